@@ -43,7 +43,7 @@ METHODS = {
 }
 ATTRIBUTES = {
     "T": "Tensor",
-    "at": "pullback._array.index.At",
+    "at": "pullback._numpy.indexing.At",
     "device": "str",
     "dtype": "numpy.dtype[typing.Any]",
     "imag": "Tensor",
@@ -122,7 +122,7 @@ def main(path: Path) -> None:
     )
     text = text.replace(
         "import numpy\n",
-        "import numpy\n\nimport pullback._array.index\nimport pullback._typing\n",
+        "import numpy\n\nimport pullback._numpy.indexing\nimport pullback._typing\n",
         1,
     )
     path.write_text(text)

@@ -2,23 +2,30 @@
 
 >>> import pullback as pb
 >>> x = pb.Variable([1.0, 2.0, 3.0])
->>> y = pb.sum(x * x)          # built at once, computed when somebody looks
+>>> y = pb.sum(x * x)          # built at once, computed when its value is read
 >>> pb.gradients(y, x)
 [Tensor([2., 4., 6.], dtype=float32)]
 
-Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
-`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing` are namespaces; the
-functions of the first two that NumPy or the Array API have at the top are here too.
-TensorFlow 1's names are in `pullback.compat.tf1`.
+Functions of arrays have NumPy's names; `gradients`, `GradientTape`, `grad`, `custom_gradient` and
+`function` compute derivatives. `nn`, `linalg`, `fft`, `random`, `special`, `stats`, `implicit`,
+`initializers`, `integrate`, `optimizers` and `testing` are namespaces. Functions of `linalg` that
+NumPy has at the top are also here, and so are many of `nn`. TensorFlow 1's names are in
+`pullback.compat.tf1`.
 """
 
-# Long, as it is a list: every public name, imported by its name, so that type checkers know it.
+# Each module lists its public names in `__all__`. Type checkers follow the stars.
+# ruff: noqa: F403
 
 from typing import TYPE_CHECKING
 
 from . import (
+    _autodiff,
+    _base,
+    _control,
     _core,
+    _explain,
+    _numpy,
+    _runtime,
     fft,
     implicit,
     initializers,
@@ -31,420 +38,99 @@ from . import (
     stats,
     testing,
 )
-from ._array.activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hard_sigmoid,
-    hard_silu,
-    hard_tanh,
-    leaky_relu,
-    log_sigmoid,
-    log_softmax,
-    mish,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    softsign,
-)
-from ._array.aliases import (
-    absolute,
-    amax,
-    amin,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    around,
-    bitwise_not,
-    degrees,
-    invert,
-    left_shift,
-    mod,
-    power,
-    radians,
-    right_shift,
-    true_divide,
-)
-from ._array.arranging import (
-    broadcast_arrays,
-    broadcast_shapes,
-    flip,
-    fliplr,
-    flipud,
-    moveaxis,
-    ravel,
-    repeat,
-    roll,
-    rot90,
-    swapaxes,
-    tile,
-    tril,
-    triu,
-    unstack,
-)
-from ._array.attention import multi_head_attention, scaled_dot_product_attention
-from ._array.choosing import (
-    argwhere,
-    choose,
-    compress,
-    extract,
-    flatnonzero,
-    nonzero,
-    piecewise,
-    select,
-)
-from ._array.complex_numbers import (
-    angle,
-    complex,
-    conj,
-    conjugate,
-    imag,
-    iscomplex,
-    iscomplexobj,
-    isreal,
-    isrealobj,
-    real,
-    real_if_close,
-)
-from ._array.convolve import convolve, correlate
-from ._array.correlation import (
-    average,
-    corrcoef,
-    cov,
-)
-from ._array.counting import bincount, digitize, histogram, interp
-from ._array.creation import (
-    arange,
-    constant,
-    eye,
-    full,
-    full_like,
-    one_hot,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from ._array.ctc import ctc_loss
-from ._array.diagonals import (
-    diag,
-    diag_indices,
-    diagflat,
-    fill_diagonal,
-    kron,
-    tri,
-    tril_indices,
-    triu_indices,
-)
-from ._array.differences import (
-    diff,
-    ediff1d,
-    trapezoid,
-)
-from ._array.dtypes import can_cast, finfo, iinfo, isdtype, result_type
-from ._array.einsum import einsum
-from ._array.elementwise import (
-    abs,
-    add,
-    astype,
-    cast,
-    ceil,
-    clip,
-    cos,
-    divide,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    log,
-    log1p,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    positive,
-    pow,
-    remainder,
-    round,
-    sign,
-    sin,
-    sqrt,
-    square,
-    subtract,
-    tanh,
-)
-from ._array.embeddings import embedding_bag
-from ._array.gather import take, take_along_axis
-from ._array.grids import (
-    asarray,
-    empty,
-    empty_like,
-    geomspace,
-    linspace,
-    logspace,
-    meshgrid,
-)
-from ._array.interchange import (
-    __array_api_version__,
-    __array_namespace_info__,
-    e,
-    from_dlpack,
-    inf,
-    nan,
-    newaxis,
-    pi,
-)
-from ._array.joining import (
-    append,
-    array_split,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    column_stack,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    rollaxis,
-    vsplit,
-    vstack,
-)
-from ._array.logic import (
-    equal,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    not_equal,
-    where,
-)
-from ._array.losses import (
-    cosine_similarity,
-    kl_divergence,
-    sigmoid_cross_entropy,
-    softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
-)
-from ._array.methods import add_methods as _add_methods
-from ._array.normalization import (
-    batch_norm,
-    dropout,
-    embedding,
-    group_norm,
-    layer_norm,
-    rms_norm,
-)
-from ._array.numbers import (
-    allclose,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    copysign,
-    divmod,
-    fma,
-    fmod,
-    heaviside,
-    isclose,
-    isneginf,
-    isposinf,
-    lerp,
-    nan_to_num,
-    nextafter,
-    signbit,
-    trunc,
-)
-from ._array.padding import (
-    pad,
-)
-from ._array.powers import (
-    cbrt,
-    exp2,
-    float_power,
-    log2,
-    log10,
-    logaddexp,
-    logaddexp2,
-    reciprocal,
-    rsqrt,
-    xlog1py,
-    xlogy,
-)
-from ._array.products import (
-    diagonal,
-    dot,
-    inner,
-    matmul,
-    matrix_transpose,
-    outer,
-    tensordot,
-    trace,
-    vdot,
-    vecdot,
-)
-from ._array.quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from ._array.recurrent import gru, lstm, rnn
-from ._array.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, sum
-from ._array.regression import (
-    hinge,
-    huber_loss,
-    l1_loss,
-    l2_loss,
-    smooth_l1,
-)
-from ._array.scans import (
-    cumprod,
-    cumsum,
-    cumulative_logsumexp,
-    cumulative_max,
-    cumulative_min,
-    cumulative_prod,
-    cumulative_sum,
-)
-from ._array.sets import (
-    intersect1d,
-    isin,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from ._array.shape import (
-    broadcast_to,
-    concat,
-    expand_dims,
-    permute_dims,
-    reshape,
-    split,
-    squeeze,
-    stack,
-    transpose,
-)
-from ._array.sorting import argpartition, argsort, lexsort, partition, searchsorted, sort, topk
-from ._array.statistics import (
-    count_nonzero,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanstd,
-    nansum,
-    nanvar,
-    ptp,
-    std,
-    var,
-)
-from ._array.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cosh,
-    deg2rad,
-    hypot,
-    rad2deg,
-    sinc,
-    sinh,
-    tan,
-)
-from ._autodiff.checkpoint import checkpoint
-from ._autodiff.custom import custom_gradient
-from ._autodiff.derivatives import (
-    divergence,
-    fisher_product,
-    gauss_newton_product,
-    hessian,
-    hvp,
-    jacobian,
-    vhp,
-)
-from ._autodiff.forward import jvp, linear_transpose, linearize, tangents, vjp
-from ._autodiff.function import function
-from ._autodiff.gradients import (
-    gradient_override_map,
-    gradients,
-    identity,
-    register_gradient,
-    stop_gradient,
-)
-from ._autodiff.host import numpy_function
-from ._autodiff.per_example import per_example_gradient_norms, per_example_gradients
-from ._autodiff.shaping import (
-    clip_gradient,
-    grad_pass_through,
-    prevent_gradient,
-    reverse_gradient,
-    scale_gradient,
-    straight_through,
-    with_gradient,
-    zero_gradient_where,
-)
-from ._autodiff.sparse import sparse_hessian, sparse_jacobian
-from ._autodiff.tape import GradientTape
-from ._autodiff.taylor import derivative, jet, laplacian
-from ._autodiff.transforms import grad, value_and_grad
-from ._autodiff.vmap import vectorize, vmap
-from ._control.associative import associative_scan
-from ._control.branches import cond, switch
-from ._control.loops import fori_loop, map, scan, while_loop
+from ._autodiff.callback import *
+from ._autodiff.checkpoint import *
+from ._autodiff.clipping import *
+from ._autodiff.custom import *
+from ._autodiff.derivatives import *
+from ._autodiff.forward import *
+from ._autodiff.function import *
+from ._autodiff.gradients import *
+from ._autodiff.per_example import *
+from ._autodiff.shaping import *
+from ._autodiff.sparse import *
+from ._autodiff.tape import *
+from ._autodiff.taylor import *
+from ._autodiff.transforms import *
+from ._autodiff.vmap import *
+from ._base.dtypes import *
+from ._base.dtypes import bool_ as bool
+from ._base.settings import *
+from ._control.associative import *
+from ._control.branches import *
+from ._control.loops import *
 from ._core import Tensor, Variable, __version__
-from ._explain.check import check_numerics
-from ._explain.draw import Drawing, draw
-from ._explain.explain import Explanation, explain
-from ._explain.paths import GradientPath, gradient_paths
-from ._runtime.dtypes import (
-    bfloat16,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from ._runtime.dtypes import bool_ as bool
-from ._runtime.evaluation import evaluate
-from ._runtime.profile import Profile, ProfileStep, profile
-from ._runtime.settings import (
-    get_default_dtype,
-    num_threads,
-    set_debug,
-    set_default_dtype,
-    set_escapes,
-    set_gradient_verification,
-    set_num_threads,
-)
-from ._runtime.support import supports
-from ._training.clip import clip_by_global_norm, clip_by_norm, clip_by_value, global_norm
+from ._explain.check_numerics import *
+from ._explain.draw import *
+from ._explain.explain import *
+from ._explain.paths import *
+from ._numpy.aliases import *
+from ._numpy.arithmetic import *
+from ._numpy.arranging import *
+from ._numpy.array_api import *
+from ._numpy.bitwise import *
+from ._numpy.bounds import *
+from ._numpy.broadcasting import *
+from ._numpy.casting import *
+from ._numpy.closeness import *
+from ._numpy.comparisons import *
+from ._numpy.complex_numbers import *
+from ._numpy.covariance import *
+from ._numpy.creation import *
+from ._numpy.creation_like import *
+from ._numpy.diagonals import *
+from ._numpy.differences import *
+from ._numpy.dtype_functions import *
+from ._numpy.einsum import *
+from ._numpy.exponentials import *
+from ._numpy.extrema import *
+from ._numpy.flipping import *
+from ._numpy.floating_point import *
+from ._numpy.gather import *
+from ._numpy.histograms import *
+from ._numpy.hyperbolic import *
+from ._numpy.interpolation import *
+from ._numpy.joining import *
+from ._numpy.logic import *
+from ._numpy.methods import add_methods as _add_methods
+from ._numpy.nan_reductions import *
+from ._numpy.padding import *
+from ._numpy.powers import *
+from ._numpy.products import *
+from ._numpy.quantiles import *
+from ._numpy.ranges import *
+from ._numpy.reductions import *
+from ._numpy.rounding import *
+from ._numpy.scans import *
+from ._numpy.selection import *
+from ._numpy.sets import *
+from ._numpy.shape import *
+from ._numpy.sorting import *
+from ._numpy.splitting import *
+from ._numpy.statistics import *
+from ._numpy.triangular import *
+from ._numpy.trigonometric import *
+from ._numpy.trigonometric_aliases import *
+from ._runtime.evaluation import *
+from ._runtime.profile import *
+from ._runtime.support import *
+from .fft._convolve import convolve, correlate
+from .nn._activations import *
+from .nn._attention import *
+from .nn._ctc import *
+from .nn._embedding import *
+from .nn._losses import *
+from .nn._normalization import *
+from .nn._rectifiers import *
+from .nn._recurrent import *
+from .nn._regression_losses import *
+
+
+def _numbers_in_order(name: str) -> str:
+    """Return a sort key that puts log2 before log10."""
+    import re
+
+    return re.sub(r"\d+", lambda number: number[0].zfill(3), name)
 
 
 def _set_blas_path() -> None:
@@ -463,425 +149,107 @@ _set_blas_path()
 _add_methods(globals())
 
 __all__ = [
-    "Drawing",
-    "Explanation",
-    "GradientPath",
-    "GradientTape",
-    "Profile",
-    "ProfileStep",
     "Tensor",
     "Variable",
-    "__array_api_version__",
-    "__array_namespace_info__",
     "__version__",
-    "abs",
-    "absolute",
-    "acos",
-    "acosh",
-    "add",
-    "all",
-    "allclose",
-    "amax",
-    "amin",
-    "angle",
-    "any",
-    "append",
-    "arange",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "argmax",
-    "argmin",
-    "argpartition",
-    "argsort",
-    "argwhere",
-    "around",
-    "array_split",
-    "asarray",
-    "asin",
-    "asinh",
-    "associative_scan",
-    "astype",
-    "atan",
-    "atan2",
-    "atanh",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "average",
-    "batch_norm",
-    "bfloat16",
-    "bincount",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
     "bool",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "can_cast",
-    "cast",
-    "cbrt",
-    "ceil",
-    "celu",
-    "check_numerics",
-    "checkpoint",
-    "choose",
-    "clip",
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "clip_gradient",
-    "column_stack",
-    "complex",
-    "complex64",
-    "complex128",
-    "compress",
-    "concat",
-    "concatenate",
-    "cond",
-    "conj",
-    "conjugate",
-    "constant",
     "convolve",
-    "copysign",
-    "corrcoef",
     "correlate",
-    "cos",
-    "cosh",
-    "cosine_similarity",
-    "count_nonzero",
-    "cov",
-    "ctc_loss",
-    "cumprod",
-    "cumsum",
-    "cumulative_logsumexp",
-    "cumulative_max",
-    "cumulative_min",
-    "cumulative_prod",
-    "cumulative_sum",
-    "custom_gradient",
-    "deg2rad",
-    "degrees",
-    "derivative",
-    "diag",
-    "diag_indices",
-    "diagflat",
-    "diagonal",
-    "diff",
-    "digitize",
-    "divergence",
-    "divide",
-    "divmod",
-    "dot",
-    "draw",
-    "dropout",
-    "dsplit",
-    "dstack",
-    "e",
-    "ediff1d",
-    "einsum",
-    "elu",
-    "embedding",
-    "embedding_bag",
-    "empty",
-    "empty_like",
-    "equal",
-    "evaluate",
-    "exp",
-    "exp2",
-    "expand_dims",
-    "explain",
-    "expm1",
-    "extract",
-    "eye",
     "fft",
-    "fill_diagonal",
-    "finfo",
-    "fisher_product",
-    "flatnonzero",
-    "flip",
-    "fliplr",
-    "flipud",
-    "float16",
-    "float32",
-    "float64",
-    "float_power",
-    "floor",
-    "floor_divide",
-    "fma",
-    "fmod",
-    "fori_loop",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "function",
-    "gauss_newton_product",
-    "gelu",
-    "geomspace",
-    "get_default_dtype",
-    "global_norm",
-    "glu",
-    "grad",
-    "grad_pass_through",
-    "gradient_override_map",
-    "gradient_paths",
-    "gradients",
-    "greater",
-    "greater_equal",
-    "group_norm",
-    "gru",
-    "hard_sigmoid",
-    "hard_silu",
-    "hard_tanh",
-    "heaviside",
-    "hessian",
-    "hinge",
-    "histogram",
-    "hsplit",
-    "hstack",
-    "huber_loss",
-    "hvp",
-    "hypot",
-    "identity",
-    "iinfo",
-    "imag",
     "implicit",
-    "inf",
     "initializers",
-    "inner",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
     "integrate",
-    "interp",
-    "intersect1d",
-    "invert",
-    "isclose",
-    "iscomplex",
-    "iscomplexobj",
-    "isdtype",
-    "isfinite",
-    "isin",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "isrealobj",
-    "jacobian",
-    "jet",
-    "jvp",
-    "kl_divergence",
-    "kron",
-    "l1_loss",
-    "l2_loss",
-    "laplacian",
-    "layer_norm",
-    "leaky_relu",
-    "left_shift",
-    "lerp",
-    "less",
-    "less_equal",
-    "lexsort",
     "linalg",
-    "linear_transpose",
-    "linearize",
-    "linspace",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "log_sigmoid",
-    "log_softmax",
-    "logaddexp",
-    "logaddexp2",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logspace",
-    "logsumexp",
-    "lstm",
-    "map",
-    "matmul",
-    "matrix_transpose",
-    "max",
-    "maximum",
-    "mean",
-    "median",
-    "meshgrid",
-    "min",
-    "minimum",
-    "mish",
-    "mod",
-    "moveaxis",
-    "multi_head_attention",
-    "multiply",
-    "nan",
-    "nan_to_num",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanpercentile",
-    "nanquantile",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "negative",
-    "newaxis",
-    "nextafter",
     "nn",
-    "nonzero",
-    "not_equal",
-    "num_threads",
-    "numpy_function",
-    "one_hot",
-    "ones",
-    "ones_like",
     "optimizers",
-    "outer",
-    "pad",
-    "partition",
-    "per_example_gradient_norms",
-    "per_example_gradients",
-    "percentile",
-    "permute_dims",
-    "pi",
-    "piecewise",
-    "positive",
-    "pow",
-    "power",
-    "prevent_gradient",
-    "prod",
-    "profile",
-    "ptp",
-    "quantile",
-    "rad2deg",
-    "radians",
     "random",
-    "ravel",
-    "real",
-    "real_if_close",
-    "reciprocal",
-    "register_gradient",
-    "relu",
-    "relu6",
-    "remainder",
-    "repeat",
-    "reshape",
-    "result_type",
-    "reverse_gradient",
-    "right_shift",
-    "rms_norm",
-    "rnn",
-    "roll",
-    "rollaxis",
-    "rot90",
-    "round",
-    "rsqrt",
-    "scale_gradient",
-    "scaled_dot_product_attention",
-    "scan",
-    "searchsorted",
-    "select",
-    "selu",
-    "set_debug",
-    "set_default_dtype",
-    "set_escapes",
-    "set_gradient_verification",
-    "set_num_threads",
-    "sigmoid",
-    "sigmoid_cross_entropy",
-    "sign",
-    "signbit",
-    "silu",
-    "sin",
-    "sinc",
-    "sinh",
-    "smooth_l1",
-    "softmax",
-    "softmax_cross_entropy",
-    "softplus",
-    "softsign",
-    "sort",
-    "sparse_hessian",
-    "sparse_jacobian",
-    "sparse_softmax_cross_entropy",
     "special",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
     "stats",
-    "std",
-    "stop_gradient",
-    "straight_through",
-    "subtract",
-    "sum",
-    "supports",
-    "swapaxes",
-    "switch",
-    "take",
-    "take_along_axis",
-    "tan",
-    "tangents",
-    "tanh",
-    "tensordot",
     "testing",
-    "tile",
-    "topk",
-    "trace",
-    "transpose",
-    "trapezoid",
-    "tri",
-    "tril",
-    "tril_indices",
-    "triu",
-    "triu_indices",
-    "true_divide",
-    "trunc",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "union1d",
-    "unique",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-    "unstack",
-    "value_and_grad",
-    "var",
-    "vdot",
-    "vecdot",
-    "vectorize",
-    "vhp",
-    "vjp",
-    "vmap",
-    "vsplit",
-    "vstack",
-    "where",
-    "while_loop",
-    "with_gradient",
-    "xlog1py",
-    "xlogy",
-    "zero_gradient_where",
-    "zeros",
-    "zeros_like",
 ]
+__all__ += _autodiff.callback.__all__
+__all__ += _autodiff.checkpoint.__all__
+__all__ += _autodiff.clipping.__all__
+__all__ += _autodiff.custom.__all__
+__all__ += _autodiff.derivatives.__all__
+__all__ += _autodiff.forward.__all__
+__all__ += _autodiff.function.__all__
+__all__ += _autodiff.gradients.__all__
+__all__ += _autodiff.per_example.__all__
+__all__ += _autodiff.shaping.__all__
+__all__ += _autodiff.sparse.__all__
+__all__ += _autodiff.tape.__all__
+__all__ += _autodiff.taylor.__all__
+__all__ += _autodiff.transforms.__all__
+__all__ += _autodiff.vmap.__all__
+__all__ += _base.dtypes.__all__
+__all__ += _base.settings.__all__
+__all__ += _control.associative.__all__
+__all__ += _control.branches.__all__
+__all__ += _control.loops.__all__
+__all__ += _explain.check_numerics.__all__
+__all__ += _explain.draw.__all__
+__all__ += _explain.explain.__all__
+__all__ += _explain.paths.__all__
+__all__ += _numpy.aliases.__all__
+__all__ += _numpy.arithmetic.__all__
+__all__ += _numpy.arranging.__all__
+__all__ += _numpy.array_api.__all__
+__all__ += _numpy.bitwise.__all__
+__all__ += _numpy.bounds.__all__
+__all__ += _numpy.broadcasting.__all__
+__all__ += _numpy.casting.__all__
+__all__ += _numpy.closeness.__all__
+__all__ += _numpy.comparisons.__all__
+__all__ += _numpy.complex_numbers.__all__
+__all__ += _numpy.covariance.__all__
+__all__ += _numpy.creation.__all__
+__all__ += _numpy.creation_like.__all__
+__all__ += _numpy.diagonals.__all__
+__all__ += _numpy.differences.__all__
+__all__ += _numpy.dtype_functions.__all__
+__all__ += _numpy.einsum.__all__
+__all__ += _numpy.exponentials.__all__
+__all__ += _numpy.extrema.__all__
+__all__ += _numpy.flipping.__all__
+__all__ += _numpy.floating_point.__all__
+__all__ += _numpy.gather.__all__
+__all__ += _numpy.histograms.__all__
+__all__ += _numpy.hyperbolic.__all__
+__all__ += _numpy.interpolation.__all__
+__all__ += _numpy.joining.__all__
+__all__ += _numpy.logic.__all__
+__all__ += _numpy.nan_reductions.__all__
+__all__ += _numpy.padding.__all__
+__all__ += _numpy.powers.__all__
+__all__ += _numpy.products.__all__
+__all__ += _numpy.quantiles.__all__
+__all__ += _numpy.ranges.__all__
+__all__ += _numpy.reductions.__all__
+__all__ += _numpy.rounding.__all__
+__all__ += _numpy.scans.__all__
+__all__ += _numpy.selection.__all__
+__all__ += _numpy.sets.__all__
+__all__ += _numpy.shape.__all__
+__all__ += _numpy.sorting.__all__
+__all__ += _numpy.splitting.__all__
+__all__ += _numpy.statistics.__all__
+__all__ += _numpy.triangular.__all__
+__all__ += _numpy.trigonometric.__all__
+__all__ += _numpy.trigonometric_aliases.__all__
+__all__ += _runtime.evaluation.__all__
+__all__ += _runtime.profile.__all__
+__all__ += _runtime.support.__all__
+__all__ += nn._activations.__all__
+__all__ += nn._attention.__all__
+__all__ += nn._ctc.__all__
+__all__ += nn._embedding.__all__
+__all__ += nn._losses.__all__
+__all__ += nn._normalization.__all__
+__all__ += nn._rectifiers.__all__
+__all__ += nn._recurrent.__all__
+__all__ += nn._regression_losses.__all__
+__all__.sort(key=_numbers_in_order)
 
 
 def _name_publicly() -> None:
@@ -894,19 +262,19 @@ def _name_publicly() -> None:
     for name, (entries, names) in spaces.items():
         for thing in (entries[one] for one in names):
             home = getattr(thing, "__module__", "")
-            if home.startswith("pullback._") and home != "pullback._core":
+            if home.startswith("pullback.") and "._" in home and home != "pullback._core":
                 getattr(thing, "__func__", thing).__module__ = name
 
 
 _name_publicly()
 
 
-if not TYPE_CHECKING:  # checkers know the names themselves
+if not TYPE_CHECKING:  # type checkers have the names from the imports
 
     def __getattr__(name):
-        from ._runtime.hints import of_module
+        from ._base.hints import of_module
 
-        hint = "" if name.startswith("_") else of_module(name)
+        hint = "" if name.startswith("_") else of_module(name, globals())
         raise AttributeError(f"module 'pullback' has no attribute {name!r}{hint}")
 
 

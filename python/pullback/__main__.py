@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         doctor()
         return 0
     if options.command == "report":
-        from ._cli.report import report
+        from .compat.tf1.report import report
 
         try:
             found = report(options.path)

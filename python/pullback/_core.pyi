@@ -9,7 +9,7 @@ import typing
 
 import numpy
 
-import pullback._array.index
+import pullback._numpy.indexing
 import pullback._typing
 
 __all__: list[str] = [
@@ -491,7 +491,7 @@ class Tensor:
         self, dtype: numpy.typing.DTypeLike, *, copy: bool = True, device: str | None = None
     ) -> Tensor: ...
     @property
-    def at(self) -> pullback._array.index.At: ...
+    def at(self) -> pullback._numpy.indexing.At: ...
     def clip(
         self,
         min: pullback._typing.TensorLike | None = None,
@@ -751,7 +751,7 @@ class Variable:
         self, dtype: numpy.typing.DTypeLike, *, copy: bool = True, device: str | None = None
     ) -> Tensor: ...
     @property
-    def at(self) -> pullback._array.index.At: ...
+    def at(self) -> pullback._numpy.indexing.At: ...
     def clip(
         self,
         min: pullback._typing.TensorLike | None = None,

@@ -1,5 +1,5 @@
-"""Checks for tests: `pb.testing`."""
+"""Checks of gradients for tests, `pb.testing`."""
 
-from ._autodiff.checks import GradientError, check_gradients
+from ._autodiff.gradient_check import GradientError, check_gradients
 
 __all__ = ["GradientError", "check_gradients"]

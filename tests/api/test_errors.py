@@ -175,7 +175,7 @@ def test_names_of_other_libraries():
     with pytest.raises(AttributeError, match=r"no attribute '_private'$"):
         pb._private  # noqa: B018
     assert not hasattr(pb, "nothing_like_it")
-    from pullback._runtime.hints import NAMES
+    from pullback._base.hints import NAMES
 
     assert set(NAMES.values()) <= set(pb.__all__)
     assert not set(NAMES) & set(pb.__all__)

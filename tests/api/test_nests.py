@@ -11,7 +11,7 @@ import pytest
 from support.each import each
 
 import pullback as pb
-from pullback._autodiff.nests import leaves_like
+from pullback._base.pytree import leaves_like
 
 Pair = namedtuple("Pair", "w b")
 

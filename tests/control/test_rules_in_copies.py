@@ -103,7 +103,7 @@ def test_a_solution(body: Any, power: int) -> None:
 @pytest.mark.parametrize(("body", "power"), BODIES)
 def test_opened(body: Any, power: int) -> None:
     """What explain makes of iterations has the gradient of the loop."""
-    from pullback._explain.question import Question
+    from pullback._explain.query import Question
 
     x = pb.Variable(AT)
     question = Question(pb.sum(body(x)), x)

@@ -100,7 +100,7 @@ def test_a_loop_that_draws_has_the_same_numbers_inside() -> None:
     draw = lambda s, _: (s, pb.random.uniform(()))  # noqa: E731
     pb.random.seed(7)
     _, drawn = pb.scan(draw, x, length=6)
-    from pullback._explain.question import Question
+    from pullback._explain.query import Question
 
     question = Question(pb.sum(drawn) + x, x)
     steps = [s for s in question.ancestry.steps.values() if s.operation]
@@ -296,7 +296,7 @@ def test_the_message_of_an_optimizer_looks_inside() -> None:
 
 
 def test_opened_questions_have_the_same_answers() -> None:
-    from pullback._explain.question import Question
+    from pullback._explain.query import Question
 
     x, w = pb.Variable(0.7), pb.Variable(1.1)
     loops = {

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SKIPS = ROOT / "tests" / "api" / "array_api_skips.txt"
+SKIPS = ROOT / "tests" / "api" / "numpy" / "array_api_skips.txt"
 
 CONFTEST = """
 import pathlib, pytest

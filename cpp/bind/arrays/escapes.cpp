@@ -79,7 +79,7 @@ bool is_sparse_matrix(PyObject* object) {
 
 py::object sparse_product(PyObject* left, PyObject* right) {
   const py::handle product = found_once([]() -> py::object {
-    return py::module_::import("pullback._array.sparse_products").attr("product");
+    return py::module_::import("pullback._numpy.sparse_products").attr("product");
   });
   return product(py::handle(left), py::handle(right));
 }

@@ -25,7 +25,7 @@ const NumPy& numpy() {
                    {}};
         for (int i = 0; i < kDTypes; ++i) {
           if (static_cast<DType>(i) == DType::BFloat16) {
-            made.dtypes[i] = py::module_::import("pullback._runtime.dtypes").attr("bfloat16");
+            made.dtypes[i] = py::module_::import("pullback._base.dtypes").attr("bfloat16");
             continue;
           }
           made.dtypes[i] = py::dtype(std::string(name_of(static_cast<DType>(i))));

@@ -23,6 +23,17 @@ std::string shown(py::handle object) {
   return text("a ", type, " of shape ", to_node(object.ptr(), nullptr)->shape);
 }
 
+// Whether a module of the package has functions that make arrays, or what they share.
+bool makes_arrays(const std::string& module) {
+  for (const char* prefix :
+       {"pullback._base.checks", "pullback._numpy.", "pullback._autodiff.clipping", "pullback.fft.",
+        "pullback.initializers.", "pullback.linalg.", "pullback.nn.", "pullback.random.",
+        "pullback.special."}) {
+    if (module.rfind(prefix, 0) == 0) return true;
+  }
+  return false;
+}
+
 // The public function that was called, of those that make arrays: the outermost frame of the
 // package that belongs to one. Empty where another part of it, or an operator, is at work.
 std::string public_function() {
@@ -34,9 +45,7 @@ std::string public_function() {
   for (; frame && !frame.is_none(); frame = frame.attr("f_back")) {
     const py::object module = frame.attr("f_globals").attr("get")("__name__", "");
     const std::string home = py::str(module);
-    const bool makes = home.rfind("pullback._array.", 0) == 0 ||
-                       home.rfind("pullback._random.", 0) == 0 || home == "pullback._training.clip";
-    if (!makes) break;
+    if (!makes_arrays(home)) break;
     const py::object code = frame.attr("f_code");
     for (const char* space : {"pullback", "pullback.fft", "pullback.linalg", "pullback.nn",
                               "pullback.random", "pullback.special"}) {

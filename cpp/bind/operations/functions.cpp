@@ -1,5 +1,5 @@
 // The operations as Python functions. The package gives them public names and docstrings
-// (pullback/_array).
+// (pullback/_numpy).
 
 #include "bind/operations/functions.h"
 

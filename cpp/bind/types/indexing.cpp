@@ -1,6 +1,6 @@
 // Basic indexing: integers, slices, None and Ellipsis become one window and a reshape. Indices with
-// arrays, tensors or truth values among them go to pullback/_array/index.py, which lowers them to
-// basic ones and positions along one axis.
+// arrays, tensors or truth values among them go to pullback/_numpy/indexing.py, which lowers them
+// to basic ones and positions along one axis.
 
 #include "bind/types/indexing.h"
 
@@ -32,15 +32,15 @@ bool is_basic(PyObject* key) {
   return true;
 }
 
-// A function or class of pullback/_array/index.py, which imports this module: looked up at first
+// A function or class of pullback/_numpy/indexing.py, which imports this module: looked up at first
 // use.
 py::object from_package(const char* name) {
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> storage;
-  const py::object& module = storage
-                                 .call_once_and_store_result([] {
-                                   return py::object(py::module_::import("pullback._array.index"));
-                                 })
-                                 .get_stored();
+  const py::object& module =
+      storage
+          .call_once_and_store_result(
+              [] { return py::object(py::module_::import("pullback._numpy.indexing")); })
+          .get_stored();
   return module.attr(name);
 }
 

@@ -221,7 +221,7 @@ PyObject* complex_method(PyObject* self, PyObject*) {
 PyObject* array_function_method(PyObject*, PyObject* args) {
   return guarded<PyObject*>(nullptr, [&] {
     const py::handle answer = found_once([]() -> py::object {
-      return py::module_::import("pullback._array.numpy_functions").attr("array_function");
+      return py::module_::import("pullback._numpy.array_function").attr("array_function");
     });
     return py::object(answer(*py::reinterpret_borrow<py::args>(args))).release().ptr();
   });

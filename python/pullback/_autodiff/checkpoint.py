@@ -13,10 +13,12 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from .. import _core
+from .._base.pytree import flatten, unflatten
 from .._core import Rule, Tensor
 from .function import inlined_functions
-from .nests import flatten, unflatten
 from .rules import place
+
+__all__ = ["checkpoint"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

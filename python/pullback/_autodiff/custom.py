@@ -14,12 +14,14 @@ from weakref import ref
 import numpy as np
 
 from .. import _core
+from .._base.pytree import flatten, unflatten
+from .._base.settings import check_verification
 from .._core import Rule, Tensor, Variable
-from .._runtime.settings import check_verification
 from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
-from .nests import flatten, unflatten
 from .rules import place
 from .verification import Verification
+
+__all__ = ["custom_gradient"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

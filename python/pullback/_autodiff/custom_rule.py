@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._base.pytree import flatten
 from .._core import Tensor, Variable
-from .nests import flatten
 from .rules import as_cotangents, place
 
 # What an argument may be: a tensor or a variable; a tensor that stands for a number which a

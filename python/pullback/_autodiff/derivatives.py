@@ -14,13 +14,23 @@ from operator import index
 from typing import Any, Literal
 
 from .. import _core
+from .._base.pytree import flatten
 from .._core import Tensor
 from .forward import Opened, is_floating, like
 from .gradients import with_zeros
 from .jacobian import MOST_AXES, STAND_IN, batched_in_chunks, row_batches, unit, units
-from .nests import flatten
 from .rules import place
 from .transforms import argument_numbers, check_value, grad, resolved
+
+__all__ = [
+    "divergence",
+    "fisher_product",
+    "gauss_newton_product",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "vhp",
+]
 
 F = Callable[..., Any]
 Mode = Literal["auto", "forward", "reverse"]

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
+from .._base.pytree import flatten, leaves_like, unflatten, written_behind
 from .._core import Tape, Tensor, Variable
 from .function import inlined_functions
 from .gradients import seed, seed_list, wants_zeros, with_zeros
-from .nests import flatten, leaves_like, unflatten, written_behind
 from .rules import place, rule_map
 from .transforms import differentiable_leaf
+
+__all__ = ["jvp", "linear_transpose", "linearize", "tangents", "vjp"]
 
 _STAND_IN = "a tangent that stands for any"
 

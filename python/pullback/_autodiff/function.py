@@ -15,6 +15,8 @@ from .. import _core
 from .._typing import Function
 from .rules import place
 
+__all__ = ["function"]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

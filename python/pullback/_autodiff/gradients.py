@@ -14,11 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .. import _core
+from .._base import last_query, settings
+from .._base.pytree import flatten, leaves_like
 from .._core import Rule, Tensor, Variable
-from .._runtime import questions, settings
 from .._typing import TensorLike
-from .nests import flatten, leaves_like
 from .rules import op_rule, operation, registered, rule_map, without_gradient
+
+__all__ = ["gradient_override_map", "gradients", "identity", "register_gradient", "stop_gradient"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,7 +103,7 @@ def gradients(
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
     if settings.debugging:
         stops = flatten([] if stop_gradients is None else stop_gradients)[0]
-        questions.note((answers,), flatten(ys)[0], flatten(xs)[0], seeds, None, stops, rules)
+        last_query.note((answers,), flatten(ys)[0], flatten(xs)[0], seeds, None, stops, rules)
     return answers
 
 

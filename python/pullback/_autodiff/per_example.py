@@ -7,10 +7,12 @@ from functools import wraps
 from typing import Any
 
 from .. import _core
+from .._base.pytree import flatten
 from .._core import Tensor
-from .nests import flatten
 from .transforms import grad
 from .vmap import vmap
+
+__all__ = ["per_example_gradient_norms", "per_example_gradients"]
 
 
 def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy
 
 from .. import _core
 from .._core import Rule, Tensor
-from .parts import ALIASES, PARTS, SHAPED
+from .composites import ALIASES, PARTS, SHAPED
 
 registered: set[str] = set()  # for messages; the rules are in the core's registry
 

@@ -14,12 +14,23 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import _core
-from .._array.arguments import floating
+from .._base.checks import floating
+from .._base.pytree import flatten, leaf_paths, leaves_like, unflatten
 from .._core import Rule, Tensor, Variable
-from .._training.clip import clip_by_norm
 from .._typing import TensorLike
-from .nests import flatten, leaf_paths, leaves_like, unflatten
+from .clipping import clip_by_norm
 from .rules import as_cotangents, place
+
+__all__ = [
+    "clip_gradient",
+    "grad_pass_through",
+    "prevent_gradient",
+    "reverse_gradient",
+    "scale_gradient",
+    "straight_through",
+    "with_gradient",
+    "zero_gradient_where",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -20,6 +20,8 @@ from .._core import Tape, Tensor, Variable, shown
 from .rules import place
 from .transforms import check_value, differentiable_leaf
 
+__all__ = ["sparse_hessian", "sparse_jacobian"]
+
 # The traced functions of each function, by what they compute; of a method with its object. They
 # hold neither: what is traced is asked for while the caller has it.
 _traced: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()

@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
-from .._array.arguments import flag
+from .._base import last_query, settings
+from .._base.checks import flag
+from .._base.pytree import flatten, unflatten
 from .._core import Tensor, Variable
-from .._runtime import questions, settings
 from .gradients import seed_list, wants_zeros, with_zeros
 from .jacobian import check_batches, jacobian
-from .nests import flatten, unflatten
+
+__all__ = ["GradientTape"]
 
 
 class GradientTape:
@@ -195,7 +197,7 @@ class GradientTape:
         self._used = not self._persistent
         found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
         if settings.debugging:
-            questions.note((self, found), targets, xs, seeds, self._tape)
+            last_query.note((self, found), targets, xs, seeds, self._tape)
         return found
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
@@ -249,7 +251,7 @@ class GradientTape:
         found = unflatten(flatten(sources)[1], jacobian(y, xs, self._tape, zeros))
         self._used = not self._persistent
         if settings.debugging:
-            questions.note((self, found), [y], xs, None, self._tape)
+            last_query.note((self, found), [y], xs, None, self._tape)
         return found
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str = "none") -> Any:
@@ -302,7 +304,7 @@ class GradientTape:
         [found] = jacobian(y, [x], self._tape, zeros, batched=True)
         self._used = not self._persistent
         if settings.debugging:
-            questions.note((self, found), [y], [x], None, self._tape)
+            last_query.note((self, found), [y], [x], None, self._tape)
         return found
 
     @contextmanager

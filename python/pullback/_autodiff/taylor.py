@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
-from .._array.arguments import integer
+from .._base.checks import integer
+from .._base.pytree import flatten, leaves_like, unflatten
 from .._core import Tensor
 from .forward import Opened, like
 from .gradients import seed
-from .nests import flatten, leaves_like, unflatten
 from .transforms import differentiable_leaf
 from .vmap import vmap
+
+__all__ = ["derivative", "jet", "laplacian"]
 
 
 def jet(

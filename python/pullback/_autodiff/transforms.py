@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
 from .gradients import with_zeros
-from .nests import flatten, unflatten, written_behind
 from .rules import place
+
+__all__ = ["grad", "value_and_grad"]
 
 
 def value_and_grad(

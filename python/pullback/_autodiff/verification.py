@@ -10,8 +10,8 @@ from threading import local
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._base.settings import verification
 from .._core import Tensor, Variable
-from .._runtime.settings import verification
 from .rules import place
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Verification:
             return
         from inspect import BoundArguments
 
-        from .checks import verify_rule
+        from .gradient_check import verify_rule
 
         # Each call draws what the next one would have drawn, and so does the program after it.
         random = _core.exchange_random_state(0, 0)

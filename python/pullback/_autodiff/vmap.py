@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tensor, Variable
 from .function import inlined_functions
-from .nests import flatten, unflatten, written_behind
 from .rules import place
+
+__all__ = ["vectorize", "vmap"]
 
 F = Callable[..., Any]
 

@@ -1,7 +1,7 @@
-"""`python -m pullback demo`: softmax regression on digits, and what a custom gradient does to it.
+"""`python -m pullback demo`: softmax regression on digits, with and without a custom gradient.
 
-RUNS says what each `--gradient` trains, plain beside custom; `train` is the loop; `_verdict` puts
-the difference into a sentence. Start reading at `demo`.
+RUNS lists the trainings that each `--gradient` compares; `train` is the loop; `_verdict` describes
+the difference. Start reading at `demo`.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Run(NamedTuple):
 
 RUNS = {
     None: [Run()],
-    # Weights of -0.1 and +0.1 only, one bit each.
+    # The weights are -0.1 or +0.1, one bit each.
     "straight-through": [
         Run("plain", lambda x, w, b: x @ (0.1 * pb.sign(w)) + b, deviation=0.01),
         Run("straight-through", lambda x, w, b: x @ (0.1 * binarise(w)) + b, deviation=0.01),
     ],
     "reversed": [Run(), Run("reversed", lambda x, w, b: reverse(x @ w + b))],
-    # A rate that is far too high for the plain gradient.
+    # The learning rate is far too high for the plain gradient.
     "clipped": [Run(rate=5.0), Run("clipped", rate=5.0, clip=0.1)],
 }
 
@@ -68,7 +68,7 @@ class History(NamedTuple):
     epochs: list[tuple[float, float]]  # mean cost, accuracy on the test images
     seconds: float  # per step, median
     weights: Any  # (784, 10)
-    moved: float  # how far the weights came from where they began
+    moved: float  # distance of the weights from their initial values
 
 
 def train(digits: Mnist, run: Run, epochs: int) -> History:
@@ -91,7 +91,7 @@ def train(digits: Mnist, run: Run, epochs: int) -> History:
             gradients, _ = pb.clip_by_global_norm(gradients, run.clip)
         length = run.rate * pb.global_norm(gradients)
         optimizer.apply_gradients(list(zip(gradients, [w, b], strict=True)))
-        pb.evaluate(loss, norm, length)  # everything above ran here, as one plan
+        pb.evaluate(loss, norm, length)  # all of the above in one plan
         costs.append(float(loss))
         norms.append(float(norm))
         lengths.append(float(length))
@@ -178,7 +178,7 @@ def _draw(histories: list[History], path: Path) -> None:
 
 def demo(data: str | None, epochs: int, out: str, gradient: str | None) -> list[History]:
     """Trains, prints the table and the effect, and draws where matplotlib is there."""
-    if Path(out).is_dir() or not Path(out).parent.is_dir():  # said before the training
+    if Path(out).is_dir() or not Path(out).parent.is_dir():  # raise before the training
         raise FileNotFoundError(f"--out: expected a file in a folder that is there, got {out}")
     digits = load_mnist(data, one_hot=True)
     print(

@@ -1,4 +1,4 @@
-"""`python -m pullback doctor`: what pullback found on this machine, and how fast it multiplies."""
+"""`python -m pullback doctor`: describe the installation and measure a matrix product."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def gemm_gflops(n: int = 1024, repeats: int = 5) -> float:
     values = np.random.default_rng(0).random((2, n, n), dtype=np.float32)
     a, b = pb.constant(values[0]), pb.constant(values[1])
     times = []
-    for _ in range(repeats + 1):  # the first loads the library
+    for _ in range(repeats + 1):  # the first product loads the BLAS
         began = time.perf_counter()
         pb.evaluate(pb.matmul(a, b))
         times.append(time.perf_counter() - began)
@@ -31,9 +31,9 @@ def gemm_gflops(n: int = 1024, repeats: int = 5) -> float:
 def doctor() -> None:
     try:
         speed = f"{gemm_gflops():.0f} GFLOP/s"
-    except RuntimeError:  # no BLAS: its error is among the rows
+    except RuntimeError:  # without a BLAS; the table shows its error
         speed = "failed"
-    info = _core.build_info()  # after the product: the BLAS is loaded at its first use
+    info = _core.build_info()  # after the product, which loads the BLAS
     blas, cuda = info["blas"], info["cuda"]
     rows = [
         ("pullback", version("pullback")),

@@ -10,6 +10,8 @@ from .. import _core
 from .._core import Tensor
 from .bodies import Nest, callable_of
 
+__all__ = ["associative_scan"]
+
 
 def associative_scan(
     f: Callable[[Any, Any], Any], xs: Any, axis: int = 0, reverse: bool = False

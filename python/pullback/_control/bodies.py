@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._autodiff.nests import flatten, unflatten, written_behind
 from .._autodiff.rules import place
+from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tensor, Variable
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from .. import _core
 from .bodies import Nest, Recording, callable_of, tensor_of
 
+__all__ = ["cond", "switch"]
+
 
 def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any) -> Any:
     """f(*operands) where pred holds, g(*operands) where it does not; only one of them is computed.

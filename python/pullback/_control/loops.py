@@ -9,6 +9,8 @@ from typing import Any
 from .. import _core
 from .bodies import Nest, Recording, callable_of, int64_of, settled
 
+__all__ = ["fori_loop", "map", "scan", "while_loop"]
+
 
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],

@@ -15,7 +15,7 @@ from .. import _core
 from .._core import Variable
 
 if TYPE_CHECKING:
-    from .question import Question
+    from .query import Question
 
 LEAVES = {"constant", "scalar", "argument", "read", ""}
 

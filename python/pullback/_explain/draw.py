@@ -7,13 +7,15 @@ import re
 from typing import Any
 
 from .. import _core
-from .._autodiff.nests import flatten
+from .._base.pytree import flatten
 from .ancestry import Ancestry, Step, name_reads
-from .asking import is_askable, question_of
-from .drawing import Box, Edge, svg_of
-from .question import Question
+from .query import Question
+from .query_kinds import is_askable, question_of
+from .svg import Box, Edge, svg_of
 from .unconnected import cotangents_of
 from .values import Numbers
+
+__all__ = ["Drawing", "draw"]
 
 MOST = 400  # operations; more are no picture
 

@@ -7,21 +7,23 @@ from os.path import dirname
 from typing import Any
 
 from .. import _core
-from .._autodiff.nests import flatten
 from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
-from .._runtime.questions import last_question
+from .._base.last_query import last_question
+from .._base.pytree import flatten
 from .ancestry import Ancestry, Place, Step, shortened
-from .apart import missed
-from .asking import question_of
+from .disjoint import missed
 from .finding import Finding, of_program
-from .inside import Answer, look_inside
+from .loops import Answer, look_inside
 from .not_finite import why_not_finite
-from .question import Question
+from .query import Question
+from .query_kinds import question_of
+from .tracking import counts
 from .unconnected import cotangents_of, nothing_found, why_none
 from .values import Numbers, has_any, is_tiny
 from .vanishing import why_tiny, why_zero
-from .watched import counts
+
+__all__ = ["Explanation", "explain"]
 
 TITLES = {
     "none": "is None",

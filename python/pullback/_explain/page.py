@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .ancestry import shortened
-from .drawing import Box, Edge, svg_of
+from .svg import Box, Edge, svg_of
 
 if TYPE_CHECKING:
     from .explain import Explanation

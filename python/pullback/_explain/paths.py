@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array.arguments import integer
+from .._base.checks import integer
 from .ancestry import Ancestry, Step
-from .asking import question_of
-from .question import Question
+from .query import Question
+from .query_kinds import question_of
+
+__all__ = ["GradientPath", "gradient_paths"]
 
 ADDITIONS = {"add", "concat", "subtract"}
 # What hands a sum on to the additions below it, where all else is constant: the parts of the sum

@@ -6,10 +6,10 @@ from typing import Any
 
 from .. import _core
 from .ancestry import Ancestry, Step
-from .apart import why_apart
+from .disjoint import why_apart
 from .finding import Finding
-from .question import Question
-from .watched import WATCH, counts, descends_from_watched, not_watched
+from .query import Question
+from .tracking import WATCH, counts, descends_from_watched, not_watched
 
 
 def why_none(question: Question) -> list[Finding]:

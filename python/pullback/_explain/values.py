@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._array.dtypes import finfo
+from .._numpy.dtype_functions import finfo
 from .ancestry import Ancestry, Step
-from .question import Question
+from .query import Question
 from .unconnected import cotangents_of
 
 Values = dict[int, Any]

@@ -1,1 +1,1 @@
-"""Looking at values, timing them, settings of the process."""
+"""Evaluation, profiles, and the table of what each function supports."""

@@ -1,10 +1,12 @@
-"""Looking at several tensors at once."""
+"""Evaluation of several tensors in one plan."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .. import _core
+
+__all__ = ["evaluate"]
 
 
 def evaluate(*nested: Any) -> Any:

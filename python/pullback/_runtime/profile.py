@@ -1,8 +1,8 @@
-"""profile: where the time of a computation goes, step by step.
+"""`profile`: measure the time of a computation, step by step.
 
-A step is what the runtime runs at once: a group of elementwise operations and reductions, a matrix
-product, a copy. Many operations of a program are one step, and a step is named after the one of
-them that a reader would recognise.
+A step is the unit that the runtime executes: a group of elementwise operations and reductions, a
+matrix product, or a copy. A step usually computes several operations of a program and has the name
+of one of them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from .. import _core
 from .evaluation import evaluate
 
-_WARM_UP = 2  # the first call plans; the second may be the first with a pending update
-_CALLS = 7  # odd, so that a median is one of them
+__all__ = ["Profile", "ProfileStep", "profile"]
+
+_WARM_UP = 2  # the first call makes the plan; a pending update can first occur in the second
+_CALLS = 7  # odd, so that the median is one of the measurements
 
 
 class ProfileStep(NamedTuple):
@@ -71,7 +73,7 @@ class Profile(NamedTuple):
                 f"{i:>4} {s.kind:<11} {s.source:<22} {1e6 * s.seconds:>10.1f} {s.share:>6.1%} "
                 f"{s.bytes / 1e6:>9.3f} {s.gb_per_second:>7.1f} {s.gflop_per_second:>8.1f}"
             )
-        # Of medians, each of which may come from another run.
+        # A difference of medians, which may come from different runs and be negative.
         outside = max(0.0, self.total - sum(s.seconds for s in self.steps))
         share = outside / self.total if self.total else 0.0
         lines.append(f"{'':>4} {'outside of the steps':<34} {1e6 * outside:>10.1f} {share:>6.1%}")

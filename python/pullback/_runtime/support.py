@@ -1,4 +1,4 @@
-"""What a function supports: read from the file that `tools/support_matrix` writes."""
+"""`supports`: a look-up in support.json, which tools/support_matrix writes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import cache
 from typing import Any
 
 from .. import _core
+
+__all__ = ["supports"]
 
 
 def supports(op: str | Callable[..., Any], what: Any) -> bool:
@@ -36,7 +38,7 @@ def supports(op: str | Callable[..., Any], what: Any) -> bool:
 
 @cache
 def _matrix() -> dict[str, Any]:
-    # Here, as the two take a tenth of the whole import.
+    # Imported here, because these two take a tenth of the time to import the package.
     import json
     from importlib import resources
 

@@ -1,4 +1,4 @@
-"""Small data sets to try things on. See README.md beside this file for source and licence."""
+"""Small data sets for examples. README.md in this folder gives source and licence."""
 
 from ._mnist import Mnist, load_mnist
 

@@ -1,4 +1,4 @@
-"""Linear algebra: what is an operation by itself. The rest is in tests/api/test_linalg.py."""
+"""Linear algebra: what is an operation by itself. The rest is in tests/api/linalg."""
 
 import numpy as np
 

@@ -28,7 +28,6 @@ and `layers` of `base_layer`; `rnn`, `rnn_cell` and `contrib`; `train`,
 
 from __future__ import annotations
 
-from ..._cli.report import report as report
 from . import app as app
 from . import contrib as contrib
 from . import data as data
@@ -88,6 +87,7 @@ from .printing import *
 from .random_ops import *
 from .recompute import *
 from .registry import *
+from .report import report as report
 from .scalar_ops import *
 from .scatter_ops import *
 from .script_ops import *

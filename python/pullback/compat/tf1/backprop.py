@@ -23,7 +23,7 @@ import numpy as np
 
 from ... import _core
 from ..._autodiff.gradients import with_zeros
-from ..._runtime import questions, settings
+from ..._base import last_query, settings
 from . import mode
 from .ancestry import ancestors, check_outside
 from .built_in import built_in
@@ -113,7 +113,7 @@ def gradients(
             for i in [i for i, g in enumerate(answers) if g is None]:
                 answers[i] = apply("ZerosLike", sources[i], name="zeros_like")
     if settings.debugging:
-        questions.note((answers,), targets, as_list(xs), seeds, None, stops)
+        last_query.note((answers,), targets, as_list(xs), seeds, None, stops)
     return answers
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _core
 from ..._explain.ancestry import Ancestry, Step
-from ..._explain.apart import VIEWS, made_after
+from ..._explain.disjoint import VIEWS, made_after
 from ..._explain.finding import Finding
 from .ancestry import ancestors
 from .graph_looks import looks_behind

@@ -13,9 +13,9 @@ from typing import Any
 
 from ... import _core
 from ..._explain.ancestry import Ancestry, Place, Step
-from ..._explain.asking import register
 from ..._explain.finding import Finding
-from ..._explain.question import Question
+from ..._explain.query import Question
+from ..._explain.query_kinds import register
 from ..._explain.unconnected import not_seen
 from .backprop import pull_back
 from .create import convert_to_tensor

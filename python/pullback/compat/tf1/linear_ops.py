@@ -10,7 +10,7 @@ import numpy as np
 import pullback as pb
 
 from ... import _core
-from ..._array.norms import euclidean_norm
+from ..._numpy.euclidean import euclidean_norm
 from . import shape_functions
 from .array_ops import zeros_like
 from .create import apply, cast, convert_to_tensor, known_dims, operation, scope_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._autodiff.nests import leaf_paths
+from ..._base.pytree import leaf_paths
 from ..._core import flatten, unflatten
 from .create import convert_to_tensor
 from .dtypes import as_dtype

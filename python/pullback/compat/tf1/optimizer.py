@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ..._runtime import questions
-from ..._training.rows import update_rows
-from ..._training.update_rules import Rule
+from ..._base import last_query
+from ...optimizers._row_updates import update_rows
+from ...optimizers._update_rules import Rule
 from . import mode
 from .array_ops import constant, fill
 from .backprop import gradients
@@ -128,7 +128,7 @@ class Optimizer(OptimizerHooks):
                 loss = checked_loss(loss())
             variables = list(tape.watched_variables()) if given is None else given
             answers = tape.gradient(loss, variables, weights)
-            questions.also_asked_by(self)
+            last_query.also_asked_by(self)
             return list(zip(answers, variables, strict=True))
         if mode.executing_eagerly():
             raise RuntimeError("in eager mode the loss must be a function without arguments")
@@ -138,7 +138,7 @@ class Optimizer(OptimizerHooks):
         if not variables:
             raise ValueError("no variables to optimize: the graph has no trainable ones")
         answers = gradients(loss, variables, weights, aggregation_method=aggregation_method)
-        questions.also_asked_by(self)
+        last_query.also_asked_by(self)
         if gate_gradients == self.GATE_GRAPH:
             answers = gated(answers)
         return list(zip(answers, variables, strict=True))

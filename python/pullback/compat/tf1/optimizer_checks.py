@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _core
+from ..._base import last_query
 from ..._explain.explain import why_none_of
-from ..._runtime import questions
 from .backprop import as_list
 from .create import convert_to_tensor, is_tensor
 from .dtypes import as_dtype
@@ -80,7 +80,7 @@ def no_gradients(variables: list[Any], loss: Any) -> str:
 def _reason(v: Any, loss: Any) -> str:
     if not as_dtype(v.dtype).is_floating:
         return f"{as_dtype(v.dtype).name} is not differentiable"
-    ys = [loss] if is_tensor(loss) else questions.last_about(v)
+    ys = [loss] if is_tensor(loss) else last_query.last_about(v)
     if not ys:
         return "its gradient is None; pb.explain(loss, variable) says why"
     [(_, why)] = why_none_of(ys[0], [v])

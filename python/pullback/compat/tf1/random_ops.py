@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ... import _core, random
-from ..._array.initializers import MODES, orthogonal, scaled
+from ...initializers._matrices import orthogonal
+from ...initializers._variance_scaling import MODES, scaled
 from . import mode, shape_functions
 from .array_ops import constant, eye, ones, zeros
 from .create import apply, convert_to_tensor, known_dims, scope_of

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ..._runtime import settings
+from ..._base import settings
 from .defaults import get_default_session as get_default_session
 from .defaults import stack
 from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, mapped

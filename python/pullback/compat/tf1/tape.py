@@ -12,8 +12,8 @@ from typing import Any
 import pullback
 
 from ..._autodiff.jacobian import check_batches
+from ..._base import last_query, settings
 from ..._core import flatten, unflatten
-from ..._runtime import questions, settings
 from . import mode
 from .ancestry import ancestors
 from .backprop import UnconnectedGradients, checked_seeds, pull_back, unconnected
@@ -235,5 +235,5 @@ class GraphTape(GradientTape):
                     answers[i] = apply("ZerosLike", x)
         found = unflatten(structure, answers)
         if settings.debugging:
-            questions.note((self, found), ys, xs, seeds, self._tape)
+            last_query.note((self, found), ys, xs, seeds, self._tape)
         return found

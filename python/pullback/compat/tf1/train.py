@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ... import _core
-from ..._training import update_rules as rules
-from ..._training.rows import adam_by_rows
+from ...optimizers import _update_rules as rules
+from ...optimizers._row_updates import adam_by_rows
 from . import decay, mode, saver
 from .array_ops import zeros
 from .coordinator import Coordinator as Coordinator

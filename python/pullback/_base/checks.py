@@ -1,0 +1,180 @@
+"""Checks and conversions of arguments. `who` is the public function that an error names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy
+from numpy.exceptions import AxisError
+from numpy.linalg import LinAlgError
+
+from .. import _core
+from .._core import Tensor
+
+
+def integer(value: Any, who: str) -> int:
+    """An integer, of Python, NumPy or a tensor; else a TypeError that says who expects it."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
+
+
+def flag(value: Any, who: str, name: str) -> bool:
+    """A truth value of Python or NumPy; else a TypeError that says who expects it as what."""
+    if isinstance(value, (bool, numpy.bool_)):
+        return bool(value)
+    raise TypeError(f"{who}: {name}: expected True or False, got {_core.shown(value)}")
+
+
+def number(value: Any, who: str) -> float:
+    """A number as a float; else a TypeError that says who expects it."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{who}: expected a number, got {_core.shown(value)}") from None
+
+
+def check_copy(value: Any, who: str) -> None:
+    """A TypeError unless it is True, False or None, as the standard has `copy`."""
+    if value is not None:
+        flag(value, who, "copy")
+
+
+def offset_of(value: Any, who: str) -> int:
+    """The number of a diagonal. One that no matrix has is cut to fit an int64."""
+    return max(-(1 << 62), min(1 << 62, integer(value, who)))
+
+
+def floating(value: Any, who: str, kinds: str = "f") -> Tensor:
+    """A tensor of floats; else a TypeError that says who expects it."""
+    tensor = _core.constant(value, who=who)
+    if tensor.dtype.kind not in kinds:
+        raise TypeError(f"{who}: expected floats, got {tensor.dtype}; {_cure(tensor)}")
+    return tensor
+
+
+def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
+    """A tensor of floats: integers and bool are made so in the default dtype."""
+    tensor = _core.constant(value, who=who)
+    if tensor.dtype.kind in kinds:
+        return tensor
+    if tensor.dtype.kind == "c":
+        return floating(tensor, who)
+    return _core.cast(tensor, _core.default_float())
+
+
+def check_matrices(x: Tensor, who: str, *, square: bool = False) -> None:
+    """A LinAlgError that says who expects matrices as the last two axes, unless they are."""
+    if len(x.shape) < 2:
+        what = "a matrix, or a batch of them"
+    elif square and x.shape[-1] != x.shape[-2]:
+        what = "square matrices"
+    else:
+        return
+    raise LinAlgError(f"{who}: expected {what}, got shape {x.shape}")
+
+
+def _cure(tensor: Tensor) -> str:
+    return "take real(x), or abs(x)" if tensor.dtype.kind == "c" else "cast it"
+
+
+def choice(value: Any, known: Sequence[str], who: str, what: str) -> str:
+    """One of a few words."""
+    if isinstance(value, str) and value in known:
+        return value
+    words = ", ".join(map(repr, known))
+    raise ValueError(f"{who}: {what}: expected one of {words}, got {_core.shown(value)}")
+
+
+def is_integer(value: Any) -> bool:
+    """Whether it is one integer, not a sequence or an array of them."""
+    return hasattr(value, "__index__") and not getattr(value, "shape", ())
+
+
+def integers(value: Any, who: str) -> list[int]:
+    """One integer or several, as a list; else a TypeError that says who expects them."""
+    if is_integer(value):
+        return [index(value)]
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise TypeError(f"{who}: expected an integer or several, got {_core.shown(value)}")
+    return [integer(n, who) for n in value]
+
+
+def axes_of(value: Any, rank: int, who: str) -> list[int]:
+    """One axis or several as numbers from 0, each once; else a ValueError that says who expects
+    them."""
+    found = []
+    for k in integers(value, who):
+        if not -rank <= k < rank:
+            raise AxisError(f"{who}: axis {k} is out of range for an array of rank {rank}")
+        found.append(k % rank)
+    if len(set(found)) < len(found):
+        raise ValueError(f"{who}: an axis is given twice in {_core.shown(value)}")
+    return found
+
+
+def along(axis: int, which: Any) -> tuple[Any, ...]:
+    """The index that takes `which` along an axis."""
+    return (*(slice(None),) * axis, which)
+
+
+def looked_at(x: Any, who: str) -> Any:
+    """The values as a NumPy array, for what the shape of a result depends on."""
+    tensor = _core.constant(x, who=who)
+    if _core.is_traced(tensor):
+        raise RuntimeError(
+            f"{who}: how large its result is depends on values, which are not known while a "
+            "function is traced; call it outside, or use where(mask, x, y)"
+        )
+    return tensor.numpy()
+
+
+def integer_orders(value: Any, who: str) -> Any:
+    """An order, or an array of them; else a TypeError that says who expects integers."""
+    if is_integer(value) and not isinstance(value, Tensor):
+        return index(value)
+    tensor = _core.constant(value, who=who)
+    if tensor.dtype.kind not in "iu":
+        raise TypeError(f"{who}: expected integer orders, got {tensor.dtype}")
+    return tensor
+
+
+def integer_tensor(value: Any, who: str, what: str) -> Tensor:
+    """Integers as int64, of any shape; else a TypeError that says who expects them. What is empty
+    may be of any dtype, as `[]` is."""
+    found = _core.constant(value, who=who)
+    if found.size and found.dtype.kind not in "iu":
+        raise TypeError(f"{who}: {what}: expected integers, got {found.dtype}")
+    return _core.cast(found, "int64")
+
+
+def turn(trans: Any, who: str) -> str:
+    """ "N", "T" or "C", for a matrix as it is, transposed, or conjugated too; SciPy's numbers 0, 1
+    and 2 mean the same."""
+    words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
+    return choice(words[trans] if trans in (0, 1, 2) else trans, ("N", "T", "C"), who, "trans")
+
+
+def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor:
+    """How long each entry of a batch is, as int64: `most` where nothing is given; else a ValueError
+    that says who expects them, and an IndexError of the run where numbers are not known before."""
+    if value is None:
+        return _core.full((batch,), most, "int64")
+    given = _core.constant(value, who=who)
+    if given.shape != (batch,) or (batch and given.dtype.kind not in "iu"):
+        raise ValueError(
+            f"{who}: {what}: expected {batch} integers, one for each of the batch, got "
+            f"{given.dtype} of shape {given.shape}"
+        )
+    lengths = _core.cast(given, "int64")
+    if _core.is_traced(given):
+        inside = _core.where(_core.less(lengths, 0), most + 1, lengths)
+        return _core.take(_core.cast(numpy.arange(most + 1), "int64"), inside, 0)
+    if batch:
+        known = given.numpy()
+        if known.min() < 0 or known.max() > most:
+            raise ValueError(f"{who}: {what}: expected 0 to {most}, got {known.tolist()}")
+    return lengths

@@ -1,0 +1,50 @@
+"""The last gradient that was computed while debugging is on.
+
+`explain` finds it by the optimizer, the tape or the gradient that it is called with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# ys, xs, seeds of the ys, tape, stops, overrides
+Asked = tuple[list[Any], list[Any], list[Any], Any, list[Any], Any]
+
+_last: tuple[tuple[Any, ...], Asked] | None = None
+
+
+def note(
+    subjects: tuple[Any, ...],
+    ys: list[Any],
+    xs: list[Any],
+    seeds: list[Any] | None = None,
+    tape: Any = None,
+    stops: Any = None,
+    overrides: Any = None,
+) -> None:
+    """Keeps a question, and what it may be asked for by: the asker and the answer."""
+    global _last
+    _last = subjects, (ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides)
+
+
+def also_asked_by(subject: Any) -> None:
+    """The last question may be asked for by this, too."""
+    global _last
+    if _last is not None:
+        _last = (*_last[0], subject), _last[1]
+
+
+def last_about(x: Any) -> list[Any]:
+    """The ys of the last question, if it was about this x."""
+    return _last[1][0] if _last is not None and any(x is known for known in _last[1][1]) else []
+
+
+def forget() -> None:
+    global _last
+    _last = None
+
+
+def last_question(subject: Any) -> Asked | None:
+    if _last is None or not any(subject is known for known in _last[0]):
+        return None
+    return _last[1]

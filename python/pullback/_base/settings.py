@@ -1,0 +1,172 @@
+"""Settings of the process: default dtype, threads, debugging, escapes, rule verification."""
+
+from __future__ import annotations
+
+from os import environ
+from typing import Any, Literal
+
+import numpy
+import numpy.typing as npt
+
+from .. import _core
+from . import last_query
+from .checks import integer
+from .dtypes import float32, float64
+
+__all__ = [
+    "get_default_dtype",
+    "num_threads",
+    "set_debug",
+    "set_default_dtype",
+    "set_escapes",
+    "set_gradient_verification",
+    "set_num_threads",
+]
+
+
+def set_default_dtype(dtype: npt.DTypeLike) -> None:
+    """Sets the dtype that Python floats and new arrays such as `zeros` get: float32 or float64.
+
+    >>> pb.set_default_dtype(pb.float64)
+    >>> pb.constant(0.1)
+    Tensor(0.1, dtype=float64)
+    >>> pb.set_default_dtype(pb.float32)
+    """
+    try:
+        known = dtype is not None and numpy.dtype(dtype) in (float32, float64)
+    except TypeError:
+        known = False
+    if not known:
+        raise TypeError(f"set_default_dtype: expected float32 or float64, got {_core.shown(dtype)}")
+    _core.set_default_float(dtype)
+
+
+def get_default_dtype() -> numpy.dtype[Any]:
+    """The dtype that Python floats get.
+
+    >>> pb.get_default_dtype()
+    dtype('float32')
+    """
+    return _core.default_float()
+
+
+def num_threads() -> int:
+    """How many threads compute: what PULLBACK_NUM_THREADS or OMP_NUM_THREADS says, else the cores
+    that this process may use. Results do not depend on it, bit for bit.
+
+    >>> pb.num_threads() >= 1
+    True
+    """
+    return _core.num_threads()
+
+
+def set_num_threads(n: int) -> None:
+    """Sets how many threads compute from now on; ValueError below 1, TypeError for no integer.
+
+    >>> pb.set_num_threads(pb.num_threads())
+    """
+    _core.set_num_threads(integer(n, "set_num_threads"))
+
+
+debugging = False
+_verification: str | None = None
+
+
+def set_debug(on: bool) -> None:
+    """Switches debugging on or off; the environment variable PULLBACK_DEBUG=1 starts with it on.
+
+    While it is on, operations keep the line of the program that made them, so that `explain` can
+    name it (of the last 262 144 of them, in some 20 MB), and the rules of `custom_gradient` are
+    verified at their first call, unless `set_gradient_verification` says otherwise. A tracked value
+    that leaves the graph as an array or a Python number is a RuntimeWarning, once for each line
+    (`set_escapes`).
+
+    >>> pb.set_debug(False)
+    """
+    global debugging
+    if not isinstance(on, bool):
+        raise TypeError(f"set_debug: expected True or False, got {_core.shown(on)}")
+    if on != debugging:
+        _core.set_recording(on)
+        _core.warn_of_escapes(on)
+        last_query.forget()
+    debugging = on
+
+
+def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
+    """Set what happens when a differentiated value leaves the graph.
+
+    A value leaves the graph when it is converted to a NumPy array or a Python number: no gradient
+    follows it there. Inside a function under `grad`, `value_and_grad`, `vjp`, `jvp`, `jacobian`,
+    `hessian` and their relatives this concerns each value with a derivative by an argument that is
+    differentiated. Comparisons, `bool()`, printing and formatting are never concerned, nor are
+    results of `stop_gradient` and arguments of a `custom_gradient` or `numpy_function`.
+
+    Parameters
+    ----------
+    policy : {"raise", "warn", "allow"}
+        "raise", the default: a conversion to an array (`numpy()`, `numpy.asarray`, `tolist()`,
+        `evaluate`, DLPack, copies, functions of other libraries) is a RuntimeError, and one to a
+        number (`float()`, `int()`, `complex()`, `item()`) a RuntimeWarning, shown once for each
+        line. "warn": both are warnings. "allow": neither is checked, also while debugging is on.
+
+    Raises
+    ------
+    ValueError
+        If the policy is another one.
+
+    Notes
+    -----
+    The setting holds for the whole process. Outside of these transforms, in code with variables
+    and tapes, conversions are warnings while debugging is on (`set_debug`), and `explain` reports
+    those that a gradient has missed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pb.grad(lambda x: pb.sum(x * np.asarray(x)))(pb.constant([1.0, 2.0]))
+    Traceback (most recent call last):
+    RuntimeError: numpy (...): a tensor of shape (2,) and dtype float32 leaves the graph ...
+    >>> pb.grad(lambda x: pb.sum(x * np.asarray(pb.stop_gradient(x))))(pb.constant([1.0, 2.0]))
+    Tensor([1., 2.], dtype=float32)
+    """
+    if policy not in ("raise", "warn", "allow"):
+        raise ValueError(
+            "set_escapes: policy must be one of 'raise', 'warn', 'allow'; "
+            f"got {_core.shown(policy)}"
+        )
+    _core.set_escapes(policy)
+
+
+def set_gradient_verification(mode: Literal["first_call", "always", "never"] | None) -> None:
+    """When the rules of `custom_gradient` are compared with differences of the function's values.
+
+    mode: "first_call" once for each kind of arguments, "always", "never"; None goes back to
+        "first_call" while debugging is on (`set_debug`) and "never" otherwise. A rule that does not
+        pass is a `testing.GradientError` at the call of its function.
+
+    >>> pb.set_gradient_verification("first_call")
+    >>> doubled = pb.custom_gradient(lambda x: (x * x, lambda upstream: upstream * x))
+    >>> doubled(pb.Variable(3.0))
+    Traceback (most recent call last):
+    pullback.testing.GradientError: custom_gradient: <lambda> ...
+    >>> pb.set_gradient_verification(None)
+    """
+    global _verification
+    if mode is not None:
+        check_verification(mode, "set_gradient_verification: mode")
+    _verification = mode
+
+
+def check_verification(mode: Any, who: str) -> None:
+    if mode not in ("first_call", "always", "never"):
+        raise ValueError(f"{who} is 'first_call', 'always' or 'never', got {_core.shown(mode)}")
+
+
+def verification() -> str:
+    """The mode where a custom_gradient has none of its own."""
+    return _verification or ("first_call" if debugging else "never")
+
+
+if environ.get("PULLBACK_DEBUG", "0") not in ("", "0"):
+    set_debug(True)

@@ -1,0 +1,159 @@
+"""Looking inside of loops and branches: what they did, operation by operation.
+
+A loop or a branch is one step. Where a finding is about one, the question is asked once more of a y
+that is made without it: of what its iterations did, or the branch that was taken. Of many
+iterations shorter loops are made first, and of these the one that a finding is about is looked into
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from .ancestry import Place, Step
+from .finding import Finding
+from .query import Question, Ran
+
+Answer = tuple[list[Finding], list[Step]]
+
+
+def look_inside(
+    question: Question, findings: list[Finding], path: list[Step], ask: Callable[[Question], Answer]
+) -> Answer:
+    """The findings about loops and branches as findings about what is inside, and the path there.
+    `ask` says what they are of another question."""
+    idle: list[Finding] = []
+    answered: set[Place] = set()  # what several loops of one line do is said of one
+    whole = {_outermost(f.step): f for f in findings if f.step and f.step.operation}
+    while steps := _next(findings, answered):
+        try:
+            inner, ran = question.opened(steps)
+            if not ran or not _agree(question, inner):
+                break
+            idle += filter(None, (_idle(inner, one) for one in ran))
+            if not inner.ancestry.connected:
+                return idle or [_left_out(one.step) for one in ran], path
+            found, way = ask(inner)
+        except Exception:  # a rule of the program may not bear to be asked on its own
+            break
+        question, findings, path = inner, _once_a_loop(found), way
+        for finding in findings:
+            if finding.step and finding.step.inside and not _rest(finding.step):
+                answered.update(filter(None, [finding.step.inside[0].place]))
+        findings = [f for f in findings if not _is_answered(f.step, answered)]
+    for finding in findings:
+        _of_whole_loop(finding, whole)
+    return findings + idle, path
+
+
+def _agree(question: Question, inner: Question) -> bool:
+    """Whether y and its gradient are what they were: what a program hides from its records, as
+    values that a rule has taken from elsewhere, is not in what was made anew."""
+    steps = inner.ancestry.descending()
+    if not all(step.recorded for step in steps if step.inside):
+        return False  # by a tape of another thread
+    [[before], [after]] = [one.gradients([one.x]) for one in (question, inner)]
+    if before is None or question.ancestry.top.traced:
+        return before is not None or after is None
+    olds = question.arrays_of([question.y, before])
+    news = inner.arrays_of([inner.y] if after is None else [inner.y, after])
+    if after is None:  # it is zero where another branch or more iterations would say more
+        news.append(np.zeros_like(olds[1]))
+    for old, new in zip(olds, news, strict=True):
+        finite = np.abs(old[np.isfinite(old)])
+        scale = 1e-4 * finite.max(initial=0.0) + 1e-36  # subnormal numbers are coarse
+        if old.shape != new.shape or not np.allclose(old, new, 1e-4, scale, equal_nan=True):
+            return False
+    return True
+
+
+def _of_whole_loop(finding: Finding, whole: dict[int, Finding]) -> None:
+    """Where a part of a loop was looked into, what all of it does."""
+    step = finding.step
+    if finding.reason != "vanishing" or step is None or not step.inside:
+        return
+    loop = whole.get(_outermost(step))
+    factor = loop.figures.get("factor") if loop else None
+    if factor is not None and factor < 0.99 * finding.figures.get("factor", 0.0):
+        finding.add(f"; all iterations together by {factor:.2g}", factor=factor)
+
+
+def _next(findings: Iterable[Finding], answered: set[Place]) -> list[Step]:
+    """Of each loop or branch of the program one that is to be opened: the one with the fewest
+    iterations, that is nearest to the cause."""
+    out: dict[int, Step] = {}
+    for finding in findings:
+        step = finding.step
+        if step is None or not step.operation or _is_answered(step, answered):
+            continue
+        known = out.setdefault(_outermost(step), step)
+        if _iterations(step) < _iterations(known):
+            out[_outermost(step)] = step
+    return list(out.values())
+
+
+def _outermost(step: Step) -> int:
+    return step.inside[0].operation if step.inside else step.operation
+
+
+def _iterations(step: Step) -> float:
+    return step.inside[-1].length if step.inside else float("inf")
+
+
+def _once_a_loop(findings: list[Finding]) -> list[Finding]:
+    """Where something was found inside of a loop, the rest of its iterations is left alone."""
+    found = {_outermost(f.step) for f in findings if f.step and f.step.inside and not _rest(f.step)}
+    return [f for f in findings if not (f.step and _rest(f.step) and _outermost(f.step) in found)]
+
+
+def _is_answered(step: Step | None, answered: set[Place]) -> bool:
+    """Whether it is a loop of a line of which one was answered."""
+    if step is None or not step.operation or (step.inside and not _rest(step)):
+        return False
+    return (step.inside[0].place if step.inside else step.place) in answered
+
+
+def _rest(step: Step) -> bool:
+    return bool(step.operation and step.inside and step.inside[-1].closed)
+
+
+def _idle(question: Question, ran: Ran) -> Finding | None:
+    """What is to be said of a loop that did nothing, and of a branch that leaves x out."""
+    step = ran.step
+    if ran.kind == "loop":
+        if ran.number:
+            return None
+        return Finding(
+            "no_iterations",
+            f"{step.name} ran for no iteration, so what its function uses does not count",
+            "look at the condition and the length; y depends on {x} once it runs",
+            step,
+        )
+    depends = question.ancestry.depends
+    if any(
+        n in depends and place and place[-1].operation == step.operation
+        for n, place in question.inside.items()
+    ):
+        return None
+    return Finding(
+        "not_chosen",
+        f"{step.name} took number {ran.number} of its functions{_named(ran.function)}, "
+        "which does not use {x}",
+        "look at the condition; y depends on {x} where another function is chosen",
+        step,
+    )
+
+
+def _left_out(step: Step) -> Finding:
+    return Finding(
+        "unused",
+        f"{step} goes along with {{x}} inside, and what it computes for {{y}} is not made from it",
+        "{y} does not change with {x} here",
+        step,
+    )
+
+
+def _named(function: str) -> str:
+    return f", {function}" if function else ""

@@ -1,1 +1,0 @@
-"""Solutions of differential equations."""

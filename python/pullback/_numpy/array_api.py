@@ -1,0 +1,340 @@
+"""Requirements of the Array API standard for a namespace and its arrays.
+
+These are the namespace of an array, its device, a description of the namespace, constants, and
+exchange with other libraries through DLPack.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._base.checks import check_copy
+from .._core import Tensor
+
+__all__ = [
+    "__array_api_version__",
+    "__array_namespace_info__",
+    "e",
+    "from_dlpack",
+    "inf",
+    "nan",
+    "newaxis",
+    "pi",
+]
+
+DEVICE = "cpu"
+VERSION = __array_api_version__ = "2025.12"
+
+e = numpy.e
+inf = numpy.inf
+nan = numpy.nan
+newaxis = None
+pi = numpy.pi
+
+
+def on_device(device: Any, who: str) -> None:
+    """Raise a ValueError unless the device is the only one."""
+    if device is not None and device != DEVICE:
+        raise ValueError(f"{who}: expected the device 'cpu' or None, got {_core.shown(device)}")
+
+
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
+    """Make a tensor from an array of another library, through DLPack.
+
+    The value is copied, since a tensor is never modified.
+
+    Parameters
+    ----------
+    x : object
+        Array with the method `__dlpack__`, in the memory of the processor. A tensor is accepted
+        too.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+    copy : bool, optional
+        False is an error unless `x` is a tensor. Default: None, which permits a copy.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` has no `__dlpack__`, or `copy` is neither a bool nor None.
+    ValueError
+        If `copy` is False and `x` is not a tensor, or `device` is neither "cpu" nor None.
+    BufferError
+        If the other library or NumPy cannot exchange the array.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> pb.from_dlpack(numpy.array([1.0, 2.0]))
+    Tensor([1., 2.], dtype=float64)
+    """
+    on_device(device, "from_dlpack")
+    check_copy(copy, "from_dlpack")
+    if isinstance(x, Tensor):
+        return _core.identity(x)
+    if copy is False:
+        raise ValueError("from_dlpack: the value is always copied, and copy=False forbids it")
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: expected an array with __dlpack__, got {_core.shown(x)}")
+    try:
+        array = numpy.from_dlpack(x)
+    except (BufferError, RuntimeError, ValueError) as error:
+        raise BufferError(f"from_dlpack: {error}") from error
+    return _core.constant(array, who="from_dlpack")
+
+
+def namespace(self: Any, *, api_version: str | None = None) -> Any:
+    """__array_namespace__(self, *, api_version: str | None = None) -> typing.Any
+
+    Return the module `pullback`, the namespace of the Array API standard.
+
+    Parameters
+    ----------
+    api_version : str, optional
+        Version of the standard, from "2021.12" to "2025.12". Default: the latest.
+
+    Returns
+    -------
+    module
+        The module `pullback`.
+
+    Raises
+    ------
+    ValueError
+        If the version is unknown.
+    """
+    import pullback
+
+    if api_version is not None and api_version not in VERSIONS:
+        raise ValueError(
+            f"__array_namespace__: expected a version from {VERSIONS[0]} to {VERSION}, "
+            f"got {_core.shown(api_version)}"
+        )
+    return pullback
+
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
+
+
+def device(self: Any) -> str:
+    """Return the device of the tensor, which is always "cpu".
+
+    Returns
+    -------
+    str
+        The string "cpu".
+    """
+    return DEVICE
+
+
+def to_device(self: Any, device: str, /, *, stream: Any = None) -> Tensor:
+    """to_device(self, device: str, /, *, stream: typing.Any = None) -> Tensor
+
+    Return the tensor itself, since "cpu" is the only device.
+
+    Parameters
+    ----------
+    device : {"cpu"}
+        Target device.
+    stream : None, optional
+        Accepted for the Array API standard; it must be None.
+
+    Returns
+    -------
+    Tensor
+        The same value. A variable returns a tensor.
+
+    Raises
+    ------
+    ValueError
+        If `device` is neither "cpu" nor None, or `stream` is not None.
+    """
+    on_device(device, "to_device")
+    if stream is not None:
+        raise ValueError(f"to_device: expected no stream, got {_core.shown(stream)}")
+    return self if isinstance(self, Tensor) else _core.identity(self)
+
+
+def dlpack(
+    self: Any,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """__dlpack__(self, *, stream: typing.Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> typing.Any
+
+    Export the value to another library through DLPack.
+
+    The exported memory is read-only. A consumer without support for read-only memory (DLPack before
+    1.0) receives a copy.
+
+    Parameters
+    ----------
+    stream : None, optional
+        NumPy, which exports the value, accepts None only.
+    max_version : tuple of two int, optional
+        Highest DLPack version of the consumer. Default: below 1.0.
+    dl_device : tuple of two int, optional
+        Device, as in `__dlpack_device__`.
+    copy : bool, optional
+        Request or forbid a copy of the exported memory.
+
+    Returns
+    -------
+    capsule
+        The DLPack capsule.
+
+    Raises
+    ------
+    TypeError
+        If `max_version` is not a pair.
+    BufferError
+        If the device is not the processor's memory.
+    RuntimeError
+        If `stream` is not None, or the value is required for a gradient and conversions of such
+        tensors are errors.
+    """  # noqa: E501, the stub's line
+    if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
+        raise TypeError(
+            f"__dlpack__: max_version: expected a pair of integers, got {_core.shown(max_version)}"
+        )
+    _core.check_escape(self, "__dlpack__")
+    value = self.numpy()
+    if max_version is None or max_version[0] < 1:
+        value = value.copy()
+    return value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+def dlpack_device(self: Any) -> tuple[int, int]:
+    """__dlpack_device__(self) -> tuple[int, int]
+
+    Return the DLPack device type and number of the processor's memory.
+
+    Returns
+    -------
+    tuple of two int
+        The pair (1, 0).
+    """
+    return (1, 0)
+
+
+class _Info:
+    """Describe this namespace, as defined by the Array API standard."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return the optional features of the standard.
+
+        Returns
+        -------
+        dict
+            Boolean indexing, data-dependent shapes and the maximum number of axes.
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 16}
+
+    def default_device(self) -> str:
+        """Return the default device, "cpu".
+
+        Returns
+        -------
+        str
+            The string "cpu".
+        """
+        return DEVICE
+
+    def devices(self) -> tuple[str, ...]:
+        """Return all devices.
+
+        Returns
+        -------
+        tuple of str
+            The tuple ("cpu",).
+        """
+        return (DEVICE,)
+
+    def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
+        """Return the default dtype of each kind.
+
+        Parameters
+        ----------
+        device : {"cpu"}, optional
+            The only device. Default: None, which means "cpu".
+
+        Returns
+        -------
+        dict
+            Dtypes of the keys "real floating", "complex floating", "integral" and "indexing".
+
+        Raises
+        ------
+        ValueError
+            If `device` is neither "cpu" nor None.
+        """
+        on_device(device, "default_dtypes")
+        real = _core.default_float()
+        wide = numpy.dtype("complex64" if real == "float32" else "complex128")
+        integer = numpy.dtype("int64")
+        return {"real floating": real, "complex floating": wide, "integral": integer,
+                "indexing": integer}  # fmt: skip
+
+    def dtypes(
+        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
+        """Return the dtypes of the standard that exist here, by name.
+
+        Parameters
+        ----------
+        device : {"cpu"}, optional
+            The only device. Default: None, which means "cpu".
+        kind : str or tuple of str, optional
+            Kind of dtypes, as in `isdtype`. Default: all dtypes.
+
+        Returns
+        -------
+        dict
+            Names and dtypes.
+
+        Raises
+        ------
+        ValueError
+            If a kind is unknown, or `device` is neither "cpu" nor None.
+        """
+        import pullback as pb
+
+        on_device(device, "dtypes")
+        found = {name: getattr(pb, name) for name in _DTYPES if hasattr(pb, name)}
+        if kind is None:
+            return found
+        return {name: d for name, d in found.items() if pb.isdtype(d, kind)}
+
+
+_DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+
+
+def __array_namespace_info__() -> _Info:  # noqa: N807, the standard's name
+    """Return an object that describes this namespace, as in the Array API standard.
+
+    Returns
+    -------
+    object
+        Its methods are `capabilities()`, `default_device()`, `default_dtypes()`, `devices()` and
+        `dtypes()`.
+
+    Examples
+    --------
+    >>> pb.__array_namespace_info__().devices()
+    ('cpu',)
+    """
+    return _Info()

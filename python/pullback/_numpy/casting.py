@@ -1,0 +1,95 @@
+"""Conversions between dtypes."""
+
+from __future__ import annotations
+
+import numpy.typing as npt
+
+from .. import _core
+from .._base.checks import flag
+from .._core import Tensor
+from .._typing import TensorLike
+from .array_api import on_device
+
+__all__ = ["astype", "cast"]
+
+
+def astype(
+    x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
+) -> Tensor:
+    """Convert `x` to another dtype.
+
+    Gradients pass only between floating and complex dtypes.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    dtype : dtype_like
+        Dtype of the result.
+    copy : bool, optional
+        Accepted for compatibility with the Array API standard. It makes no difference, because a
+        tensor is never modified. Default: True.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If `copy` is not a bool, `dtype` is unknown, or if `x` is complex and `dtype` is neither
+        complex nor bool; take `real` or `abs` of `x` first.
+    ValueError
+        If `device` is neither "cpu" nor None.
+
+    See Also
+    --------
+    cast
+
+    Examples
+    --------
+    >>> pb.astype([1.7, -1.7], "int32")
+    Tensor([ 1, -1], dtype=int32)
+    """
+    if copy is not True:
+        copy = flag(copy, "astype", "copy")
+    on_device(device, "astype")
+    return _core.cast(x, dtype, copy)
+
+
+def cast(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:
+    """Convert `x` to another dtype.
+
+    Gradients pass only between floating and complex dtypes.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+    dtype : dtype_like
+        Dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown, or if `x` is complex and `dtype` is neither complex nor bool; take
+        `real` or `abs` of `x` first.
+
+    See Also
+    --------
+    astype
+
+    Examples
+    --------
+    >>> pb.cast(True, "float32")
+    Tensor(1., dtype=float32)
+    """
+    return _core.cast(x, dtype)

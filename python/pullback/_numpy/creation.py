@@ -1,0 +1,358 @@
+"""Creation of arrays.
+
+`dtype` defaults to the default floating dtype. `device` is "cpu" or None, as required by the Array
+API standard. An invalid shape raises a ValueError, and one that does not consist of integers a
+TypeError.
+"""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+from .. import _core
+from .._base.checks import check_copy, offset_of
+from .._core import Tensor
+from .._typing import DType, Shape, TensorLike
+from .array_api import on_device
+
+__all__ = [
+    "asarray",
+    "constant",
+    "empty",
+    "eye",
+    "full",
+    "one_hot",
+    "ones",
+    "zeros",
+]
+
+
+def constant(value: TensorLike, dtype: DType = None) -> Tensor:
+    """Return a tensor with the given value.
+
+    The value is copied, so later changes of an array have no effect. Python floats become the
+    default floating dtype, float32 unless `set_default_dtype` changes it; Python integers become
+    int64. An array keeps its dtype, which may be any supported one.
+
+    Parameters
+    ----------
+    value : array_like
+        A number, a NumPy array or scalar, a nested list, or a tensor.
+    dtype : dtype_like, optional
+        Dtype to which the value is cast. Default: see above.
+
+    Returns
+    -------
+    Tensor
+        Shape of `value`; the given or the inferred dtype.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not supported, or if a complex value is cast to a dtype that is neither
+        complex nor bool.
+    ValueError
+        If nested lists are ragged.
+    OverflowError
+        If a Python integer does not fit in the dtype.
+
+    Examples
+    --------
+    >>> pb.constant([[1, 2], [3, 4]], dtype="float64")
+    Tensor([[1., 2.],
+            [3., 4.]], dtype=float64)
+    """
+    return _core.constant(value, dtype)
+
+
+def zeros(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with zeros.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the result.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        The given shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `shape` does not consist of integers, or `dtype` is unknown.
+    ValueError
+        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.zeros((2, 3))
+    Tensor([[0., 0., 0.],
+            [0., 0., 0.]], dtype=float32)
+    """
+    on_device(device, "zeros")
+    return full(shape, 0.0, dtype)
+
+
+def ones(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the result.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        The given shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `shape` does not consist of integers, or `dtype` is unknown.
+    ValueError
+        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.ones(3, "int32")
+    Tensor([1, 1, 1], dtype=int32)
+    """
+    on_device(device, "ones")
+    return full(shape, 1.0, dtype)
+
+
+def full(
+    shape: Shape, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
+) -> Tensor:
+    """Return a tensor filled with a value.
+
+    Differentiable in `fill_value`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the result.
+    fill_value : array_like
+        A number, or an array that broadcasts to `shape`.
+    dtype : dtype_like, optional
+        Dtype. Default: dtype of `fill_value`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        The given shape; the given dtype, or the dtype of `fill_value`.
+
+    Raises
+    ------
+    TypeError
+        If `shape` does not consist of integers, `dtype` is unknown, or a complex value is cast to a
+        dtype that is neither complex nor bool.
+    ValueError
+        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or `device` is
+        neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.full((2,), 7)
+    Tensor([7, 7], dtype=int64)
+    >>> pb.full((2, 2), [1, 2])
+    Tensor([[1, 2],
+            [1, 2]], dtype=int64)
+    """
+    on_device(device, "full")
+    return _core.full(shape, fill_value, dtype)
+
+
+def eye(
+    n_rows: SupportsIndex,
+    n_cols: SupportsIndex | None = None,
+    /,
+    *,
+    k: SupportsIndex = 0,
+    dtype: DType = None,
+    device: str | None = None,
+) -> Tensor:
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_cols : int, optional
+        Number of columns. Default: `n_rows`.
+    k : int, optional
+        Diagonal, above the main one if positive. Default: 0, the main diagonal.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape (n_rows, n_cols); the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If a size or `k` is not an integer, or `dtype` is unknown.
+    ValueError
+        If a size is negative, or `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.eye(2)
+    Tensor([[1., 0.],
+            [0., 1.]], dtype=float32)
+    """
+    on_device(device, "eye")
+    return _core.eye(n_rows, n_rows if n_cols is None else n_cols, offset_of(k, "eye"), dtype)
+
+
+def one_hot(
+    indices: TensorLike, /, depth: SupportsIndex, *, axis: SupportsIndex = -1, dtype: DType = None
+) -> Tensor:
+    """Return 1 at each index and 0 elsewhere along a new axis.
+
+    An index outside 0 to depth - 1 gives zeros. The result has no gradient.
+
+    Parameters
+    ----------
+    indices : array_like, integer
+        Indices, of any shape.
+    depth : int
+        Size of the new axis.
+    axis : int, optional
+        Position of the new axis in the result. Default: the last one.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape of `indices` with an axis of size `depth` inserted; the given dtype.
+
+    Raises
+    ------
+    TypeError
+        If `indices`, `depth` or `axis` are not integers, or `dtype` is unknown.
+    ValueError
+        If `depth` is negative.
+    AxisError
+        If `axis` is out of range.
+
+    Examples
+    --------
+    >>> pb.one_hot([2, 0], 3)
+    Tensor([[0., 0., 1.],
+            [1., 0., 0.]], dtype=float32)
+    """
+    return _core.one_hot(indices, depth, dtype, axis)
+
+
+def asarray(
+    value: TensorLike,
+    /,
+    dtype: DType = None,
+    *,
+    device: str | None = None,
+    copy: bool | None = None,
+) -> Tensor:
+    """Convert a value to a tensor, as `constant` does.
+
+    The name is the one of the Array API standard. A tensor that already has the dtype is returned
+    itself unless `copy` is True; any other value is copied.
+
+    Parameters
+    ----------
+    value : array_like
+        A number, a NumPy array or scalar, a nested list, or a tensor.
+    dtype : dtype_like, optional
+        Dtype to which the value is cast. Default: see `constant`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+    copy : bool, optional
+        True makes a new tensor. False is an error if a copy is required. Default: None, which
+        copies if required.
+
+    Returns
+    -------
+    Tensor
+        Shape of `value`; the given or the inferred dtype.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not supported, a complex value is cast to a dtype that is neither complex
+        nor bool, or `copy` is neither a bool nor None.
+    ValueError
+        If nested lists are ragged, `copy` is False and a copy is required, or `device` is neither
+        "cpu" nor None.
+    OverflowError
+        If a Python integer does not fit in the dtype.
+
+    See Also
+    --------
+    constant
+
+    Examples
+    --------
+    >>> pb.asarray([1.0, 2.0])
+    Tensor([1., 2.], dtype=float32)
+    """
+    on_device(device, "asarray")
+    check_copy(copy, "asarray")
+    out = _core.constant(value, dtype, "asarray")
+    if isinstance(value, Tensor) and value.dtype == out.dtype:
+        return _core.identity(value) if copy else value
+    if copy is False:
+        raise ValueError("asarray: the value has to be copied, and copy=False forbids it")
+    return out
+
+
+def empty(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with zeros, as `zeros` does.
+
+    Uninitialised memory could not be used, since a tensor is never modified.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Shape of the result.
+    dtype : dtype_like, optional
+        Dtype. Default: the default floating dtype.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        The given shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `shape` does not consist of integers, or `dtype` is unknown.
+    ValueError
+        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.empty(2)
+    Tensor([0., 0.], dtype=float32)
+    """
+    on_device(device, "empty")
+    return full(shape, 0.0, dtype)

@@ -1,0 +1,154 @@
+"""Creation of arrays with the shape of another array, and with its dtype by default.
+
+`dtype` and `device` are handled as in creation.py.
+"""
+
+from __future__ import annotations
+
+from .. import _core
+from .._core import Tensor
+from .._typing import DType, TensorLike
+from .array_api import on_device
+
+__all__ = ["empty_like", "full_like", "ones_like", "zeros_like"]
+
+
+def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with zeros, with the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Array whose shape and dtype are used.
+    dtype : dtype_like, optional
+        Dtype. Default: dtype of `x`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype, or the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown.
+    ValueError
+        If `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.zeros_like([1.0, 2.0])
+    Tensor([0., 0.], dtype=float32)
+    """
+    on_device(device, "zeros_like")
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with ones, with the shape and dtype of `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Array whose shape and dtype are used.
+    dtype : dtype_like, optional
+        Dtype. Default: dtype of `x`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype, or the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown.
+    ValueError
+        If `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.ones_like([1.0, 2.0])
+    Tensor([1., 1.], dtype=float32)
+    """
+    on_device(device, "ones_like")
+    return full_like(x, 1, dtype)
+
+
+def full_like(
+    x: TensorLike, /, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
+) -> Tensor:
+    """Return a tensor filled with a value, with the shape and dtype of `x`.
+
+    Differentiable in `fill_value`.
+
+    Parameters
+    ----------
+    x : array_like
+        Array whose shape and dtype are used.
+    fill_value : array_like
+        A number, or an array that broadcasts to the shape of `x`. It is cast to the dtype.
+    dtype : dtype_like, optional
+        Dtype. Default: dtype of `x`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype, or the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown, or a complex value is cast to a dtype that is neither complex nor
+        bool.
+    ValueError
+        If `fill_value` does not broadcast to the shape of `x`, or `device` is neither "cpu" nor
+        None.
+
+    Examples
+    --------
+    >>> pb.full_like([1.0, 2.0], 5)
+    Tensor([5., 5.], dtype=float32)
+    """
+    on_device(device, "full_like")
+    like = _core.identity(x)
+    return _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
+
+
+def empty_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
+    """Return a tensor filled with zeros, as `zeros_like` does.
+
+    Parameters
+    ----------
+    x : array_like
+        Array whose shape and dtype are used.
+    dtype : dtype_like, optional
+        Dtype. Default: dtype of `x`.
+    device : {"cpu"}, optional
+        The only device. Default: None, which means "cpu".
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the given dtype, or the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is unknown.
+    ValueError
+        If `device` is neither "cpu" nor None.
+
+    Examples
+    --------
+    >>> pb.empty_like([1.0, 2.0])
+    Tensor([0., 0.], dtype=float32)
+    """
+    on_device(device, "empty_like")
+    return full_like(_core.constant(x, who="empty_like"), 0, dtype)

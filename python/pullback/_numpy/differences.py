@@ -1,0 +1,112 @@
+"""Differences of neighbours along an axis, and the integral that undoes them."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._base.checks import along, axes_of, integer, made_floating
+from .._core import Tensor
+from .._typing import TensorLike
+
+__all__ = ["diff", "ediff1d", "trapezoid"]
+
+
+def diff(
+    x: TensorLike,
+    /,
+    n: SupportsIndex = 1,
+    axis: SupportsIndex = -1,
+    *,
+    prepend: TensorLike | None = None,
+    append: TensorLike | None = None,
+) -> Tensor:
+    """The differences of neighbours along an axis, n times over. `prepend` and `append` are put
+    before and behind x first: a number, or arrays that differ in length along the axis only.
+
+    >>> pb.diff([1.0, 4.0, 9.0])
+    Tensor([3., 5.], dtype=float32)
+    >>> pb.diff([1.0, 4.0, 9.0], prepend=0)
+    Tensor([1., 3., 5.], dtype=float32)
+    """
+    x = _core.constant(x, who="diff")
+    (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff")
+    if times < 0:
+        raise ValueError(f"diff: n must not be negative, got {times}")
+    parts = [_end(prepend, x, k)] if prepend is not None else []
+    parts.append(x)
+    if append is not None:
+        parts.append(_end(append, x, k))
+    if len(parts) > 1:
+        x = _core.concat(parts, k)
+    later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
+    for _ in range(min(times, x.shape[k])):
+        if x.dtype.kind == "b":
+            x = _core.not_equal(x[later], x[earlier])
+        else:
+            x = _core.subtract(x[later], x[earlier])
+    return x
+
+
+def _end(value: TensorLike, x: Tensor, k: int) -> Tensor:
+    end = _core.operands([x, value], "diff")[1]
+    if end.shape:
+        return end
+    return _core.broadcast_to(end, (*x.shape[:k], 1, *x.shape[k + 1 :]))
+
+
+def ediff1d(
+    x: TensorLike,
+    /,
+    to_end: TensorLike | None = None,
+    to_begin: TensorLike | None = None,
+) -> Tensor:
+    """The differences of neighbours in x flattened, with `to_begin` before and `to_end` behind.
+
+    >>> pb.ediff1d([[1, 2], [4, 7]], to_end=99)
+    Tensor([ 1,  2,  3, 99], dtype=int64)
+    """
+    x = _core.reshape(_core.constant(x, who="ediff1d"), (-1,))
+    parts = [_core.subtract(x[1:], x[:-1])]
+    for value, place in ((to_begin, 0), (to_end, len(parts) + 1)):
+        if value is not None:
+            end = _core.cast(_core.operands([x, value], "ediff1d")[1], x.dtype)
+            parts.insert(place, _core.reshape(end, (-1,)))
+    return parts[0] if len(parts) == 1 else _core.concat(parts, 0)
+
+
+def trapezoid(
+    y: TensorLike,
+    x: TensorLike | None = None,
+    dx: TensorLike = 1.0,
+    axis: SupportsIndex = -1,
+) -> Tensor:
+    """The integral of y along an axis by the trapezoidal rule: the sum of (y[i] + y[i+1]) / 2 times
+    x[i+1] - x[i], or `dx`. x has one entry for each along the axis, or broadcasts to y.
+
+    >>> pb.trapezoid([1.0, 2.0, 3.0], x=[4.0, 6.0, 8.0])
+    Tensor(8., dtype=float32)
+    """
+    if x is not None:
+        y, x = _core.operands([y, x], "trapezoid")
+    y = made_floating(y, "trapezoid", "fc")
+    (k,) = axes_of([axis], len(y.shape), "trapezoid")
+    later, earlier = along(k, slice(1, None)), along(k, slice(None, -1))
+    # A Python number takes the dtype of y.
+    plain = isinstance(dx, (int, float, complex))
+    steps: Any = dx if plain else _core.constant(dx, who="trapezoid: dx")
+    if x is None:
+        if not plain and len(steps.shape) == 1:
+            steps = _core.reshape(steps, (-1, *(1,) * (len(y.shape) - k - 1)))
+    else:
+        places = x
+        if len(places.shape) == 1:
+            places = _core.reshape(places, (-1, *(1,) * (len(y.shape) - k - 1)))
+        j = k - len(y.shape) + len(places.shape)
+        if j < 0 or places.shape[j] != y.shape[k]:
+            raise ValueError(
+                f"trapezoid: expected {y.shape[k]} places along the axis, got shape {places.shape}"
+            )
+        steps = _core.subtract(places[along(j, slice(1, None))], places[along(j, slice(None, -1))])
+    height = _core.divide(_core.add(y[later], y[earlier]), 2)
+    return _core.sum(_core.multiply(steps, height), k)

@@ -1,0 +1,175 @@
+"""NumPy's further functions that split arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._base.checks import along, axes_of, integer, integers, is_integer
+from .._core import Tensor
+from .._typing import TensorLike
+
+__all__ = ["array_split", "dsplit", "hsplit", "vsplit"]
+
+
+def array_split(
+    x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex], *, axis: SupportsIndex = 0
+) -> list[Tensor]:
+    """Split an array into parts of nearly equal size along an axis.
+
+    As `split`, but the size need not be divisible: the first parts can be longer by one element.
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts, or positions along the axis at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+    axis : int, default 0
+        Axis to split; negative values count from the last axis.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`. They can be empty.
+
+    Raises
+    ------
+    ValueError
+        If the number of parts is below 1 or above 2**24, or `axis` is out of range.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
+    >>> pb.array_split([1, 2, 3], 2)
+    [Tensor([1, 2], dtype=int64), Tensor([3], dtype=int64)]
+    """
+    return _split(x, parts, axis, False, "array_split")
+
+
+def hsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> list[Tensor]:
+    """Split an array along the second axis, or along the only axis of a vector.
+
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts of equal size, or positions at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has rank 0 or the axis is not divisible into `parts` equal parts.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
+    >>> [part.shape for part in pb.hsplit(pb.zeros((2, 4)), 2)]
+    [(2, 2), (2, 2)]
+    """
+    x = _ranked(x, 1, "hsplit")
+    return _split(x, parts, 1 if len(x.shape) > 1 else 0, True, "hsplit")
+
+
+def vsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> list[Tensor]:
+    """Split an array along the first axis.
+
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 2 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts of equal size, or positions at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 2 or the axis is not divisible into `parts` equal parts.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
+    >>> [part.shape for part in pb.vsplit(pb.zeros((2, 4)), 2)]
+    [(1, 4), (1, 4)]
+    """
+    return _split(_ranked(x, 2, "vsplit"), parts, 0, True, "vsplit")
+
+
+def dsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> list[Tensor]:
+    """Split an array along the third axis.
+
+    Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 3 or higher, of any dtype.
+    parts : int or sequence of int
+        Number of parts of equal size, or positions at which a new part begins. Positions are
+        clipped as in slices, and negative ones count from the end.
+
+    Returns
+    -------
+    list of Tensor
+        The parts in order, each with the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has a rank below 3 or the axis is not divisible into `parts` equal parts.
+    TypeError
+        If `parts` is not made of integers.
+
+    Examples
+    --------
+    >>> [part.shape for part in pb.dsplit(pb.zeros((1, 2, 4)), [1])]
+    [(1, 2, 1), (1, 2, 3)]
+    """
+    return _split(_ranked(x, 3, "dsplit"), parts, 2, True, "dsplit")
+
+
+def _ranked(x: TensorLike, rank: int, who: str) -> Tensor:
+    x = _core.constant(x, who=who)
+    if len(x.shape) < rank:
+        raise ValueError(f"{who}: expected {rank} axes at least, got shape {x.shape}")
+    return x
+
+
+def _split(x: TensorLike, parts: Any, axis: SupportsIndex, equal: bool, who: str) -> list[Tensor]:
+    x = _core.constant(x, who=who)
+    (k,) = axes_of([axis], len(x.shape), who)
+    length = x.shape[k]
+    if is_integer(parts):
+        count = integer(parts, who)
+        if not 0 < count <= 1 << 24 or (equal and length % count):
+            equally = " equal" if equal else ""
+            raise ValueError(f"{who}: an axis of length {length} in {count}{equally} parts")
+        size, longer = divmod(length, count)
+        cuts = [i * size + min(i, longer) for i in range(count + 1)]
+    else:
+        cuts = [0, *(slice(c).indices(length)[1] for c in integers(parts, who)), length]
+    return [x[along(k, slice(begin, end))] for begin, end in pairwise(cuts)]

@@ -1,1 +1,0 @@
-"""Random numbers: see `pullback.random`."""

@@ -1,1 +1,0 @@
-"""Probability distributions; `pullback.stats` has the public names."""

@@ -1,1 +1,0 @@
-"""What training needs: optimizers, clipping."""

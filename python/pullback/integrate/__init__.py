@@ -1,0 +1,5 @@
+"""Solutions of differential equations: `pb.integrate`."""
+
+from ._odeint import odeint
+
+__all__ = ["odeint"]

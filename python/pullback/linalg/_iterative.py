@@ -1,0 +1,376 @@
+"""Linear equations solved by products with the matrix alone: conjugate gradients and GMRES.
+
+The steps are a loop of the plan. Gradients do not depend on the steps: they are those of the exact
+solution next to the computed one (see implicit/_solutions.py). The adjoint equation is solved in the same way,
+to the same tolerance. Start reading at `_solved`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._autodiff.function import inlined_functions
+from .._autodiff.rules import place
+from .._base.checks import check_matrices, integer
+from .._control.loops import fori_loop, while_loop
+from .._core import Rule, Tape, Tensor, shown
+from .._numpy.euclidean import euclidean_norm
+from ..implicit._solutions import _Piece
+from ._least_squares import lstsq
+from ._matrices import one_dtype
+
+Operator = Any  # a function x ↦ A x, or a matrix
+
+
+class IterativeResult(NamedTuple):
+    """Result of `linalg.cg` and `linalg.gmres`.
+
+    Attributes
+    ----------
+    x : Tensor
+        The solution.
+    info : Tensor
+        0, or the number of steps that were made without reaching the tolerance.
+    """
+
+    x: Tensor
+    info: Tensor
+
+
+def cg(
+    A: Operator, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,  # noqa: N803
+    maxiter: int | None = None, M: Operator = None,  # noqa: N803
+) -> IterativeResult:  # fmt: skip
+    """Solve the linear equation `A x = b` by the method of conjugate gradients.
+
+    `A` must be Hermitian and positive definite. Gradients with respect to `b`, to a matrix `A` and
+    to tensors that a function `A` reads are those of the exact solution, to every order and in
+    forward and reverse mode. Their equation is solved in the same way. There is no gradient with
+    respect to `x0`. The method is that of [1]_, with the interface of `scipy.sparse.linalg.cg`.
+
+    Parameters
+    ----------
+    A : callable or array_like
+        Function that takes a tensor like `b` and returns `A x`, linear in it; or a square matrix.
+    b : array_like
+        Right-hand side of any shape, or a vector if `A` is a matrix; of the dtype that `A` returns.
+        float16 and bfloat16 become float32.
+    x0 : array_like, optional
+        Initial guess of the shape of `b`. Default: zeros.
+    rtol, atol : float, optional
+        Steps are made until the norm of `b - A x` is at most `max(rtol * norm(b), atol)`. Defaults:
+        1e-5 and 0.
+    maxiter : int, optional
+        Maximal number of steps. Default: ten times the number of entries of `b`.
+    M : callable or array_like, optional
+        Preconditioner: an approximation of the inverse of `A`, Hermitian and positive definite, as
+        a function or a matrix.
+
+    Returns
+    -------
+    IterativeResult
+        Pair (x, info): `x` has the shape and dtype of `b`; `info` is 0, or the number of steps if
+        they did not suffice.
+
+    Raises
+    ------
+    TypeError
+        If `A` or `M` returns another dtype, or if `maxiter` is not an integer.
+    ValueError
+        If `A` or `M` returns another shape or does not depend on its argument, if the shapes of a
+        matrix and `b` do not match, if `x0` has another shape, or if `maxiter`, `rtol` or `atol` is
+        out of range.
+
+    See Also
+    --------
+    linalg.gmres, linalg.solve
+
+    References
+    ----------
+    .. [1] M. R. Hestenes, E. Stiefel, "Methods of conjugate gradients for solving linear systems",
+       J. Res. Natl. Bur. Stand. 49, 1952.
+
+    Examples
+    --------
+    >>> x, info = pb.linalg.cg(lambda x: 2 * x, pb.constant([2.0, 6.0]))
+    >>> x, int(info)
+    (Tensor([1., 3.], dtype=float32), 0)
+    """
+    return _solved("cg", A, b, x0, rtol, atol, maxiter, M, None)
+
+
+def gmres(
+    A: Operator, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,  # noqa: N803
+    restart: int | None = None, maxiter: int | None = None, M: Operator = None,  # noqa: N803
+) -> IterativeResult:  # fmt: skip
+    """Solve the linear equation `A x = b` by the generalised minimal residual method.
+
+    `A` may be any invertible map. Gradients are those of `cg`. The method is that of [1]_, with the
+    interface of `scipy.sparse.linalg.gmres`.
+
+    Parameters
+    ----------
+    A : callable or array_like
+        Function that takes a tensor like `b` and returns `A x`, linear in it; or a square matrix.
+    b : array_like
+        Right-hand side of any shape, or a vector if `A` is a matrix; of the dtype that `A` returns.
+        float16 and bfloat16 become float32.
+    x0 : array_like, optional
+        Initial guess of the shape of `b`. Default: zeros.
+    rtol, atol : float, optional
+        Tolerances as in `cg`; they are tested at restarts only. Defaults: 1e-5 and 0.
+    restart : int, optional
+        Number of products with `A` between restarts. As many vectors like `b` are stored. Default:
+        20, or the number of entries of `b` if that is smaller.
+    maxiter : int, optional
+        Maximal number of restarts. Default: ten times the number of entries of `b`.
+    M : callable or array_like, optional
+        Preconditioner: an approximation of the inverse of `A`, as a function or a matrix.
+
+    Returns
+    -------
+    IterativeResult
+        Pair (x, info): `x` has the shape and dtype of `b`; `info` is 0, or the number of restarts
+        if they did not suffice.
+
+    Raises
+    ------
+    TypeError
+        If `A` or `M` returns another dtype, or if `maxiter` or `restart` is not an integer.
+    ValueError
+        If `A` or `M` returns another shape or does not depend on its argument, if the shapes of a
+        matrix and `b` do not match, if `x0` has another shape, or if `maxiter`, `restart`, `rtol`
+        or `atol` is out of range.
+
+    See Also
+    --------
+    linalg.cg, linalg.solve
+
+    References
+    ----------
+    .. [1] Y. Saad, M. H. Schultz, "GMRES: a generalized minimal residual algorithm for solving
+       nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 7, 1986.
+
+    Examples
+    --------
+    >>> x, info = pb.linalg.gmres(lambda x: x + pb.roll(x, 1), pb.constant([3.0, 3.0, 2.0]))
+    >>> x.numpy().round(4), int(info)
+    (array([2., 1., 1.], dtype=float32), 0)
+    """
+    return _solved("gmres", A, b, x0, rtol, atol, maxiter, M, restart)
+
+
+class _Linear:
+    """A linear function as a closed graph, and its other inputs."""
+
+    def __init__(self, piece: _Piece, others: Sequence[Tensor]) -> None:
+        self.piece, self.others = piece, others
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.piece.on(x, self.others)
+
+    def frozen(self) -> _Linear:
+        return _Linear(self.piece, [_core.stop_gradient(one) for one in self.others])
+
+    def adjoint(self, like: Tensor) -> _Linear:
+        x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
+        piece = _Piece(at, [x, at])
+        with piece:
+            (made,) = _core.gradients([self(x)], [x], [at])
+            piece.close(_core.identity(made))
+        return _Linear(piece, piece.others)
+
+
+def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
+    at = _core.identity(_core.full(b.shape, 0, b.dtype))
+    matrix = None
+    if not callable(f):
+        matrix = _core.identity(_core.constant(f, b.dtype, f"{who}: {what}"))
+        check_matrices(matrix, who, square=True)
+        if b.shape != matrix.shape[:1] or len(matrix.shape) != 2:
+            raise ValueError(
+                f"{who}: {what} of shape {matrix.shape} does not go together with b of {b.shape}: "
+                "expected a matrix and a vector; vmap solves for several"
+            )
+    piece = _Piece(at, [at])
+    with piece, inlined_functions():
+        y = _core.matmul(matrix, at) if matrix is not None else f(at)
+        if matrix is None:
+            if not isinstance(y, Tensor) or y.dtype != b.dtype:
+                got = y.dtype if isinstance(y, Tensor) else shown(y)
+                raise TypeError(f"{who}: {what}: {place(f)} returned {got} for {b.dtype}")
+            if y.shape != b.shape:
+                raise ValueError(
+                    f"{who}: {what}: {place(f)} returned shape {y.shape} for {b.shape}"
+                )
+        piece.close(_core.identity(y))
+    if not _core.computed_from([y], [at])[0]:
+        raise ValueError(f"{who}: {what}: what {place(f)} returned does not depend on x")
+    return _Linear(piece, piece.others)
+
+
+class _Method:
+    """The method that solves an equation and the equations of all its derivatives."""
+
+    def __init__(self, who: str, rtol: Any, atol: Any, most: int, restart: int) -> None:
+        self.who, self.rtol, self.atol, self.most, self.restart = who, rtol, atol, most, restart
+
+    def run(self, on: _Linear, m: _Linear | None, b: Tensor, x: Tensor | None) -> IterativeResult:
+        b = _core.stop_gradient(b)
+        on, m = on.frozen(), m and m.frozen()
+        bound = _core.maximum(_core.multiply(_norm(b), self.rtol), self.atol)
+        start = _core.full(b.shape, 0, b.dtype) if x is None else x
+        rest = b if x is None else _core.subtract(b, on(x))
+        steps = self._cg if self.who == "cg" else self._gmres
+        x, size, count = steps(on, m or _core.identity, b, start, rest, bound)
+        # No step was made from what is no number.
+        x = _core.where(_core.isnan(size), _core.full((), float("nan"), x.dtype), x)
+        short = _core.maximum(count, 1)
+        return IterativeResult(x, _core.where(_core.less_equal(size, bound), 0, short))
+
+    def _cg(self, on: Any, m: Any, b: Any, x: Any, r: Any, bound: Any) -> Any:
+        def more(state: Any) -> Any:
+            return _core.logical_and(
+                _core.greater(state[4], bound), _core.less(state[5], self.most)
+            )
+
+        def step(state: Any) -> Any:
+            x, r, p, rho, _, count = state
+            q = on(p)
+            alpha = _core.divide(rho, _inner(p, q))
+            x = _core.add(x, _core.multiply(alpha, p))
+            r = _core.subtract(r, _core.multiply(alpha, q))
+            z = m(r)
+            following = _inner(r, z)
+            p = _core.add(z, _core.multiply(_core.divide(following, rho), p))
+            return x, r, p, following, _norm(r), _core.add(count, 1)
+
+        z = m(r)
+        start = (x, r, z, _inner(r, z), _norm(r), _core.constant(0, "int64"))
+        x, _, _, _, size, count = while_loop(more, step, start)
+        return x, size, count
+
+    def _gmres(self, on: Any, m: Any, b: Any, x: Any, r: Any, bound: Any) -> Any:
+        def more(state: Any) -> Any:
+            return _core.logical_and(
+                _core.greater(state[2], bound), _core.less(state[3], self.most)
+            )
+
+        def cycle(state: Any) -> Any:
+            x, r, size, count = state
+            x = _core.add(x, self._step(on, m, r, size))
+            r = _core.subtract(b, on(x))
+            return x, r, _norm(r), _core.add(count, 1)
+
+        start = (x, r, _norm(r), _core.constant(0, "int64"))
+        x, _, size, count = while_loop(more, cycle, start)
+        return x, size, count
+
+    def _step(self, on: Any, m: Any, r: Any, size: Any) -> Tensor:
+        """Return the best change of x in the Krylov space of `restart` dimensions."""
+        count, shape, dtype = self.restart, r.shape, r.dtype
+        at = _core.arange(0, count + 1, 1, "int64")
+        rows = _core.expand_dims(at, 1)
+        size = _core.cast(size, dtype)
+        first = _core.divide(_core.reshape(r, (1, -1)), size)
+        basis = _core.where(_core.equal(rows, 0), first, _core.full((), 0, dtype))
+        sides = _core.full((count + 1, count), 0, dtype)
+
+        def grow(j: Any, state: Any) -> Any:
+            basis, sides = state
+            w = on(m(_core.reshape(_core.take(basis, j, 0), shape)))
+            w = _core.reshape(w, (-1,))
+            before = _norm(w)
+            known = None
+            for _ in range(2):  # one alone leaves what rounding makes of it
+                h = _core.matmul(_core.conj(basis), w)
+                w = _core.subtract(w, _core.matmul(h, basis))
+                known = h if known is None else _core.add(known, h)
+            length = _norm(w)
+            # Nothing new: the span holds the solution.
+            new = _core.greater(length, _core.multiply(before, _rounding(before)))
+            scale = _core.where(new, _core.divide(1.0, _core.where(new, length, 1.0)), 0.0)
+            w = _core.multiply(w, _core.cast(scale, dtype))
+            basis = _core.where(_core.equal(rows, _core.add(j, 1)), _core.expand_dims(w, 0), basis)
+            length = _core.cast(_core.where(new, length, 0.0), dtype)
+            column = _core.where(_core.equal(at, _core.add(j, 1)), length, known)
+            sides = _core.where(_core.equal(at[:-1], j), _core.expand_dims(column, 1), sides)
+            return basis, sides
+
+        basis, sides = fori_loop(0, count, grow, (basis, sides))
+        wanted = _core.where(_core.equal(at, 0), size, _core.full((), 0, dtype))
+        y = lstsq(sides, wanted).x
+        change: Tensor = m(_core.reshape(_core.matmul(y, basis[:-1]), shape))
+        return change
+
+
+def _rounding(x: Tensor) -> float:
+    return 1e-6 if x.dtype == "float32" else 1e-14
+
+
+def _inner(a: Tensor, b: Tensor) -> Tensor:
+    product = _core.multiply(_core.conj(a) if a.dtype.kind == "c" else a, b)
+    out: Tensor = _core.sum(product, None, False)
+    return out
+
+
+def _norm(x: Tensor) -> Tensor:
+    return euclidean_norm(_core.abs(x))
+
+
+def _solved(
+    who: str, a: Any, b: Any, x0: Any, rtol: Any, atol: Any, maxiter: Any, m: Any, restart: Any
+) -> IterativeResult:
+    given = [b] if callable(a) else [a, b]
+    (*_, right), _ = one_dtype(given, who)
+    entries = prod(right.shape)
+    counts = []
+    for name, count, usual in (
+        ("maxiter", maxiter, 10 * entries),
+        ("restart", restart, min(20, entries)),
+    ):
+        count = usual if count is None else integer(count, who)
+        if count < 1 and entries:
+            raise ValueError(f"{who}: {name}: expected a positive number, got {count}")
+        counts.append(min(count, usual if name == "restart" else 1 << 62))
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if not isinstance(tolerance, (int, float)) or not tolerance >= 0:
+            raise ValueError(f"{who}: {name}: expected a number from 0 on, got {shown(tolerance)}")
+    on = _recorded(a, right, who, "A")
+    near = None if m is None else _recorded(m, right, who, "M").frozen()
+    if x0 is not None:
+        x0 = _core.stop_gradient(_core.constant(x0, right.dtype, f"{who}: x0"))
+        if x0.shape != right.shape:
+            raise ValueError(f"{who}: x0: expected shape {right.shape} as of b, got {x0.shape}")
+    method = _Method(who, float(rtol), float(atol), *counts)
+    return _attached(method, on, near, right, x0)
+
+
+def _attached(
+    method: _Method, on: _Linear, m: _Linear | None, b: Tensor, x0: Tensor | None
+) -> IterativeResult:
+    """Return the solution with its derivative by `b` and by the inputs of the matrix."""
+    value, info = method.run(on, m, b, x0)
+
+    def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        tape = Tape(False)
+        tape.start()
+        try:
+            x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
+            for one in (x, *others):
+                tape.watch(one)
+            now = _Linear(on.piece, others)
+            turned = now if method.who == "cg" else now.adjoint(b)
+            turned_m = m if m is None or method.who == "cg" else m.adjoint(b)
+            w = _attached(method, turned, turned_m, cotangents[0], None).x
+            y = now(x)
+        finally:
+            tape.stop()
+        answers: list[Any] = _core.gradients([y], others, [_core.negative(w)], overrides=True)
+        return [*answers, w]
+
+    x = _core.custom([value], [*on.others, b], Rule(rule, method.who))[0]
+    return IterativeResult(x, info)

@@ -1,0 +1,133 @@
+"""Pseudo-inverses and least squares by singular values.
+
+The last two axes are matrices, the leading axes a batch that broadcasts. Derivatives of every order
+exist in forward and reverse mode, also if singular values are equal or 0. They are the derivatives
+within the matrices of the same rank (Golub and Pereyra, "The differentiation of pseudo-inverses and
+nonlinear least squares problems whose variables separate", 1973).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._base.checks import check_matrices
+from .._core import Rule, Tensor
+from .._numpy.dtype_functions import finfo
+from .._typing import TensorLike
+from ._matrices import adjoint, one_dtype, right_sides, same_batch
+
+
+class LstsqResult(NamedTuple):
+    """A solution, sums of squared residuals, the rank of the matrix, and its singular values."""
+
+    x: Tensor
+    residuals: Tensor
+    rank: Tensor
+    s: Tensor
+
+
+def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+    """The Moore-Penrose inverse of matrices: (…, m, n) gives (…, n, m).
+
+    rtol: singular values up to rtol times the largest count as 0; by default max(m, n) times the
+        rounding of the dtype. One for each matrix, or one for all.
+
+    >>> pb.round(pb.linalg.pinv([[3.0], [4.0]]), 3)
+    Tensor([[0.12, 0.16]], dtype=float32)
+    """
+    [a], rounded = one_dtype([x], "pinv")
+    check_matrices(a, "pinv")
+    rows = a.shape[-2]
+    unit = _core.broadcast_to(_core.eye(rows, rows, 0, a.dtype), (*a.shape[:-1], rows))
+    return rounded(_least(a, unit, _cutoff(a, rtol, "pinv"), False, "pinv"))
+
+
+def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> LstsqResult:
+    """The x of least norm among those with the least norm of b - a x, as `np.linalg.lstsq`.
+
+    a: of shape (…, m, n). b: (…, m, k), or a vector of length m.
+    rcond: singular values up to rcond times the largest count as 0; by default max(m, n) times the
+        rounding of the dtype.
+
+    Returns x, of shape (…, n, k) or (…, n); the sums of squared residuals, (…, k) or (…), whatever
+    the rank is; the ranks, int64; and the singular values, (…, min(m, n)).
+
+    >>> a = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
+    >>> x, residuals, rank, s = pb.linalg.lstsq(a, [1.0, 3.0, 5.0])
+    >>> pb.round(x, 3), pb.round(residuals, 3), rank
+    (Tensor([1., 4.], dtype=float32), Tensor(2., dtype=float32), Tensor(2, dtype=int64))
+    """
+    who = "lstsq"
+    (left, right), rounded = one_dtype([a, b], who)
+    check_matrices(left, who)
+    sides, restored = right_sides(right, left.shape[-2], who)
+    cutoff = _cutoff(left, rcond, who)
+    values = _core.reduced_svd(left, who)[1]
+    kept = _kept(values, cutoff)
+    rank = _core.sum(_core.cast(kept, "int64"), -1, False)
+    wide, sides = same_batch([left, sides], [2, 2], who)
+    x = _least(wide, sides, cutoff, False, who)
+    rest = _core.subtract(sides, _core.matmul(wide, x))
+    residuals = _core.sum(_squares(rest), -2, False)
+    return LstsqResult(rounded(restored(x)), _real(rounded, restored(residuals)), rank,
+                       _real(rounded, values))  # fmt: skip
+
+
+def _squares(x: Tensor) -> Tensor:
+    """Of sizes; abs would have no second derivative at 0."""
+    if x.dtype.kind != "c":
+        return _core.square(x)
+    return _core.add(_core.square(_core.real(x)), _core.square(_core.imag(x)))
+
+
+def _real(rounded: Any, x: Tensor) -> Any:
+    return rounded(x) if x.dtype == "float32" else x
+
+
+def _cutoff(a: Tensor, rtol: Any, who: str) -> Tensor:
+    """Of each matrix, with an axis for its singular values."""
+    dtype = _core.abs(_core.full((), 0, a.dtype)).dtype
+    if rtol is None:
+        return _core.constant(max(a.shape[-2:]) * float(finfo(dtype).eps), dtype)
+    given = _core.constant(rtol, None, who)
+    if given.dtype.kind == "c":
+        raise TypeError(f"{who}: expected a real tolerance, got {given.dtype}")
+    return _core.stop_gradient(_core.expand_dims(_core.cast(given, dtype), -1))
+
+
+def _kept(values: Tensor, cutoff: Tensor) -> Tensor:
+    if values.shape[-1] == 0:
+        return _core.greater(values, 0.0)
+    bound = _core.multiply(_core.max(values, -1, True), cutoff)
+    return _core.greater(values, _core.maximum(bound, 0.0))
+
+
+def _least(a: Tensor, b: Tensor, cutoff: Tensor, turned: bool, who: str) -> Any:
+    """p b, where p is the inverse of a, or its adjoint (that of aᴴ)."""
+    u, s, vh = _core.reduced_svd(_core.stop_gradient(a), who)
+    kept = _kept(s, cutoff)
+    inverse = _core.where(kept, _core.divide(1.0, _core.where(kept, s, 1.0)), 0.0)
+    left, right = (adjoint(vh), adjoint(u)) if not turned else (u, vh)
+    columns = _core.expand_dims(_core.cast(inverse, a.dtype), -2)
+    y = _core.matmul(right, _core.stop_gradient(b))
+    value = _core.matmul(_core.multiply(left, columns), y)
+
+    def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        a, b = inputs
+        x, g = outputs[0], cotangents[0]
+
+        def p(z: Any, other: bool = False) -> Any:
+            return _least(a, z, cutoff, turned != other, who)
+
+        m = adjoint(a) if turned else a  # p applies the pseudo-inverse of m
+        gb = p(g, True)
+        rest = _core.subtract(b, _core.matmul(m, x))
+        by_x = _core.matmul(gb, adjoint(x))
+        by_rest = _core.matmul(rest, adjoint(p(gb)))
+        outside = _core.subtract(g, p(_core.matmul(m, g)))  # the part of g that m maps to 0
+        by_outside = _core.matmul(p(x, True), adjoint(outside))
+        gm = _core.subtract(_core.add(by_rest, by_outside), by_x)
+        return [adjoint(gm) if turned else gm, gb]
+
+    return _core.custom([value], [a, b], Rule(rule, who))[0]

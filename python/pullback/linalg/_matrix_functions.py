@@ -1,0 +1,192 @@
+"""Functions of matrices that are not elementwise, and Sylvester equations.
+
+The last two axes are matrices, the leading axes a batch; each matrix is computed by one thread.
+Integers become the default floating dtype; float16 and bfloat16 are computed in float32. A matrix
+that is not square raises `numpy.linalg.LinAlgError`. So does a matrix that has no such function, or
+contains NaN or infinity, when the result is computed; the message contains its position in the
+batch. Derivatives of every order exist in forward and reverse mode, of complex matrices too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import _core
+from .._base.checks import check_matrices
+from .._core import Tensor
+from .._typing import TensorLike
+from ._matrices import one_dtype, same_batch
+
+
+def expm(x: TensorLike, /) -> Tensor:
+    """Compute the matrix exponential.
+
+    The sum of xᵏ / k! over all k, by scaling and squaring [1]_. NaN if `x` contains NaN or
+    infinity. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square.
+
+    References
+    ----------
+    .. [1] A. H. Al-Mohy, N. J. Higham, "A new scaling and squaring algorithm for the matrix
+       exponential", SIAM J. Matrix Anal. Appl. 31, 2009.
+
+    Examples
+    --------
+    >>> pb.round(pb.linalg.expm([[0.0, 1.0], [0.0, 0.0]]), 3)
+    Tensor([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    return _of_matrices(_core.expm, x, "expm")
+
+
+def logm(x: TensorLike, /) -> Tensor:
+    """Compute the principal matrix logarithm.
+
+    The logarithm whose eigenvalues have imaginary parts between -π and π, by the Schur
+    decomposition, square roots and a Padé approximant [1]_. The result for a real matrix is real,
+    and NaN if no real logarithm exists because an eigenvalue is negative; cast such a matrix to a
+    complex dtype. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if an eigenvalue is 0 or the matrix contains NaN or infinity
+        (raised when the result is computed, with its position in the batch).
+
+    References
+    ----------
+    .. [1] A. H. Al-Mohy, N. J. Higham, "Improved inverse scaling and squaring algorithms for the
+       matrix logarithm", SIAM J. Sci. Comput. 34, 2012.
+
+    Examples
+    --------
+    >>> pb.round(pb.linalg.logm([[2.0, 1.0], [1.0, 2.0]]), 3)  # of eigenvalues 1 and 3
+    Tensor([[0.549, 0.549],
+            [0.549, 0.549]], dtype=float32)
+    """
+    return _of_matrices(_core.logm, x, "logm")
+
+
+def sqrtm(x: TensorLike, /) -> Tensor:
+    """Compute the principal matrix square root.
+
+    The root whose eigenvalues have no negative real part, by the Schur decomposition [1]_. No
+    eigenvalue of `x` may lie on the negative real axis: the result for a real matrix is real, and
+    NaN if no real root exists because an eigenvalue is negative; cast such a matrix to a complex
+    dtype. Differentiable in `x` if it is not singular; the gradient solves a Sylvester equation.
+
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, n); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, if it is singular and has no root or contains NaN or infinity
+        (raised when the result is computed, with its position in the batch), or if the gradient of
+        a singular matrix is computed.
+
+    References
+    ----------
+    .. [1] Å. Björck, S. Hammarling, "A Schur method for the square root of a matrix", Linear
+       Algebra Appl. 52/53, 1983.
+
+    Examples
+    --------
+    >>> pb.round(pb.linalg.sqrtm([[5.0, 4.0], [4.0, 5.0]]), 3)
+    Tensor([[2., 1.],
+            [1., 2.]], dtype=float32)
+    """
+    return _of_matrices(_core.sqrtm, x, "sqrtm")
+
+
+def _of_matrices(function: Callable[[Tensor], Tensor], x: TensorLike, who: str) -> Tensor:
+    [a], rounded = one_dtype([x], who)
+    check_matrices(a, who, square=True)
+    return rounded(function(a))
+
+
+def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
+    """Solve the Sylvester equation ``a @ x + x @ b = q``, as ``scipy.linalg.solve_sylvester``.
+
+    By Schur decompositions [1]_. Differentiable in all inputs. Batches broadcast.
+
+    Parameters
+    ----------
+    a : array_like
+        Matrices of shape (…, m, m). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+    b : array_like
+        Matrices of shape (…, n, n).
+    q : array_like
+        Right-hand sides of shape (…, m, n).
+
+    Returns
+    -------
+    Tensor
+        Shape (…, m, n); the floating or complex dtype to which the inputs promote.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` or `b` is not square, if `q` has a rank below 2, or if an eigenvalue of `a` is minus
+        an eigenvalue of `b` (raised when the result is computed).
+    ValueError
+        If the shape of `q` does not match or the batches do not broadcast.
+
+    References
+    ----------
+    .. [1] R. H. Bartels, G. W. Stewart, "Solution of the matrix equation AX + XB = C", Commun. ACM
+       15, 1972.
+
+    Examples
+    --------
+    >>> x = pb.linalg.solve_sylvester([[1.0, 0.0], [0.0, 2.0]], [[3.0]], [[8.0], [5.0]])
+    >>> pb.round(x, 3)
+    Tensor([[2.],
+           [1.]], dtype=float32)
+    """
+    who = "solve_sylvester"
+    (left, right, sides), rounded = one_dtype([a, b, q], who)
+    check_matrices(left, who, square=True)
+    check_matrices(right, who, square=True)
+    check_matrices(sides, who)
+    if sides.shape[-2:] != (left.shape[-1], right.shape[-1]):
+        raise ValueError(
+            f"{who}: expected q of shape (…, {left.shape[-1]}, {right.shape[-1]}) for a of "
+            f"{left.shape} and b of {right.shape}, got {sides.shape}"
+        )
+    return rounded(_core.solve_sylvester(*same_batch([left, right, sides], [2, 2, 2], who)))

@@ -1,0 +1,67 @@
+"""Inverses and equations of tensors that are read as matrices."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, SupportsIndex
+
+import numpy
+
+from .. import _core
+from .._base.checks import axes_of, integer
+from .._core import Tensor
+from .._typing import TensorLike
+from ._matrices import one_dtype
+
+
+def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
+    """The inverse of a for `tensordot(…, ind)`, as `np.linalg.tensorinv`.
+
+    a: its first `ind` axes have as many entries as the others. The result has the others, then the
+    first ones.
+
+    >>> pb.linalg.tensorinv(pb.reshape(pb.eye(4) * 2, (4, 2, 2)), ind=1).shape
+    (2, 2, 4)
+    """
+    who = "tensorinv"
+    [x], rounded = one_dtype([a], who)
+    count = integer(ind, who)
+    if count <= 0:
+        raise ValueError(f"{who}: ind: expected a positive number of axes, got {count}")
+    first, others = x.shape[:count], x.shape[count:]
+    if prod(first) != prod(others):
+        raise numpy.linalg.LinAlgError(
+            f"{who}: expected as many entries in the first {count} axes as in the others, got "
+            f"shape {x.shape}"
+        )
+    matrix = _core.reshape(x, (prod(first), prod(others)))
+    unit = _core.eye(prod(first), prod(first), 0, x.dtype)
+    return rounded(_core.reshape(_core.equation(matrix, unit, who), (*others, *first)))
+
+
+def tensorsolve(a: TensorLike, b: TensorLike, /, axes: Any = None) -> Tensor:
+    """x with `tensordot(a, x, rank of x)` = b, as `np.linalg.tensorsolve`.
+
+    a: its first axes are those of b, and the others, with as many entries, those of x.
+    axes: axes of a that are moved to the end before.
+
+    >>> a = pb.reshape(pb.eye(4) * 2, (4, 2, 2))
+    >>> pb.linalg.tensorsolve(a, [2.0, 4.0, 6.0, 8.0])
+    Tensor([[1., 2.],
+           [3., 4.]], dtype=float32)
+    """
+    who = "tensorsolve"
+    (x, right), rounded = one_dtype([a, b], who)
+    if axes is not None:
+        moved = axes_of(axes, len(x.shape), who)
+        x = _core.transpose(x, [k for k in range(len(x.shape)) if k not in moved] + moved)
+    others = x.shape[len(right.shape) :]
+    if x.size != right.size * prod(others) or prod(others) != right.size:
+        raise numpy.linalg.LinAlgError(
+            f"{who}: expected a of {right.size} times {right.size} entries for b of "
+            f"{right.shape}, got shape {x.shape}"
+        )
+    matrix = _core.reshape(x, (right.size, right.size))
+    return rounded(
+        _core.reshape(_core.equation(matrix, _core.reshape(right, (right.size,)), who), others)
+    )

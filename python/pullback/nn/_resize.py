@@ -1,0 +1,82 @@
+"""`resize` and `upsample`: change the size of the spatial axes, one axis at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from .._base.checks import choice, made_floating
+from .._core import Tensor
+from .._numpy.gather import take
+from .._typing import TensorLike
+from ._conv import Stride
+from ._windows import as_channels_last, channels_last, for_each_axis, from_last, rank_of
+
+
+def resize(
+    x: TensorLike, size: Stride, *, method: str = "bilinear", data_format: str | None = None
+) -> Tensor:
+    """x with other lengths of its one to three axes: (batch, axes …, channels), or with
+    `data_format` "NCW", "NCHW" or "NCDHW" channels second.
+
+    Entries are at the centres of pixels: entry i of m is at (i + ½) n / m - ½ among n. `method`
+    "bilinear" is between the two on either side, linearly, and equal to the last one outside;
+    "nearest" is the one whose pixel it is in. Nothing is smoothed where it shrinks.
+
+    >>> pb.nn.resize([[[0.0], [4.0]]], 4)[0, :, 0]
+    Tensor([0., 1., 3., 4.], dtype=float32)
+    """
+    return _resized(x, size, method, data_format, "resize")
+
+
+def upsample(
+    x: TensorLike, factor: Stride, *, method: str = "nearest", data_format: str | None = None
+) -> Tensor:
+    """`resize` to `factor` times the lengths.
+
+    >>> pb.nn.upsample([[[1.0], [2.0]]], 2)[0, :, 0]
+    Tensor([1., 1., 2., 2.], dtype=float32)
+    """
+    who = "upsample"
+    tensor = _core.constant(x, who=who)
+    rank = rank_of(tensor, who)
+    last = channels_last(data_format, rank, who)
+    lengths = tensor.shape[1:-1] if last else tensor.shape[2:]
+    factors = for_each_axis(factor, rank, who, "factor")
+    size = tuple(n * k for n, k in zip(lengths, factors, strict=True))
+    return _resized(tensor, size, method, data_format, who)
+
+
+def _resized(x: TensorLike, size: Stride, method: str, data_format: str | None, who: str) -> Tensor:
+    linear = choice(method, ("bilinear", "nearest"), who, "method") == "bilinear"
+    tensor = made_floating(x, who, "fc") if linear else _core.constant(x, who=who)
+    tensor, rank, last = as_channels_last(tensor, data_format, who)
+    for axis, m in enumerate(for_each_axis(size, rank, who, "size", 0), 1):
+        n = tensor.shape[axis]
+        if n == 0 and m > 0:
+            raise ValueError(f"{who}: expected axes with entries, got shape {tensor.shape}")
+        if m != n:
+            tensor = (_between if linear else _nearest)(tensor, axis, m)
+    return from_last(tensor, last)
+
+
+def _nearest(x: Tensor, axis: int, m: int) -> Tensor:
+    n = x.shape[axis]
+    if m % n == 0:  # equal repetitions are a view
+        before, behind = x.shape[:axis], x.shape[axis + 1 :]
+        apart = _core.reshape(x, (*before, n, 1, *behind))
+        wide = _core.broadcast_to(apart, (*before, n, m // n, *behind))
+        return _core.reshape(wide, (*before, m, *behind))
+    return take(x, (2 * np.arange(m) + 1) * n // (2 * m), axis=axis)
+
+
+def _between(x: Tensor, axis: int, m: int) -> Tensor:
+    n = x.shape[axis]
+    at = np.clip(((2 * np.arange(m) + 1) * n - m) / (2 * m), 0, n - 1)
+    low = np.floor(at).astype(np.int64)
+    high = np.minimum(low + 1, n - 1)
+    share = at - low
+    shape = (m, *(1,) * (len(x.shape) - axis - 1))
+    upper = _core.reshape(_core.cast(_core.constant(share), x.dtype), shape)
+    first, second = take(x, low, axis=axis), take(x, high, axis=axis)
+    return _core.add(first, _core.multiply(upper, _core.subtract(second, first)))

@@ -1,0 +1,133 @@
+"""Generator: a sequence of draws; and the sequence of the module."""
+
+from __future__ import annotations
+
+import weakref
+from typing import NoReturn, SupportsIndex
+
+from .. import _core
+from .._base.checks import integer
+from ._discrete import Discrete
+from ._location_scale import LocationScale
+from ._parameters import seed_number
+from ._shaped import Shaped
+
+
+class Generator(LocationScale, Shaped, Discrete):
+    """Generate random numbers from an independent sequence with a seed.
+
+    The functions of `pb.random` are its methods. A function that is traced with a generator draws
+    from it in each call. A generator cannot be copied or pickled.
+
+    Parameters
+    ----------
+    seed : int
+        Seed from 0 to 2**64 - 1.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is not an integer from 0 to 2**64 - 1.
+    RuntimeError
+        If the generator is created while a function is traced.
+
+    Examples
+    --------
+    >>> a, b = pb.random.Generator(7), pb.random.Generator(7)
+    >>> (a.normal(3).numpy() == b.normal(3).numpy()).all()
+    np.True_
+    """
+
+    def __init__(self, seed: SupportsIndex) -> None:
+        self._source = _core.new_random_source(seed_number(seed, "Generator"))
+        self._children = 0
+        weakref.finalize(self, _core.free_random_source, self._source)
+
+    def spawn(self, n: SupportsIndex) -> list[Generator]:
+        """Create generators with independent sequences.
+
+        The new sequences are independent of each other and of this generator, whose own sequence is
+        not changed. The next call creates other generators.
+
+        Parameters
+        ----------
+        n : int
+            Number of generators, at least 0.
+
+        Returns
+        -------
+        list of Generator
+            The new generators.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+        TypeError
+            If `n` is not an integer.
+
+        Examples
+        --------
+        >>> workers = pb.random.Generator(7).spawn(2)
+        >>> len({float(worker.normal()) for worker in workers})
+        2
+        """
+        count = integer(n, "spawn")
+        if count < 0:
+            raise ValueError(f"spawn: expected no negative number, got {count}")
+        seed, first = _core.seed_of(self._source), self._children
+        made = [Generator(_core.seed_of_child(seed, first + k)) for k in range(count)]
+        self._children += count
+        return made
+
+    def __repr__(self) -> str:
+        return f"Generator(seed={_core.seed_of(self._source)})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("Generator: cannot be copied or pickled; spawn another one")
+
+
+def _name_as_called() -> None:
+    """Name the methods as users call them, for error messages of Python."""
+    for family in (LocationScale, Shaped, Discrete):
+        for name, method in vars(family).items():
+            if not name.startswith("_"):
+                method.__qualname__ = name
+
+
+_name_as_called()
+
+
+def _of_the_module() -> Generator:
+    generator = Generator.__new__(Generator)
+    generator._source = generator._children = 0
+    return generator
+
+
+MODULE = _of_the_module()
+
+
+def seed(seed: SupportsIndex) -> None:
+    """Restart the sequence of draws of the module `pullback.random`.
+
+    Parameters
+    ----------
+    seed : int
+        Seed from 0 to 2**64 - 1.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is not an integer from 0 to 2**64 - 1.
+    RuntimeError
+        If a function is being traced.
+
+    Examples
+    --------
+    >>> pb.random.seed(1)
+    >>> first = pb.random.uniform(3).numpy()
+    >>> pb.random.seed(1)
+    >>> (pb.random.uniform(3).numpy() == first).all()
+    np.True_
+    """
+    _core.seed_random(seed_number(seed, "seed"))

@@ -1,0 +1,196 @@
+"""Methods, properties and operators of tensors and variables: what NumPy's arrays answer."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.each import each
+
+import pullback as pb
+from pullback._numpy import methods
+
+X = np.array([[3.0, -1.5, 2.0], [0.0, 4.25, -1.5]])
+CALLS: list[Callable[[Any], Any]] = [
+    lambda x: x.sum(),
+    lambda x: x.sum(0),
+    lambda x: x.sum(axis=(0, 1), keepdims=True),
+    lambda x: x.mean(1),
+    lambda x: x.max(axis=0),
+    lambda x: x.min(-1),
+    lambda x: x.std(),
+    lambda x: x.var(1),
+    lambda x: x.prod(0),
+    lambda x: x.argmax(1),
+    lambda x: x.argmin(),
+    lambda x: x.reshape(3, 2),
+    lambda x: x.reshape((3, -1)),
+    lambda x: x.reshape(-1),
+    lambda x: x.ravel(),
+    lambda x: x.flatten(),
+    lambda x: x.transpose(),
+    lambda x: x.transpose(1, 0),
+    lambda x: x.transpose((1, 0)),
+    lambda x: x.transpose(None),
+    lambda x: x.swapaxes(0, 1),
+    lambda x: x.astype("int32"),
+    lambda x: x.astype(np.float32),
+    lambda x: x.copy(),
+    lambda x: x.tolist(),
+    lambda x: (x > 0).any(1),
+    lambda x: (x > -5).all(),
+    lambda x: x.clip(-1, 1),
+    lambda x: x.clip(min=0),
+    lambda x: x.round(),
+    lambda x: x.round(1),
+    lambda x: x.round(decimals=-1),
+    lambda x: x.dot([1.0, 2.0, 3.0]),
+    lambda x: x[:1].squeeze(),
+    lambda x: x[:, :1].squeeze(1),
+    lambda x: x.repeat(2),
+    lambda x: x.repeat(2, 1),
+    lambda x: x.repeat([1, 3], axis=0),
+    lambda x: x.take([0, 2], 1),
+    lambda x: x.take([0, 5]),
+    lambda x: x.diagonal(),
+    lambda x: x.trace(),
+    lambda x: x[0, 0].item(),
+    lambda x: x.T,
+    lambda x: x.mT,
+    lambda x: x.size,
+    lambda x: x.ndim,
+    lambda x: x.nbytes,
+    lambda x: x.itemsize,
+    lambda x: x.shape,
+    lambda x: 3.0 in x,
+    lambda x: len(x),
+    lambda x: list(reversed(x)),
+    lambda x: [row.sum() for row in x],
+    lambda x: divmod(x, 2),
+    lambda x: divmod(7, x + 0.3),
+    lambda x: x @ x.T,
+    lambda x: X.T @ x,
+    lambda x: 2**x,
+    lambda x: x**2,
+    lambda x: 5 // (x + 0.3),
+    lambda x: x % 2,
+    lambda x: complex(x[0, 1]),
+    lambda x: f"{x[0, 1]:.3f} {x[0, 0]:8.2e}",
+]
+if hasattr(pb, "cumsum"):
+    CALLS += [lambda x: x.cumsum(1), lambda x: x.cumsum()]
+if hasattr(pb, "sort"):
+    CALLS += [lambda x: np.sort(x, 0) if isinstance(x, np.ndarray) else x.sort(0)]
+if hasattr(pb, "nonzero"):
+    CALLS += [lambda x: x.nonzero()]
+if hasattr(pb, "conj"):
+    CALLS += [lambda x: x.conj()]
+if hasattr(pb, "real"):
+    CALLS += [lambda x: x.real, lambda x: x.imag]
+
+
+def same(got: Any, want: Any) -> None:
+    if isinstance(want, (tuple, list)):
+        assert len(got) == len(want)
+        for a, b in zip(got, want, strict=True):
+            same(a, b)
+        return
+    if isinstance(want, (np.ndarray, np.generic)):
+        assert got.dtype == want.dtype and got.shape == want.shape
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-15)
+        return
+    assert type(got) is type(want) and got == want
+
+
+@each("call", CALLS)
+def test_as_numpy(call: Callable[[Any], Any]) -> None:
+    same(call(pb.constant(X)), call(X))
+    same(call(pb.Variable(X)), call(X))
+
+
+def test_a_method_is_the_public_function() -> None:
+    for name in methods.METHODS:
+        if hasattr(pb, name):
+            for cls in (pb.Tensor, pb.Variable):
+                assert getattr(cls, name).__wrapped__ is getattr(pb, name)
+    with pytest.raises(ValueError, match=r"^sum: axis 7"):
+        pb.ones(2).sum(7)
+    with pytest.raises(TypeError):
+        pb.ones(2).sum(0, 1, 2, 3)
+    with pytest.raises(ValueError, match=r"^reshape: "):
+        pb.ones(2).reshape(3, 5)
+    x = pb.Variable([1.0, 2.0])
+    assert pb.gradients(x.sum() * x.copy().max(), x)[0].tolist() == [2.0, 5.0]
+
+
+INTEGERS = np.array([[6, 5, -3], [0, 1, 12]])
+BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+
+
+@pytest.mark.parametrize("op", BITS)
+def test_bits(op: Callable[[Any, Any], Any]) -> None:
+    for kind in ("int32", "int64"):
+        i = INTEGERS.astype(kind)
+        tensor = pb.constant(i)
+        for other in (3, i[1], np.abs(i)):
+            if op in BITS[3:]:
+                other = np.abs(other) % 5
+            same(op(tensor, pb.constant(other) if isinstance(other, np.ndarray) else other),
+                 op(i, other))  # fmt: skip
+        same(op(3, pb.constant(np.abs(i))), op(3, np.abs(i)).astype(kind))
+        same(~tensor, ~i)
+    if op in BITS[:3]:
+        truth = INTEGERS > 0
+        same(op(pb.constant(truth), True), op(truth, True))
+        same(op(truth[0], pb.constant(truth)), op(truth[0], truth))
+        same(~pb.constant(truth), ~truth)
+    for bad in (pb.ones(3), pb.Variable(X)):
+        with pytest.raises(TypeError, match=r"^bitwise_\w+: expected integers"):
+            op(bad, 1)
+        with pytest.raises(TypeError, match=r"^bitwise_\w+: expected integers"):
+            op(1, bad)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        op(tensor, "a")
+
+
+def test_numbers_formats_and_comparisons() -> None:
+    x = pb.constant(2.5)
+    assert f"{x:.1f}" == "2.5" and f"{x}" == str(x)
+    assert (round(x), round(pb.constant(3.14159), 2).item()) == (2, np.float32(3.14))
+    assert round(pb.constant([1.26, 2.0]), 1).tolist() == [np.float32(1.3), 2.0]
+    assert (float(x), int(x), bool(x), complex(x)) == (2.5, 2, True, 2.5 + 0j)
+    for bad in (pb.ones(3), pb.ones((2, 2))):
+        with pytest.raises(TypeError, match=r"^format: only a tensor of one element"):
+            f"{bad:.3f}"
+        for number in (float, int, complex):
+            with pytest.raises((TypeError, ValueError)):
+                number(bad)
+        with pytest.raises(ValueError, match="ambiguous"):
+            0 < bad < 2  # noqa: B015
+    with pytest.raises(TypeError):
+        operator.index(x)
+    with pytest.raises(ValueError, match="mT: expected a tensor of rank 2"):
+        pb.ones(2).mT  # noqa: B018
+
+
+@each("decimals", [-20, -19, -18, -3, -2, -1, 0, 1, 2, 5])
+def test_round_to_decimals(decimals: int) -> None:
+    x = np.array([0.125, 2.675, -1234.5678, 1e300, np.inf, -np.inf, np.nan, 25.0, 35.0, -15.0])
+    np.testing.assert_array_equal(pb.round(x, decimals).numpy(), np.round(x, decimals))
+    i = np.array([15, 25, -15, -25, 149, 151, 2**62, -(2**62), 0])
+    got = pb.round(i, decimals)
+    want = [round(int(n), decimals) if decimals > -19 else 0 for n in i]
+    assert got.dtype == np.int64 and got.tolist() == want
+    v = pb.Variable([1.26, 3.5])
+    assert pb.gradients(pb.round(v, 1), v)[0].tolist() == [0.0, 0.0]
+
+
+def test_methods_leave_the_tensor_as_it_is() -> None:
+    x = pb.constant(X)
+    y = x
+    assert x.sort() is not x and x.clip(0, 1) is not x
+    y += 1  # a new tensor for the name y
+    assert x.numpy().tolist() == X.tolist() and y.numpy().tolist() == (X + 1).tolist()
