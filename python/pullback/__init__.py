@@ -1,19 +1,19 @@
-"""pullback: automatic differentiation whose first-class subject is the gradient itself.
+"""pullback: automatic differentiation with the gradient itself as a first-class object.
 
 >>> import pullback as pb
 >>> x = pb.Variable([1.0, 2.0, 3.0])
->>> y = pb.sum(x * x)          # built at once, computed when somebody looks
+>>> y = pb.sum(x * x)          # added to the graph; evaluated when its value is read
 >>> pb.gradients(y, x)
 [Tensor([2., 4., 6.], dtype=float32)]
 
-Arrays are made and computed by functions of NumPy's names; `gradients`, `GradientTape`, `grad`,
-`custom_gradient` and `function` are about derivatives. `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing` are namespaces; the
-functions of the first two that NumPy or the Array API have at the top are here too.
-TensorFlow 1's names are in `pullback.compat.tf1`.
+Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
+`function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
+`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing`. Functions of `nn` and
+`linalg` that NumPy or the Array API standard have in the main namespace are also here. The names of
+TensorFlow 1 are in `pullback.compat.tf1`.
 """
 
-# Long, as it is a list: every public name, imported by its name, so that type checkers know it.
+# A long list: every public name is imported explicitly, so that type checkers know it.
 
 from typing import TYPE_CHECKING
 
@@ -448,7 +448,7 @@ from ._training.clip import clip_by_global_norm, clip_by_norm, clip_by_value, gl
 
 
 def _set_blas_path() -> None:
-    """Tells the core where the library of scipy-openblas32 is; it is loaded at first use."""
+    """Tell the core where the library of scipy-openblas32 is; it is loaded at its first use."""
     from glob import glob
     from importlib.util import find_spec
 
@@ -885,7 +885,10 @@ __all__ = [
 
 
 def _name_publicly() -> None:
-    """What is public says so: in `help`, and in pickles, which keep working when files move."""
+    """Set `__module__` of public objects to their public module.
+
+    `help` shows it, and pickles keep working when files move.
+    """
     public = globals()
     spaces = {"pullback": (public, __all__)}
     for space in (public[name] for name in __all__):
@@ -901,7 +904,7 @@ def _name_publicly() -> None:
 _name_publicly()
 
 
-if not TYPE_CHECKING:  # checkers know the names themselves
+if not TYPE_CHECKING:  # type checkers see the names themselves
 
     def __getattr__(name):
         from ._runtime.hints import of_module

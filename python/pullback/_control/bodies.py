@@ -1,7 +1,7 @@
-"""Bodies: the function of a loop or a branch, called once with stand-ins, and what it returned.
+"""The functions of loops and branches: recorded once on placeholders.
 
-A `Nest` is a nest of Python containers with tensors for leaves; None in it is structure. Errors
-name a leaf by its path, and the function by its place.
+A `Recording` is a function while it is recorded. A `Nest` is a pytree with tensors for leaves; None
+in it is structure. Errors name a leaf by its path and the function by its location.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._core import Tensor, Variable
 
 
 class Nest:
-    """The leaves of a nest as tensors, and how to make another one of it."""
+    """The leaves of a pytree as tensors, and the structure to rebuild it."""
 
     def __init__(self, nest: Any, who: str) -> None:
         leaves, self.structure = flatten(nest)
@@ -33,12 +33,12 @@ class Nest:
             self.tensors.append(tensor_of(leaf, f"{who}{path}"))
 
     def like(self, tensors: Iterable[Any]) -> Any:
-        """A nest of this structure with other leaves."""
+        """Return a pytree of this structure with other leaves."""
         rest = iter(tensors)
         return unflatten(self.structure, [None if none else next(rest) for none in self.none])
 
     def names(self) -> list[str]:
-        """The path of each tensor."""
+        """Return the path of each tensor."""
         return [p for p, none in zip(self.paths, self.none, strict=True) if not none]
 
     def same_structure(self, other: Nest) -> bool:
@@ -70,7 +70,7 @@ def callable_of(f: Any, who: str, what: str) -> Any:
 
 
 class Recording:
-    """Records a body: while it is open, operations go into it."""
+    """Records a function: while it is open, new operations belong to its body."""
 
     def __init__(self, who: str, f: Callable[..., Any]) -> None:
         self.who = who
@@ -85,7 +85,7 @@ class Recording:
         self.trace.abandon()
 
     def stand_ins(self, tensors: Sequence[Tensor], stacked: bool = False) -> list[Tensor]:
-        """An argument for each tensor, or for an entry of it."""
+        """Return a placeholder for each tensor, or for an entry of its first axis."""
         return [self.trace.argument(x.dtype, x.shape[1:] if stacked else x.shape) for x in tensors]
 
     def returned(self, result: Any, what: str) -> Nest:
@@ -96,9 +96,10 @@ class Recording:
 
 
 def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> bool:
-    """Whether what a body returned has the types of what it was given. Numbers of Python among
-    that take the dtype that the body gives them, and then the body must run again: False.
-    TypeError or ValueError where a leaf changes.
+    """Return whether the result of a body has the types of its input; False if it must run again.
+
+    A Python number in the state takes the dtype that the body gives it. Then the body must run
+    again. Any other change of a leaf raises TypeError or ValueError.
     """
     if not state.same_structure(returned):
         raise ValueError(
@@ -128,8 +129,10 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
 
 
 def _takes(dtype: Any, number: Any) -> bool:
-    """Whether a number of Python, which has this dtype by itself, may have the other one: a float
-    any floating one, an integer any that is no bool."""
+    """Return whether a Python number of dtype `number` may take the other dtype.
+
+    A float may take any floating dtype, an integer any dtype except bool.
+    """
     if dtype.kind == "b" or number.kind == "b":
         return False
     return "iufc".index(dtype.kind) >= "iufc".index(number.kind) or (number.kind, dtype.kind) == (

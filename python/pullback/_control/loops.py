@@ -17,28 +17,59 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
-    """Goes along xs with a state: (carry, y) = f(carry, x) for each entry x of the first axis.
+    """Iterate a function along the first axis of `xs` with a carried state.
 
-    carry: a nest of tensors, arrays and numbers; f returns one of the same structure, shapes and
-        dtypes. A number of Python takes the dtype that f gives it, for which f is called once more.
-    xs: a nest of tensors with one length n of their first axis, of which f sees one entry after
-        the other; or None, and `length` says how often f runs.
-    reverse: from the last entry to the first; y of an entry stands where its x does.
+    Each iteration computes `(carry, y) = f(carry, x)` for an entry x of the first axis. `f` is
+    called once, with placeholders, and becomes one operation: a plan of its own that runs n times,
+    for any n. Placeholders have no values. Outer tensors and variables that `f` uses have their
+    values at the time of the call. A random operation draws new numbers in every iteration.
 
-    Returns (carry, ys): the last state, and each y stacked along a first axis of length n. Where
-    n is 0, that is the first state, and empty tensors.
+    The gradient is a scan in the opposite direction, which recomputes each iteration from the state
+    that it began with. It is differentiable in turn. The states take n times the memory of one.
 
-    f is called once, with stand-ins, and what it does is one operation: a plan of its own that
-    runs n times, however large n is. Inside, tensors have no value; what f uses from outside,
-    variables included, is as it was at the call. A random number is another one in every
-    iteration. The gradient is a scan the other way, which computes the inside of an iteration
-    again from the state it began with, and is differentiable in turn; the states take n times the
-    memory of one.
+    Parameters
+    ----------
+    f : callable
+        Function `f(carry, x)` that returns a pair (carry, y). The new carry has the structure,
+        shapes and dtypes of the old one.
+    carry : pytree of array_like
+        Initial state of tensors, arrays and numbers. A Python number takes the dtype that `f` gives
+        it; `f` is then called once more.
+    xs : pytree of array_like, optional
+        Inputs whose first axes have the same size n. `f` receives one entry of each. Without it,
+        `length` is required.
+    length : int, optional
+        Number of iterations. Default: the size of the first axis of `xs`.
+    reverse : bool, optional
+        If True, iterate from the last entry to the first; each y is at the position of its x.
+        Default: False.
 
-    Raises TypeError where f returns no pair or another dtype; ValueError for another shape or
-    structure, and for lengths that differ; RuntimeError where f looks at a value or assigns a
-    variable; OverflowError for a length beyond int64.
+    Returns
+    -------
+    carry : Tensor or pytree of Tensor
+        The last state; the initial state if n is 0.
+    ys : Tensor or pytree of Tensor
+        The results y, stacked along a new first axis of size n.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or does not return a pair, if a dtype of the carry changes, or if
+        `length` is not an integer.
+    ValueError
+        If a shape or the structure of the carry changes, if the sizes of the first axes differ, or
+        if the number of iterations is negative or not known.
+    RuntimeError
+        If `f` reads the value of a placeholder or assigns a variable.
+    OverflowError
+        If `length` does not fit in int64.
+
+    See Also
+    --------
+    map, fori_loop, while_loop, associative_scan
+
+    Examples
+    --------
     >>> total, sums = pb.scan(lambda s, x: (s + x, s + x), 0.0, pb.constant([1.0, 2.0, 3.0]))
     >>> float(total), sums.numpy().tolist()
     (6.0, [1.0, 3.0, 6.0])
@@ -98,16 +129,38 @@ def _length(along: Nest, length: Any, who: str) -> int:
 
 
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """f of each entry of the first axis of xs, stacked: f(xs[0]), f(xs[1]), and so on.
+    """Apply `f` to each entry of the first axis of `xs` and stack the results.
 
-    xs: a nest of tensors with one length of their first axis; f sees one entry of each, and returns
-        any nest. Returns that nest with the results stacked along a first axis.
+    This is a `scan` without a carried state. The entries are computed one after the other, in the
+    memory of one. See `vmap` for all entries at once.
 
-    A `scan` that carries nothing. What f does is computed for one entry at a time, in the memory
-    of one.
+    Parameters
+    ----------
+    f : callable
+        Function of one entry that returns a tensor or a pytree of tensors.
+    xs : pytree of array_like
+        Inputs whose first axes have the same size n. `f` receives one entry of each.
 
-    Raises ValueError for lengths that differ; see `scan`.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        Structure of the result of `f`, with a new first axis of size n.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable.
+    ValueError
+        If the sizes of the first axes differ, or if `xs` has no tensors.
+    RuntimeError
+        If `f` reads the value of a placeholder or assigns a variable.
+
+    See Also
+    --------
+    scan, vmap
+
+    Examples
+    --------
     >>> pb.map(lambda row: pb.sum(row * row), pb.constant([[1.0, 2.0], [3.0, 4.0]]))
     Tensor([ 5., 25.], dtype=float32)
     """
@@ -122,18 +175,45 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 
 
 def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:
-    """state = body(i, state) for i = lower … upper - 1.
+    """Iterate `state = body(i, state)` for i from `lower` to `upper - 1`.
 
-    lower, upper: integers. A tensor of rank 0 is one that is known when the loop runs: then its
-        gradient is that of a `while_loop`.
-    body: takes i, an int64 tensor of rank 0, and the state; returns the state.
-    state: a nest of tensors, arrays and numbers, whose structure, shapes and dtypes stay.
+    `body` is called once, with placeholders, as in `scan`. With bounds that are Python integers the
+    gradient is that of `scan`. With a tensor as bound, which is known when the loop runs, it is
+    that of `while_loop`.
 
-    Returns the last state; the given one where upper is not above lower.
+    Parameters
+    ----------
+    lower, upper : int or Tensor
+        Bounds: integers, or tensors of an integer dtype and shape ().
+    body : callable
+        Function of i, an int64 tensor of shape (), and the state. It returns the state with the
+        same structure, shapes and dtypes.
+    state : pytree of array_like
+        Initial state of tensors, arrays and numbers. A Python number takes the dtype that `body`
+        gives it.
 
-    Raises TypeError for bounds that are no integers, and OverflowError for numbers beyond int64;
-    see `scan`.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        The last state; the initial state if `upper` is not above `lower`.
 
+    Raises
+    ------
+    TypeError
+        If `body` is not callable, if a bound is not an integer, or if a dtype of the state changes.
+    ValueError
+        If a shape or the structure of the state changes.
+    RuntimeError
+        If `body` reads the value of a placeholder or assigns a variable.
+    OverflowError
+        If a bound, or the number of iterations, does not fit in int64.
+
+    See Also
+    --------
+    scan, while_loop
+
+    Examples
+    --------
     >>> pb.fori_loop(0, 5, lambda i, total: total + i, 0)
     Tensor(10, dtype=int64)
     """
@@ -182,28 +262,57 @@ def while_loop(
     *,
     memory_limit: int | None = None,
 ) -> Any:
-    """state = body(state) for as long as cond(state) holds.
+    """Iterate `state = body(state)` while `cond(state)` is True.
 
-    cond: takes the state and returns a bool tensor of rank 0.
-    body: takes the state and returns it.
-    state: a nest of tensors, arrays and numbers, given to both as one value; its structure, shapes
-        and dtypes stay. A number of Python takes the dtype that body gives it, for which body is
-        called once more.
-    memory_limit: how many bytes of memory a gradient may take for states. A gradient goes back over
-        the states that the loop went through, for which the loop runs once more; where there are
-        too many to keep, some are kept and the others made again from these, bit for bit, as few
-        times as can be (Griewank and Walther, "Algorithm 799: revolve", 2000).
+    Both functions are called once, with placeholders, as in `scan`. The loop is one operation,
+    whose number of iterations is determined when it runs. Under `vmap` it runs until all entries
+    are done; `body` and `cond` are evaluated for finished entries too, with their final state.
 
-    Returns the last state: the given one where cond does not hold for it.
+    A gradient visits the states of all iterations in reverse, for which the loop runs once more. If
+    they do not fit in `memory_limit`, some are stored and the others recomputed from these, bit for
+    bit, in the least number of evaluations [1]_.
 
-    Both are called once, with stand-ins; the loop is one operation, and how often it runs is found
-    out when it does. Otherwise as `scan`. Under `vmap` it runs until all entries are done: body and
-    cond are computed for those that are done as well, with the state that they keep.
+    Parameters
+    ----------
+    cond : callable
+        Function of the state that returns a bool tensor of shape ().
+    body : callable
+        Function of the state that returns the state with the same structure, shapes and dtypes.
+    state : pytree of array_like
+        Initial state of tensors, arrays and numbers, passed to both functions as one argument. A
+        Python number takes the dtype that `body` gives it; `body` is then called once more.
+    memory_limit : int, optional
+        Memory in bytes that a gradient may take for states; at least three states. Default: no
+        limit.
 
-    Raises TypeError for a condition that is no bool of rank 0, and where a dtype changes;
-    ValueError where a shape or the structure does, and for a memory_limit that does not hold three
-    states; OverflowError for one beyond int64; RuntimeError where one looks at a value.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        The last state; the initial state if `cond` is False for it.
 
+    Raises
+    ------
+    TypeError
+        If a function is not callable, if the condition is not a bool of shape (), if a dtype of the
+        state changes, or if `memory_limit` is not an integer.
+    ValueError
+        If a shape or the structure of the state changes, or if three states do not fit in
+        `memory_limit`.
+    RuntimeError
+        If a function reads the value of a placeholder or assigns a variable.
+    OverflowError
+        If `memory_limit` does not fit in int64.
+
+    See Also
+    --------
+    fori_loop, scan
+
+    References
+    ----------
+    .. [1] A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Trans. Math. Softw. 26, 2000.
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> y = pb.while_loop(lambda s: s < 100.0, lambda s: s * s, x)
     >>> float(y), float(pb.gradients(y, x)[0])

@@ -1,5 +1,8 @@
-"""Why y was not made from x at all: x came later, its value left the graph, it was assigned; and
-what a gradient misses because a value left the graph."""
+"""Why y does not depend on x, and what a gradient misses because a value left the graph.
+
+x may be newer than y, its value may have left the graph, or it may have been assigned to a
+variable. Start reading at `why_apart`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
 
 
 def made_after(question: Question, ancestry: Ancestry, parents: dict[int, Step]) -> Finding | None:
-    """Why x is newer than y, or beside it; `parents` are the steps that lead to x."""
+    """Return the finding that x is newer than y or beside it.
+
+    `parents` are the steps that lead to x.
+    """
     made = parents[ancestry.x]
     place = question.x_place()
     shared = [n for n in sorted(parents, reverse=True) if n in ancestry.steps and n != ancestry.x]
@@ -110,8 +116,11 @@ def missed(question: Question, ancestry: Ancestry) -> list[Finding]:
 def _through_numpy(
     question: Question, ancestry: Ancestry, surely: bool, distinctive: bool = False
 ) -> Finding | None:
-    """A value of something made from x was looked at, and y goes on from a constant: from that
-    value, `surely`, or from an array that was made later."""
+    """Return the finding that y continues from a value of x that left the graph.
+
+    With `surely`, a constant has that value; otherwise it is an array of the same shape that was
+    created later.
+    """
     looks = _core.looks()
     leaves = [s for s in ancestry.steps.values() if s.name in ("constant", "scalar")]
     if not looks or not leaves:
@@ -191,7 +200,7 @@ def _from_call(question: Question, ancestry: Ancestry) -> Finding | None:
 
 
 def _history_gone(question: Question, ancestry: Ancestry) -> Finding | None:
-    """What y was made from has been computed and let go, and there are no records of it."""
+    """Return the finding that the inputs of y were released without a record."""
     top = ancestry.top
     if top.is_leaf and top.name == "constant" and not isinstance(question.y, Variable):
         return Finding(

@@ -1,5 +1,4 @@
-"""Which kind of question it is, by what it is about: tensors of the main namespace have one, those
-of a graph of compat.tf1 another."""
+"""The kind of `Question` for a tensor: of the main namespace, or of a graph of compat.tf1."""
 
 from __future__ import annotations
 
@@ -14,13 +13,16 @@ _kinds: list[tuple[tuple[type, ...], Callable[..., Question]]] = []
 
 
 def register(types: tuple[type, ...], kind: Callable[..., Question]) -> None:
-    """Says that questions about tensors of these types are made by `kind(who, y, x)`, with `seed`,
-    `tape`, `stops`, `session` and `feed_dict` by name."""
+    """Register the constructor of questions about tensors of these types.
+
+    It is called as `kind(who, y, x)` with `seed`, `tape`, `stops`, `session` and `feed_dict` by
+    name.
+    """
     _kinds.append((types, kind))
 
 
 def is_askable(x: Any) -> bool:
-    """Whether a question can be about it."""
+    """Return whether a question can be about this object."""
     return isinstance(x, (Tensor, Variable)) or any(isinstance(x, types) for types, _ in _kinds)
 
 
@@ -36,8 +38,10 @@ def question_of(
     session: Any = None,
     feed_dict: Any = None,
 ) -> Question:
-    """The question that `who` is asked; TypeError where y or x are no tensors. The tape is what a
-    GradientTape keeps."""
+    """Return the question about the gradient of y by x; TypeError unless both are tensors.
+
+    `tape` is the core's tape of a GradientTape.
+    """
     for types, kind in _kinds:
         if isinstance(y, types) or isinstance(x, types):
             if overrides is not None:
@@ -63,6 +67,6 @@ def question_of(
 
 
 def _plain(x: Any) -> Any:
-    """A tensor that speaks as another library's do as one of the core's."""
+    """Return a tensor of a derived class as one of the core's class."""
     derived = isinstance(x, Tensor) and type(x) is not Tensor
     return _core.view_as(Tensor, x) if derived else x

@@ -1,4 +1,4 @@
-"""Why a gradient is NaN or infinite: the first value that is, or the first slope."""
+"""Why a gradient is NaN or infinite: the first value, or the first slope, that is not finite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .values import Numbers, at_text, first_of, given_text, has_any, is_finite, 
 
 
 def why_not_finite(numbers: Numbers) -> list[Finding]:
-    """The first value that is not finite; where all are, the first cotangent."""
+    """Return the first values that are not finite, or else the first such cotangent."""
     ancestry = numbers.ancestry
     seen = {s.number for s in numbers.between}
     origins = []
@@ -34,8 +34,11 @@ def why_not_finite(numbers: Numbers) -> list[Finding]:
 
 
 def _matters(numbers: Numbers, step: Step) -> bool:
-    """Whether a cotangent comes to an entry that is not finite, or one of its users passes it on as
-    a slope."""
+    """Return whether a value that is not finite affects the gradient.
+
+    It does if a cotangent reaches one of its entries, or if one of its users passes it on as a
+    slope.
+    """
     value, cotangent = numbers.value(step), numbers.cotangent(step)
     if cotangent is None or cotangent.shape != value.shape:
         return has_any(cotangent)

@@ -1,4 +1,4 @@
-"""Why a gradient is None: what cuts the way from y to x, or why there is none."""
+"""Why a gradient is None: the steps that cut the paths from y to x, or why there is no path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .watched import WATCH, counts, descends_from_watched, not_watched
 
 
 def why_none(question: Question) -> list[Finding]:
-    """The causes, the most telling first; never empty."""
+    """Return the causes, the most important first; never empty."""
     ancestry = question.ancestry
     if question.x_dtype.kind not in "fc":
         return [
@@ -63,8 +63,10 @@ def _cuts(question: Question, ancestry: Ancestry) -> list[Finding]:
 
 
 def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Finding | None:
-    """What a tape did not see: a step that was made while it did not record, or before it watched
-    x."""
+    """Return the finding that a tape did not record a step.
+
+    The step was created while the tape did not record, or before the tape watched x.
+    """
     steps = [s for s in between if not ancestry.is_x(s)]
     for step in steps:
         if not step.recorded:
@@ -92,7 +94,7 @@ def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fin
 
 
 def cotangents_of(question: Question, steps: list[Step]) -> dict[int, Any]:
-    """The gradient of y by what each step made; without an entry where it has none."""
+    """Return the gradient of y by each step that has one."""
     tracked = [s for s in steps if s.tracked or question.ancestry.is_x(s)]
     asked = [s for s in tracked if s.carries]
     answers = question.gradients([s.tensor for s in asked])
@@ -160,7 +162,7 @@ def _inside(step: Step) -> Finding:
 
 
 def _stopping(ancestry: Ancestry, step: Step) -> Step | None:
-    """The first operation below a step that lets nothing pass, where there is no way around."""
+    """Return the first operation below a step that passes no gradient, if all paths end."""
     first = None
     pending = ancestry.inputs(step)
     seen = {i.number for i in pending}
@@ -190,8 +192,7 @@ def _stopped(step: Step) -> Finding:
 
 
 def _end_of_history(ancestry: Ancestry, step: Step) -> Step:
-    """The operation behind which floats with a history begin: what is not tracked, or no float, was
-    made from its result."""
+    """Return the last step of the history that has no floating, tracked inputs."""
     while True:
         below = [i for i in ancestry.inputs(step) if not (i.tracked and i.is_float)]
         if not below or not ancestry.inputs(below[0]):

@@ -1,4 +1,4 @@
-"""Why a gradient is zero or tiny: where the cotangents die, or shrink."""
+"""Why a gradient is zero or tiny: the steps where the cotangents become zero, or shrink."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SATURATING = {"erf", "exp", "gelu", "log_softmax", "sigmoid", "softmax", "softpl
 
 
 def why_zero(numbers: Numbers) -> list[Finding]:
-    """Each place where a cotangent that is not zero becomes zero."""
+    """Return a finding for each step where a nonzero cotangent becomes zero."""
     ancestry = numbers.ancestry
     top = ancestry.steps[ancestry.y]
     if not is_alive(numbers.cotangent(top)) or 0 in (top.shape or ()):
@@ -206,12 +206,12 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
 
 
 def _others(numbers: Numbers, step: Step, share: float) -> str:
-    """What is to be said of the entries that let something pass."""
+    """Return the remark about the entries that pass a gradient."""
     return "" if share == 1 else ", and y does not depend on the others"
 
 
 def why_tiny(numbers: Numbers) -> list[Finding]:
-    """The steps at which the cotangent shrinks most."""
+    """Return the steps at which the cotangent shrinks most."""
     ancestry = numbers.ancestry
     # By line and operation: what a loop does goes together.
     together: dict[tuple[str, Any], list[float]] = {}

@@ -1,4 +1,4 @@
-"""Whether the history of x was kept, and why not."""
+"""Whether the history of x was recorded, and why not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WATCH = (
 
 
 def counts(question: Question) -> bool:
-    """Whether anybody keeps the history of x: without that `gradients` refuses it."""
+    """Return whether the history of x is recorded; otherwise `gradients` raises an error for x."""
     ancestry = question.ancestry
     return ancestry.x_tracked or ancestry.x_since is not None or ancestry.x == ancestry.y
 

@@ -1,1 +1,1 @@
-"""Looking at values, timing them, settings of the process."""
+"""Evaluation of values, profiles, and settings of the process."""

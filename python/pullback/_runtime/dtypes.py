@@ -8,10 +8,10 @@ import numpy
 
 
 class BFloat16:
-    """The dtype bfloat16: the sign, exponent and first seven bits of a float32.
+    """The dtype bfloat16: the sign, the exponent and the first seven mantissa bits of a float32.
 
-    It is equal to that of the package ml_dtypes, which NumPy needs to hold such an array: `numpy()`
-    asks for it. Everything else works without.
+    It compares equal to the dtype of the package ml_dtypes, which NumPy needs for such arrays:
+    `numpy()` requires it. Everything else works without it.
     """
 
     name = "bfloat16"
@@ -21,7 +21,7 @@ class BFloat16:
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """What NumPy takes for it."""
+        """Return the NumPy dtype of ml_dtypes; AttributeError if that is not installed."""
         try:
             import ml_dtypes
         except ImportError as error:

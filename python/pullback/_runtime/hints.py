@@ -1,4 +1,4 @@
-"""What an AttributeError adds: where the name that somebody looked for is found here."""
+"""Hints in AttributeErrors: the name of this library for a name of another one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPTIMIZERS = {"SGD": "GradientDescent", "RMSprop": "RMSProp"}
 
 
 def of_module(name: str) -> str:
-    """The text behind "module 'pullback' has no attribute …"."""
+    """Return the text that follows "module 'pullback' has no attribute ..."."""
     import pullback
 
     for space in vars(pullback).values():

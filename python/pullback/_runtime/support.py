@@ -1,4 +1,4 @@
-"""What a function supports: read from the file that `tools/support_matrix` writes."""
+"""The properties of public functions, read from the file that `tools/support_matrix` writes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,32 @@ from .. import _core
 
 
 def supports(op: str | Callable[..., Any], what: Any) -> bool:
-    """Whether a function of pullback supports something: "gradient", "second" (the gradient of the
-    gradient), "fused" (it shares a step with its elementwise neighbours), or a dtype or its name.
+    """Return whether a public function has a property or supports a dtype.
 
-    `op` is the function or its name. What there is stands in `docs/support_matrix.md`. A function
-    that is not listed there is a LookupError, another question a ValueError.
+    All properties are listed in `docs/support_matrix.md`.
 
+    Parameters
+    ----------
+    op : callable or str
+        Public function or its name.
+    what : str or dtype
+        "gradient", "second" (the gradient of the gradient), "fused" (the function shares a step
+        with its elementwise neighbours), or a dtype or its name.
+
+    Returns
+    -------
+    bool
+        Whether the function has the property.
+
+    Raises
+    ------
+    LookupError
+        If the function is not listed.
+    ValueError
+        If `what` is none of these.
+
+    Examples
+    --------
     >>> pb.supports("tanh", "second"), pb.supports(pb.less, "gradient")
     (True, False)
     """
