@@ -68,7 +68,7 @@ def associative_scan(
     lengths = {x.shape[d] for x, d in zip(given.tensors, axes, strict=True)}
     if len(lengths) != 1:
         raise ValueError(
-            f"associative_scan: xs have lengths {sorted(lengths)} along the axis, expected one"
+            f"associative_scan: expected one size along the axis for xs, got {sorted(lengths)}"
         )
 
     def part(tensors: list[Tensor], window: slice) -> list[Tensor]:
@@ -77,17 +77,17 @@ def associative_scan(
     def combined(a: list[Tensor], b: list[Tensor]) -> list[Tensor]:
         result = Nest(f(given.like(a), given.like(b)), "associative_scan: the result of f")
         if not result.same_structure(given):
-            raise ValueError("associative_scan: f returned a nest of another structure than xs")
+            raise ValueError("associative_scan: expected a result of f with the structure of xs")
         for path, x, y in zip(given.names(), a, result.tensors, strict=True):
             if x.shape != y.shape:
                 raise ValueError(
-                    f"associative_scan: f returned shape {y.shape} for xs{path}, where it was "
-                    f"given {x.shape}"
+                    f"associative_scan: expected shape {x.shape} from f for xs{path}, as of its "
+                    f"arguments, got {y.shape}"
                 )
             if x.dtype != y.dtype:
                 raise TypeError(
-                    f"associative_scan: f returned {y.dtype} for xs{path}, which is {x.dtype}: "
-                    "cast it"
+                    f"associative_scan: expected dtype {x.dtype} from f for xs{path}, got "
+                    f"{y.dtype}; cast it"
                 )
         return result.tensors
 
@@ -130,9 +130,11 @@ def _axis(axis: Any, x: Tensor, path: str) -> int:
         d = index(axis)
     except TypeError:
         raise TypeError(
-            f"associative_scan: axis: expected an integer, got {_core.shown(axis)}"
+            f"associative_scan: expected an integer for axis, got {_core.shown(axis)}"
         ) from None
     rank = len(x.shape)
     if not -rank <= d < rank:
-        raise ValueError(f"associative_scan: xs{path} of shape {x.shape} has no axis {d}")
+        raise ValueError(
+            f"associative_scan: axis={d} is out of range for xs{path} of shape {x.shape}"
+        )
     return d % rank

@@ -25,7 +25,7 @@ class Nest:
         self.paths = written_behind(nest)
         self.none = [leaf is None for leaf in leaves]
         self.tensors: list[Tensor] = []
-        self.numbers: list[bool] = []  # of Python, whose dtype may follow
+        self.numbers: list[bool] = []  # Python numbers, whose dtype may change
         for leaf, path in zip(leaves, self.paths, strict=True):
             if leaf is None:
                 continue
@@ -59,13 +59,13 @@ def tensor_of(leaf: Any, who: str) -> Tensor:
 
 def int64_of(number: int, who: str, what: str) -> int:
     if not -(2**63) <= number < 2**63:
-        raise OverflowError(f"{who}: {what}: {_core.shown(number)} does not fit in int64")
+        raise OverflowError(f"{who}: expected an int64 for {what}, got {_core.shown(number)}")
     return number
 
 
 def callable_of(f: Any, who: str, what: str) -> Any:
     if not callable(f):
-        raise TypeError(f"{who}: {what}: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"{who}: expected a function for {what}, got {_core.shown(f)}")
     return f
 
 
@@ -103,8 +103,8 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
     """
     if not state.same_structure(returned):
         raise ValueError(
-            f"{who}: {where} returned the structure {_shape_of(returned)} for {what}, which is "
-            f"{_shape_of(state)}: return what it was given, in the same nest"
+            f"{who}: expected the structure {_shape_of(state)} for {what} from {where}, got "
+            f"{_shape_of(returned)}"
         )
     again = False
     for k, (path, old, new) in enumerate(
@@ -112,8 +112,8 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
     ):
         if old.shape != new.shape:
             raise ValueError(
-                f"{who}: {where} returned shape {new.shape} for {what}{path}, which has shape "
-                f"{old.shape}: shapes do not change between iterations"
+                f"{who}: expected shape {old.shape} for {what}{path} from {where}, got "
+                f"{new.shape}; a loop cannot change shapes"
             )
         if old.dtype == new.dtype:
             continue
@@ -122,8 +122,8 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
             again = True
             continue
         raise TypeError(
-            f"{who}: {where} returned {new.dtype} {new.shape} for {what}{path}, which is "
-            f"{old.dtype} {old.shape}: cast it"
+            f"{who}: expected dtype {old.dtype} for {what}{path} from {where}, got {new.dtype}; "
+            "cast it"
         )
     return not again
 

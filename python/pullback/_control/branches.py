@@ -64,7 +64,7 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any
     which = tensor_of(pred, "cond: pred")
     if which.dtype != bool or which.shape != ():
         raise TypeError(
-            f"cond: pred: expected a bool of shape (), got {which.dtype} of shape {which.shape}"
+            f"cond: expected a bool of shape () for pred, got {which.dtype} of shape {which.shape}"
         )
     return _branch("cond", _core.cast(_core.logical_not(which), "int64"), (f, g), operands)
 
@@ -111,7 +111,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     if not isinstance(branches, Sequence) or not branches:
         raise ValueError(
-            f"switch: branches: expected functions in a list, got {_core.shown(branches)}"
+            f"switch: expected a list of functions for branches, got {_core.shown(branches)}"
         )
     functions = tuple(branches)
     for k, f in enumerate(functions):
@@ -119,10 +119,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     which = tensor_of(index, "switch: index")
     if which.dtype.kind not in "iu" or which.shape != ():
         raise TypeError(
-            f"switch: index: expected an integer of shape (), got {which.dtype} of shape "
+            f"switch: expected an integer of shape () for index, got {which.dtype} of shape "
             f"{which.shape}"
         )
-    if which.dtype == np.uint64:  # which the cast would make negative, from 2**63 on
+    if which.dtype == np.uint64:  # the cast would make values from 2**63 on negative
         which = _core.minimum(which, len(functions) - 1)
     return _branch("switch", _core.cast(which, "int64"), functions, operands)
 
@@ -145,14 +145,15 @@ def _branch(who: str, which: Any, functions: tuple[Any, ...], operands: tuple[An
 
 def _check_alike(a: Nest, b: Nest, who: str, where_a: str, where_b: str) -> None:
     if not a.same_structure(b):
-        raise ValueError(f"{who}: {where_a} and {where_b} return nests of different structure")
+        raise ValueError(f"{who}: expected results of one structure from {where_a} and {where_b}")
     for path, x, y in zip(a.names(), a.tensors, b.tensors, strict=True):
         if x.shape != y.shape:
             raise ValueError(
-                f"{who}: result{path} of {where_a} has shape {x.shape}, that of {where_b} {y.shape}"
+                f"{who}: expected one shape for result{path}, got {x.shape} from {where_a} and "
+                f"{y.shape} from {where_b}"
             )
         if x.dtype != y.dtype:
             raise TypeError(
-                f"{who}: result{path} of {where_a} is {x.dtype}, that of {where_b} {y.dtype}: "
-                "cast one of them"
+                f"{who}: expected one dtype for result{path}, got {x.dtype} from {where_a} and "
+                f"{y.dtype} from {where_b}; cast one of them"
             )

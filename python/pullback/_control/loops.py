@@ -89,7 +89,7 @@ def scan(
             result = f(state.like(given[:count]), along.like(given[count:]))
             if not isinstance(result, (tuple, list)) or len(result) != 2:
                 raise TypeError(
-                    f"scan: {body.place} returned {_core.shown(result)}: expected a pair (carry, y)"
+                    f"scan: expected a pair (carry, y) from {body.place}, got {_core.shown(result)}"
                 )
             after = body.returned(result[0], "the carry")
             each = body.returned(result[1], "y")
@@ -104,26 +104,26 @@ def _length(along: Nest, length: Any, who: str) -> int:
     lengths = {}
     for path, x in zip(along.names(), along.tensors, strict=True):
         if not x.shape:
-            raise ValueError(f"{who}: xs{path} has no axis to go along: its shape is ()")
+            raise ValueError(f"{who}: expected at least one axis for xs{path}, got shape ()")
         lengths[path] = x.shape[0]
     if length is not None:
         try:
             length = index(length)
         except TypeError:
             raise TypeError(
-                f"{who}: length: expected an integer, got {_core.shown(length)}"
+                f"{who}: expected an integer for length, got {_core.shown(length)}"
             ) from None
         if length < 0:
-            raise ValueError(f"{who}: length is at least 0, got {length}")
+            raise ValueError(f"{who}: expected a non-negative integer for length, got {length}")
         int64_of(length, who, "length")
     elif not lengths:
-        what_to_do = ": say with `length` how many iterations there are" if who == "scan" else ""
-        raise ValueError(f"{who}: xs has no tensors to go along{what_to_do}")
+        what_to_do = "; pass the number of iterations as length" if who == "scan" else ""
+        raise ValueError(f"{who}: expected at least one tensor for xs, got none{what_to_do}")
     known = next(iter(lengths.values())) if length is None else length
     for path, n in lengths.items():
         if n != known:
             raise ValueError(
-                f"{who}: xs{path} has length {n} along its first axis, expected {known}"
+                f"{who}: expected size {known} for the first axis of xs{path}, got {n}"
             )
     return int(known)
 
@@ -243,14 +243,15 @@ def _bound(bound: Any, what: str) -> Any:
     if isinstance(bound, (_core.Tensor, _core.Variable)):
         if bound.dtype.kind not in "iu" or bound.shape != ():
             raise TypeError(
-                f"fori_loop: {what}: expected an integer, got {bound.dtype} of shape {bound.shape}"
+                f"fori_loop: expected an integer for {what}, got {bound.dtype} of shape "
+                f"{bound.shape}"
             )
         return bound
     try:
         number = index(bound)
     except TypeError:
         raise TypeError(
-            f"fori_loop: {what}: expected an integer, got {_core.shown(bound)}"
+            f"fori_loop: expected an integer for {what}, got {_core.shown(bound)}"
         ) from None
     return int64_of(number, "fori_loop", what)
 
@@ -334,9 +335,9 @@ def while_loop(
         good = len(answer.tensors) == 1 and answer.paths == [""]
         if not good or answer.tensors[0].dtype != bool or answer.tensors[0].shape != ():
             found = answer.tensors[0] if good else None
-            got = f"{found.dtype} of shape {found.shape}" if found is not None else "a nest"
+            got = f"{found.dtype} of shape {found.shape}" if found is not None else "a pytree"
             raise TypeError(
-                f"while_loop: {question.place} returned {got}: expected a bool of shape ()"
+                f"while_loop: expected a bool of shape () from {question.place}, got {got}"
             )
     memory = 0 if memory_limit is None else _memory(memory_limit, start)
     outputs = _core.while_loop(question.close(answer.tensors), recorded, start.tensors, memory)
@@ -348,11 +349,12 @@ def _memory(limit: Any, state: Nest) -> int:
         limit = index(limit)
     except TypeError:
         raise TypeError(
-            f"while_loop: memory_limit: expected a number of bytes, got {_core.shown(limit)}"
+            f"while_loop: expected an integer for memory_limit, got {_core.shown(limit)}"
         ) from None
     least = 3 * sum(-(-x.nbytes // 64) * 64 for x in state.tensors)
     if limit < max(least, 1):
         raise ValueError(
-            f"while_loop: memory_limit: {limit} bytes do not hold three states, which take {least}"
+            f"while_loop: expected at least {least} bytes, the size of three states, for "
+            f"memory_limit, got {limit}"
         )
     return int64_of(limit, "while_loop", "memory_limit")
