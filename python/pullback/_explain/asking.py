@@ -47,7 +47,7 @@ def question_of(
             if overrides is not None:
                 raise TypeError(
                     f"{who}: overrides are for tensors of the main namespace; an operation of a "
-                    "graph has the rule that gradient_override_map gave it when it was made"
+                    "graph has the rule of the gradient_override_map in which it was created"
                 )
             return kind(
                 who, y, x, seed=seed, tape=tape, stops=stops, session=session, feed_dict=feed_dict
@@ -55,13 +55,13 @@ def question_of(
     for name, value in (("session", session), ("feed_dict", feed_dict)):
         if value is not None:
             raise TypeError(
-                f"{who}: {name} is for tensors of a graph of compat.tf1, which y, "
-                f"{_core.shown(y)}, is not; leave it out"
+                f"{who}: expected a tensor of a graph of compat.tf1 for y with {name}, got "
+                f"{_core.shown(y)}; omit {name}"
             )
     if not isinstance(y, (Tensor, Variable)):
-        raise TypeError(f"{who}: y is {_core.shown(y)}; expected a Tensor")
+        raise TypeError(f"{who}: expected a Tensor for y, got {_core.shown(y)}")
     if not isinstance(x, (Tensor, Variable)):
-        raise TypeError(f"{who}: x is {_core.shown(x)}; expected a Tensor or a Variable")
+        raise TypeError(f"{who}: expected a Tensor or a Variable for x, got {_core.shown(x)}")
     y, x = _plain(y), _plain(x)
     return Question(y, x, seed=seed, tape=tape, stops=stops or [], overrides=overrides)
 

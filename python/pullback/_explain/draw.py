@@ -15,7 +15,7 @@ from .question import Question
 from .unconnected import cotangents_of
 from .values import Numbers
 
-MOST = 400  # operations; more are no picture
+MOST = 400  # operations; larger pictures are not readable
 
 
 class Drawing:
@@ -108,11 +108,13 @@ def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) 
     if isinstance(y, str) and y.startswith("plan:"):
         return _draw_plan(y)
     if not is_askable(y):
-        raise TypeError(f"draw: y is {_core.shown(y)}; expected a Tensor, or the text of a plan")
+        raise TypeError(
+            f"draw: expected a Tensor or the text of a plan for y, got {_core.shown(y)}"
+        )
     sources = [] if xs is None else flatten(xs)[0]
     for x in sources:
         if not is_askable(x):
-            raise TypeError(f"draw: an x is {_core.shown(x)}; expected a Tensor or a Variable")
+            raise TypeError(f"draw: expected a Tensor or a Variable in xs, got {_core.shown(x)}")
     steps: dict[int, Step] = {}
     kinds: dict[int, str] = {}
     for x in sources or [y]:

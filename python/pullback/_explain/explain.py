@@ -279,7 +279,7 @@ def explain(
     stops = flatten([] if stop_gradients is None else stop_gradients)[0]
     rules = None if overrides is None else rule_map(overrides, "explain: overrides")
     if not isinstance(tape, (GradientTape, type(None))):
-        raise TypeError(f"explain: tape is {_core.shown(tape)}; expected a GradientTape")
+        raise TypeError(f"explain: expected a GradientTape for tape, got {_core.shown(tape)}")
     inner = None if tape is None else tape._tape
     leaves = flatten(x)[0]
     questions = [
@@ -297,9 +297,9 @@ def _of_last(subject: Any, session: Any, feed_dict: Any) -> Explanations:
     question = last_question(subject)
     if question is None:
         raise ValueError(
-            "explain: this is not what the last question was asked by, or its answer; known are an "
-            "optimizer that has minimized, a tape, and what gradients() and tape.gradient() "
-            "returned, while set_debug(True) is on; or pass y and x"
+            "explain: expected y and x, or the source of the last gradient while set_debug(True) "
+            "is on: an optimizer that has minimized, a tape, or a result of gradients() or "
+            f"tape.gradient(); got {_core.shown(subject)}"
         )
     ys, xs, seeds, tape, stops, overrides = question
     given = {"tape": tape, "stops": stops, "overrides": overrides}

@@ -13,8 +13,7 @@ from .asking import question_of
 from .question import Question
 
 ADDITIONS = {"add", "concat", "subtract"}
-# What hands a sum on to the additions below it, where all else is constant: the parts of the sum
-# stay parts.
+# Operations that keep the terms of a sum separate if their other operands are constant.
 THROUGH = {
     "average", "broadcast_to", "cast", "divide", "function", "identity", "mean", "multiply",
     "negative", "reshape", "sum", "transpose",
@@ -119,7 +118,7 @@ def gradient_paths(
     """
     limit = integer(limit, "gradient_paths: limit")
     if limit < 1:
-        raise ValueError(f"gradient_paths: limit is at least 1, got {limit}")
+        raise ValueError(f"gradient_paths: expected a positive integer for limit, got {limit}")
     question = question_of("gradient_paths", y, x, session=session, feed_dict=feed_dict)
     with question.asking():
         return _paths(question, limit)
@@ -144,7 +143,7 @@ def _paths(question: Question, limit: int) -> GradientPaths:
         else:
             closed.append(part)
     scale = float(np.abs(total).max(initial=0))
-    along = total.astype(np.float64) / (scale or 1)  # its square does not vanish
+    along = total.astype(np.float64) / (scale or 1)  # scaled, so its square does not underflow
     unit = float(np.vdot(along, along)) if np.isfinite(scale) else 0.0
     out = [
         GradientPath(
@@ -187,7 +186,7 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
     for term in terms:
         if term.tensor is None:
             return []
-        # By the term as an input of this addition alone: nothing that it is made from counts.
+        # The term counts only as an operand of this addition, not through the other terms.
         others = [other.tensor for other in terms if other is not term]
         [at_term] = question.gradients([term.tensor], step.tensor, cotangent, others)
         if at_term is None:
