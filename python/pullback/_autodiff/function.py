@@ -139,12 +139,14 @@ def function(
             cache_size=cache_size,
         )
     if not callable(f):
-        raise TypeError(f"function: expected a function, got {f!r}")
+        raise TypeError(f"function: expected a function for f, got {_core.shown(f)}")
     if not hasattr(cache_size, "__index__"):
-        raise TypeError(f"function: cache_size: expected an integer, got {_core.shown(cache_size)}")
-    capacity = min(index(cache_size), 2**31 - 1)  # more than anybody can have
+        raise TypeError(
+            f"function: expected an integer for cache_size, got {_core.shown(cache_size)}"
+        )
+    capacity = min(index(cache_size), 2**31 - 1)  # the core stores an int
     if capacity < 1:
-        raise ValueError(f"function: cache_size is at least 1, got {cache_size}")
+        raise ValueError(f"function: expected a positive integer for cache_size, got {cache_size}")
     positions, names = _static(f, static_argnums, static_argnames)
     name = getattr(f, "__qualname__", type(f).__qualname__)
     return update_wrapper(_core.make_function(f, name, place(f), positions, names, capacity), f)
@@ -177,7 +179,7 @@ def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
             if not hasattr(entry, kind) or isinstance(entry, bool):
                 expected = "int" if what == "argnums" else "str"
                 raise TypeError(
-                    f"function: static_{what}: expected {expected} or a tuple of them, "
+                    f"function: expected {expected} or a tuple of them for static_{what}, "
                     f"got {_core.shown(entry)}"
                 )
     numbers = [index(number) for number in numbers]
@@ -192,15 +194,15 @@ def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
     for number in numbers:
         if number < -count or (number >= count and not open_ended):
             raise ValueError(
-                f"function: static_argnums: {place(f)} has {count} positional arguments, "
-                f"got {number}; expected {-count} to {count - 1}"
+                f"function: expected {-count} to {count - 1} for static_argnums of {place(f)}, "
+                f"which has {count} positional arguments, got {number}"
             )
     known = {p.name: p for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise ValueError(
-                f"function: static_argnames: {place(f)} has no argument {name!r}; "
-                f"expected one of {', '.join(known)}"
+                f"function: static_argnames must be among {', '.join(map(repr, known))}, the "
+                f"arguments of {place(f)}; got {name!r}"
             )
     positions = {number + count if number < 0 else number for number in numbers}
     positions |= {i for i, p in enumerate(positional) if p.name in names}

@@ -25,7 +25,9 @@ class BFloat16:
         try:
             import ml_dtypes
         except ImportError as error:
-            raise AttributeError("NumPy needs the package ml_dtypes for bfloat16") from error
+            raise AttributeError(
+                "dtype: NumPy requires the package ml_dtypes for bfloat16; install it"
+            ) from error
         found: numpy.dtype[Any] = numpy.dtype(ml_dtypes.bfloat16)
         return found
 

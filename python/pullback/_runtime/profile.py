@@ -98,7 +98,7 @@ class Profile(NamedTuple):
                 f"{i:>4} {s.kind:<11} {s.source:<22} {1e6 * s.seconds:>10.1f} {s.share:>6.1%} "
                 f"{s.bytes / 1e6:>9.3f} {s.gb_per_second:>7.1f} {s.gflop_per_second:>8.1f}"
             )
-        # Of medians, each of which may come from another run.
+        # The medians may come from different runs, so their sum may exceed the total.
         outside = max(0.0, self.total - sum(s.seconds for s in self.steps))
         share = outside / self.total if self.total else 0.0
         lines.append(f"{'':>4} {'outside of the steps':<34} {1e6 * outside:>10.1f} {share:>6.1%}")
@@ -130,6 +130,8 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
 
     Raises
     ------
+    TypeError
+        If `f` is not callable.
     ValueError
         If `f` did not run the same steps in each call. Exceptions of `f` are raised as well.
 
@@ -142,6 +144,8 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
     >>> sorted({step.kind for step in report.steps}), report.total > 0
     (['gemm', 'tiles'], True)
     """
+    if not callable(f):
+        raise TypeError(f"profile: expected a function for f, got {_core.shown(f)}")
 
     def call() -> None:
         evaluate(f(*args, **kwargs))
@@ -156,8 +160,8 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
         totals.append(time.perf_counter() - began)
     if any([step[:4] for step in run] != [step[:4] for step in runs[0]] for run in runs):
         raise ValueError(
-            "profile: the function did not run the same steps in each call; profile one that does, "
-            "for example on arguments of one shape"
+            "profile: expected a function that runs the same steps in each call; use arguments of "
+            "one shape, for example"
         )
     total = _median(totals)
     steps: list[ProfileStep] = []

@@ -43,7 +43,9 @@ def set_default_dtype(dtype: npt.DTypeLike) -> None:
     except TypeError:
         known = False
     if not known:
-        raise TypeError(f"set_default_dtype: expected float32 or float64, got {_core.shown(dtype)}")
+        raise TypeError(
+            f"set_default_dtype: expected float32 or float64 for dtype, got {_core.shown(dtype)}"
+        )
     _core.set_default_float(dtype)
 
 
@@ -150,7 +152,7 @@ def set_debug(on: bool) -> None:
     """
     global debugging
     if not isinstance(on, bool):
-        raise TypeError(f"set_debug: expected True or False, got {_core.shown(on)}")
+        raise TypeError(f"set_debug: expected True or False for on, got {_core.shown(on)}")
     if on != debugging:
         _core.set_recording(on)
         _core.warn_of_escapes(on)
@@ -241,7 +243,9 @@ def set_gradient_verification(mode: Literal["first_call", "always", "never"] | N
 
 def check_verification(mode: Any, who: str) -> None:
     if mode not in ("first_call", "always", "never"):
-        raise ValueError(f"{who} is 'first_call', 'always' or 'never', got {_core.shown(mode)}")
+        raise ValueError(
+            f"{who} must be one of 'first_call', 'always', 'never'; got {_core.shown(mode)}"
+        )
 
 
 def verification() -> str:

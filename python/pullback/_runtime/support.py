@@ -42,21 +42,24 @@ def supports(op: str | Callable[..., Any], what: Any) -> bool:
     name = op if isinstance(op, str) else getattr(op, "__name__", repr(op))
     matrix = _matrix()
     if name not in matrix:
-        raise LookupError(f"supports: expected a listed function, got {_core.shown(name)}")
+        raise LookupError(
+            "supports: expected a function of docs/support_matrix.md for op, got "
+            f"{_core.shown(name)}"
+        )
     answers = matrix[name]
     if what in ("gradient", "second", "fused"):
         return bool(answers[what] != "no")
     if str(what) in _dtypes():
         return str(what) in answers["dtypes"]
     raise ValueError(
-        "supports: expected 'gradient', 'second', 'fused' or the name of a dtype, "
+        "supports: expected 'gradient', 'second', 'fused' or a dtype for what, "
         f"got {_core.shown(what)}"
     )
 
 
 @cache
 def _matrix() -> dict[str, Any]:
-    # Here, as the two take a tenth of the whole import.
+    # Imported here, because the two take a tenth of the import time of the package.
     import json
     from importlib import resources
 
