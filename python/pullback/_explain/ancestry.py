@@ -45,13 +45,13 @@ class Place(NamedTuple):
 class Inside(NamedTuple):
     """The position of a step in a loop or a branch."""
 
-    operation: int  # the number of the loop or the branch
+    operation: int  # number of the loop or branch
     kind: str
-    function: str  # and its place
-    first: int  # iteration; or which function a branch took
-    length: int  # iterations
-    of: int  # so many
-    closed: bool  # it is what is left of the loop, with so many iterations
+    function: str  # its function and the location of that
+    first: int  # first iteration, or index of the function that a branch took
+    length: int  # number of iterations
+    of: int  # number of iterations of the whole loop, or of functions
+    closed: bool  # whether it is a rest of the loop that is not unrolled
     place: Place | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,17 +79,17 @@ class Inside(NamedTuple):
 class Step:
     """An operation that was carried out, or a leaf."""
 
-    label = ""  # what finds it again without a line, if anything does
-    operation = 0  # of a loop or a branch its number, whichever of its results this is
-    inside: tuple[Inside, ...] = ()  # the outermost first
-    # The library function that made it as one of several operations; empty if the program did.
+    label = ""  # a name that identifies it if it has no line
+    operation = 0  # number of the loop or branch that this step is a result of
+    inside: tuple[Inside, ...] = ()  # positions in loops and branches, outermost first
+    # The library function that created it among other operations; empty if the program did.
     inside_of = ""
-    made_from = 0  # inside of a loop: the number of what it repeats
+    made_from = 0  # inside a loop: number of the operation that it is an instance of
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.number: int = fields["number"]
         self.name: str = fields["name"]
-        self.kind = self.name  # the operation, whatever the step itself is called
+        self.kind = self.name  # name of the operation; `name` may differ
         self.dtype: Any = fields["dtype"]
         self.inputs: list[int] = fields["inputs"]
         self.passes: bool = fields["passes"]
@@ -103,7 +103,7 @@ class Step:
         self.place = Place(*fields["place"]) if fields["place"] else None
         if fields["through"] != self.name:
             self.inside_of = fields["through"]
-        self.tensor: Any = fields["tensor"]  # None: it is gone
+        self.tensor: Any = fields["tensor"]  # None if it was released
         self.tracked: bool = fields["tracked"]
         self.traced: bool = fields["traced"]
         self.origin: str = fields["origin"]

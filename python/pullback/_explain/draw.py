@@ -155,7 +155,7 @@ def _kinds(question: Question) -> dict[int, str]:
         between = ancestry.descending()
         try:
             known = cotangents_of(question, between)
-        except LookupError:  # an operation of a graph has no rule
+        except LookupError:  # an operation of a tf1 graph has no rule
             known = {}
         return {s.number: "flows" if s.number in known else "stopped" for s in between}
     numbers = Numbers(question, ancestry)

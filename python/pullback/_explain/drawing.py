@@ -80,7 +80,7 @@ def _layers(boxes: dict[int, Box], edges: list[Edge]) -> list[list[int]]:
         below[edge.source].append(edge.target)
     for number in depth:
         depth[number] = max((depth[i] + 1 for i in above[number]), default=0)
-    for number in depth:  # a leaf is drawn right above what uses it first
+    for number in depth:  # a leaf is drawn directly above its first user
         if not above[number] and below[number]:
             depth[number] = min(depth[i] for i in below[number]) - 1
     layers: list[list[int]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
@@ -131,7 +131,7 @@ def _placed(
 
 
 def _box(place: tuple[float, float], box: Box) -> str:
-    from html import escape  # here, as its import takes longer than most of ours
+    from html import escape  # imported here, because the import is slow
 
     fill, stroke = COLORS[box.kind]
     x, y = place

@@ -449,6 +449,6 @@ def _failed(question: Question, error: Exception) -> Explanation:
         package = dirname(dirname(__file__))
         at = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith(package)]
         place = Place(at[-1].filename, at[-1].lineno or 0, at[-1].name) if at else None
-        finding = Finding("error", what, "mend that first", place=place)
+        finding = Finding("error", what, "fix this error first", place=place)
     path = question.ancestry.path(finding.step) if finding.step else []
     return Explanation("error", [finding], path, _names(question), [], {})

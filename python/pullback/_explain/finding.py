@@ -72,7 +72,7 @@ class Finding:
         }
 
 
-# What library functions use for their own purposes, where no program can change it.
+# Operations that library functions use internally, where a program cannot change them.
 _INTERNAL = {"stop_gradient", "where"}
 
 
@@ -92,8 +92,9 @@ def of_program(findings: list[Finding]) -> list[Finding]:
     return [
         Finding(
             "composite",
-            f"{f.step.inside_of}, a function of several operations, passes nothing to {{x}} here",
-            "it is constant at these values: look at what it is given",
+            f"{f.step.inside_of}, a function of several operations, passes no gradient to {{x}} "
+            "here",
+            "it is constant at these values: check its input",
             f.step,
         )
         for f in inside

@@ -27,7 +27,7 @@ def look_inside(
     The second result is the path. `ask` returns the findings and the path of another question.
     """
     idle: list[Finding] = []
-    answered: set[Place] = set()  # what several loops of one line do is said of one
+    answered: set[Place] = set()  # lines whose loops are reported once
     whole = {_outermost(f.step): f for f in findings if f.step and f.step.operation}
     while steps := _next(findings, answered):
         try:
@@ -38,7 +38,7 @@ def look_inside(
             if not inner.ancestry.connected:
                 return idle or [_left_out(one.step) for one in ran], path
             found, way = ask(inner)
-        except Exception:  # a rule of the program may not bear to be asked on its own
+        except Exception:  # a user-defined rule may fail outside its context
             break
         question, findings, path = inner, _once_a_loop(found), way
         for finding in findings:
@@ -58,17 +58,17 @@ def _agree(question: Question, inner: Question) -> bool:
     """
     steps = inner.ancestry.descending()
     if not all(step.recorded for step in steps if step.inside):
-        return False  # by a tape of another thread
+        return False  # recorded by a tape of another thread
     [[before], [after]] = [one.gradients([one.x]) for one in (question, inner)]
     if before is None or question.ancestry.top.traced:
         return before is not None or after is None
     olds = question.arrays_of([question.y, before])
     news = inner.arrays_of([inner.y] if after is None else [inner.y, after])
-    if after is None:  # it is zero where another branch or more iterations would say more
+    if after is None:  # None counts as zero: another branch may be connected
         news.append(np.zeros_like(olds[1]))
     for old, new in zip(olds, news, strict=True):
         finite = np.abs(old[np.isfinite(old)])
-        scale = 1e-4 * finite.max(initial=0.0) + 1e-36  # subnormal numbers are coarse
+        scale = 1e-4 * finite.max(initial=0.0) + 1e-36  # subnormal numbers have few digits
         if old.shape != new.shape or not np.allclose(old, new, 1e-4, scale, equal_nan=True):
             return False
     return True
@@ -134,8 +134,8 @@ def _idle(question: Question, ran: Ran) -> Finding | None:
             return None
         return Finding(
             "no_iterations",
-            f"{step.name} ran for no iteration, so what its function uses does not count",
-            "look at the condition and the length; y depends on {x} once it runs",
+            f"{step.name} ran for no iteration, so the inputs of its function do not count",
+            "check the condition and the length; {y} depends on {x} once it runs",
             step,
         )
     depends = question.ancestry.depends
@@ -148,7 +148,7 @@ def _idle(question: Question, ran: Ran) -> Finding | None:
         "not_chosen",
         f"{step.name} took number {ran.number} of its functions{_named(ran.function)}, "
         "which does not use {x}",
-        "look at the condition; y depends on {x} where another function is chosen",
+        "check the condition; {y} depends on {x} if another function is chosen",
         step,
     )
 
@@ -156,7 +156,7 @@ def _idle(question: Question, ran: Ran) -> Finding | None:
 def _left_out(step: Step) -> Finding:
     return Finding(
         "unused",
-        f"{step} goes along with {{x}} inside, and what it computes for {{y}} is not made from it",
+        f"{step} takes {{x}}, but its results in {{y}} do not depend on it",
         "{y} does not change with {x} here",
         step,
     )

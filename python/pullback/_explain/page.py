@@ -44,7 +44,7 @@ def _drawn(why: Explanation) -> str:
     shown = shortened(why.path, why.culprits)
     boxes: dict[int, Box] = {}
     kind = "flows"
-    for at, step in enumerate(shown):  # from y on: what is behind a culprit gets nothing
+    for at, step in enumerate(shown):  # from y on: steps below a culprit receive no gradient
         number = len(shown) - at  # x is drawn at the top
         if step is None:
             boxes[number] = Box(["…"], kind)

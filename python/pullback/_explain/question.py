@@ -25,7 +25,7 @@ class Ran(NamedTuple):
     step: Step
     kind: str
     function: str
-    number: int  # of iterations; or which function a branch took
+    number: int  # iterations of a loop, or index of the function that a branch took
 
 
 class Question:
@@ -52,7 +52,9 @@ class Question:
         self.tape = tape
         self.stops = list(stops)
         self.overrides = overrides
-        self.inside: dict[int, tuple[Inside, ...]] = {}  # of steps by number; see opened()
+        self.inside: dict[
+            int, tuple[Inside, ...]
+        ] = {}  # positions of steps by number; see opened()
         self.made_from: dict[int, int] = {}
 
     def gradients(
@@ -75,7 +77,7 @@ class Question:
     @contextmanager
     def asking(self) -> Iterator[None]:
         """Return the context manager inside which the question is evaluated."""
-        resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
+        resting = _core.rest_checks(True)  # check_numerics must not stop the analysis
         _core.records_aside(True)
         try:
             yield
@@ -125,7 +127,7 @@ class Question:
         ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
         paused = None if self.tape is None or self.tape.recording else self.tape
         if paused:
-            paused.start()  # what is made again counts as what it is made of
+            paused.start()  # rebuilt operations count like the original ones
         try:
             return _core.opened_below(self.y, [s.tensor for s in steps], ends)
         finally:
@@ -154,7 +156,7 @@ class Question:
         """Return the line that created x."""
         return place_of(self.x)
 
-    # What another kind of question knows itself; None leaves it to what is asked of all.
+    # Hooks for other kinds of questions. None continues with the general analysis.
 
     def why_failed(self, error: Exception) -> Finding | None:
         """Return why the gradient cannot be computed."""

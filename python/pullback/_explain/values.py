@@ -78,7 +78,7 @@ class Numbers:
     def _array_of(self, tensor: Any) -> Any:
         try:
             return self.question.arrays_of([tensor])[0]
-        except Exception:  # a run that fails, as an integer division by zero does
+        except Exception:  # an evaluation that fails, for example an integer division by zero
             return None
 
 
