@@ -118,7 +118,7 @@ class _Recomputed:
         finally:
             tape.stop()
         ys = [results[k] for k in self.floats]
-        answers = _core.gradients(ys, xs, cotangents, overrides=True)  # the caller's
+        answers = _core.gradients(ys, xs, cotangents, overrides=True)  # those of the caller
         # Intermediate cotangents are not stored either, although the next order would use them.
         _core.Piece([g for g in answers if g is not None], first).never_keep()
         return answers

@@ -114,7 +114,9 @@ def verify_rule(
     except ValueError:
         return  # not finite or random: nothing can be compared
     slope = check.gradient(check.at)
-    direction = check.random.uniform(0.5, 1.5, check.at.size)  # signs alone may cancel
+    direction = check.random.uniform(
+        0.5, 1.5, check.at.size
+    )  # random sizes: signs alone may cancel
     direction *= check.random.choice([-1.0, 1.0], check.at.size)
     if check.difference(check.value, slope, direction) is None:
         return
@@ -279,7 +281,7 @@ class _Check:
             return None
         claimed = abs(got) if np.isfinite(got) else 0.0
         if known.error > 0.01 * abs(known.value) + 1e-5 * claimed + self.atol:
-            return None  # next to a kink or a pole, or noise
+            return None  # near a kink or a pole, or noise
         largest = max(claimed, abs(known.value))
         self.decided += 1
         if not np.isfinite(got):
@@ -293,7 +295,7 @@ class _Check:
                 yield np.eye(1, self.at.size, i)[0], f"by {self._name_of(i)}"
             return
         whole = self.random.normal(size=(DIRECTIONS, self.at.size)) / np.sqrt(self.at.size)
-        whole[1::2] *= self._sizes()  # so that small entries stay on their side of 0
+        whole[1::2] *= self._sizes()  # so that small entries keep their sign
         if len(self.ends) > DIRECTIONS:
             for one in whole:
                 yield one, "along a random direction"

@@ -199,8 +199,8 @@ class RuleWithSecond:
         kinds = [kind for kind in self.first.kinds if kind <= TRACED_NUMBER]
         places = [k for k, kind in enumerate(kinds) if kind == TENSOR]
         mine = tuple(inputs[k] for k in places)
-        answers: list[Any] = []  # of the call of `slope` below
-        live: list[int] = []  # which of the primals have one
+        answers: list[Any] = []  # answers of the last call of `slope`
+        live: list[int] = []  # indices of the primals with a gradient
 
         def slope(primals: Any, upstream: Any) -> Any:
             rule = self.first if primals is mine else self.rule_at(primals)

@@ -371,10 +371,10 @@ class Opened:
         self.tape = Tape(False, who)
         self.xs: list[Tensor] = []
         self.tangents: list[Tensor] = []
-        self.floating: list[int] = []  # which leaves of the value are
+        self.floating: list[int] = []  # indices of the floating leaves of the value
         self._leaves: list[list[Any]] = []
         self._structures = []
-        self.places: list[tuple[int, int]] = []  # of the xs among the leaves
+        self.places: list[tuple[int, int]] = []  # positions of xs: argument, leaf
         if tangents is not None:
             if not isinstance(tangents, (tuple, list)):
                 raise TypeError(

@@ -144,7 +144,7 @@ def function(
         raise TypeError(
             f"function: expected an integer for cache_size, got {_core.shown(cache_size)}"
         )
-    capacity = min(index(cache_size), 2**31 - 1)  # the core stores an int
+    capacity = min(index(cache_size), 2**31 - 1)  # a limit that no program reaches
     if capacity < 1:
         raise ValueError(f"function: expected a positive integer for cache_size, got {cache_size}")
     positions, names = _static(f, static_argnums, static_argnames)

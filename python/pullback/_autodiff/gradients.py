@@ -130,7 +130,7 @@ def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] |
     if values is None:
         return None
     if isinstance(ys, (Tensor, Variable)) and isinstance(values, (list, tuple)):
-        entries = list(values)  # a list of the weights of the one y
+        entries = list(values)  # a list with the weights of a single y
         if len(entries) != 1:
             raise ValueError(f"{who}: expected 1 entry for 1 target, got {len(entries)}")
     else:

@@ -147,7 +147,7 @@ class _Structure:
         self.shape, self.starts, self.columns = shape, starts, columns
 
     def filled(self, entries: Tensor, csr_array: Any) -> Any:
-        # A matrix may be changed in place, its structure too.
+        # The caller may modify a matrix and its structure in place, so both are copied.
         data = _core.own_array(entries)
         return csr_array((data, self.columns.copy(), self.starts.copy()), shape=self.shape)
 
@@ -177,11 +177,11 @@ def _derivative(f: Any, x: Any, who: str, make: _Make) -> Any:
 
 
 def _traced_by(f: Any, who: str, make: _Make) -> Any:
-    reference: Any  # gives f
+    reference: Any  # returns f
     try:
         reference = WeakMethod(f) if ismethod(f) else ref(f)
         known = _traced.setdefault(f.__self__ if ismethod(f) else f, {})
-    except TypeError:  # neither its object nor it can be referred to weakly, or has a hash
+    except TypeError:  # no weak reference or no hash
         known, reference = {}, lambda: f
     key = (f.__func__, who) if ismethod(f) else who
     if key not in known:

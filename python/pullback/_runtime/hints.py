@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-# Names of other libraries, by ours.
+# Names of other libraries, with the names of this library.
 NAMES = {
     "array": "constant",
     "cat": "concat",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# ys, xs, seeds of the ys, tape, stops, overrides
+# targets, sources, cotangents of the targets, tape, stops, overrides
 Asked = tuple[list[Any], list[Any], list[Any], Any, list[Any], Any]
 
 _last: tuple[tuple[Any, ...], Asked] | None = None
