@@ -86,7 +86,7 @@ class Question:
             _core.records_aside(False)
 
     def arrays_of(self, tensors: list[Any]) -> list[Any]:
-        """The values of tensors."""
+        """Return the values of tensors."""
         return _core.arrays_of(tensors)
 
     def ones(self) -> Any:
