@@ -80,8 +80,8 @@ def custom_gradient(
 
     Arguments may be passed by keyword and may be pytrees. Anything else than a tensor or a variable
     is passed through and has no gradient. The rule may return None for these arguments too, with
-    one entry for each argument, because the same `f` may receive a number in one call and a tensor
-    in another (a number that is passed to a `function` is a tensor inside it).
+    one entry for each argument: the same `f` may receive a number in one call and a tensor in
+    another. A number that is passed to a `function` is a tensor inside it.
 
     Second derivatives differentiate the operations of the rule. Trainable variables that `f` reads
     beyond its arguments receive their ordinary gradients, unless the rule has a parameter

@@ -44,12 +44,12 @@ def function(
 ) -> Any:
     """Return a function that traces `f` once for each signature and replays the trace later.
 
-    The signature consists of the structure of the arguments (pytrees of dict, list, tuple,
-    namedtuple and dataclass), of the dtype and shape of every tensor, NumPy array, NumPy number and
-    Python float among them, which are traced, and of the values of everything else, such as Python
-    integers and bool, which must be hashable. So `f` is traced again for another shape or another
-    integer, but not for another float. A dataclass reaches `f`, and is returned, as a new object
-    with the same fields, created without `__init__`.
+    The arguments are pytrees of dicts, lists, tuples, namedtuples and dataclasses; their structure
+    is part of the signature. Tensors, NumPy arrays, NumPy numbers and Python floats in them are
+    traced, and contribute their dtypes and shapes. Everything else, such as Python integers and
+    bool, contributes its value and must be hashable. So `f` is traced again for another shape or
+    another integer, but not for another float. A dataclass reaches `f`, and is returned, as a new
+    object with the same fields, created without `__init__`.
 
     Inside, a traced tensor has no value: use `where` in place of `if`. Variables are read and
     assigned in every call as if `f` ran; they must be created outside. Operations on constants

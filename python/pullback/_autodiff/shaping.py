@@ -327,8 +327,8 @@ def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Ca
     TypeError
         If `f` or `g` is not callable. At the call: if the results of `f` and `g` differ in dtype.
     ValueError
-        At the call: if the results of `f` and `g` differ in structure or shape or, without `g`, if
-        there are fewer tensors among the positional arguments than in the result.
+        At the call: if the results of `f` and `g` differ in structure or shape. Without `g`: if the
+        result does not have one tensor for each tensor among the positional arguments.
 
     See Also
     --------
@@ -377,8 +377,8 @@ def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     TypeError
         If `f` is not callable. At the call: if a result and its argument differ in dtype.
     ValueError
-        At the call: if a result and its argument differ in shape, or if there are fewer tensors
-        among the positional arguments than in the result.
+        At the call: if a result and its argument differ in shape, or if the result does not have one
+        tensor for each tensor among the positional arguments.
 
     See Also
     --------

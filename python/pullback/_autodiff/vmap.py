@@ -63,9 +63,9 @@ def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> 
         If `f` is not callable or `size` is not an integer from 0 on. At the call: if an argument
         has no axes and its entry of `in_axes` is not None.
     ValueError
-        At the call: if an axis is out of range, if the sizes of the mapped axes differ, if the size
-        is not known, if `in_axes` or `out_axes` does not fit the structure, or if `out_axes` is
-        None for a result that differs between entries.
+        At the call: if an axis is out of range, if the sizes of the mapped axes differ, or if the
+        size is not known. Also if `in_axes` or `out_axes` does not fit the structure, or if
+        `out_axes` is None for a result that differs between entries.
     RuntimeError
         At the call: if `f` reads the value of a placeholder or assigns a variable.
     NotImplementedError

@@ -220,7 +220,7 @@ def explain(
     evaluated and not tracked release their history, as after any evaluation.
 
     While `set_debug(True)` or PULLBACK_DEBUG=1 is set, operations store the line of the program
-    that created them, and the explanation names the line of the cause, also if a value left the
+    that created them. Then the explanation names the line of the cause, also if a value left the
     graph by `numpy()` or `float()`. Otherwise it names operations and shapes, as far as their
     history exists.
 

@@ -180,7 +180,7 @@ def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
     Raises
     ------
     ValueError
-        If the policy is another one.
+        If `policy` is invalid.
 
     Notes
     -----
