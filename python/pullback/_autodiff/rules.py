@@ -68,8 +68,11 @@ class Op:
         """
         known = _core.attributes_of(self.outputs[0]) if len(self.outputs) == 1 else {}
         if name not in known:
-            has = f"one of {', '.join(map(repr, known))}" if known else "none, as it has none"
-            raise ValueError(f"get_attr: expected an attribute of {self.type}, {has}; got {name!r}")
+            options = ", ".join(map(repr, known)) or "none"
+            raise ValueError(
+                f"get_attr: name must be one of the attributes of {self.type}, {options}; got "
+                f"{name!r}"
+            )
         return known[name]
 
     def __repr__(self) -> str:

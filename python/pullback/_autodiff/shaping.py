@@ -377,8 +377,8 @@ def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     TypeError
         If `f` is not callable. At the call: if a result and its argument differ in dtype.
     ValueError
-        At the call: if a result and its argument differ in shape, or if the result does not have one
-        tensor for each tensor among the positional arguments.
+        At the call: if a result and its argument differ in shape, or if the result does not have
+        one tensor for each tensor among the positional arguments.
 
     See Also
     --------
