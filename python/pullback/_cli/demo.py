@@ -179,7 +179,7 @@ def _draw(histories: list[History], path: Path) -> None:
 def demo(data: str | None, epochs: int, out: str, gradient: str | None) -> list[History]:
     """Train, print the table and the effect, and plot if matplotlib is installed."""
     if Path(out).is_dir() or not Path(out).parent.is_dir():  # checked before the training
-        raise FileNotFoundError(f"--out: expected a file in a folder that is there, got {out}")
+        raise FileNotFoundError(f"--out: expected a file in an existing folder, got {out}")
     digits = load_mnist(data, one_hot=True)
     print(
         f"softmax regression on {len(digits.train_images)} digits"
