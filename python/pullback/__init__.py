@@ -1,16 +1,16 @@
-"""pullback: automatic differentiation whose first-class subject is the gradient itself.
+"""pullback: automatic differentiation with the gradient itself as a first-class object.
 
 >>> import pullback as pb
 >>> x = pb.Variable([1.0, 2.0, 3.0])
->>> y = pb.sum(x * x)          # built at once, computed when its value is read
+>>> y = pb.sum(x * x)          # added to the graph; evaluated when its value is read
 >>> pb.gradients(y, x)
 [Tensor([2., 4., 6.], dtype=float32)]
 
-Functions of arrays have NumPy's names; `gradients`, `GradientTape`, `grad`, `custom_gradient` and
-`function` compute derivatives. `nn`, `linalg`, `fft`, `random`, `special`, `stats`, `implicit`,
-`initializers`, `integrate`, `optimizers` and `testing` are namespaces. Functions of `linalg` that
-NumPy has at the top are also here, and so are many of `nn`. TensorFlow 1's names are in
-`pullback.compat.tf1`.
+Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
+`function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
+`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing`. Functions of `nn` and
+`linalg` that NumPy or the Array API standard have in the main namespace are also here. The names of
+TensorFlow 1 are in `pullback.compat.tf1`.
 """
 
 # Each module lists its public names in `__all__`. Type checkers follow the stars.
@@ -134,7 +134,7 @@ def _numbers_in_order(name: str) -> str:
 
 
 def _set_blas_path() -> None:
-    """Tells the core where the library of scipy-openblas32 is; it is loaded at first use."""
+    """Tell the core where the library of scipy-openblas32 is; it is loaded at its first use."""
     from glob import glob
     from importlib.util import find_spec
 
@@ -253,7 +253,10 @@ __all__.sort(key=_numbers_in_order)
 
 
 def _name_publicly() -> None:
-    """What is public says so: in `help`, and in pickles, which keep working when files move."""
+    """Set `__module__` of public objects to their public module.
+
+    `help` shows it, and pickles keep working when files move.
+    """
     public = globals()
     spaces = {"pullback": (public, __all__)}
     for space in (public[name] for name in __all__):
@@ -269,7 +272,7 @@ def _name_publicly() -> None:
 _name_publicly()
 
 
-if not TYPE_CHECKING:  # type checkers have the names from the imports
+if not TYPE_CHECKING:  # type checkers see the names themselves
 
     def __getattr__(name):
         from ._base.hints import of_module

@@ -1,5 +1,8 @@
-"""`python -m pullback demo` trains on real digits, `doctor` describes the setup, `report` lists the
-names of TensorFlow that programs use and those that `pullback.compat.tf1` has."""
+"""Commands: `python -m pullback demo`, `doctor` and `report`.
+
+`demo` trains a model on digits, `doctor` describes the setup, and `report` lists the names of
+TensorFlow that programs use and those that `pullback.compat.tf1` has.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         choices=["straight-through", "reversed", "clipped"],
         help="swap in a custom gradient and compare it with the plain one",
     )
-    commands.add_parser("doctor", help="print what pullback found on this machine")
+    commands.add_parser("doctor", help="print the hardware and the libraries in use")
     names = commands.add_parser("report", help="list the names of TensorFlow in programs")
     names.add_argument("path", metavar="PATH", help="a program, or a folder of programs")
 

@@ -254,7 +254,7 @@ def test_the_override_map_knows_every_function(name):
     if name in PARTS:
         with pytest.raises(LookupError) as caught:
             pb.gradient_override_map({name: lambda op, g: g})
-        parts = re.findall(r"'(\w+)'", str(caught.value).split("consists of:")[1])
+        parts = re.findall(r"'(\w+)'", str(caught.value).split("; override ")[1])
         assert set(parts) == set(PARTS[name]) <= set(_core.op_names())
         # Each is really one, and without them there is nothing left to override but views, and what
         # is behind a stop_gradient.
@@ -272,13 +272,13 @@ def test_the_override_map_knows_every_function(name):
         assert everything <= set(parts), everything
         return
     if name in SHAPED:
-        with pytest.raises(LookupError, match="says itself what its gradient is"):
+        with pytest.raises(LookupError, match="defines its own gradient"):
             pb.gradient_override_map({name: lambda op, g: g})
         return
     try:
         pb.gradient_override_map({name: lambda op, g: g})
     except LookupError as error:
-        assert "no operation with a gradient" in str(error), name
+        assert "is not an operation with a gradient" in str(error), name
         x = pb.Variable(X)
         if name in NO_FLOATS:
             with pytest.raises((TypeError, ValueError)):

@@ -122,11 +122,11 @@ def test_targets_and_their_weights(parameters):
 @pytest.mark.parametrize(
     ("seeds", "words"),
     [
-        ({"layers": []}, ["['layers']", "0 entries for 1"]),
+        ({"layers": []}, ["['layers']", "expected 1 entries, got 0"]),
         ({"layer": [1.0]}, ["keys", "'layers'", "'layer'"]),
         ([1.0, 2.0, 3.0], ["keys", "'layers'"]),
         ({"layers": [Pair(1.0, 1.0)]}, ["Layer", "1.0"]),
-        ({"layers": [(1.0, Layer(1.0, "x"), 1.0)]}, ["3 entries for 2"]),
+        ({"layers": [(1.0, Layer(1.0, "x"), 1.0)]}, ["expected 2 entries, got 3"]),
     ],
 )
 def test_weights_of_another_structure(seeds, words):

@@ -109,11 +109,11 @@ def test_random_in_a_branch() -> None:
     [
         (lambda: pb.cond(1.0, lambda: 0.0, lambda: 1.0), TypeError, "expected a bool"),
         (lambda: pb.cond(pb.ones(2) > 0, lambda: 0.0, lambda: 1.0), TypeError, "expected a bool"),
-        (lambda: pb.cond(True, 0.0, lambda: 1.0), TypeError, "cond: f: expected a function"),
+        (lambda: pb.cond(True, 0.0, lambda: 1.0), TypeError, "cond: expected a function for f"),
         (lambda: pb.cond(True, lambda: 0.0, lambda: 1), TypeError, "cast one of them"),
-        (lambda: pb.cond(True, lambda: 0.0, lambda: pb.ones(2)), ValueError, "has shape"),
+        (lambda: pb.cond(True, lambda: 0.0, lambda: pb.ones(2)), ValueError, "expected one shape"),
         (lambda: pb.cond(True, lambda: 0.0, lambda: (0.0,)), ValueError, "structure"),
-        (lambda: pb.switch(0, []), ValueError, "expected functions"),
+        (lambda: pb.switch(0, []), ValueError, "a list of functions"),
         (lambda: pb.switch(0.5, [lambda: 1.0]), TypeError, "expected an integer"),
     ],
 )

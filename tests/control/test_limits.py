@@ -19,18 +19,30 @@ def same(*state: Any) -> Any:
 @pytest.mark.parametrize(
     "call, says",
     [
-        (lambda: pb.scan(lambda s, _: (s, None), 0, length=2**63 + 1), "scan: length: 9223"),
-        (lambda: pb.fori_loop(0, 2**63, same, 0), "fori_loop: upper: 9223"),
-        (lambda: pb.fori_loop(2**70, pb.constant(3), same, 0), "fori_loop: lower: 1180"),
-        (lambda: pb.fori_loop(-(2**63), 2**63 - 1, same, 0), "fori_loop: upper - lower: 1844"),
+        (
+            lambda: pb.scan(lambda s, _: (s, None), 0, length=2**63 + 1),
+            "scan: expected an int64 for length, got 9223",
+        ),
+        (
+            lambda: pb.fori_loop(0, 2**63, same, 0),
+            "fori_loop: expected an int64 for upper, got 9223",
+        ),
+        (
+            lambda: pb.fori_loop(2**70, pb.constant(3), same, 0),
+            "fori_loop: expected an int64 for lower, got 1180",
+        ),
+        (
+            lambda: pb.fori_loop(-(2**63), 2**63 - 1, same, 0),
+            "fori_loop: expected an int64 for upper - lower, got 1844",
+        ),
         (
             lambda: pb.while_loop(lambda s: s < 3, lambda s: s + 1, 0, memory_limit=2**70),
-            "while_loop: memory_limit: 1180",
+            "while_loop: expected an int64 for memory_limit, got 1180",
         ),
     ],
 )
 def test_numbers_beyond_int64(call: Callable[[], Any], says: str) -> None:
-    with pytest.raises(OverflowError, match=f"{says}.* does not fit in int64"):
+    with pytest.raises(OverflowError, match=says):
         call()
 
 
@@ -44,14 +56,16 @@ def test_a_large_index_takes_the_last_branch(index: Any) -> None:
 
 
 def test_map_of_no_tensors_is_told_no_length() -> None:
-    with pytest.raises(ValueError, match=r"^map: xs has no tensors to go along$"):
+    with pytest.raises(ValueError, match=r"^map: expected at least one tensor for xs, got none$"):
         pb.map(lambda x: x, [])
-    with pytest.raises(ValueError, match="scan: xs has no tensors to go along: say with `length`"):
+    with pytest.raises(
+        ValueError, match="scan: expected at least one tensor for xs, got none; pass"
+    ):
         pb.scan(lambda s, x: (s, x), 0, [])
 
 
 def test_an_associative_function_keeps_dtypes() -> None:
-    with pytest.raises(TypeError, match=r"f returned float64 for xs.'a'., which is float32"):
+    with pytest.raises(TypeError, match=r"expected dtype float32 from f for xs.'a'., got float64"):
         pb.associative_scan(lambda a, _: {"a": pb.cast(a["a"], "float64")}, {"a": pb.ones(4)})
     sums = pb.associative_scan(pb.add, pb.constant([1, 2, 3], "int8"))
     assert sums.dtype == np.int8 and sums.numpy().tolist() == [1, 3, 6]

@@ -242,7 +242,7 @@ def test_interrupted_in_between() -> None:
     ("call", "kind", "text"),
     [
         (lambda: pb.while_loop(lambda s: s, lambda s: s, 1.0), TypeError, "expected a bool"),
-        (lambda: pb.while_loop(lambda s: (s > 0, s), lambda s: s, 1.0), TypeError, "a nest"),
+        (lambda: pb.while_loop(lambda s: (s > 0, s), lambda s: s, 1.0), TypeError, "a pytree"),
         (
             lambda: pb.while_loop(
                 lambda s: s["x"] > 0,
@@ -250,17 +250,17 @@ def test_interrupted_in_between() -> None:
                 {"x": pb.constant(1.0)},
             ),
             TypeError,
-            r"while_loop: .*returned float64 \(\) for state\['x'\], which is float32 \(\): cast it",
+            r"while_loop: expected dtype float32 for state\['x'\] .*, got float64; cast it",
         ),
         (
             lambda: pb.while_loop(lambda s: s > 0, lambda s: s, 1.0, memory_limit=3 * 64 - 1),
             ValueError,
-            "do not hold three states",
+            "the size of three states",
         ),
         (
             lambda: pb.while_loop(lambda s: s > 0, lambda s: s, 1.0, memory_limit="1 MB"),
             TypeError,
-            "a number of bytes",
+            "an integer for memory_limit",
         ),
         (lambda: pb.fori_loop(0, 1.5, lambda i, s: s, 1.0), TypeError, "expected an integer"),
     ],

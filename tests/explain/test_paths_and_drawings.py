@@ -98,9 +98,21 @@ def test_none_zero_and_errors() -> None:
     [only] = pb.gradient_paths(pb.sum(pb.round(w)), w)
     assert only.share is None and only.norm == 0
     for call, error, words in [
-        (lambda: pb.gradient_paths(1.0, w), TypeError, "gradient_paths: y is 1.0"),
-        (lambda: pb.gradient_paths(w * 1, None), TypeError, "gradient_paths: x is None"),
-        (lambda: pb.gradient_paths(w * 1, w, limit=0), ValueError, "limit is at least 1, got 0"),
+        (
+            lambda: pb.gradient_paths(1.0, w),
+            TypeError,
+            "gradient_paths: expected a Tensor for y, got 1.0",
+        ),
+        (
+            lambda: pb.gradient_paths(w * 1, None),
+            TypeError,
+            "gradient_paths: expected .* for x, got None",
+        ),
+        (
+            lambda: pb.gradient_paths(w * 1, w, limit=0),
+            ValueError,
+            "a positive integer for limit, got 0",
+        ),
     ]:
         with pytest.raises(error, match=words):
             call()
@@ -178,7 +190,9 @@ def test_a_plan() -> None:
 def test_sources_in_a_nest_and_errors() -> None:
     a, b = weights(1, 2, name="a"), weights(3, 4, name="b")
     assert {"a", "b"} <= set(texts(pb.draw(pb.sum(a * b), {"a": a, "b": b})))
-    with pytest.raises(TypeError, match="draw: y is 3; expected a Tensor, or the text of a plan"):
+    with pytest.raises(
+        TypeError, match="draw: expected a Tensor or the text of a plan for y, got 3"
+    ):
         pb.draw(3)
-    with pytest.raises(TypeError, match="draw: an x is 'a'"):
+    with pytest.raises(TypeError, match="draw: expected a Tensor or a Variable in xs, got 'a'"):
         pb.draw(a * b, "a")

@@ -160,7 +160,7 @@ def test_batch_jacobians_by_tapes(value_of):
     assert zeros.shape == (2, 2, 1) and not zeros.any()
     with pytest.raises(ValueError, match="expected rank 2 or more"):
         tape.batch_jacobian(y, x[0])
-    with pytest.raises(ValueError, match="first axes must match"):
+    with pytest.raises(ValueError, match="expected equal first axes"):
         tape.batch_jacobian(y, x[:1])
     with pytest.raises(TypeError, match=r"jacobian: .*expected one"):
         tape.jacobian([y], x)

@@ -1,1 +1,1 @@
-"""Derivatives: `gradients`, tapes, rules of one's own, transforms, traced functions."""
+"""Derivatives: `gradients`, tapes, custom rules, transforms, traced functions."""

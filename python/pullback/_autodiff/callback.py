@@ -98,13 +98,13 @@ def numpy_function(
     (Tensor(12., dtype=float32), [Tensor(12., dtype=float32)])
     """
     if not callable(f):
-        raise TypeError(f"{WHO}: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"{WHO}: expected a function for f, got {_core.shown(f)}")
     for name, rule in (("vjp", vjp), ("jvp", jvp)):
         if rule is not None and not callable(rule) and not (name == "vjp" and rule == "fd"):
             wish = "a function or 'fd'" if name == "vjp" else "a function"
-            raise TypeError(f"{WHO}: {name}: expected {wish}, got {_core.shown(rule)}")
+            raise TypeError(f"{WHO}: expected {wish} for {name}, got {_core.shown(rule)}")
     if vjp is not None and jvp is not None:
-        raise ValueError(f"{WHO}: {place(f)}: give a vjp or a jvp, not both")
+        raise ValueError(f"{WHO}: {place(f)}: expected a vjp or a jvp, got both")
     if not callable(out):
         _described(out)
 
@@ -152,7 +152,7 @@ def _is_pair(out: Any) -> bool:
     """Return whether `out` is (shape, dtype) and not two descriptions."""
     if len(out) != 2 or hasattr(out[0], "dtype"):
         return False
-    # Classes and objects of dtypes have a shape, too.
+    # Classes and instances of dtypes have a shape too.
     if isinstance(out[1], (str, type, np.dtype)):
         return True
     return not (hasattr(out[1], "shape") or (isinstance(out[1], (tuple, list)) and out[1]))
@@ -165,7 +165,7 @@ def _type_of(one: Any) -> Type:
         example = _core.full(lengths, 0, dtype)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"{WHO}: out: expected (shape, dtype) or something with a shape and a dtype, "
+            f"{WHO}: expected (shape, dtype) or an object with a shape and a dtype for out, "
             f"got {_core.shown(one)}: {error}"
         ) from None
     return example.shape, example.dtype
@@ -219,8 +219,11 @@ def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list
         )  # fmt: skip
         return [_core.reshape(part, shape) for part, (shape, _) in _parts(packed, types, 1)]
     if any(dtype.kind not in "biuf" for _, dtype in types):
-        raise TypeError(f"{WHO}: {place(f)}: complex results come with others of their dtype only")
-    # Of whatever dtypes: each number as two floats, high * 2**32 + low.
+        raise TypeError(
+            f"{WHO}: {place(f)}: expected results of a single dtype if one is complex, got "
+            f"{', '.join(str(dtype) for _, dtype in types)}"
+        )
+    # Different dtypes: each number is stored as two floats, high * 2**32 + low.
     packed = _host_call(
         lambda *arrays: _joined([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
         xs, "float64", (2 * sum(prod(shape) for shape, _ in types),),
@@ -274,12 +277,13 @@ class _Checked:
         array = np.asarray(value, dtype if weak else None)
         if array.shape != shape:
             raise ValueError(
-                f"{WHO}: {place(self.f)}: result{which} has shape {array.shape}, out says {shape}"
+                f"{WHO}: {place(self.f)}: expected shape {shape} for result{which}, as in out, got "
+                f"{array.shape}"
             )
         if array.dtype != dtype:
             raise TypeError(
-                f"{WHO}: {place(self.f)}: result{which} is {array.dtype}, out says {dtype}; "
-                "return it as that, or say the other"
+                f"{WHO}: {place(self.f)}: expected dtype {dtype} for result{which}, as in out, got "
+                f"{array.dtype}; convert it, or change out"
             )
         return np.ascontiguousarray(array)
 
@@ -287,23 +291,22 @@ class _Checked:
 def _answered(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, ...]) -> Any:
     if vjp is None:
         raise LookupError(
-            f"{WHO}: {place(f)} has no gradient: give numpy_function a vjp=, a jvp=, or vjp='fd' "
-            "for differences; stop_gradient says that none is wanted"
+            f"{WHO}: {place(f)} has no gradient; pass vjp, jvp or vjp='fd' (finite differences), "
+            "or apply stop_gradient to its result"
         )
     if vjp != "fd":
         return vjp(primals, upstream)
     if any(x.dtype.kind == "c" for x in (*primals, *upstream)):
         raise TypeError(
-            f"{WHO}: {place(f)}: vjp='fd' takes differences of real numbers; write a vjp for "
-            "complex ones"
+            f"{WHO}: {place(f)}: vjp='fd' supports real numbers only; pass a function for vjp"
         )
     floats = [k for k, x in enumerate(primals) if x.dtype.kind == "f"]
     slopes = _differences(f, len(primals), floats)
 
     def no_second(*_: Any) -> Any:
         raise LookupError(
-            f"{WHO}: {place(f)}: vjp='fd' has no second derivative; write a vjp= of operations "
-            "that have one"
+            f"{WHO}: {place(f)}: vjp='fd' has no second derivative; pass a function of "
+            "differentiable operations for vjp"
         )
 
     found = numpy_function(slopes, [primals[k] for k in floats], no_second)(*primals, *upstream)
@@ -321,7 +324,7 @@ def _differences(f: Any, count: int, floats: list[int]) -> Callable[..., Any]:
         def total(args: list[Any]) -> Any:
             answer = f(*args)
             several = answer if isinstance(answer, (tuple, list)) else [answer]
-            # One difference of large sums would lose what small entries say.
+            # A difference of large sums would cancel the contributions of small entries.
             return [np.asarray(y, "float64") for y in several]
 
         found = []

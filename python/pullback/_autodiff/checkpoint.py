@@ -58,7 +58,7 @@ def checkpoint(f: F) -> F:
     [Tensor([[0.20998716, 0.10499358]], dtype=float32)]
     """
     if not callable(f):
-        raise TypeError(f"checkpoint: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"checkpoint: expected a function for f, got {_core.shown(f)}")
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -102,8 +102,8 @@ class _Recomputed:
     ) -> list[Any]:
         first = _core.next_number()
         later = one_after(cotangents)
-        # What depends on variables alone is rarely worth a second time. All are new tensors: one
-        # input may have been made from another.
+        # Recomputing what depends on variables alone rarely pays. All inputs are new tensors,
+        # because one input may have been computed from another.
         reads = [_core.identity_of(x, None)[1] > 0 for x in inputs]
         xs = [
             _core.identity(x)
@@ -111,7 +111,7 @@ class _Recomputed:
             else times(x, later)
             for x, read in zip(inputs, reads, strict=True)
         ]
-        tape = _core.Tape(False)  # the one that watched the inputs may have ended
+        tape = _core.Tape(False)  # the tape that watched the inputs may have ended
         tape.start()
         try:
             for x in xs:
@@ -120,8 +120,8 @@ class _Recomputed:
         finally:
             tape.stop()
         ys = [results[k] for k in self.floats]
-        answers = _core.gradients(ys, xs, cotangents, overrides=True)  # the caller's
-        # Neither are the cotangents of the inside kept, which would be of use for the next order.
+        answers = _core.gradients(ys, xs, cotangents, overrides=True)  # those of the caller
+        # Intermediate cotangents are not stored either, although the next order would use them.
         _core.Piece([g for g in answers if g is not None], first).never_keep()
         return answers
 

@@ -1,5 +1,8 @@
-"""Public functions beside the core's operations, for overrides and their messages: those with
-another name there, those made of several, and those that say themselves what their gradient is."""
+"""Public functions that are not operations of the core, for overrides and their messages.
+
+ALIASES have another name in the core, PARTS consist of several operations, and SHAPED define their
+own gradient.
+"""
 
 # Names of public functions that the core knows under another name.
 ALIASES = {
@@ -28,7 +31,7 @@ ALIASES = {
     "true_divide": "divide",
 }
 
-# Public functions that are made of operations, and have no gradient of their own.
+# Public functions that consist of operations and have no rule of their own.
 PARTS = {
     "adaptive_avg_pool": ("multiply", "sum", "take", "transpose"),
     "adaptive_max_pool": ("max", "take", "transpose"),
@@ -292,8 +295,8 @@ PARTS = {
     "vstack": ("concat", "reshape"),
 }
 
-# Public functions that say themselves what their gradient is; those of linear algebra may have
-# several results, and some are loops.
+# Public functions that define their own gradient; those of linear algebra may have several results,
+# and some are loops.
 SHAPED = {
     "cg",
     "ctc_loss",

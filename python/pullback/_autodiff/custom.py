@@ -82,8 +82,8 @@ def custom_gradient(
 
     Arguments may be passed by keyword and may be pytrees. Anything else than a tensor or a variable
     is passed through and has no gradient. The rule may return None for these arguments too, with
-    one entry for each argument, because the same `f` may receive a number in one call and a tensor
-    in another (a number that is passed to a `function` is a tensor inside it).
+    one entry for each argument: the same `f` may receive a number in one call and a tensor in
+    another. A number that is passed to a `function` is a tensor inside it.
 
     Second derivatives differentiate the operations of the rule. Trainable variables that `f` reads
     beyond its arguments receive their ordinary gradients, unless the rule has a parameter
@@ -161,17 +161,19 @@ def custom_gradient(
     if f is None:
         return partial(custom_gradient, **options)
     if not callable(f):
-        raise TypeError(f"custom_gradient: expected a function, got {f!r}")
+        raise TypeError(f"custom_gradient: expected a function for f, got {_core.shown(f)}")
     for name in ("jvp", "second"):
         if options[name] is not None and not callable(options[name]):
-            raise TypeError(f"custom_gradient: {name}: expected a function, got {options[name]!r}")
+            raise TypeError(
+                f"custom_gradient: expected a function for {name}, got {_core.shown(options[name])}"
+            )
     if verify is not None:
         check_verification(verify, "custom_gradient: verify")
     from inspect import BoundArguments, signature
 
     try:
         parameters = signature(f)
-    except ValueError:  # some functions written in C do not say
+    except ValueError:  # some functions written in C have no signature
         parameters = None
 
     @wraps(f)
@@ -183,15 +185,15 @@ def custom_gradient(
                 bound = parameters.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
-            bound.apply_defaults()  # a rule may have an entry for what was left out, too
+            bound.apply_defaults()  # a rule may have an entry for an omitted argument too
             arguments = bound.arguments
         given_leaves, given_structure = flatten(list(arguments.values()))
         inputs = [x for x in given_leaves if is_tensor(x)]
-        # As they are now: f may set items of them. constant() settles a Python float that a
-        # `function` was given in its dtype.
+        # The inputs before the call: f may assign items of them. constant() resolves the dtype of a
+        # Python float that was passed to a `function`.
         before = [x if isinstance(x, Variable) else _core.constant(x) for x in inputs]
         tape = _core.Tape(True)
-        if _core.Tape.any_recording():  # the rule supplies the derivative by these
+        if _core.Tape.any_recording():  # the rule gives their derivative
             tape.exempt([x for x in inputs if isinstance(x, Tensor)])
         tape.start()
         try:
@@ -239,7 +241,7 @@ def custom_gradient(
         returned = f(*args, **kwargs)
         return returned if jvp is not None else returned[0]
 
-    itself: Any = ref(call)  # a function that is made for one call goes with it
+    itself: Any = ref(call)  # weak: a function that is created for one call is released with it
     call._decoration = Decoration(itself, plain_call)  # type: ignore[attr-defined]
     return call
 
@@ -251,10 +253,16 @@ def _parts(
     if jvp is not None:
         return returned, transposed(jvp, leaves, f)
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
-        raise TypeError(f"custom_gradient: {place(f)} must return (result, rule)")
+        raise TypeError(
+            f"custom_gradient: expected a pair (result, rule) from {place(f)}, got "
+            f"{_core.shown(returned)}"
+        )
     result, fn = returned
     if not callable(fn):
-        raise TypeError(f"custom_gradient: the rule that {place(f)} returned is {fn!r}")
+        raise TypeError(
+            f"custom_gradient: expected a function for the rule of {place(f)}, got "
+            f"{_core.shown(fn)}"
+        )
     return result, fn
 
 
@@ -265,7 +273,7 @@ class Decoration(NamedTuple):
     but is another function.
     """
 
-    of: Callable[[], Any]  # weakly
+    of: Callable[[], Any]  # a weak reference
     plain: Callable[..., Any]
 
 

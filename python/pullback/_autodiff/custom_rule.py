@@ -18,8 +18,8 @@ from .._base.pytree import flatten
 from .._core import Tensor, Variable
 from .rules import as_cotangents, place
 
-# What an argument may be: a tensor or a variable; a tensor that stands for a number which a
-# `function` was given; a number or an array; anything else.
+# Kinds of arguments: a tensor or a variable; a tensor for a number that was passed to a `function`;
+# a number or an array; anything else.
 TENSOR, TRACED_NUMBER, NUMBER, OTHER = range(4)
 
 
@@ -37,7 +37,7 @@ def transposed(
     The forward-mode rule is linear in the tangents; its gradient by the tangents is the rule.
     """
 
-    # Floats are tensors inside of a `function`: they have their place in both.
+    # Floats are tensors inside a `function`, so they have an entry in both cases.
     primals = tuple(x for x in leaves if is_tensor(x) or isinstance(x, float))
 
     @wraps(jvp)
@@ -55,14 +55,15 @@ def transposed(
             tape.stop()
         if [t.shape for t in out] != [g.shape for g in upstream]:
             raise ValueError(
-                f"custom_gradient: {place(f)}: the jvp {place(jvp)} returned tangents of shapes "
-                f"{[t.shape for t in out]} for results of {[g.shape for g in upstream]}"
+                f"custom_gradient: {place(f)}: expected tangents of shapes "
+                f"{[g.shape for g in upstream]} from the jvp {place(jvp)}, got "
+                f"{[t.shape for t in out]}"
             )
         answers = _core.gradients(out, tangents, list(upstream), tape=tape)
         if any(_core.computed_from([g for g in answers if g is not None], tangents)):
             raise ValueError(
-                f"custom_gradient: {place(f)}: the jvp {place(jvp)} is not linear in the tangents: "
-                "its derivative by them depends on them"
+                f"custom_gradient: {place(f)}: expected a jvp that is linear in the tangents, got "
+                f"{place(jvp)}, whose derivative depends on them"
             )
         return list(answers)
 
@@ -89,7 +90,7 @@ class CustomRule:
         self.kinds = kinds
         self.variables = variables
         self.asked = bool(variables) and _takes_variables(fn)
-        # It holds what was computed, which a rule that asks for the variables does not need.
+        # It keeps computed values alive, which a rule that takes `variables` does not need.
         self.ordinary = ordinary if variables and not self.asked else None
 
     def __call__(
@@ -99,8 +100,8 @@ class CustomRule:
 
     def finished(self, answers: list[Any], inputs: list[Any]) -> list[Any]:
         """Return the answers in the form that the core takes."""
-        # What a number's dtype is, only its neighbours know; where it is one, an answer may be of
-        # their shape, as a rule says it for numbers that are not traced, which have none.
+        # The dtype of a traced number is resolved from its neighbours. The gradient of a number may
+        # have their shape, because a rule is also called for numbers that are not traced.
         kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
         for i, kind in enumerate(kinds):
             if kind == TRACED_NUMBER and isinstance(answers[i], Tensor):
@@ -112,8 +113,8 @@ class CustomRule:
             pair = self.fn(*cotangents, variables=list(self.variables))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(
-                    f"{self.name()} takes `variables`, so it must return a pair: the gradients of "
-                    "the arguments and those of the variables"
+                    f"{self.name()}: expected a pair, the gradients of the arguments and those of "
+                    f"the variables, because it takes `variables`; got {_core.shown(pair)}"
                 )
             answers = self.of_arguments(pair[0])
             answers += self._counted(flatten(pair[1])[0], len(self.variables), "variables")
@@ -144,8 +145,8 @@ class CustomRule:
             return []
         if len(answers) != expected:
             raise ValueError(
-                f"{self.name()} returned {len(answers)} gradients for {expected} {what}; "
-                "it answers for tensors and variables, in order"
+                f"{self.name()}: expected {expected} gradients for its {what}, got {len(answers)}; "
+                "return one for each tensor and variable, in order"
             )
         return list(answers)
 
@@ -160,7 +161,7 @@ def is_tensor(value: Any) -> bool:
 def _takes_variables(fn: Callable[..., Any]) -> bool:
     try:
         parameters = signature(fn).parameters.values()
-    except ValueError:  # some functions written in C do not say
+    except ValueError:  # some functions written in C have no signature
         return False
     return any(p.name == "variables" or p.kind is Parameter.VAR_KEYWORD for p in parameters)
 
@@ -183,8 +184,8 @@ class RuleWithSecond:
     ) -> None:
         if first.asked:
             raise ValueError(
-                f"{first.name()} takes `variables`, and there is a `second`; give the variables as "
-                "arguments instead"
+                f"{first.name()}: a rule that takes `variables` cannot have a `second`; pass the "
+                "variables as arguments"
             )
         self.first = first
         self.second = second
@@ -198,8 +199,8 @@ class RuleWithSecond:
         kinds = [kind for kind in self.first.kinds if kind <= TRACED_NUMBER]
         places = [k for k, kind in enumerate(kinds) if kind == TENSOR]
         mine = tuple(inputs[k] for k in places)
-        answers: list[Any] = []  # of the call of `slope` below
-        live: list[int] = []  # which of the primals have one
+        answers: list[Any] = []  # answers of the last call of `slope`
+        live: list[int] = []  # indices of the primals with a gradient
 
         def slope(primals: Any, upstream: Any) -> Any:
             rule = self.first if primals is mine else self.rule_at(primals)
@@ -215,13 +216,13 @@ class RuleWithSecond:
 
             return [found[i] for i in live], pulled
 
-        slope.__wrapped__ = self.second  # type: ignore[attr-defined]  # errors name that one
+        slope.__wrapped__ = self.second  # type: ignore[attr-defined]  # errors name it
         slope.__signature__ = Signature(  # type: ignore[attr-defined]
             [Parameter(name, Parameter.POSITIONAL_ONLY) for name in ("primals", "upstream")]
         )
         slope.known_variables = self.variables  # type: ignore[attr-defined]
         found = self.decorate(slope)(mine, tuple(cotangents))
-        out = list(answers)  # a list of its own: the rule of what is in it holds the other one
+        out = list(answers)  # a copy: the rule of its entries refers to the original
         for i, g in zip(live, found, strict=True):
             out[places[i]] = g
         return out + (self.first.ordinary(cotangents) if self.first.ordinary else [])
@@ -230,13 +231,16 @@ class RuleWithSecond:
         who = f"custom_gradient: {place(self.first.f)}: its second rule {place(self.second)}"
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
             raise ValueError(
-                f"{who} must return a pair: the gradients of the primals and those of upstream"
+                f"{who}: expected a pair, the gradients of the primals and those of upstream; got "
+                f"{_core.shown(answer)}"
             )
         out: list[Any] = []
         pairs = zip(answer, (primals, upstream), ("primals", "upstream gradients"), strict=True)
         for part, asked, what in pairs:
             entries = flatten(part)[0]
             if len(entries) != len(asked):
-                raise ValueError(f"{who} returned {len(entries)} gradients for {len(asked)} {what}")
+                raise ValueError(
+                    f"{who}: expected {len(asked)} gradients for the {what}, got {len(entries)}"
+                )
             out += entries
         return out

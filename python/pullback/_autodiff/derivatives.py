@@ -18,9 +18,9 @@ from .._base.pytree import flatten
 from .._core import Tensor
 from .forward import Opened, is_floating, like
 from .gradients import with_zeros
-from .jacobian import MOST_AXES, STAND_IN, batched_in_chunks, row_batches, unit, units
+from .jacobian import PLACEHOLDER, batched_in_chunks, check_axes, row_batches, unit, units
 from .rules import place
-from .transforms import argument_numbers, check_value, grad, resolved
+from .transforms import _transformed, argument_numbers, check_value, resolved
 
 __all__ = [
     "divergence",
@@ -34,8 +34,7 @@ __all__ = [
 
 F = Callable[..., Any]
 Mode = Literal["auto", "forward", "reverse"]
-# What a chunk's tensors may take together, were none of them computed with the next one: what is
-# kept in caches or registers is a small part of that.
+# Bytes of all tensors of a chunk as if none were fused. The actual memory is a small part of it.
 _CHUNK_BYTES = 2**30
 
 
@@ -100,17 +99,12 @@ def jacobian(
             [1., 0.]], dtype=float32)
     """
     if not callable(f):
-        raise TypeError(f"jacobian: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"jacobian: expected a function for f, got {_core.shown(f)}")
     if mode not in ("auto", "forward", "reverse"):
         raise ValueError(
-            f"jacobian: mode is 'auto', 'forward' or 'reverse', got {_core.shown(mode)}"
+            f"jacobian: mode must be one of 'auto', 'forward', 'reverse'; got {_core.shown(mode)}"
         )
-    if chunk != "auto" and (
-        isinstance(chunk, bool) or not hasattr(chunk, "__index__") or index(chunk) < 1
-    ):
-        raise ValueError(
-            f"jacobian: chunk is 'auto' or a positive integer, got {_core.shown(chunk)}"
-        )
+    _check_chunk(chunk, "jacobian")
     single, positions = argument_numbers(argnums, "jacobian")
 
     @wraps(f)
@@ -162,16 +156,31 @@ def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Literal["auto"] | int
             [ 2., 12.]], dtype=float32)
     """
     if not callable(f):
-        raise TypeError(f"hessian: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"hessian: expected a function for f, got {_core.shown(f)}")
+    _check_chunk(chunk, "hessian")
     single, positions = argument_numbers(argnums, "hessian")
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        slope = grad(f, argnums)
+        both = _transformed(f, argnums, False, "hessian")
+
+        @wraps(f)
+        def slope(*args: Any, **kwargs: Any) -> Any:
+            return both(*args, **kwargs)[1]
+
         found = (single, positions)
         return _jacobian_of(slope, args, kwargs, found, "second", chunk, "hessian")
 
     return call
+
+
+def _check_chunk(chunk: Any, who: str) -> None:
+    if chunk != "auto" and (
+        isinstance(chunk, bool) or not hasattr(chunk, "__index__") or index(chunk) < 1
+    ):
+        raise ValueError(
+            f"{who}: expected 'auto' or a positive integer for chunk, got {_core.shown(chunk)}"
+        )
 
 
 def _jacobian_of(
@@ -199,15 +208,15 @@ def _jacobian_of(
     others = [y for y in flatten(value)[0] if not is_floating(y)]
     if others:
         raise TypeError(
-            f"{who}: {place(f)} returned {others[0].dtype}; only floats have derivatives: cast it, "
-            "or leave it out"
+            f"{who}: expected floating dtypes from {place(f)}, got {others[0].dtype}; cast the "
+            "result, or omit it"
         )
     for what, tensors in (("argument", opened.xs), ("result", ys)):
         for x in tensors:
             if x.dtype.kind == "c":
                 raise TypeError(
-                    f"{who}: {place(f)}: its {what} is {x.dtype}; differentiate by real and "
-                    "imaginary parts"
+                    f"{who}: expected a real {what} of {place(f)}, got {x.dtype}; differentiate "
+                    "with respect to real and imaginary parts"
                 )
     blocks = _Blocks(ys, opened.xs, mode, chunk, who).all()
     opened.close([block for row in blocks for block in row])
@@ -229,11 +238,7 @@ class _Blocks:
         self.shapes = [[(*y.shape, *x.shape) for x in xs] for y in ys]
         for y, row in zip(ys, self.shapes, strict=True):
             for x, shape in zip(xs, row, strict=True):
-                if len(shape) > MOST_AXES:
-                    raise ValueError(
-                        f"{who}: of shape {y.shape} by {x.shape} it has {len(shape)} axes; the "
-                        f"most are {MOST_AXES}"
-                    )
+                check_axes(shape, y, x, who)
         self.forward = [
             [mode in ("forward", "second") or (mode == "auto" and x.size < y.size) for x in xs]
             for y in ys
@@ -263,7 +268,7 @@ class _Blocks:
         try:
             return self._columns(ys, x)
         except (RuntimeError, NotImplementedError) as error:
-            # A rule that cannot be turned round; that mode was not asked for.
+            # A rule that cannot be transposed; forward mode was not requested explicitly.
             if self.mode == "forward" or "forward mode" not in str(error):
                 raise
             return [self._rows(y, [x])[0] for y in ys]
@@ -282,14 +287,14 @@ class _Blocks:
         chosen = units(x.shape)
         if not chosen.shape[0] or _core.checking_numbers():
             return self._one_by_one(ys, x, chosen)
-        where = _core.Trace(STAND_IN).argument("bool", x.shape, False)
+        where = _core.Trace(PLACEHOLDER).argument("bool", x.shape, False)
         try:
             answers = _core.tangents(ys, [x], [unit(where, x)], [where])
             found = batched_in_chunks(
                 [a for a in answers if a is not None], where, chosen, self._length
             )
         except RuntimeError as error:
-            if STAND_IN not in str(error):  # a rule in Python looks at what it is given
+            if PLACEHOLDER not in str(error):  # a rule in Python reads its tangent
                 raise
             found = None
         if found is None:
@@ -543,8 +548,8 @@ def fisher_product(f: F, primals: Sequence[Any], tangents: Sequence[Any]) -> tup
     value = opened.call()
     if not isinstance(value, Tensor) or value.dtype.kind != "f":
         raise TypeError(
-            f"fisher_product: {place(f)} returned a {type(value).__name__}; expected a tensor of "
-            "logarithms of probabilities"
+            f"fisher_product: expected a floating tensor of log-probabilities from {place(f)}, got "
+            f"{_core.shown(value)}"
         )
     [moved] = with_zeros(_core.tangents([value], opened.xs, opened.tangents), [value])
     weighted = _core.multiply(_core.exp(_core.stop_gradient(value)), moved)
@@ -587,7 +592,7 @@ def divergence(f: F) -> F:
     from .vmap import vmap
 
     if not callable(f):
-        raise TypeError(f"divergence: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"divergence: expected a function for f, got {_core.shown(f)}")
 
     @wraps(f)
     def call(x: Any) -> Tensor:
@@ -597,8 +602,8 @@ def divergence(f: F) -> F:
         [own] = opened.xs
         if y.shape != own.shape:
             raise ValueError(
-                f"divergence: {place(f)} returned shape {y.shape} for an argument of shape "
-                f"{own.shape}; expected the same"
+                f"divergence: expected shape {own.shape} from {place(f)}, as of its argument, got "
+                f"{y.shape}"
             )
 
         def along(where: Tensor) -> Tensor:

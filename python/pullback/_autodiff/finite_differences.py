@@ -32,11 +32,11 @@ def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Di
     .. [1] C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Softw. 4,
        1982.
     """
-    shrink = 1.7  # of no period that a function may have, 2 in particular
+    shrink = 1.7  # not 2, so that steps do not share a period with the function
     steps = [0.1 * scale / shrink**k for k in range(18)]
     middle, ends = f(0.0), [(f(h), f(-h)) for h in steps]
     gaps = [abs(high - low) for high, low in ends]
-    # Values that change by steps: the last one before nothing changes any more.
+    # The quantum of a step function: the last gap before the values do not change any more.
     quantum = max((a for a, b in pairwise(gaps) if b == 0 and a < 1e-4 * abs(middle)), default=0.0)
     noise = 4 * max(_noise(f, scale), precision * abs(middle), quantum)
     best, bend = Difference(np.nan, np.inf), np.inf
@@ -50,15 +50,15 @@ def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Di
             factor *= shrink**2
             row.append((factor * row[column] - old) / (factor - 1))
             error = max(abs(row[-1] - row[column]), abs(row[-1] - old)) + noise / h
-            # What larger steps agreed upon by chance, smaller ones refute.
+            # Smaller steps refute an accidental agreement of larger ones.
             refuted = abs(row[-1] - best.value) > 8 * (error + best.error)
             if error < best.error or refuted:
                 best = Difference(row[-1], error)
         above = row if np.isfinite(row[0]) else []
     if not bend < np.inf:
         return best
-    # The smallest steps are the nearest to the truth, but for noise: where they are still far off,
-    # nothing has converged.
+    # Except for noise the smallest steps are the most accurate: if they are still far off, there is
+    # no convergence.
     last = abs((ends[-1][0] - ends[-1][1]) / (2 * steps[-1]) - best.value) - noise / steps[-1]
     return Difference(best.value, best.error + bend + (last if last > 0 else 0.0))
 

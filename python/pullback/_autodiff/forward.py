@@ -21,7 +21,7 @@ from .transforms import differentiable_leaf
 
 __all__ = ["jvp", "linear_transpose", "linearize", "tangents", "vjp"]
 
-_STAND_IN = "a tangent that stands for any"
+_PLACEHOLDER = "a placeholder tangent"
 
 
 def tangents(
@@ -197,12 +197,12 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     opened = Opened(f, primals, "linearize")
     value = opened.call()
     ys = opened.results(value)
-    trace = _core.Trace(_STAND_IN)
+    trace = _core.Trace(_PLACEHOLDER)
     stand_ins = [trace.argument(x.dtype.name, x.shape, False) for x in opened.xs]
     try:
         found = _core.tangents(ys, opened.xs, stand_ins)
     except RuntimeError as error:
-        if _STAND_IN not in str(error):  # a rule in Python looks at what it is given
+        if _PLACEHOLDER not in str(error):  # a rule in Python reads its tangent
             raise
         found = None
     live = [t for t in found or [] if t is not None]
@@ -327,8 +327,8 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[..., Any]
         answers = _core.gradients(ys, opened.xs, seeds)
         if any(_core.computed_from([g for g in answers if g is not None], opened.xs)):
             raise ValueError(
-                f"linear_transpose: {place(f)} is not linear: its derivative depends on its "
-                "arguments; use vjp, which takes it at a point"
+                f"linear_transpose: expected a linear function for f, got {place(f)}, whose "
+                "derivative depends on its arguments; use vjp, which differentiates at a point"
             )
         return opened.like_primals(with_zeros(answers, opened.xs))
 
@@ -363,22 +363,27 @@ class Opened:
         every: bool = False,
     ) -> None:
         if not callable(f):
-            raise TypeError(f"{who}: expected a function, got {_core.shown(f)}")
+            raise TypeError(f"{who}: expected a function for f, got {_core.shown(f)}")
         if not isinstance(primals, (tuple, list)):
             raise TypeError(
-                f"{who}: primals: expected a tuple with the arguments, got {_core.shown(primals)}"
+                f"{who}: expected a tuple of arguments for primals, got {_core.shown(primals)}"
             )
         self.f = f
         self.who = who
         self.tape = Tape(False, who)
         self.xs: list[Tensor] = []
         self.tangents: list[Tensor] = []
-        self.floating: list[int] = []  # which leaves of the value are
+        self.floating: list[int] = []  # indices of the floating leaves of the value
         self._leaves: list[list[Any]] = []
         self._structures = []
-        self.places: list[tuple[int, int]] = []  # of the xs among the leaves
-        if tangents is not None and len(_sequence(tangents, who)) != len(primals):
-            raise ValueError(f"{who}: {len(tangents)} tangents for {len(primals)} primals")
+        self.places: list[tuple[int, int]] = []  # positions of xs: argument, leaf
+        if tangents is not None:
+            if not isinstance(tangents, (tuple, list)):
+                raise TypeError(
+                    f"{who}: expected a tuple for tangents, one for each primal, got "
+                    f"{_core.shown(tangents)}"
+                )
+            _check_count(tangents, primals, who)
         with self.watching():
             for i, primal in enumerate(primals):
                 leaves, structure = flatten(primal)
@@ -388,7 +393,7 @@ class Opened:
                 if tangents is not None:
                     moves = leaves_like(primal, tangents[i], f"{who}: tangents[{i}]")
                 for k, move in enumerate(moves):
-                    # A jvp says what moves; where all that can shall move, the rest stays as it is.
+                    # Tangents select the leaves that move. Without them all floating leaves do.
                     given = every or tangents is not None
                     if move is not None and (given or _may_move(leaves[k])):
                         self._open(i, k, primal, move if tangents is not None else None)
@@ -428,8 +433,8 @@ class Opened:
         for leaf in leaves:
             if not isinstance(leaf, (Tensor, Variable)):
                 raise TypeError(
-                    f"{self.who}: {place(self.f)} returned a {type(leaf).__name__}; expected a "
-                    "Tensor, or a nest of them"
+                    f"{self.who}: expected a Tensor or a pytree of Tensors from {place(self.f)}, "
+                    f"got {_core.shown(leaf)}"
                 )
         self.floating = [i for i, leaf in enumerate(leaves) if is_floating(leaf)]
         return [leaves[i] for i in self.floating]
@@ -445,12 +450,11 @@ class Opened:
         self.tape.end_histories([y for y in results if isinstance(y, Tensor)])
 
 
-def _sequence(values: Any, who: str) -> Any:
-    if not isinstance(values, (tuple, list)):
-        raise TypeError(
-            f"{who}: tangents: expected a tuple with one for each primal, got {_core.shown(values)}"
+def _check_count(tangents: Any, primals: Any, who: str) -> None:
+    if len(tangents) != len(primals):
+        raise ValueError(
+            f"{who}: expected {len(primals)} tangents, one for each primal, got {len(tangents)}"
         )
-    return values
 
 
 def _may_move(leaf: Any) -> bool:
@@ -466,8 +470,7 @@ def _may_move(leaf: Any) -> bool:
 
 
 def _seeds(who: str, primals: Any, tangents: Any, xs: list[Tensor]) -> list[Any]:
-    if len(tangents) != len(primals):
-        raise ValueError(f"{who}: {len(tangents)} tangents for {len(primals)} primals")
+    _check_count(tangents, primals, who)
     given: list[Any] = []
     for i, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
         entries = leaves_like(primal, tangent, f"{who}: tangents[{i}]")

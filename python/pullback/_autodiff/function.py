@@ -46,12 +46,12 @@ def function(
 ) -> Any:
     """Return a function that traces `f` once for each signature and replays the trace later.
 
-    The signature consists of the structure of the arguments (pytrees of dict, list, tuple,
-    namedtuple and dataclass), of the dtype and shape of every tensor, NumPy array, NumPy number and
-    Python float among them, which are traced, and of the values of everything else, such as Python
-    integers and bool, which must be hashable. So `f` is traced again for another shape or another
-    integer, but not for another float. A dataclass reaches `f`, and is returned, as a new object
-    with the same fields, created without `__init__`.
+    The arguments are pytrees of dicts, lists, tuples, namedtuples and dataclasses; their structure
+    is part of the signature. Tensors, NumPy arrays, NumPy numbers and Python floats in them are
+    traced, and contribute their dtypes and shapes. Everything else, such as Python integers and
+    bool, contributes its value and must be hashable. So `f` is traced again for another shape or
+    another integer, but not for another float. A dataclass reaches `f`, and is returned, as a new
+    object with the same fields, created without `__init__`.
 
     Inside, a traced tensor has no value: use `where` in place of `if`. Variables are read and
     assigned in every call as if `f` ran; they must be created outside. Operations on constants
@@ -141,12 +141,14 @@ def function(
             cache_size=cache_size,
         )
     if not callable(f):
-        raise TypeError(f"function: expected a function, got {f!r}")
+        raise TypeError(f"function: expected a function for f, got {_core.shown(f)}")
     if not hasattr(cache_size, "__index__"):
-        raise TypeError(f"function: cache_size: expected an integer, got {_core.shown(cache_size)}")
-    capacity = min(index(cache_size), 2**31 - 1)  # more than anybody can have
+        raise TypeError(
+            f"function: expected an integer for cache_size, got {_core.shown(cache_size)}"
+        )
+    capacity = min(index(cache_size), 2**31 - 1)  # a limit that no program reaches
     if capacity < 1:
-        raise ValueError(f"function: cache_size is at least 1, got {cache_size}")
+        raise ValueError(f"function: expected a positive integer for cache_size, got {cache_size}")
     positions, names = _static(f, static_argnums, static_argnames)
     name = getattr(f, "__qualname__", type(f).__qualname__)
     return update_wrapper(_core.make_function(f, name, place(f), positions, names, capacity), f)
@@ -179,7 +181,7 @@ def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
             if not hasattr(entry, kind) or isinstance(entry, bool):
                 expected = "int" if what == "argnums" else "str"
                 raise TypeError(
-                    f"function: static_{what}: expected {expected} or a tuple of them, "
+                    f"function: expected {expected} or a tuple of them for static_{what}, "
                     f"got {_core.shown(entry)}"
                 )
     numbers = [index(number) for number in numbers]
@@ -194,15 +196,15 @@ def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
     for number in numbers:
         if number < -count or (number >= count and not open_ended):
             raise ValueError(
-                f"function: static_argnums: {place(f)} has {count} positional arguments, "
-                f"got {number}; expected {-count} to {count - 1}"
+                f"function: expected {-count} to {count - 1} for static_argnums of {place(f)}, "
+                f"which has {count} positional arguments, got {number}"
             )
     known = {p.name: p for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise ValueError(
-                f"function: static_argnames: {place(f)} has no argument {name!r}; "
-                f"expected one of {', '.join(known)}"
+                f"function: static_argnames must be among {', '.join(map(repr, known))}, the "
+                f"arguments of {place(f)}; got {name!r}"
             )
     positions = {number + count if number < 0 else number for number in numbers}
     positions |= {i for i, p in enumerate(positional) if p.name in names}

@@ -22,7 +22,7 @@ from .rules import place
 
 Array = npt.NDArray[np.float64]
 
-SMALL = 64  # so many entries are checked one by one, more along random directions
+SMALL = 64  # up to here, entries are checked one by one, else along random directions
 DIRECTIONS = 8
 
 
@@ -77,9 +77,9 @@ def check_gradients(
     pullback.testing.GradientError: check_gradients: <lambda> ...
     """
     if not callable(f):
-        raise TypeError(f"check_gradients: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"check_gradients: expected a function for f, got {_core.shown(f)}")
     if order not in (1, 2):
-        raise ValueError(f"check_gradients: order is 1 or 2, got {_core.shown(order)}")
+        raise ValueError(f"check_gradients: order must be one of 1, 2; got {_core.shown(order)}")
     who = f"check_gradients: {place(f)}"
     check = _Check(f, args, [str(i) for i in range(len(args))], rtol, atol, who)
     check.compare(check.value, check.gradient(check.at), "derivative")
@@ -91,8 +91,8 @@ def check_gradients(
         check.compare_by_upstream()
     if not check.decided:
         warn(
-            f"{who}: nothing could be compared: differences of its values tell nothing here, as at "
-            "a kink, at the end of a domain or in noise; check it at another place",
+            f"{who}: nothing could be compared: finite differences are not conclusive here, as at "
+            "a kink, at the end of a domain or in noise; check it at another point",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -112,9 +112,11 @@ def verify_rule(
     try:
         check = _Check(call, args, names, 1e-4, 1e-6, who, _is_floating_tensor)
     except ValueError:
-        return  # not finite here, or random: nothing can be compared
+        return  # not finite or random: nothing can be compared
     slope = check.gradient(check.at)
-    direction = check.random.uniform(0.5, 1.5, check.at.size)  # signs alone may cancel
+    direction = check.random.uniform(
+        0.5, 1.5, check.at.size
+    )  # random sizes: signs alone may cancel
     direction *= check.random.choice([-1.0, 1.0], check.at.size)
     if check.difference(check.value, slope, direction) is None:
         return
@@ -123,9 +125,9 @@ def verify_rule(
     except GradientError as error:
         text = str(error)
     else:
-        text = f"{who}: the derivative along a random direction is not what differences give"
+        text = f"{who}: the derivative along a random direction differs from finite differences"
     raise GradientError(
-        f"{text}; the rule is {place(rule)}. Say intentional=True where it is meant to differ"
+        f"{text}; the rule is {place(rule)}. Pass intentional=True if it is meant to differ"
     )
 
 
@@ -151,8 +153,8 @@ class _Check:
         picked = differentiable or _is_floating
         self.checked = [i for i, x in enumerate(self.leaves) if picked(x) and np.size(_array(x))]
         if not self.checked:
-            raise ValueError(f"{self.who}: no argument has floats; there is nothing to check")
-        self.decided = 0  # how often differences could tell
+            raise ValueError(f"{self.who}: expected a floating argument, got none")
+        self.decided = 0  # number of conclusive comparisons
         whole = [_array(self.leaves[i]) for i in self.checked]
         self.complex = [a.dtype.kind == "c" for a in whole]
         given = [np.stack([a.real, a.imag], -1) if a.dtype.kind == "c" else a for a in whole]
@@ -168,9 +170,9 @@ class _Check:
             self.precision = float(max(np.finfo(dtype).eps for dtype in self.dtypes))
             first = self.values(self.at)
         if not all(np.isfinite(y).all() for y in first):
-            raise ValueError(f"{self.who}: the value is not finite here")
+            raise ValueError(f"{self.who}: expected finite values at the arguments")
         if not all(map(np.array_equal, first, self.values(self.at))):
-            raise ValueError(f"{self.who}: called again it gives another value")
+            raise ValueError(f"{self.who}: expected the same value when called again")
         self.random = np.random.default_rng(0)
         signs = [self.random.choice([-1.0, 1.0], y.shape) for y in first]
         self.weights = [sign * self.random.uniform(0.5, 1.5, sign.shape) for sign in signs]
@@ -192,7 +194,7 @@ class _Check:
         result = self.f(*unflatten(self.structure, leaves))
         ys = [y for y in flatten(result)[0] if _is_floating(y)]
         if not ys:
-            raise ValueError(f"{self.who}: no result is floating; there is nothing to check")
+            raise ValueError(f"{self.who}: expected a floating result, got none")
         return xs, [_pairs(_core.constant(y)) for y in ys]
 
     def values(self, x: Array) -> list[Array]:
@@ -231,13 +233,13 @@ class _Check:
         for direction, name in self._directions():
             if (known := self.difference(f, slope, direction)) is not None:
                 raise GradientError(
-                    f"{self.who}: the {what} {name} is {_along(slope, direction):.8g}, and "
-                    f"differences of values give {known.value:.8g} ± {known.error:.1g}"
+                    f"{self.who}: the {what} {name} is {_along(slope, direction):.8g}, but finite "
+                    f"differences give {known.value:.8g} ± {known.error:.1g}"
                 )
 
     def compare_upstream(self) -> None:
         """Check that the gradient is linear in the upstream gradient."""
-        factor = -2.0  # exact: roundings stay what they are
+        factor = -2.0  # a power of two: roundings are the same
         one, other = self.gradient(self.at), self.gradient(self.at, factor)
         with np.errstate(invalid="ignore"):
             off = np.abs(other - factor * one) > 10 * (self.rtol * np.abs(other) + self.atol)
@@ -245,7 +247,7 @@ class _Check:
             i = int(np.argmax(off))
             raise GradientError(
                 f"{self.who}: the gradient by {self._name_of(i)} is {one[i]:.8g}, and with "
-                f"{factor} times the upstream gradient {other[i]:.8g}: a gradient is linear in it"
+                f"{factor} times the upstream gradient {other[i]:.8g}; it must be linear in it"
             )
 
     def compare_by_upstream(self) -> None:
@@ -258,7 +260,7 @@ class _Check:
         if known is not None:
             raise GradientError(
                 f"{self.who}: the derivative of the gradient by the upstream gradient is "
-                f"{_along(slope, weights):.8g} along a random direction, and differences of values "
+                f"{_along(slope, weights):.8g} along a random direction, but finite differences "
                 f"give {known.value:.8g} ± {known.error:.1g}"
             )
 
@@ -279,7 +281,7 @@ class _Check:
             return None
         claimed = abs(got) if np.isfinite(got) else 0.0
         if known.error > 0.01 * abs(known.value) + 1e-5 * claimed + self.atol:
-            return None  # next to a kink or a pole, or noise
+            return None  # near a kink or a pole, or noise
         largest = max(claimed, abs(known.value))
         self.decided += 1
         if not np.isfinite(got):
@@ -293,7 +295,7 @@ class _Check:
                 yield np.eye(1, self.at.size, i)[0], f"by {self._name_of(i)}"
             return
         whole = self.random.normal(size=(DIRECTIONS, self.at.size)) / np.sqrt(self.at.size)
-        whole[1::2] *= self._sizes()  # so that small entries stay on their side of 0
+        whole[1::2] *= self._sizes()  # so that small entries keep their sign
         if len(self.ends) > DIRECTIONS:
             for one in whole:
                 yield one, "along a random direction"

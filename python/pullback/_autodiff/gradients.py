@@ -111,7 +111,7 @@ def wants_zeros(mode: Any, who: str) -> bool:
     """Return whether `mode` is "zero"; raise ValueError unless it is "none" or "zero"."""
     if mode not in ("none", "zero"):
         raise ValueError(
-            f"{who}: unconnected_gradients is 'none' or 'zero', got {_core.shown(mode)}"
+            f"{who}: unconnected_gradients must be one of 'none', 'zero'; got {_core.shown(mode)}"
         )
     return bool(mode == "zero")
 
@@ -132,9 +132,9 @@ def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] |
     if values is None:
         return None
     if isinstance(ys, (Tensor, Variable)) and isinstance(values, (list, tuple)):
-        entries = list(values)  # a list of the weights of the one y
+        entries = list(values)  # a list with the weights of a single y
         if len(entries) != 1:
-            raise ValueError(f"{who}: {len(entries)} entries for 1 target")
+            raise ValueError(f"{who}: expected 1 entry for 1 target, got {len(entries)}")
     else:
         entries = leaves_like(ys, values, who)
     return [
@@ -150,11 +150,11 @@ def seed(value: Any, y: Any, who: str) -> Any:
     else:
         g = _core.constant(value, who=who)
     if g.dtype != y.dtype:
-        raise TypeError(f"{who} is {g.dtype} for a target of {y.dtype}; cast it")
+        raise TypeError(f"{who}: expected dtype {y.dtype}, got {g.dtype}; cast it")
     if g.shape == ():
         return _core.broadcast_to(g, y.shape)
     if g.shape != y.shape:
-        raise ValueError(f"{who} has shape {g.shape} for a target of shape {y.shape}")
+        raise ValueError(f"{who}: expected shape {y.shape} or (), got {g.shape}")
     return g
 
 
@@ -225,7 +225,8 @@ def identity(x: TensorLike, /) -> Tensor:
     """
     if isinstance(x, int) and not isinstance(x, bool):
         raise TypeError(
-            f"identity: expected a tensor or an array, got {x}; eye({x}) is the identity matrix"
+            f"identity: expected a tensor or an array for x, got {x}; for the identity matrix use "
+            f"eye({x})"
         )
     return _core.identity(x)
 
@@ -277,11 +278,11 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     [Tensor([0., 1.], dtype=float32)]
     """
     if not isinstance(name, str):
-        raise TypeError(f"register_gradient: expected a name, got {name!r}")
+        raise TypeError(f"register_gradient: expected a string for name, got {_core.shown(name)}")
     if not name:
-        raise ValueError("register_gradient: the name is empty")
+        raise ValueError("register_gradient: expected a non-empty string for name, got ''")
     known = operation(name)
-    # A straight-through window is often registered under this name, which is also a function's.
+    # A straight-through rule is often registered under this name, which is also a function.
     if known is None and name != "hard_tanh" and (why := without_gradient(name)):
         raise LookupError(f"register_gradient: {why}")
     if known is not None and not replace:

@@ -10,7 +10,7 @@ from .. import _core
 from .._core import Tensor
 
 MOST_AXES = 16
-STAND_IN = "a jacobian that stands for all its rows"
+PLACEHOLDER = "a placeholder cotangent"
 
 
 def jacobian(
@@ -23,11 +23,7 @@ def jacobian(
     """
     shapes = [(*y.shape, *x.shape[batched:]) for x in xs]
     for x, shape in zip(xs, shapes, strict=True):
-        if len(shape) > MOST_AXES:
-            raise ValueError(
-                f"jacobian: of shape {y.shape} by {x.shape} it has {len(shape)} axes; the most are "
-                f"{MOST_AXES}"
-            )
+        check_axes(shape, y, x, "jacobian")
     if prod(y.shape) == 1 and not batched:
         batches = _core.gradients([y], xs, tape=tape)
     else:
@@ -40,6 +36,14 @@ def jacobian(
         _core.full(shape, 0, x.dtype) if block is None and zeros else block
         for block, x, shape in zip(found, xs, shapes, strict=True)
     ]
+
+
+def check_axes(shape: Sequence[int], y: Tensor, x: Any, who: str) -> None:
+    if len(shape) > MOST_AXES:
+        raise ValueError(
+            f"{who}: expected at most {MOST_AXES} axes for a derivative, got {len(shape)} for "
+            f"shape {y.shape} by shape {x.shape}"
+        )
 
 
 def entry_first(batch: Tensor, batched: bool) -> Tensor:
@@ -55,13 +59,13 @@ def check_batches(y: Sequence[Any] | None, x: Sequence[Any] | None) -> None:
     for name, shape in (("target", y), ("source", x)):
         if shape is not None and len(shape) < 2:
             raise ValueError(
-                f"batch_jacobian: {name} has shape {tuple(shape)}; expected rank 2 or more, with "
-                "the batch as first axis"
+                f"batch_jacobian: expected rank 2 or more for {name}, with the batch as first "
+                f"axis, got shape {tuple(shape)}"
             )
     if y and x and None not in (y[0], x[0]) and y[0] != x[0]:
         raise ValueError(
-            f"batch_jacobian: the first axes must match: target has shape {tuple(y)}, source "
-            f"{tuple(x)}"
+            f"batch_jacobian: expected equal first axes for target and source, got shapes "
+            f"{tuple(y)} and {tuple(x)}"
         )
 
 
@@ -71,7 +75,7 @@ def unknown_unit(y: Tensor) -> tuple[Tensor, Tensor]:
     The zeros are structural: they are not multiplied by an infinite slope if the argument is passed
     as a mask.
     """
-    where = _core.Trace(STAND_IN).argument("bool", y.shape, False)
+    where = _core.Trace(PLACEHOLDER).argument("bool", y.shape, False)
     return unit(where, y), where
 
 
@@ -109,7 +113,7 @@ def row_batches(
     They are stacked along a first axis. `length` gives the number of cotangents that are computed
     at once.
     """
-    # Checks see numbers then, and name the operations of a gradient.
+    # check_numerics needs values, and names the operations of a gradient.
     if not chosen.shape[0] or _core.checking_numbers():
         return _one_by_one(y, xs, tape, chosen)
     g, where = unknown_unit(y)
@@ -118,7 +122,7 @@ def row_batches(
         live = [a for a in answers if a is not None]
         found = batched_in_chunks(live, where, chosen, length)
     except RuntimeError as error:
-        if STAND_IN not in str(error):  # a rule in Python looks at its cotangent
+        if PLACEHOLDER not in str(error):  # a rule in Python reads its cotangent
             raise
         found = None
     if found is None:

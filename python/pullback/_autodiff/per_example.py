@@ -115,7 +115,7 @@ def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any
 
 def _named(loss: Any, who: str) -> Callable[..., Any]:
     if not callable(loss):
-        raise TypeError(f"{who}: expected a function as loss, got {_core.shown(loss)}")
+        raise TypeError(f"{who}: expected a function for loss, got {_core.shown(loss)}")
 
     @wraps(loss)
     def of_one(params: Any, example: Any) -> Any:

@@ -17,7 +17,7 @@ from .. import _core
 from .._core import Rule, Tensor
 from .composites import ALIASES, PARTS, SHAPED
 
-registered: set[str] = set()  # for messages; the rules are in the core's registry
+registered: set[str] = set()  # names for messages; the core stores the rules
 
 
 class Op:
@@ -68,9 +68,10 @@ class Op:
         """
         known = _core.attributes_of(self.outputs[0]) if len(self.outputs) == 1 else {}
         if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
+            options = ", ".join(map(repr, known)) or "none"
             raise ValueError(
-                f"{self.type}: no attribute {name!r}; {has}: a rule sees inputs and outputs"
+                f"get_attr: name must be one of the attributes of {self.type}, {options}; got "
+                f"{name!r}"
             )
         return known[name]
 
@@ -83,7 +84,7 @@ def place(fn: Any) -> str:
 
     Wrappers, such as decorators of this library, are skipped.
     """
-    for _ in range(64):  # nothing is wrapped deeper, but in itself
+    for _ in range(64):  # a limit for objects that wrap themselves
         inner = fn.func if isinstance(fn, partial) else getattr(fn, "__wrapped__", None)
         if not callable(inner):
             break
@@ -139,7 +140,7 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
             if rule is None:
                 raise LookupError(
                     f"{who}: no rule is registered as {value!r}{_near(value, registered)}; "
-                    "register it with register_gradient, or give the function itself"
+                    "register it with register_gradient, or pass the function itself"
                 )
             rules[name] = rule
         else:
@@ -156,7 +157,7 @@ def _name_of(key: Any, who: str) -> str:
             if getattr(space, name) is key and callable(key):
                 return str(name)
     raise TypeError(
-        f"{who}: operations are given by name or by their public function, got {_core.shown(key)}"
+        f"{who}: expected operations by name or by public function, got {_core.shown(key)}"
     )
 
 
@@ -171,25 +172,23 @@ def without_gradient(name: str) -> str | None:
     """Return why the name of a public function is not an operation with a gradient."""
     if name in PARTS:
         parts = ", ".join(map(repr, PARTS[name]))
-        return f"{name!r} has no gradient of its own; override what it consists of: {parts}"
+        return f"{name!r} consists of other operations and has no rule; override {parts}"
     if name in SHAPED:
-        return (
-            f"{name!r} says itself what its gradient is; call it in a function with custom_gradient"
-        )
+        return f"{name!r} defines its own gradient; call it in a function with custom_gradient"
     if any(name in space.__all__ for space in _spaces()):
-        return f"{name!r} is no operation with a gradient"
+        return f"{name!r} is not an operation with a gradient"
     return None
 
 
 def _unknown(name: str) -> str:
     near = _near(name, {*_core.op_names(), *ALIASES} - SHAPED) or _near(name, {*PARTS, *SHAPED})
-    return f"there is no operation {name!r}{near}"
+    return f"{name!r} is not an operation{near}"
 
 
 def _near(name: str, known: set[str]) -> str:
     from difflib import get_close_matches
 
     by_letters = {entry.lower().replace("_", ""): entry for entry in known}
-    wish = name.lower().replace("_", "").rpartition(".")[2]  # also of "linalg.det"
+    wish = name.lower().replace("_", "").rpartition(".")[2]  # also for "linalg.det"
     near = [repr(by_letters[m]) for m in get_close_matches(wish, by_letters, 3, 0.7)]
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -75,7 +75,7 @@ def with_gradient(x: TensorLike, rule: Callable[[Tensor], Any]) -> Tensor:
     [Tensor([0.75, 3.  ], dtype=float32)]
     """
     if not callable(rule):
-        raise TypeError(f"with_gradient: expected a function of the gradient, got {rule!r}")
+        raise TypeError(f"with_gradient: expected a function for rule, got {_core.shown(rule)}")
     return _shaped(floating(x, "with_gradient", "fc"), rule, f"with_gradient: {place(rule)}")
 
 
@@ -205,17 +205,19 @@ def clip_gradient(
     [Tensor([0.6, 0.8], dtype=float32)]
     """
     if by not in ("value", "norm"):
-        raise ValueError(f"clip_gradient: by is 'value' or 'norm', got {_core.shown(by)}")
+        raise ValueError(f"clip_gradient: by must be one of 'value', 'norm'; got {_core.shown(by)}")
     x = floating(x, "clip_gradient")
     bound = _core.maximum(_fitting(limit, x, "clip_gradient: limit"), 0)
     if isinstance(limit, (int, float, np.ndarray, np.generic)) and not np.all(
         np.asarray(limit) >= 0
     ):
-        raise ValueError(f"clip_gradient: a limit is at least 0, got {_core.shown(limit)}")
+        raise ValueError(
+            f"clip_gradient: expected a non-negative number for limit, got {_core.shown(limit)}"
+        )
     if by == "value":
         return _shaped(x, lambda upstream: _core.clip(upstream, -bound, bound), "clip_gradient")
     if bound.shape != ():
-        raise ValueError(f"clip_gradient: limit has shape {bound.shape}; expected a scalar")
+        raise ValueError(f"clip_gradient: expected shape () for limit, got {bound.shape}")
     return _shaped(x, lambda upstream: clip_by_norm(upstream, bound), "clip_gradient")
 
 
@@ -256,7 +258,7 @@ def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
     x = floating(x, "zero_gradient_where", "fc")
     held = _core.constant(mask, who="zero_gradient_where: mask")
     if held.dtype.kind != "b":
-        raise TypeError(f"zero_gradient_where: mask: expected booleans, got {held.dtype}")
+        raise TypeError(f"zero_gradient_where: expected dtype bool for mask, got {held.dtype}")
     _check_fits(held, x, "zero_gradient_where: mask")
     return _shaped(x, lambda upstream: _core.where(held, 0, upstream), "zero_gradient_where")
 
@@ -299,7 +301,9 @@ def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
     LookupError: prevent_gradient: targets are data
     """
     if not isinstance(message, str):
-        raise TypeError(f"prevent_gradient: message: expected a text, got {_core.shown(message)}")
+        raise TypeError(
+            f"prevent_gradient: expected a string for message, got {_core.shown(message)}"
+        )
     text = f"prevent_gradient: {message or 'no gradient may pass here'}"
 
     def refuse(upstream: Tensor) -> Any:
@@ -334,8 +338,8 @@ def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Ca
     TypeError
         If `f` or `g` is not callable. At the call: if the results of `f` and `g` differ in dtype.
     ValueError
-        At the call: if the results of `f` and `g` differ in structure or shape or, without `g`, if
-        there are fewer tensors among the positional arguments than in the result.
+        At the call: if the results of `f` and `g` differ in structure or shape. Without `g`: if the
+        result does not have one tensor for each tensor among the positional arguments.
 
     See Also
     --------
@@ -358,7 +362,7 @@ def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Ca
     """
     for h in (f, g):
         if h is not None and not callable(h):
-            raise TypeError(f"straight_through: expected a function, got {h!r}")
+            raise TypeError(f"straight_through: expected a function, got {_core.shown(h)}")
     return _with_gradients_of(f, g, "straight_through")
 
 
@@ -384,8 +388,8 @@ def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     TypeError
         If `f` is not callable. At the call: if a result and its argument differ in dtype.
     ValueError
-        At the call: if a result and its argument differ in shape, or if there are fewer tensors
-        among the positional arguments than in the result.
+        At the call: if a result and its argument differ in shape, or if the result does not have
+        one tensor for each tensor among the positional arguments.
 
     See Also
     --------
@@ -398,7 +402,7 @@ def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     [Tensor([1., 1.], dtype=float32)]
     """
     if not callable(f):
-        raise TypeError(f"grad_pass_through: expected a function, got {f!r}")
+        raise TypeError(f"grad_pass_through: expected a function for f, got {_core.shown(f)}")
     return _with_gradients_of(f, None, "grad_pass_through")
 
 
@@ -413,8 +417,8 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
             others = _tensors_among(args, len(leaves))
             if len(others) != len(leaves):
                 raise ValueError(
-                    f"{who}: {place(f)} returned {len(leaves)} tensors for {len(others)} among its "
-                    "positional arguments; each passes its gradient to one of them"
+                    f"{who}: expected {len(others)} results from {place(f)}, one for each tensor "
+                    f"among its positional arguments, got {len(leaves)}"
                 )
         else:
             others = leaves_like(result, g(*args, **kwargs), said)
@@ -456,9 +460,11 @@ def _value_over(value: Any, x: Tensor, who: str, path: str) -> Tensor:
     who = f"{who}: result {path}" if path else who
     y = _core.stop_gradient(_core.constant(value, who=who))
     if x.dtype != y.dtype:
-        raise TypeError(f"{who} is {y.dtype}, and what has its gradient {x.dtype}; cast it")
+        raise TypeError(
+            f"{who}: expected dtype {x.dtype}, as of the gradient, got {y.dtype}; cast it"
+        )
     if x.shape != y.shape:
-        raise ValueError(f"{who} has shape {y.shape}, and what has its gradient {x.shape}")
+        raise ValueError(f"{who}: expected shape {x.shape}, as of the gradient, got {y.shape}")
     return _custom(y, x, lambda upstream: upstream, who)
 
 
@@ -476,7 +482,9 @@ def _custom(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) 
 def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
     """Return an operand for the gradient of `x` as a constant of its dtype."""
     if x.dtype.kind != "c" and _core.constant(value, who=who).dtype.kind == "c":
-        raise TypeError(f"{who} is complex, and what has the gradient is {x.dtype}")
+        raise TypeError(
+            f"{who}: expected a real dtype for a gradient of {x.dtype}, got a complex one"
+        )
     tensor = _core.stop_gradient(_core.constant(value, x.dtype, who))
     _check_fits(tensor, x, who)
     return tensor
@@ -488,4 +496,6 @@ def _check_fits(tensor: Tensor, x: Tensor, who: str) -> None:
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"{who} has shape {tensor.shape}; it does not broadcast to {x.shape}")
+        raise ValueError(
+            f"{who}: expected a shape that broadcasts to {x.shape}, got {tensor.shape}"
+        )

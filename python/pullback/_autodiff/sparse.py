@@ -22,8 +22,8 @@ from .transforms import check_value, differentiable_leaf
 
 __all__ = ["sparse_hessian", "sparse_jacobian"]
 
-# The traced functions of each function, by what they compute; of a method with its object. They
-# hold neither: what is traced is asked for while the caller has it.
+# The traced functions of each function, by the derivative that they compute; those of a method are
+# stored with its object. They keep neither alive: the function is looked up while it exists.
 _traced: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
@@ -149,7 +149,7 @@ class _Structure:
         self.shape, self.starts, self.columns = shape, starts, columns
 
     def filled(self, entries: Tensor, csr_array: Any) -> Any:
-        # A matrix may be changed in place, its structure too.
+        # The caller may modify a matrix and its structure in place, so both are copied.
         data = _core.own_array(entries)
         return csr_array((data, self.columns.copy(), self.starts.copy()), shape=self.shape)
 
@@ -159,45 +159,45 @@ _Make = Callable[[Any, Tensor, Tensor, str], tuple[Tensor, _Structure]]
 
 def _derivative(f: Any, x: Any, who: str, make: _Make) -> Any:
     if not callable(f):
-        raise TypeError(f"{who}: expected a function, got {shown(f)}")
+        raise TypeError(f"{who}: expected a function for f, got {shown(f)}")
     try:
         from scipy.sparse import csr_array
     except ImportError as error:
         raise ImportError(
-            f"{who}: its result is an array of scipy.sparse: install scipy"
+            f"{who}: the result is an array of scipy.sparse, which requires SciPy; install scipy"
         ) from error
-    at = differentiable_leaf(x, lambda _: f"{who}: argument 0")
+    at = differentiable_leaf(x, lambda _: f"{who}: x")
     if at.dtype not in (np.float32, np.float64):
-        raise TypeError(f"{who}: argument 0: expected float32 or float64, got {at.dtype}: cast it")
+        raise TypeError(f"{who}: expected float32 or float64 for x, got {at.dtype}; cast it")
     if _core.Trace.active():
         raise RuntimeError(
-            f"{who}: its result is an array of scipy.sparse, which has no place in a traced "
-            "function: call it outside"
+            f"{who}: the result is an array of scipy.sparse, which a traced function cannot "
+            "contain; call it outside"
         )
     entries, structure = _traced_by(f, who, make)(at)
     return structure.filled(entries, csr_array)
 
 
 def _traced_by(f: Any, who: str, make: _Make) -> Any:
-    reference: Any  # gives f
+    reference: Any  # returns f
     try:
         reference = WeakMethod(f) if ismethod(f) else ref(f)
         known = _traced.setdefault(f.__self__ if ismethod(f) else f, {})
-    except TypeError:  # neither its object nor it can be referred to weakly, or has a hash
+    except TypeError:  # no weak reference or no hash
         known, reference = {}, lambda: f
     key = (f.__func__, who) if ismethod(f) else who
     if key not in known:
 
         def call(x: Tensor) -> tuple[Tensor, _Structure]:
             function = reference()
-            tape = Tape(False, who)  # where nothing is traced, as under overrides, x is a constant
+            tape = Tape(False, who)  # x is a constant where nothing is traced, as under overrides
             tape.start()
             try:
                 tape.watch(x)
                 y = function(x)
                 if not isinstance(y, (Tensor, Variable)):
                     raise TypeError(
-                        f"{who}: {place(function)} returned a {type(y).__name__}; expected a Tensor"
+                        f"{who}: expected a Tensor from {place(function)}, got {shown(y)}"
                     )
                 return make(function, x, _core.identity(y), who)
             finally:
@@ -209,7 +209,7 @@ def _traced_by(f: Any, who: str, make: _Make) -> Any:
 
 def _jacobian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure]:
     if y.dtype.kind != "f":
-        raise TypeError(f"{who}: {place(f)} returned {y.dtype}; expected a floating dtype")
+        raise TypeError(f"{who}: expected a floating dtype from {place(f)}, got {y.dtype}")
     return _entries(x, y, who, symmetric=False)
 
 
@@ -228,7 +228,7 @@ def _entries(x: Tensor, y: Tensor, who: str, symmetric: bool) -> tuple[Tensor, _
     if back is None:
         starts = np.zeros(shape[0] + 1, np.int32)
         return _core.full((0,), 0, x.dtype), _Structure(shape, starts, starts[:0])
-    # A cotangent of x is linear in that of y, so where it is made from that is the pattern.
+    # A cotangent of x is linear in the cotangent of y: its dependence on it is the pattern.
     pattern = _core.dependence(back, g, who).transposed()
     by_rows, count, colours, positions = _core.compression(
         pattern, symmetric, y.shape, x.shape, who
@@ -238,7 +238,7 @@ def _entries(x: Tensor, y: Tensor, who: str, symmetric: bool) -> tuple[Tensor, _
         _core.constant(colours), _core.reshape(_core.arange(0, count, 1, "int32"), (count, 1))
     )
     products = None
-    if not _core.checking_numbers():  # checks see numbers, and name the operations of a gradient
+    if not _core.checking_numbers():  # check_numerics needs values
         where = _core.Trace(who).argument("bool", colours.shape, False)
         found = _core.batched_or_each([product(y, x, where)], [where], [chosen], count)
         products = found[0] if found else None
@@ -259,8 +259,8 @@ def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
     [moved] = _core.tangents([y], [x], [unit], masks=[mask])
     if moved is None:
         raise ValueError(
-            "sparse derivatives: a gradient rule on the way is not linear in its cotangent, as "
-            "those of derivatives are"
+            "sparse derivatives: expected gradient rules that are linear in their cotangent, got "
+            "one that is not"
         )
     return _core.reshape(moved, (-1,))
 

@@ -19,6 +19,8 @@ from .jacobian import check_batches, jacobian
 
 __all__ = ["GradientTape"]
 
+NEVER_ENTERED = "the tape was never entered; use `with GradientTape() as tape:`"
+
 
 class GradientTape:
     """Record operations on trainable variables and watched tensors, for `gradient`.
@@ -62,7 +64,7 @@ class GradientTape:
     (Tensor(27., dtype=float32), Tensor(18., dtype=float32))
     """
 
-    _rows = False  # whether rows that were taken at the same positions stay apart
+    _rows = False  # whether gradients of rows taken at the same positions stay separate
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         watch = flag(watch_accessed_variables, "GradientTape", "watch_accessed_variables")
@@ -84,7 +86,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._tape.recording:
-            raise ValueError("GradientTape: it is still recording; leave its block first")
+            raise ValueError("GradientTape: the tape is still recording; leave its block first")
         if self._used:
             self._tape.reset()
             self._used = False
@@ -126,12 +128,12 @@ class GradientTape:
         Tensor(4., dtype=float32)
         """
         if not self._entered:
-            raise RuntimeError("watch: enter the tape first: `with GradientTape() as tape:`")
+            raise RuntimeError(f"watch: {NEVER_ENTERED}")
         for tensor in flatten(tensors)[0]:
             if not isinstance(tensor, (Tensor, Variable)):
                 raise ValueError(
-                    f"watch: expected a Tensor or a Variable, got {_core.shown(tensor)}; "
-                    "make it one with constant()"
+                    f"watch: expected a Tensor or a Variable for tensors, got "
+                    f"{_core.shown(tensor)}; convert it with constant()"
                 )
             if tensor.dtype.kind not in "fc":
                 from warnings import warn
@@ -386,20 +388,20 @@ class GradientTape:
     def _check_unused(self, who: str) -> None:
         """Raise if gradients cannot be requested; else stop a tape that is not persistent."""
         if not self._entered:
-            raise RuntimeError(f"{who}: this tape has recorded nothing: it was never entered")
+            raise RuntimeError(f"{who}: {NEVER_ENTERED}")
         if self._used and not self._persistent:
             raise RuntimeError(
-                f"{who}: a tape that is not persistent answers one set of gradients; make it "
-                "with GradientTape(persistent=True), or ask for all sources at once"
+                f"{who}: a tape that is not persistent computes gradients once; use "
+                "GradientTape(persistent=True), or pass all sources in one call"
             )
         if not self._persistent:
             self._stop()
 
     def _check_recording(self, who: str) -> None:
         if not self._entered:
-            raise RuntimeError(f"{who}: this tape was never entered")
+            raise RuntimeError(f"{who}: {NEVER_ENTERED}")
         if not self._tape.recording:
-            raise ValueError(f"{who}: this tape is not recording")
+            raise ValueError(f"{who}: the tape is not recording; call it inside its block")
 
 
 def _tensors(nest: Any, name: str, who: str = "gradient") -> list[Any]:
@@ -407,13 +409,13 @@ def _tensors(nest: Any, name: str, who: str = "gradient") -> list[Any]:
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, (Tensor, Variable)):
             raise TypeError(
-                f"{who}: entry {i} of {name} is a {type(leaf).__name__}; "
-                "expected a Tensor or a Variable"
+                f"{who}: expected a Tensor or a Variable for entry {i} of {name}, got "
+                f"{_core.shown(leaf)}"
             )
     return leaves
 
 
 def _one_tensor(x: Any, who: str) -> Tensor:
     if not isinstance(x, (Tensor, Variable)):
-        raise TypeError(f"{who}: expected one Tensor or Variable, got a {type(x).__name__}")
+        raise TypeError(f"{who}: expected one Tensor or Variable, got {_core.shown(x)}")
     return x if isinstance(x, Tensor) else x.read()

@@ -130,18 +130,18 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     Tensor([1.       , 0.5403023], dtype=float32)
     """
     if not callable(f):
-        raise TypeError(f"derivative: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"derivative: expected a function for f, got {_core.shown(f)}")
     n = integer(n, "derivative: n")
     if n < 0:
-        raise ValueError(f"derivative: n must be 0 or more, got {n}")
+        raise ValueError(f"derivative: expected a non-negative integer for n, got {n}")
 
     def at(x: Any, *others: Any, **named: Any) -> Any:
         opened = Opened(lambda x: f(x, *others, **named), (x,), "derivative")
         if len(opened.xs) != 1 or opened.xs[0].shape != ():
             got = opened.xs[0].shape if len(opened.xs) == 1 else _core.shown(x)
             raise ValueError(
-                f"derivative: expected a number, or a floating tensor of shape (), got {got}; "
-                "vmap(derivative(f)) takes an array of points"
+                "derivative: expected a number or a floating tensor of shape () for x, got "
+                f"{got}; use vmap(derivative(f)) for an array of points"
             )
         one = _core.full((), 1, opened.xs[0].dtype)
         value, found = _along(opened, [[one] + [None] * (n - 1)] if n else [[]], n)
@@ -185,12 +185,15 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     18.0
     """
     if not callable(f):
-        raise TypeError(f"laplacian: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"laplacian: expected a function for f, got {_core.shown(f)}")
 
     def at(x: Any, *others: Any, **named: Any) -> Any:
         point = differentiable_leaf(x, lambda _: "laplacian: x")
         if point.dtype.kind == "c":
-            raise TypeError("laplacian: x is complex; take its parts as the argument")
+            raise TypeError(
+                f"laplacian: expected a real tensor for x, got {point.dtype}; pass its real and "
+                "imaginary parts"
+            )
         count = point.size
         axes = _core.reshape(_core.eye(count, count, 0, point.dtype.name), (count, *point.shape))
 
@@ -209,7 +212,7 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
 def _along(opened: Opened, terms: list[list[Any]], order: int) -> tuple[Any, list[Any]]:
     value = opened.call()
     ys = opened.results(value)
-    opened.tape.start()  # what a slope makes of the xs has a history as well
+    opened.tape.start()  # a slope that is computed from the xs needs a history too
     try:
         found = _core.along_path(ys, opened.xs, terms, order)
     finally:
@@ -225,24 +228,26 @@ def _along(opened: Opened, terms: list[list[Any]], order: int) -> tuple[Any, lis
 def _order(primals: Sequence[Any], series: Any) -> int:
     if not isinstance(series, (tuple, list)):
         raise TypeError(
-            "jet: series: expected a tuple with a list of derivatives for each primal, got "
+            "jet: expected a tuple for series, a list of derivatives for each primal, got "
             f"{_core.shown(series)}"
         )
     if len(series) != len(primals):
-        raise ValueError(f"jet: {len(series)} series for {len(primals)} primals")
+        raise ValueError(
+            f"jet: expected {len(primals)} series, one for each primal, got {len(series)}"
+        )
     for i, own in enumerate(series):
         if not isinstance(own, (tuple, list)):
             raise TypeError(
-                f"jet: series[{i}]: expected a list of derivatives, first to last, got "
+                f"jet: expected a list of derivatives, first to last, for series[{i}], got "
                 f"{_core.shown(own)}"
             )
         if len(own) != len(series[0]):
             raise ValueError(
-                f"jet: series[{i}] has {len(own)} derivatives and series[0] has {len(series[0])}; "
-                "expected as many for all, 0 or None for those that are zero"
+                f"jet: expected {len(series[0])} derivatives for series[{i}], as for series[0], "
+                f"got {len(own)}; fill with 0 or None"
             )
     if not series or not series[0]:
-        raise ValueError("jet: no derivatives in series; expected one at least")
+        raise ValueError("jet: expected at least one derivative for series, got none")
     return len(series[0])
 
 

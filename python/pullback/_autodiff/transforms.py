@@ -132,7 +132,7 @@ def _transformed(
     f: Callable[..., Any], argnums: Any, has_aux: bool, who: str
 ) -> Callable[..., Any]:
     if not callable(f):
-        raise TypeError(f"{who}: expected a function, got {f!r}")
+        raise TypeError(f"{who}: expected a function for f, got {shown(f)}")
     single, positions = argument_numbers(argnums, who)
 
     @wraps(f)
@@ -177,8 +177,8 @@ def argument_numbers(argnums: Any, who: str) -> tuple[bool, list[int]]:
             positions.append(index(position))
         except TypeError:
             raise TypeError(
-                f"{who}: argnums: expected an integer or a tuple of them, got {shown(position)}; "
-                f"{who}(f) is a function, so that at x is {who}(f)(x)"
+                f"{who}: expected an integer or a tuple of integers for argnums, got "
+                f"{shown(position)}; {who}(f) returns a function, so call {who}(f)(x)"
             ) from None
     return single, positions
 
@@ -188,20 +188,22 @@ def resolved(positions: list[int], count: int, f: Any, who: str) -> list[int]:
     for position in positions:
         if not -count <= position < count:
             raise TypeError(
-                f"{who}: {place(f)} was called with {count} positional arguments, and is to be "
-                f"differentiated by number {position}"
+                f"{who}: argnums={position} is out of range for {place(f)}, called with {count} "
+                "positional arguments"
             )
         out.append(position % count)
     if len(set(out)) != len(out):
-        raise ValueError(f"{who}: argnums {tuple(positions)} name an argument of {place(f)} twice")
+        raise ValueError(
+            f"{who}: expected distinct arguments of {place(f)} for argnums, got {tuple(positions)}"
+        )
     return out
 
 
 def _value_of(result: Any, f: Any, who: str) -> Any:
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise TypeError(
-            f"{who}: with has_aux, {place(f)} must return a pair (value, aux); "
-            f"got a {type(result).__name__}"
+            f"{who}: expected a pair (value, aux) from {place(f)} with has_aux=True, "
+            f"got {shown(result)}"
         )
     return result[0]
 
@@ -235,21 +237,21 @@ def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:
         raise
     if x.dtype.kind not in "fc":
         raise TypeError(
-            f"{where(given)} holds a {type(leaf).__name__} of {x.dtype}; "
-            "only floats have gradients: cast it"
+            f"{where(given)}: expected a floating dtype, got a {type(leaf).__name__} of {x.dtype}; "
+            "cast it"
         )
     return x
 
 
 def check_value(value: Any, f: Callable[..., Any], who: str) -> None:
     if not isinstance(value, (Tensor, Variable)):
-        raise TypeError(f"{who}: {place(f)} returned a {type(value).__name__}; expected a Tensor")
+        raise TypeError(f"{who}: expected a Tensor from {place(f)}, got {shown(value)}")
     if value.dtype.kind != "f":
-        cure = "; return a real number, as real or abs give" if value.dtype.kind == "c" else ""
+        cure = "apply real or abs" if value.dtype.kind == "c" else "cast it"
         raise TypeError(
-            f"{who}: {place(f)} returned {value.dtype}; only floats have gradients{cure}"
+            f"{who}: expected a real floating dtype from {place(f)}, got {value.dtype}; {cure}"
         )
     if value.shape != ():
         raise ValueError(
-            f"{who}: {place(f)} returned shape {value.shape}; expected (), as sum or mean give"
+            f"{who}: expected shape () from {place(f)}, got {value.shape}; apply sum or mean"
         )

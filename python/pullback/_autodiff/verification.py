@@ -17,7 +17,7 @@ from .rules import place
 if TYPE_CHECKING:
     from inspect import Signature
 
-_here = local()  # `busy` while a rule is verified: what it calls is not
+_here = local()  # `busy` while a rule is verified: rules that it calls are not verified
 
 
 class Verification:
@@ -40,7 +40,7 @@ class Verification:
         if mode == "never" or self._parameters is None or getattr(_here, "busy", False):
             return
         kind = tuple(_kind_of(x) for x in leaves)
-        # What has no value yet, as in the body of a loop, is compared at a later call.
+        # Tensors without values, as in the body of a loop, are verified at a later call.
         hollow = any(isinstance(x, Tensor) and _core.is_traced(x) for x in leaves)
         if hollow or _core.Trace.active() or (mode == "first_call" and kind in self._seen):
             return
@@ -48,7 +48,7 @@ class Verification:
 
         from .gradient_check import verify_rule
 
-        # Each call draws what the next one would have drawn, and so does the program after it.
+        # Each call draws the same random numbers; the program continues as without verification.
         random = _core.exchange_random_state(0, 0)
 
         def again(*values: Any) -> Any:

@@ -65,9 +65,9 @@ def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> 
         If `f` is not callable or `size` is not an integer from 0 on. At the call: if an argument
         has no axes and its entry of `in_axes` is not None.
     ValueError
-        At the call: if an axis is out of range, if the sizes of the mapped axes differ, if the size
-        is not known, if `in_axes` or `out_axes` does not fit the structure, or if `out_axes` is
-        None for a result that differs between entries.
+        At the call: if an axis is out of range, if the sizes of the mapped axes differ, or if the
+        size is not known. Also if `in_axes` or `out_axes` does not fit the structure, or if
+        `out_axes` is None for a result that differs between entries.
     RuntimeError
         At the call: if `f` reads the value of a placeholder or assigns a variable.
     NotImplementedError
@@ -90,9 +90,9 @@ def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> 
             [ 75., 108.]], dtype=float32)
     """
     if not callable(f):
-        raise TypeError(f"vmap: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"vmap: expected a function for f, got {_core.shown(f)}")
     if size is not None and (isinstance(size, bool) or not hasattr(size, "__index__") or size < 0):
-        raise TypeError(f"vmap: size: expected an integer, got {_core.shown(size)}")
+        raise TypeError(f"vmap: expected a non-negative integer for size, got {_core.shown(size)}")
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -132,13 +132,14 @@ class _Batch:
     def _stand_in(self, leaf: Any, axis: int, who: str) -> Tensor:
         if not isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic, int, float, complex)):
             raise TypeError(
-                f"vmap: {who} is a {type(leaf).__name__}, which has no axes; its in_axes is None"
+                f"vmap: expected an array for {who}, got {_core.shown(leaf)}, which has no axes; "
+                "set its in_axes to None"
             )
         x = _core.constant(leaf)
         if not -x.ndim <= axis < x.ndim:
             raise ValueError(
-                f"vmap: {who} of shape {x.shape} has no axis {axis}; where it is the same for all "
-                "entries its in_axes is None"
+                f"vmap: in_axes={axis} is out of range for {who} of shape {x.shape}; set it to "
+                "None if it is the same for all entries"
             )
         axis %= x.ndim
         length = x.shape[axis]
@@ -146,8 +147,8 @@ class _Batch:
             self.count, self.counted = length, who
         if length != self.count:
             raise ValueError(
-                f"vmap: axis {axis} of {who}, of shape {x.shape}, has length {length}; that of "
-                f"{self.counted} is {self.count}"
+                f"vmap: expected size {self.count} for axis {axis} of {who}, as of {self.counted}, "
+                f"got shape {x.shape}"
             )
         order = (axis, *(d for d in range(x.ndim) if d != axis))
         batch = _core.transpose(x, order) if axis else x
@@ -159,14 +160,15 @@ class _Batch:
     def call(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if self.count is None:
             raise ValueError(
-                "vmap: no argument has a mapped axis, so its length is not known; give size"
+                "vmap: the size of the mapped axis is not known because no argument has one; pass "
+                "size"
             )
         self.first = _core.next_number()
         with _core.BatchScope(), inlined_functions():
             return self.f(*args, **kwargs)
 
     def close(self, result: Any, out_axes: Any) -> Any:
-        assert self.count is not None  # call() has seen to that
+        assert self.count is not None  # call() has checked it
         leaves, structure = flatten(result)
         axes = spread_axes(out_axes, result, "vmap: out_axes")
         for i, leaf in enumerate(leaves):
@@ -177,8 +179,8 @@ class _Batch:
         same = [leaves[i] for i in tensors if axes[i] is None]
         if any(_core.computed_from(same, self.stand_ins)):
             raise ValueError(
-                f"vmap: a result of {place(self.f)} differs between entries, and its out_axes is "
-                "None"
+                f"vmap: expected an integer for out_axes of a result of {place(self.f)} that "
+                "differs between entries, got None"
             )
         made = _core.batched(
             [leaves[i] for i in mapped], self.stand_ins, self.batches, self.count, self.first
@@ -189,7 +191,9 @@ class _Batch:
 
     def _placed(self, y: Tensor, axis: int) -> Tensor:
         if not -y.ndim <= axis < y.ndim:
-            raise ValueError(f"vmap: out_axes: a result of shape {y.shape} has no axis {axis}")
+            raise ValueError(
+                f"vmap: out_axes={axis} is out of range for a result of shape {y.shape}"
+            )
         if axis % y.ndim == 0:
             return y
         order = list(range(1, y.ndim))
@@ -202,7 +206,8 @@ def _axes_of_arguments(in_axes: Any, count: int) -> list[Any]:
         return [in_axes] * count
     if len(in_axes) != count:
         raise ValueError(
-            f"vmap: in_axes has {len(in_axes)} entries for {count} positional arguments"
+            f"vmap: expected {count} entries for in_axes, one for each positional argument, got "
+            f"{len(in_axes)}"
         )
     return list(in_axes)
 
@@ -229,7 +234,7 @@ def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
         pairs = zip(axes, nest, strict=True)
         return [axis for one, part in pairs for axis in spread_axes(one, part, who)]
     raise ValueError(
-        f"{who}: expected an integer, None or a nest like {_core.shown(nest)}, got "
+        f"{who}: expected an integer, None or a pytree like {_core.shown(nest)}, got "
         f"{_core.shown(axes)}"
     )
 
@@ -282,7 +287,7 @@ def vectorize(
     if f is None:
         return lambda f: vectorize(f, signature=signature, excluded=excluded)
     if not callable(f):
-        raise TypeError(f"vectorize: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"vectorize: expected a function for f, got {_core.shown(f)}")
     parsed = None if signature is None else _parsed(signature)
     apart = {index(i) for i in excluded}
 
@@ -293,8 +298,8 @@ def vectorize(
         ins, outs = parsed or ([()] * len(arrays), [()])
         if len(ins) != len(arrays):
             raise ValueError(
-                f"vectorize: {place(f)} was called with {len(arrays)} arrays, and its signature "
-                f"{signature} has {len(ins)}"
+                f"vectorize: expected {len(ins)} arrays for {place(f)} by its signature "
+                f"{signature}, got {len(arrays)}"
             )
         lengths: dict[str, int] = {}
         free = [
@@ -305,7 +310,8 @@ def vectorize(
             loop = np.broadcast_shapes(*free)
         except ValueError:
             raise ValueError(
-                f"vectorize: the axes in front do not broadcast: {', '.join(map(str, free))}"
+                "vectorize: expected leading axes that broadcast, got shapes "
+                f"{', '.join(map(str, free))}"
             ) from None
 
         def on_arrays(*own: Any) -> Any:
@@ -316,21 +322,20 @@ def vectorize(
             parts = results if isinstance(results, (tuple, list)) else [results]
             if len(parts) != len(outs):
                 raise ValueError(
-                    f"vectorize: {place(f)} returned {len(parts)} arrays; its signature "
-                    f"{signature or '()->()'} has {len(outs)}"
+                    f"vectorize: expected {len(outs)} results of {place(f)} by its signature "
+                    f"{signature or '()->()'}, got {len(parts)}"
                 )
             for k, (part, names) in enumerate(zip(parts, outs, strict=True)):
                 rest = _free_axes(np.shape(part), names, lengths, f"result {k}", signature)
                 if rest:
                     raise ValueError(
-                        f"vectorize: result {k} of {place(f)} has shape {np.shape(part)}; its "
-                        f"signature {signature or '()->()'} says {len(names)} axes"
+                        f"vectorize: expected {len(names)} axes for result {k} of {place(f)} by "
+                        f"its signature {signature or '()->()'}, got shape {np.shape(part)}"
                     )
             return results
 
         mapped: F = on_arrays
-        # The last axis of the loop is mapped first. One of length 1 beside others is the same for
-        # all entries.
+        # The last leading axis is mapped first. An axis of size 1 that broadcasts is not mapped.
         for d in range(1, len(loop) + 1):
             axes = [0 if len(own) >= d and own[-d] == loop[-d] else None for own in free]
             mapped = vmap(mapped, in_axes=tuple(axes), size=loop[-d])
@@ -349,7 +354,8 @@ def _parsed(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]
         rf"\s*(?:{axes}\s*(?:,\s*{axes}\s*)*)?->\s*{axes}\s*(?:,\s*{axes}\s*)*", signature
     ):
         raise ValueError(
-            f"vectorize: a signature looks like '(m,n),(n)->(m)', got {_core.shown(signature)}"
+            "vectorize: expected a string like '(m,n),(n)->(m)' for signature, got "
+            f"{_core.shown(signature)}"
         )
     left, right = signature.split("->")
     ins, outs = (
@@ -364,14 +370,15 @@ def _free_axes(
 ) -> tuple[int, ...]:
     if len(shape) < len(names):
         raise ValueError(
-            f"vectorize: {who} of shape {shape} has fewer axes than its signature {text} says"
+            f"vectorize: expected at least {len(names)} axes for {who} by the signature {text}, "
+            f"got shape {shape}"
         )
     split = len(shape) - len(names)
     for name, length in zip(names, shape[split:], strict=True):
         known = int(name) if name.isdigit() else lengths.setdefault(name, length)
         if known != length:
             raise ValueError(
-                f"vectorize: axis {name} of {who}, of shape {shape}, has length {length}; "
-                f"expected {known}"
+                f"vectorize: expected size {known} for axis {name} of {who}, got {length} in shape "
+                f"{shape}"
             )
     return shape[:split]

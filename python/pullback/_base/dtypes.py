@@ -25,10 +25,10 @@ __all__ = [
 
 
 class BFloat16:
-    """The dtype bfloat16: the sign, exponent and first seven bits of a float32.
+    """The dtype bfloat16: the sign, the exponent and the first seven mantissa bits of a float32.
 
-    It is equal to that of the package ml_dtypes, which NumPy needs to hold such an array: `numpy()`
-    asks for it. Everything else works without.
+    It compares equal to the dtype of the package ml_dtypes, which NumPy needs for such arrays:
+    `numpy()` requires it. Everything else works without it.
     """
 
     name = "bfloat16"
@@ -38,11 +38,13 @@ class BFloat16:
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
-        """What NumPy takes for it."""
+        """Return the NumPy dtype of ml_dtypes; AttributeError if that is not installed."""
         try:
             import ml_dtypes
         except ImportError as error:
-            raise AttributeError("NumPy needs the package ml_dtypes for bfloat16") from error
+            raise AttributeError(
+                "dtype: NumPy requires the package ml_dtypes for bfloat16; install it"
+            ) from error
         found: numpy.dtype[Any] = numpy.dtype(ml_dtypes.bfloat16)
         return found
 

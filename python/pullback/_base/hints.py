@@ -1,4 +1,4 @@
-"""Hints that an AttributeError adds: the name in this library for a name of another library."""
+"""Hints in AttributeErrors: the name in this library for a name of another one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ OPTIMIZERS = {"SGD": "GradientDescent", "RMSprop": "RMSProp"}
 
 
 def of_module(name: str, module: Mapping[str, Any]) -> str:
-    """The text behind "module 'pullback' has no attribute …"; `module` has its attributes."""
+    """Return the text that follows "module 'pullback' has no attribute ...".
+
+    `module` has the attributes of the module.
+    """
     for space in module.values():
         if isinstance(space, ModuleType) and name in getattr(space, "__all__", ()):
             return f"; here it is '{space.__name__.removeprefix('pullback.')}.{name}'"

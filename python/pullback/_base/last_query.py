@@ -1,13 +1,13 @@
-"""The last gradient that was computed while debugging is on.
+"""The last request for gradients while debugging is on.
 
-`explain` finds it by the optimizer, the tape or the gradient that it is called with.
+It lets `explain` take the optimizer, the tape or the result in place of the targets and sources.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# ys, xs, seeds of the ys, tape, stops, overrides
+# targets, sources, cotangents of the targets, tape, stops, overrides
 Asked = tuple[list[Any], list[Any], list[Any], Any, list[Any], Any]
 
 _last: tuple[tuple[Any, ...], Asked] | None = None
@@ -22,20 +22,20 @@ def note(
     stops: Any = None,
     overrides: Any = None,
 ) -> None:
-    """Keeps a question, and what it may be asked for by: the asker and the answer."""
+    """Store a request, and the objects that identify it: the requesting object and the result."""
     global _last
     _last = subjects, (ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides)
 
 
 def also_asked_by(subject: Any) -> None:
-    """The last question may be asked for by this, too."""
+    """Let this object identify the last request too."""
     global _last
     if _last is not None:
         _last = (*_last[0], subject), _last[1]
 
 
 def last_about(x: Any) -> list[Any]:
-    """The ys of the last question, if it was about this x."""
+    """Return the targets of the last request if `x` was among its sources."""
     return _last[1][0] if _last is not None and any(x is known for known in _last[1][1]) else []
 
 

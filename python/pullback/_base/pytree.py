@@ -41,7 +41,7 @@ def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
         if not isinstance(other, (list, tuple)):
             other = [other]
         if len(other) != len(nest):
-            raise ValueError(f"{who}: {len(other)} entries for {len(nest)}")
+            raise ValueError(f"{who}: expected {len(nest)} entries, got {len(other)}")
         pairs = enumerate(zip(nest, other, strict=True))
         return [leaf for i, (a, b) in pairs for leaf in leaves_like(a, b, f"{who}[{i}]")]
     if hasattr(type(nest), "__dataclass_fields__"):

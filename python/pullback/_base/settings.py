@@ -1,4 +1,4 @@
-"""Settings of the process: default dtype, threads, debugging, escapes, rule verification."""
+"""Settings of the process: default dtype, threads, debugging, verification of gradient rules."""
 
 from __future__ import annotations
 
@@ -25,8 +25,24 @@ __all__ = [
 
 
 def set_default_dtype(dtype: npt.DTypeLike) -> None:
-    """Sets the dtype that Python floats and new arrays such as `zeros` get: float32 or float64.
+    """Set the dtype of Python floats and of new arrays such as those of `zeros`.
 
+    Parameters
+    ----------
+    dtype : dtype or str
+        float32 or float64.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is another one.
+
+    See Also
+    --------
+    get_default_dtype
+
+    Examples
+    --------
     >>> pb.set_default_dtype(pb.float64)
     >>> pb.constant(0.1)
     Tensor(0.1, dtype=float64)
@@ -37,13 +53,26 @@ def set_default_dtype(dtype: npt.DTypeLike) -> None:
     except TypeError:
         known = False
     if not known:
-        raise TypeError(f"set_default_dtype: expected float32 or float64, got {_core.shown(dtype)}")
+        raise TypeError(
+            f"set_default_dtype: expected float32 or float64 for dtype, got {_core.shown(dtype)}"
+        )
     _core.set_default_float(dtype)
 
 
 def get_default_dtype() -> numpy.dtype[Any]:
-    """The dtype that Python floats get.
+    """Return the dtype of Python floats and of new arrays.
 
+    Returns
+    -------
+    numpy.dtype
+        float32 or float64.
+
+    See Also
+    --------
+    set_default_dtype
+
+    Examples
+    --------
     >>> pb.get_default_dtype()
     dtype('float32')
     """
@@ -51,9 +80,22 @@ def get_default_dtype() -> numpy.dtype[Any]:
 
 
 def num_threads() -> int:
-    """How many threads compute: what PULLBACK_NUM_THREADS or OMP_NUM_THREADS says, else the cores
-    that this process may use. Results do not depend on it, bit for bit.
+    """Return the number of threads that compute.
 
+    It is initially the value of PULLBACK_NUM_THREADS or OMP_NUM_THREADS, or else the number of
+    cores that the process may use. Results do not depend on it, bit for bit.
+
+    Returns
+    -------
+    int
+        Number of threads, at least 1.
+
+    See Also
+    --------
+    set_num_threads
+
+    Examples
+    --------
     >>> pb.num_threads() >= 1
     True
     """
@@ -61,8 +103,26 @@ def num_threads() -> int:
 
 
 def set_num_threads(n: int) -> None:
-    """Sets how many threads compute from now on; ValueError below 1, TypeError for no integer.
+    """Set the number of threads that compute.
 
+    Parameters
+    ----------
+    n : int
+        Number of threads, at least 1.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer.
+    ValueError
+        If `n` is below 1.
+
+    See Also
+    --------
+    num_threads
+
+    Examples
+    --------
     >>> pb.set_num_threads(pb.num_threads())
     """
     _core.set_num_threads(integer(n, "set_num_threads"))
@@ -73,19 +133,36 @@ _verification: str | None = None
 
 
 def set_debug(on: bool) -> None:
-    """Switches debugging on or off; the environment variable PULLBACK_DEBUG=1 starts with it on.
+    """Switch debugging on or off.
 
-    While it is on, operations keep the line of the program that made them, so that `explain` can
-    name it (of the last 262 144 of them, in some 20 MB), and the rules of `custom_gradient` are
-    verified at their first call, unless `set_gradient_verification` says otherwise. A tracked value
-    that leaves the graph as an array or a Python number is a RuntimeWarning, once for each line
-    (`set_escapes`).
+    The environment variable PULLBACK_DEBUG=1 starts with debugging on. While it is on, operations
+    store the line of the program that created them, so that `explain` can name it (for the last
+    262144 operations, in about 20 MB). The rules of `custom_gradient` are verified at their first
+    call, unless `set_gradient_verification` sets another mode. A tracked value that leaves the
+    graph as an array or a Python number gives a RuntimeWarning, once for each line (see
+    `set_escapes`).
 
+    Parameters
+    ----------
+    on : bool
+        Whether debugging is on.
+
+    Raises
+    ------
+    TypeError
+        If `on` is not a bool.
+
+    See Also
+    --------
+    explain, set_gradient_verification, set_escapes
+
+    Examples
+    --------
     >>> pb.set_debug(False)
     """
     global debugging
     if not isinstance(on, bool):
-        raise TypeError(f"set_debug: expected True or False, got {_core.shown(on)}")
+        raise TypeError(f"set_debug: expected True or False for on, got {_core.shown(on)}")
     if on != debugging:
         _core.set_recording(on)
         _core.warn_of_escapes(on)
@@ -113,7 +190,7 @@ def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
     Raises
     ------
     ValueError
-        If the policy is another one.
+        If `policy` is invalid.
 
     Notes
     -----
@@ -139,12 +216,28 @@ def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
 
 
 def set_gradient_verification(mode: Literal["first_call", "always", "never"] | None) -> None:
-    """When the rules of `custom_gradient` are compared with differences of the function's values.
+    """Set when rules of `custom_gradient` are compared with finite differences.
 
-    mode: "first_call" once for each kind of arguments, "always", "never"; None goes back to
-        "first_call" while debugging is on (`set_debug`) and "never" otherwise. A rule that does not
-        pass is a `testing.GradientError` at the call of its function.
+    A rule that fails raises `testing.GradientError` at the call of its function. The argument
+    `verify` of `custom_gradient` overrides the setting.
 
+    Parameters
+    ----------
+    mode : {"first_call", "always", "never"} or None
+        "first_call" verifies once for each kind of arguments. None restores the default:
+        "first_call" while debugging is on (`set_debug`), and "never" otherwise.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is invalid.
+
+    See Also
+    --------
+    custom_gradient, set_debug
+
+    Examples
+    --------
     >>> pb.set_gradient_verification("first_call")
     >>> doubled = pb.custom_gradient(lambda x: (x * x, lambda upstream: upstream * x))
     >>> doubled(pb.Variable(3.0))
@@ -160,11 +253,13 @@ def set_gradient_verification(mode: Literal["first_call", "always", "never"] | N
 
 def check_verification(mode: Any, who: str) -> None:
     if mode not in ("first_call", "always", "never"):
-        raise ValueError(f"{who} is 'first_call', 'always' or 'never', got {_core.shown(mode)}")
+        raise ValueError(
+            f"{who} must be one of 'first_call', 'always', 'never'; got {_core.shown(mode)}"
+        )
 
 
 def verification() -> str:
-    """The mode where a custom_gradient has none of its own."""
+    """Return the mode for a custom_gradient that has none of its own."""
     return _verification or ("first_call" if debugging else "never")
 
 

@@ -1,7 +1,7 @@
 """`python -m pullback demo`: softmax regression on digits, with and without a custom gradient.
 
-RUNS lists the trainings that each `--gradient` compares; `train` is the loop; `_verdict` describes
-the difference. Start reading at `demo`.
+RUNS lists the trainings of each `--gradient`, plain and custom. `train` is the training loop, and
+`_verdict` describes the difference in a sentence. Start reading at `demo`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ BATCH = 100
 
 @pb.custom_gradient
 def binarise(w: Any) -> Any:
-    """sign(w), whose true slope is zero, with the gradient of the identity: straight through."""
+    """Return sign(w) with the gradient of the identity; its derivative is zero."""
     return pb.sign(w), lambda upstream: upstream
 
 
 @pb.custom_gradient
 def reverse(x: Any) -> Any:
-    """The identity, with its gradient negated: whoever is below walks uphill."""
+    """Return x with a negated gradient: parameters below maximise the cost."""
     return pb.identity(x), lambda upstream: -upstream
 
 
@@ -38,13 +38,13 @@ def _linear(x: Any, w: Any, b: Any) -> Any:
 
 
 class Run(NamedTuple):
-    """One training: the name of its gradient and what is special about it."""
+    """One training: the name of its gradient and its options."""
 
     name: str = "plain"
     logits: Callable[[Any, Any, Any], Any] = _linear
     rate: float = 0.1
     clip: float | None = None  # global norm
-    deviation: float = 0.0  # of the first weights
+    deviation: float = 0.0  # of the initial weights
 
 
 RUNS = {
@@ -91,7 +91,7 @@ def train(digits: Mnist, run: Run, epochs: int) -> History:
             gradients, _ = pb.clip_by_global_norm(gradients, run.clip)
         length = run.rate * pb.global_norm(gradients)
         optimizer.apply_gradients(list(zip(gradients, [w, b], strict=True)))
-        pb.evaluate(loss, norm, length)  # all of the above in one plan
+        pb.evaluate(loss, norm, length)  # evaluates everything above as one plan
         costs.append(float(loss))
         norms.append(float(norm))
         lengths.append(float(length))
@@ -177,9 +177,9 @@ def _draw(histories: list[History], path: Path) -> None:
 
 
 def demo(data: str | None, epochs: int, out: str, gradient: str | None) -> list[History]:
-    """Trains, prints the table and the effect, and draws where matplotlib is there."""
-    if Path(out).is_dir() or not Path(out).parent.is_dir():  # raise before the training
-        raise FileNotFoundError(f"--out: expected a file in a folder that is there, got {out}")
+    """Train, print the table and the effect, and plot if matplotlib is installed."""
+    if Path(out).is_dir() or not Path(out).parent.is_dir():  # checked before the training
+        raise FileNotFoundError(f"--out: expected a file in an existing folder, got {out}")
     digits = load_mnist(data, one_hot=True)
     print(
         f"softmax regression on {len(digits.train_images)} digits"

@@ -1,4 +1,4 @@
-"""`python -m pullback doctor`: describe the installation and measure a matrix product."""
+"""`python -m pullback doctor`: the hardware and libraries in use, and the speed of a product."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import _core
 
 
 def gemm_gflops(n: int = 1024, repeats: int = 5) -> float:
-    """The best of a few n×n float32 matrix products through pullback, in 10⁹ operations a second.
+    """Return the speed of the fastest of several n×n float32 matrix products, in GFLOP/s.
 
     >>> gemm_gflops(64, repeats=1) > 0
     True
@@ -29,11 +29,12 @@ def gemm_gflops(n: int = 1024, repeats: int = 5) -> float:
 
 
 def doctor() -> None:
+    """Print the versions, the hardware and the libraries in use."""
     try:
         speed = f"{gemm_gflops():.0f} GFLOP/s"
     except RuntimeError:  # without a BLAS; the table shows its error
         speed = "failed"
-    info = _core.build_info()  # after the product, which loads the BLAS
+    info = _core.build_info()  # after the product, because BLAS is loaded at its first use
     blas, cuda = info["blas"], info["cuda"]
     rows = [
         ("pullback", version("pullback")),

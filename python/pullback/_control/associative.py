@@ -1,4 +1,4 @@
-"""associative_scan: running results of an associative function, in a few operations a level."""
+"""`associative_scan`: running results of an associative function in logarithmic depth."""
 
 from __future__ import annotations
 
@@ -16,22 +16,51 @@ __all__ = ["associative_scan"]
 def associative_scan(
     f: Callable[[Any, Any], Any], xs: Any, axis: int = 0, reverse: bool = False
 ) -> Any:
-    """Running results of an associative function: x[0], f(x[0], x[1]), f(f(x[0], x[1]), x[2]), …
+    """Compute the running results of an associative function along an axis.
 
-    f: takes two nests like xs, and works on all of their entries along the axis at once, as
-        elementwise functions do; f(f(a, b), c) must be f(a, f(b, c)).
-    xs: a tensor, or a nest of tensors with one length n along the axis.
-    reverse: from the last entry on: the results are those of x[n-1], f(x[n-1], x[n-2]), and so on,
-        each where its last x is.
+    The results are x[0], f(x[0], x[1]), f(f(x[0], x[1]), x[2]), and so on. They are formed from
+    pairs, pairs of pairs, and so on [1]_: `f` is called about 2 log2(n) times, on about n entries
+    altogether. So the order of evaluation differs from a sequential scan, and results may differ by
+    rounding. There is no loop; the operations are differentiated like any others.
 
-    Returns a nest like xs. Results are formed from pairs, pairs of pairs, and so on (Blelloch,
-    "Prefix sums and their applications", 1990): f is called about 2 log2(n) times, on n entries
-    altogether, so in another order than one after the other; it is no loop, and is differentiated
-    like any operations.
+    Parameters
+    ----------
+    f : callable
+        Associative function: f(f(a, b), c) equals f(a, f(b, c)). It takes two pytrees like `xs`
+        with several entries along the axis, works on all of them at once, as elementwise functions
+        do, and returns a pytree of the same structure, shapes and dtypes.
+    xs : array_like or pytree of array_like
+        Input with the same size n along the axis for all leaves.
+    axis : int, optional
+        Axis to scan. Default: 0.
+    reverse : bool, optional
+        If True, scan from the last entry: the results are x[n-1], f(x[n-1], x[n-2]), and so on,
+        each at the position of its last operand. Default: False.
 
-    Raises ValueError for lengths that differ, for an axis that is not there, and where f changes
-    a shape or the structure; TypeError where it changes a dtype.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        Structure, shapes and dtypes of `xs`.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, if `axis` is not an integer, or if `f` changes a dtype.
+    ValueError
+        If `axis` is out of range, if the sizes along the axis differ, or if `f` changes a shape or
+        the structure.
+
+    See Also
+    --------
+    scan, cumulative_sum
+
+    References
+    ----------
+    .. [1] G. E. Blelloch, "Prefix sums and their applications", Carnegie Mellon University,
+       CMU-CS-90-190, 1990.
+
+    Examples
+    --------
     >>> pb.associative_scan(pb.multiply, pb.constant([1.0, 2.0, 3.0, 4.0]))
     Tensor([ 1.,  2.,  6., 24.], dtype=float32)
     """
@@ -41,7 +70,7 @@ def associative_scan(
     lengths = {x.shape[d] for x, d in zip(given.tensors, axes, strict=True)}
     if len(lengths) != 1:
         raise ValueError(
-            f"associative_scan: xs have lengths {sorted(lengths)} along the axis, expected one"
+            f"associative_scan: expected one size along the axis for xs, got {sorted(lengths)}"
         )
 
     def part(tensors: list[Tensor], window: slice) -> list[Tensor]:
@@ -50,17 +79,17 @@ def associative_scan(
     def combined(a: list[Tensor], b: list[Tensor]) -> list[Tensor]:
         result = Nest(f(given.like(a), given.like(b)), "associative_scan: the result of f")
         if not result.same_structure(given):
-            raise ValueError("associative_scan: f returned a nest of another structure than xs")
+            raise ValueError("associative_scan: expected a result of f with the structure of xs")
         for path, x, y in zip(given.names(), a, result.tensors, strict=True):
             if x.shape != y.shape:
                 raise ValueError(
-                    f"associative_scan: f returned shape {y.shape} for xs{path}, where it was "
-                    f"given {x.shape}"
+                    f"associative_scan: expected shape {x.shape} from f for xs{path}, as of its "
+                    f"arguments, got {y.shape}"
                 )
             if x.dtype != y.dtype:
                 raise TypeError(
-                    f"associative_scan: f returned {y.dtype} for xs{path}, which is {x.dtype}: "
-                    "cast it"
+                    f"associative_scan: expected dtype {x.dtype} from f for xs{path}, got "
+                    f"{y.dtype}; cast it"
                 )
         return result.tensors
 
@@ -92,7 +121,7 @@ def associative_scan(
 
 
 def _woven(a: Tensor, b: Tensor, axis: int) -> Tensor:
-    """a[0], b[0], a[1], b[1], … along the axis."""
+    """Interleave two tensors along an axis: a[0], b[0], a[1], b[1], ..."""
     shape = (*a.shape[: axis + 1], 1, *a.shape[axis + 1 :])
     pairs = _core.concat([_core.reshape(a, shape), _core.reshape(b, shape)], axis + 1)
     return _core.reshape(pairs, (*a.shape[:axis], 2 * a.shape[axis], *a.shape[axis + 1 :]))
@@ -103,9 +132,11 @@ def _axis(axis: Any, x: Tensor, path: str) -> int:
         d = index(axis)
     except TypeError:
         raise TypeError(
-            f"associative_scan: axis: expected an integer, got {_core.shown(axis)}"
+            f"associative_scan: expected an integer for axis, got {_core.shown(axis)}"
         ) from None
     rank = len(x.shape)
     if not -rank <= d < rank:
-        raise ValueError(f"associative_scan: xs{path} of shape {x.shape} has no axis {d}")
+        raise ValueError(
+            f"associative_scan: axis={d} is out of range for xs{path} of shape {x.shape}"
+        )
     return d % rank

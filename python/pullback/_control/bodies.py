@@ -1,7 +1,7 @@
-"""Bodies: the function of a loop or a branch, called once with stand-ins, and what it returned.
+"""The functions of loops and branches: recorded once on placeholders.
 
-A `Nest` is a nest of Python containers with tensors for leaves; None in it is structure. Errors
-name a leaf by its path, and the function by its place.
+A `Recording` is a function while it is recorded. A `Nest` is a pytree with tensors for leaves; None
+in it is structure. Errors name a leaf by its path and the function by its location.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .._core import Tensor, Variable
 
 
 class Nest:
-    """The leaves of a nest as tensors, and how to make another one of it."""
+    """The leaves of a pytree as tensors, and the structure to rebuild it."""
 
     def __init__(self, nest: Any, who: str) -> None:
         leaves, self.structure = flatten(nest)
         self.paths = written_behind(nest)
         self.none = [leaf is None for leaf in leaves]
         self.tensors: list[Tensor] = []
-        self.numbers: list[bool] = []  # of Python, whose dtype may follow
+        self.numbers: list[bool] = []  # Python numbers, whose dtype may change
         for leaf, path in zip(leaves, self.paths, strict=True):
             if leaf is None:
                 continue
@@ -33,12 +33,12 @@ class Nest:
             self.tensors.append(tensor_of(leaf, f"{who}{path}"))
 
     def like(self, tensors: Iterable[Any]) -> Any:
-        """A nest of this structure with other leaves."""
+        """Return a pytree of this structure with other leaves."""
         rest = iter(tensors)
         return unflatten(self.structure, [None if none else next(rest) for none in self.none])
 
     def names(self) -> list[str]:
-        """The path of each tensor."""
+        """Return the path of each tensor."""
         return [p for p, none in zip(self.paths, self.none, strict=True) if not none]
 
     def same_structure(self, other: Nest) -> bool:
@@ -59,18 +59,18 @@ def tensor_of(leaf: Any, who: str) -> Tensor:
 
 def int64_of(number: int, who: str, what: str) -> int:
     if not -(2**63) <= number < 2**63:
-        raise OverflowError(f"{who}: {what}: {_core.shown(number)} does not fit in int64")
+        raise OverflowError(f"{who}: expected an int64 for {what}, got {_core.shown(number)}")
     return number
 
 
 def callable_of(f: Any, who: str, what: str) -> Any:
     if not callable(f):
-        raise TypeError(f"{who}: {what}: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"{who}: expected a function for {what}, got {_core.shown(f)}")
     return f
 
 
 class Recording:
-    """Records a body: while it is open, operations go into it."""
+    """Records a function: while it is open, new operations belong to its body."""
 
     def __init__(self, who: str, f: Callable[..., Any]) -> None:
         self.who = who
@@ -85,7 +85,7 @@ class Recording:
         self.trace.abandon()
 
     def stand_ins(self, tensors: Sequence[Tensor], stacked: bool = False) -> list[Tensor]:
-        """An argument for each tensor, or for an entry of it."""
+        """Return a placeholder for each tensor, or for an entry of its first axis."""
         return [self.trace.argument(x.dtype, x.shape[1:] if stacked else x.shape) for x in tensors]
 
     def returned(self, result: Any, what: str) -> Nest:
@@ -96,14 +96,15 @@ class Recording:
 
 
 def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> bool:
-    """Whether what a body returned has the types of what it was given. Numbers of Python among
-    that take the dtype that the body gives them, and then the body must run again: False.
-    TypeError or ValueError where a leaf changes.
+    """Return whether the result of a body has the types of its input; False if it must run again.
+
+    A Python number in the state takes the dtype that the body gives it. Then the body must run
+    again. Any other change of a leaf raises TypeError or ValueError.
     """
     if not state.same_structure(returned):
         raise ValueError(
-            f"{who}: {where} returned the structure {_shape_of(returned)} for {what}, which is "
-            f"{_shape_of(state)}: return what it was given, in the same nest"
+            f"{who}: expected the structure {_shape_of(state)} for {what} from {where}, got "
+            f"{_shape_of(returned)}"
         )
     again = False
     for k, (path, old, new) in enumerate(
@@ -111,8 +112,8 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
     ):
         if old.shape != new.shape:
             raise ValueError(
-                f"{who}: {where} returned shape {new.shape} for {what}{path}, which has shape "
-                f"{old.shape}: shapes do not change between iterations"
+                f"{who}: expected shape {old.shape} for {what}{path} from {where}, got "
+                f"{new.shape}; a loop cannot change shapes"
             )
         if old.dtype == new.dtype:
             continue
@@ -121,15 +122,17 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
             again = True
             continue
         raise TypeError(
-            f"{who}: {where} returned {new.dtype} {new.shape} for {what}{path}, which is "
-            f"{old.dtype} {old.shape}: cast it"
+            f"{who}: expected dtype {old.dtype} for {what}{path} from {where}, got {new.dtype}; "
+            "cast it"
         )
     return not again
 
 
 def _takes(dtype: Any, number: Any) -> bool:
-    """Whether a number of Python, which has this dtype by itself, may have the other one: a float
-    any floating one, an integer any that is no bool."""
+    """Return whether a Python number of dtype `number` may take the other dtype.
+
+    A float may take any floating dtype, an integer any dtype except bool.
+    """
     if dtype.kind == "b" or number.kind == "b":
         return False
     return "iufc".index(dtype.kind) >= "iufc".index(number.kind) or (number.kind, dtype.kind) == (

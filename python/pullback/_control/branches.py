@@ -1,4 +1,4 @@
-"""Branches as operations: only the one that is chosen runs."""
+"""Branches as operations: only the chosen function is evaluated."""
 
 from __future__ import annotations
 
@@ -14,21 +14,48 @@ __all__ = ["cond", "switch"]
 
 
 def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any) -> Any:
-    """f(*operands) where pred holds, g(*operands) where it does not; only one of them is computed.
+    """Evaluate `f(*operands)` if `pred` is True, and `g(*operands)` otherwise.
 
-    pred: a bool, or a bool tensor of rank 0.
-    f, g: take the operands, each any nest, and return nests of one structure with the same shapes
-        and dtypes. What they use from outside counts as an operand too.
+    Both functions are called once, with placeholders. The choice is made when the result is
+    evaluated, and the operations of the other function are not evaluated. So, unlike with `where`,
+    its NaN or infinity cannot reach a gradient. The gradient with respect to tensors that only the
+    other function uses is zero.
 
-    Both are called once, with stand-ins; the choice is made when the result is computed, and what
-    the other one does inside is not: unlike with `where`, no NaN or infinity of it can reach a
-    gradient. The gradient by what only the other one uses is zero. Under `vmap`, where entries
-    choose differently, both are computed for all entries and each entry takes its own: then what a
-    choice kept from failing fails, and what it kept from running without an end does so.
+    If the predicate differs between the entries of a `vmap`, both functions are evaluated for all
+    entries, and each entry takes its own result. An error or an endless loop that the choice would
+    have avoided then occurs.
 
-    Raises TypeError for a predicate that is no bool of rank 0, and where dtypes differ; ValueError
-    where shapes or structures do; RuntimeError where f or g looks at a value.
+    Parameters
+    ----------
+    pred : bool or Tensor
+        Predicate of dtype bool and shape ().
+    f, g : callable
+        Functions of the operands that return pytrees of the same structure, shapes and dtypes.
+        Outer tensors and variables that they use count as operands too.
+    *operands
+        Arguments of both functions: tensors, arrays, numbers or pytrees of them.
 
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        Structure, shapes and dtypes of the results of `f` and `g`.
+
+    Raises
+    ------
+    TypeError
+        If `pred` is not a bool of shape (), if `f` or `g` is not callable, or if the results differ
+        in dtype.
+    ValueError
+        If the results differ in structure or shape.
+    RuntimeError
+        If `f` or `g` reads the value of a placeholder.
+
+    See Also
+    --------
+    switch, where
+
+    Examples
+    --------
     >>> x = pb.Variable(0.0)
     >>> y = pb.cond(x > 0, pb.log, lambda x: x * 2, x)
     >>> float(y), float(pb.gradients(y, x)[0])
@@ -39,27 +66,54 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any
     which = tensor_of(pred, "cond: pred")
     if which.dtype != bool or which.shape != ():
         raise TypeError(
-            f"cond: pred: expected a bool of shape (), got {which.dtype} of shape {which.shape}"
+            f"cond: expected a bool of shape () for pred, got {which.dtype} of shape {which.shape}"
         )
     return _branch("cond", _core.cast(_core.logical_not(which), "int64"), (f, g), operands)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """branches[index](*operands); only that one is computed.
+    """Evaluate `branches[index](*operands)`.
 
-    index: an integer, or an integer tensor of rank 0. One that is out of range counts as the
-        nearest: 0, or that of the last branch.
-    branches: functions of the operands that return nests of one structure with the same shapes and
-        dtypes.
+    All functions are called once, with placeholders. Only the chosen one is evaluated; `cond`
+    describes gradients and `vmap`.
 
-    Otherwise as `cond`.
+    Parameters
+    ----------
+    index : int or Tensor
+        Index of an integer dtype and shape (). An index that is out of range is clipped to the
+        first or the last function.
+    branches : sequence of callable
+        Functions of the operands that return pytrees of the same structure, shapes and dtypes.
+    *operands
+        Arguments of all functions: tensors, arrays, numbers or pytrees of them.
 
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        Structure, shapes and dtypes of the results of the functions.
+
+    Raises
+    ------
+    TypeError
+        If `index` is not an integer of shape (), if a function is not callable, or if the results
+        differ in dtype.
+    ValueError
+        If `branches` is not a sequence or is empty, or if the results differ in structure or shape.
+    RuntimeError
+        If a function reads the value of a placeholder.
+
+    See Also
+    --------
+    cond
+
+    Examples
+    --------
     >>> pb.switch(pb.constant(1), [pb.sin, pb.square, pb.exp], 3.0)
     Tensor(9., dtype=float32)
     """
     if not isinstance(branches, Sequence) or not branches:
         raise ValueError(
-            f"switch: branches: expected functions in a list, got {_core.shown(branches)}"
+            f"switch: expected a list of functions for branches, got {_core.shown(branches)}"
         )
     functions = tuple(branches)
     for k, f in enumerate(functions):
@@ -67,10 +121,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     which = tensor_of(index, "switch: index")
     if which.dtype.kind not in "iu" or which.shape != ():
         raise TypeError(
-            f"switch: index: expected an integer of shape (), got {which.dtype} of shape "
+            f"switch: expected an integer of shape () for index, got {which.dtype} of shape "
             f"{which.shape}"
         )
-    if which.dtype == np.uint64:  # which the cast would make negative, from 2**63 on
+    if which.dtype == np.uint64:  # the cast would make values from 2**63 on negative
         which = _core.minimum(which, len(functions) - 1)
     return _branch("switch", _core.cast(which, "int64"), functions, operands)
 
@@ -93,14 +147,15 @@ def _branch(who: str, which: Any, functions: tuple[Any, ...], operands: tuple[An
 
 def _check_alike(a: Nest, b: Nest, who: str, where_a: str, where_b: str) -> None:
     if not a.same_structure(b):
-        raise ValueError(f"{who}: {where_a} and {where_b} return nests of different structure")
+        raise ValueError(f"{who}: expected results of one structure from {where_a} and {where_b}")
     for path, x, y in zip(a.names(), a.tensors, b.tensors, strict=True):
         if x.shape != y.shape:
             raise ValueError(
-                f"{who}: result{path} of {where_a} has shape {x.shape}, that of {where_b} {y.shape}"
+                f"{who}: expected one shape for result{path}, got {x.shape} from {where_a} and "
+                f"{y.shape} from {where_b}"
             )
         if x.dtype != y.dtype:
             raise TypeError(
-                f"{who}: result{path} of {where_a} is {x.dtype}, that of {where_b} {y.dtype}: "
-                "cast one of them"
+                f"{who}: expected one dtype for result{path}, got {x.dtype} from {where_a} and "
+                f"{y.dtype} from {where_b}; cast one of them"
             )

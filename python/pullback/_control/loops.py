@@ -19,28 +19,59 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
 ) -> tuple[Any, Any]:
-    """Goes along xs with a state: (carry, y) = f(carry, x) for each entry x of the first axis.
+    """Iterate a function along the first axis of `xs` with a carried state.
 
-    carry: a nest of tensors, arrays and numbers; f returns one of the same structure, shapes and
-        dtypes. A number of Python takes the dtype that f gives it, for which f is called once more.
-    xs: a nest of tensors with one length n of their first axis, of which f sees one entry after
-        the other; or None, and `length` says how often f runs.
-    reverse: from the last entry to the first; y of an entry stands where its x does.
+    Each iteration computes `(carry, y) = f(carry, x)` for an entry x of the first axis. `f` is
+    called once, with placeholders, and becomes one operation: a plan of its own that runs n times,
+    for any n. Placeholders have no values. Outer tensors and variables that `f` uses have their
+    values at the time of the call. A random operation draws new numbers in every iteration.
 
-    Returns (carry, ys): the last state, and each y stacked along a first axis of length n. Where
-    n is 0, that is the first state, and empty tensors.
+    The gradient is a scan in the opposite direction, which recomputes each iteration from the state
+    that it began with. It is differentiable in turn. The states take n times the memory of one.
 
-    f is called once, with stand-ins, and what it does is one operation: a plan of its own that
-    runs n times, however large n is. Inside, tensors have no value; what f uses from outside,
-    variables included, is as it was at the call. A random number is another one in every
-    iteration. The gradient is a scan the other way, which computes the inside of an iteration
-    again from the state it began with, and is differentiable in turn; the states take n times the
-    memory of one.
+    Parameters
+    ----------
+    f : callable
+        Function `f(carry, x)` that returns a pair (carry, y). The new carry has the structure,
+        shapes and dtypes of the old one.
+    carry : pytree of array_like
+        Initial state of tensors, arrays and numbers. A Python number takes the dtype that `f` gives
+        it; `f` is then called once more.
+    xs : pytree of array_like, optional
+        Inputs whose first axes have the same size n. `f` receives one entry of each. Without it,
+        `length` is required.
+    length : int, optional
+        Number of iterations. Default: the size of the first axis of `xs`.
+    reverse : bool, optional
+        If True, iterate from the last entry to the first; each y is at the position of its x.
+        Default: False.
 
-    Raises TypeError where f returns no pair or another dtype; ValueError for another shape or
-    structure, and for lengths that differ; RuntimeError where f looks at a value or assigns a
-    variable; OverflowError for a length beyond int64.
+    Returns
+    -------
+    carry : Tensor or pytree of Tensor
+        The last state; the initial state if n is 0.
+    ys : Tensor or pytree of Tensor
+        The results y, stacked along a new first axis of size n.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or does not return a pair, if a dtype of the carry changes, or if
+        `length` is not an integer.
+    ValueError
+        If a shape or the structure of the carry changes, if the sizes of the first axes differ, or
+        if the number of iterations is negative or not known.
+    RuntimeError
+        If `f` reads the value of a placeholder or assigns a variable.
+    OverflowError
+        If `length` does not fit in int64.
+
+    See Also
+    --------
+    map, fori_loop, while_loop, associative_scan
+
+    Examples
+    --------
     >>> total, sums = pb.scan(lambda s, x: (s + x, s + x), 0.0, pb.constant([1.0, 2.0, 3.0]))
     >>> float(total), sums.numpy().tolist()
     (6.0, [1.0, 3.0, 6.0])
@@ -60,7 +91,7 @@ def scan(
             result = f(state.like(given[:count]), along.like(given[count:]))
             if not isinstance(result, (tuple, list)) or len(result) != 2:
                 raise TypeError(
-                    f"scan: {body.place} returned {_core.shown(result)}: expected a pair (carry, y)"
+                    f"scan: expected a pair (carry, y) from {body.place}, got {_core.shown(result)}"
                 )
             after = body.returned(result[0], "the carry")
             each = body.returned(result[1], "y")
@@ -75,41 +106,63 @@ def _length(along: Nest, length: Any, who: str) -> int:
     lengths = {}
     for path, x in zip(along.names(), along.tensors, strict=True):
         if not x.shape:
-            raise ValueError(f"{who}: xs{path} has no axis to go along: its shape is ()")
+            raise ValueError(f"{who}: expected at least one axis for xs{path}, got shape ()")
         lengths[path] = x.shape[0]
     if length is not None:
         try:
             length = index(length)
         except TypeError:
             raise TypeError(
-                f"{who}: length: expected an integer, got {_core.shown(length)}"
+                f"{who}: expected an integer for length, got {_core.shown(length)}"
             ) from None
         if length < 0:
-            raise ValueError(f"{who}: length is at least 0, got {length}")
+            raise ValueError(f"{who}: expected a non-negative integer for length, got {length}")
         int64_of(length, who, "length")
     elif not lengths:
-        what_to_do = ": say with `length` how many iterations there are" if who == "scan" else ""
-        raise ValueError(f"{who}: xs has no tensors to go along{what_to_do}")
+        what_to_do = "; pass the number of iterations as length" if who == "scan" else ""
+        raise ValueError(f"{who}: expected at least one tensor for xs, got none{what_to_do}")
     known = next(iter(lengths.values())) if length is None else length
     for path, n in lengths.items():
         if n != known:
             raise ValueError(
-                f"{who}: xs{path} has length {n} along its first axis, expected {known}"
+                f"{who}: expected size {known} for the first axis of xs{path}, got {n}"
             )
     return int(known)
 
 
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """f of each entry of the first axis of xs, stacked: f(xs[0]), f(xs[1]), and so on.
+    """Apply `f` to each entry of the first axis of `xs` and stack the results.
 
-    xs: a nest of tensors with one length of their first axis; f sees one entry of each, and returns
-        any nest. Returns that nest with the results stacked along a first axis.
+    This is a `scan` without a carried state. The entries are computed one after the other, in the
+    memory of one. See `vmap` for all entries at once.
 
-    A `scan` that carries nothing. What f does is computed for one entry at a time, in the memory
-    of one.
+    Parameters
+    ----------
+    f : callable
+        Function of one entry that returns a tensor or a pytree of tensors.
+    xs : pytree of array_like
+        Inputs whose first axes have the same size n. `f` receives one entry of each.
 
-    Raises ValueError for lengths that differ; see `scan`.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        Structure of the result of `f`, with a new first axis of size n.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable.
+    ValueError
+        If the sizes of the first axes differ, or if `xs` has no tensors.
+    RuntimeError
+        If `f` reads the value of a placeholder or assigns a variable.
+
+    See Also
+    --------
+    scan, vmap
+
+    Examples
+    --------
     >>> pb.map(lambda row: pb.sum(row * row), pb.constant([[1.0, 2.0], [3.0, 4.0]]))
     Tensor([ 5., 25.], dtype=float32)
     """
@@ -124,18 +177,45 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 
 
 def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:
-    """state = body(i, state) for i = lower … upper - 1.
+    """Iterate `state = body(i, state)` for i from `lower` to `upper - 1`.
 
-    lower, upper: integers. A tensor of rank 0 is one that is known when the loop runs: then its
-        gradient is that of a `while_loop`.
-    body: takes i, an int64 tensor of rank 0, and the state; returns the state.
-    state: a nest of tensors, arrays and numbers, whose structure, shapes and dtypes stay.
+    `body` is called once, with placeholders, as in `scan`. With bounds that are Python integers the
+    gradient is that of `scan`. With a tensor as bound, which is known when the loop runs, it is
+    that of `while_loop`.
 
-    Returns the last state; the given one where upper is not above lower.
+    Parameters
+    ----------
+    lower, upper : int or Tensor
+        Bounds: integers, or tensors of an integer dtype and shape ().
+    body : callable
+        Function of i, an int64 tensor of shape (), and the state. It returns the state with the
+        same structure, shapes and dtypes.
+    state : pytree of array_like
+        Initial state of tensors, arrays and numbers. A Python number takes the dtype that `body`
+        gives it.
 
-    Raises TypeError for bounds that are no integers, and OverflowError for numbers beyond int64;
-    see `scan`.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        The last state; the initial state if `upper` is not above `lower`.
 
+    Raises
+    ------
+    TypeError
+        If `body` is not callable, if a bound is not an integer, or if a dtype of the state changes.
+    ValueError
+        If a shape or the structure of the state changes.
+    RuntimeError
+        If `body` reads the value of a placeholder or assigns a variable.
+    OverflowError
+        If a bound, or the number of iterations, does not fit in int64.
+
+    See Also
+    --------
+    scan, while_loop
+
+    Examples
+    --------
     >>> pb.fori_loop(0, 5, lambda i, total: total + i, 0)
     Tensor(10, dtype=int64)
     """
@@ -165,14 +245,15 @@ def _bound(bound: Any, what: str) -> Any:
     if isinstance(bound, (_core.Tensor, _core.Variable)):
         if bound.dtype.kind not in "iu" or bound.shape != ():
             raise TypeError(
-                f"fori_loop: {what}: expected an integer, got {bound.dtype} of shape {bound.shape}"
+                f"fori_loop: expected an integer for {what}, got {bound.dtype} of shape "
+                f"{bound.shape}"
             )
         return bound
     try:
         number = index(bound)
     except TypeError:
         raise TypeError(
-            f"fori_loop: {what}: expected an integer, got {_core.shown(bound)}"
+            f"fori_loop: expected an integer for {what}, got {_core.shown(bound)}"
         ) from None
     return int64_of(number, "fori_loop", what)
 
@@ -184,28 +265,57 @@ def while_loop(
     *,
     memory_limit: int | None = None,
 ) -> Any:
-    """state = body(state) for as long as cond(state) holds.
+    """Iterate `state = body(state)` while `cond(state)` is True.
 
-    cond: takes the state and returns a bool tensor of rank 0.
-    body: takes the state and returns it.
-    state: a nest of tensors, arrays and numbers, given to both as one value; its structure, shapes
-        and dtypes stay. A number of Python takes the dtype that body gives it, for which body is
-        called once more.
-    memory_limit: how many bytes of memory a gradient may take for states. A gradient goes back over
-        the states that the loop went through, for which the loop runs once more; where there are
-        too many to keep, some are kept and the others made again from these, bit for bit, as few
-        times as can be (Griewank and Walther, "Algorithm 799: revolve", 2000).
+    Both functions are called once, with placeholders, as in `scan`. The loop is one operation,
+    whose number of iterations is determined when it runs. Under `vmap` it runs until all entries
+    are done; `body` and `cond` are evaluated for finished entries too, with their final state.
 
-    Returns the last state: the given one where cond does not hold for it.
+    A gradient visits the states of all iterations in reverse, for which the loop runs once more. If
+    they do not fit in `memory_limit`, some are stored and the others recomputed from these, bit for
+    bit, in the least number of evaluations [1]_.
 
-    Both are called once, with stand-ins; the loop is one operation, and how often it runs is found
-    out when it does. Otherwise as `scan`. Under `vmap` it runs until all entries are done: body and
-    cond are computed for those that are done as well, with the state that they keep.
+    Parameters
+    ----------
+    cond : callable
+        Function of the state that returns a bool tensor of shape ().
+    body : callable
+        Function of the state that returns the state with the same structure, shapes and dtypes.
+    state : pytree of array_like
+        Initial state of tensors, arrays and numbers, passed to both functions as one argument. A
+        Python number takes the dtype that `body` gives it; `body` is then called once more.
+    memory_limit : int, optional
+        Memory in bytes that a gradient may take for states; at least three states. Default: no
+        limit.
 
-    Raises TypeError for a condition that is no bool of rank 0, and where a dtype changes;
-    ValueError where a shape or the structure does, and for a memory_limit that does not hold three
-    states; OverflowError for one beyond int64; RuntimeError where one looks at a value.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        The last state; the initial state if `cond` is False for it.
 
+    Raises
+    ------
+    TypeError
+        If a function is not callable, if the condition is not a bool of shape (), if a dtype of the
+        state changes, or if `memory_limit` is not an integer.
+    ValueError
+        If a shape or the structure of the state changes, or if three states do not fit in
+        `memory_limit`.
+    RuntimeError
+        If a function reads the value of a placeholder or assigns a variable.
+    OverflowError
+        If `memory_limit` does not fit in int64.
+
+    See Also
+    --------
+    fori_loop, scan
+
+    References
+    ----------
+    .. [1] A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Trans. Math. Softw. 26, 2000.
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> y = pb.while_loop(lambda s: s < 100.0, lambda s: s * s, x)
     >>> float(y), float(pb.gradients(y, x)[0])
@@ -227,9 +337,9 @@ def while_loop(
         good = len(answer.tensors) == 1 and answer.paths == [""]
         if not good or answer.tensors[0].dtype != bool or answer.tensors[0].shape != ():
             found = answer.tensors[0] if good else None
-            got = f"{found.dtype} of shape {found.shape}" if found is not None else "a nest"
+            got = f"{found.dtype} of shape {found.shape}" if found is not None else "a pytree"
             raise TypeError(
-                f"while_loop: {question.place} returned {got}: expected a bool of shape ()"
+                f"while_loop: expected a bool of shape () from {question.place}, got {got}"
             )
     memory = 0 if memory_limit is None else _memory(memory_limit, start)
     outputs = _core.while_loop(question.close(answer.tensors), recorded, start.tensors, memory)
@@ -241,11 +351,12 @@ def _memory(limit: Any, state: Nest) -> int:
         limit = index(limit)
     except TypeError:
         raise TypeError(
-            f"while_loop: memory_limit: expected a number of bytes, got {_core.shown(limit)}"
+            f"while_loop: expected an integer for memory_limit, got {_core.shown(limit)}"
         ) from None
     least = 3 * sum(-(-x.nbytes // 64) * 64 for x in state.tensors)
     if limit < max(least, 1):
         raise ValueError(
-            f"while_loop: memory_limit: {limit} bytes do not hold three states, which take {least}"
+            f"while_loop: expected at least {least} bytes, the size of three states, for "
+            f"memory_limit, got {limit}"
         )
     return int64_of(limit, "while_loop", "memory_limit")

@@ -1,8 +1,8 @@
-"""What a tensor was made from, step by step, as far as that is still known.
+"""The operations that a tensor was computed from, as far as they are still known.
 
-A step is an operation that was carried out. The core tells what it was made from, whether a
-gradient passes it, and, while debugging is on, the line of the user's program; see
-`cpp/explain/ancestry.h`.
+A `Step` is an operation that was carried out, or a leaf. The core reports its inputs, whether a
+gradient passes it and, while debugging is on, the line of the program; see
+`cpp/explain/ancestry.h`. `Ancestry` is the graph of the steps that lead to y.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEAVES = {"constant", "scalar", "argument", "read", ""}
 
 
 class Place(NamedTuple):
-    """A line of the user's program."""
+    """A line of the program."""
 
     file: str
     line: int
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line itself, where the file can be read."""
+        """Return the source line, or an empty string if the file cannot be read."""
         from linecache import checkcache, getline
 
         checkcache(self.file)
@@ -43,19 +43,19 @@ class Place(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """Where in a loop or a branch something was done."""
+    """The position of a step in a loop or a branch."""
 
-    operation: int  # the number of the loop or the branch
+    operation: int  # number of the loop or branch
     kind: str
-    function: str  # and its place
-    first: int  # iteration; or which function a branch took
-    length: int  # iterations
-    of: int  # so many
-    closed: bool  # it is what is left of the loop, with so many iterations
+    function: str  # its function and the location of that
+    first: int  # first iteration, or index of the function that a branch took
+    length: int  # number of iterations
+    of: int  # number of iterations of the whole loop, or of functions
+    closed: bool  # whether it is a rest of the loop that is not unrolled
     place: Place | None
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: plain values."""
+        """Return the position as plain values."""
         number = "iteration" if self.kind == "loop" else "branch"
         return {
             "kind": self.kind,
@@ -79,17 +79,17 @@ class Inside(NamedTuple):
 class Step:
     """An operation that was carried out, or a leaf."""
 
-    label = ""  # what finds it again without a line, if anything does
-    operation = 0  # of a loop or a branch its number, whichever of its results this is
-    inside: tuple[Inside, ...] = ()  # the outermost first
-    # The library function that made it as one of several operations; empty if the program did.
+    label = ""  # a name that identifies it if it has no line
+    operation = 0  # number of the loop or branch that this step is a result of
+    inside: tuple[Inside, ...] = ()  # positions in loops and branches, outermost first
+    # The library function that created it among other operations; empty if the program did.
     inside_of = ""
-    made_from = 0  # inside of a loop: the number of what it repeats
+    made_from = 0  # inside a loop: number of the operation that it is an instance of
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.number: int = fields["number"]
         self.name: str = fields["name"]
-        self.kind = self.name  # the operation, whatever the step itself is called
+        self.kind = self.name  # name of the operation; `name` may differ
         self.dtype: Any = fields["dtype"]
         self.inputs: list[int] = fields["inputs"]
         self.passes: bool = fields["passes"]
@@ -103,7 +103,7 @@ class Step:
         self.place = Place(*fields["place"]) if fields["place"] else None
         if fields["through"] != self.name:
             self.inside_of = fields["through"]
-        self.tensor: Any = fields["tensor"]  # None: it is gone
+        self.tensor: Any = fields["tensor"]  # None if it was released
         self.tracked: bool = fields["tracked"]
         self.traced: bool = fields["traced"]
         self.origin: str = fields["origin"]
@@ -115,7 +115,7 @@ class Step:
 
     @property
     def size(self) -> int | None:
-        """How many elements it has; None where that is not known."""
+        """Return the number of elements; None if it is not known."""
         return None if self.tensor is None else self.tensor.size
 
     @property
@@ -124,7 +124,7 @@ class Step:
 
     @property
     def carries(self) -> bool:
-        """Whether a gradient by it can be asked for."""
+        """Return whether a gradient with respect to it can be requested."""
         return self.tensor is not None and self.is_float
 
     @property
@@ -141,19 +141,19 @@ class Step:
 
     @property
     def form(self) -> str:
-        """Its dtype and shape, where they are known."""
+        """Return the dtype and shape, if they are known."""
         return "" if self.tensor is None else f"{self.tensor.dtype}{list(self.tensor.shape)}"
 
 
 def name_reads(steps: dict[int, Step], xs: Iterable[Any]) -> None:
-    """Tells the reads of some variables their names, which are else known while debugging."""
+    """Set the names of variables on their reads, which are otherwise known only while debugging."""
     names = {_core.identity_of(x, None)[1]: x.name for x in xs if isinstance(x, Variable)}
     for step in steps.values():
         step.variable_name = names.get(step.variable, step.variable_name)
 
 
 class Ancestry:
-    """The steps that lead to y, and which of them depend on x."""
+    """The steps that lead to y, and those among them that depend on x."""
 
     def __init__(
         self, question: Question, also: Iterable[int] = (), assignments: bool = False
@@ -186,7 +186,7 @@ class Ancestry:
         return bool(self.variable) and step.variable == self.variable
 
     def _dependents(self) -> set[int]:
-        """The steps that were made from x, and x itself."""
+        """Return the numbers of x and of the steps that were computed from it."""
         out: set[int] = set()
         for number, step in self.steps.items():  # by creation: inputs come first
             if self.is_x(step) or any(i in out for i in step.inputs):
@@ -194,7 +194,7 @@ class Ancestry:
         return out
 
     def inputs(self, step: Step) -> list[Step]:
-        """Those of a step that depend on x; none of x itself."""
+        """Return the inputs of a step that depend on x; none for x itself."""
         if self.is_x(step):
             return []
         return [self.steps[i] for i in dict.fromkeys(step.inputs) if i in self.depends]
@@ -208,7 +208,7 @@ class Ancestry:
         return self.y in self.depends
 
     def descending(self) -> list[Step]:
-        """The steps between y and x, y first."""
+        """Return the steps between y and x, y first."""
         below = {self.y}
         out = []
         for number in sorted(self.depends, reverse=True):
@@ -220,7 +220,7 @@ class Ancestry:
         return out
 
     def path(self, through: Step | None = None, among: Collection[int] | None = None) -> list[Step]:
-        """The shortest way from y to x, through a step of it; `among` some numbers, if it can."""
+        """Return the shortest path from y to x through a step, if possible `among` some numbers."""
         allowed = self.depends if among is None else among
         if through is not None:
             head = self._way(self.y, lambda step: step is through, allowed)
@@ -250,12 +250,12 @@ class Ancestry:
 
 
 def maker_of(steps: dict[int, Step], x: Any) -> Step:
-    """The step among these that made x."""
+    """Return the step that created x."""
     return steps[_core.identity_of(x, None)[0]]
 
 
 def place_of(x: Any) -> Place | None:
-    """Where a tensor was made."""
+    """Return the line that created a tensor."""
     if isinstance(x, Variable):
         return None
     place = _core.place_of(x)
@@ -263,7 +263,7 @@ def place_of(x: Any) -> Place | None:
 
 
 def shortened(path: list[Step], culprits: set[int]) -> list[Step | None]:
-    """Of a long path both ends, and what is near a culprit; None for what is left out."""
+    """Return the ends of a long path and the steps near culprits; None for omitted steps."""
     near = {i for i, step in enumerate(path) if step.number in culprits}
     shown = {i for at in near for i in range(at - 3, at + 4)}
     shown |= set(range(8)) | set(range(len(path) - 8, len(path)))

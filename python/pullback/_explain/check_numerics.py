@@ -1,4 +1,4 @@
-"""`check_numerics`: the first number that is not finite, at the line that made it."""
+"""`check_numerics`: find the first number that is not finite, and the line that computed it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,35 @@ __all__ = ["check_numerics"]
 
 @contextmanager
 def check_numerics() -> Iterator[None]:
-    """Context manager: the first value or cotangent that is NaN or infinite is an error.
+    """Return a context manager that raises an error for the first value that is NaN or infinite.
 
-    In its block every operation is computed when it is called, traced functions run as they are
-    written, and so the FloatingPointError comes from the line whose operation made a
-    number that is not finite of finite ones. In a reverse pass it names the operation whose slope
-    did, and the line that this was made at. Constants may be infinite; what is computed may not.
-    What has no values is not looked into: a function that is being traced, and a graph of
-    compat.tf1. It is for finding faults: everything is slower.
+    Inside the block every operation is evaluated when it is called, and traced functions run as
+    plain Python. So the error is raised at the line whose operation computed a number that is not
+    finite from finite ones. In a reverse pass the error names the operation whose slope is not
+    finite, and the line that created it. Constants may be infinite; computed values may not.
+    Tensors without values are not checked: those of a function that is being traced, and of a graph
+    of `compat.tf1`. It is a tool for debugging: everything is slower.
 
-    The block belongs to the context (`contextvars`), as a tape's does: other asyncio tasks and
-    threads do not see it, but the caller of a generator that is suspended inside the block does.
+    The block belongs to the context (`contextvars`), as that of a tape does. Other asyncio tasks
+    and threads are not affected, but the caller of a generator that is suspended inside the block
+    is.
 
+    Returns
+    -------
+    context manager
+        Context manager without a value.
+
+    Raises
+    ------
+    FloatingPointError
+        If a value or a cotangent inside the block is NaN or infinite.
+
+    See Also
+    --------
+    explain
+
+    Examples
+    --------
     >>> x = pb.Variable([4.0, 0.0], name="x")
     >>> with pb.check_numerics():
     ...     y = pb.sum(pb.sqrt(x))

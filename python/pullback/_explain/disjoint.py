@@ -1,5 +1,8 @@
-"""Why y was not made from x at all: x came later, its value left the graph, it was assigned; and
-what a gradient misses because a value left the graph."""
+"""Why y does not depend on x, and what a gradient misses because a value left the graph.
+
+x may be newer than y, its value may have left the graph, or it may have been assigned to a
+variable. Start reading at `why_apart`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from .finding import Finding
 from .query import Question, ancestors_of
 from .tracking import WATCH, counts, not_watched
 
-# What takes a part of a tensor, or the whole in another form.
+# Operations that return a part of a tensor, or the whole in another shape.
 VIEWS = {"identity", "reshape", "slice", "take", "transpose"}
 
 
@@ -35,7 +38,10 @@ def _made_after(question: Question, ancestry: Ancestry) -> Finding | None:
 
 
 def made_after(question: Question, ancestry: Ancestry, parents: dict[int, Step]) -> Finding | None:
-    """Why x is newer than y, or beside it; `parents` are the steps that lead to x."""
+    """Return the finding that x is newer than y or beside it.
+
+    `parents` are the steps that lead to x.
+    """
     made = parents[ancestry.x]
     place = question.x_place()
     shared = [n for n in sorted(parents, reverse=True) if n in ancestry.steps and n != ancestry.x]
@@ -47,34 +53,35 @@ def made_after(question: Question, ancestry: Ancestry, parents: dict[int, Step])
     if ancestry.y in parents:
         return Finding(
             "made_after",
-            "{x} was made from {y}: are the two in the right order?",
-            "explain(y, x) is about the gradient of y by x",
+            "{x} was computed from {y}; the two may be in the wrong order",
+            "explain(y, x) explains the gradient of y by x",
             made,
             place,
         )
     if common and made.kind in VIEWS:
         return Finding(
             "made_after",
-            f"{{x}} is a new tensor, made by {made} from {common[0]} after {{y}}",
-            f"ask about {common[0]}, and take the part of its gradient",
+            f"{{x}} is a new tensor, computed by {made} from {common[0]} after {{y}}",
+            f"differentiate with respect to {common[0]}, and index that gradient",
             made,
             place,
         )
     if common:
         return Finding(
             "rebound",
-            f"{{x}} was made by {made} after {{y}}, and both were made from {common[0]}. An "
-            "assignment to a name such as `w = w - rate * slope` makes a new tensor, and {y} knows "
-            "only the old one",
-            "ask before the name is bound again, keep the old tensor, or make it a Variable and "
-            "use assign",
+            f"{{x}} was computed by {made} after {{y}}, and both from {common[0]}. An assignment "
+            "to a name such as `w = w - rate * slope` creates a new tensor, and {y} depends on "
+            "the old one",
+            "compute the gradient before the name is rebound, keep the old tensor, or use a "
+            "Variable and assign",
             made,
             place,
         )
     return Finding(
         "made_after",
-        f"{{x}} was made by {made} after {{y}}, so {{y}} cannot depend on it",
-        "make {y} from {x}, or ask about the tensor that {y} was made from",
+        f"{{x}} was computed by {made} after {{y}}, so {{y}} cannot depend on it",
+        "compute {y} from {x}, or differentiate with respect to the tensor that {y} was computed "
+        "from",
         made,
         place_of(question.x),
     )
@@ -89,8 +96,8 @@ def _of_same_name(question: Question, ancestry: Ancestry) -> Finding | None:
         if step.variable_name == x.name:
             return Finding(
                 "another_variable",
-                f"{{y}} reads another variable that is named '{x.name}', too",
-                "ask about that one: it was made by another call of Variable",
+                f"{{y}} reads another variable with the name '{x.name}'",
+                "differentiate with respect to that variable; another call of Variable created it",
                 step,
             )
     return None
@@ -110,8 +117,11 @@ def missed(question: Question, ancestry: Ancestry) -> list[Finding]:
 def _through_numpy(
     question: Question, ancestry: Ancestry, surely: bool, distinctive: bool = False
 ) -> Finding | None:
-    """A value of something made from x was looked at, and y goes on from a constant: from that
-    value, `surely`, or from an array that was made later."""
+    """Return the finding that y continues from a value of x that left the graph.
+
+    With `surely`, a constant has that value; otherwise it is an array of the same shape that was
+    created later.
+    """
     looks = _core.looks()
     leaves = [s for s in ancestry.steps.values() if s.name in ("constant", "scalar")]
     if not looks or not leaves:
@@ -129,15 +139,13 @@ def _through_numpy(
             if best and rank >= best[0]:
                 continue
             same = _same_value(taken, value, leaf, distinctive)
-            # Constants are everywhere: one of another value and shape has its own reasons.
+            # A constant of another value and shape is probably unrelated.
             if same != surely or not (same or (leaf.shape and leaf.shape == shape)):
                 continue
-            back = f"the constant made at {leaf.place}" if leaf.place else "a constant"
-            goes_on = f"and {{y}} goes on from {back}"
+            back = f"the constant created at {leaf.place}" if leaf.place else "a constant"
+            goes_on = f"and {{y}} continues from {back}"
             if not same:
-                goes_on = (
-                    f"and {{y}} was made from {back} later, which looks as if it came from there"
-                )
+                goes_on = f"and {{y}} was computed later from {back}, which probably has that value"
             finding = Finding(
                 "numpy",
                 f"the value of {taken} left the graph with {how}(), {goes_on}",
@@ -170,8 +178,8 @@ def _through_assignment(question: Question) -> Finding | None:
             stored = ancestry.steps[step.inputs[0]]
             return Finding(
                 "assignment",
-                f"{{x}} went into {step} by an assignment, and no gradient passes an assignment",
-                "make {y} from the value itself, and assign it beside that",
+                f"{{x}} was assigned to {step}, and no gradient passes an assignment",
+                "compute {y} from the value itself, and assign it separately",
                 step,
                 stored.place,
             )
@@ -184,39 +192,40 @@ def _from_call(question: Question, ancestry: Ancestry) -> Finding | None:
             return Finding(
                 "not_kept",
                 f"{{y}} comes from a call of {step.origin}, which kept no history",
-                f"{{x}} counted for nothing when it was called: {WATCH}",
+                f"{{x}} was not tracked at that call: {WATCH}",
                 step,
             )
     return None
 
 
 def _history_gone(question: Question, ancestry: Ancestry) -> Finding | None:
-    """What y was made from has been computed and let go, and there are no records of it."""
+    """Return the finding that the inputs of y were released without a record."""
     top = ancestry.top
     if top.is_leaf and top.name == "constant" and not isinstance(question.y, Variable):
         return Finding(
             "not_kept",
-            "{y} has no history: it is a constant, or what a traced function returned that depends "
-            "on nothing that is watched, or behind stop_gradient or integers only",
-            "run the program, the tracing included, under set_debug(True); or explain what the "
-            "function computes without function()",
+            "{y} has no history: it is a constant, or a result of a traced function that depends "
+            "on nothing that is watched, or only through stop_gradient or integers",
+            "run the program, including the trace, under set_debug(True); or explain the result "
+            "without function()",
             top,
         )
     stopped = [s for s in ancestry.steps.values() if s.name == "stop_gradient" and s.is_leaf]
     if stopped:
         return Finding(
             "not_kept",
-            f"{stopped[0]} has let go of what it was made from; if {{x}} is there, that is why",
-            "run the program under set_debug(True), and explain knows",
+            f"{stopped[0]} has released its inputs; if {{x}} is among them, it is the cause",
+            "run the program under set_debug(True), so that explain can find the cause",
             stopped[0],
         )
     if top.tracked or not top.is_leaf or top.name in LEAVES - {""}:
         return None
     return Finding(
         "not_kept",
-        f"{{y}}, made by {top}, is not tracked: it depends on no variable and on nothing that was "
-        "watched, or every way there passes stop_gradient or an integer, so its history was let go",
-        "run the program under set_debug(True), and explain names the line",
+        f"{{y}}, computed by {top}, is not tracked: it depends on no variable and on no watched "
+        "tensor, or every path there passes stop_gradient or an integer. So its history was "
+        "released",
+        "run the program under set_debug(True), so that explain can name the line",
         top,
     )
 
@@ -229,7 +238,7 @@ def _unused(question: Question, ancestry: Ancestry) -> Finding:
     rerun += "" if _core.recording() else "left the graph by numpy() or float()"
     return Finding(
         "unused",
-        f"{{y}} was not made from {{x}}: it depends on {found}",
-        f"use {{x}} where {{y}} is made{rerun}",
+        f"{{y}} does not depend on {{x}}: it depends on {found}",
+        f"use {{x}} where {{y}} is computed{rerun}",
         place=place_of(question.x),
     )

@@ -1,4 +1,4 @@
-"""`draw`: the graph behind a tensor, or what a plan fused, as SVG."""
+"""`draw`: the graph of a tensor, or the steps of a plan, as SVG."""
 
 from __future__ import annotations
 
@@ -17,12 +17,19 @@ from .values import Numbers
 
 __all__ = ["Drawing", "draw"]
 
-MOST = 400  # operations; more are no picture
+MOST = 400  # operations; larger pictures are not readable
 
 
 class Drawing:
-    """A picture, as `draw` gives it: `svg` is its text, `save` writes it, and notebooks show it.
+    """Result of `draw`: an SVG picture. Notebooks show it.
 
+    Attributes
+    ----------
+    svg : str
+        The text of the picture.
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> pb.draw(x * x)
     <Drawing of 2 operations; save('graph.svg') writes it>
@@ -33,8 +40,15 @@ class Drawing:
         self._what = what
 
     def save(self, path: Any) -> None:
-        """Writes the SVG file.
+        """Write the SVG file.
 
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Examples
+        --------
         >>> from tempfile import TemporaryDirectory
         >>> x = pb.Variable(3.0)
         >>> with TemporaryDirectory() as folder:
@@ -51,22 +65,41 @@ class Drawing:
 
 
 def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) -> Drawing:
-    """A drawing of what a tensor was made from, and of where its gradient flows.
+    """Draw the operations that a tensor was computed from, and where its gradient flows.
 
-    y: a tensor; or the text of a plan, as `function(f).plan(*args)` gives: then each box is a step,
-        with the operations that it does together.
-    xs: tensors or variables, one or a nest of them: what depends on them is coloured by the
-        gradient of y there, which flows, is zero, is stopped, or is not finite; the values are
-        computed for that. None draws the operations alone.
-    session, feed_dict: of a graph of `compat.tf1`, what gives it values; without them it is only
-        known where the gradient is stopped.
+    A box shows the operation, its dtype and shape, its cost (bytes of the result; for a product
+    also its multiplications and additions) and, while `set_debug(True)` is set, the line that
+    created it. Of more than 400 operations the 400 newest are drawn.
 
-    A box has the operation, its dtype and shape, what it costs (bytes of the result; for a product
-    its multiplications and additions), and, while `set_debug(True)` is set, the line that made it.
-    Of more than 400 operations the 400 newest are drawn.
+    Parameters
+    ----------
+    y : Tensor, Variable or str
+        Tensor to draw; or the text of a plan, as `function(f).plan(*args)` returns it. Then each
+        box is a step with its operations.
+    xs : Tensor, Variable or pytree of them, optional
+        Sources. The operations that depend on them are coloured by the gradient of `y`, which
+        flows, is zero, is stopped or is not finite; values are evaluated for that. Without it, only
+        the operations are drawn.
+    session, feed_dict : optional
+        Session and feeds that give values to a graph of `compat.tf1`. Without them, the drawing
+        only shows where the gradient is stopped.
 
-    Raises TypeError where y is neither a tensor nor the text of a plan, or an x is no tensor.
+    Returns
+    -------
+    Drawing
+        The picture; `save` writes it to a file.
 
+    Raises
+    ------
+    TypeError
+        If `y` is neither a tensor nor the text of a plan, or if an entry of `xs` is not a tensor.
+
+    See Also
+    --------
+    explain, gradient_paths
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, 2.0], name="x")
     >>> drawing = pb.draw(pb.sum(pb.stop_gradient(x) * x), x)
     >>> drawing
@@ -77,11 +110,13 @@ def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) 
     if isinstance(y, str) and y.startswith("plan:"):
         return _draw_plan(y)
     if not is_askable(y):
-        raise TypeError(f"draw: y is {_core.shown(y)}; expected a Tensor, or the text of a plan")
+        raise TypeError(
+            f"draw: expected a Tensor or the text of a plan for y, got {_core.shown(y)}"
+        )
     sources = [] if xs is None else flatten(xs)[0]
     for x in sources:
         if not is_askable(x):
-            raise TypeError(f"draw: an x is {_core.shown(x)}; expected a Tensor or a Variable")
+            raise TypeError(f"draw: expected a Tensor or a Variable in xs, got {_core.shown(x)}")
     steps: dict[int, Step] = {}
     kinds: dict[int, str] = {}
     for x in sources or [y]:
@@ -122,7 +157,7 @@ def _kinds(question: Question) -> dict[int, str]:
         between = ancestry.descending()
         try:
             known = cotangents_of(question, between)
-        except LookupError:  # an operation of a graph has no rule
+        except LookupError:  # an operation of a tf1 graph has no rule
             known = {}
         return {s.number: "flows" if s.number in known else "stopped" for s in between}
     numbers = Numbers(question, ancestry)
@@ -139,7 +174,7 @@ def _kinds(question: Question) -> dict[int, str]:
 
 
 def _edge(source: str, target: str) -> str:
-    """An edge carries what its source gets."""
+    """Return the colour of an edge: that of its source, if both ends depend on x."""
     return "apart" if "apart" in (source, target) else source
 
 
@@ -175,7 +210,7 @@ SLOT = r"\b(?:arg|out|tmp)\d+"
 
 
 def _draw_plan(text: str) -> Drawing:
-    """Its steps; an arrow is a buffer that one writes and another reads."""
+    """Draw the steps of a plan; an arrow is a buffer that one step writes and another reads."""
     blocks = re.split(r"^(?=\d+  )", text, flags=re.MULTILINE)[1:]
     boxes: dict[int, Box] = {}
     edges = []

@@ -1,4 +1,8 @@
-"""`explain`: one question about a gradient, answered for people and for programs."""
+"""`explain`: the reason why a gradient is None, zero, tiny, infinite or NaN.
+
+`explain` makes a `Question` (question.py), `_explained` evaluates the gradient and selects the
+analysis by its status, and the causes are `Finding`s (finding.py).
+"""
 
 from __future__ import annotations
 
@@ -38,13 +42,28 @@ TITLES = {
 
 
 class Explanation:
-    """Why the gradient of y by x is what it is, as `explain` found.
+    """Result of `explain`: why the gradient of y by x has its value.
 
-    `status` is "none", "zero", "nan", "infinite", "tiny", "flows", "error", or "unknown" while a
-    function is traced and where a graph is not run; `findings` are the causes, `path` the
-    operations from y to x through the first of them. `str` is the text for people, `as_dict` has
-    plain values for programs, `as_html` is a page on its own; notebooks show that.
+    Its string is a text for people. Notebooks show the page of `as_html`.
 
+    Attributes
+    ----------
+    status : str
+        "none", "zero", "nan", "infinite", "tiny", "flows", "error", or "unknown" while a function
+        is traced and for a graph that is not run.
+    findings : list
+        The causes, the most important first.
+    path : list
+        The operations from y to x through the first cause.
+    names : tuple of str
+        Descriptions of y and x.
+    notes : list of str
+        Further remarks, such as operations with overridden gradients.
+    figures : dict
+        Numbers about the gradient, such as its largest entry.
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, 2.0])
     >>> why = pb.explain(pb.sum(pb.round(x) * x), x)
     >>> why.status, [step.name for step in why.path]
@@ -69,18 +88,25 @@ class Explanation:
 
     @property
     def reason(self) -> str | None:
-        """The kind of the first cause; None where the gradient flows."""
+        """Return the kind of the first cause; None if the gradient flows."""
         return self.findings[0].reason if self.findings else None
 
     @property
     def place(self) -> str | None:
-        """The line of the first cause: "train.py:12 in step"; None where it is not known."""
+        """Return the line of the first cause, such as "train.py:12 in step", or None."""
         found = self.findings[0].place if self.findings else None
         return str(found) if found else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values: numbers, strings, lists and dicts.
+        """Return the explanation as plain values: numbers, strings, lists and dicts.
 
+        Returns
+        -------
+        dict
+            The keys are "y", "x", "status", "findings", "path", "notes" and "figures".
+
+        Examples
+        --------
         >>> x = pb.Variable(3.0)
         >>> why = pb.explain(pb.stop_gradient(x) * 2, x)
         >>> why.as_dict()["findings"][0]["reason"]
@@ -107,7 +133,13 @@ class Explanation:
         }
 
     def as_html(self) -> str:
-        """A page on its own, with the path drawn."""
+        """Return the explanation as a self-contained HTML page with a drawing of the path.
+
+        Returns
+        -------
+        str
+            The text of the page.
+        """
         from .page import page
 
         return page(self)
@@ -133,7 +165,7 @@ class Explanation:
 
     @property
     def culprits(self) -> set[int]:
-        """The numbers of the steps that the findings are about."""
+        """Return the numbers of the steps that the findings are about."""
         return {finding.step.number for finding in self.findings if finding.step}
 
     def __repr__(self) -> str:
@@ -144,7 +176,7 @@ class Explanation:
 
 
 class Explanations(list[Explanation]):
-    """The explanations of several gradients: a list that prints one after the other."""
+    """The explanations of several gradients: a list that prints them one after the other."""
 
     def __repr__(self) -> str:
         return "\n\n".join(map(str, self))
@@ -183,29 +215,58 @@ def explain(
     session: Any = None,
     feed_dict: Mapping[Any, Any] | None = None,
 ) -> Any:
-    """Why the gradient of y by x is None, zero, NaN, infinite or tiny; or that it flows.
+    """Explain why the gradient of `y` by `x` is None, zero, tiny, infinite or NaN.
 
-    y: a tensor. With x left out: an optimizer, a tape, or what `gradients` or `tape.gradient`
-        answered; then the last question that it was asked is explained, for each of its sources
-        and each y. That needs `set_debug(True)` before the question; while debugging is on, the
-        last one is kept with what it was about.
-    x: a tensor or a variable, or a nest of them; for a nest the result is a list.
-    tape: the tape that was asked, if one was: what it did not see does not count.
-    stop_gradients, overrides: as they were given to `gradients`.
-    session, feed_dict: of a graph of `compat.tf1`, what gives it values (the default session where
-        only feeds are given); without them the answer is about its operations alone. What is
-        looked at is run on a copy of the session, whose variables stay as they are.
+    A gradient that is none of these flows. The values and cotangents of the operations between `y`
+    and `x` are evaluated. The graph keeps them like all evaluated tensors. Tensors that are
+    evaluated and not tracked release their history, as after any evaluation.
 
-    Returns an `Explanation`, which prints as text. While `set_debug(True)` or PULLBACK_DEBUG=1 is
-    set, operations carry the line of the program that made them, and the explanation names the
-    culprit's, also where a value left the graph by `numpy()` or `float()`; without it, it names
-    operations and shapes, as far as they still have their history. It computes the values and the
-    cotangents of the steps between y and x, which a graph keeps like all that was computed; what
-    is computed and not tracked lets go of its history, as after any look.
+    While `set_debug(True)` or PULLBACK_DEBUG=1 is set, operations store the line of the program
+    that created them. Then the explanation names the line of the cause, also if a value left the
+    graph by `numpy()` or `float()`. Otherwise it names operations and shapes, as far as their
+    history exists.
 
-    Raises TypeError where y or x are not tensors, or a session is given that has nothing to say of
-    them; ValueError where x is left out and the question is not known.
+    Parameters
+    ----------
+    y : Tensor, Variable or object
+        Target. Without `x`: an optimizer, a tape, or a result of `gradients` or `tape.gradient`.
+        Then its last request is explained, for each source and each target. This requires
+        `set_debug(True)` before the request; the last request and its tensors are stored while
+        debugging is on.
+    x : Tensor, Variable or pytree of them, optional
+        Source.
+    tape : GradientTape, optional
+        Tape that was asked for the gradient. Operations that it did not record do not count.
+    stop_gradients : Tensor, Variable or pytree of them, optional
+        As passed to `gradients`.
+    overrides : mapping, optional
+        As passed to `gradients`.
+    session, feed_dict : optional
+        Session and feeds that give values to a graph of `compat.tf1`; the default session if only
+        feeds are given. The values are computed on a copy of the session, whose variables remain
+        unchanged. Without both, only the operations are analysed.
 
+    Returns
+    -------
+    Explanation or list of Explanation
+        A list if `x` is a pytree or is omitted. It prints as text.
+
+    Raises
+    ------
+    TypeError
+        If `y` or `x` is not a tensor, if `tape` is not a GradientTape, or if a session is given for
+        tensors that do not belong to a graph.
+    ValueError
+        If `x` is omitted and `y` does not identify the last request.
+    LookupError
+        If `overrides` contains an unknown name.
+
+    See Also
+    --------
+    gradient_paths, draw, check_numerics
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, -2.0], name="x")
     >>> why = pb.explain(pb.sum(pb.relu(x - 5)), x)
     >>> why.status, why.reason
@@ -220,7 +281,7 @@ def explain(
     stops = flatten([] if stop_gradients is None else stop_gradients)[0]
     rules = None if overrides is None else rule_map(overrides, "explain: overrides")
     if not isinstance(tape, (GradientTape, type(None))):
-        raise TypeError(f"explain: tape is {_core.shown(tape)}; expected a GradientTape")
+        raise TypeError(f"explain: expected a GradientTape for tape, got {_core.shown(tape)}")
     inner = None if tape is None else tape._tape
     leaves = flatten(x)[0]
     questions = [
@@ -238,9 +299,9 @@ def _of_last(subject: Any, session: Any, feed_dict: Any) -> Explanations:
     question = last_question(subject)
     if question is None:
         raise ValueError(
-            "explain: this is not what the last question was asked by, or its answer; known are an "
-            "optimizer that has minimized, a tape, and what gradients() and tape.gradient() "
-            "returned, while set_debug(True) is on; or pass y and x"
+            "explain: expected y and x, or the source of the last gradient while set_debug(True) "
+            "is on: an optimizer that has minimized, a tape, or a result of gradients() or "
+            f"tape.gradient(); got {_core.shown(subject)}"
         )
     ys, xs, seeds, tape, stops, overrides = question
     given = {"tape": tape, "stops": stops, "overrides": overrides}
@@ -253,7 +314,7 @@ def _of_last(subject: Any, session: Any, feed_dict: Any) -> Explanations:
 
 
 def explained(question: Question) -> Explanation:
-    """The answer to one question."""
+    """Return the explanation of one question."""
     with question.asking():
         return _explained(question)
 
@@ -284,7 +345,7 @@ def _explained(question: Question) -> Explanation:
 
 
 def why_none_of(y: Any, xs: list[Any]) -> list[tuple[Any, str]]:
-    """Why each gradient is None, in a sentence, for the message of an optimizer."""
+    """Return why each gradient is None, as a sentence for the message of an optimizer."""
     out = []
     for x in xs:
         question = question_of("explain", y, x)
@@ -333,13 +394,13 @@ def _why_none(question: Question) -> Answer:
 
 
 def _passing(ancestry: Ancestry, steps: list[Step], reached: Collection[int]) -> set[int]:
-    """Of the steps those that are reached and pass something on."""
+    """Return the numbers of the steps that are reached and pass a gradient on."""
     passing = (s.number for s in steps if s.passes or ancestry.is_x(s))
     return set(reached).intersection(passing)
 
 
 def _each_once(findings: list[Finding]) -> list[Finding]:
-    """What a loop does again and again is said once."""
+    """Return the findings without repetitions, such as those of a loop."""
     found: dict[Any, Finding] = {}
     for finding in findings:
         operation = finding.step.name if finding.step else None
@@ -390,6 +451,6 @@ def _failed(question: Question, error: Exception) -> Explanation:
         package = dirname(dirname(__file__))
         at = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith(package)]
         place = Place(at[-1].filename, at[-1].lineno or 0, at[-1].name) if at else None
-        finding = Finding("error", what, "mend that first", place=place)
+        finding = Finding("error", what, "fix this error first", place=place)
     path = question.ancestry.path(finding.step) if finding.step else []
     return Explanation("error", [finding], path, _names(question), [], {})

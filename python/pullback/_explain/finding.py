@@ -1,4 +1,4 @@
-"""What an explanation says: one cause of why a gradient is what it is."""
+"""`Finding`: one cause of the value of a gradient."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from .ancestry import Place, Step
 
 
 class Finding:
-    """A cause: its kind, the operation and the line that it stands for, what it does, and what to
-    do about it. The texts speak of {y} and {x}."""
+    """A cause: its kind, the operation and line, a description, and an advice.
+
+    The texts contain {y} and {x} as placeholders for the names of the tensors.
+    """
 
     def __init__(
         self,
@@ -29,7 +31,7 @@ class Finding:
         self.figures = figures
 
     def add(self, text: str, **figures: Any) -> None:
-        """Says more of what it does."""
+        """Append to the description."""
         self._what += text
         self.figures |= figures
 
@@ -43,18 +45,20 @@ class Finding:
 
     @property
     def where(self) -> str:
-        """What finds it again: a name in a graph, the line of the program, the iteration of a loop;
-        empty without any."""
+        """Return the location: a name in a graph, the line of the program, the iteration of a loop.
+
+        It is empty if none is known.
+        """
         label = self.step.label if self.step else ""
         inside = self.step.inside[::-1] if self.step else ()
         return ", ".join(filter(None, (label, str(self.place or ""), *map(str, inside))))
 
     def about(self, y: str, x: str) -> str:
-        """What happened, with other words for y and x."""
+        """Return the description with other words for y and x."""
         return self._what.replace("{y}", y).replace("{x}", x)
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: plain values."""
+        """Return the finding as plain values."""
         return {
             "reason": self.reason,
             "what": self.what,
@@ -68,13 +72,16 @@ class Finding:
         }
 
 
-# What library functions use for their own purposes, where no program can change it.
+# Operations that library functions use internally, where a program cannot change them.
 _INTERNAL = {"stop_gradient", "where"}
 
 
 def of_program(findings: list[Finding]) -> list[Finding]:
-    """Without those about operations inside of a library function such as `std`, if there are
-    others; else they name that function."""
+    """Return the findings that a program can act on.
+
+    Findings about operations inside a library function such as `std` are left out if there are
+    others; otherwise they name that function.
+    """
     inside = [
         f for f in findings
         if f.step and f.step.inside_of and f.step.kind in _INTERNAL
@@ -85,8 +92,9 @@ def of_program(findings: list[Finding]) -> list[Finding]:
     return [
         Finding(
             "composite",
-            f"{f.step.inside_of}, a function of several operations, passes nothing to {{x}} here",
-            "it is constant at these values: look at what it is given",
+            f"{f.step.inside_of}, a function of several operations, passes no gradient to {{x}} "
+            "here",
+            "it is constant at these values: check its input",
             f.step,
         )
         for f in inside

@@ -1,9 +1,9 @@
-"""Looking inside of loops and branches: what they did, operation by operation.
+"""Explanations inside loops and branches, operation by operation.
 
-A loop or a branch is one step. Where a finding is about one, the question is asked once more of a y
-that is made without it: of what its iterations did, or the branch that was taken. Of many
-iterations shorter loops are made first, and of these the one that a finding is about is looked into
-again.
+A loop or a branch is one step. If a finding is about one, the question is repeated for a y that is
+rebuilt without it: from the operations of its iterations, or of the branch that was taken. Many
+iterations are first divided into shorter loops, and the one that a finding is about is divided
+again. Start reading at `look_inside`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ Answer = tuple[list[Finding], list[Step]]
 def look_inside(
     question: Question, findings: list[Finding], path: list[Step], ask: Callable[[Question], Answer]
 ) -> Answer:
-    """The findings about loops and branches as findings about what is inside, and the path there.
-    `ask` says what they are of another question."""
+    """Return findings about loops and branches as findings about their operations.
+
+    The second result is the path. `ask` returns the findings and the path of another question.
+    """
     idle: list[Finding] = []
-    answered: set[Place] = set()  # what several loops of one line do is said of one
+    answered: set[Place] = set()  # lines whose loops are reported once
     whole = {_outermost(f.step): f for f in findings if f.step and f.step.operation}
     while steps := _next(findings, answered):
         try:
@@ -36,7 +38,7 @@ def look_inside(
             if not inner.ancestry.connected:
                 return idle or [_left_out(one.step) for one in ran], path
             found, way = ask(inner)
-        except Exception:  # a rule of the program may not bear to be asked on its own
+        except Exception:  # a user-defined rule may fail outside its context
             break
         question, findings, path = inner, _once_a_loop(found), way
         for finding in findings:
@@ -49,28 +51,31 @@ def look_inside(
 
 
 def _agree(question: Question, inner: Question) -> bool:
-    """Whether y and its gradient are what they were: what a program hides from its records, as
-    values that a rule has taken from elsewhere, is not in what was made anew."""
+    """Return whether y and its gradient are the same in the rebuilt graph.
+
+    They differ if a program hides a value from its records, for example if a rule takes it from
+    elsewhere.
+    """
     steps = inner.ancestry.descending()
     if not all(step.recorded for step in steps if step.inside):
-        return False  # by a tape of another thread
+        return False  # recorded by a tape of another thread
     [[before], [after]] = [one.gradients([one.x]) for one in (question, inner)]
     if before is None or question.ancestry.top.traced:
         return before is not None or after is None
     olds = question.arrays_of([question.y, before])
     news = inner.arrays_of([inner.y] if after is None else [inner.y, after])
-    if after is None:  # it is zero where another branch or more iterations would say more
+    if after is None:  # None counts as zero: another branch may be connected
         news.append(np.zeros_like(olds[1]))
     for old, new in zip(olds, news, strict=True):
         finite = np.abs(old[np.isfinite(old)])
-        scale = 1e-4 * finite.max(initial=0.0) + 1e-36  # subnormal numbers are coarse
+        scale = 1e-4 * finite.max(initial=0.0) + 1e-36  # subnormal numbers have few digits
         if old.shape != new.shape or not np.allclose(old, new, 1e-4, scale, equal_nan=True):
             return False
     return True
 
 
 def _of_whole_loop(finding: Finding, whole: dict[int, Finding]) -> None:
-    """Where a part of a loop was looked into, what all of it does."""
+    """Add the effect of the whole loop to a finding about a part of it."""
     step = finding.step
     if finding.reason != "vanishing" or step is None or not step.inside:
         return
@@ -81,8 +86,10 @@ def _of_whole_loop(finding: Finding, whole: dict[int, Finding]) -> None:
 
 
 def _next(findings: Iterable[Finding], answered: set[Place]) -> list[Step]:
-    """Of each loop or branch of the program one that is to be opened: the one with the fewest
-    iterations, that is nearest to the cause."""
+    """Return one loop or branch to divide for each one of the program.
+
+    It is the one with the fewest iterations, which is nearest to the cause.
+    """
     out: dict[int, Step] = {}
     for finding in findings:
         step = finding.step
@@ -103,13 +110,13 @@ def _iterations(step: Step) -> float:
 
 
 def _once_a_loop(findings: list[Finding]) -> list[Finding]:
-    """Where something was found inside of a loop, the rest of its iterations is left alone."""
+    """Return the findings without the remaining iterations of a loop that has one already."""
     found = {_outermost(f.step) for f in findings if f.step and f.step.inside and not _rest(f.step)}
     return [f for f in findings if not (f.step and _rest(f.step) and _outermost(f.step) in found)]
 
 
 def _is_answered(step: Step | None, answered: set[Place]) -> bool:
-    """Whether it is a loop of a line of which one was answered."""
+    """Return whether a loop on the same line has been answered."""
     if step is None or not step.operation or (step.inside and not _rest(step)):
         return False
     return (step.inside[0].place if step.inside else step.place) in answered
@@ -120,15 +127,15 @@ def _rest(step: Step) -> bool:
 
 
 def _idle(question: Question, ran: Ran) -> Finding | None:
-    """What is to be said of a loop that did nothing, and of a branch that leaves x out."""
+    """Return the finding about a loop without iterations, or about a branch that does not use x."""
     step = ran.step
     if ran.kind == "loop":
         if ran.number:
             return None
         return Finding(
             "no_iterations",
-            f"{step.name} ran for no iteration, so what its function uses does not count",
-            "look at the condition and the length; y depends on {x} once it runs",
+            f"{step.name} ran for no iteration, so the inputs of its function do not count",
+            "check the condition and the length; {y} depends on {x} once it runs",
             step,
         )
     depends = question.ancestry.depends
@@ -141,7 +148,7 @@ def _idle(question: Question, ran: Ran) -> Finding | None:
         "not_chosen",
         f"{step.name} took number {ran.number} of its functions{_named(ran.function)}, "
         "which does not use {x}",
-        "look at the condition; y depends on {x} where another function is chosen",
+        "check the condition; {y} depends on {x} if another function is chosen",
         step,
     )
 
@@ -149,7 +156,7 @@ def _idle(question: Question, ran: Ran) -> Finding | None:
 def _left_out(step: Step) -> Finding:
     return Finding(
         "unused",
-        f"{step} goes along with {{x}} inside, and what it computes for {{y}} is not made from it",
+        f"{step} takes {{x}}, but its results in {{y}} do not depend on it",
         "{y} does not change with {x} here",
         step,
     )

@@ -1,4 +1,4 @@
-"""Why a gradient is NaN or infinite: the first value that is, or the first slope."""
+"""Why a gradient is NaN or infinite: the first value, or the first slope, that is not finite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .values import Numbers, at_text, first_of, given_text, has_any, is_finite, 
 
 
 def why_not_finite(numbers: Numbers) -> list[Finding]:
-    """The first value that is not finite; where all are, the first cotangent."""
+    """Return the first values that are not finite, or else the first such cotangent."""
     ancestry = numbers.ancestry
     seen = {s.number for s in numbers.between}
     origins = []
@@ -20,9 +20,9 @@ def why_not_finite(numbers: Numbers) -> list[Finding]:
             continue
         if all(v is None or is_finite(v) for v in numbers.operands(step)):
             origins.append(step)
-    # What a mask hides has no part in it.
+    # Masked entries do not affect the gradient.
     within = [s for s in origins if s.number in seen and _matters(numbers, s)]
-    # Infinities that others bring are often meant, as masks; NaN never is.
+    # Infinite operands are often intended, for example in masks; NaN never is.
     outside = [s for s in origins if s.number not in seen]
     beside = within or [s for s in outside if np.isnan(numbers.value(s)).any()]
     if beside:
@@ -34,8 +34,11 @@ def why_not_finite(numbers: Numbers) -> list[Finding]:
 
 
 def _matters(numbers: Numbers, step: Step) -> bool:
-    """Whether a cotangent comes to an entry that is not finite, or one of its users passes it on as
-    a slope."""
+    """Return whether a value that is not finite affects the gradient.
+
+    It does if a cotangent reaches one of its entries, or if one of its users passes it on as a
+    slope.
+    """
     value, cotangent = numbers.value(step), numbers.cotangent(step)
     if cotangent is None or cotangent.shape != value.shape:
         return has_any(cotangent)
@@ -57,7 +60,7 @@ def _bad_value(numbers: Numbers, step: Step) -> Finding:
         return Finding(
             "bad_data",
             f"{many} of {step} {verb} {kind} to begin with{at_text(at)}",
-            "look at the data: nothing was computed yet",
+            "check the data: these are inputs",
             step,
             share=share_of(bad),
             index=at,
@@ -65,7 +68,7 @@ def _bad_value(numbers: Numbers, step: Step) -> Finding:
     given = given_text(numbers, step, at)
     return Finding(
         "bad_value",
-        f"{step.name} makes {kind} of finite numbers: {many}{at_text(at)}{given}",
+        f"{step.name} returns {kind} for finite numbers: {many}{at_text(at)}{given}",
         VALUE_ADVICE.get(step.kind, "keep its operands where the result is finite"),
         step,
         share=share_of(bad),
@@ -89,11 +92,11 @@ def _first_bad_slope(numbers: Numbers) -> Finding | None:
             at = first_of(bad)
             kind = "NaN" if np.isnan(slope).any() else "infinite"
             value = numbers.value(below)
-            there = "" if value is None else f", where its input is {value[at]:.4g}"
+            there = "" if value is None else f", for an input of {value[at]:.4g}"
             rule = f" (by the rule {step.rule})" if step.rule else ""
             return Finding(
                 "bad_slope",
-                f"all values are finite, and the slope of {step.name}{rule} is {kind} for "
+                f"all values are finite, but the slope of {step.name}{rule} is {kind} for "
                 f"{int(bad.sum())} of {bad.size} entries{at_text(at)}{there}",
                 SLOPE_ADVICE.get(step.kind, "keep its input where the slope is finite"),
                 step,
@@ -107,10 +110,10 @@ VALUE_ADVICE = {
     "log": "log is -inf at 0 and NaN below: add a small number, clip from below, or use a loss "
     "that takes logits",
     "log1p": "log1p is -inf at -1 and NaN below",
-    "sqrt": "sqrt is NaN below 0: rounding makes small negative numbers; use maximum(x, 0)",
+    "sqrt": "sqrt is NaN below 0: rounding may give small negative numbers; use maximum(x, 0)",
     "rsqrt": "rsqrt is infinite at 0: add a small number",
-    "divide": "the divisor is 0 (or both are infinite): add a small number to it, or choose with "
-    "where() what is divided",
+    "divide": "the divisor is 0 (or both are infinite): add a small number to it, or select the "
+    "divided entries with where()",
     "exp": "exp overflows above 88.7 in float32 and 709.8 in float64: subtract the maximum, or use "
     "logsumexp, softmax, softplus",
     "pow": "a negative base with a fractional exponent is NaN; 0 to a negative power is infinite",
@@ -127,5 +130,5 @@ SLOPE_ADVICE = {
     "divide": "the slope of a quotient by its divisor grows with 1 / divisor**2: add a small "
     "number to it",
     "rsqrt": "the slope of rsqrt is infinite at 0: add a small number",
-    "multiply": "infinity times 0: choose with where() before the product",
+    "multiply": "infinity times 0: select entries with where() before the product",
 }

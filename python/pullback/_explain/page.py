@@ -1,4 +1,4 @@
-"""An explanation as a page of HTML that needs nothing else."""
+"""An explanation as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STYLE = (
 
 
 def page(why: Explanation) -> str:
-    """The text, the culprits with their lines, and the path drawn from x at the top to y."""
+    """Return a page with the text, the lines of the causes, and the path drawn from x down to y."""
     lines = str(why).split("\n")
     parts = [f"<h3>{escape(lines[0])}</h3>"]
     for finding in why.findings:
@@ -44,7 +44,7 @@ def _drawn(why: Explanation) -> str:
     shown = shortened(why.path, why.culprits)
     boxes: dict[int, Box] = {}
     kind = "flows"
-    for at, step in enumerate(shown):  # from y on: what is behind a culprit gets nothing
+    for at, step in enumerate(shown):  # from y on: steps below a culprit receive no gradient
         number = len(shown) - at  # x is drawn at the top
         if step is None:
             boxes[number] = Box(["…"], kind)

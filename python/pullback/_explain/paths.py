@@ -1,4 +1,7 @@
-"""`gradient_paths`: how much of a gradient comes along which way."""
+"""`gradient_paths`: the contributions to a gradient along each path.
+
+`_divided` splits a contribution at the next addition. Start reading at `_paths`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ from .query_kinds import question_of
 __all__ = ["GradientPath", "gradient_paths"]
 
 ADDITIONS = {"add", "concat", "subtract"}
-# What hands a sum on to the additions below it, where all else is constant: the parts of the sum
-# stay parts.
+# Operations that keep the terms of a sum separate if their other operands are constant.
 THROUGH = {
     "average", "broadcast_to", "cast", "divide", "function", "identity", "mean", "multiply",
     "negative", "reshape", "sum", "transpose",
@@ -21,13 +23,21 @@ THROUGH = {
 
 
 class GradientPath:
-    """A part of a gradient: what came through one input of each addition on the way.
+    """A contribution to a gradient, through one operand of each addition on its path.
 
-    `share` is its part of the gradient, a number: the projection on the whole, so that all shares
-    add up to 1 and one that pulls the other way is negative; None where the whole is zero or
-    not finite.
-    `gradient` is the part itself, `through` the terms it came through, from y on.
+    Attributes
+    ----------
+    gradient : numpy.ndarray
+        The contribution.
+    share : float or None
+        Its projection on the whole gradient as a fraction: all shares add up to 1, and a
+        contribution in the opposite direction has a negative share. None if the whole gradient is
+        zero or not finite.
+    through : list
+        The terms on the path, from y on.
 
+    Examples
+    --------
     >>> w = pb.Variable([3.0, 4.0], name="w")
     >>> [part] = pb.gradient_paths(pb.sum(w * w), w)
     >>> part.share, part.norm, part.gradient
@@ -41,7 +51,7 @@ class GradientPath:
 
     @property
     def norm(self) -> float:
-        """The Euclidean length of the part."""
+        """Return the Euclidean norm of the contribution."""
         import numpy as np
 
         return float(np.linalg.norm(np.asarray(self.gradient, np.float64)))
@@ -55,7 +65,7 @@ class GradientPath:
 
 
 class GradientPaths(list[GradientPath]):
-    """The parts of a gradient, the largest first: a list that prints as a table."""
+    """The contributions to a gradient, the largest first: a list that prints as a table."""
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self)) or "no gradient: explain(y, x) says why"
@@ -64,20 +74,43 @@ class GradientPaths(list[GradientPath]):
 def gradient_paths(
     y: Any, x: Any, limit: int = 16, *, session: Any = None, feed_dict: Any = None
 ) -> GradientPaths:
-    """How much of the gradient of y by x comes along which way.
+    """Split the gradient of `y` by `x` into contributions along paths.
 
-    A loss is a sum of terms: at each addition and subtraction the gradient is divided into what
-    comes through either term, and again below it, the largest part first, until there are `limit`
-    parts. Between additions only what keeps sums apart is passed (reshapes, sums, constant factors
-    and the like), so that a network is not taken to pieces.
+    A loss is a sum of terms. At each addition and subtraction the gradient is split into the
+    contributions through either operand, and again below it, the largest contribution first, until
+    there are `limit` of them. Between additions only operations that keep sums separate are passed
+    (reshapes, sums, constant factors and the like), so the inside of a network is not split.
 
-    y: a tensor; x: a tensor or a variable; session, feed_dict: where they are of a graph of
-    `compat.tf1`, what gives it values. Returns a list of parts with `gradient`, `share`, `norm` and
-    `through`; it is empty where the gradient is None.
+    Parameters
+    ----------
+    y : Tensor or Variable
+        Target.
+    x : Tensor or Variable
+        Source.
+    limit : int, optional
+        Largest number of contributions, at least 1. Default: 16.
+    session, feed_dict : optional
+        Session and feeds that give values to a graph of `compat.tf1`.
 
-    Raises TypeError where y or x are not tensors, ValueError where `limit` is below 1 or a graph
-    has no values.
+    Returns
+    -------
+    list of GradientPath
+        The contributions, the largest first, with the attributes `gradient`, `share`, `norm` and
+        `through`. The list is empty if the gradient is None. It prints as a table.
 
+    Raises
+    ------
+    TypeError
+        If `y` or `x` is not a tensor, or if `limit` is not an integer.
+    ValueError
+        If `limit` is below 1, or if a graph has no values.
+
+    See Also
+    --------
+    explain, draw
+
+    Examples
+    --------
     >>> w = pb.Variable([3.0, 4.0], name="w")
     >>> loss = pb.sum(w * w) + 0.5 * pb.sum(w)
     >>> for part in pb.gradient_paths(loss, w):
@@ -87,7 +120,7 @@ def gradient_paths(
     """
     limit = integer(limit, "gradient_paths: limit")
     if limit < 1:
-        raise ValueError(f"gradient_paths: limit is at least 1, got {limit}")
+        raise ValueError(f"gradient_paths: expected a positive integer for limit, got {limit}")
     question = question_of("gradient_paths", y, x, session=session, feed_dict=feed_dict)
     with question.asking():
         return _paths(question, limit)
@@ -112,7 +145,7 @@ def _paths(question: Question, limit: int) -> GradientPaths:
         else:
             closed.append(part)
     scale = float(np.abs(total).max(initial=0))
-    along = total.astype(np.float64) / (scale or 1)  # its square does not vanish
+    along = total.astype(np.float64) / (scale or 1)  # scaled, so its square does not underflow
     unit = float(np.vdot(along, along)) if np.isfinite(scale) else 0.0
     out = [
         GradientPath(
@@ -126,8 +159,7 @@ def _paths(question: Question, limit: int) -> GradientPaths:
 
 
 class _Part:
-    """What reaches a step along one way: its cotangent there, and the gradient by x that comes of
-    it."""
+    """The contribution of a step along one path: its cotangent there, and the gradient by x."""
 
     def __init__(self, step: Step, cotangent: Any, gradient: Any, through: list[Step]) -> None:
         self.step = step
@@ -137,7 +169,7 @@ class _Part:
 
 
 def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]:
-    """The part by the terms of the first addition below it; empty where there is none."""
+    """Return the contributions of the terms of the next addition; empty if there is none."""
     step, cotangent = part.step, part.cotangent
     terms = ancestry.inputs(step)
     while step.kind in THROUGH | ADDITIONS and step.rule is None and len(terms) == 1:
@@ -156,7 +188,7 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
     for term in terms:
         if term.tensor is None:
             return []
-        # By the term as an input of this addition alone: nothing that it is made from counts.
+        # The term counts only as an operand of this addition, not through the other terms.
         others = [other.tensor for other in terms if other is not term]
         [at_term] = question.gradients([term.tensor], step.tensor, cotangent, others)
         if at_term is None:
@@ -170,7 +202,7 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
 
 
 def _named(ancestry: Ancestry, term: Step) -> Step:
-    """What a term is called after: behind additions of constants, and inside of a function."""
+    """Return the step that names a term: below additions of constants, and inside a function."""
     while term.kind in {*ADDITIONS, "function"} and len(below := ancestry.inputs(term)) == 1:
         term = below[0]
     return term

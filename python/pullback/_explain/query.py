@@ -1,4 +1,7 @@
-"""What is asked: which gradient, by what, and how; also of a y in which loops are opened."""
+"""A question about a gradient: its target, source and options.
+
+`Question.opened` repeats it for a target in which loops are unrolled.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,13 @@ class Ran(NamedTuple):
     step: Step
     kind: str
     function: str
-    number: int  # of iterations; or which function a branch took
+    number: int  # iterations of a loop, or index of the function that a branch took
 
 
 class Question:
-    """What a gradient was asked about: of which tensor, by which source, and how.
+    """The target, the source and the options of a gradient.
 
-    One about tensors of another kind overrides what differs for them; see asking.py.
+    Subclasses for other kinds of tensors override what differs for them; see asking.py.
     """
 
     unknown = "a function is being traced"  # why there are no values, if there are none
@@ -49,13 +52,15 @@ class Question:
         self.tape = tape
         self.stops = list(stops)
         self.overrides = overrides
-        self.inside: dict[int, tuple[Inside, ...]] = {}  # of steps by number; see opened()
+        self.inside: dict[
+            int, tuple[Inside, ...]
+        ] = {}  # positions of steps by number; see opened()
         self.made_from: dict[int, int] = {}
 
     def gradients(
         self, xs: list[Any], y: Any = None, seed: Any = None, stops: Iterable[Any] = ()
     ) -> list[Any]:
-        """As the question was asked; or those of another y, with its own seed."""
+        """Return gradients with the options of the question, by default of its y."""
         return _core.gradients(
             [self.y if y is None else y],
             xs,
@@ -71,8 +76,8 @@ class Question:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """All that is asked is asked inside."""
-        resting = _core.rest_checks(True)  # check_numerics: what is looked into may be at fault
+        """Return the context manager inside which the question is evaluated."""
+        resting = _core.rest_checks(True)  # check_numerics must not stop the analysis
         _core.records_aside(True)
         try:
             yield
@@ -81,16 +86,18 @@ class Question:
             _core.records_aside(False)
 
     def arrays_of(self, tensors: list[Any]) -> list[Any]:
-        """The values of tensors."""
+        """Return the values of tensors."""
         return _core.arrays_of(tensors)
 
     def ones(self) -> Any:
-        """The cotangent of y where the question has none."""
+        """Return the cotangent of y if the question has none."""
         return _core.full(self.y.shape, 1, self.y.dtype)
 
     def opened(self, steps: list[Step]) -> tuple[Question, list[Ran]]:
-        """The question about a y that is made of what these loops and branches did, and what that
-        was of each which could be divided."""
+        """Return the question for a y that is rebuilt from the insides of these loops and branches.
+
+        The second result describes each loop or branch that could be divided.
+        """
         by_operation = {step.operation: step for step in steps}
         y, ran, parts, copies = self._opened_below(steps)
         inner = copy(self)
@@ -120,7 +127,7 @@ class Question:
         ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
         paused = None if self.tape is None or self.tape.recording else self.tape
         if paused:
-            paused.start()  # what is made again counts as what it is made of
+            paused.start()  # rebuilt operations count like the original ones
         try:
             return _core.unrolled_below(self.y, [s.tensor for s in steps], ends)
         finally:
@@ -128,7 +135,7 @@ class Question:
                 paused.stop()
 
     def locate(self, steps: Mapping[int, Step]) -> None:
-        """Tells the steps where in loops and branches they are."""
+        """Set the positions of the steps in loops and branches."""
         for number, place in self.inside.items():
             if number in steps:
                 steps[number].inside = place
@@ -139,35 +146,35 @@ class Question:
         return self.x.dtype
 
     def x_title(self) -> str:
-        """What x is called."""
+        """Return the description of x."""
         if isinstance(self.x, Variable):
             return f"Variable '{self.x.name}'"
         found = self.ancestry.steps.get(self.ancestry.x)
         return str(found) if found else f"a tensor {self.x.dtype}{list(self.x.shape)}"
 
     def x_place(self) -> Place | None:
-        """Where x was made."""
+        """Return the line that created x."""
         return place_of(self.x)
 
-    # What another kind of question knows itself; None leaves it to what is asked of all.
+    # Hooks for other kinds of questions. None continues with the general analysis.
 
     def why_failed(self, error: Exception) -> Finding | None:
-        """Why the gradient cannot be asked for."""
+        """Return why the gradient cannot be computed."""
         return None
 
     def why_unseen(self) -> Finding | None:
-        """Why a path does not count."""
+        """Return why a path does not count."""
         return None
 
     def why_apart(self) -> Finding | None:
-        """Why y was not made from x."""
+        """Return why y does not depend on x."""
         return None
 
     def why_cut(self, step: Step) -> Finding | None:
-        """Why no gradient comes through a step."""
+        """Return why no gradient passes a step."""
         return None
 
 
 def ancestors_of(x: Any) -> dict[int, Step]:
-    """What x was made from, and x."""
+    """Return x and the steps that it was computed from."""
     return Ancestry(Question(x, x)).steps

@@ -1,5 +1,4 @@
-"""Which kind of question it is, by what it is about: tensors of the main namespace have one, those
-of a graph of compat.tf1 another."""
+"""The kind of `Question` for a tensor: of the main namespace, or of a graph of compat.tf1."""
 
 from __future__ import annotations
 
@@ -14,13 +13,16 @@ _kinds: list[tuple[tuple[type, ...], Callable[..., Question]]] = []
 
 
 def register(types: tuple[type, ...], kind: Callable[..., Question]) -> None:
-    """Says that questions about tensors of these types are made by `kind(who, y, x)`, with `seed`,
-    `tape`, `stops`, `session` and `feed_dict` by name."""
+    """Register the constructor of questions about tensors of these types.
+
+    It is called as `kind(who, y, x)` with `seed`, `tape`, `stops`, `session` and `feed_dict` by
+    name.
+    """
     _kinds.append((types, kind))
 
 
 def is_askable(x: Any) -> bool:
-    """Whether a question can be about it."""
+    """Return whether a question can be about this object."""
     return isinstance(x, (Tensor, Variable)) or any(isinstance(x, types) for types, _ in _kinds)
 
 
@@ -36,14 +38,16 @@ def question_of(
     session: Any = None,
     feed_dict: Any = None,
 ) -> Question:
-    """The question that `who` is asked; TypeError where y or x are no tensors. The tape is what a
-    GradientTape keeps."""
+    """Return the question about the gradient of y by x; TypeError unless both are tensors.
+
+    `tape` is the core's tape of a GradientTape.
+    """
     for types, kind in _kinds:
         if isinstance(y, types) or isinstance(x, types):
             if overrides is not None:
                 raise TypeError(
                     f"{who}: overrides are for tensors of the main namespace; an operation of a "
-                    "graph has the rule that gradient_override_map gave it when it was made"
+                    "graph has the rule of the gradient_override_map in which it was created"
                 )
             return kind(
                 who, y, x, seed=seed, tape=tape, stops=stops, session=session, feed_dict=feed_dict
@@ -51,18 +55,18 @@ def question_of(
     for name, value in (("session", session), ("feed_dict", feed_dict)):
         if value is not None:
             raise TypeError(
-                f"{who}: {name} is for tensors of a graph of compat.tf1, which y, "
-                f"{_core.shown(y)}, is not; leave it out"
+                f"{who}: expected a tensor of a graph of compat.tf1 for y with {name}, got "
+                f"{_core.shown(y)}; omit {name}"
             )
     if not isinstance(y, (Tensor, Variable)):
-        raise TypeError(f"{who}: y is {_core.shown(y)}; expected a Tensor")
+        raise TypeError(f"{who}: expected a Tensor for y, got {_core.shown(y)}")
     if not isinstance(x, (Tensor, Variable)):
-        raise TypeError(f"{who}: x is {_core.shown(x)}; expected a Tensor or a Variable")
+        raise TypeError(f"{who}: expected a Tensor or a Variable for x, got {_core.shown(x)}")
     y, x = _plain(y), _plain(x)
     return Question(y, x, seed=seed, tape=tape, stops=stops or [], overrides=overrides)
 
 
 def _plain(x: Any) -> Any:
-    """A tensor that speaks as another library's do as one of the core's."""
+    """Return a tensor of a derived class as one of the core's class."""
     derived = isinstance(x, Tensor) and type(x) is not Tensor
     return _core.view_as(Tensor, x) if derived else x

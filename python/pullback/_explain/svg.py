@@ -1,8 +1,8 @@
-"""A layered drawing of a small graph as SVG: boxes with lines of text, arrows between them.
+"""A layered drawing of a small graph as SVG: boxes with lines of text, and arrows.
 
-The layout is Sugiyama's in its simplest form: a box is one layer below the lowest of those that it
-comes from, and the order within a layer is found by sweeps that put each box at the mean place of
-its neighbours (Sugiyama, Tagawa, Toda 1981).
+The layout is the method of Sugiyama in its simplest form: a box is one layer below the lowest of
+its inputs, and the order within a layer is found by sweeps that move each box to the mean position
+of its neighbours (Sugiyama, Tagawa, Toda 1981). Start reading at `svg_of`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEANING = {
 
 
 class Box(NamedTuple):
-    """What is drawn for one operation; `kind` is a key of COLORS."""
+    """The drawing of one operation; `kind` is a key of COLORS."""
 
     lines: Sequence[str]
     kind: str
@@ -43,8 +43,10 @@ class Edge(NamedTuple):
 
 
 def svg_of(boxes: dict[int, Box], edges: Iterable[Edge], legend: Iterable[str] = ()) -> str:
-    """The drawing: boxes by number, sources above targets. Every edge goes from a lower to a higher
-    number."""
+    """Return the drawing: boxes by number, sources above targets.
+
+    Every edge goes from a lower to a higher number.
+    """
     edges = [e for e in edges if e.source in boxes and e.target in boxes]
     layers = _layers(boxes, edges)
     order = _ordered(layers, edges)
@@ -78,7 +80,7 @@ def _layers(boxes: dict[int, Box], edges: list[Edge]) -> list[list[int]]:
         below[edge.source].append(edge.target)
     for number in depth:
         depth[number] = max((depth[i] + 1 for i in above[number]), default=0)
-    for number in depth:  # a leaf is drawn right above what uses it first
+    for number in depth:  # a leaf is drawn directly above its first user
         if not above[number] and below[number]:
             depth[number] = min(depth[i] for i in below[number]) - 1
     layers: list[list[int]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
@@ -113,7 +115,7 @@ def _width(box: Box) -> float:
 def _placed(
     layers: list[list[int]], boxes: dict[int, Box]
 ) -> tuple[dict[int, tuple[float, float]], float, float]:
-    """The middle of each box's upper edge; and the size of it all."""
+    """Return the middle of the upper edge of each box, and the size of the drawing."""
     widths = [sum(_width(boxes[n]) + GAP_X for n in layer) - GAP_X for layer in layers]
     whole = max(widths, default=0)
     places = {}
@@ -129,7 +131,7 @@ def _placed(
 
 
 def _box(place: tuple[float, float], box: Box) -> str:
-    from html import escape  # here, as its import takes longer than most of ours
+    from html import escape  # imported here, because the import is slow
 
     fill, stroke = COLORS[box.kind]
     x, y = place

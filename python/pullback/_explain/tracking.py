@@ -1,4 +1,4 @@
-"""Whether the history of x was kept, and why not."""
+"""Whether the history of x was recorded, and why not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WATCH = (
 
 
 def counts(question: Question) -> bool:
-    """Whether anybody keeps the history of x: without that `gradients` refuses it."""
+    """Return whether the history of x is recorded; otherwise `gradients` raises an error for x."""
     ancestry = question.ancestry
     return ancestry.x_tracked or ancestry.x_since is not None or ancestry.x == ancestry.y
 
@@ -31,7 +31,7 @@ def not_watched(question: Question, ancestry: Ancestry) -> Finding:
     x = question.x
     place = place_of(x)
     if isinstance(x, Variable):
-        why = "it is not trainable" if not x.trainable else "the tape did not see it read"
+        why = "it is not trainable" if not x.trainable else "the tape did not record a read"
         return Finding(
             "not_watched",
             f"the tape does not watch Variable '{x.name}': {why}",
@@ -45,8 +45,8 @@ def not_watched(question: Question, ancestry: Ancestry) -> Finding:
     if question.tape and source is not None:
         return Finding(
             "not_watched",
-            f"{{x}} was made by {made} from {source} before the tape recorded it, so it is not "
-            "the variable any more: an assignment to a name such as `w = w - rate * slope` makes a "
+            f"{{x}} was computed by {made} from {source} before the tape recorded it, so it is "
+            "not the variable: an assignment to a name such as `w = w - rate * slope` creates a "
             "new tensor",
             "update the variable with assign or assign_sub, or watch the new tensor",
             made,
@@ -55,14 +55,14 @@ def not_watched(question: Question, ancestry: Ancestry) -> Finding:
     if question.tape:
         return Finding(
             "not_watched",
-            f"the tape does not watch {{x}}, which was made by {made}",
+            f"the tape does not watch {{x}}, which was computed by {made}",
             "call tape.watch(x) before it is used",
             made,
             place,
         )
     return Finding(
         "not_watched",
-        f"{{x}}, made by {made}, is a plain tensor: nobody watched it, so no history was kept",
+        f"{{x}}, computed by {made}, is a plain tensor that was not watched, so it has no history",
         WATCH,
         made,
         place,

@@ -1,4 +1,4 @@
-"""Why a gradient is None: what cuts the way from y to x, or why there is none."""
+"""Why a gradient is None: the steps that cut the paths from y to x, or why there is no path."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .tracking import WATCH, counts, descends_from_watched, not_watched
 
 
 def why_none(question: Question) -> list[Finding]:
-    """The causes, the most telling first; never empty."""
+    """Return the causes, the most important first; never empty."""
     ancestry = question.ancestry
     if question.x_dtype.kind not in "fc":
         return [
             Finding(
                 "integer",
                 f"{{x}} is {question.x_dtype}, and only floats have gradients",
-                "make {x} of a floating dtype",
+                "use a floating dtype for {x}",
                 place=question.x_place(),
             )
         ]
@@ -63,16 +63,18 @@ def _cuts(question: Question, ancestry: Ancestry) -> list[Finding]:
 
 
 def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Finding | None:
-    """What a tape did not see: a step that was made while it did not record, or before it watched
-    x."""
+    """Return the finding that a tape did not record a step.
+
+    The step was created while the tape did not record, or before the tape watched x.
+    """
     steps = [s for s in between if not ancestry.is_x(s)]
     for step in steps:
         if not step.recorded:
             return Finding(
                 "not_recorded",
-                f"{step} was made while the tape did not record: outside of its block, in "
+                f"{step} was created while the tape did not record: outside its block, in "
                 "stop_recording, or in another thread or task",
-                "make it inside the block of the tape, or ask gradients(), which needs no tape",
+                "create it inside the block of the tape, or use gradients(), which needs no tape",
                 step,
             )
     since = ancestry.x_since
@@ -84,7 +86,7 @@ def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fin
         ):
             return Finding(
                 "watched_late",
-                f"{step} was made before the tape watched {{x}}; it counts what is made after",
+                f"{step} was created before the tape watched {{x}}; only later operations count",
                 "watch {x} before it is used",
                 step,
             )
@@ -92,7 +94,7 @@ def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fin
 
 
 def cotangents_of(question: Question, steps: list[Step]) -> dict[int, Any]:
-    """The gradient of y by what each step made; without an entry where it has none."""
+    """Return the gradient of y by each step that has one."""
     tracked = [s for s in steps if s.tracked or question.ancestry.is_x(s)]
     asked = [s for s in tracked if s.carries]
     answers = question.gradients([s.tensor for s in asked])
@@ -106,8 +108,8 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     if step.stopped:
         return Finding(
             "stop_gradients",
-            "it is among the stop_gradients of the question, which count as constants",
-            "leave it out of stop_gradients",
+            "it is among stop_gradients, which count as constants",
+            "remove it from stop_gradients",
             step,
         )
     if step.kind == "stop_gradient" and step.rule is None:
@@ -116,13 +118,13 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
         return Finding(
             "rule_returned_none",
             f"the gradient rule {step.rule}{_of(step)} returned None",
-            "return a gradient for each input, or zeros where that is meant",
+            "return a gradient for each input, or zeros if that is intended",
             step,
             rule=step.rule,
         )
     if not step.is_float:
         return _integer(step)
-    # A tape does not count what comes out of an operation that stops.
+    # A tape ignores the results of an operation that passes no gradient.
     stopping = _stopping(ancestry, step) if question.tape else None
     if stopping:
         return why_cut(question, ancestry, stopping)
@@ -136,15 +138,15 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
     if step.kind in _core.op_names() and not step.tracked:
         return Finding(
             "not_tracked",
-            f"{step} kept no history when it was made",
-            f"{{x}} counted for nothing there: {WATCH}",
+            f"{step} kept no history when it was created",
+            f"{{x}} was not tracked there: {WATCH}",
             step,
         )
     return Finding(
         "not_differentiable",
         f"{step.name} has no derivative",
-        "compute what shall be differentiated without it, or give it a rule with "
-        "gradient_override_map or custom_gradient",
+        "replace it by a differentiable operation, or give it a rule with gradient_override_map or "
+        "custom_gradient",
         step,
     )
 
@@ -152,15 +154,14 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
 def _inside(step: Step) -> Finding:
     return Finding(
         "inside",
-        f"what the {step.name} does inside lets no gradient pass",
-        "look in the function that it was given for stop_gradient, a comparison, integers or a "
-        "rule that returns None",
+        f"no gradient passes through the inside of the {step.name}",
+        "check its function for stop_gradient, a comparison, integers or a rule that returns None",
         step,
     )
 
 
 def _stopping(ancestry: Ancestry, step: Step) -> Step | None:
-    """The first operation below a step that lets nothing pass, where there is no way around."""
+    """Return the first operation below a step that passes no gradient, if all paths end."""
     first = None
     pending = ancestry.inputs(step)
     seen = {i.number for i in pending}
@@ -184,14 +185,13 @@ def _stopped(step: Step) -> Finding:
     return Finding(
         "stop_gradient",
         "stop_gradient makes its argument a constant",
-        "take stop_gradient away where {x} shall learn from this path",
+        "remove stop_gradient if {x} should receive a gradient on this path",
         step,
     )
 
 
 def _end_of_history(ancestry: Ancestry, step: Step) -> Step:
-    """The operation behind which floats with a history begin: what is not tracked, or no float, was
-    made from its result."""
+    """Return the last step of the history that has no floating, tracked inputs."""
     while True:
         below = [i for i in ancestry.inputs(step) if not (i.tracked and i.is_float)]
         if not below or not ancestry.inputs(below[0]):
@@ -203,13 +203,13 @@ def _integer(step: Step) -> Finding:
     if step.kind == "cast":
         return Finding(
             "integer",
-            f"a cast to {step.dtype}: from here on it is no float",
+            f"a cast to {step.dtype}, which has no derivative",
             "keep it floating; straight_through() makes a rounding differentiable",
             step,
         )
     return Finding(
         "not_differentiable",
-        f"{step.name} gives {step.dtype}, which has no derivative",
+        f"{step.name} returns {step.dtype}, which has no derivative",
         "use a smooth substitute (softmax for argmax, sigmoid for a comparison), where() for a "
         "choice, or straight_through()",
         step,
@@ -219,7 +219,7 @@ def _integer(step: Step) -> Finding:
 def nothing_found(ancestry: Ancestry) -> Finding:
     return Finding(
         "unknown",
-        "a path leads from {y} to {x}, and nothing on it says why the gradient is like this",
+        "a path leads from {y} to {x}, but no cause was found on it",
         "draw(y, x) shows where it flows; please report this program",
         ancestry.top,
     )

@@ -1,4 +1,4 @@
-"""Values and cotangents of the steps between y and x, as arrays, and what is said of arrays."""
+"""Values and cotangents of the steps between y and x as arrays, and texts about arrays."""
 
 from __future__ import annotations
 
@@ -37,13 +37,12 @@ class Numbers:
         return self.cotangents.get(step.number)
 
     def sent(self, step: Step, below: Step) -> Any:
-        """What a step itself adds to the cotangent of one of its inputs; None where that is not
-        known."""
+        """Return the contribution of a step to the cotangent of an input, or None."""
         self.send([(step, below)])
         return self._sent[step.number, below.number]
 
     def send(self, pairs: Iterable[tuple[Step, Step]]) -> None:
-        """Computes together what `sent` shall answer."""
+        """Compute the results of `sent` for several pairs together."""
         new = {
             (step.number, below.number): self._sent_tensor(step, below)
             for step, below in pairs
@@ -62,11 +61,11 @@ class Numbers:
         return sent
 
     def operands(self, step: Step) -> list[Any]:
-        """The values of all inputs of a step; None for those that are gone."""
+        """Return the values of all inputs of a step; None for released ones."""
         return [self.values.get(i) for i in step.inputs]
 
     def _computed(self, tensors: dict[Key, Any]) -> dict[Key, Any]:
-        """The arrays of those that can be computed."""
+        """Return the arrays of the tensors that can be evaluated."""
         known = {n: t for n, t in tensors.items() if t is not None}
         if not known:
             return {}
@@ -79,18 +78,21 @@ class Numbers:
     def _array_of(self, tensor: Any) -> Any:
         try:
             return self.question.arrays_of([tensor])[0]
-        except Exception:  # a run that fails, as an integer division by zero does
+        except Exception:  # an evaluation that fails, for example an integer division by zero
             return None
 
 
 def is_tiny(gradient: Any, seed: Any) -> bool:
-    """Whether all of it together is below the rounding of y's cotangent. Not its largest entry:
-    those of a mean are small where it is over many."""
+    """Return whether the sum of the gradient is below the rounding of the cotangent of y.
+
+    The sum is compared, not the largest entry: the entries of the gradient of a mean over many
+    elements are small.
+    """
     return total_of(gradient) < total_of(seed) * float(finfo(gradient.dtype).eps)
 
 
 def total_of(array: Any) -> float:
-    """The sum of the absolute values."""
+    """Return the sum of the absolute values."""
     return 0.0 if array is None else float(np.sum(np.abs(array), dtype=np.float64))
 
 
@@ -103,7 +105,7 @@ def has_any(array: Any) -> bool:
 
 
 def is_alive(cotangent: Any) -> bool:
-    """Whether it is not zero; that of nothing is no zero either."""
+    """Return whether a cotangent is not zero; an empty one counts as alive."""
     return cotangent is not None and (cotangent.size == 0 or has_any(cotangent))
 
 
@@ -143,7 +145,7 @@ def at_text(index: tuple[int, ...]) -> str:
 
 
 def given_text(numbers: Numbers, step: Step, index: tuple[int, ...]) -> str:
-    """The operands of an entry, where the operation goes entry by entry."""
+    """Return the operands of an entry, if the operation is elementwise."""
     value = numbers.value(step)
     shown = []
     for operand in numbers.operands(step):

@@ -1,4 +1,4 @@
-"""Why a gradient is zero or tiny: where the cotangents die, or shrink."""
+"""Why a gradient is zero or tiny: the steps where the cotangents become zero, or shrink."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SATURATING = {"erf", "exp", "gelu", "log_softmax", "sigmoid", "softmax", "softpl
 
 
 def why_zero(numbers: Numbers) -> list[Finding]:
-    """Each place where a cotangent that is not zero becomes zero."""
+    """Return a finding for each step where a nonzero cotangent becomes zero."""
     ancestry = numbers.ancestry
     top = ancestry.steps[ancestry.y]
     if not is_alive(numbers.cotangent(top)) or 0 in (top.shape or ()):
         return [
             Finding(
-                "empty", "y has no elements, so nothing depends on it", "look at y's shape", top
+                "empty", "y has no elements, so nothing depends on it", "check the shape of y", top
             )
         ]
     reached = {top.number}
@@ -66,15 +66,17 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
     if loss is not None:
         return Finding(
             "confident",
-            f"{loss.name} has nothing left to say: the probabilities are the labels, to rounding",
-            "the prediction is right already, or the logits are far too large",
+            f"the gradient of {loss.name} is zero: the probabilities equal the labels up to "
+            "rounding",
+            "the prediction is already right, or the logits are far too large",
             loss,
         )
     if any(has_any(numbers.sent(step, i)) for i in below):
         return Finding(
             "cancels",
-            f"what reaches {below[0]} along several ways, {step.name} among them, adds up to zero",
-            "y does not change with x: gradient_paths(y, x) shows the parts",
+            f"the contributions to {below[0]} on several paths, {step.name} among them, add up to "
+            "zero",
+            "y does not change with x: gradient_paths(y, x) shows the contributions",
             step,
         )
     values = numbers.operands(step)
@@ -83,22 +85,22 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         return Finding(
             "rule_returned_zeros",
             f"the gradient rule {step.rule} returned zeros",
-            "look at the rule; that of straight_through() passes gradients on",
+            "check the rule; straight_through() passes gradients on",
             step,
             rule=step.rule,
         )
     if numbers.cotangent(step).size == 0:
         return Finding(
             "empty",
-            f"{step} has no elements, so nothing depends on what it was made from",
-            "look at the bounds of the slice or the condition that left none",
+            f"{step} has no elements, so nothing depends on its inputs",
+            "check the bounds of the slice or the condition that selects none",
             step,
         )
     largest = float(abs(numbers.cotangent(step)).max())
     if step.kind not in STEPS and largest < UNDERFLOW:
         return Finding(
             "vanishing",
-            f"what reaches {step} is at most {largest:.2g}, and vanishes in rounding behind it",
+            f"the gradient at {step} is at most {largest:.2g}, and underflows after it",
             "many slopes below 1 are multiplied: scale the loss, use float64, or shorten the chain",
             step,
         )
@@ -114,21 +116,21 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             return Finding(
                 "zero_slope",
                 f"{step.name} over an axis with one entry is constant",
-                "look at the shape and at axis",
+                "check the shape and axis",
                 step,
             )
         if (cotangent == cotangent.flat[0]).all():
             return Finding(
                 "zero_slope",
-                f"all entries of {step.name} count the same in y, and they add up to a constant",
-                "y does not change with x: weigh the entries, as a loss does",
+                f"all entries of {step.name} have the same weight in y, and their sum is constant",
+                "y does not change with x: weight the entries, as a loss does",
                 step,
             )
     if step.kind in STEPS:
         return Finding(
             "steps",
             f"{step.name} is flat between its jumps: its derivative is zero everywhere",
-            "use straight_through(), or a rule of your own with gradient_override_map",
+            "use straight_through(), or a custom rule with gradient_override_map",
             step,
         )
     if step.kind == "relu":
@@ -138,8 +140,8 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             "dead_relu",
             f"relu is off for {percent(share)} of its {count_of(first)} inputs{at_most}"
             + _others(numbers, step, share),
-            "look at the bias and the scale of what goes in, lower the learning rate, or use a "
-            "unit that is never off, as softplus",
+            "check the bias and the scale of its input, lower the learning rate, or use an "
+            "activation without a flat part, such as softplus",
             step,
             share=share,
         )
@@ -159,16 +161,16 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
     if step.kind in ("maximum", "minimum"):
         return Finding(
             "clip_bound",
-            f"the other operand of {step.name} wins everywhere",
-            "look at the bound; straight_through() passes gradients on",
+            f"{step.name} selects the other operand everywhere",
+            "check the bound; straight_through() passes gradients on",
             step,
             share=1.0,
         )
     if step.kind == "where":
         return Finding(
             "masked",
-            "where takes none of the entries that depend on x",
-            "look at the condition",
+            "where selects none of the entries that depend on x",
+            "check the condition",
             step,
             share=1.0,
         )
@@ -179,9 +181,9 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         if zero:
             return Finding(
                 "times_zero",
-                f"{step.name} has an operand of zeros, {ancestry.steps[zero[0]]}, and the slope by "
-                "one operand is the other",
-                "look at what makes the zeros: weights that start at zero, a mask, a factor",
+                f"{step.name} has an operand of zeros, {ancestry.steps[zero[0]]}, which is the "
+                "slope by the other operand",
+                "check the cause of the zeros: weights that start at zero, a mask, a factor",
                 step,
             )
     if step.kind in SELECTING or step.kind in JOINING:
@@ -189,16 +191,16 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         chooser = next((s for s in above if s.kind in SELECTING), step)
         return Finding(
             "not_selected",
-            f"{chooser.name} takes none of the entries that depend on x",
-            "look at the indices, or at which entry is the extreme one",
+            f"{chooser.name} selects none of the entries that depend on x",
+            "check the indices, or which entry is the extreme one",
             chooser,
         )
     saturated = "saturated" if step.kind in SATURATING else "zero_slope"
     return Finding(
         saturated,
         f"the slope of {step.name} is zero for {'' if first is None else range_of(first)}",
-        "keep what goes in within the range where the function changes: scale it, or start with "
-        "smaller weights; losses that take logits do not saturate"
+        "keep its input in the range where the function changes: scale it, or start with smaller "
+        "weights; losses that take logits do not saturate"
         if saturated == "saturated"
         else "y does not change with x here",
         step,
@@ -206,17 +208,17 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
 
 
 def _others(numbers: Numbers, step: Step, share: float) -> str:
-    """What is to be said of the entries that let something pass."""
+    """Return the remark about the entries that pass a gradient."""
     return "" if share == 1 else ", and y does not depend on the others"
 
 
 def why_tiny(numbers: Numbers) -> list[Finding]:
-    """The steps at which the cotangent shrinks most."""
+    """Return the steps at which the cotangent shrinks most."""
     ancestry = numbers.ancestry
-    # By line and operation: what a loop does goes together.
+    # Grouped by line and operation, so that iterations of a Python loop are one entry.
     together: dict[tuple[str, Any], list[float]] = {}
     steps: dict[tuple[str, Any], Step] = {}
-    # The division of a mean: the sum gives back what it takes.
+    # The division in a mean is compensated by its sum.
     of_means = {i for step in ancestry.steps.values() if step.kind == "mean" for i in step.inputs}
     numbers.send((step, i) for step in numbers.between for i in ancestry.inputs(step))
     for step in numbers.between:
@@ -239,7 +241,7 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
             Finding(
                 "vanishing",
                 f"the slope shrinks by a factor of {prod(ratios):.2g} at {step.name}{times}{given}",
-                "keep what goes in where the function changes, or scale the loss",
+                "keep its input in the range where the function changes, or scale the loss",
                 step,
                 factor=prod(ratios),
             )

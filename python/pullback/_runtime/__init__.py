@@ -1,1 +1,1 @@
-"""Evaluation, profiles, and the table of what each function supports."""
+"""Evaluation of values, profiles, and settings of the process."""

@@ -1,4 +1,4 @@
-"""Evaluation of several tensors in one plan."""
+"""Evaluation of several tensors at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,34 @@ __all__ = ["evaluate"]
 
 
 def evaluate(*nested: Any) -> Any:
-    """Computes all tensors in the arguments together; gives their values as NumPy arrays.
+    """Evaluate all tensors in the arguments together and return their values as NumPy arrays.
 
-    Each argument may be a nest of dicts, lists, tuples and dataclasses, and comes back in the same
-    structure; several arguments come back as a tuple. Variables give their present values. What is
-    not a tensor, such as a gradient that is None, comes back as it is. The arrays are read-only.
+    One call runs one plan, so subexpressions that the tensors share are computed once.
 
-    One call makes one plan, so whatever the tensors share is computed once.
+    Parameters
+    ----------
+    *nested
+        Tensors and variables, or pytrees of them (dicts, lists, tuples, dataclasses).
 
+    Returns
+    -------
+    object
+        Structure of the argument, with a read-only array in place of each tensor and of the current
+        value of each variable. Other leaves, such as a gradient that is None, are returned
+        unchanged. Several arguments give a tuple.
+
+    Raises
+    ------
+    RuntimeError
+        If a tensor has no value because a function is being traced, or by the policy of
+        `set_escapes`.
+
+    See Also
+    --------
+    set_escapes
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> y = x * x
     >>> pb.evaluate({"y": y, "gradient": pb.gradients(y, [x])})

@@ -1,8 +1,8 @@
-"""`profile`: measure the time of a computation, step by step.
+"""`profile`: the time of a computation, step by step.
 
-A step is the unit that the runtime executes: a group of elementwise operations and reductions, a
-matrix product, or a copy. A step usually computes several operations of a program and has the name
-of one of them.
+A step is the unit that the runtime runs at once: a group of elementwise operations and reductions,
+a matrix product, a copy. A step may contain many operations of the program; it is named after the
+most prominent one.
 """
 
 from __future__ import annotations
@@ -21,38 +21,65 @@ _CALLS = 7  # odd, so that the median is one of the measurements
 
 
 class ProfileStep(NamedTuple):
-    """One step of a plan. `bytes` are those it must read and write at least once, `operations` what
-    it computes: 2mnk for a product, one for each operation on an element.
+    """One step of a plan.
 
+    Attributes
+    ----------
+    kind : str
+        Kind of the step: "tiles" (elementwise operations and reductions), "gemm" (a matrix
+        product), "layout", "gather", "scatter_add", "argmax", "random", "iota", "scan", "sort",
+        "search" or "host" (a callback). A step in the body of a loop counts once for all
+        iterations.
+    source : str
+        The most prominent operation of the program in the step.
+    seconds : float
+        Median of its time.
+    bytes : int
+        Bytes that it must read and write at least once.
+    operations : int
+        Number of arithmetic operations: 2mnk for a matrix product, one for each element of an
+        elementwise operation.
+    share : float
+        Part of the time of the whole call.
+
+    Examples
+    --------
     >>> x = pb.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> (step,) = pb.profile(pb.matmul, x, x).steps
     >>> step.source, step.operations, step.bytes
     ('matmul', 16, 32)
     """
 
-    # tiles, gemm, layout, gather, scatter_add, argmax, random, iota, scan, sort, search, host; a
-    # step of a loop's body once for all iterations
     kind: str
     source: str
     seconds: float
     bytes: int
     operations: int
-    share: float  # of the whole call
+    share: float
 
     @property
     def gb_per_second(self) -> float:
+        """Return the throughput of memory in 10**9 bytes per second."""
         return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
 
     @property
     def gflop_per_second(self) -> float:
+        """Return the arithmetic throughput in 10**9 operations per second."""
         return self.operations / self.seconds / 1e9 if self.seconds else 0.0
 
 
 class Profile(NamedTuple):
-    """What `profile` found: `steps` in the order in which they ran, and `total`, the seconds of a
-    whole call, with Python, building and looking up the plan. Printed, it is a table with the
-    slowest step first.
+    """Result of `profile`. Its string is a table with the slowest step first.
 
+    Attributes
+    ----------
+    steps : tuple of ProfileStep
+        The steps in the order in which they ran.
+    total : float
+        Seconds of a whole call, including Python code, building and finding the plan.
+
+    Examples
+    --------
     >>> print(pb.profile(pb.exp, pb.ones(100)))
     step kind        source ... share        MB    GB/s  GFLOP/s
        0 tiles       exp ...
@@ -73,7 +100,7 @@ class Profile(NamedTuple):
                 f"{i:>4} {s.kind:<11} {s.source:<22} {1e6 * s.seconds:>10.1f} {s.share:>6.1%} "
                 f"{s.bytes / 1e6:>9.3f} {s.gb_per_second:>7.1f} {s.gflop_per_second:>8.1f}"
             )
-        # A difference of medians, which may come from different runs and be negative.
+        # The medians may come from different runs, so their sum may exceed the total.
         outside = max(0.0, self.total - sum(s.seconds for s in self.steps))
         share = outside / self.total if self.total else 0.0
         lines.append(f"{'':>4} {'outside of the steps':<34} {1e6 * outside:>10.1f} {share:>6.1%}")
@@ -85,14 +112,33 @@ class Profile(NamedTuple):
 
 
 def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
-    """Calls f several times, evaluates the tensors it returns, and says how long every step took.
+    """Measure the time of each step of a computation.
 
-    f is any callable that returns a tensor or a nest of them: plain code, which is built anew in
-    each call as in a loop, or a `function`. It is called twice to warm up and seven times for the
-    figures, which are medians; if it trains, it trains that often.
+    `f` is called twice to warm up and seven times for the measurement; the times are medians. A
+    function that trains a model trains it nine times.
 
-    Raises ValueError if f did not run the same steps in each call, and what f raises.
+    Parameters
+    ----------
+    f : callable
+        Function that returns a tensor or a pytree of tensors, which are evaluated. It may be plain
+        code, which is built anew in each call as in a loop, or a `function`.
+    *args, **kwargs
+        Arguments of `f`.
 
+    Returns
+    -------
+    Profile
+        The steps with their times, and the time of a whole call.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable.
+    ValueError
+        If `f` did not run the same steps in each call. Exceptions of `f` are raised as well.
+
+    Examples
+    --------
     >>> w = pb.Variable(pb.ones((64, 32), "float64"))
     >>> def loss():
     ...     return pb.sum(pb.tanh(pb.ones((8, 64), "float64") @ w))
@@ -100,6 +146,8 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
     >>> sorted({step.kind for step in report.steps}), report.total > 0
     (['gemm', 'tiles'], True)
     """
+    if not callable(f):
+        raise TypeError(f"profile: expected a function for f, got {_core.shown(f)}")
 
     def call() -> None:
         evaluate(f(*args, **kwargs))
@@ -114,8 +162,8 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
         totals.append(time.perf_counter() - began)
     if any([step[:4] for step in run] != [step[:4] for step in runs[0]] for run in runs):
         raise ValueError(
-            "profile: the function did not run the same steps in each call; profile one that does, "
-            "for example on arguments of one shape"
+            "profile: expected a function that runs the same steps in each call; use arguments of "
+            "one shape, for example"
         )
     total = _median(totals)
     steps: list[ProfileStep] = []
@@ -127,5 +175,5 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
 
 
 def _median(samples: list[float]) -> float:
-    """Without `statistics`, whose import costs more than a small package."""
+    """Return the median without `statistics`, which is slow to import."""
     return sorted(samples)[len(samples) // 2]

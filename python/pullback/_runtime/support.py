@@ -1,4 +1,4 @@
-"""`supports`: a look-up in support.json, which tools/support_matrix writes."""
+"""The properties of public functions, read from the file that `tools/support_matrix` writes."""
 
 from __future__ import annotations
 
@@ -12,33 +12,56 @@ __all__ = ["supports"]
 
 
 def supports(op: str | Callable[..., Any], what: Any) -> bool:
-    """Whether a function of pullback supports something: "gradient", "second" (the gradient of the
-    gradient), "fused" (it shares a step with its elementwise neighbours), or a dtype or its name.
+    """Return whether a public function has a property or supports a dtype.
 
-    `op` is the function or its name. What there is stands in `docs/support_matrix.md`. A function
-    that is not listed there is a LookupError, another question a ValueError.
+    All properties are listed in `docs/support_matrix.md`.
 
+    Parameters
+    ----------
+    op : callable or str
+        Public function or its name.
+    what : str or dtype
+        "gradient", "second" (the gradient of the gradient), "fused" (the function shares a step
+        with its elementwise neighbours), or a dtype or its name.
+
+    Returns
+    -------
+    bool
+        Whether the function has the property.
+
+    Raises
+    ------
+    LookupError
+        If the function is not listed.
+    ValueError
+        If `what` is none of these.
+
+    Examples
+    --------
     >>> pb.supports("tanh", "second"), pb.supports(pb.less, "gradient")
     (True, False)
     """
     name = op if isinstance(op, str) else getattr(op, "__name__", repr(op))
     matrix = _matrix()
     if name not in matrix:
-        raise LookupError(f"supports: expected a listed function, got {_core.shown(name)}")
+        raise LookupError(
+            "supports: expected a function of docs/support_matrix.md for op, got "
+            f"{_core.shown(name)}"
+        )
     answers = matrix[name]
     if what in ("gradient", "second", "fused"):
         return bool(answers[what] != "no")
     if str(what) in _dtypes():
         return str(what) in answers["dtypes"]
     raise ValueError(
-        "supports: expected 'gradient', 'second', 'fused' or the name of a dtype, "
+        "supports: expected 'gradient', 'second', 'fused' or a dtype for what, "
         f"got {_core.shown(what)}"
     )
 
 
 @cache
 def _matrix() -> dict[str, Any]:
-    # Imported here, because these two take a tenth of the time to import the package.
+    # Imported here, because the two take a tenth of the import time of the package.
     import json
     from importlib import resources
 

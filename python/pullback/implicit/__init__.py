@@ -1,4 +1,4 @@
-"""Solutions of equations and their derivatives: `pb.implicit`."""
+"""`pb.implicit`: solutions of equations with derivatives by the implicit function theorem."""
 
 from ._solutions import fixed_point, minimum, root
 

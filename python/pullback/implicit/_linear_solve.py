@@ -13,7 +13,7 @@ import numpy as np
 
 MOST_DENSE = 128  # unknowns
 
-_ROUNDS = 20  # of as many steps as there are unknowns
+_ROUNDS = 20  # limit of iterations, in multiples of the number of unknowns
 
 
 def for_each(f: Callable[..., Any], rank: int = 1) -> Callable[..., Any]:
@@ -39,8 +39,8 @@ def solved(who: str, where: str) -> Callable[..., Any]:
             return np.ascontiguousarray(np.linalg.solve(matrix, v))
         except np.linalg.LinAlgError as error:
             raise np.linalg.LinAlgError(
-                f"{who}: {where}: {error}: at this solution the derivative by x cannot be "
-                "inverted, so that the solution has none"
+                f"{who}: {where}: {error}: the derivative by x is singular at this solution, which "
+                "has no derivative"
             ) from None
 
     return solve
@@ -56,8 +56,8 @@ def solved_by_products(
             from scipy.sparse.linalg import LinearOperator, cg, gmres
         except ImportError as error:
             raise ImportError(
-                f"{who}: its gradient solves a linear system of {len(v)} unknowns, for which it "
-                "needs scipy: install it"
+                f"{who}: the gradient, a linear system of {len(v)} unknowns, requires SciPy; "
+                "install scipy"
             ) from error
         operator = LinearOperator(
             (len(v), len(v)),
@@ -65,20 +65,19 @@ def solved_by_products(
             dtype=v.dtype,
         )
         limits = {
-            "rtol": float(np.finfo(v.dtype).eps) ** 0.75,  # 2e-12 in float64, and within reach
+            "rtol": float(np.finfo(v.dtype).eps) ** 0.75,  # 2e-12 in float64, which is attainable
             "atol": 0.0,
             "maxiter": _ROUNDS * len(v),
         }
         failed = True
         if symmetric:
             w, failed = cg(operator, v, **limits)
-        if failed:  # rounding stops the short recurrence of the first earlier
+        if failed:  # cg, a short recurrence, stagnates earlier by rounding
             w, failed = gmres(operator, v, restart=min(len(v), 50), **limits)
         if failed:
             raise np.linalg.LinAlgError(
-                f"{who}: {where}: gmres did not solve the linear system of the "
-                f"gradient, of {len(v)} unknowns: at this solution the derivative by x may not "
-                "be invertible"
+                f"{who}: {where}: gmres did not solve the linear system of the gradient, of "
+                f"{len(v)} unknowns; the derivative by x may be singular at this solution"
             )
         return np.ascontiguousarray(w, v.dtype)
 

@@ -3,8 +3,8 @@
 
 If r(x, θ) = 0, then dx/dθ = -J⁻¹ ∂r/∂θ with J = ∂r/∂x. The function runs once, on placeholders, and
 becomes a subgraph (cpp/transform/recompute.h); the solver and the gradient rule use copies of it.
-The solution is one node. Its rule solves Jᵀ w = v, which is an equation as well, whose solution is
-a node with the same rule. So derivatives of every order exist. Start reading at `_solving`.
+The solution is one node. Its rule solves Jᵀ w = v, which is an equation as well, whose solution is a
+node with the same rule. So derivatives of every order exist. Start reading at `_solving`.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def minimum(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., 
     return _solving(f, solver, "minimum", _slope)
 
 
-_Residual = Callable[[Tensor, Tensor], "Tensor | None"]  # of what f gives and x, both flat
+_Residual = Callable[[Tensor, Tensor], "Tensor | None"]  # of the result of f and x, both flat
 
 
 def _slope(y: Tensor, x: Tensor) -> Tensor | None:
@@ -208,7 +208,7 @@ def _slope(y: Tensor, x: Tensor) -> Tensor | None:
 def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[..., Any]:
     for name, given in (("f", f), ("solver", solver)):
         if not callable(given):
-            raise TypeError(f"{who}: {name}: expected a function, got {shown(given)}")
+            raise TypeError(f"{who}: expected a function for {name}, got {shown(given)}")
 
     @wraps(f)
     def solution(x0: Any, *theta: Any) -> Any:
@@ -224,7 +224,7 @@ def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[...
             y = _scalar(returned, f, who) if residual is _slope else x.flat(returned, f)
             piece.close(y)
         if not _core.computed_from([y], [at])[0]:
-            raise ValueError(f"{who}: {place(f)}: what it returned does not depend on x")
+            raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
         run = _Run(piece, x, arguments, solver, residual is _slope)
         value = _host_call(for_each(run), run.inputs(), at.dtype, at.shape, True)
         found = _attached(value, piece, residual, residual is _slope, f, who)
@@ -241,7 +241,7 @@ class _Unknown:
         if len(dtypes) != 1 or not dtypes <= {np.dtype("float32"), np.dtype("float64")}:
             names = " and ".join(sorted(dtype.name for dtype in dtypes)) or "nothing"
             raise TypeError(
-                f"{who}: x0: expected float32 or float64, all of one dtype, got {names}"
+                f"{who}: expected a single dtype, float32 or float64, for x0, got {names}"
             )
         self.structure, self.who = structure, who
         self.shapes = [leaf.shape for leaf in leaves]
@@ -263,19 +263,21 @@ class _Unknown:
     def flat(self, nest: Any, f: Any) -> Tensor:
         """Return the result of `f` or of the solver as one vector."""
         like = unflatten(self.structure, range(len(self.shapes)))
-        leaves = leaves_like(like, nest, f"{self.who}: what {place(f)} returned")
+        who = f"{self.who}: the result of {place(f)}"
+        leaves = leaves_like(like, nest, who)
         tensors = []
         for leaf, shape in zip(leaves, self.shapes, strict=True):
             own = isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic))
-            who = f"{self.who}: what {place(f)} returned"
             tensor = _core.constant(leaf, None if own else self.dtype, who)
             if tensor.shape != shape:
                 raise ValueError(
-                    f"{self.who}: {place(f)} returned shape {tensor.shape} for x of {shape}"
+                    f"{self.who}: expected shape {shape} from {place(f)}, as of x, got "
+                    f"{tensor.shape}"
                 )
             if tensor.dtype != self.dtype:
                 raise TypeError(
-                    f"{self.who}: {place(f)} returned {tensor.dtype} for x of {self.dtype}: cast it"
+                    f"{self.who}: expected dtype {self.dtype} from {place(f)}, as of x, got "
+                    f"{tensor.dtype}; cast it"
                 )
             tensors.append(_core.reshape(tensor, (-1,)))
         return _core.concat(tensors, 0)
@@ -284,7 +286,7 @@ class _Unknown:
 def _scalar(y: Any, f: Any, who: str) -> Tensor:
     if not isinstance(y, Tensor) or y.dtype.kind != "f" or y.shape != ():
         got = f"{y.dtype} of shape {y.shape}" if isinstance(y, Tensor) else f"a {type(y).__name__}"
-        raise TypeError(f"{who}: {place(f)} returned {got}; expected a floating tensor of shape ()")
+        raise TypeError(f"{who}: expected a floating tensor of shape () from {place(f)}, got {got}")
     return y
 
 
@@ -353,7 +355,7 @@ class _Run:
     ) -> None:
         self.x, self.arguments, self.solver, self.scalar = x, arguments, solver, scalar
         self.on = function(lambda x, others: piece.on(x, others))
-        # Where the others of the piece are among the arguments and what f reads outside.
+        # The indices of the inputs of the graph among the arguments and the outer tensors.
         places = {_number(tensor): k for k, tensor in enumerate(arguments.tensors)}
         self.outside = [one for one in piece.others if _number(one) not in places]
         places |= {_number(one): len(places) + k for k, one in enumerate(self.outside)}
@@ -399,7 +401,7 @@ def _attached(
         finally:
             tape.stop()
         if w is None:
-            raise ValueError(f"{who}: {place(f)}: the equation does not depend on x")
+            raise ValueError(f"{who}: expected a gradient that depends on x from {place(f)}")
         answers: list[Any] = _core.gradients([r], others, [_core.negative(w)], overrides=True)
         return answers
 

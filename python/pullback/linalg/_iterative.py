@@ -1,8 +1,8 @@
 """Linear equations solved by products with the matrix alone: conjugate gradients and GMRES.
 
 The steps are a loop of the plan. Gradients do not depend on the steps: they are those of the exact
-solution next to the computed one (see implicit/_solutions.py). The adjoint equation is solved in the same way,
-to the same tolerance. Start reading at `_solved`.
+solution next to the computed one (see implicit/_solutions.py). The adjoint equation is solved in the
+same way, to the same tolerance. Start reading at `_solved`.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
         check_matrices(matrix, who, square=True)
         if b.shape != matrix.shape[:1] or len(matrix.shape) != 2:
             raise ValueError(
-                f"{who}: {what} of shape {matrix.shape} does not go together with b of {b.shape}: "
-                "expected a matrix and a vector; vmap solves for several"
+                f"{who}: expected a square matrix for {what} and a vector of its size for b, got "
+                f"shapes {matrix.shape} and {b.shape}; use vmap for several systems"
             )
     piece = _Piece(at, [at])
     with piece, inlined_functions():
@@ -201,14 +201,17 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
         if matrix is None:
             if not isinstance(y, Tensor) or y.dtype != b.dtype:
                 got = y.dtype if isinstance(y, Tensor) else shown(y)
-                raise TypeError(f"{who}: {what}: {place(f)} returned {got} for {b.dtype}")
+                raise TypeError(
+                    f"{who}: {what}: expected dtype {b.dtype} from {place(f)}, as of b, got {got}"
+                )
             if y.shape != b.shape:
                 raise ValueError(
-                    f"{who}: {what}: {place(f)} returned shape {y.shape} for {b.shape}"
+                    f"{who}: {what}: expected shape {b.shape} from {place(f)}, as of b, got "
+                    f"{y.shape}"
                 )
         piece.close(_core.identity(y))
     if not _core.computed_from([y], [at])[0]:
-        raise ValueError(f"{who}: {what}: what {place(f)} returned does not depend on x")
+        raise ValueError(f"{who}: {what}: expected a result that depends on x from {place(f)}")
     return _Linear(piece, piece.others)
 
 
@@ -226,7 +229,7 @@ class _Method:
         rest = b if x is None else _core.subtract(b, on(x))
         steps = self._cg if self.who == "cg" else self._gmres
         x, size, count = steps(on, m or _core.identity, b, start, rest, bound)
-        # No step was made from what is no number.
+        # NaN stops the iteration before its first step.
         x = _core.where(_core.isnan(size), _core.full((), float("nan"), x.dtype), x)
         short = _core.maximum(count, 1)
         return IterativeResult(x, _core.where(_core.less_equal(size, bound), 0, short))
@@ -285,12 +288,12 @@ class _Method:
             w = _core.reshape(w, (-1,))
             before = _norm(w)
             known = None
-            for _ in range(2):  # one alone leaves what rounding makes of it
+            for _ in range(2):  # once is not enough: rounding leaves a component
                 h = _core.matmul(_core.conj(basis), w)
                 w = _core.subtract(w, _core.matmul(h, basis))
                 known = h if known is None else _core.add(known, h)
             length = _norm(w)
-            # Nothing new: the span holds the solution.
+            # If w is not new, the basis spans the solution.
             new = _core.greater(length, _core.multiply(before, _rounding(before)))
             scale = _core.where(new, _core.divide(1.0, _core.where(new, length, 1.0)), 0.0)
             w = _core.multiply(w, _core.cast(scale, dtype))
@@ -332,19 +335,21 @@ def _solved(
         ("maxiter", maxiter, 10 * entries),
         ("restart", restart, min(20, entries)),
     ):
-        count = usual if count is None else integer(count, who)
+        count = usual if count is None else integer(count, f"{who}: {name}")
         if count < 1 and entries:
-            raise ValueError(f"{who}: {name}: expected a positive number, got {count}")
+            raise ValueError(f"{who}: expected a positive integer for {name}, got {count}")
         counts.append(min(count, usual if name == "restart" else 1 << 62))
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not isinstance(tolerance, (int, float)) or not tolerance >= 0:
-            raise ValueError(f"{who}: {name}: expected a number from 0 on, got {shown(tolerance)}")
+            raise ValueError(
+                f"{who}: expected a non-negative number for {name}, got {shown(tolerance)}"
+            )
     on = _recorded(a, right, who, "A")
     near = None if m is None else _recorded(m, right, who, "M").frozen()
     if x0 is not None:
         x0 = _core.stop_gradient(_core.constant(x0, right.dtype, f"{who}: x0"))
         if x0.shape != right.shape:
-            raise ValueError(f"{who}: x0: expected shape {right.shape} as of b, got {x0.shape}")
+            raise ValueError(f"{who}: expected shape {right.shape} for x0, as of b, got {x0.shape}")
     method = _Method(who, float(rtol), float(atol), *counts)
     return _attached(method, on, near, right, x0)
 

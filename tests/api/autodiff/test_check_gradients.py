@@ -91,7 +91,7 @@ def missing(x: Any) -> Any:
         (wrong_slope, 2.0, r"wrong_slope \(.*\.py:\d+\): the derivative by argument 0 is .* give"),
         (wrong_slope, LARGE, "the derivative along a random direction of argument 0 is"),
         (wrong_at_one_place, np.zeros(5), r"derivative by argument 0, entry \[4\] is"),
-        (wrong_curvature, 2.0, "the second derivative by argument 0 is 0, and differences"),
+        (wrong_curvature, 2.0, "the second derivative by argument 0 is 0, but finite differences"),
         (wrong_curvature, LARGE, "second derivative along"),
         (missing, 0.5, "the derivative by argument 0"),
         (lambda x: pb.stop_gradient(x), 0.5, "the derivative by argument 0 is 0"),
@@ -104,7 +104,7 @@ def test_wrong(f: Any, x: Any, text: str) -> None:
 
 def test_the_order() -> None:
     check_gradients(wrong_curvature, 2.0, order=1)
-    with pytest.raises(ValueError, match="order is 1 or 2, got 3"):
+    with pytest.raises(ValueError, match="order must be one of 1, 2; got 3"):
         check_gradients(wrong_curvature, 2.0, order=3)
 
 
@@ -218,7 +218,7 @@ def stopped(x: Any) -> Any:
 
 
 def test_gradients_are_linear_in_the_upstream_one() -> None:
-    with pytest.raises(GradientError, match="a gradient is linear in it"):
+    with pytest.raises(GradientError, match="it must be linear in it"):
         check_gradients(clipped, 1.5)
     for x in (1.5, SMALL):
         with pytest.raises(GradientError, match="of the gradient by the upstream gradient is 0"):
@@ -235,7 +235,7 @@ def test_periods(k: int) -> None:
 
 @pytest.mark.parametrize("slope", [np.inf, -np.inf, np.nan])
 def test_gradients_that_are_not_finite(slope: float) -> None:
-    with pytest.raises(GradientError, match=r"is (-?inf|nan), and differences"):
+    with pytest.raises(GradientError, match=r"is (-?inf|nan), but finite differences"):
         check_gradients(pb.custom_gradient(lambda x: (x * x, lambda g: g * slope)), 3.0)
 
 
@@ -254,11 +254,11 @@ def test_many_arguments_cost_no_more() -> None:
 @pytest.mark.parametrize(
     ("f", "args", "text"),
     [
-        (lambda x: x + pb.random.uniform(()), (1.0,), "called again it gives another value"),
-        (lambda x: pb.log(x), (0.0,), "the value is not finite here"),
-        (lambda x: x, (1,), "no argument has floats"),
-        (lambda x: x, (np.zeros((0, 2)),), "no argument has floats"),
-        (lambda x: pb.argmax(x), (SMALL,), "no result is floating"),
+        (lambda x: x + pb.random.uniform(()), (1.0,), "expected the same value when called again"),
+        (lambda x: pb.log(x), (0.0,), "expected finite values"),
+        (lambda x: x, (1,), "expected a floating argument"),
+        (lambda x: x, (np.zeros((0, 2)),), "expected a floating argument"),
+        (lambda x: pb.argmax(x), (SMALL,), "expected a floating result"),
     ],
 )
 def test_nothing_to_compare(f: Any, args: Any, text: str) -> None:

@@ -197,7 +197,7 @@ def test_methods_names_and_errors() -> None:
     x = pb.Variable(3.0)
     assert [float(g) for g in pb.gradients(block(x), [x, block.w])] == [2.0, 3.0]
     assert Block.__call__.__doc__ == "Twice."
-    with pytest.raises(TypeError, match="checkpoint: expected a function, got 3"):
+    with pytest.raises(TypeError, match="checkpoint: expected a function for f, got 3"):
         pb.checkpoint(3)  # type: ignore[type-var]
     with pytest.raises(ZeroDivisionError):
         pb.checkpoint(lambda x: x * (1 / 0))(x)

@@ -347,5 +347,5 @@ def test_functions_of_numpy_arrays() -> None:
     (g,) = pb.gradients(f(v), v, pb.constant(v.numpy()))
     assert g.tolist() == (3 * v.numpy().conj()).tolist()
     size = pb.numpy_function(np.abs, lambda z: z.real, vjp="fd")
-    with pytest.raises(TypeError, match=r"differences of real numbers"):
+    with pytest.raises(TypeError, match="supports real numbers only"):
         pb.gradients(pb.sum(size(v)), v)

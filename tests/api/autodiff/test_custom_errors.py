@@ -31,9 +31,22 @@ def rule_error(error, make, *words):
 
 
 def test_wrong_count():
-    rule_error(ValueError, lambda x, w: (x * 1, lambda g: (g, g)), "2", "1 arguments", "faulty")
-    rule_error(ValueError, lambda x, w: (x * 1, lambda g: ()), "0", "1 arguments")
-    rule_error(ValueError, lambda x, w: (x * w, lambda g, variables: (g, [])), "0", "1 variables")
+    rule_error(
+        ValueError,
+        lambda x, w: (x * 1, lambda g: (g, g)),
+        "expected 1 gradients for its arguments, got 2",
+        "faulty",
+    )
+    rule_error(
+        ValueError,
+        lambda x, w: (x * 1, lambda g: ()),
+        "expected 1 gradients for its arguments, got 0",
+    )
+    rule_error(
+        ValueError,
+        lambda x, w: (x * w, lambda g, variables: (g, [])),
+        "expected 1 gradients for its variables, got 0",
+    )
     rule_error(ValueError, lambda x, w: (x * w, lambda g, variables: g), "pair")
 
 

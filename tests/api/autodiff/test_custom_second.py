@@ -164,7 +164,7 @@ def test_a_verification_leaves_the_random_numbers():
 def test_a_jvp_that_is_not_linear():
     f = pb.custom_gradient(lambda x: x**2, jvp=lambda p, t: 2 * p[0] * t[0] ** 2)
     x = pb.Variable(2.0)
-    with pytest.raises(ValueError, match=r"the jvp .* is not linear in the tangents"):
+    with pytest.raises(ValueError, match=r"expected a jvp that is linear in the tangents"):
         pb.gradients(f(x), x)
 
 
@@ -176,11 +176,11 @@ def test_bad_rules():
 
         return pb.grad(pb.grad(f))(2.0)
 
-    with pytest.raises(ValueError, match="must return a pair: the gradients of the primals and"):
+    with pytest.raises(ValueError, match="expected a pair, the gradients of the primals and"):
         run(3.0)
-    with pytest.raises(ValueError, match="returned 2 gradients for 1 primals"):
+    with pytest.raises(ValueError, match="expected 1 gradients for the primals, got 2"):
         run(([1.0, 2.0], 1.0))
-    with pytest.raises(TypeError, match="second: expected a function, got 3"):
+    with pytest.raises(TypeError, match="expected a function for second, got 3"):
         pb.custom_gradient(lambda x: (x, None), second=3)
     v = pb.Variable(2.0)
 
@@ -188,5 +188,5 @@ def test_bad_rules():
     def reads(x):
         return x * v, lambda upstream, variables: (upstream * v, [upstream * x])
 
-    with pytest.raises(ValueError, match="takes `variables`, and there is a `second`"):
+    with pytest.raises(ValueError, match="takes `variables` cannot have a `second`"):
         reads(pb.Variable(1.0))

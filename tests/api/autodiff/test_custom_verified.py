@@ -66,7 +66,7 @@ def test_wrong_rules_are_found_at_the_call(way: str) -> None:
         pb.set_gradient_verification("first_call")
     f = wrong(verify="first_call") if way == "verify" else wrong()
     text = r"^custom_gradient: .*doubled \(.*\.py:\d+\): the derivative by argument 'x', "
-    text += r"entry \[\d\] is .*; the rule is .*rule \(.*\.py:\d+\). Say intentional=True"
+    text += r"entry \[\d\] is .*; the rule is .*rule \(.*\.py:\d+\). Pass intentional=True"
     with pytest.raises(GradientError, match=text):
         f(pb.Variable(X))
     with pytest.raises(GradientError):  # as long as it is wrong
@@ -149,9 +149,17 @@ def test_the_environment_switches_it_on() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: pb.set_gradient_verification("often"), ValueError, "mode is 'first_call', 'alway"),
-        (lambda: pb.custom_gradient(abs, verify=True), ValueError, "verify is 'first_call'"),
-        (lambda: pb.custom_gradient(abs, jvp=3), TypeError, "jvp: expected a function, got 3"),
+        (
+            lambda: pb.set_gradient_verification("often"),
+            ValueError,
+            "mode must be one of 'first_call', 'alw",
+        ),
+        (
+            lambda: pb.custom_gradient(abs, verify=True),
+            ValueError,
+            "verify must be one of 'first_call'",
+        ),
+        (lambda: pb.custom_gradient(abs, jvp=3), TypeError, "expected a function for jvp, got 3"),
         (lambda: pb.set_debug("yes"), TypeError, "expected True or False"),
     ],
 )
@@ -229,7 +237,9 @@ def test_a_jvp_that_misses_an_argument() -> None:
 def test_a_jvp_of_another_shape() -> None:
     f = pb.custom_gradient(lambda x: x * 1, jvp=lambda p, t: pb.sum(t[0]))
     x = pb.Variable(X)
-    with pytest.raises(ValueError, match=r"jvp .*<lambda>.* tangents of shapes \[\(\)\] for .*3"):
+    with pytest.raises(
+        ValueError, match=r"tangents of shapes .*3.* from the jvp .*<lambda>.* got \[\(\)\]"
+    ):
         pb.gradients(f(x), x)
 
 

@@ -165,9 +165,9 @@ def test_errors() -> None:
     y = x * 2
     with pytest.raises(TypeError, match=r"tangents: xs\[1\] is a float"):
         pb.tangents(y, [x, 2.0])
-    with pytest.raises(ValueError, match=r"tangents: xs_tangents\[0\] has shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"tangents: xs_tangents\[0\]: .* got \(3,\)"):
         pb.tangents(y, x, [np.ones(3, np.float32)])
-    with pytest.raises(TypeError, match=r"tangents: xs_tangents\[0\] is float64"):
+    with pytest.raises(TypeError, match=r"tangents: xs_tangents\[0\]: .* got float64"):
         pb.tangents(y, x, np.ones(()))
     with pytest.raises(ValueError, match=r"tangents: xs\[0\] .* is not tracked"):
         pb.tangents(y, c)
@@ -250,7 +250,7 @@ def test_linear_transpose() -> None:
     x, y = back((np.array([1.0, 2.0, 3.0]), np.array([1.0, 10.0])))
     same(x, m.T @ [1, 2, 3])
     same(y, [11.0, 10.0])
-    with pytest.raises(ValueError, match="is not linear"):
+    with pytest.raises(ValueError, match="expected a linear function for f"):
         pb.linear_transpose(pb.exp, 1.0)(1.0)
 
 
@@ -269,27 +269,31 @@ def test_a_loop_over_jvps_keeps_nothing() -> None:
 @each(
     "call, error, text",
     [
-        (lambda: pb.jvp(3, (1.0,), (1.0,)), TypeError, "jvp: expected a function, got 3"),
-        (lambda: pb.jvp(pb.exp, 1.0, 1.0), TypeError, "jvp: primals: expected a tuple"),
-        (lambda: pb.jvp(pb.exp, (1.0,), 1.0), TypeError, "jvp: tangents: expected a tuple"),
-        (lambda: pb.jvp(pb.exp, (1.0,), ()), ValueError, "jvp: 0 tangents for 1 primals"),
+        (lambda: pb.jvp(3, (1.0,), (1.0,)), TypeError, "jvp: expected a function for f, got 3"),
+        (
+            lambda: pb.jvp(pb.exp, 1.0, 1.0),
+            TypeError,
+            "jvp: expected a tuple of arguments for primals",
+        ),
+        (lambda: pb.jvp(pb.exp, (1.0,), 1.0), TypeError, "jvp: expected a tuple for tangents"),
+        (lambda: pb.jvp(pb.exp, (1.0,), ()), ValueError, "jvp: expected 1 tangents, .* got 0"),
         (
             lambda: pb.jvp(pb.exp, (np.arange(3),), (np.ones(3),)),
             TypeError,
-            r"jvp: primals\[0\] holds a ndarray of int64",
+            r"jvp: primals\[0\]: expected a floating dtype, got a ndarray of int64",
         ),
         (
             lambda: pb.jvp(pb.exp, (np.ones(3),), (np.ones(2),)),
             ValueError,
-            r"jvp: tangents\[0\] has shape \(2,\)",
+            r"jvp: tangents\[0\]: expected shape \(3,\) or \(\), got \(2,\)",
         ),
         (
             lambda: pb.jvp(lambda p: p["a"], ({"a": 1.0},), ({"b": 1.0},)),
             ValueError,
             r"jvp: tangents\[0\]: expected the keys 'a'",
         ),
-        (lambda: pb.jvp(lambda x: 3, (1.0,), (1.0,)), TypeError, "returned a int"),
-        (lambda: pb.linearize(pb.exp, 1.0)[1](), ValueError, "0 tangents for 1 primals"),
+        (lambda: pb.jvp(lambda x: 3, (1.0,), (1.0,)), TypeError, "expected a Tensor .* got 3"),
+        (lambda: pb.linearize(pb.exp, 1.0)[1](), ValueError, "expected 1 tangents, .* got 0"),
         (lambda: pb.vjp(pb.exp, 1.0)[1]([1.0, 2.0]), ValueError, "vjp: cotangent"),
     ],
 )

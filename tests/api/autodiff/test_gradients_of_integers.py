@@ -77,11 +77,11 @@ def test_weights_are_of_the_dtype_of_what_they_weigh() -> None:
     assert listed(pb.gradients([x * x, n], [x, n], grad_ys=[0.5, 7])) == [[1.5, 2.0], [7, 7]]
     assert pb.gradients(n * n, [n], grad_ys=[2]) == [None]
     assert pb.gradients(x > 0, [x], grad_ys=[True]) == [None]
-    with pytest.raises(TypeError, match=r"grad_ys\[0\] is float32 for a target of int64"):
+    with pytest.raises(TypeError, match=r"grad_ys\[0\]: expected dtype int64, got float32"):
         pb.gradients(n * n, [n], grad_ys=[2.0])
     with pb.GradientTape() as tape:
         y = n * n
-    with pytest.raises(TypeError, match=r"output_gradients\[0\] is float32"):
+    with pytest.raises(TypeError, match=r"output_gradients\[0\]: .* got float32"):
         tape.gradient(y, n, output_gradients=2.0)
     assert tape.gradient(y, n, output_gradients=2) is None  # the tape was not used up
 
@@ -99,16 +99,32 @@ def test_integers_among_stops_and_variables_that_a_tape_saw() -> None:
 @each(
     ("f", "arguments", "text"),
     [
-        (lambda x: pb.argmax(x), [np.ones(3)], "returned int64"),
-        (lambda x: pb.any(x > 0), [np.ones(3)], "returned bool"),
-        (lambda x: pb.sum(x) * 1.0, [np.arange(3)], "argument 0 holds a ndarray of int64"),
-        (lambda x: pb.sum(x) * 1.0, [pb.Variable(N)], "argument 0 holds a Variable of int64"),
-        (lambda x: x * 1.0, [True], "argument 0 holds a bool"),
-        (lambda p: pb.sum(p["w"] * p["k"]), [{"w": pb.ones(2), "k": pb.constant(N)}], "Tensor of"),
+        (
+            lambda x: pb.argmax(x),
+            [np.ones(3)],
+            "expected a real floating dtype from .*, got int64",
+        ),
+        (lambda x: pb.any(x > 0), [np.ones(3)], "expected a real floating dtype from .*, got bool"),
+        (
+            lambda x: pb.sum(x) * 1.0,
+            [np.arange(3)],
+            "argument 0: expected a floating dtype, got a ndarray of int64",
+        ),
+        (
+            lambda x: pb.sum(x) * 1.0,
+            [pb.Variable(N)],
+            "argument 0: expected a floating dtype, got a Variable of int64",
+        ),
+        (lambda x: x * 1.0, [True], "argument 0: expected a floating dtype, got a bool"),
+        (
+            lambda p: pb.sum(p["w"] * p["k"]),
+            [{"w": pb.ones(2), "k": pb.constant(N)}],
+            "expected a floating dtype, got a Tensor of int64",
+        ),
     ],
 )
 def test_grad_wants_floats(style: Any, f: Any, arguments: Any, text: str) -> None:
-    with pytest.raises(TypeError, match=f"{text}.*only floats have gradients"):
+    with pytest.raises(TypeError, match=text):
         style(f)(*arguments)
 
 

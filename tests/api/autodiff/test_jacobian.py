@@ -241,7 +241,7 @@ def test_the_most_axes():
     with pb.GradientTape(persistent=True) as tape:
         y, rows = pb.sum(x * x), pb.reshape(x * x, (2,))
     assert tape.jacobian(y, x).shape == x.shape
-    with pytest.raises(ValueError, match=r"jacobian: of shape .* it has 17 axes; the most"):
+    with pytest.raises(ValueError, match=r"jacobian: expected at most 16 axes .* got 17"):
         tape.jacobian(rows, x)
     small = pb.Variable([1.0, 2.0])
     with pb.GradientTape() as tape:
@@ -308,7 +308,9 @@ def test_the_tape_answers_once():
         y = x * x
     with pytest.raises(TypeError, match="jacobian: target: expected one Tensor or Variable"):
         tape.jacobian([y], x)
-    with pytest.raises(ValueError, match=r"batch_jacobian: target has shape .2,.; expected"):
+    with pytest.raises(
+        ValueError, match=r"batch_jacobian: expected rank 2 or more for target, .* got shape \(2,\)"
+    ):
         tape.batch_jacobian(y, x)
     tape.jacobian(y, x)
     for ask in (tape.jacobian, tape.gradient):
@@ -320,11 +322,13 @@ def test_bad_arguments():
     x, z = pb.Variable(np.ones((2, 3))), pb.Variable(np.ones((4, 3)))
     with pb.GradientTape(persistent=True) as tape:
         y = x * x
-    with pytest.raises(TypeError, match="jacobian: entry 1 of sources is a float"):
+    with pytest.raises(TypeError, match=r"jacobian: expected .* for entry 1 of sources"):
         tape.jacobian(y, [x, 1.0])
-    with pytest.raises(ValueError, match=r"first axes must match: target has shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"expected equal first axes .* shapes \(2, 3\)"):
         tape.batch_jacobian(y, z)
-    with pytest.raises(ValueError, match="unconnected_gradients is 'none' or 'zero', got 'no'"):
+    with pytest.raises(
+        ValueError, match="unconnected_gradients must be one of 'none', 'zero'; got 'no'"
+    ):
         tape.jacobian(y, x, unconnected_gradients="no")
-    with pytest.raises(RuntimeError, match="jacobian: this tape has recorded nothing"):
+    with pytest.raises(RuntimeError, match="jacobian: the tape was never entered"):
         pb.GradientTape().jacobian(y, x)

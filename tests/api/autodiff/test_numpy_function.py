@@ -152,7 +152,7 @@ def test_without_a_rule() -> None:
         lambda: pb.grad(lambda x: pb.sum(black(x)))(pb.ones(2)),
         lambda: pb.function(pb.grad(lambda x: pb.sum(black(x))))(pb.ones(2)),
     ):
-        with pytest.raises(LookupError, match=r"exp has no gradient: give .*vjp=.*jvp=.*'fd'"):
+        with pytest.raises(LookupError, match=r"exp has no gradient; pass vjp, jvp or vjp='fd'"):
             ask()
     assert pb.gradients(pb.stop_gradient(black(x)) * x, x)[0].numpy() == pytest.approx(
         np.exp([1, 2]), rel=1e-6
@@ -194,9 +194,9 @@ def test_errors_of_f_come_out_at_the_look_and_lose_nothing() -> None:
 @pytest.mark.parametrize(
     "answer, error, text",
     [
-        (np.zeros(3, np.float32), ValueError, r"result has shape \(3,\), out says \(2,\)"),
-        (np.zeros(2), TypeError, "result is float64, out says float32"),
-        (None, ValueError, r"result has shape \(\), out says \(2,\)"),
+        (np.zeros(3, np.float32), ValueError, r"expected shape \(2,\) for result, .* got \(3,\)"),
+        (np.zeros(2), TypeError, "expected dtype float32 for result, .* got float64"),
+        (None, ValueError, r"expected shape \(2,\) for result, .* got \(\)"),
     ],
 )
 def test_other_results_than_were_said(answer: Any, error: Any, text: str) -> None:
@@ -210,13 +210,13 @@ def test_other_results_than_were_said(answer: Any, error: Any, text: str) -> Non
 
 def test_errors_of_the_call() -> None:
     for arguments, error, text in (
-        ((1, ((), "float32")), TypeError, "expected a function, got 1"),
-        ((np.sin, "abc"), TypeError, "out: expected"),
-        ((np.sin, ((-1,), "float32")), TypeError, "out: expected"),
-        ((np.sin, ((2,), "abc")), TypeError, "out: expected"),
-        ((np.sin, ((), "float32"), "no"), TypeError, "vjp: expected a function"),
-        ((np.sin, ((), "float32"), None, 3), TypeError, "jvp: expected a function"),
-        ((np.sin, ((), "float32"), cube_vjp, cube_vjp), ValueError, "not both"),
+        ((1, ((), "float32")), TypeError, "expected a function for f, got 1"),
+        ((np.sin, "abc"), TypeError, "expected .* for out, got"),
+        ((np.sin, ((-1,), "float32")), TypeError, "expected .* for out, got"),
+        ((np.sin, ((2,), "abc")), TypeError, "expected .* for out, got"),
+        ((np.sin, ((), "float32"), "no"), TypeError, "expected a function or 'fd' for vjp"),
+        ((np.sin, ((), "float32"), None, 3), TypeError, "expected a function for jvp"),
+        ((np.sin, ((), "float32"), cube_vjp, cube_vjp), ValueError, "got both"),
     ):
         with pytest.raises(error, match=rf"^numpy_function: .*{text}"):
             pb.numpy_function(*arguments)  # type: ignore[arg-type]

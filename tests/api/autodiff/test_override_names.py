@@ -36,7 +36,7 @@ def test_unknown_operations(wrong, near):
 
 @pytest.mark.parametrize("wrong", ["", "no such thing", "value", "read", "custom_gradient"])
 def test_unknown_operations_without_neighbours(wrong):
-    with pytest.raises(LookupError, match="no operation"):
+    with pytest.raises(LookupError, match="not an operation"):
         pb.gradient_override_map({wrong: times(1)})
 
 
@@ -140,15 +140,17 @@ def test_operations_by_their_functions():
         y = pb.sign(x) + pb.round(x)
     assert pb.gradients(y, x)[0].numpy().tolist() == [20.0, 20.0]
     assert pb.gradients(pb.sign(x), x, overrides={pb.sign: rule})[0].numpy().tolist() == [10.0] * 2
-    with pytest.raises(LookupError, match="'einsum' has no gradient of its own"):
+    with pytest.raises(LookupError, match="'einsum' consists of other operations"):
         pb.gradient_override_map({pb.einsum: rule})
     for key in ("svdvals", pb.linalg.svdvals, pb.nn.lstm):
-        with pytest.raises(LookupError, match=r"says itself what.*; call it in .* custom_gradient"):
+        with pytest.raises(
+            LookupError, match=r"defines its own gradient; call it in .* custom_gradient"
+        ):
             pb.gradient_override_map({key: rule})
-    with pytest.raises(LookupError, match="'fft' is no operation with a gradient"):
+    with pytest.raises(LookupError, match="'fft' is not an operation with a gradient"):
         pb.gradient_override_map({pb.fft.fft: rule})
     for other in (np.sin, abs, lambda x: x, 3):
-        with pytest.raises(TypeError, match="by name or by their public function"):
+        with pytest.raises(TypeError, match="by name or by public function"):
             pb.gradient_override_map({other: rule})
 
 
@@ -160,7 +162,11 @@ def test_names_of_functions_that_are_operations(name):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("einsum", "consists of: 'matmul'"), ("stack", "'concat'"), ("ones", "no operation")],
+    [
+        ("einsum", "consists of .* override 'matmul'"),
+        ("stack", "'concat'"),
+        ("ones", "not an operation"),
+    ],
 )
 def test_names_of_functions_that_are_no_operation(name, words):
     """A rule of theirs would never be asked."""

@@ -166,9 +166,9 @@ def test_an_array_beside_a_number_takes_no_gradient() -> None:
 
     through, ones = pb.straight_through(q), np.ones(3, np.float32)
     slopes = pb.function(lambda x: pb.gradients(through(x, ones), x)[0])
-    with pytest.raises(ValueError, match=r"has shape \(3,\), and what has its gradient \(\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(\), as of the gradient, got \(3,\)"):
         slopes(1.3)
-    with pytest.raises(ValueError, match=r"has shape \(3,\), and what has its gradient \(\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(\), as of the gradient, got \(3,\)"):
         through(pb.Variable(1.3), ones)
     x = pb.Variable(X)
     y = pb.straight_through(lambda x, rows: pb.round(pb.take(x, rows)))(x, np.array([2, 1, 0]))
@@ -233,28 +233,28 @@ def test_prevented() -> None:
 @each(
     "call, error, text",
     [
-        (lambda: pb.with_gradient(X, 3), TypeError, "with_gradient: expected a function"),
+        (lambda: pb.with_gradient(X, 3), TypeError, "with_gradient: expected a function for rule"),
         (lambda: pb.with_gradient([1, 2], abs), TypeError, "with_gradient: expected floats"),
         (lambda: pb.reverse_gradient([1, 2]), TypeError, "reverse_gradient: expected floats"),
-        (lambda: pb.reverse_gradient(X, [1, 2]), ValueError, r"scale has shape \(2,\)"),
-        (lambda: pb.scale_gradient(X, np.ones((2, 3))), ValueError, r"scale has shape \(2, 3\)"),
+        (lambda: pb.reverse_gradient(X, [1, 2]), ValueError, r"scale: .* got \(2,\)"),
+        (lambda: pb.scale_gradient(X, np.ones((2, 3))), ValueError, r"scale: .* got \(2, 3\)"),
         (lambda: pb.scale_gradient(X, "1"), TypeError, "scale_gradient: scale"),
-        (lambda: pb.clip_gradient(X, -1), ValueError, "limit is at least 0, got -1"),
-        (lambda: pb.clip_gradient(X, np.nan), ValueError, "limit is at least 0, got nan"),
-        (lambda: pb.clip_gradient(X, 1, by="max"), ValueError, "'value' or 'norm', got 'max'"),
-        (lambda: pb.clip_gradient(X, [1, 2, 3], by="norm"), ValueError, "expected a scalar"),
-        (lambda: pb.zero_gradient_where([1, 0, 0], X), TypeError, "mask: expected booleans"),
-        (lambda: pb.zero_gradient_where([True, False], X), ValueError, r"mask has shape \(2,\)"),
+        (lambda: pb.clip_gradient(X, -1), ValueError, "number for limit, got -1"),
+        (lambda: pb.clip_gradient(X, np.nan), ValueError, "number for limit, got nan"),
+        (lambda: pb.clip_gradient(X, 1, by="max"), ValueError, "'value', 'norm'; got 'max'"),
+        (lambda: pb.clip_gradient(X, [1, 2, 3], by="norm"), ValueError, r"shape \(\) for limit"),
+        (lambda: pb.zero_gradient_where([1, 0, 0], X), TypeError, "expected dtype bool for mask"),
+        (lambda: pb.zero_gradient_where([True, False], X), ValueError, r"mask: .* got \(2,\)"),
         (lambda: pb.straight_through(3), TypeError, "straight_through: expected a function, got 3"),
         (lambda: pb.straight_through(abs, 3), TypeError, "expected a function, got 3"),
-        (lambda: pb.grad_pass_through(None), TypeError, "grad_pass_through: expected a function"),
-        (lambda: pb.grad_pass_through(pb.split)(X, 3), ValueError, "3 tensors for 1 among"),
-        (lambda: pb.straight_through(pb.sum)(X), ValueError, r"has shape \(\), and what .* \(3,\)"),
-        (lambda: pb.straight_through(lambda x: x > 0)(X), TypeError, "is bool, .* float32; cast"),
+        (lambda: pb.grad_pass_through(None), TypeError, "grad_pass_through: .* function for f"),
+        (lambda: pb.grad_pass_through(pb.split)(X, 3), ValueError, "expected 1 results .* got 3"),
+        (lambda: pb.straight_through(pb.sum)(X), ValueError, r"expected shape \(3,\), .* got \(\)"),
+        (lambda: pb.straight_through(lambda x: x > 0)(X), TypeError, "dtype float32, .*bool; cast"),
         (
             lambda: pb.straight_through(lambda x: [x, x], lambda x: [x])(X),
             ValueError,
-            "straight_through: .*: 1 entries for 2",
+            "straight_through: .*: expected 2 entries, got 1",
         ),
     ],
 )  # fmt: skip

@@ -144,22 +144,30 @@ def test_the_name_is_kept():
 @each(
     ("call", "error", "words"),
     [
-        (lambda: pb.grad(lambda x: x)(np.ones(2)), ValueError, "shape (2,)"),
-        (lambda: pb.grad(lambda x: 3.0)(1.0), TypeError, "returned a float"),
-        (lambda: pb.grad(lambda x: None)(1.0), TypeError, "NoneType"),
+        (lambda: pb.grad(lambda x: x)(np.ones(2)), ValueError, "got (2,)"),
+        (lambda: pb.grad(lambda x: 3.0)(1.0), TypeError, "expected a Tensor"),
+        (lambda: pb.grad(lambda x: None)(1.0), TypeError, "got None"),
         (lambda: pb.grad(lambda x: x > 0)(1.0), TypeError, "bool"),
         (lambda: pb.grad(lambda x: pb.sum(x))(np.arange(3)), TypeError, "int64"),
         (lambda: pb.grad(lambda x: x * 1)(True), TypeError, "bool"),
         (lambda: pb.grad(lambda x: x * 1)("text"), TypeError, "str"),
         (lambda: pb.grad(lambda x: x * 1, argnums=1)(1.0), TypeError, "1 positional"),
         (lambda: pb.grad(lambda x: x * 1)(), TypeError, "0 positional"),
-        (lambda: pb.grad(lambda x: x * 1, argnums=(0, -2))(1.0), TypeError, "number -2"),
-        (lambda: pb.grad(lambda x, y: x * y, argnums=(0, -2))(1.0, 2.0), ValueError, "twice"),
+        (
+            lambda: pb.grad(lambda x: x * 1, argnums=(0, -2))(1.0),
+            TypeError,
+            "argnums=-2 is out of range",
+        ),
+        (
+            lambda: pb.grad(lambda x, y: x * y, argnums=(0, -2))(1.0, 2.0),
+            ValueError,
+            "expected distinct arguments",
+        ),
         (lambda: pb.grad(lambda x: x, argnums="0"), TypeError, "argnums"),
         (lambda: pb.grad(lambda x: x, argnums=(1.5,)), TypeError, "got 1.5"),
         (lambda: pb.grad(lambda x: x, has_aux=True)(1.0), TypeError, "pair (value, aux)"),
-        (lambda: pb.grad(lambda x: (x, 1, 2), has_aux=True)(1.0), TypeError, "got a tuple"),
-        (lambda: pb.grad(lambda x: (1.0, x), has_aux=True)(1.0), TypeError, "returned a float"),
+        (lambda: pb.grad(lambda x: (x, 1, 2), has_aux=True)(1.0), TypeError, "got (Tensor"),
+        (lambda: pb.grad(lambda x: (1.0, x), has_aux=True)(1.0), TypeError, "expected a Tensor"),
     ],
 )
 def test_refused(call, error, words):
@@ -195,13 +203,16 @@ def test_argnums_of_any_sequence():
 
 @pytest.mark.parametrize("transform", [pb.grad, pb.value_and_grad])
 def test_what_is_no_function_is_refused_at_once(transform):
-    with pytest.raises(TypeError, match=f"{transform.__name__}: expected a function, got 5"):
+    with pytest.raises(TypeError, match=f"{transform.__name__}: expected a function for f, got 5"):
         transform(5)
 
 
 def test_an_entry_of_an_argument_that_is_no_number_is_named():
     f = pb.grad(lambda x, p: p["w"][1], 1)
-    for wrong, words in (("text", "str"), (pb.constant(1), "holds a Tensor of int64")):
+    for wrong, words in (
+        ("text", "str"),
+        (pb.constant(1), "expected a floating dtype, got a Tensor of int64"),
+    ):
         with pytest.raises(TypeError, match=rf"^grad: argument 1\['w'\]\[1\]:? .*{words}"):
             f(1.0, {"b": 1.0, "w": [2.0, wrong]})
     with pytest.raises(TypeError, match=r"^grad: argument 0: .*str"):

@@ -282,17 +282,33 @@ def _added(x: Any, at: Any, v: Any) -> Any:
 def test_errors() -> None:
     cases: list[tuple[Any, type[Exception], str]] = [
         (lambda: pb.vmap(3), TypeError, "vmap: expected a function"),
-        (lambda: pb.vmap(pb.exp, size="a"), TypeError, "vmap: size"),
-        (lambda: pb.vmap(pb.exp)(1.0), ValueError, r"argument 0 of shape \(\) has no axis 0"),
-        (lambda: pb.vmap(pb.exp)("x"), TypeError, "argument 0 is a str, which has no axes"),
-        (lambda: pb.vmap(pb.exp, in_axes=2)(X), ValueError, "has no axis 2"),
-        (lambda: pb.vmap(pb.add)(X, X[:2]), ValueError, "has length 2; that of argument 0 is 4"),
-        (lambda: pb.vmap(pb.exp, size=5)(X), ValueError, "that of size is 5"),
-        (lambda: pb.vmap(pb.exp, in_axes=None)(X), ValueError, "give size"),
-        (lambda: pb.vmap(pb.add, in_axes=(0,))(X, X), ValueError, "1 entries for 2 positional"),
+        (lambda: pb.vmap(pb.exp, size="a"), TypeError, "vmap: .* for size"),
+        (
+            lambda: pb.vmap(pb.exp)(1.0),
+            ValueError,
+            r"in_axes=0 is out of range for argument 0 of shape \(\)",
+        ),
+        (
+            lambda: pb.vmap(pb.exp)("x"),
+            TypeError,
+            "array for argument 0, got 'x', which has no axes",
+        ),
+        (lambda: pb.vmap(pb.exp, in_axes=2)(X), ValueError, "in_axes=2 is out of range"),
+        (
+            lambda: pb.vmap(pb.add)(X, X[:2]),
+            ValueError,
+            "expected size 4 for axis 0 of argument 1, as of argument 0",
+        ),
+        (lambda: pb.vmap(pb.exp, size=5)(X), ValueError, "expected size 5 .*, as of size"),
+        (lambda: pb.vmap(pb.exp, in_axes=None)(X), ValueError, "pass size"),
+        (
+            lambda: pb.vmap(pb.add, in_axes=(0,))(X, X),
+            ValueError,
+            "expected 2 entries for in_axes, .* got 1",
+        ),
         (lambda: pb.vmap(pb.exp, in_axes="a")(X), ValueError, "in_axes of argument 0: expected"),
-        (lambda: pb.vmap(pb.exp, out_axes=None)(X), ValueError, "its out_axes is None"),
-        (lambda: pb.vmap(pb.exp, out_axes=5)(X), ValueError, "out_axes: a result of shape"),
+        (lambda: pb.vmap(pb.exp, out_axes=None)(X), ValueError, "for out_axes .* got None"),
+        (lambda: pb.vmap(pb.exp, out_axes=5)(X), ValueError, "out_axes=5 is out of range"),
         (
             lambda: pb.vmap(lambda x: float(x))(X[0]),
             RuntimeError,
@@ -337,17 +353,32 @@ def test_vectorize_broadcasts() -> None:
 @each(
     "call, text",
     [
-        (lambda: pb.vectorize(pb.exp, signature="n->n"), "a signature looks like"),
-        (lambda: pb.vectorize(pb.exp, signature="(n)->()")(1.0), "has fewer axes"),
-        (lambda: pb.vectorize(pb.exp, signature="(3)->(3)")(X.T), "has length 4; expected 3"),
-        (lambda: pb.vectorize(pb.exp, signature="(n)->()")(X), "result 0 of .* has shape"),
-        (lambda: pb.vectorize(pb.add, signature="(n)->(n)")(X, X), "called with 2 arrays"),
+        (lambda: pb.vectorize(pb.exp, signature="n->n"), "a string like .* for signature, got"),
+        (
+            lambda: pb.vectorize(pb.exp, signature="(n)->()")(1.0),
+            "expected at least 1 axes for argument 0",
+        ),
+        (
+            lambda: pb.vectorize(pb.exp, signature="(3)->(3)")(X.T),
+            "expected size 3 for axis 3 of argument 0, got 4",
+        ),
+        (
+            lambda: pb.vectorize(pb.exp, signature="(n)->()")(X),
+            "expected 0 axes for result 0 of .*, got shape",
+        ),
+        (
+            lambda: pb.vectorize(pb.add, signature="(n)->(n)")(X, X),
+            "expected 1 arrays for .*, got 2",
+        ),
         (
             lambda: pb.vectorize(pb.add, signature="(n),(n)->(n)")(X, X[:, :2]),
             "axis n of argument 1",
         ),
-        (lambda: pb.vectorize(pb.add)(X, X[:, :2]), "do not broadcast"),
-        (lambda: pb.vectorize(pb.exp, signature="(n)->(n),(n)")(X), "returned 1 arrays"),
+        (lambda: pb.vectorize(pb.add)(X, X[:, :2]), "expected leading axes that broadcast"),
+        (
+            lambda: pb.vectorize(pb.exp, signature="(n)->(n),(n)")(X),
+            "expected 2 results of .*, got 1",
+        ),
     ],
 )
 def test_errors_of_vectorize(call: Any, text: str) -> None:

@@ -258,33 +258,38 @@ def test_many_unknowns_of_a_minimum():
 def test_errors_at_the_call():
     for name in ("root", "fixed_point", "minimum"):
         make = getattr(implicit, name)
-        with pytest.raises(TypeError, match=rf"^{name}: f: expected a function, got 3"):
+        with pytest.raises(TypeError, match=rf"^{name}: expected a function for f, got 3"):
             make(3, by_scipy)
-        with pytest.raises(TypeError, match=rf"^{name}: solver: expected a function, got None"):
+        with pytest.raises(TypeError, match=rf"^{name}: expected a function for solver, got None"):
             make(lambda x: x, None)
         for x0 in (1j, np.float16([1]), {"a": 1.0, "b": np.float64(2)}, {}, "abc", None):
-            with pytest.raises(TypeError, match=rf"^{name}: x0"):
+            with pytest.raises(TypeError, match=rf"^{name}: .*x0"):
                 make(lambda x: x, by_scipy)(x0)
     solve = implicit.root(lambda x: x[0], by_scipy)
-    with pytest.raises(ValueError, match=r"^root: .* returned shape \(\) for x of \(2,\)"):
+    with pytest.raises(ValueError, match=r"^root: expected shape \(2,\) from .* got \(\)"):
         solve(np.ones(2))
-    with pytest.raises(ValueError, match=r"^root: what .* returned: expected the keys 'a'"):
+    with pytest.raises(ValueError, match=r"^root: the result of .* expected the keys 'a'"):
         implicit.root(lambda x: x["a"], by_scipy)({"a": 1.0})
-    with pytest.raises(TypeError, match=r"^root: .* returned float32 for x of float64: cast it"):
+    with pytest.raises(
+        TypeError, match=r"^root: expected dtype float64 from .* got float32; cast it"
+    ):
         implicit.root(lambda x: pb.cast(x, "float32"), by_scipy)(np.ones(2))
-    with pytest.raises(ValueError, match=r"^root: .* does not depend on x"):
+    with pytest.raises(ValueError, match=r"^root: expected a result that depends on x"):
         implicit.root(lambda x: pb.ones(2, "float64"), by_scipy)(np.ones(2))
-    with pytest.raises(TypeError, match=r"^minimum: .* returned float64 of shape \(2,\); expected"):
+    with pytest.raises(
+        TypeError,
+        match=r"^minimum: expected a floating tensor of shape \(\) .* got float64 of shape \(2,\)",
+    ):
         implicit.minimum(lambda x: x, by_scipy)(np.ones(2))
 
 
 def test_errors_when_it_is_computed():
     a = pb.Variable([1.0, 2.0], dtype="float64")
     for answer, error, text in (
-        (np.ones(3), ValueError, r"returned shape \(3,\) for x of \(2,\)"),
-        (np.ones(2, np.float32), TypeError, "returned float32 for x of float64"),
-        (["a", "b"], (TypeError, ValueError), "^root: what .* returned"),
-        (None, TypeError, "returned"),
+        (np.ones(3), ValueError, r"expected shape \(2,\) .* got \(3,\)"),
+        (np.ones(2, np.float32), TypeError, "expected dtype float64 .* got float32"),
+        (["a", "b"], (TypeError, ValueError), "^root: the result of"),
+        (None, TypeError, "^root: the result of .* got a NoneType"),
     ):
         x = implicit.root(lambda x, a: x - a, lambda f, x0, a, answer=answer: answer)(np.ones(2), a)
         with pytest.raises(error, match=text):
@@ -299,7 +304,7 @@ def test_errors_when_it_is_computed():
         implicit.root(lambda x, a: x - a, failing)(np.ones(2), a).numpy()
     flat = implicit.root(lambda x, a: x**2 - a * 0.0, lambda f, x0, a: np.zeros(2))
     slope = pb.gradients(flat(np.ones(2), a), a)[0]
-    with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*cannot be inverted"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*the derivative by x is singular"):
         slope.numpy()
     n = 200
     flat = implicit.root(lambda x, a: x**2 - a, lambda f, x0, a: np.zeros(n))

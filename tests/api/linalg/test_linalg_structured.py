@@ -362,13 +362,29 @@ def test_errors() -> None:
             lambda: la.lu_solve((np.eye(2), [0, 5]), np.ones(2)).numpy(),
             "lu_solve: index 5 is out of range for an axis of length 2",
         ),
-        (ValueError, lambda: la.cg(np.eye(3), np.ones(2)), r"cg: A of shape \(3, 3\) does not go"),
-        (ValueError, lambda: la.cg(lambda x: x[:1], np.ones(2)), r"cg: A: .*returned shape \(1,\)"),
-        (TypeError, lambda: la.cg(lambda x: 1.0, np.ones(2)), "cg: A: .*returned 1.0"),
-        (ValueError, lambda: la.cg(pb.zeros_like, np.ones(2)), "does not depend on x"),
-        (ValueError, lambda: la.gmres(np.eye(2), np.ones(2), restart=0), "gmres: restart"),
-        (ValueError, lambda: la.cg(np.eye(2), np.ones(2), rtol=-1), "cg: rtol"),
-        (ValueError, lambda: la.cg(np.eye(2), np.ones(2), np.ones(3)), "cg: x0"),
+        (
+            ValueError,
+            lambda: la.cg(np.eye(3), np.ones(2)),
+            r"cg: expected a square matrix for A .* shapes \(3, 3\) and \(2,\)",
+        ),
+        (
+            ValueError,
+            lambda: la.cg(lambda x: x[:1], np.ones(2)),
+            r"cg: A: expected shape \(2,\) from .* got \(1,\)",
+        ),
+        (
+            TypeError,
+            lambda: la.cg(lambda x: 1.0, np.ones(2)),
+            "cg: A: expected dtype float64 from .* got 1.0",
+        ),
+        (ValueError, lambda: la.cg(pb.zeros_like, np.ones(2)), "a result that depends on x"),
+        (
+            ValueError,
+            lambda: la.gmres(np.eye(2), np.ones(2), restart=0),
+            "gmres: .* for restart, got 0",
+        ),
+        (ValueError, lambda: la.cg(np.eye(2), np.ones(2), rtol=-1), "cg: .* for rtol, got -1"),
+        (ValueError, lambda: la.cg(np.eye(2), np.ones(2), np.ones(3)), "cg: .* for x0, as of b"),
     ):
         with pytest.raises(kind, match=text):
             wrong()

@@ -115,9 +115,10 @@ def report(path: str | Path) -> Report:
 
 
 def _resolved(used: str) -> tuple[str, str | None]:
-    """The part of a path that is a name of TensorFlow, and the advice if it is absent."""
     from .. import tf1
     from .names import advice_of
+
+    """Return the part of a path that is a name of TensorFlow, and the advice if it is absent."""
 
     thing: Any = tf1
     parts = used.split(".")
@@ -138,7 +139,7 @@ def _resolved(used: str) -> tuple[str, str | None]:
 
 
 class _Reader(ast.NodeVisitor):
-    """Follows what names of a program stand for; `paths` are without the root."""
+    """Resolves the names of a program to paths of TensorFlow; `paths` are without the root."""
 
     def __init__(self) -> None:
         self.paths: dict[str, str] = {}
@@ -187,7 +188,7 @@ class _Reader(ast.NodeVisitor):
             self._use(self.paths.get(node.id), node)
 
     def _path(self, node: ast.AST) -> str | None:
-        """The path that a name with attributes stands for, if it is TensorFlow's."""
+        """Return the path that a name with attributes stands for, if it is TensorFlow's."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.insert(0, node.attr)
@@ -199,7 +200,7 @@ class _Reader(ast.NodeVisitor):
 
 
 def _below_root(module: str) -> str | None:
-    """The path of a module or name below the root; None if it is not TensorFlow's."""
+    """Return the path of a module or name below the root; None if it is not TensorFlow's."""
     for root in _ROOTS:
         if f"{module}.".startswith(f"{root}."):
             return module[len(root) + 1 :]
