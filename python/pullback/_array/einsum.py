@@ -1,8 +1,8 @@
 """einsum: products and sums over labelled axes.
 
-An expression becomes a plan: what happens to each operand alone (diagonals, sums over axes that
-nobody else has), and the pairs that meet, in the order that multiplies least. Plans depend on the
-subscripts and the shapes alone and are kept. How a pair meets is in contraction.py.
+An expression becomes a plan: the operations on single operands (diagonals, sums over axes of one
+operand), and the pairwise products, in the order with the fewest multiplications. Plans depend only
+on the subscripts and the shapes and are cached. contraction.py implements the product of a pair.
 """
 
 from __future__ import annotations
@@ -21,20 +21,43 @@ _DOTS = "..."
 
 
 def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
-    """Products of the operands' elements, summed over the axes that the result does not have.
+    """Compute a sum of products over labelled axes.
 
-    `subscripts` has one letter for each axis of each operand, as in `"ij,jk->ik"`: axes with the
-    same letter run together, and what follows `->` are the axes of the result. Without `->` these
-    are the letters that occur once, in the order of the alphabet. A letter that occurs twice in one
-    operand takes its diagonal; `...` stands for any further axes, which broadcast. An axis of
-    length 1 broadcasts too. Instead of the text, each operand may be followed by a list of
-    integers: `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+    In `"ij,jk->ik"` each letter labels an axis of an operand. Axes with the same letter have one
+    index, and the letters after `->` are the axes of the result; the sum is over all other letters.
+    Without `->` the result has the letters that occur once, in alphabetical order. A repeated
+    letter in an operand takes its diagonal. `...` represents further axes, which broadcast. An axis
+    of size 1 broadcasts too.
 
-    Dtypes are those of `matmul`: they promote, bool alone is a TypeError, and sums stay in the
-    dtype. More than two operands are multiplied in pairs, in the order that costs least: the best
-    of all up to seven operands, the cheapest pair next beyond. Wrong subscripts, and shapes that do
-    not fit them, are a ValueError.
+    More than two operands are multiplied in pairs. The order minimises the cost: up to seven
+    operands it is optimal, beyond that the cheapest pair is next. Differentiable in all operands.
 
+    Parameters
+    ----------
+    subscripts : str
+        Labels of the axes. Instead, each operand may be followed by a list of integers: `einsum(a,
+        [0, 1], b, [1, 2], [0, 2])`.
+    *operands : array_like
+        Operands, whose dtypes promote as in `matmul`.
+
+    Returns
+    -------
+    Tensor
+        Shape given by the subscripts; the promoted dtype, in which the sums are computed.
+
+    Raises
+    ------
+    ValueError
+        If the subscripts are invalid or do not match the shapes.
+    TypeError
+        If all operands are bool, or there are no subscripts.
+
+    See Also
+    --------
+    matmul, tensordot
+
+    Examples
+    --------
     >>> a = pb.reshape(pb.arange(6.0), (2, 3))
     >>> pb.einsum("ij,kj->ik", a, a)
     Tensor([[ 5., 14.],
