@@ -382,9 +382,11 @@ PyGetSetDef shared_attributes[] = {
     {"itemsize", get_itemsize, nullptr, "Return the size of an element in bytes, an int.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Return the size of all elements in bytes, an int.", nullptr},
     {"at", get_at, nullptr,
-     "Return an indexer for updates of entries.\n\n`x.at[index]` has the methods `get()`, "
-     "`set(value)`, `add(value)`, `multiply(value)`, `min(value)` and\n`max(value)`. They return a "
-     "tensor and do not modify `x`.",
+     R"(Return an indexer for updates of entries.
+
+`x.at[index]` has the methods `get()`, `set(value)`, `add(value)`, `multiply(value)`, `min(value)` and
+`max(value)`. They return a tensor and do not modify `x`.
+)",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

@@ -338,7 +338,6 @@ RuntimeError
 
 Examples
 --------
->>> import pullback as pb
 >>> v = pb.Variable([1.0, 2.0], name="v")
 >>> y = pb.sum(v * v)
 >>> v.assign([0.0, 0.0])

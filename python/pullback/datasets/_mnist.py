@@ -28,12 +28,18 @@ CLASSES = 10
 class Mnist(NamedTuple):
     """Store the MNIST digits as four NumPy arrays.
 
-    Parameters
+    Attributes
     ----------
     train_images, test_images : numpy.ndarray
         Images of shape (n, 784) and dtype float32, in [0, 1].
     train_labels, test_labels : numpy.ndarray
         Digits of shape (n,) and dtype int64, or one-hot rows of shape (n, 10) and dtype float32.
+
+    Examples
+    --------
+    >>> digits = load_mnist()
+    >>> digits.train_images.shape, digits.train_images.dtype
+    ((6000, 784), dtype('float32'))
     """
 
     train_images: NDArray[np.float32]
