@@ -69,18 +69,17 @@ class Slots:
             value = _core.constant(self._loaded[key], dtype, f"{self._who}: {key!r}")
             if value.shape != shape:
                 raise ValueError(
-                    f"{self._who}: {key!r} was loaded with shape {value.shape} where "
-                    f"{shape} is expected"
+                    f"{self._who}: expected shape {shape} for the loaded {key!r}, got {value.shape}"
                 )
         else:
             value = _core.full(shape, initial, dtype)
             if owner is not None and self._keys[owner] in (self._owners_loaded or ()):
                 raise ValueError(
-                    f"{self._who}: the loaded state of {self._keys[owner]!r}, which has shape "
-                    f"{owner.shape} here, is that of a variable of another rank: it has no {name!r}"
+                    f"{self._who}: expected {name!r} in the loaded state of {self._keys[owner]!r}, "
+                    f"whose shape is {owner.shape}; the state is that of a variable of another rank"
                 )
             if owner is not None and self._owners_loaded is not None:
-                self._warn(f"{self._keys[owner]!r}, which starts afresh")
+                self._warn(f"{self._keys[owner]!r}, which starts from its initial state")
         slot: Variable = _core.slot_variable(value, f"{self._who}/{name}" if owner is None else key)
         return slot
 
@@ -116,7 +115,9 @@ class Slots:
             begun = [kind for kind in sets if any(f"{owner}/{name}" in arrays for name in kind)]
             wanted += [f"{owner}/{name}" for kind in begun for name in kind]
         if missing := [key for key in wanted if key not in arrays]:
-            raise ValueError(f"{who}: the state lacks {', '.join(map(repr, missing))}")
+            raise ValueError(
+                f"{who}: expected entries {', '.join(map(repr, missing))}, which are missing"
+            )
         with _lock:
             present = self._named()
             values = {}
@@ -124,8 +125,8 @@ class Slots:
                 values[key] = _core.constant(arrays[key], present[key].dtype, f"{who}: {key!r}")
                 if values[key].shape != present[key].shape:
                     raise ValueError(
-                        f"{who}: {key!r} has shape {values[key].shape}, expected "
-                        f"{present[key].shape}"
+                        f"{who}: expected shape {present[key].shape} for {key!r}, got "
+                        f"{values[key].shape}"
                     )
             for key, value in values.items():
                 present[key].assign(value)
@@ -160,8 +161,8 @@ class Slots:
     def _warn(self, what: str) -> None:
         known = ", ".join(map(repr, self._owners_loaded or ())) or "no variable"
         warn(
-            f"{self._who}: the loaded state has nothing of {what}; it has {known}. Variables are "
-            "found by their names: give them some that the next process gives them too",
+            f"{self._who}: the loaded state has no entries for {what}; it has {known}. Variables "
+            "are identified by name: give them names that are the same in every process",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -174,11 +175,11 @@ def _checked(
     owner, _, name = key.rpartition("/") if isinstance(key, str) else ("", "", "")
     if key not in shared and not (owner and name in names):
         known = [*(f"'…/{name}'" for name in names), *map(repr, shared)]
-        raise ValueError(f"{who}: unknown entry {key!r}; expected {', '.join(known) or 'none'}")
+        raise ValueError(f"{who}: expected entries {', '.join(known) or 'none'}, got {key!r}")
     array = np.array(value)
     if array.dtype.kind not in "iuf":
-        raise ValueError(f"{who}: {key!r}: expected numbers, got {_core.shown(value)}")
+        raise ValueError(f"{who}: expected numbers for {key!r}, got {_core.shown(value)}")
     if key in shared and (array.dtype.kind == "f" or array.shape != () or array < 0):
-        raise ValueError(f"{who}: {key!r}: expected an integer from 0, got {_core.shown(value)}")
+        raise ValueError(f"{who}: expected an integer >= 0 for {key!r}, got {_core.shown(value)}")
     array.setflags(write=False)
     return array
