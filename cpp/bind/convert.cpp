@@ -331,10 +331,6 @@ py::array array_from_node(Ref<Node> node) {  // not by reference: a variable's c
 }
 
 py::object item_of(Ref<Node> node) {
-  if (node->shape.size() != 1) {
-    fail(ErrorKind::Value, "only a tensor of one element is a number; this one has shape ",
-         node->shape);
-  }
   evaluate(node.get());
   if (is_complex(node->dtype)) {
     double re, im;
