@@ -1,7 +1,7 @@
 """Two arrays with labelled axes into one: as views and a (batched) matrix product.
 
-A label that both have and nobody wants is summed over; one that both have and somebody wants is a
-batch axis; the others are the rows of one and the columns of the other. `plan_pair` decides from
+A label of both operands that is not in the result is summed over; one that is in the result is a
+batch axis; the others are the rows of one operand and the columns of the other. `plan_pair` decides from
 sizes alone how the axes are arranged, so plans can be kept; `run_pair` builds the nodes.
 
 An operand costs nothing where its rows (and what is summed over) lie next to each other in memory:

@@ -111,7 +111,7 @@ def _parse(text: str) -> tuple[tuple[Labels, ...], Labels | None]:
     left, arrow, right = text.replace(" ", "").partition("->")
     if "-" in left + right or ">" in left + right:
         raise ValueError(
-            f"einsum: {_core.shown(text)} has a '-' or '>' that is no part of one '->'"
+            f"einsum: expected '-' and '>' only as one '->' in subscripts, got {_core.shown(text)}"
         )
     inputs = tuple(_labels(part, text) for part in left.split(","))
     if not arrow:
@@ -271,7 +271,7 @@ def _result(inputs: tuple[Labels, ...], output: Labels | None, terms: list[Label
 def _alone_steps(
     term: Labels, shape: tuple[int, ...], needed: set[Label], size: dict[Label, int]
 ) -> tuple[list[tuple[str, Any]], Labels]:
-    """Diagonals, then sums over what nobody needs, then axes that only broadcast are dropped."""
+    """Take diagonals, sum over axes without further use, and drop axes that only broadcast."""
     steps: list[tuple[str, Any]] = []
     labels = list(term)
     own = dict(zip(term, shape, strict=True))

@@ -1,5 +1,5 @@
-"""The state of an optimizer: variables of its own (slots) for each variable that it updates, and
-some that belong to all of its steps. They have names, under which they are saved and loaded.
+"""The state of an optimizer: variables (slots) for each variable that it updates, and slots of all
+steps. A slot is saved and loaded under its name.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ import numpy as np
 from .. import _core
 from .._core import Variable
 
-# One for all optimizers, which are copied and pickled: a step builds operations, and that is quick.
+# One lock for all optimizers, which can be copied and pickled. A step only builds operations, so
+# it is short.
 _lock = RLock()
 
 
 class Slots:
-    """Slots by (owner, name); the owner is None where they belong to all steps."""
+    """Store slots by (owner, name); the owner is None for a slot of all steps."""
 
     def __init__(self, who: str) -> None:
         self._who = who
         self._made: dict[tuple[Variable | None, str], Variable] = {}
-        self._keys: dict[Variable, str] = {}  # given once: a slot is saved under one name for good
+        self._keys: dict[Variable, str] = {}  # permanent: a slot keeps its name
         self._taken: set[str] = set()
-        self._counts: dict[str, int] = {}  # of variables, by their names
-        self._loaded: dict[str, Any] = {}  # what waits for its variable
+        self._counts: dict[str, int] = {}  # number of variables by name
+        self._loaded: dict[str, Any] = {}  # entries of variables that were not updated yet
         self._owners_loaded: list[str] | None = None
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """One thread at a time; slots that are made inside go where it fails."""
+        """Serialise a step; if it fails, remove the slots that were created inside."""
         with _lock:
             before = len(self._made)
             try:
@@ -53,8 +54,10 @@ class Slots:
         initial: float = 0,
         shape: tuple[int, ...] = (),
     ) -> Variable:
-        """The slot, which starts as what was loaded for it, or with `initial` everywhere. One that
-        belongs to a variable has its dtype, others are integers."""
+        """Return a slot; create it from the loaded state or with `initial` everywhere.
+
+        A slot of a variable has its dtype; the others are integers.
+        """
         slot = self._made.get((owner, name))
         if slot is None:
             slot = self._made[owner, name] = self._new(owner, name, initial, shape)
@@ -84,7 +87,7 @@ class Slots:
         return slot
 
     def shared(self, name: str) -> Any:
-        """The value of a slot of all steps: a Variable, an array or None."""
+        """Return the value of a slot of all steps: a Variable, an array or None."""
         return self._made.get((None, name), self._loaded.get(name))
 
     def variables(self) -> list[Variable]:
@@ -102,8 +105,10 @@ class Slots:
         sets: tuple[tuple[str, ...], ...],
         shared: Mapping[str, bool],
     ) -> None:
-        """Takes over a state that has the names of one of the sets for each variable, and for all
-        steps the shared ones: those that are True, others perhaps."""
+        """Load a state: for each variable the names of one of the sets, and shared slots.
+
+        A shared slot is required if its value in `shared` is True.
+        """
         who = f"{self._who}.load_state_dict"
         if not isinstance(state, Mapping):
             raise TypeError(f"{who}: expected a dict of arrays, got {_core.shown(state)}")
@@ -138,7 +143,7 @@ class Slots:
             self._warn(f"{', '.join(map(repr, sorted(kept)))}, whose slots stay as they are")
 
     def _named(self) -> dict[str, Variable]:
-        """By the names of state_dict, those of all steps last."""
+        """Return the slots by their names in state_dict; those of all steps are last."""
         with _lock:
             made = sorted(self._made.items(), key=lambda item: item[0][0] is None)
             return {self._key(*place): slot for place, slot in made}
@@ -171,7 +176,7 @@ class Slots:
 def _checked(
     key: Any, value: Any, names: tuple[str, ...], shared: Mapping[str, bool], who: str
 ) -> Any:
-    """An entry of a state as an array of its own."""
+    """Return an entry of a state as a read-only copy."""
     owner, _, name = key.rpartition("/") if isinstance(key, str) else ("", "", "")
     if key not in shared and not (owner and name in names):
         known = [*(f"'…/{name}'" for name in names), *map(repr, shared)]
