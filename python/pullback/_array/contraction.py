@@ -1,8 +1,8 @@
 """Two arrays with labelled axes into one: as views and a (batched) matrix product.
 
 A label of both operands that is not in the result is summed over; one that is in the result is a
-batch axis; the others are the rows of one operand and the columns of the other. `plan_pair` decides from
-sizes alone how the axes are arranged, so plans can be kept; `run_pair` builds the nodes.
+batch axis; the others are the rows of one operand and the columns of the other. `plan_pair`
+arranges the axes by their sizes alone, so plans can be cached; `run_pair` builds the nodes.
 
 An operand costs nothing where its rows (and what is summed over) lie next to each other in memory:
 then its matrix is a view. Where they do not, it is copied, or some of the rows become batch axes
