@@ -108,12 +108,12 @@ NodeRef read(Variable* variable) {
 
 void assign(Variable* variable, const NodeRef& value, const char* who) {
   if (value->dtype != variable->dtype) {
-    fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
-         ", the value is ", value->dtype, "; cast it first");
+    fail(ErrorKind::Type, who, ": expected ", variable->dtype, " for variable '", variable->name,
+         "', got ", value->dtype, "; cast it first");
   }
   if (!(value->shape == variable->shape)) {
-    fail(ErrorKind::Value, who, ": variable '", variable->name, "' has shape ", variable->shape,
-         ", the value has shape ", value->shape);
+    fail(ErrorKind::Value, who, ": expected shape ", variable->shape, " for variable '",
+         variable->name, "', got ", value->shape);
   }
   if (variable_scope) {
     variable_scope->assign(variable, value);

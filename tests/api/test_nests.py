@@ -225,7 +225,7 @@ def test_namedtuples_keep_their_type():
 def test_entries_of_a_nest_to_clip():
     clipped, norm = pb.clip_by_global_norm({"a": None, "b": [pb.constant([3.0, 4.0])]}, 1.0)
     assert clipped["a"] is None and norm.item() == 5.0
-    with pytest.raises(TypeError, match="nest"):
+    with pytest.raises(TypeError, match="expected a list or another pytree of tensors, got"):
         pb.clip_by_global_norm(pb.ones(2), 1.0)
     with pytest.raises(TypeError, match=r"entry \['b'\]\[0\]:"):
         pb.global_norm({"a": 1.0, "b": ["text"]})

@@ -107,7 +107,7 @@ def test_assignments_that_do_not_fit(method, value, error, words):
 
 def test_scalar_is_not_assigned_to_a_vector():
     v = pb.Variable([1.0, 2.0])
-    with pytest.raises(ValueError, match=r"shape \(2,\).*shape \(\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(2,\) for variable .*, got \(\)"):
         v.assign(1.0)
 
 

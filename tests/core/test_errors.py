@@ -247,11 +247,19 @@ def test_assignments_are_checked() -> None:
     v = pb.Variable(np.zeros((2, 3), np.float32), name="weights")
     n = pb.Variable(np.zeros(2, np.int64), name="counts")
     for call, kind, text in [
-        (lambda: v.assign(np.zeros(3, np.float32)), ValueError, r"'weights' has shape \(2, 3\)"),
-        (lambda: v.assign(np.zeros((2, 3))), TypeError, "'weights' is float32, .*float64"),
+        (
+            lambda: v.assign(np.zeros(3, np.float32)),
+            ValueError,
+            r"expected shape \(2, 3\) for variable 'weights', got \(3,\)",
+        ),
+        (
+            lambda: v.assign(np.zeros((2, 3))),
+            TypeError,
+            "float32 for variable 'weights', got float64",
+        ),
         (lambda: v.assign_add(np.ones((2, 3))), TypeError, "assign_add: .*weights.*cast"),
         (lambda: v.assign_sub(np.ones((3, 2), np.float32)), ValueError, "subtract"),
-        (lambda: n.assign(1.5), TypeError, "'counts' is int64"),
+        (lambda: n.assign(1.5), TypeError, "int64 for variable 'counts', got a float"),
         (lambda: n.assign_add(0.5), TypeError, "'counts'"),
         (lambda: v.assign("abc"), TypeError, "assign"),
         (lambda: v.assign(None), TypeError, "assign"),

@@ -331,10 +331,6 @@ py::array array_from_node(NodeRef node) {  // not by reference: a variable's cha
 }
 
 py::object item_of(NodeRef node) {
-  if (node->shape.size() != 1) {
-    fail(ErrorKind::Value, "only a tensor of one element is a number; this one has shape ",
-         node->shape);
-  }
   evaluate(node.get());
   if (is_complex(node->dtype)) {
     double re, im;

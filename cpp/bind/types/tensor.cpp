@@ -236,6 +236,14 @@ dtypes at once; its value is computed when it is read, for example by `numpy()`.
 Operators between NumPy arrays and tensors return tensors. A NumPy function reads the value of a
 tensor that is not tracked, and raises a TypeError if a tracked tensor would lose its gradient. NumPy
 ufuncs other than those of operators always raise a TypeError.
+
+Examples
+--------
+>>> x = pb.constant([1.0, 2.0])
+>>> 2 * x + 1
+Tensor([3., 5.], dtype=float32)
+>>> x.shape, x.dtype
+((2,), dtype('float32'))
 )")});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,

@@ -27,6 +27,10 @@ py::object number_of(PyObject* self, const char* who, bool escapes = true) {
   const NodeRef x = to_node(self, who);
   check_has_value(x, who, kReturnIt);
   if (escapes) check_escape(x, who, EscapeForm::Number);
+  if (x->shape.size() != 1) {
+    fail(ErrorKind::Value, who, ": expected a tensor with exactly one element, got shape ",
+         x->shape);
+  }
   py::object number = item_of(x);
   if (recording && is_complex(x->dtype)) record_read(x.get(), who);
   if (recording && !is_complex(x->dtype)) record_read(x.get(), who, py::cast<double>(number));
@@ -46,8 +50,8 @@ py::array array_of(PyObject* self, const char* who) {
 py::object real_number_of(PyObject* self, const char* who) {
   const NodeRef x = to_node(self, who);
   if (is_complex(x->dtype)) {
-    fail(ErrorKind::Type, who, ": a ", x->dtype, " tensor is no real number; take its real part, ",
-         "or complex(x)");
+    fail(ErrorKind::Type, who, ": expected a real tensor, got ", x->dtype,
+         "; take its real part, or use complex(x)");
   }
   return number_of(self, who);
 }
@@ -66,8 +70,8 @@ PyObject* index_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
     const NodeRef x = to_node(self, "index");
     if (!is_integer(x->dtype) || x->shape.rank != 0) {
-      fail(ErrorKind::Type, "only an integer tensor of rank 0 can be used as an index; got ",
-           x->dtype, " of shape ", x->shape);
+      fail(ErrorKind::Type, "index: expected an integer tensor of rank 0, got ", x->dtype,
+           " of shape ", x->shape);
     }
     check_has_value(x, "index",
                     "indices and lengths must be known: pass a Python integer, or take elements "
@@ -95,7 +99,8 @@ int bool_slot(PyObject* self) {
 Py_ssize_t length_slot(PyObject* self) {
   return guarded<Py_ssize_t>(-1, [&]() -> Py_ssize_t {
     const NodeRef x = to_node(self, "len");
-    if (x->shape.rank == 0) fail(ErrorKind::Type, "len() of a tensor of rank 0");
+    if (x->shape.rank == 0)
+      fail(ErrorKind::Type, "len: expected a tensor of rank 1 or more, got rank 0");
     return x->shape[0];
   });
 }
@@ -133,7 +138,7 @@ PyObject* item_slot(PyObject* self, Py_ssize_t i) {
 PyObject* iter_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (to_node(self, "iter")->shape.rank == 0) {
-      fail(ErrorKind::Type, "a tensor of rank 0 cannot be iterated over");
+      fail(ErrorKind::Type, "iter: expected a tensor of rank 1 or more, got rank 0");
     }
     return PySeqIter_New(self);
   });
@@ -235,9 +240,8 @@ PyObject* format_method(PyObject* self, PyObject* specification) {
     }
     const NodeRef x = to_node(self, "format");
     if (x->shape.size() != 1) {
-      fail(ErrorKind::Type,
-           "format: only a tensor of one element has a format; this one has shape ", x->shape,
-           "; format its numpy()");
+      fail(ErrorKind::Type, "format: expected a tensor with exactly one element, got shape ",
+           x->shape, "; format its numpy()");
     }
     return PyObject_Format(number_of(self, "format", false).ptr(), specification);
   });
@@ -262,7 +266,9 @@ PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
             : py::object(py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype)));
     if (!wish.equal(array.attr("dtype"))) {
       if (copy == Py_False) {
-        fail(ErrorKind::Value, "__array__: another dtype needs a copy, and copy=False forbids it");
+        fail(ErrorKind::Value,
+             "__array__: expected the dtype of the tensor with copy=False, got another; permit a "
+             "copy");
       }
       array = array.attr("astype")(py::handle(dtype));
     } else if (copy == Py_True) {
@@ -383,9 +389,11 @@ PyGetSetDef shared_attributes[] = {
     {"itemsize", get_itemsize, nullptr, "Return the size of an element in bytes, an int.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Return the size of all elements in bytes, an int.", nullptr},
     {"at", get_at, nullptr,
-     "Return an indexer for updates of entries.\n\n`x.at[index]` has the methods `get()`, "
-     "`set(value)`, `add(value)`, `multiply(value)`, `min(value)` and\n`max(value)`. They return a "
-     "tensor and do not modify `x`.",
+     R"(Return an indexer for updates of entries.
+
+`x.at[index]` has the methods `get()`, `set(value)`, `add(value)`, `multiply(value)`, `min(value)` and
+`max(value)`. They return a tensor and do not modify `x`.
+)",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

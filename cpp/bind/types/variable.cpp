@@ -18,8 +18,8 @@ PyVariable* variable_self(PyObject* object) { return reinterpret_cast<PyVariable
 void initialise(PyObject* object, const NodeRef& value, bool trainable, std::string name) {
   if (variable_scope_active()) {
     fail(ErrorKind::Runtime, "Variable", user_place(),
-         ": made while a function is being traced, so a later call "
-         "would not make it again; make it outside of the function");
+         ": created while a function is being traced, so a later call "
+         "would not create it again; create it outside of the function");
   }
   Ref<Variable> variable = make_variable(value, trainable, std::move(name));
   if (variable_self(object)->variable) release(variable_self(object)->variable);
@@ -39,8 +39,8 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
   }
   return guarded<int>(-1, [&] {
     if (!PyBool_Check(trainable)) {
-      fail(ErrorKind::Type, "Variable: trainable: expected True or False, got ", shown(trainable),
-           "; name and dtype are passed by keyword");
+      fail(ErrorKind::Type, "Variable: expected True or False for trainable, got ",
+           shown(trainable), "; pass name and dtype by keyword");
     }
     static int64_t unnamed = 0;
     NodeRef value;
@@ -73,8 +73,8 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
     NodeRef node = to_node(value, who);
     if (node->flags & kWeak) {
       if (traits(variable->dtype).kind < traits(node->dtype).kind && is_inexact(node->dtype)) {
-        fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
-             ", the value is a ", is_complex(node->dtype) ? "complex number" : "float");
+        fail(ErrorKind::Type, who, ": expected ", variable->dtype, " for variable '",
+             variable->name, "', got a ", is_complex(node->dtype) ? "complex number" : "float");
       }
       node = resolve_weak(node, variable->dtype);
     } else if (is_number_list(value) && (is_inexact(variable->dtype) || is_integer(node->dtype))) {
@@ -82,8 +82,8 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
     }
     if (op != Op::count) {
       if (node->dtype != variable->dtype) {
-        fail(ErrorKind::Type, who, ": variable '", variable->name, "' is ", variable->dtype,
-             ", the value is ", node->dtype, "; cast it first");
+        fail(ErrorKind::Type, who, ": expected ", variable->dtype, " for variable '",
+             variable->name, "', got ", node->dtype, "; cast it first");
       }
       finish_update(variable);  // from here on nobody else gets a turn, so no update is lost
       const NodeRef old = read(variable);
@@ -160,7 +160,7 @@ PyObject* reduce_variable(PyObject* self, PyObject*) {
 PyObject* set_state_method(PyObject* self, PyObject* state) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 4) {
-      fail(ErrorKind::Type, "Variable: __setstate__ expects what __reduce__ gave");
+      fail(ErrorKind::Type, "Variable: __setstate__: expected the state of __reduce__");
     }
     const auto entries = py::reinterpret_borrow<py::tuple>(state);
     initialise(self, to_node(entries[0].ptr(), "Variable"), py::cast<bool>(entries[1]),
@@ -338,7 +338,6 @@ RuntimeError
 
 Examples
 --------
->>> import pullback as pb
 >>> v = pb.Variable([1.0, 2.0], name="v")
 >>> y = pb.sum(v * v)
 >>> v.assign([0.0, 0.0])

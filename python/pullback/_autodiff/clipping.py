@@ -61,10 +61,13 @@ def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
     x = _core.constant(x, who="clip_by_value")
     out = _core.clip(x, clip_value_min, clip_value_max)
     if out.dtype != x.dtype:
-        raise TypeError(f"clip_by_value: bounds of {out.dtype} for a tensor of {x.dtype}; cast one")
+        raise TypeError(
+            f"clip_by_value: expected bounds of the dtype {x.dtype} of x, got {out.dtype}; cast one"
+        )
     if out.shape != x.shape:
         raise ValueError(
-            f"clip_by_value: bounds of shape {out.shape} do not broadcast to shape {x.shape}"
+            f"clip_by_value: expected bounds that broadcast to the shape {x.shape} of x, got "
+            f"bounds that broadcast to {out.shape}"
         )
     return out
 
@@ -127,8 +130,9 @@ def clip_by_norm(
         fits = False
     if not fits:
         raise ValueError(
-            f"clip_by_norm: clip_norm has shape {bound.shape}; expected a scalar"
-            + ("" if norm.size == 1 else f", or what broadcasts to {norm.shape}")
+            "clip_by_norm: expected a scalar"
+            + ("" if norm.size == 1 else f", or a shape that broadcasts to {norm.shape},")
+            + f" for clip_norm, got shape {bound.shape}"
         )
     if mode == "raise":
         _raise_unless_finite(norm, "clip_by_norm")
@@ -233,8 +237,8 @@ def clip_by_global_norm(
         norm = _norm_of(entries)
     else:
         dtype = next((x.dtype for x in entries if x is not None), None)
-        norm = _scalar(use_norm, dtype, "clip_by_global_norm: use_norm")
-    clip_norm = _scalar(clip_norm, norm.dtype, "clip_by_global_norm: clip_norm")
+        norm = _scalar(use_norm, dtype, "clip_by_global_norm", "use_norm")
+    clip_norm = _scalar(clip_norm, norm.dtype, "clip_by_global_norm", "clip_norm")
     if mode == "raise":
         _raise_unless_finite(norm, "clip_by_global_norm")
     usable = _usable(norm, clip_norm)
@@ -247,7 +251,9 @@ def clip_by_global_norm(
 
 def _check_mode(mode: Any, who: str) -> None:
     if mode not in ("nan", "zero", "raise"):
-        raise ValueError(f"{who}: mode is 'nan', 'zero' or 'raise', got {_core.shown(mode)}")
+        raise ValueError(
+            f"{who}: mode must be one of 'nan', 'zero', 'raise'; got {_core.shown(mode)}"
+        )
 
 
 def _usable(norm: Tensor, clip_norm: Tensor) -> Tensor:
@@ -259,7 +265,9 @@ def _raise_unless_finite(norm: Tensor, who: str) -> None:
     found = norm.numpy()
     if not np.isfinite(found).all():
         worst = found[~np.isfinite(found)].flat[0]
-        raise FloatingPointError(f"{who}: the norm is {worst}, which nothing can be scaled by")
+        raise FloatingPointError(
+            f"{who}: expected a finite norm, got {worst}; check the gradients, or use mode='zero'"
+        )
 
 
 def _factor(norm: Tensor, clip_norm: Tensor) -> Tensor:
@@ -269,10 +277,10 @@ def _factor(norm: Tensor, clip_norm: Tensor) -> Tensor:
     return _core.where(short, 1, c / norm)
 
 
-def _scalar(value: Any, dtype: Any, who: str) -> Tensor:
-    tensor = _core.constant(value, dtype, who)
+def _scalar(value: Any, dtype: Any, who: str, name: str) -> Tensor:
+    tensor = _core.constant(value, dtype, f"{who}: {name}")
     if tensor.shape != ():
-        raise ValueError(f"{who} has shape {tensor.shape}; expected a scalar")
+        raise ValueError(f"{who}: expected a scalar for {name}, got shape {tensor.shape}")
     return tensor
 
 
@@ -281,7 +289,7 @@ def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
     leaves, structure = flatten(tensors)
     if len(leaves) == 1 and leaves[0] is tensors:
         raise TypeError(
-            f"{who}: expected a list or another nest of tensors, got a {type(tensors).__name__}"
+            f"{who}: expected a list or another pytree of tensors, got {_core.shown(tensors)}"
         )
     paths = leaf_paths(tensors)
     entries = [
@@ -293,5 +301,7 @@ def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
         if x is not None:
             first.setdefault(str(x.dtype), f"{x.dtype} (entry {path})")
     if len(first) > 1:
-        raise TypeError(f"{who}: tensors of {' and '.join(first.values())}; cast them to one dtype")
+        raise TypeError(
+            f"{who}: expected tensors of one dtype, got {' and '.join(first.values())}; cast them"
+        )
     return entries, structure

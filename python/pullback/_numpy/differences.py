@@ -1,4 +1,4 @@
-"""Differences of neighbours along an axis, and the integral that undoes them."""
+"""Differences of adjacent elements along an axis, and the integral, their inverse."""
 
 from __future__ import annotations
 
@@ -21,9 +21,38 @@ def diff(
     prepend: TensorLike | None = None,
     append: TensorLike | None = None,
 ) -> Tensor:
-    """The differences of neighbours along an axis, n times over. `prepend` and `append` are put
-    before and behind x first: a number, or arrays that differ in length along the axis only.
+    """Compute the differences of adjacent elements along an axis, `n` times.
 
+    Differentiable in `x`, `prepend` and `append`. The difference of two bool values is their
+    exclusive or.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of rank 1 or more.
+    n : int, optional
+        Number of repetitions. Default: 1.
+    axis : int, optional
+        Axis, negative values count from the last axis. Default: -1.
+    prepend, append : array_like, optional
+        Values before and after `x`: a scalar, or an array with the shape of `x` except along the
+        axis. Default: None.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with an axis that is shorter by `n`, including `prepend` and `append`; the
+        promoted dtype.
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative, `axis` is out of range, or the shapes do not match.
+    TypeError
+        If `n` is not an integer.
+
+    Examples
+    --------
     >>> pb.diff([1.0, 4.0, 9.0])
     Tensor([3., 5.], dtype=float32)
     >>> pb.diff([1.0, 4.0, 9.0], prepend=0)
@@ -61,8 +90,31 @@ def ediff1d(
     to_end: TensorLike | None = None,
     to_begin: TensorLike | None = None,
 ) -> Tensor:
-    """The differences of neighbours in x flattened, with `to_begin` before and `to_end` behind.
+    """Compute the differences of adjacent elements of the flattened input.
 
+    Differentiable in `x`, `to_end` and `to_begin`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a numeric dtype.
+    to_end : array_like, optional
+        Values after the differences, flattened and cast to the dtype of `x`. Default: None.
+    to_begin : array_like, optional
+        Values before the differences. Default: None.
+
+    Returns
+    -------
+    Tensor
+        A vector; dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is of dtype bool.
+
+    Examples
+    --------
     >>> pb.ediff1d([[1, 2], [4, 7]], to_end=99)
     Tensor([ 1,  2,  3, 99], dtype=int64)
     """
@@ -81,9 +133,35 @@ def trapezoid(
     dx: TensorLike = 1.0,
     axis: SupportsIndex = -1,
 ) -> Tensor:
-    """The integral of y along an axis by the trapezoidal rule: the sum of (y[i] + y[i+1]) / 2 times
-    x[i+1] - x[i], or `dx`. x has one entry for each along the axis, or broadcasts to y.
+    """Integrate along an axis by the trapezoidal rule.
 
+    The result is the sum of (y[i] + y[i+1]) / 2 · (x[i+1] - x[i]), with `dx` in place of the last
+    factor if `x` is None. Differentiable in `y`, `x` and `dx`.
+
+    Parameters
+    ----------
+    y : array_like
+        Values of rank 1 or more; integers and bool become the default floating dtype.
+    x : array_like, optional
+        Positions: a vector with an entry for each element along the axis, or an array that
+        broadcasts to `y`. Default: None.
+    dx : array_like, optional
+        Distance of the positions, used if `x` is None. Default: 1.0.
+    axis : int, optional
+        Axis, negative values count from the last axis. Default: -1.
+
+    Returns
+    -------
+    Tensor
+        Shape of `y` without the axis; the floating or complex dtype of the arguments.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range, or the size of `x` along the axis differs.
+
+    Examples
+    --------
     >>> pb.trapezoid([1.0, 2.0, 3.0], x=[4.0, 6.0, 8.0])
     Tensor(8., dtype=float32)
     """

@@ -23,20 +23,43 @@ _DOTS = "..."
 
 
 def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
-    """Products of the operands' elements, summed over the axes that the result does not have.
+    """Compute a sum of products over labelled axes.
 
-    `subscripts` has one letter for each axis of each operand, as in `"ij,jk->ik"`: axes with the
-    same letter run together, and what follows `->` are the axes of the result. Without `->` these
-    are the letters that occur once, in the order of the alphabet. A letter that occurs twice in one
-    operand takes its diagonal; `...` stands for any further axes, which broadcast. An axis of
-    length 1 broadcasts too. Instead of the text, each operand may be followed by a list of
-    integers: `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+    In `"ij,jk->ik"` each letter labels an axis of an operand. Axes with the same letter have one
+    index, and the letters after `->` are the axes of the result; the sum is over all other letters.
+    Without `->` the result has the letters that occur once, in alphabetical order. A repeated
+    letter in an operand takes its diagonal. `...` represents further axes, which broadcast. An axis
+    of size 1 broadcasts too.
 
-    Dtypes are those of `matmul`: they promote, bool alone is a TypeError, and sums stay in the
-    dtype. More than two operands are multiplied in pairs, in the order that costs least: the best
-    of all up to seven operands, the cheapest pair next beyond. Wrong subscripts, and shapes that do
-    not fit them, are a ValueError.
+    More than two operands are multiplied in pairs. The order minimises the cost: up to seven
+    operands it is optimal, beyond that the cheapest pair is next. Differentiable in all operands.
 
+    Parameters
+    ----------
+    subscripts : str
+        Labels of the axes. Instead, each operand may be followed by a list of integers: `einsum(a,
+        [0, 1], b, [1, 2], [0, 2])`.
+    *operands : array_like
+        Operands, whose dtypes promote as in `matmul`.
+
+    Returns
+    -------
+    Tensor
+        Shape given by the subscripts; the promoted dtype, in which the sums are computed.
+
+    Raises
+    ------
+    ValueError
+        If the subscripts are invalid or do not match the shapes.
+    TypeError
+        If all operands are bool, or there are no subscripts.
+
+    See Also
+    --------
+    matmul, tensordot
+
+    Examples
+    --------
     >>> a = pb.reshape(pb.arange(6.0), (2, 3))
     >>> pb.einsum("ij,kj->ik", a, a)
     Tensor([[ 5., 14.],
@@ -90,7 +113,7 @@ def _parse(text: str) -> tuple[tuple[Labels, ...], Labels | None]:
     left, arrow, right = text.replace(" ", "").partition("->")
     if "-" in left + right or ">" in left + right:
         raise ValueError(
-            f"einsum: {_core.shown(text)} has a '-' or '>' that is no part of one '->'"
+            f"einsum: expected '-' and '>' only as one '->' in subscripts, got {_core.shown(text)}"
         )
     inputs = tuple(_labels(part, text) for part in left.split(","))
     if not arrow:
@@ -250,7 +273,7 @@ def _result(inputs: tuple[Labels, ...], output: Labels | None, terms: list[Label
 def _alone_steps(
     term: Labels, shape: tuple[int, ...], needed: set[Label], size: dict[Label, int]
 ) -> tuple[list[tuple[str, Any]], Labels]:
-    """Diagonals, then sums over what nobody needs, then axes that only broadcast are dropped."""
+    """Take diagonals, sum over axes without further use, and drop axes that only broadcast."""
     steps: list[tuple[str, Any]] = []
     labels = list(term)
     own = dict(zip(term, shape, strict=True))

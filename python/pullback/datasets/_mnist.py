@@ -28,12 +28,18 @@ CLASSES = 10
 class Mnist(NamedTuple):
     """Store the MNIST digits as four NumPy arrays.
 
-    Parameters
+    Attributes
     ----------
     train_images, test_images : numpy.ndarray
         Images of shape (n, 784) and dtype float32, in [0, 1].
     train_labels, test_labels : numpy.ndarray
         Digits of shape (n,) and dtype int64, or one-hot rows of shape (n, 10) and dtype float32.
+
+    Examples
+    --------
+    >>> digits = load_mnist()
+    >>> digits.train_images.shape, digits.train_images.dtype
+    ((6000, 784), dtype('float32'))
     """
 
     train_images: NDArray[np.float32]
@@ -76,8 +82,8 @@ def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) ->
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise FileNotFoundError(
-            f"MNIST in '{folder}': {', '.join(missing)} not found; "
-            f"expected the four files {', '.join(FILES)}"
+            f"load_mnist: expected the four files {', '.join(FILES)} in '{folder}', "
+            f"{', '.join(missing)} not found"
         )
     train, test = _read_pair(folder, FILES[0:2]), _read_pair(folder, FILES[2:4])
     if one_hot:
@@ -92,16 +98,25 @@ def read_idx(path: str | Path) -> NDArray[np.uint8]:
     try:
         data = gzip.decompress(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: not a complete gzip file ({error})") from None
+        raise ValueError(
+            f"load_mnist: expected a complete gzip file, got {path} ({error})"
+        ) from None
     if len(data) < 4 or data[:3] != b"\x00\x00\x08":
-        raise ValueError(f"{path}: not an IDX file of unsigned bytes (starts {data[:4]!r})")
+        raise ValueError(
+            f"load_mnist: expected an IDX file of unsigned bytes, got {path}, which starts "
+            f"{data[:4]!r}"
+        )
     header = 4 + 4 * data[3]
     if len(data) < header:
-        raise ValueError(f"{path}: the IDX header ends after {len(data)} of {header} bytes")
+        raise ValueError(
+            f"load_mnist: expected an IDX header of {header} bytes in {path}, got {len(data)}"
+        )
     shape = struct.unpack(f">{data[3]}I", data[4:header])
     values = np.frombuffer(data, np.uint8, offset=header)
     if values.size != int(np.prod(shape, dtype=object)):
-        raise ValueError(f"{path}: the header says {shape}, but {values.size} bytes follow")
+        raise ValueError(
+            f"load_mnist: expected bytes of shape {shape} in {path}, got {values.size} bytes"
+        )
     return values.reshape(shape)
 
 
@@ -110,12 +125,17 @@ def _read_pair(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     images, labels = (read_idx(folder / name) for name in names)
     if images.ndim != 3:
-        raise ValueError(f"{folder / names[0]}: expected images (n, rows, columns), {images.shape}")
+        raise ValueError(
+            f"load_mnist: expected shape (n, rows, columns) in {folder / names[0]}, got "
+            f"{images.shape}"
+        )
     if labels.shape != images.shape[:1]:
         raise ValueError(
-            f"{folder / names[1]}: labels of shape {labels.shape} for {len(images)} images"
+            f"load_mnist: expected {len(images)} labels in {folder / names[1]}, got {labels.shape}"
         )
     if labels.size and labels.max() >= CLASSES:
-        raise ValueError(f"{folder / names[1]}: label {labels.max()}, expected 0 to 9")
+        raise ValueError(
+            f"load_mnist: expected labels from 0 to 9 in {folder / names[1]}, got {labels.max()}"
+        )
     pixels = images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
     return pixels, labels.astype(np.int64)

@@ -3,8 +3,8 @@
 
 If r(x, θ) = 0, then dx/dθ = -J⁻¹ ∂r/∂θ with J = ∂r/∂x. The function runs once, on placeholders, and
 becomes a subgraph (cpp/transform/recompute.h); the solver and the gradient rule use copies of it.
-The solution is one node. Its rule solves Jᵀ w = v, which is an equation as well, whose solution is a
-node with the same rule. So derivatives of every order exist. Start reading at `_solving`.
+The solution is one node. Its rule solves Jᵀ w = v, which is an equation as well, whose solution is
+a node with the same rule. So derivatives of every order exist. Start reading at `_solving`.
 """
 
 from __future__ import annotations

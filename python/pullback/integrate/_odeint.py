@@ -101,10 +101,10 @@ def odeint(
     1.6487
     """
     if not callable(f):
-        raise TypeError(f"{WHO}: f: expected a function, got {_core.shown(f)}")
+        raise TypeError(f"{WHO}: expected a function for f, got {_core.shown(f)}")
     if adjoint not in ("discrete", "continuous"):
         raise ValueError(
-            f"{WHO}: adjoint: expected 'discrete' or 'continuous', got {_core.shown(adjoint)}"
+            f"{WHO}: adjoint must be one of 'discrete', 'continuous'; got {_core.shown(adjoint)}"
         )
     tolerance = _tolerance(rtol, atol, max_steps)
     state = _State(f, y0, args)
@@ -154,7 +154,9 @@ class _State:
         self.shapes = [x.shape for x in self.nest.tensors]
         self.sizes = [prod(shape) for shape in self.shapes]
         if not sum(self.sizes):
-            raise ValueError(f"{WHO}: y0 has no elements")
+            raise ValueError(
+                f"{WHO}: expected at least one element in y0, got shapes {self.shapes}"
+            )
 
     def joined(self, tensors: list[Tensor]) -> Tensor:
         flat = [_core.reshape(x, (-1,)) for x in tensors]
@@ -169,21 +171,21 @@ class _State:
         slope = Nest(self.f(self.apart(y), t, *self.args), f"{WHO}: the result of {place(self.f)}")
         if not slope.same_structure(self.nest):
             raise ValueError(
-                f"{WHO}: {place(self.f)} returned a nest of another structure than y0: expected "
-                "the derivative of each part in its place"
+                f"{WHO}: expected the structure of y0 from {place(self.f)}, got another one; "
+                "return the derivative of each part in its place"
             )
         for k, (path, shape) in enumerate(zip(self.nest.names(), self.shapes, strict=True)):
             x = slope.tensors[k]
             if x.shape != shape:
                 raise ValueError(
-                    f"{WHO}: {place(self.f)} returned shape {x.shape} for y0{path}, which has "
-                    f"shape {shape}"
+                    f"{WHO}: expected shape {shape}, that of y0{path}, from {place(self.f)}, got "
+                    f"{x.shape}"
                 )
             if x.dtype.name != self.dtype:
                 if not slope.numbers[k] and not _holds(self.dtype, x.dtype.name):
                     raise TypeError(
-                        f"{WHO}: {place(self.f)} returned {x.dtype} for y0{path}, which is "
-                        f"{self.dtype}: cast it"
+                        f"{WHO}: expected {self.dtype}, the dtype of y0{path}, from "
+                        f"{place(self.f)}, got {x.dtype}; cast it"
                     )
                 slope.tensors[k] = _core.cast(x, self.dtype)
         return self.joined(slope.tensors)
@@ -196,7 +198,9 @@ def _holds(dtype: str, other: str) -> bool:
 def _dtype_of(nest: Nest) -> str:
     """Return the dtype of all arrays, which Python numbers take too."""
     if not nest.tensors:
-        raise ValueError(f"{WHO}: y0 is empty: expected a tensor, or a nest of them")
+        raise ValueError(
+            f"{WHO}: expected a tensor or a pytree of tensors for y0, got an empty one"
+        )
     found: dict[str, str] = {}
     numbers = []
     for path, x, number in zip(nest.names(), nest.tensors, nest.numbers, strict=True):
@@ -204,14 +208,16 @@ def _dtype_of(nest: Nest) -> str:
             numbers.append(_core.constant(0.0).dtype.name if x.dtype.kind == "i" else x.dtype.name)
         elif x.dtype.name not in REAL:
             raise TypeError(
-                f"{WHO}: y0{path} is {x.dtype}: expected float32, float64 or a complex dtype; "
+                f"{WHO}: expected float32, float64 or a complex dtype for y0{path}, got {x.dtype}; "
                 "cast it"
             )
         else:
             found.setdefault(x.dtype.name, path)
     if len(found) > 1:
         (a, at_a), (b, at_b) = list(found.items())[:2]
-        raise TypeError(f"{WHO}: y0{at_a} is {a} and y0{at_b} is {b}: cast them to one dtype")
+        raise TypeError(
+            f"{WHO}: expected one dtype, got {a} for y0{at_a} and {b} for y0{at_b}; cast one"
+        )
     if found:
         return next(iter(found))
     return str(np.result_type(*numbers))
@@ -224,30 +230,32 @@ def _times(t: Any, real: str) -> tuple[Tensor, int | None]:
         t = np.asarray(t)
     ts = _core.constant(t, who=f"{WHO}: t")
     if ts.dtype.kind not in "iuf":
-        raise TypeError(f"{WHO}: t: expected real numbers, got {ts.dtype}")
+        raise TypeError(f"{WHO}: expected real numbers for t, got {ts.dtype}")
     if len(ts.shape) != 1 or not ts.shape[0]:
         raise ValueError(
-            f"{WHO}: t: expected times along one axis, one at least, got shape {ts.shape}"
+            f"{WHO}: expected a vector with at least one time for t, got shape {ts.shape}"
         )
     ts = _core.cast(ts, real)
     if not known:
         return ts, None
     steps = np.diff(ts.numpy())
     if not (np.all(steps >= 0) or np.all(steps <= 0)):
-        raise ValueError(f"{WHO}: t: expected times that increase, or that decrease")
+        raise ValueError(
+            f"{WHO}: expected increasing or decreasing times for t, got {_core.shown(t)}"
+        )
     return ts, 1 if np.all(steps >= 0) else -1
 
 
 def _tolerance(rtol: Any, atol: Any, max_steps: Any) -> Tolerance:
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
-            raise TypeError(f"{WHO}: {name}: expected a number, got {_core.shown(value)}")
+            raise TypeError(f"{WHO}: expected a number for {name}, got {_core.shown(value)}")
         if not (value >= 0 and isfinite(value)):
-            raise ValueError(f"{WHO}: {name}: expected a number above 0, got {value}")
+            raise ValueError(f"{WHO}: expected a finite number >= 0 for {name}, got {value}")
     if rtol == 0 and atol == 0:
-        raise ValueError(f"{WHO}: rtol and atol are 0: no step is exact")
+        raise ValueError(f"{WHO}: expected rtol or atol > 0, got 0 for both")
     if (steps := index(max_steps)) < 1:
-        raise ValueError(f"{WHO}: max_steps: expected 1 or more, got {max_steps}")
+        raise ValueError(f"{WHO}: expected an integer >= 1 for max_steps, got {max_steps}")
     return Tolerance(float(rtol), float(atol), steps)
 
 
@@ -256,7 +264,7 @@ def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, wh
 
     def check(status: Any, t: Any, count: Any, ordered: Any) -> Any:  # also of a batch
         if not np.all(ordered):
-            raise ValueError(f"{WHO}: t: expected times that increase, or that decrease")
+            raise ValueError(f"{WHO}: expected increasing or decreasing times for t")
         for one, at, steps in np.nditer([status, t, count]):
             if one != GOOD:
                 raise RuntimeError(_failure(int(one), float(at), int(steps), where, tolerance))
@@ -271,12 +279,12 @@ def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, wh
 def _failure(status: int, t: float, count: int, where: str, tolerance: Tolerance) -> str:
     if status == TOO_MANY:
         return (
-            f"{WHO}: {where}: at t = {t:.6g} after {count} steps, as many as max_steps allows. "
-            "Where the equation is stiff, its fastest part keeps steps small however smooth the "
-            "solution: an implicit method is for such; else raise max_steps, rtol or atol"
+            f"{WHO}: {where}: reached t = {t:.6g} after {count} steps, the limit max_steps; "
+            "increase max_steps, rtol or atol. A stiff equation requires small steps even if the "
+            "solution is smooth; an implicit method suits it"
         )
     return (
-        f"{WHO}: {where}: stuck at t = {t:.6g} after {count} steps: no step is small enough for "
-        f"rtol={tolerance.rtol:g} and atol={tolerance.atol:g}. The solution or f is infinite, NaN "
-        "or not smooth there, or the dtype has not the digits that are asked for"
+        f"{WHO}: {where}: stuck at t = {t:.6g} after {count} steps: the step size became too "
+        f"small for rtol={tolerance.rtol:g} and atol={tolerance.atol:g}. The solution or f is "
+        "infinite, NaN or not smooth there, or the tolerances exceed the precision of the dtype"
     )

@@ -1,8 +1,8 @@
 """Linear equations solved by products with the matrix alone: conjugate gradients and GMRES.
 
 The steps are a loop of the plan. Gradients do not depend on the steps: they are those of the exact
-solution next to the computed one (see implicit/_solutions.py). The adjoint equation is solved in the
-same way, to the same tolerance. Start reading at `_solved`.
+solution next to the computed one (see implicit/_solutions.py). The adjoint equation is solved in
+the same way, to the same tolerance. Start reading at `_solved`.
 """
 
 from __future__ import annotations

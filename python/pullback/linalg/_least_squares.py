@@ -19,7 +19,19 @@ from ._matrices import adjoint, one_dtype, right_sides, same_batch
 
 
 class LstsqResult(NamedTuple):
-    """A solution, sums of squared residuals, the rank of the matrix, and its singular values."""
+    """Store a solution, squared residuals, the rank of the matrix, and singular values.
+
+    Attributes
+    ----------
+    x : Tensor
+        Solution.
+    residuals : Tensor
+        Sums of squared residuals.
+    rank : Tensor
+        Rank of the matrix.
+    s : Tensor
+        Singular values.
+    """
 
     x: Tensor
     residuals: Tensor
@@ -28,11 +40,33 @@ class LstsqResult(NamedTuple):
 
 
 def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
-    """The Moore-Penrose inverse of matrices: (…, m, n) gives (…, n, m).
+    """Compute the Moore-Penrose inverse of matrices.
 
-    rtol: singular values up to rtol times the largest count as 0; by default max(m, n) times the
-        rounding of the dtype. One for each matrix, or one for all.
+    Differentiable in `x`; see the note on the rank in `lstsq`.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n); integers become the default floating dtype.
+    rtol : array_like, real, optional
+        Relative tolerance, for each matrix or for all: singular values up to `rtol` times the
+        largest count as 0. Default: max(m, n) times the rounding unit of the dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape (…, n, m); the floating or complex dtype of `x`.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If `x` is not a matrix or a batch of matrices, or contains NaN or inf. The latter is raised
+        when the result is computed.
+    TypeError
+        If `rtol` is complex.
+
+    Examples
+    --------
     >>> pb.round(pb.linalg.pinv([[3.0], [4.0]]), 3)
     Tensor([[0.12, 0.16]], dtype=float32)
     """
@@ -44,15 +78,50 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
 
 
 def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> LstsqResult:
-    """The x of least norm among those with the least norm of b - a x, as `np.linalg.lstsq`.
+    """Solve least-squares problems: minimise the norm of b - a x.
 
-    a: of shape (…, m, n). b: (…, m, k), or a vector of length m.
-    rcond: singular values up to rcond times the largest count as 0; by default max(m, n) times the
-        rounding of the dtype.
+    Of all minimisers the result is the one with the least norm, as in `np.linalg.lstsq`.
+    Differentiable in `a` and `b`, any number of times and in both modes, also if singular values
+    are equal or 0. Derivatives are those among matrices of the same rank [1]_.
 
-    Returns x, of shape (…, n, k) or (…, n); the sums of squared residuals, (…, k) or (…), whatever
-    the rank is; the ranks, int64; and the singular values, (…, min(m, n)).
+    Parameters
+    ----------
+    a : array_like
+        Matrices of shape (…, m, n); integers become the default floating dtype.
+    b : array_like
+        Right-hand sides of shape (…, m, k), or a vector of length m.
+    rcond : array_like, real, optional
+        Relative tolerance: singular values up to `rcond` times the largest count as 0. Default:
+        max(m, n) times the rounding unit of the dtype.
 
+    Returns
+    -------
+    x : Tensor
+        Solutions of shape (…, n, k) or (…, n).
+    residuals : Tensor
+        Sums of squared residuals of shape (…, k) or (…), for every rank.
+    rank : Tensor
+        Ranks of shape (…), dtype int64.
+    s : Tensor
+        Singular values of shape (…, min(m, n)).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match.
+    numpy.linalg.LinAlgError
+        If `a` is not a matrix or a batch of matrices, or contains NaN or inf. The latter is raised
+        when the result is computed.
+    TypeError
+        If `rcond` is complex.
+
+    References
+    ----------
+    .. [1] G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+       squares problems whose variables separate", SIAM J. Numer. Anal. 10, 1973.
+
+    Examples
+    --------
     >>> a = [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]
     >>> x, residuals, rank, s = pb.linalg.lstsq(a, [1.0, 3.0, 5.0])
     >>> pb.round(x, 3), pb.round(residuals, 3), rank
@@ -75,7 +144,7 @@ def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> L
 
 
 def _squares(x: Tensor) -> Tensor:
-    """Of sizes; abs would have no second derivative at 0."""
+    """Return squared absolute values; `abs` would have no second derivative at 0."""
     if x.dtype.kind != "c":
         return _core.square(x)
     return _core.add(_core.square(_core.real(x)), _core.square(_core.imag(x)))
@@ -86,7 +155,7 @@ def _real(rounded: Any, x: Tensor) -> Any:
 
 
 def _cutoff(a: Tensor, rtol: Any, who: str) -> Tensor:
-    """Of each matrix, with an axis for its singular values."""
+    """Return the tolerance of each matrix, with an axis for its singular values."""
     dtype = _core.abs(_core.full((), 0, a.dtype)).dtype
     if rtol is None:
         return _core.constant(max(a.shape[-2:]) * float(finfo(dtype).eps), dtype)
@@ -104,7 +173,7 @@ def _kept(values: Tensor, cutoff: Tensor) -> Tensor:
 
 
 def _least(a: Tensor, b: Tensor, cutoff: Tensor, turned: bool, who: str) -> Any:
-    """p b, where p is the inverse of a, or its adjoint (that of aᴴ)."""
+    """Return p b, where p is the pseudo-inverse of `a`, or of aᴴ if `turned`."""
     u, s, vh = _core.reduced_svd(_core.stop_gradient(a), who)
     kept = _kept(s, cutoff)
     inverse = _core.where(kept, _core.divide(1.0, _core.where(kept, s, 1.0)), 0.0)

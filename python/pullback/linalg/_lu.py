@@ -12,19 +12,49 @@ from ._matrices import one_dtype, right_sides, same_batch
 
 
 class LUFactorResult(NamedTuple):
-    """L and U in one matrix, and which row each one was swapped with."""
+    """Store L and U in one matrix, and the row exchanges.
+
+    Attributes
+    ----------
+    lu : Tensor
+        The factor L without its unit diagonal, and U.
+    piv : Tensor
+        Row with which each row was exchanged.
+    """
 
     lu: Tensor
     piv: Tensor
 
 
 def lu_factor(x: TensorLike, /) -> LUFactorResult:
-    """The factors of x that `lu_solve` takes, as `scipy.linalg.lu_factor`.
+    """Compute the LU factors of matrices in the form of `lu_solve`.
 
-    x: of shape (…, m, n). `lu` has L, without its diagonal of ones, and U; `piv`, int64, (…, k)
-    with k = min(m, n), says which row each row was swapped with, one after the other. Only square
-    matrices have gradients, and `piv` has none.
+    The conventions are those of `scipy.linalg.lu_factor`. Only square matrices have a gradient.
 
+    Parameters
+    ----------
+    x : array_like
+        Matrices of shape (…, m, n).
+
+    Returns
+    -------
+    lu : Tensor
+        Matrices of shape (…, m, n): L without its unit diagonal, and U.
+    piv : Tensor
+        Indices of shape (…, k) with k = min(m, n) and dtype int64: the row with which each row was
+        exchanged, in order. They have no gradient.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If `x` is not a matrix or a batch of matrices.
+
+    See Also
+    --------
+    lu_solve
+
+    Examples
+    --------
     >>> pb.linalg.lu_factor([[1.0, 2.0], [4.0, 4.0]])
     LUFactorResult(lu=Tensor([[4.  , 4.  ],
            [0.25, 1.  ]], dtype=float32), piv=Tensor([1, 1], dtype=int64))
@@ -39,13 +69,39 @@ def lu_solve(
     lu_and_piv: tuple[TensorLike, TensorLike], b: TensorLike, /,
     trans: int | Literal["N", "T", "C"] = 0,
 ) -> Tensor:  # fmt: skip
-    """x with a x = b, by what `lu_factor` made of a, as `scipy.linalg.lu_solve`.
+    """Solve a x = b with the LU factors of a.
 
-    b: of shape (…, n, k), or a vector of length n.
-    trans: 0 or "N" for a x = b, 1 or "T" for aᵀ x = b, 2 or "C" for aᴴ x = b.
+    The conventions are those of `scipy.linalg.lu_solve`. Differentiable in the factors and in `b`.
 
-    LinAlgError where a is singular, when it is computed.
+    Parameters
+    ----------
+    lu_and_piv : tuple
+        Result `(lu, piv)` of `lu_factor` for square matrices of shape (…, n, n).
+    b : array_like
+        Right-hand sides of shape (…, n, k), or a vector of length n.
+    trans : {0, 1, 2, "N", "T", "C"}, optional
+        Solve a x = b (0 or "N"), aᵀ x = b (1 or "T") or aᴴ x = b (2 or "C"). Default: 0.
 
+    Returns
+    -------
+    Tensor
+        Solutions of the shape of `b`, broadcast with the batch; the promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If `lu_and_piv` is not a pair, or `piv` is not made of integers.
+    ValueError
+        If the shapes do not match, or `trans` is unknown.
+    numpy.linalg.LinAlgError
+        If a matrix is singular. It is raised when the result is computed.
+
+    See Also
+    --------
+    lu_factor
+
+    Examples
+    --------
     >>> factors = pb.linalg.lu_factor([[2.0, 0.0], [1.0, 4.0]])
     >>> pb.linalg.lu_solve(factors, [2.0, 9.0])
     Tensor([1., 2.], dtype=float32)

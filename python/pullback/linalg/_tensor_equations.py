@@ -15,11 +15,32 @@ from ._matrices import one_dtype
 
 
 def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
-    """The inverse of a for `tensordot(…, ind)`, as `np.linalg.tensorinv`.
+    """Compute the inverse of a tensor with respect to `tensordot(…, ind)`.
 
-    a: its first `ind` axes have as many entries as the others. The result has the others, then the
-    first ones.
+    The convention is that of `np.linalg.tensorinv`. Differentiable in `a`.
 
+    Parameters
+    ----------
+    a : array_like
+        Tensor whose first `ind` axes have as many elements as its other axes.
+    ind : int, optional
+        Number of the first axes. Default: 2.
+
+    Returns
+    -------
+    Tensor
+        Shape of the other axes followed by the first axes; the floating or complex dtype of `a`.
+
+    Raises
+    ------
+    ValueError
+        If `ind` is not positive.
+    numpy.linalg.LinAlgError
+        If the numbers of elements differ, or the matrix is singular. The latter is raised when the
+        result is computed.
+
+    Examples
+    --------
     >>> pb.linalg.tensorinv(pb.reshape(pb.eye(4) * 2, (4, 2, 2)), ind=1).shape
     (2, 2, 4)
     """
@@ -40,11 +61,35 @@ def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
 
 
 def tensorsolve(a: TensorLike, b: TensorLike, /, axes: Any = None) -> Tensor:
-    """x with `tensordot(a, x, rank of x)` = b, as `np.linalg.tensorsolve`.
+    """Solve `tensordot(a, x, x.ndim)` = b for x.
 
-    a: its first axes are those of b, and the others, with as many entries, those of x.
-    axes: axes of a that are moved to the end before.
+    The convention is that of `np.linalg.tensorsolve`. Differentiable in `a` and `b`.
 
+    Parameters
+    ----------
+    a : array_like
+        Coefficients. The first axes are those of `b`; the others, with as many elements, are the
+        axes of x.
+    b : array_like
+        Right-hand side of any shape.
+    axes : int or sequence of int, optional
+        Axes of `a` to move to the end first. Default: None.
+
+    Returns
+    -------
+    Tensor
+        Shape of the other axes of `a`; the promoted floating or complex dtype.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range.
+    numpy.linalg.LinAlgError
+        If the numbers of elements differ, or the matrix is singular. The latter is raised when the
+        result is computed.
+
+    Examples
+    --------
     >>> a = pb.reshape(pb.eye(4) * 2, (4, 2, 2))
     >>> pb.linalg.tensorsolve(a, [2.0, 4.0, 6.0, 8.0])
     Tensor([[1., 2.],

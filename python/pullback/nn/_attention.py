@@ -33,28 +33,58 @@ def scaled_dot_product_attention(
     scale: TensorLike | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(scale query keyᵀ + mask) value: for each query the mean of the values, weighted by
-    how well their keys go with it (Vaswani et al., 2017).
+    """Compute softmax(scale query keyᵀ + mask) value, attention over keys [1]_.
 
-    query: shape (..., L, d), of L queries.
-    key: shape (..., S, d); value: shape (..., S, e). The axes before broadcast.
-    attn_mask: broadcasts to (..., L, S). Of bool: which keys take part for a query; of floats: what
-        is added to the scores, which may be -inf.
-    dropout_p: with this probability a weight becomes 0, and the others are divided by 1 -
-        dropout_p. Give 0 where you do not train.
-    is_causal: query i sees the keys 0 … i alone.
-    scale: 1 / √d unless given.
-    enable_gqa: key and value have fewer heads, the axis before the last two; neighbouring heads of
-        query share one.
+    Each result is the mean of the values, weighted by the match of the query with their keys. A
+    query without any key has the result 0 and the gradient 0. Differentiable in `query`, `key`,
+    `value`, a floating mask and `scale`.
 
-    Returns shape (..., L, e). A query that sees no key has the result 0 and the gradient 0.
+    The weights are not stored: they are computed block by block, and again for the gradient, so the
+    memory grows with L + S [2]_. Derivatives in forward mode and of higher order, and gradients by
+    an additive mask, require the memory of all weights, L S.
 
-    No weights are stored: they are computed block by block, and again for the gradient, so that
-    memory grows with L + S (Dao et al., "FlashAttention", 2022). Derivatives in forward mode and of
-    a higher order, and gradients by an additive mask, take the memory of all weights, L S.
+    Parameters
+    ----------
+    query : array_like, real
+        Queries of shape (..., L, d). Integers become the default floating dtype.
+    key : array_like, real
+        Keys of shape (..., S, d).
+    value : array_like, real
+        Values of shape (..., S, e). The leading axes of all three broadcast.
+    attn_mask : array_like, bool or floating, optional
+        Mask that broadcasts to (..., L, S). A bool mask selects the keys of a query. A floating
+        mask is added to the scores and may contain -inf. Default: no mask.
+    dropout_p : float, optional
+        Probability with which a weight becomes 0; the others are divided by 1 - dropout_p. Use 0
+        outside of training. Default: 0.0.
+    is_causal : bool, optional
+        Restrict query i to the keys 0, …, i. Default: False.
+    scale : array_like, real, optional
+        Factor of the scores. Default: 1 / √d.
+    enable_gqa : bool, optional
+        Permit fewer heads (the third axis from the end) in `key` and `value` than in `query`;
+        adjacent heads of `query` share one. Default: False.
 
-    Raises ValueError for shapes that do not go together, TypeError for a mask of integers.
+    Returns
+    -------
+    Tensor
+        Shape (..., L, e); the promoted floating dtype.
 
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, or `dropout_p` is outside [0, 1].
+    TypeError
+        If an input is complex, the mask is an integer, or `is_causal` is not a bool.
+
+    References
+    ----------
+    .. [1] A. Vaswani et al., "Attention is all you need", NeurIPS 2017.
+    .. [2] T. Dao et al., "FlashAttention: fast and memory-efficient exact attention with
+       IO-awareness", NeurIPS 2022.
+
+    Examples
+    --------
     >>> q, k, v = pb.constant([[0.0, 50.0]]), pb.eye(2), pb.constant([[1.0], [2.0]])
     >>> pb.nn.scaled_dot_product_attention(q, k, v)
     Tensor([[2.]], dtype=float32)
@@ -75,7 +105,7 @@ def scaled_dot_product_attention(
 
 
 def _repeated(x: Tensor, query: Tensor, who: str) -> Tensor:
-    """Each head of x as often as it has queries."""
+    """Repeat each head of `x` for the heads of the query that share it."""
     if len(x.shape) < 3 or len(query.shape) < 3 or query.shape[-3] % max(x.shape[-3], 1):
         raise ValueError(
             f"{who}: enable_gqa: the heads of key and value (the axis before the last two) must "
@@ -101,19 +131,55 @@ def multi_head_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
 ) -> Tensor:
-    """Attention of several heads, each with a part of the features (Vaswani et al., 2017).
+    """Compute attention with several heads, each with a part of the features [1]_.
 
-    query: shape (..., L, features); key and value: shape (..., S, features). For self-attention all
-        three are the same tensor.
-    weights: four matrices: of queries, keys and values, of shape (features, heads * d) (of values,
-        heads * e), and of what comes out, of shape (heads * e, features).
-    biases: four vectors for the same, of which any may be None.
-    attn_mask: broadcasts to (..., heads, L, S); otherwise as `dropout_p` and `is_causal` of
-        `scaled_dot_product_attention`.
+    Differentiable in all tensors.
 
-    Returns shape (..., L, features). Raises ValueError where the heads do not divide the columns of
-    a matrix.
+    Parameters
+    ----------
+    query : array_like, real
+        Queries of shape (..., L, features).
+    key, value : array_like, real
+        Keys and values of shape (..., S, features). For self-attention all three are the same
+        tensor.
+    weights : sequence of array_like
+        Four matrices: of queries and keys, of shape (features, heads * d); of values, (features,
+        heads * e); of the result, (heads * e, features).
+    heads : int
+        Number of heads.
+    biases : sequence of array_like or None, optional
+        Four vectors to add to the four products; any of them may be None. Default: None.
+    attn_mask : array_like, bool or floating, optional
+        Mask that broadcasts to (..., heads, L, S), as in `scaled_dot_product_attention`. Default:
+        no mask.
+    dropout_p : float, optional
+        Dropout probability of the weights, as in `scaled_dot_product_attention`. Default: 0.0.
+    is_causal : bool, optional
+        Restrict query i to the keys 0, …, i. Default: False.
 
+    Returns
+    -------
+    Tensor
+        Shape (..., L, features); the promoted floating dtype.
+
+    Raises
+    ------
+    ValueError
+        If `heads` does not divide the columns of a matrix, there are not four weights or biases,
+        the shapes do not match, or `dropout_p` is outside [0, 1].
+    TypeError
+        If an input is complex, the mask or `heads` has another dtype, or `is_causal` is not a bool.
+
+    See Also
+    --------
+    scaled_dot_product_attention
+
+    References
+    ----------
+    .. [1] A. Vaswani et al., "Attention is all you need", NeurIPS 2017.
+
+    Examples
+    --------
     >>> x = pb.ones((5, 4))
     >>> pb.nn.multi_head_attention(x, x, x, [pb.eye(4)] * 4, 2).shape
     (5, 4)
@@ -160,7 +226,7 @@ def _affine(x: TensorLike, weight: TensorLike, bias: TensorLike | None, who: str
 
 
 def _heads(x: Tensor, count: int, who: str) -> Tensor:
-    """(..., length, heads * d) as (..., heads, length, d)."""
+    """Reshape (..., length, heads * d) to (..., heads, length, d)."""
     if count < 1 or x.shape[-1] % count:
         raise ValueError(f"{who}: {x.shape[-1]} columns in {count} equal heads")
     return swapaxes(_core.reshape(x, (*x.shape[:-1], count, x.shape[-1] // count)), -3, -2)

@@ -27,25 +27,50 @@ def ctc_loss(
     blank: SupportsIndex = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """-log of the probability that labels come out of a sequence of distributions, summed over all
-    places where they could stand: equal neighbours of such a path are one label, and blanks are
-    left out (Graves et al., "Connectionist temporal classification", 2006).
+    """Compute the connectionist temporal classification (CTC) loss [1]_.
 
-    log_probs: shape (time, batch, classes): logarithms of probabilities, as of `log_softmax` along
-        the last axis.
-    targets: shape (batch, labels), integers; what stands behind the length of a target does not
-        count.
-    input_lengths, target_lengths: shape (batch,), integers: how many steps and labels belong to
-        each entry of the batch. All of them unless given.
-    blank: the class that says nothing.
-    zero_infinity: a loss of infinity, where the labels do not fit into the steps, is 0 instead,
-        with the gradient 0.
+    The loss is the negative logarithm of the probability of the labels, summed over all their
+    alignments with the time steps. In an alignment equal adjacent labels are merged, then blanks
+    are removed. The gradient with respect to `log_probs` is exact; it is 0 if the loss is infinite.
 
-    Returns the losses, of shape (batch,). The gradient by log_probs is exact, those of an infinite
-    loss 0. A label that is no class is an IndexError when the loss is computed.
+    Parameters
+    ----------
+    log_probs : array_like, real
+        Logarithms of probabilities of shape (time, batch, classes), such as the result of
+        `log_softmax` along the last axis.
+    targets : array_like, int
+        Labels of shape (batch, labels). Labels after the length of a target are ignored.
+    input_lengths, target_lengths : array_like, int, optional
+        Numbers of time steps and of labels for each entry of the batch, of shape (batch,). Default:
+        all of them.
+    blank : int, optional
+        Class of the blank. Default: 0.
+    zero_infinity : bool, optional
+        Replace infinite losses by 0. A loss is infinite if the labels do not fit into the time
+        steps. Default: False.
 
-    Raises ValueError for shapes that do not go together, TypeError for labels that are no integers.
+    Returns
+    -------
+    Tensor
+        Losses of shape (batch,); the floating dtype of `log_probs`.
 
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, a length is out of range, or `blank` is not a class.
+    TypeError
+        If `log_probs` is complex, `targets` is not made of integers, or `zero_infinity` is not a
+        bool.
+    IndexError
+        If a label is not a class: at the call, or at the evaluation if the labels are traced.
+
+    References
+    ----------
+    .. [1] A. Graves, S. Fernández, F. Gomez, J. Schmidhuber, "Connectionist temporal
+       classification", ICML 2006.
+
+    Examples
+    --------
     >>> even = pb.log(pb.full((2, 1, 3), 1 / 3))
     >>> loss = pb.nn.ctc_loss(even, [[1]])  # of nine paths: 1 1, 1 blank, blank 1
     >>> round(float(pb.exp(-loss[0])) * 9, 5)
@@ -117,7 +142,7 @@ def _column(x: Tensor) -> Tensor:
 
 
 def _before(x: Tensor, n: int, fill: float) -> Tensor:
-    """What stands n places before, and `fill` where nothing does."""
+    """Shift the columns to the right by `n`, and fill with `fill`."""
     batch, width = x.shape
     n = min(n, width)
     return _core.concat([_core.full((batch, n), fill, x.dtype), x[:, : width - n]], 1)

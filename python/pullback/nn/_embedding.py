@@ -24,20 +24,43 @@ def embedding_bag(
     per_sample_weights: TensorLike | None = None,
     padding_idx: SupportsIndex | None = None,
 ) -> Tensor:
-    """The sum, mean or maximum of the rows of a table that each bag of integers names.
+    """Reduce the table rows of each bag of indices to their sum, mean or maximum.
 
-    table: shape (entries, features). indices: shape (bags, n); or (n,), and `offsets`, of shape
-        (bags,), ascending from 0, says where in it each bag begins.
-    mode: "sum", "mean" or "max", along each feature. A bag without entries gives 0.
-    per_sample_weights: of the shape of indices, what each row is multiplied with; for "sum" alone.
-    padding_idx: an index that does not count.
+    Differentiable in `table` and `per_sample_weights`: gradients are added to the rows that were
+    taken. A bag without entries gives 0.
 
-    Returns shape (bags, features). The gradient is added to the rows that were taken. An index out
-    of range is an IndexError when it is computed; negative ones count from the end.
+    Parameters
+    ----------
+    table : array_like, real
+        Table of shape (entries, features); integers become the default floating dtype.
+    indices : array_like, int
+        Indices of shape (bags, n), or (n,) with `offsets`; negative values count from the end.
+    offsets : array_like, int, optional
+        First position of each bag in `indices`, of shape (bags,), ascending from 0. Default: None.
+    mode : {"sum", "mean", "max"}, optional
+        Reduction, for each feature. Default: "mean".
+    per_sample_weights : array_like, optional
+        Factors of the rows, of the shape of `indices`; only for "sum". Default: None.
+    padding_idx : int, optional
+        Index that is ignored. Default: None.
 
-    Raises ValueError for shapes that do not go together, TypeError for indices that are no
-    integers.
+    Returns
+    -------
+    Tensor
+        Shape (bags, features); the floating dtype of `table`.
 
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, `offsets` does not ascend from 0, `mode` is unknown, or
+        `per_sample_weights` is given and `mode` is not "sum".
+    TypeError
+        If `table` is complex, or `indices` or `offsets` is not made of integers.
+    IndexError
+        If an index is out of range: at the call, or at the evaluation if the indices are traced.
+
+    Examples
+    --------
     >>> table = pb.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> pb.nn.embedding_bag(table, [[0, 1], [2, 2]])
     Tensor([[2., 3.],

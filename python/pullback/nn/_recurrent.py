@@ -29,22 +29,53 @@ def rnn(
     lengths: TensorLike | None = None,
     reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """h = tanh(x w_ihᵀ + b_ih + h w_hhᵀ + b_hh) for each step (Elman, 1990).
+    """Evaluate an Elman network along the first axis.
 
-    x: shape (time, batch, features). h: the first state, of shape (batch, units), or one that
-        broadcasts to it, as 0.0.
-    w_ih: shape (units, features); w_hh: shape (units, units); b_ih, b_hh: shape (units,).
-    nonlinearity: "tanh" or "relu".
-    lengths: shape (batch,), integers: how many steps belong to each entry of the batch. Behind them
-        its state stays and its outputs are 0.
-    reverse: from the last step to the first; an output stands where its x does. So an entry with a
-        length begins with its own last step.
+    A step computes h = tanh(x w_ihᵀ + b_ih + h w_hhᵀ + b_hh) [1]_. The products x w_ihᵀ of all
+    steps are one matrix product. Differentiable in all floating inputs. The layout of the weights
+    is that of PyTorch.
 
-    Returns (y, h): every state, of shape (time, batch, units), and the last one. The layout is that
-    of torch. The products x w_ihᵀ of all steps are one.
+    Parameters
+    ----------
+    x : array_like, real
+        Inputs of shape (time, batch, features).
+    h : array_like, real
+        Initial state of shape (batch, units), or one that broadcasts to it, such as 0.0.
+    w_ih : array_like, real
+        Input weights of shape (units, features).
+    w_hh : array_like, real
+        Recurrent weights of shape (units, units).
+    b_ih, b_hh : array_like, real, optional
+        Biases of shape (units,). Default: no bias.
+    nonlinearity : {"tanh", "relu"}, optional
+        Activation. Default: "tanh".
+    lengths : array_like, int, optional
+        Number of steps of each entry of the batch, of shape (batch,). After them its state does not
+        change, and its outputs are 0. Default: all steps.
+    reverse : bool, optional
+        Process the steps from the last to the first; an output has the position of its input. An
+        entry with a length starts with its own last step. Default: False.
 
-    Raises ValueError for shapes that do not go together.
+    Returns
+    -------
+    y : Tensor
+        States of all steps, of shape (time, batch, units).
+    h : Tensor
+        The last state, of shape (batch, units).
 
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, a length is out of range, or `nonlinearity` is unknown.
+    TypeError
+        If an input is complex, or `reverse` is not a bool.
+
+    References
+    ----------
+    .. [1] J. L. Elman, "Finding structure in time", Cogn. Sci. 14, 1990.
+
+    Examples
+    --------
     >>> y, h = pb.nn.rnn(pb.ones((3, 1, 2)), 0.0, pb.ones((4, 2)), pb.zeros((4, 4)))
     >>> y.shape, h.shape
     ((3, 1, 4), (1, 4))
@@ -72,17 +103,58 @@ def lstm(
     lengths: TensorLike | None = None,
     reverse: bool = False,
 ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """c = f c + i g, h = o tanh(c) for each step (Hochreiter and Schmidhuber, 1997; Gers et al.,
-    2000), where of x w_ihᵀ + b_ih + h w_hhᵀ + b_hh the gates i, f, o are the sigmoid and g the
-    tanh.
+    """Evaluate an LSTM network along the first axis.
 
-    state: the first (h, c), each as h of `rnn`.
-    w_ih: shape (4 units, features); w_hh: shape (4 units, units); b_ih, b_hh: shape (4 units,). The
-        rows of i come first, then those of f, g and o, as in torch.
+    A step computes c = f c + i g and h = o tanh(c) [1]_ [2]_. The gates i, f and o are the sigmoid,
+    and g is the tanh, of their rows of x w_ihᵀ + b_ih + h w_hhᵀ + b_hh. Differentiable in all
+    floating inputs. The layout of the weights is that of PyTorch.
 
-    Returns (y, (h, c)): h of every step, of shape (time, batch, units), and the last state. For
-    what else there is see `rnn`.
+    Parameters
+    ----------
+    x : array_like, real
+        Inputs of shape (time, batch, features).
+    state : tuple of array_like
+        Initial state (h, c), each of shape (batch, units), or one that broadcasts to it.
+    w_ih : array_like, real
+        Input weights of shape (4 units, features). The rows of i come first, then those of f, g and
+        o.
+    w_hh : array_like, real
+        Recurrent weights of shape (4 units, units).
+    b_ih, b_hh : array_like, real, optional
+        Biases of shape (4 units,). Default: no bias.
+    lengths : array_like, int, optional
+        Number of steps of each entry of the batch, of shape (batch,). After them its state does not
+        change, and its outputs are 0. Default: all steps.
+    reverse : bool, optional
+        Process the steps from the last to the first; an output has the position of its input. An
+        entry with a length starts with its own last step. Default: False.
 
+    Returns
+    -------
+    y : Tensor
+        States h of all steps, of shape (time, batch, units).
+    state : tuple of Tensor
+        The last state (h, c), each of shape (batch, units).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, or a length is out of range.
+    TypeError
+        If `state` is not a pair, an input is complex, or `reverse` is not a bool.
+
+    See Also
+    --------
+    rnn
+
+    References
+    ----------
+    .. [1] S. Hochreiter, J. Schmidhuber, "Long short-term memory", Neural Comput. 9, 1997.
+    .. [2] F. A. Gers, J. Schmidhuber, F. Cummins, "Learning to forget: continual prediction with
+       LSTM", Neural Comput. 12, 2000.
+
+    Examples
+    --------
     >>> w_ih, w_hh = pb.zeros((8, 3)), pb.zeros((8, 2))
     >>> y, (h, c) = pb.nn.lstm(pb.ones((5, 1, 3)), (0.0, 1.0), w_ih, w_hh)
     >>> y.shape, c
@@ -116,15 +188,56 @@ def gru(
     lengths: TensorLike | None = None,
     reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """h = (1 - z) n + z h for each step (Cho et al., 2014), where r and z are the sigmoid of their
-    parts of x w_ihᵀ + b_ih + h w_hhᵀ + b_hh, and n = tanh(x w_ihᵀ + b_ih + r (h w_hhᵀ + b_hh)).
+    """Evaluate a GRU network along the first axis.
 
-    w_ih: shape (3 units, features); w_hh: shape (3 units, units); b_ih, b_hh: shape (3 units,). The
-        rows of r come first, then those of z and n, as in torch.
+    A step computes h = (1 - z) n + z h [1]_. The gates r and z are the sigmoid of their rows of x
+    w_ihᵀ + b_ih + h w_hhᵀ + b_hh, and n = tanh(x w_ihᵀ + b_ih + r (h w_hhᵀ + b_hh)). Differentiable
+    in all floating inputs. The layout of the weights is that of PyTorch.
 
-    Returns (y, h): every state, of shape (time, batch, units), and the last one. For what else
-    there is see `rnn`.
+    Parameters
+    ----------
+    x : array_like, real
+        Inputs of shape (time, batch, features).
+    h : array_like, real
+        Initial state of shape (batch, units), or one that broadcasts to it, such as 0.0.
+    w_ih : array_like, real
+        Input weights of shape (3 units, features). The rows of r come first, then those of z and n.
+    w_hh : array_like, real
+        Recurrent weights of shape (3 units, units).
+    b_ih, b_hh : array_like, real, optional
+        Biases of shape (3 units,). Default: no bias.
+    lengths : array_like, int, optional
+        Number of steps of each entry of the batch, of shape (batch,). After them its state does not
+        change, and its outputs are 0. Default: all steps.
+    reverse : bool, optional
+        Process the steps from the last to the first; an output has the position of its input. An
+        entry with a length starts with its own last step. Default: False.
 
+    Returns
+    -------
+    y : Tensor
+        States of all steps, of shape (time, batch, units).
+    h : Tensor
+        The last state, of shape (batch, units).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, or a length is out of range.
+    TypeError
+        If an input is complex, or `reverse` is not a bool.
+
+    See Also
+    --------
+    rnn
+
+    References
+    ----------
+    .. [1] K. Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
+       machine translation", EMNLP 2014.
+
+    Examples
+    --------
     >>> y, h = pb.nn.gru(pb.ones((5, 1, 3)), 1.0, pb.zeros((6, 3)), pb.zeros((6, 2)))
     >>> h
     Tensor([[0.03125, 0.03125]], dtype=float32)
@@ -157,9 +270,9 @@ def _recurrent(
     lengths: TensorLike | None,
     reverse: bool,
 ) -> tuple[Tensor, _State]:
-    """What step gives along the first axis of x: its first entry of each step, and the last of all.
+    """Apply `step` along the first axis of `x`; return all first states and the last state.
 
-    step: takes the state, what comes of x, and the product of h; returns the next state.
+    `step` takes the state, the part from `x`, and the product of h; it returns the next state.
     """
     sequence, w_ih, w_hh = (made_floating(v, who) for v in (x, *weights[:2]))
     if len(sequence.shape) != 3:

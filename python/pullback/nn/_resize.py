@@ -16,13 +16,42 @@ from ._windows import as_channels_last, channels_last, for_each_axis, from_last,
 def resize(
     x: TensorLike, size: Stride, *, method: str = "bilinear", data_format: str | None = None
 ) -> Tensor:
-    """x with other lengths of its one to three axes: (batch, axes …, channels), or with
-    `data_format` "NCW", "NCHW" or "NCDHW" channels second.
+    """Resize the spatial axes of images.
 
-    Entries are at the centres of pixels: entry i of m is at (i + ½) n / m - ½ among n. `method`
-    "bilinear" is between the two on either side, linearly, and equal to the last one outside;
-    "nearest" is the one whose pixel it is in. Nothing is smoothed where it shrinks.
+    Elements are at the centres of pixels: element i of m is at (i + ½) n / m - ½ among n. There is
+    no smoothing if an image shrinks. Differentiable in `x`.
 
+    Parameters
+    ----------
+    x : array_like
+        Images of one to three spatial axes: (batch, axes …, channels), or (batch, channels, axes …)
+        with `data_format`.
+    size : int or tuple of int
+        Axis sizes of the result, one for all axes or one for each.
+    method : {"bilinear", "nearest"}, optional
+        Interpolation: "bilinear" is linear between the neighbours along each axis, and constant
+        outside; "nearest" takes the pixel that contains the position. Default: "bilinear".
+    data_format : {"NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC"}, optional
+        Position of the channels. Default: the channels are last.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the given spatial sizes; dtype of `x`, or for "bilinear" the default
+        floating dtype if `x` is an integer.
+
+    Raises
+    ------
+    ValueError
+        If the rank of `x` is not 3 to 5, an axis with elements is required, or another argument is
+        invalid.
+
+    See Also
+    --------
+    upsample
+
+    Examples
+    --------
     >>> pb.nn.resize([[[0.0], [4.0]]], 4)[0, :, 0]
     Tensor([0., 1., 3., 4.], dtype=float32)
     """
@@ -32,8 +61,39 @@ def resize(
 def upsample(
     x: TensorLike, factor: Stride, *, method: str = "nearest", data_format: str | None = None
 ) -> Tensor:
-    """`resize` to `factor` times the lengths.
+    """Resize the spatial axes of images by integer factors.
 
+    The positions are those of `resize`. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Images of one to three spatial axes: (batch, axes …, channels), or (batch, channels, axes …)
+        with `data_format`.
+    factor : int or tuple of int
+        Factors of the axis sizes, one for all axes or one for each.
+    method : {"nearest", "bilinear"}, optional
+        Interpolation, as in `resize`. Default: "nearest".
+    data_format : {"NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC"}, optional
+        Position of the channels. Default: the channels are last.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x` with the multiplied spatial sizes; the dtype of `resize`.
+
+    Raises
+    ------
+    ValueError
+        If the rank of `x` is not 3 to 5, an axis with elements is required, or another argument is
+        invalid.
+
+    See Also
+    --------
+    resize
+
+    Examples
+    --------
     >>> pb.nn.upsample([[[1.0], [2.0]]], 2)[0, :, 0]
     Tensor([1., 1., 2., 2.], dtype=float32)
     """

@@ -98,7 +98,7 @@ def _pairs(padding: Any, rank: int, who: str) -> list[tuple[int, int]]:
     if len(pairs) != rank or any(not 0 <= n < _MOST for pair in pairs for n in pair):
         raise ValueError(
             f"{who}: padding: expected 'SAME', 'VALID', an integer, or for each of {rank} axes an "
-            f"integer or a pair (before, behind), all from 0 on, got {_core.shown(padding)}"
+            f"integer or a pair (before, after), all >= 0, got {_core.shown(padding)}"
         )
     return pairs
 

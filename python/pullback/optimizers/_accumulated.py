@@ -53,12 +53,17 @@ class Accumulated(Optimizer):
 
     def __init__(self, optimizer: Optimizer, every: int) -> None:
         if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"Accumulated: expected an optimizer, got {_core.shown(optimizer)}")
+            raise TypeError(
+                f"Accumulated: expected an Optimizer for optimizer, got {_core.shown(optimizer)}"
+            )
         if isinstance(optimizer, Accumulated):
-            raise TypeError("Accumulated: of an Accumulated: let `every` be the product of both")
+            raise TypeError(
+                "Accumulated: expected an optimizer that is not an Accumulated for optimizer, got "
+                f"{_core.shown(optimizer)}; use one with the product of both `every`"
+            )
         self.every = integer(every, "Accumulated: every")
         if self.every < 1:
-            raise ValueError(f"Accumulated: every is at least 1, got {self.every}")
+            raise ValueError(f"Accumulated: expected an integer >= 1 for every, got {every}")
         self.optimizer = optimizer
         super().__init__(optimizer.learning_rate)
 

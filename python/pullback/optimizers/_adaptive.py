@@ -255,7 +255,9 @@ class Adafactor(Optimizer):
         super().__init__(learning_rate)
         in_range(self, 0, epsilon1=epsilon1, epsilon2=epsilon2)
         if not clip_threshold > 0:
-            raise ValueError(f"Adafactor: clip_threshold is above 0, got {clip_threshold!r}")
+            raise ValueError(
+                f"Adafactor: expected a number > 0 for clip_threshold, got {clip_threshold!r}"
+            )
         self.beta2_decay = beta2_decay
         self.epsilon1 = epsilon1
         self.epsilon2 = epsilon2
@@ -343,7 +345,9 @@ class Ftrl(Optimizer):
         in_range(self, 0, initial_accumulator_value=initial_accumulator_value)
         in_range(self, 0, l1=l1, l2=l2, l2_shrinkage=l2_shrinkage, beta=beta)
         if learning_rate_power > 0:
-            raise ValueError(f"Ftrl: learning_rate_power is at most 0, got {learning_rate_power}")
+            raise ValueError(
+                f"Ftrl: expected a number <= 0 for learning_rate_power, got {learning_rate_power}"
+            )
         self.initial_accumulator_value = initial_accumulator_value
         self.learning_rate_power = learning_rate_power
         self.l1 = l1
@@ -458,5 +462,6 @@ def _check_initial(who: Optimizer, value: float) -> None:
     """Require a positive initial value for a sum of squares, since its root is a divisor."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__gt__") or not value > 0:
         raise ValueError(
-            f"{type(who).__name__}: initial_accumulator_value is above 0, got {value!r}"
+            f"{type(who).__name__}: expected a number > 0 for initial_accumulator_value, got "
+            f"{value!r}"
         )

@@ -98,8 +98,8 @@ class Optimizer:
     def learning_rate(self, value: Any) -> None:
         if isinstance(value, (str, type(None), list, tuple, dict, set)):
             raise TypeError(
-                f"{self._name}: learning_rate is a number, a tensor, a variable or a function, "
-                f"got {_core.shown(value)}; variables are arguments of minimize and apply_gradients"
+                f"{self._name}: expected a number, tensor, variable or function for learning_rate, "
+                f"got {_core.shown(value)}; pass variables to minimize or apply_gradients"
             )
         # Both at once: another thread may be stepping.
         self._rate = value, callable(value) and _takes_step(value)
@@ -226,7 +226,7 @@ class Optimizer:
             grads_and_vars = zip(gradients, owners, strict=True)
         pairs = [_checked_pair(pair, i, who) for i, pair in enumerate(grads_and_vars)]
         if not pairs:
-            raise ValueError(f"{who}: no variables provided")
+            raise ValueError(f"{who}: expected at least one pair (gradient, variable), got none")
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
             reasons = [(v, _unknown_reason(v)) for _, v in pairs]
@@ -406,7 +406,9 @@ class Optimizer:
             return value.item() if isinstance(value, np.number) else value
         tensor = _core.constant(value, v.dtype, f"{self._name}: {name}")
         if tensor.shape != ():
-            raise ValueError(f"{self._name}: {name} has shape {tensor.shape}; expected a scalar")
+            raise ValueError(
+                f"{self._name}: expected a scalar for {name}, got shape {tensor.shape}"
+            )
         return tensor
 
     def _gradients(
@@ -416,8 +418,8 @@ class Optimizer:
         who = f"{self._name}.{method}"
         if not callable(loss):
             raise TypeError(
-                f"{who}: loss is a function without arguments that returns the loss, "
-                f"got a {type(loss).__name__}; for a tensor use gradients() and apply_gradients()"
+                f"{who}: expected a function without arguments for loss, got {_core.shown(loss)}; "
+                "for a tensor use gradients() and apply_gradients()"
             )
         tape = _core.Tape(True)
         tape.start()
@@ -428,15 +430,20 @@ class Optimizer:
         finally:
             tape.stop()
         if not isinstance(value, Tensor):
-            raise TypeError(f"{who}: loss() returned a {type(value).__name__}; expected a Tensor")
+            raise TypeError(f"{who}: expected a Tensor from loss(), got {_core.shown(value)}")
         if value.dtype.kind != "f":
-            raise ValueError(f"{who}: the loss is {value.dtype}; only floats have gradients")
+            raise ValueError(f"{who}: expected a floating loss, got {value.dtype}; cast it")
         variables = tape.watched_variables() if var_list is None else flatten(var_list)[0]
         if not variables:
-            raise ValueError(f"{who}: no variables to optimize: the loss reads no trainable one")
+            raise ValueError(
+                f"{who}: no variables to optimize: expected var_list, or a loss that reads a "
+                "trainable variable"
+            )
         for i, v in enumerate(variables):
             if not isinstance(v, Variable):
-                raise TypeError(f"{who}: var_list[{i}] is a {type(v).__name__}, not a Variable")
+                raise TypeError(
+                    f"{who}: expected a Variable for var_list[{i}], got {_core.shown(v)}"
+                )
         if settings.debugging:
             last_query.note((self,), [value], variables)
         return list(zip(_core.gradients([value], variables), variables, strict=True)), value
@@ -453,9 +460,9 @@ def in_range(
         if not isinstance(value, (int, float, np.number)) or (closed and value == high):
             continue
         if not low <= value < high:
-            wanted = f"at least {low}" if high == inf else f"from {low} to below {high}"
-            wanted = wanted.replace("below ", "") if closed else wanted
-            raise ValueError(f"{who._name}: {name} is {wanted}, got {_core.shown(value)}")
+            wanted = f">= {low}" if high == inf else f"in [{low}, {high}{']' if closed else ')'}"
+            shown = _core.shown(value)
+            raise ValueError(f"{who._name}: expected a number {wanted} for {name}, got {shown}")
 
 
 def _takes_step(rate: Callable[..., Any]) -> bool:
@@ -477,17 +484,21 @@ def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]
         raise TypeError(f"{who}: expected pairs (gradient, variable), got {_core.shown(pair)}")
     g, v = pair
     if not isinstance(v, Variable):
-        raise TypeError(f"{who}: pair {i} has a {type(v).__name__} where its Variable should be")
+        raise TypeError(f"{who}: expected a Variable in pair {i}, got {_core.shown(v)}")
     if g is None:
         return None, v
     if v.dtype.kind != "f":
-        raise TypeError(f"{who}: variable '{v.name}' is {v.dtype}; only floats are updated")
+        raise TypeError(f"{who}: expected floating variables, got '{v.name}' of dtype {v.dtype}")
     if not isinstance(g, (Tensor, Variable)):
         g = _core.constant(g, v.dtype, f"{who}: the gradient of '{v.name}'")
     if g.dtype != v.dtype:
-        raise TypeError(f"{who}: variable '{v.name}' is {v.dtype}, its gradient {g.dtype}; cast it")
+        raise TypeError(
+            f"{who}: expected {v.dtype} for the gradient of '{v.name}', got {g.dtype}; cast it"
+        )
     if g.shape != v.shape:
-        raise ValueError(f"{who}: variable '{v.name}' has shape {v.shape}, its gradient {g.shape}")
+        raise ValueError(
+            f"{who}: expected shape {v.shape} for the gradient of '{v.name}', got {g.shape}"
+        )
     return (g.read() if isinstance(g, Variable) else g), v
 
 
@@ -497,8 +508,8 @@ def _check_fits(value: Any, variable: Variable, who: str) -> None:
         value = _core.constant(value, variable.dtype, who)
     if (value.dtype, value.shape) != (variable.dtype, variable.shape):
         raise TypeError(
-            f"{who}: the rule makes a {value.dtype} of shape {value.shape} for '{variable.name}', "
-            f"a {variable.dtype} of shape {variable.shape}"
+            f"{who}: expected {variable.dtype} of shape {variable.shape} from the update rule for "
+            f"'{variable.name}', got {value.dtype} of shape {value.shape}"
         )
 
 

@@ -1,8 +1,9 @@
-"""Updates of rows: a gradient that is zeros but for some rows changes no others, where the rule
-leaves alone what has no gradient.
+"""Updates of rows: a gradient that is zero except for some rows changes only these rows.
 
-The rows are taken, updated by the same rule as whole variables, and put back. Positions may come
-twice: then the gradients are summed first, and the row that is put back last has the sum.
+It requires a rule that does not change entries without a gradient.
+
+The rows are taken, updated by the rule for whole variables, and put back. If an index occurs twice
+its gradients are summed first, and the row that is put back last has the sum.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from ._update_rules import Rule, Updated, adam
 def update_rows(
     rule: Rule, v: Any, values: Any, indices: Any, state: Mapping[str, Any], hyper: Any
 ) -> Updated:
-    """The rule on the rows of v and its state at the indices, with `values` as their gradients."""
+    """Apply the rule to the rows of `v` and its state at the indices.
+
+    `values` are the gradients of the rows.
+    """
     total = summed_rows(values, indices, v.shape[0])
     rows = {name: _core.take(x, indices, 0) for name, x in state.items()}
     new, changed = rule(_core.take(v, indices, 0), total, rows, hyper)
@@ -27,7 +31,7 @@ def update_rows(
 
 
 def adam_by_rows(v: Any, values: Any, indices: Any, state: Mapping[str, Any], hyper: Any) -> Any:
-    """Adam, which moves all rows, without a gradient of the size of v."""
+    """Apply Adam, which changes all rows, without a gradient of the size of `v`."""
     total = _core.sum_duplicates(values, _from_start(indices, v.shape[0]))
 
     def mean(old: Any, new: Any, decay: Any) -> Any:
@@ -37,14 +41,14 @@ def adam_by_rows(v: Any, values: Any, indices: Any, state: Mapping[str, Any], hy
 
 
 def summed_rows(values: Any, indices: Any, length: int) -> Any:
-    """The rows, and where a position comes last the sum of all that are for it."""
-    if indices.shape[0] > length:  # all sums are fewer
+    """Return the rows; the last occurrence of an index has the sum of all its rows."""
+    if indices.shape[0] > length:  # fewer sums than rows
         return _core.take(_core.scatter_add(values, indices, 0, length), indices, 0)
     return _core.sum_duplicates(values, _from_start(indices, length))
 
 
 def _from_start(indices: Any, length: int) -> Any:
-    """Positions that count from the end, from the start."""
+    """Convert negative indices to indices from the start."""
     return _core.where(indices < 0, indices + length, indices)
 
 

@@ -89,7 +89,7 @@ class Exponential(_Schedule):
     def __init__(self, initial: Any, steps: int, factor: float, staircase: bool = False) -> None:
         _check_steps(steps, "Exponential")
         if not factor >= 0:
-            raise ValueError(f"Exponential: factor is at least 0, got {factor!r}")
+            raise ValueError(f"Exponential: expected a number >= 0 for factor, got {factor!r}")
         self.initial = initial
         self.steps = steps
         self.factor = factor
@@ -306,14 +306,16 @@ class Piecewise(_Schedule):
     ) -> None:
         for name, given in (("boundaries", boundaries), ("values", values)):
             if not isinstance(given, (list, tuple)):
-                raise TypeError(f"Piecewise: {name}: expected a list, got {_core.shown(given)}")
+                raise TypeError(
+                    f"Piecewise: expected a list or tuple for {name}, got {_core.shown(given)}"
+                )
         if len(values) != len(boundaries) + 1:
             raise ValueError(
-                f"Piecewise: {len(values)} values for {len(boundaries)} boundaries; expected one "
-                "more"
+                f"Piecewise: expected {len(boundaries) + 1} values for {len(boundaries)} "
+                f"boundaries, got {len(values)}"
             )
         if any(b <= a for a, b in pairwise(boundaries)):
-            raise ValueError(f"Piecewise: the boundaries {list(boundaries)} do not increase")
+            raise ValueError(f"Piecewise: expected increasing boundaries, got {list(boundaries)}")
         self.boundaries = boundaries
         self.values = values
 
@@ -385,10 +387,12 @@ class OneCycle(_Schedule):
     ) -> None:
         _check_steps(steps, "OneCycle")
         if not 0 < rising < 1:
-            raise ValueError(f"OneCycle: rising is a share between 0 and 1, got {rising!r}")
+            raise ValueError(
+                f"OneCycle: expected a number between 0 and 1 for rising, got {rising!r}"
+            )
         for name, given in (("start", start), ("end", end)):
             if not given > 0:
-                raise ValueError(f"OneCycle: {name} is above 0, got {given!r}")
+                raise ValueError(f"OneCycle: expected a number > 0 for {name}, got {given!r}")
         self.highest = highest
         self.steps = steps
         self.rising = rising
@@ -432,6 +436,6 @@ def _number(value: Any) -> Tensor:
 
 def _check_steps(steps: Any, who: str) -> None:
     if not isinstance(steps, (int, float, np.number)):
-        raise TypeError(f"{who}: steps: expected a number, got {_core.shown(steps)}")
+        raise TypeError(f"{who}: expected a number for steps, got {_core.shown(steps)}")
     if not steps > 0:
-        raise ValueError(f"{who}: steps is above 0, got {_core.shown(steps)}")
+        raise ValueError(f"{who}: expected a number > 0 for steps, got {_core.shown(steps)}")

@@ -1,5 +1,5 @@
-"""The state of an optimizer: variables of its own (slots) for each variable that it updates, and
-some that belong to all of its steps. They have names, under which they are saved and loaded.
+"""The state of an optimizer: variables (slots) for each variable that it updates, and slots of all
+steps. A slot is saved and loaded under its name.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ import numpy as np
 from .. import _core
 from .._core import Variable
 
-# One for all optimizers, which are copied and pickled: a step builds operations, and that is quick.
+# One lock for all optimizers, which can be copied and pickled. A step only builds operations, so
+# it is short.
 _lock = RLock()
 
 
 class Slots:
-    """Slots by (owner, name); the owner is None where they belong to all steps."""
+    """Store slots by (owner, name); the owner is None for a slot of all steps."""
 
     def __init__(self, who: str) -> None:
         self._who = who
         self._made: dict[tuple[Variable | None, str], Variable] = {}
-        self._keys: dict[Variable, str] = {}  # given once: a slot is saved under one name for good
+        self._keys: dict[Variable, str] = {}  # permanent: a slot keeps its name
         self._taken: set[str] = set()
-        self._counts: dict[str, int] = {}  # of variables, by their names
-        self._loaded: dict[str, Any] = {}  # what waits for its variable
+        self._counts: dict[str, int] = {}  # number of variables by name
+        self._loaded: dict[str, Any] = {}  # entries of variables that were not updated yet
         self._owners_loaded: list[str] | None = None
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """One thread at a time; slots that are made inside go where it fails."""
+        """Serialise a step; if it fails, remove the slots that were created inside."""
         with _lock:
             before = len(self._made)
             try:
@@ -53,8 +54,10 @@ class Slots:
         initial: float = 0,
         shape: tuple[int, ...] = (),
     ) -> Variable:
-        """The slot, which starts as what was loaded for it, or with `initial` everywhere. One that
-        belongs to a variable has its dtype, others are integers."""
+        """Return a slot; create it from the loaded state or with `initial` everywhere.
+
+        A slot of a variable has its dtype; the others are integers.
+        """
         slot = self._made.get((owner, name))
         if slot is None:
             slot = self._made[owner, name] = self._new(owner, name, initial, shape)
@@ -69,23 +72,22 @@ class Slots:
             value = _core.constant(self._loaded[key], dtype, f"{self._who}: {key!r}")
             if value.shape != shape:
                 raise ValueError(
-                    f"{self._who}: {key!r} was loaded with shape {value.shape} where "
-                    f"{shape} is expected"
+                    f"{self._who}: expected shape {shape} for the loaded {key!r}, got {value.shape}"
                 )
         else:
             value = _core.full(shape, initial, dtype)
             if owner is not None and self._keys[owner] in (self._owners_loaded or ()):
                 raise ValueError(
-                    f"{self._who}: the loaded state of {self._keys[owner]!r}, which has shape "
-                    f"{owner.shape} here, is that of a variable of another rank: it has no {name!r}"
+                    f"{self._who}: expected {name!r} in the loaded state of {self._keys[owner]!r}, "
+                    f"whose shape is {owner.shape}; the state is that of a variable of another rank"
                 )
             if owner is not None and self._owners_loaded is not None:
-                self._warn(f"{self._keys[owner]!r}, which starts afresh")
+                self._warn(f"{self._keys[owner]!r}, which starts from its initial state")
         slot: Variable = _core.slot_variable(value, f"{self._who}/{name}" if owner is None else key)
         return slot
 
     def shared(self, name: str) -> Any:
-        """The value of a slot of all steps: a Variable, an array or None."""
+        """Return the value of a slot of all steps: a Variable, an array or None."""
         return self._made.get((None, name), self._loaded.get(name))
 
     def variables(self) -> list[Variable]:
@@ -103,8 +105,10 @@ class Slots:
         sets: tuple[tuple[str, ...], ...],
         shared: Mapping[str, bool],
     ) -> None:
-        """Takes over a state that has the names of one of the sets for each variable, and for all
-        steps the shared ones: those that are True, others perhaps."""
+        """Load a state: for each variable the names of one of the sets, and shared slots.
+
+        A shared slot is required if its value in `shared` is True.
+        """
         who = f"{self._who}.load_state_dict"
         if not isinstance(state, Mapping):
             raise TypeError(f"{who}: expected a dict of arrays, got {_core.shown(state)}")
@@ -116,7 +120,9 @@ class Slots:
             begun = [kind for kind in sets if any(f"{owner}/{name}" in arrays for name in kind)]
             wanted += [f"{owner}/{name}" for kind in begun for name in kind]
         if missing := [key for key in wanted if key not in arrays]:
-            raise ValueError(f"{who}: the state lacks {', '.join(map(repr, missing))}")
+            raise ValueError(
+                f"{who}: expected entries {', '.join(map(repr, missing))}, which are missing"
+            )
         with _lock:
             present = self._named()
             values = {}
@@ -124,8 +130,8 @@ class Slots:
                 values[key] = _core.constant(arrays[key], present[key].dtype, f"{who}: {key!r}")
                 if values[key].shape != present[key].shape:
                     raise ValueError(
-                        f"{who}: {key!r} has shape {values[key].shape}, expected "
-                        f"{present[key].shape}"
+                        f"{who}: expected shape {present[key].shape} for {key!r}, got "
+                        f"{values[key].shape}"
                     )
             for key, value in values.items():
                 present[key].assign(value)
@@ -137,7 +143,7 @@ class Slots:
             self._warn(f"{', '.join(map(repr, sorted(kept)))}, whose slots stay as they are")
 
     def _named(self) -> dict[str, Variable]:
-        """By the names of state_dict, those of all steps last."""
+        """Return the slots by their names in state_dict; those of all steps are last."""
         with _lock:
             made = sorted(self._made.items(), key=lambda item: item[0][0] is None)
             return {self._key(*place): slot for place, slot in made}
@@ -160,8 +166,8 @@ class Slots:
     def _warn(self, what: str) -> None:
         known = ", ".join(map(repr, self._owners_loaded or ())) or "no variable"
         warn(
-            f"{self._who}: the loaded state has nothing of {what}; it has {known}. Variables are "
-            "found by their names: give them some that the next process gives them too",
+            f"{self._who}: the loaded state has no entries for {what}; it has {known}. Variables "
+            "are identified by name: give them names that are the same in every process",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -170,15 +176,15 @@ class Slots:
 def _checked(
     key: Any, value: Any, names: tuple[str, ...], shared: Mapping[str, bool], who: str
 ) -> Any:
-    """An entry of a state as an array of its own."""
+    """Return an entry of a state as a read-only copy."""
     owner, _, name = key.rpartition("/") if isinstance(key, str) else ("", "", "")
     if key not in shared and not (owner and name in names):
         known = [*(f"'…/{name}'" for name in names), *map(repr, shared)]
-        raise ValueError(f"{who}: unknown entry {key!r}; expected {', '.join(known) or 'none'}")
+        raise ValueError(f"{who}: expected entries {', '.join(known) or 'none'}, got {key!r}")
     array = np.array(value)
     if array.dtype.kind not in "iuf":
-        raise ValueError(f"{who}: {key!r}: expected numbers, got {_core.shown(value)}")
+        raise ValueError(f"{who}: expected numbers for {key!r}, got {_core.shown(value)}")
     if key in shared and (array.dtype.kind == "f" or array.shape != () or array < 0):
-        raise ValueError(f"{who}: {key!r}: expected an integer from 0, got {_core.shown(value)}")
+        raise ValueError(f"{who}: expected an integer >= 0 for {key!r}, got {_core.shown(value)}")
     array.setflags(write=False)
     return array

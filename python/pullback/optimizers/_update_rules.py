@@ -22,12 +22,12 @@ Rule: TypeAlias = Callable[[Any, Any, Given, Given], Updated]
 
 
 def gradient_descent(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """v - r g."""
+    """Return v - r g."""
     return v - hyper["learning_rate"] * g, {}
 
 
 def momentum(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """m = μ m + g; v - r m, or v - r (g + μ m) in Nesterov's form."""
+    """Return v - r m, or v - r (g + μ m) in Nesterov's form, with m = μ m + g."""
     mu = hyper["momentum"]
     m = mu * state["momentum"] + g
     step = g + mu * m if hyper["use_nesterov"] else m
@@ -35,8 +35,10 @@ def momentum(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def rms_prop(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """s = ρ s + (1 - ρ) g²; m = μ m + r g / √(s - q² + ε); v - m, with the mean q of g only where
-    the state has one."""
+    """Return v - m with m = μ m + r g / √(s - q² + ε) and s = ρ s + (1 - ρ) g².
+
+    The mean q of g is used if the state contains it.
+    """
     decay = hyper["decay"]
     s = _mean(state["rms"], g * g, decay)
     new = {"rms": s}
@@ -49,13 +51,16 @@ def rms_prop(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def adagrad(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """a = a + g²; v - r g / √a."""
+    """Return v - r g / √a with a = a + g²."""
     a = state["accumulator"] + g * g
     return v - hyper["learning_rate"] * g / _core.sqrt(a), {"accumulator": a}
 
 
 def adadelta(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """a = ρ a + (1 - ρ) g²; d = g √(u + ε) / √(a + ε); u = ρ u + (1 - ρ) d²; v - r d."""
+    """Return v - r d with d = g √(u + ε) / √(a + ε).
+
+    The means are a = ρ a + (1 - ρ) g² and u = ρ u + (1 - ρ) d².
+    """
     rho, epsilon = hyper["rho"], hyper["epsilon"]
     a = _mean(state["accumulator"], g * g, rho)
     d = g * (_core.sqrt(state["updates"] + epsilon) / _core.sqrt(a + epsilon))
@@ -66,15 +71,18 @@ def adadelta(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def adam(v: Any, g: Any, state: Given, hyper: Given, mean: Any = None) -> Updated:
-    """m = β₁ m + (1 - β₁) g; s = β₂ s + (1 - β₂) g²; v - r m / (√s + ε), where r is corrected for
-    the start already. `mean` makes these sums, where g is not of the shape of v."""
+    """Return v - r m / (√s + ε) with the means m of g and s of g².
+
+    The rate r contains the correction for the start. `mean` computes the means if g does not have
+    the shape of v.
+    """
     new = _moments(g, state, hyper, mean or _mean)
     step = hyper["learning_rate"] * new["m"] / (_core.sqrt(new["s"]) + hyper["epsilon"])
     return v - step, new
 
 
 def adam_by_steps(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """adam with r √(1 - β₂ᵗ) / (1 - β₁ᵗ) for r."""
+    """Apply `adam` with the rate r √(1 - β₂ᵗ) / (1 - β₁ᵗ)."""
     t = hyper["step"]
     rate = hyper["learning_rate"] * _core.sqrt(one_minus_power(hyper["beta2"], t))
     rate = rate / one_minus_power(hyper["beta1"], t)
@@ -82,15 +90,17 @@ def adam_by_steps(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def adam_w(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """v - r (m̂ / (√ŝ + ε) + λ v), with the moments corrected for the start: m̂ = m / (1 - β₁ᵗ),
-    ŝ = s / (1 - β₂ᵗ)."""
+    """Return v - r (m̂ / (√ŝ + ε) + λ v).
+
+    The moments are corrected for the start: m̂ = m / (1 - β₁ᵗ), ŝ = s / (1 - β₂ᵗ).
+    """
     new = _moments(g, state, hyper)
     m = new["m"] / one_minus_power(hyper["beta1"], hyper["step"])
     return v - hyper["learning_rate"] * _with_decay(v, m, new["s"], hyper), new
 
 
 def nadam(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """v - r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√ŝ + ε)."""
+    """Return v - r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√ŝ + ε)."""
     new = _moments(g, state, hyper)
     beta1, t = hyper["beta1"], hyper["step"]
     ahead = beta1 * new["m"] / one_minus_power(beta1, t + 1)
@@ -99,7 +109,7 @@ def nadam(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def lamb(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """u = m̂ / (√ŝ + ε) + λ v; v - r u ‖v‖ / ‖u‖, or v - r u where a norm is 0."""
+    """Return v - r u ‖v‖ / ‖u‖ with u = m̂ / (√ŝ + ε) + λ v; v - r u if a norm is 0."""
     new = _moments(g, state, hyper)
     u = _with_decay(v, new["m"] / one_minus_power(hyper["beta1"], hyper["step"]), new["s"], hyper)
     of_value, of_step = euclidean_norm(v), euclidean_norm(u)
@@ -109,7 +119,7 @@ def lamb(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def lion(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """v - r (sign(β₁ m + (1 - β₁) g) + λ v); m = β₂ m + (1 - β₂) g."""
+    """Return v - r (sign(β₁ m + (1 - β₁) g) + λ v); then m = β₂ m + (1 - β₂) g."""
     m, decay = state["m"], hyper["weight_decay"]
     step = _core.sign(_mean(m, g, hyper["beta1"]))
     if not _is_zero(decay):
@@ -118,9 +128,12 @@ def lion(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def adafactor(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """b = 1 - t^c; s = b s + (1 - b) (g² + ε₁), of which a matrix keeps the means of its rows and
-    of its columns: s ≈ rows · columns / mean(rows). u = g / √s; v - α u / max(1, rms(u) / d), with
-    α = max(ε₂, rms(v)) times r, at most 1 / √t where it is relative."""
+    """Return v - α u / max(1, rms(u) / d) with u = g / √s.
+
+    The mean s = b s + (1 - b) (g² + ε₁), with b = 1 - t^c, is stored for a matrix as the means of
+    its rows and of its columns: s ≈ rows · columns / mean(rows). The rate α is max(ε₂, rms(v))
+    times r, limited to 1 / √t if it is relative.
+    """
     t = hyper["step"]
     b = 1 - t ** hyper["beta2_decay"]
     square = g * g + hyper["epsilon1"]
@@ -129,7 +142,7 @@ def adafactor(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
         columns = _mean(state["columns"], _core.mean(square, -2), b)
         new = {"rows": rows, "columns": columns}
         share = rows / _core.mean(rows, -1, True)
-        # One after the other: the product of two that are small is 0 in float32.
+        # One factor after the other: the product of two small factors underflows in float32.
         u = g / _core.expand_dims(_core.sqrt(share), -1)
         u = u / _core.expand_dims(_core.sqrt(columns), -2)
     else:
@@ -144,8 +157,11 @@ def adafactor(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def ftrl(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """n' = n + g², with n^-p: σ = (n'^-p - n^-p) / r; z = z + g + 2 s v - σ v; the new value is
-    (l₁ sign(z) - z) / (n'^-p / r + β / r + 2 l₂) where |z| > l₁, else 0. With r = 0 all stays."""
+    """Return (l₁ sign(z) - z) / (n'^-p / r + β / r + 2 l₂) if |z| > l₁, else 0.
+
+    The sums are n' = n + g² and z = z + g + 2 s v - σ v with σ = (n'^-p - n^-p) / r. With r = 0
+    nothing changes.
+    """
     rate, l1, power = hyper["learning_rate"], hyper["l1"], -hyper["learning_rate_power"]
     n = state["accumulator"]
     grown = n + g * g
@@ -162,20 +178,26 @@ def ftrl(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
 
 
 def proximal_gradient_descent(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """p = v - r g; sign(p) max(|p| - r l₁, 0) / (1 + r l₂)."""
+    """Return sign(p) max(|p| - r l₁, 0) / (1 + r l₂) with p = v - r g."""
     rate = hyper["learning_rate"]
     return _shrunk(v - rate * g, rate, hyper), {}
 
 
 def proximal_adagrad(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """a = a + g²; e = r / √a; p = v - e g; sign(p) max(|p| - e l₁, 0) / (1 + e l₂)."""
+    """Return sign(p) max(|p| - e l₁, 0) / (1 + e l₂) with p = v - e g, e = r / √a.
+
+    The sum is a = a + g².
+    """
     a = state["accumulator"] + g * g
     rate = hyper["learning_rate"] / _core.sqrt(a)
     return _shrunk(v - rate * g, rate, hyper), {"accumulator": a}
 
 
 def adagrad_da(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
-    """G = G + g; N = N + g²; -r sign(G) max(|G| - l₁ t, 0) / (l₂ t r + √N)."""
+    """Return -r sign(G) max(|G| - l₁ t, 0) / (l₂ t r + √N).
+
+    The sums are G = G + g and N = N + g².
+    """
     rate, t = hyper["learning_rate"], hyper["step"]
     total = state["gradients"] + g
     squares = state["squares"] + g * g
@@ -184,7 +206,7 @@ def adagrad_da(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     return new, {"gradients": total, "squares": squares}
 
 
-# --- parts
+# --- common terms
 
 
 def _mean(old: Any, new: Any, decay: Any) -> Any:
@@ -199,7 +221,7 @@ def _moments(g: Any, state: Given, hyper: Given, mean: Any = _mean) -> dict[str,
 
 
 def _with_decay(v: Any, m: Any, s: Any, hyper: Given) -> Any:
-    """m / (√ŝ + ε) + λ v."""
+    """Return m / (√ŝ + ε) + λ v."""
     root = _core.sqrt(s / one_minus_power(hyper["beta2"], hyper["step"]))
     step = m / (root + hyper["epsilon"])
     decay = hyper.get("weight_decay", 0)
@@ -207,7 +229,7 @@ def _with_decay(v: Any, m: Any, s: Any, hyper: Given) -> Any:
 
 
 def one_minus_power(beta: Any, t: Any) -> Any:
-    """1 - βᵗ, without the cancellation that float32 would suffer in the first steps."""
+    """Return 1 - βᵗ without cancellation in the first steps."""
     if isinstance(beta, (int, float)):
         return -_core.expm1(t * (log(beta) if beta else -inf))
     return -_core.expm1(t * _core.log(beta))

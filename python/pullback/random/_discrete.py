@@ -205,7 +205,7 @@ class Discrete(Sequential):
         """
         mean = at_least(lam, 0, "poisson", "lam")
         if not isinstance(mean, Tensor) and mean > 9.2e18:
-            raise ValueError(f"poisson: lam: expected at most 9.2e18, got {mean!r}")
+            raise ValueError(f"poisson: expected a number <= 9.2e18 for lam, got {mean!r}")
         size = drawn_shape(shape, "poisson", mean)
         return _counts(_core.random_poisson(mean, size, self._source), dtype)
 
@@ -258,7 +258,7 @@ class Discrete(Sequential):
         """
         count, share = at_least(n, 0, "binomial", "n"), probability(p, "binomial")
         if isinstance(count, float) and not count.is_integer():
-            raise ValueError(f"binomial: n: expected a whole number, got {count!r}")
+            raise ValueError(f"binomial: expected an integer for n, got {count!r}")
         size = drawn_shape(shape, "binomial", count, share)
         return _counts(_core.random_binomial(count, share, size, self._source), dtype)
 
@@ -300,7 +300,7 @@ class Discrete(Sequential):
         x = x if x.dtype.kind == "f" else _core.cast(x, _core.default_float())
         axis = integer(axis, f"{who}: axis")
         if x.ndim == 0 or x.shape[axes_of(axis, x.ndim, who)[0]] == 0:
-            raise ValueError(f"{who}: expected logits of at least one class, got shape {x.shape}")
+            raise ValueError(f"{who}: expected at least one class in logits, got shape {x.shape}")
         (along,) = axes_of(axis, x.ndim, who)
         order = [k for k in range(x.ndim) if k != along] + [along]
         x = x if along == x.ndim - 1 else _core.transpose(x, order)
@@ -309,7 +309,7 @@ class Discrete(Sequential):
         usable = _core.logical_and(_core.greater(most, -math.inf), _core.less(most, math.inf))
         if not isinstance(logits, (Tensor, Variable)) and not usable.numpy().all():
             raise ValueError(
-                f"{who}: expected logits of which the largest is finite, got {_core.shown(logits)}"
+                f"{who}: expected logits with a finite maximum, got {_core.shown(logits)}"
             )
         if x.ndim == 1:
             drawn = self._classes(_core.softmax(x, 0), size)
@@ -375,21 +375,24 @@ class Discrete(Sequential):
         who = "choice"
         things = None if is_integer(a) else _core.constant(a, who=who)
         if things is not None and things.ndim == 0:
-            raise ValueError(f"{who}: a: expected an integer or an array, got {_core.shown(a)}")
+            raise ValueError(f"{who}: expected an integer or an array for a, got {_core.shown(a)}")
         (along,) = (0,) if things is None else axes_of(axis, things.ndim, who)
         count = index(cast(SupportsIndex, a)) if things is None else things.shape[along]
         size = shape_of(shape, who, [])
         wanted = math.prod(size)
         if count < 1 and wanted:
-            raise ValueError(f"{who}: expected something to choose from, got {count} entries")
+            raise ValueError(f"{who}: expected at least one entry in a, got {count}")
         share = None if p is None else _probabilities(p, count)
         if not replace and wanted > count:
-            raise ValueError(f"{who}: {wanted} of {count} entries, and none twice")
+            raise ValueError(
+                f"{who}: expected at most {count} draws without replacement, got {wanted}"
+            )
         if not replace and share is not None and not isinstance(p, Tensor):
             possible = int(np.count_nonzero(np.asarray(p)))
             if wanted > possible:
                 raise ValueError(
-                    f"{who}: {wanted} entries, none twice, but only {possible} have a probability"
+                    f"{who}: expected at most {possible} draws without replacement, the entries "
+                    f"with a probability, got {wanted}"
                 )
         if replace:
             if share is None:
@@ -471,7 +474,7 @@ class Discrete(Sequential):
         """
         x = _core.identity(x)
         if x.ndim == 0:
-            raise ValueError("shuffle: a tensor of rank 0 has nothing to shuffle")
+            raise ValueError("shuffle: expected an array of rank 1 or more for x, got a scalar")
         (along,) = axes_of(axis, x.ndim, "shuffle")
         return _core.take(x, _core.permutation(x.shape[along], self._source), along)
 
@@ -507,7 +510,9 @@ def _check_range(low: Any, high: Any, endpoint: bool, dtype: Any) -> None:
     if dtype is not None and (kind := np.dtype(_core.dtype(dtype))).kind in "iu" and first.size:
         limits, last = np.iinfo(kind), int(end.max(initial=0)) - (not endpoint)
         if int(first.min()) < limits.min or last > limits.max:
-            raise ValueError(f"integers: {low!r} to {high!r} do not fit in {kind}")
+            raise ValueError(
+                f"integers: expected low and high in the range of {kind}, got {low!r} and {high!r}"
+            )
 
 
 def _counts(drawn: Tensor, dtype: DType) -> Tensor:
@@ -521,11 +526,13 @@ def _probabilities(p: Any, count: int) -> Tensor:
     known = not isinstance(p, (Tensor, Variable))
     share = real(np.asarray(p, np.float64) if known else p, "choice")
     if not isinstance(share, Tensor) or share.shape != (count,):
-        raise ValueError(f"choice: p: expected {count} probabilities, got {_core.shown(p)}")
+        raise ValueError(f"choice: expected {count} probabilities for p, got {_core.shown(p)}")
     if known:
         values = share.numpy()
         if not (values >= 0).all() or not math.isclose(values.sum(), 1, rel_tol=1e-6):
-            raise ValueError("choice: p: expected probabilities that add up to 1, got a sum of "
-                             f"{values.sum():g}, the least one {values.min():g}")  # fmt: skip
+            raise ValueError(
+                "choice: expected probabilities >= 0 that sum to 1 for p, got a sum of "
+                f"{values.sum():g} and a minimum of {values.min():g}"
+            )
     share = _core.cast(share, "float64")
     return valid(share, _core.greater_equal(share, 0))

@@ -74,7 +74,7 @@ class Generator(LocationScale, Shaped, Discrete):
         """
         count = integer(n, "spawn")
         if count < 0:
-            raise ValueError(f"spawn: expected no negative number, got {count}")
+            raise ValueError(f"spawn: expected an integer >= 0 for n, got {count}")
         seed, first = _core.seed_of(self._source), self._children
         made = [Generator(_core.seed_of_child(seed, first + k)) for k in range(count)]
         self._children += count
@@ -84,7 +84,7 @@ class Generator(LocationScale, Shaped, Discrete):
         return f"Generator(seed={_core.seed_of(self._source)})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("Generator: cannot be copied or pickled; spawn another one")
+        raise TypeError("Generator: cannot be copied or pickled; use spawn() for another one")
 
 
 def _name_as_called() -> None:

@@ -134,7 +134,7 @@ class LocationScale(Sequential):
             raise ValueError(f"uniform: expected low <= high, got {a!r} and {b!r}")
         if not math.isfinite(b - a) or b - a > finfo(kind).max:
             raise ValueError(
-                f"uniform: expected a difference of high and low that {kind} holds, "
+                f"uniform: expected low and high whose difference {kind} can represent, "
                 f"got {a!r} and {b!r}"
             )
         return moved(x, a, b - a, kind)

@@ -64,7 +64,7 @@ def at_least(value: Any, low: float, who: str, name: str, *, open: bool = False)
     if not isinstance(given, Tensor):
         if not (given > low if open else given >= low):
             sign = ">" if open else ">="
-            raise ValueError(f"{who}: {name}: expected a number {sign} {low:g}, got {given!r}")
+            raise ValueError(f"{who}: expected a number {sign} {low:g} for {name}, got {given!r}")
         return given
     return valid(given, _core.greater(given, low) if open else _core.greater_equal(given, low))
 
@@ -74,7 +74,7 @@ def probability(value: Any, who: str, name: str = "p") -> Parameter:
     given = real(value, who)
     if not isinstance(given, Tensor):
         if not 0 <= given <= 1:
-            raise ValueError(f"{who}: {name}: expected a number from 0 to 1, got {given!r}")
+            raise ValueError(f"{who}: expected a number in [0, 1] for {name}, got {given!r}")
         return given
     inside = _core.logical_and(_core.greater_equal(given, 0), _core.less_equal(given, 1))
     return valid(given, inside)
@@ -90,8 +90,8 @@ def float_dtype(who: str, dtype: DType, *parameters: Parameter) -> Any:
     """Return the given dtype, or the promoted dtype of the parameters, or the default one."""
     if isinstance(dtype, (int, float)):
         raise TypeError(
-            f"{who}: expected a dtype after the shape, got the number {dtype!r}; parameters such "
-            "as loc and scale have names, as in normal(shape, loc=0, scale=1)"
+            f"{who}: expected a dtype after the shape, got the number {dtype!r}; pass parameters "
+            "such as loc and scale by name, as in normal(shape, loc=0, scale=1)"
         )
     if dtype is not None:
         return dtype
@@ -117,7 +117,9 @@ def shape_of(shape: Shape | None, who: str, shapes: Sequence[tuple[int, ...]]) -
         together = np.broadcast_shapes(*shapes)
     except ValueError:
         listed = ", ".join(map(str, shapes))
-        raise ValueError(f"{who}: parameters of shapes {listed} do not broadcast") from None
+        raise ValueError(
+            f"{who}: expected parameters whose shapes broadcast, got {listed}"
+        ) from None
     if shape is None:
         return together
     if not together:
@@ -129,14 +131,16 @@ def shape_of(shape: Shape | None, who: str, shapes: Sequence[tuple[int, ...]]) -
         fits = False
     if not fits:
         shown = _core.shown(wish)
-        raise ValueError(f"{who}: parameters of shape {together} do not broadcast to shape {shown}")
+        raise ValueError(
+            f"{who}: expected parameters that broadcast to shape {shown}, got shape {together}"
+        )
     return wish
 
 
 def _lengths(shape: Shape, who: str) -> tuple[int, ...]:
     wish = tuple(integers(shape, f"{who}: shape"))
     if any(length < 0 for length in wish):
-        raise ValueError(f"{who}: shape: expected no negative lengths, got {_core.shown(wish)}")
+        raise ValueError(f"{who}: expected axis sizes >= 0 for shape, got {_core.shown(wish)}")
     return wish
 
 
@@ -156,5 +160,5 @@ def seed_number(seed: Any, who: str) -> int:
         number = -1
     if not 0 <= number < 2**64:
         shown = _core.shown(seed)
-        raise ValueError(f"{who}: expected an integer from 0 to 2**64 - 1, got {shown}")
+        raise ValueError(f"{who}: expected an integer from 0 to 2**64 - 1 for seed, got {shown}")
     return number

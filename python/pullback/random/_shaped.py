@@ -175,11 +175,9 @@ class Shaped(Sequential):
         """
         given = _core.constant(alpha, who="dirichlet")
         if given.ndim == 0:
-            raise ValueError("dirichlet: alpha: expected at least one axis, got a number")
+            raise ValueError("dirichlet: expected at least one axis for alpha, got a scalar")
         if not isinstance(alpha, (Tensor, Variable)) and not (given.numpy() > 0).all():
-            raise ValueError(
-                f"dirichlet: alpha: expected numbers above 0, got {_core.shown(alpha)}"
-            )
+            raise ValueError(f"dirichlet: expected numbers > 0 for alpha, got {_core.shown(alpha)}")
         given = valid(given, _core.greater(given, 0))
         kind = float_dtype("dirichlet", dtype, given)
         batch = shape_of(shape, "dirichlet", [given.shape[:-1]])
@@ -348,7 +346,7 @@ class Shaped(Sequential):
         m, s = real(loc, who), at_least(scale, 0, who, "scale")
         numbers = not isinstance(a, Tensor) and not isinstance(b, Tensor)
         if numbers and not a < b:
-            raise ValueError(f"{who}: expected lower below upper, got {a!r} and {b!r}")
+            raise ValueError(f"{who}: expected lower < upper, got {a!r} and {b!r}")
         kind = float_dtype(who, dtype, a, b, m, s)
         size = drawn_shape(shape, who, a, b, m, s)
         low, high = (_core.cast(_core.constant(p, who=who), kind) for p in (a, b))
@@ -405,8 +403,8 @@ class Shaped(Sequential):
         m, c = _core.constant(mean, who=who), _core.constant(cov, who=who)
         if m.ndim < 1 or c.ndim < 2 or c.shape[-2:] != (m.shape[-1],) * 2:
             raise ValueError(
-                f"{who}: expected vectors and square matrices of one length, got mean of shape "
-                f"{m.shape} and cov of shape {c.shape}"
+                f"{who}: expected shapes (…, n) for mean and (…, n, n) for cov, got {m.shape} and "
+                f"{c.shape}"
             )
         kind = float_dtype(who, dtype, m, c)
         batch = shape_of(shape, who, [m.shape[:-1], c.shape[:-2]])

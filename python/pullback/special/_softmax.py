@@ -14,8 +14,31 @@ from .._typing import Axis, TensorLike
 
 
 def softmax(x: TensorLike, /, axis: Axis = None) -> Tensor:
-    """exp(x) / sum(exp(x)), the sum over all of x, one axis or several.
+    """Compute exp(x) / sum(exp(x)), with the sum over all or some axes.
 
+    Differentiable in `x`. `pullback.nn.softmax` uses one axis, the last by default.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers become the default floating dtype.
+    axis : int or tuple of int, optional
+        Axes of the sum. Default: all axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.softmax([[0.0, 0.0], [0.0, 0.0]])
     Tensor([[0.25, 0.25],
             [0.25, 0.25]], dtype=float32)
@@ -24,8 +47,31 @@ def softmax(x: TensorLike, /, axis: Axis = None) -> Tensor:
 
 
 def log_softmax(x: TensorLike, /, axis: Axis = None) -> Tensor:
-    """The logarithm of `softmax`.
+    """Compute the logarithm of `softmax` over all or some axes.
 
+    Differentiable in `x`. It is accurate where the softmax underflows.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape; integers become the default floating dtype.
+    axis : int or tuple of int, optional
+        Axes of the sum. Default: all axes.
+
+    Returns
+    -------
+    Tensor
+        Shape of `x`; the floating dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is out of range or names an axis twice.
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
     >>> pb.special.log_softmax([0.0, 1000.0])
     Tensor([-1000.,     0.], dtype=float32)
     """
@@ -35,8 +81,10 @@ def log_softmax(x: TensorLike, /, axis: Axis = None) -> Tensor:
 def _over(
     along_last: Callable[[Tensor, int], Tensor], x: TensorLike, axis: Axis, who: str
 ) -> Tensor:
-    """What a function does along one axis, over several as if they were one: these go to the end,
-    into one row, and back."""
+    """Apply a function of one axis over several axes, as if they were one.
+
+    The axes are moved to the end and joined, and moved back.
+    """
     x = made_floating(x, who)
     axes = list(range(x.ndim)) if axis is None else axes_of(axis, x.ndim, who)
     if len(axes) == 1:

@@ -139,7 +139,7 @@ class Discrete(Distribution):
         ends = ends[np.isfinite(ends)]
         terms = int(np.ceil(ends.max(initial=1.0)))
         if terms > _MOST_TERMS:
-            raise ValueError(f"{who}: it is a sum of {terms} terms, expected at most {_MOST_TERMS}")
+            raise ValueError(f"{who}: expected a sum of at most {_MOST_TERMS} terms, got {terms}")
         k = _core.arange(0, terms, 1, shapes[0].dtype)
         wide = [_core.expand_dims(shape, -1) for shape in shapes]
         p, log = self._pmf(k, *wide), self._logpmf(k, *wide)

@@ -39,7 +39,7 @@ def check_broadcast(tensors: list[Tensor], names: list[str], who: str) -> None:
     except ValueError:
         shapes = zip(names, tensors, strict=False)
         each = ", ".join(f"{name} {tensor.shape}" for name, tensor in shapes)
-        raise ValueError(f"{who}: shapes that do not broadcast: {each}") from None
+        raise ValueError(f"{who}: expected shapes that broadcast, got {each}") from None
 
 
 class Arguments(NamedTuple):
@@ -133,17 +133,19 @@ class Distribution:
         who = f"{self.name}.{who}"
         names = [*self.shapes, "loc", *(["scale"] if self.scales else [])]
         if len(args) > len(names):
-            raise TypeError(f"{who}: expected at most {', '.join(names)}, got {len(args)} values")
+            raise TypeError(
+                f"{who}: expected at most the parameters {', '.join(names)}, got {len(args)} values"
+            )
         given = dict(zip(names, args, strict=False))
         for key, value in kwargs.items():
             if key not in names:
-                raise TypeError(f"{who}: unknown parameter {key!r}, it has {', '.join(names)}")
+                raise TypeError(f"{who}: expected the parameters {', '.join(names)}, got {key!r}")
             if key in given:
-                raise TypeError(f"{who}: {key} is given twice")
+                raise TypeError(f"{who}: expected one value for {key}, got two")
             given[key] = value
         missing = [key for key in self.shapes if key not in given]
         if missing:
-            raise TypeError(f"{who}: parameter {missing[0]} is missing")
+            raise TypeError(f"{who}: expected a value for {missing[0]}, got none")
         order = [key for key in names if key in given]
         all_given = [*x, *(given[key] for key in order)]
         values, dtype = floats(all_given, who) if all_given else ([], None)

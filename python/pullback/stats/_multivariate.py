@@ -94,8 +94,8 @@ class Dirichlet:
         (x, alpha), dtype = floats([x, alpha], who)
         if not x.shape or not alpha.shape or x.shape[-1] != alpha.shape[-1]:
             raise ValueError(
-                f"{who}: expected x and alpha of the same last axis, got {x.shape} and "
-                f"{alpha.shape}"
+                f"{who}: expected one size of the last axis for x and alpha, got shapes {x.shape} "
+                f"and {alpha.shape}"
             )
         norm = _sum(_core.gammaln(alpha)) - _core.gammaln(_sum(alpha))
         value = _sum(_core.xlogy(alpha - 1, x)) - norm
@@ -127,7 +127,7 @@ class Dirichlet:
         """
         (alpha,), dtype = floats([alpha], "dirichlet.entropy")
         if not alpha.shape:
-            raise ValueError("dirichlet.entropy: alpha: expected a vector, got one number")
+            raise ValueError("dirichlet.entropy: expected a vector for alpha, got a scalar")
         total, count = _sum(alpha), alpha.shape[-1]
         norm = _sum(_core.gammaln(alpha)) - _core.gammaln(total)
         own = _sum((alpha - 1) * _core.digamma(alpha))
@@ -222,7 +222,7 @@ class MultivariateNormal:
         check_broadcast([x, *means], ["x", "mean"], who)
         apart = x - means[0] if means else x
         if not apart.shape:
-            raise ValueError(f"{who}: x: expected a vector, got one number")
+            raise ValueError(f"{who}: expected a vector for x, got a scalar")
         n = apart.shape[-1]
         factor = _factor(cov, n, who)
         if len(factor.shape) == 2:  # one matrix for the batch: one solve with many columns
@@ -267,7 +267,7 @@ class MultivariateNormal:
         who = "multivariate_normal.entropy"
         (cov, *means), dtype = floats([cov, *([] if mean is None else [mean])], who)
         if means and not means[0].shape:
-            raise ValueError(f"{who}: mean: expected a vector, got one number")
+            raise ValueError(f"{who}: expected a vector for mean, got a scalar")
         n = cov.shape[-1] if cov.shape else (means[0].shape[-1] if means else 1)
         value = _log_size(_factor(cov, n, who)) + 0.5 * n * (1 + math.log(2 * math.pi))
         return _core.cast(value, dtype)
@@ -277,7 +277,7 @@ def _factor(cov: Tensor, n: int, who: str) -> Tensor:
     if not cov.shape:
         cov = cov * eye(n, dtype=cov.dtype)
     if len(cov.shape) < 2 or cov.shape[-1] != n or cov.shape[-2] != n:
-        raise ValueError(f"{who}: cov: expected shape (…, {n}, {n}), got {cov.shape}")
+        raise ValueError(f"{who}: expected shape (…, {n}, {n}) for cov, got {cov.shape}")
     return cholesky(cov)
 
 

@@ -226,15 +226,19 @@ def test_bounds_by_norm_have_the_shape_of_the_norms():
         (rows, [1.0, 2.0], 1),
         (rows, [1.0, 2.0, 3.0], 0),
     ):
-        with pytest.raises(ValueError, match="clip_by_norm: clip_norm has shape"):
+        with pytest.raises(
+            ValueError, match=r"clip_by_norm: expected a scalar.* for clip_norm, got shape"
+        ):
             pb.clip_by_norm(x, bound, axis)
 
 
 def test_bounds_by_global_norm_are_scalars():
     tensors = [pb.constant([3.0, 4.0])]
-    with pytest.raises(ValueError, match=r"clip_by_global_norm: clip_norm has shape \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"clip_by_global_norm: .* for clip_norm, got shape \(2,\)"
+    ):
         pb.clip_by_global_norm(tensors, [1.0, 2.0])
-    with pytest.raises(ValueError, match=r"clip_by_global_norm: use_norm has shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"clip_by_global_norm: .* for use_norm, got shape \(1,\)"):
         pb.clip_by_global_norm(tensors, 1.0, use_norm=[5.0])
     with pytest.raises(ValueError, match="clip_norm"):
         pb.clip_by_global_norm([], [1.0])
@@ -259,7 +263,9 @@ def test_norms_that_are_not_finite(x):
         lambda: pb.clip_by_norm(v, 1.0, mode="raise"),
         lambda: pb.clip_by_global_norm([v], 1.0, mode="raise"),
     ):
-        with pytest.raises(FloatingPointError, match=r"^clip_by_\w*norm: the norm is (inf|nan), "):
+        with pytest.raises(
+            FloatingPointError, match=r"^clip_by_\w*norm: expected a finite norm, got (inf|nan);"
+        ):
             call()
 
 
@@ -293,5 +299,7 @@ def test_modes_inside_of_a_function(mode):
     ],
 )
 def test_modes_that_there_are_not(call):
-    with pytest.raises(ValueError, match=r"clip_by_\w*norm: mode is 'nan', 'zero' or 'raise'"):
+    with pytest.raises(
+        ValueError, match=r"clip_by_\w*norm: mode must be one of 'nan', 'zero', 'raise'; got"
+    ):
         call()

@@ -264,7 +264,7 @@ def test_variables_made_inside():
 
     f = Counted(body)
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="make it outside"):
+        with pytest.raises(RuntimeError, match="create it outside"):
             f(1.0)
     assert float(pb.Variable(1.0)) == 1.0
 

@@ -160,7 +160,7 @@ def test_a_variable_made_inside_names_the_line():
     def body():
         return pb.Variable(1.0)
 
-    with pytest.raises(RuntimeError, match=re.escape(place(-2)) + ".*make it outside"):
+    with pytest.raises(RuntimeError, match=re.escape(place(-2)) + ".*create it outside"):
         pb.function(body)()
 
 

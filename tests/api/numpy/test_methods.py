@@ -163,7 +163,7 @@ def test_numbers_formats_and_comparisons() -> None:
     assert round(pb.constant([1.26, 2.0]), 1).tolist() == [np.float32(1.3), 2.0]
     assert (float(x), int(x), bool(x), complex(x)) == (2.5, 2, True, 2.5 + 0j)
     for bad in (pb.ones(3), pb.ones((2, 2))):
-        with pytest.raises(TypeError, match=r"^format: only a tensor of one element"):
+        with pytest.raises(TypeError, match=r"^format: expected a tensor with exactly one element"):
             f"{bad:.3f}"
         for number in (float, int, complex):
             with pytest.raises((TypeError, ValueError)):

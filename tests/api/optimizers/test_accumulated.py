@@ -90,7 +90,7 @@ def test_the_rate_is_that_of_the_other() -> None:
 def test_a_step_that_fails_changes_nothing() -> None:
     v, w = pb.Variable(0.0), pb.Variable([0.0, 0.0])
     optimizer = Accumulated(Momentum(lambda step: pb.ones(2), 0.5), 1)
-    with pytest.raises(ValueError, match="learning_rate has shape"):
+    with pytest.raises(ValueError, match="expected a scalar for learning_rate, got shape"):
         optimizer.apply_gradients([(1.0, v), ([1.0, 1.0], w)])
     assert optimizer.variables() == [] and optimizer.steps == 0
 
@@ -98,9 +98,13 @@ def test_a_step_that_fails_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: Accumulated(0.1, 2), TypeError, "expected an optimizer, got 0.1"),
-        (lambda: Accumulated(Accumulated(Adam(), 2), 2), TypeError, "of an Accumulated"),
-        (lambda: Accumulated(Adam(), 0), ValueError, "every is at least 1, got 0"),
+        (lambda: Accumulated(0.1, 2), TypeError, "expected an Optimizer for optimizer, got 0.1"),
+        (
+            lambda: Accumulated(Accumulated(Adam(), 2), 2),
+            TypeError,
+            "not an Accumulated for optimizer, got",
+        ),
+        (lambda: Accumulated(Adam(), 0), ValueError, "expected an integer >= 1 for every, got 0"),
         (lambda: Accumulated(Adam(), 1.5), TypeError, "every: expected an integer"),
     ],
 )

@@ -31,7 +31,9 @@ def test_a_variable_that_is_not_floating_is_refused_before_anything_changes():
     floats, integers = pb.Variable(1.0, name="f"), pb.Variable(5, name="i")
     for optimizer in (GradientDescent(0.5), Adam(0.5)):
         for g in (1, pb.constant(1)):
-            with pytest.raises(TypeError, match=r"apply_gradients: variable 'i' is int64; only"):
+            with pytest.raises(
+                TypeError, match=r"apply_gradients: .* floating .*'i' of dtype int64"
+            ):
                 optimizer.apply_gradients([(1.0, floats), (g, integers)])
         assert floats.item() == 1.0 and optimizer.variables() == []
         optimizer.apply_gradients([(0.0, floats), (None, integers)])
@@ -51,7 +53,7 @@ def test_a_rule_that_makes_something_else_changes_nothing(wrong):
             return (bad, {"sum": good}) if wrong == "step" else (g, {"sum": bad})
 
     optimizer, v, w = Faulty(0.1), pb.Variable(1.0), pb.Variable([1.0, 2.0], name="w")
-    with pytest.raises(TypeError, match=r"makes a float64 of shape .*w"):
+    with pytest.raises(TypeError, match=r"update rule for 'w.*got float64 of shape"):
         optimizer.apply_gradients([(1.0, v), ([1.0, 1.0], w)])
     assert v.item() == 1.0 and optimizer.variables() == []
 
@@ -128,9 +130,9 @@ def test_a_state_of_another_kind_is_refused():
         optimizer = {"Momentum": Momentum(0.5, 0.5), "GradientDescent": GradientDescent(0.5)}[name]
         with pytest.raises(ValueError) as caught:
             optimizer.load_state_dict(state)
-        assert f"{name}.load_state_dict: unknown entry" in str(caught.value)
-        assert str(caught.value).endswith(f"expected {expected}")
-    with pytest.raises(ValueError, match="lacks 'v/mean'"):
+        message = f"{name}.load_state_dict: expected entries {expected}, got 'v/m"
+        assert str(caught.value).startswith(message)
+    with pytest.raises(ValueError, match="expected entries 'v/mean', which are missing"):
         RMSProp(0.5, centered=True).load_state_dict(states[1])
 
 
@@ -139,14 +141,14 @@ def test_a_state_of_another_kind_is_refused():
     [
         ({"v/s": None}, "'v/s'"),
         ({"v/s": "text"}, "'v/s'"),
-        ({"steps": 1.5}, "'steps': expected an integer"),
-        ({"steps": -1}, "'steps': expected an integer"),
-        ({"steps": [1]}, "'steps': expected an integer"),
-        ({"w": 1.0}, "unknown entry 'w'"),
-        ({"/m": 1.0}, "unknown entry '/m'"),
-        ({7: 1.0}, "unknown entry 7"),
-        ({"w/m": 1.0}, "lacks 'w/s'"),
-        ({"v/s": [1.0, 2.0]}, r"'v/s' has shape \(2,\)"),
+        ({"steps": 1.5}, "expected an integer >= 0 for 'steps'"),
+        ({"steps": -1}, "expected an integer >= 0 for 'steps'"),
+        ({"steps": [1]}, "expected an integer >= 0 for 'steps'"),
+        ({"w": 1.0}, "expected entries .*, got 'w'"),
+        ({"/m": 1.0}, "expected entries .*, got '/m'"),
+        ({7: 1.0}, "expected entries .*, got 7"),
+        ({"w/m": 1.0}, "expected entries 'w/s', which are missing"),
+        ({"v/s": [1.0, 2.0]}, r"expected shape .* for 'v/s', got \(2,\)"),
     ],
 )
 def test_a_state_with_a_mistake_is_refused_as_a_whole(change, words):
@@ -159,7 +161,7 @@ def test_a_state_with_a_mistake_is_refused_as_a_whole(change, words):
 
 
 def test_a_state_without_steps_is_refused():
-    with pytest.raises(ValueError, match="lacks 'steps'"):
+    with pytest.raises(ValueError, match="expected entries 'steps', which are missing"):
         Adam(0.5).load_state_dict({"v/m": 1.0, "v/s": 1.0})
 
 
@@ -192,13 +194,13 @@ def test_a_variable_that_the_state_has_nothing_of():
     state = stepped(Adam(0.5), old).state_dict()
     new, optimizer = pb.Variable(1.0), Adam(0.5)
     optimizer.load_state_dict(state)
-    with pytest.warns(RuntimeWarning, match=f"nothing of '{new.name}'.*it has '{old.name}'"):
+    with pytest.warns(RuntimeWarning, match=f"no entries for '{new.name}'.*it has '{old.name}'"):
         stepped(optimizer, new)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         stepped(optimizer, new, old)
         stepped(Adam(0.5), new)
-    with pytest.warns(RuntimeWarning, match=f"nothing of '{new.name}', whose slots stay"):
+    with pytest.warns(RuntimeWarning, match=f"no entries for '{new.name}', whose slots stay"):
         optimizer.load_state_dict(state)
 
 

@@ -99,7 +99,7 @@ def test_a_bad_gradient_or_hyper_parameter_changes_nothing():
         with pytest.raises((ValueError, TypeError)):
             optimizer.apply_gradients([(pb.constant(1.0), variables[1]), (bad, variables[0])])
     optimizer.momentum = [0.9, 0.9]
-    with pytest.raises(ValueError, match="momentum has shape"):
+    with pytest.raises(ValueError, match="expected a scalar for momentum, got shape"):
         optimizer.minimize(loss(variables))
     assert state(optimizer, variables) == before
 
@@ -156,7 +156,7 @@ def test_steps_counts_what_was_finished():
         with pytest.raises(ValueError, match="no variables"):
             optimizer.minimize(lambda: pb.constant(1.0))
         optimizer.learning_rate, good = pb.ones(2), optimizer.learning_rate
-        with pytest.raises(ValueError, match="learning_rate has shape"):
+        with pytest.raises(ValueError, match="expected a scalar for learning_rate, got shape"):
             optimizer.minimize(lambda: v * v)
         optimizer.learning_rate = good
         assert optimizer.steps == done + 1

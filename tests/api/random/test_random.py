@@ -180,14 +180,14 @@ def test_shapes_and_dtypes() -> None:
         assert draw((2, 3), dtype="float64").dtype == "float64"
         with pytest.raises(TypeError, match="expected a floating dtype, got int32"):
             draw(3, dtype="int32")
-        with pytest.raises(ValueError, match="negative"):
+        with pytest.raises(ValueError, match="axis sizes >= 0 for shape"):
             draw((2, -1))
     for n in (0, 1):
         assert pb.random.permutation(n).numpy().tolist() == list(range(n))
     for bad in (-1, 2**64, 1.5, None, "x"):
         with pytest.raises(ValueError, match="seed"):
             pb.random.seed(bad)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="rank 0"):
+    with pytest.raises(ValueError, match="shuffle: expected an array of rank 1 or more for x"):
         pb.random.shuffle(1.0)
 
 

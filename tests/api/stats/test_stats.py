@@ -273,7 +273,7 @@ def test_dirichlet() -> None:
     pb.testing.check_gradients(pb.stats.dirichlet.entropy, alpha)
     assert float(pb.stats.dirichlet.logpdf([0.5, 0.6, 0.1], alpha)) == -np.inf
     assert np.isnan(float(pb.stats.dirichlet.logpdf(x[0], -alpha)))
-    with pytest.raises(ValueError, match="same last axis"):
+    with pytest.raises(ValueError, match="one size of the last axis for x and alpha"):
         pb.stats.dirichlet.pdf(x, alpha[:2])
 
 
@@ -294,22 +294,28 @@ def test_multivariate_normal() -> None:
     assert ours.logpdf(np.zeros((0, 3))).shape == (0,)
     with pytest.raises(np.linalg.LinAlgError):
         float(ours.logpdf(x[0], mean, -np.eye(3)))
-    with pytest.raises(ValueError, match=r"cov: expected shape"):
+    with pytest.raises(ValueError, match=r"expected shape .* for cov, got \(2, 2\)"):
         ours.logpdf(x[0], mean, np.eye(2))
 
 
 def test_errors() -> None:
-    with pytest.raises(TypeError, match=r"gamma\.pdf: parameter a is missing"):
+    with pytest.raises(TypeError, match=r"gamma\.pdf: expected a value for a, got none"):
         pb.stats.gamma.pdf(1.0)
-    with pytest.raises(TypeError, match=r"gamma\.pdf: unknown parameter 'b'"):
+    with pytest.raises(
+        TypeError, match=r"gamma\.pdf: expected the parameters a, loc, scale, got 'b'"
+    ):
         pb.stats.gamma.pdf(1.0, 2.0, b=1.0)
-    with pytest.raises(TypeError, match=r"norm\.cdf: expected at most loc, scale, got 3"):
+    with pytest.raises(
+        TypeError, match=r"norm\.cdf: expected at most the parameters loc, scale, got 3"
+    ):
         pb.stats.norm.cdf(1.0, 0.0, 1.0, 2.0)
-    with pytest.raises(TypeError, match=r"norm\.cdf: loc is given twice"):
+    with pytest.raises(TypeError, match=r"norm\.cdf: expected one value for loc, got two"):
         pb.stats.norm.cdf(1.0, 0.0, loc=1.0)
     with pytest.raises(TypeError, match=r"norm\.pdf: expected real numbers"):
         pb.stats.norm.pdf(1j)
-    with pytest.raises(TypeError, match=r"poisson\.pmf: unknown parameter 'scale'"):
+    with pytest.raises(
+        TypeError, match=r"poisson\.pmf: expected the parameters mu, loc, got 'scale'"
+    ):
         pb.stats.poisson.pmf(1, 2.0, scale=1.0)
 
 
