@@ -15,6 +15,7 @@ TensorFlow 1's names are in `pullback.compat.tf1`.
 
 # Long, as it is a list: every public name, imported by its name, so that type checkers know it.
 
+import sys as _sys
 from typing import TYPE_CHECKING
 
 from . import (
@@ -902,12 +903,9 @@ _name_publicly()
 
 
 if not TYPE_CHECKING:  # checkers know the names themselves
+    from ._runtime.hints import add_hints as _add_hints
 
-    def __getattr__(name):
-        from ._runtime.hints import of_module
-
-        hint = "" if name.startswith("_") else of_module(name)
-        raise AttributeError(f"module 'pullback' has no attribute {name!r}{hint}")
+    _add_hints(_sys.modules[__name__])
 
 
 del TYPE_CHECKING

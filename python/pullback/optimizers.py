@@ -1,7 +1,5 @@
 """Optimizers and schedules of their learning rates: `pb.optimizers`."""
 
-from typing import TYPE_CHECKING
-
 from ._training.accumulated import Accumulated
 from ._training.adam import Adam, AdamW, Lamb, Nadam
 from ._training.adaptive import (
@@ -51,15 +49,3 @@ __all__ = [
     "RMSProp",
     "WarmUp",
 ]
-
-
-if not TYPE_CHECKING:  # checkers know the names themselves
-
-    def __getattr__(name):
-        from ._runtime.hints import of_optimizers
-
-        hint = "" if name.startswith("_") else of_optimizers(name)
-        raise AttributeError(f"module 'pullback.optimizers' has no attribute {name!r}{hint}")
-
-
-del TYPE_CHECKING

@@ -285,7 +285,7 @@ def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] 
             [1, 3]], dtype=int64)
     """
     x = _core.constant(x, who="rot90")
-    turns = integer(k, "rot90") % 4
+    turns = integer(k, "rot90", "k") % 4
     found = axes_of(axes, len(x.shape), "rot90")
     if len(found) != 2:
         raise ValueError(f"rot90: expected two axes, got {len(found)}")
@@ -391,7 +391,7 @@ def repeat(x: TensorLike, repeats: TensorLike, /, axis: SupportsIndex | None = N
             f"repeat: expected one number or {length} for the axis, got shape {found.shape}"
         )
     if (found < 0).any():
-        raise ValueError("repeat: counts must not be negative")
+        raise ValueError(f"repeat: expected counts from 0 on, got {found.min()}")
     if found.size == 1:
         times = int(found.reshape(()))
         wide = _core.broadcast_to(

@@ -105,7 +105,7 @@ def bincount(
     Tensor([1, 0, 2, 0], dtype=int64)
     """
     x = _core.constant(x, who="bincount")
-    least = integer(minlength, "bincount")
+    least = integer(minlength, "bincount", "minlength")
     if len(x.shape) != 1 or (x.size and x.dtype.kind not in "biu"):
         raise TypeError(f"bincount: expected integers of rank 1, got {x.dtype} of shape {x.shape}")
     if least < 0:
@@ -125,12 +125,14 @@ def bincount(
 
 
 def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
+    if isinstance(bins, str):
+        raise TypeError(f"histogram: expected an integer or edges for bins, got {bins!r}")
     if not is_integer(bins):
         edges = _row(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
         if not _core.is_traced(edges) and not np.all(np.diff(edges.numpy()) >= 0):
             raise ValueError("histogram: expected edges that rise")
         return edges
-    count = integer(bins, "histogram")
+    count = integer(bins, "histogram", "bins")
     if not 1 <= count < 2**31:
         raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
     x = made_floating(x, "histogram")
@@ -278,7 +280,7 @@ def interp(
     x, xp, fp = (made_floating(v, "interp") for v in _core.operands([x, xp, fp], "interp"))
     xp, fp = _row(xp, "interp", "points"), _row(fp, "interp", "values")
     if xp.shape != fp.shape:
-        raise ValueError(f"interp: {xp.size} points for {fp.size} values")
+        raise ValueError(f"interp: expected xp and fp of one size, got {xp.size} and {fp.size}")
     if period is not None:
         x, xp = _core.remainder(x, period), _core.remainder(xp, period)
         order = _core.argsort(xp, 0)

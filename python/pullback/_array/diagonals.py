@@ -51,7 +51,7 @@ def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     >>> pb.diag([[1, 2], [3, 4]], 1)
     Tensor([2], dtype=int64)
     """
-    x, by = _core.constant(x, who="diag"), integer(k, "diag")
+    x, by = _core.constant(x, who="diag"), integer(k, "diag", "k")
     if len(x.shape) == 2:
         rows, columns = x.shape
         if not -rows < by < columns:
@@ -93,7 +93,7 @@ def diagflat(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     >>> pb.diagflat([[1, 2]], 1).shape
     (3, 3)
     """
-    x, by = _core.constant(x, who="diagflat"), integer(k, "diagflat")
+    x, by = _core.constant(x, who="diagflat"), integer(k, "diagflat", "k")
     return _on_diagonal(_core.reshape(x, (x.size,)), by)
 
 
@@ -201,7 +201,9 @@ def tri(
     """
     rows = _length(n, "tri")
     columns = rows if m is None else _length(m, "tri")
-    row = _core.reshape(_core.arange(integer(k, "tri"), rows, 1, numpy.dtype("int64")), (rows, 1))
+    row = _core.reshape(
+        _core.arange(integer(k, "tri", "k"), rows, 1, numpy.dtype("int64")), (rows, 1)
+    )
     mask = _core.less_equal(_core.arange(0, columns, 1, numpy.dtype("int64")), row)
     return _core.cast(mask, _core.default_float() if dtype is None else dtype)
 

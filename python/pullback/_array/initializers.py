@@ -114,7 +114,7 @@ def uniform(shape: Shape, low: float = -0.05, high: float = 0.05, dtype: DType =
     >>> pb.nn.initializers.uniform((2, 3), -1.0, 1.0).shape
     (2, 3)
     """
-    first, last = number(low, "uniform"), number(high, "uniform")
+    first, last = number(low, "uniform", "low"), number(high, "uniform", "high")
     return _core.add(_core.multiply(random.uniform(shape, dtype), last - first), first)
 
 
@@ -150,7 +150,7 @@ def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = 
     >>> pb.nn.initializers.normal((2, 3), stddev=0.01).shape
     (2, 3)
     """
-    scale, shift = number(stddev, "normal"), number(mean, "normal")
+    scale, shift = number(stddev, "normal", "stddev"), number(mean, "normal", "mean")
     return _core.add(_core.multiply(random.normal(shape, dtype), scale), shift)
 
 
@@ -239,7 +239,7 @@ def variance_scaling(
     (784, 128)
     """
     who = "variance_scaling"
-    size = number(scale, who)
+    size = number(scale, who, "scale")
     if size <= 0:
         raise ValueError(f"{who}: scale must be above 0, got {size}")
     fan = choice(mode, MODES, who, "mode")
@@ -286,7 +286,7 @@ def glorot_uniform(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.glorot_uniform((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_avg", "uniform", dtype)
+    return variance_scaling(_lengths(shape, "glorot_uniform"), 1.0, "fan_avg", "uniform", dtype)
 
 
 def glorot_normal(shape: Shape, dtype: DType = None) -> Tensor:
@@ -325,7 +325,9 @@ def glorot_normal(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.glorot_normal((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_avg", "truncated_normal", dtype)
+    return variance_scaling(
+        _lengths(shape, "glorot_normal"), 1.0, "fan_avg", "truncated_normal", dtype
+    )
 
 
 def he_uniform(shape: Shape, dtype: DType = None) -> Tensor:
@@ -362,7 +364,7 @@ def he_uniform(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.he_uniform((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 2.0, "fan_in", "uniform", dtype)
+    return variance_scaling(_lengths(shape, "he_uniform"), 2.0, "fan_in", "uniform", dtype)
 
 
 def he_normal(shape: Shape, dtype: DType = None) -> Tensor:
@@ -400,7 +402,7 @@ def he_normal(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.he_normal((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 2.0, "fan_in", "truncated_normal", dtype)
+    return variance_scaling(_lengths(shape, "he_normal"), 2.0, "fan_in", "truncated_normal", dtype)
 
 
 def lecun_uniform(shape: Shape, dtype: DType = None) -> Tensor:
@@ -437,7 +439,7 @@ def lecun_uniform(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.lecun_uniform((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_in", "uniform", dtype)
+    return variance_scaling(_lengths(shape, "lecun_uniform"), 1.0, "fan_in", "uniform", dtype)
 
 
 def lecun_normal(shape: Shape, dtype: DType = None) -> Tensor:
@@ -475,7 +477,9 @@ def lecun_normal(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.lecun_normal((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_in", "truncated_normal", dtype)
+    return variance_scaling(
+        _lengths(shape, "lecun_normal"), 1.0, "fan_in", "truncated_normal", dtype
+    )
 
 
 def orthogonal(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:

@@ -256,7 +256,9 @@ def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0)
     Tensor([1, 2, 3, 4], dtype=int64)
     """
     parts = listed(arrays, "concatenate")
-    return _core.concat(parts if axis is not None else flat(parts, "concatenate"), axis or 0)
+    if axis is None:
+        return _core.concat(flat(parts, "concatenate"), 0)
+    return _core.concat(parts, integer(axis, "concatenate", "axis"))
 
 
 def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
@@ -444,10 +446,10 @@ def _split(x: TensorLike, parts: Any, axis: SupportsIndex, equal: bool, who: str
     (k,) = axes_of([axis], len(x.shape), who)
     length = x.shape[k]
     if is_integer(parts):
-        count = integer(parts, who)
+        count = integer(parts, who, "parts")
         if not 0 < count <= 1 << 24 or (equal and length % count):
-            equally = " equal" if equal else ""
-            raise ValueError(f"{who}: an axis of length {length} in {count}{equally} parts")
+            what = f"to divide {length}, the size of axis {k}" if equal else "from 1 to 2**24"
+            raise ValueError(f"{who}: expected parts {what}, got {count}")
         size, longer = divmod(length, count)
         cuts = [i * size + min(i, longer) for i in range(count + 1)]
     else:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor, Variable
+from .._runtime.hints import absent_attributes
 from . import interchange
 from .elementwise import round
 
@@ -208,5 +209,5 @@ def add_methods(public: Mapping[str, Any]) -> None:
     """Add the methods to both classes; those in METHODS are made from public functions."""
     made = {name: _method(public[name]) for name in METHODS if name in public}
     for cls in (Tensor, Variable):
-        for name, method in {**OWN, **made}.items():
+        for name, method in {**absent_attributes(), **OWN, **made}.items():
             setattr(cls, name, method)

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .arguments import axes_of, flag, made_floating
+from .arguments import axes_of, flag, made_floating, number
 from .reductions import as_dtype, extremum, mask_of, mean_where, sum_as
 
 
@@ -101,13 +101,7 @@ def _variance(
     result = made_floating(x, who, "fc").dtype
     if ddof is not None and correction:
         raise TypeError(f"{who}: give correction or ddof, which are the same, not both")
-    given = correction if ddof is None else ddof
-    try:
-        fewer = float(given)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{who}: expected a number as the correction, got {_core.shown(given)}"
-        ) from None
+    fewer = number(correction, who, "correction") if ddof is None else number(ddof, who, "ddof")
     if x.dtype.kind == "c":
         parts = [
             _variance(part, axis, correction, ddof, keepdims, where, who)

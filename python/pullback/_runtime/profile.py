@@ -99,6 +99,9 @@ def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profile:
     (['gemm', 'tiles'], True)
     """
 
+    if not callable(f):
+        raise TypeError(f"profile: expected a function, got {_core.shown(f)}")
+
     def call() -> None:
         evaluate(f(*args, **kwargs))
 
