@@ -166,9 +166,8 @@ def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str)
     (at,) = axes_of([axis], len(x.shape), who)
     for k in integers(kth, who):
         if not -x.shape[at] <= k < x.shape[at]:
-            raise ValueError(
-                f"{who}: expected kth below {x.shape[at]}, the size of axis {at}, got {k}"
-            )
+            n = x.shape[at]
+            raise ValueError(f"{who}: expected kth from {-n} to {n - 1} for axis {at}, got {k}")
     return x
 
 
