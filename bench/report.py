@@ -1,8 +1,8 @@
 """The table of a run, and the machine it ran on; the same as JSON with every sample.
 
-python -m bench.report FILE                       the table of a JSON file
-python -m bench.report FILE --readme README.md    puts README's table there
-python -m bench.report FILE --png PICTURE         the picture of plot.py
+python -m bench.report FILE                              the table of a JSON file
+python -m bench.report FILE --page docs/benchmarks.md    writes the table into the page
+python -m bench.report FILE --png PICTURE                the picture of plot.py
 """
 
 from __future__ import annotations
@@ -177,20 +177,22 @@ def render(content: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    from . import plot, readme
+    from . import page, plot
 
     parser = argparse.ArgumentParser(prog="python -m bench.report", description="A run, again.")
     parser.add_argument("file", type=Path, help="what python -m bench --json wrote")
-    parser.add_argument("--readme", type=Path, metavar="FILE", help="write the table into FILE")
-    parser.add_argument("--part", default="", metavar="NAME", help="the table's place in there")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table into FILE")
+    parser.add_argument(
+        "--part", default="", metavar="NAME", help="the part of the page that holds the table"
+    )
     parser.add_argument("--png", type=Path, metavar="FILE", help="draw the picture")
     options = parser.parse_args()
     content = json.loads(options.file.read_text(encoding="utf-8"))
-    if options.readme:
-        readme.write(options.readme, content, options.part)
+    if options.page:
+        page.write(options.page, content, options.part)
     if options.png:
         plot.draw(options.png, content)
-    if not options.readme and not options.png:
+    if not options.page and not options.png:
         print(render(content))
 
 

@@ -1,7 +1,7 @@
-"""A small convolutional network learns handwritten digits: two convolutions with pools, a hidden
-layer with dropout.
+"""Train a small convolutional network on handwritten digits: two convolutions with pooling, and a
+hidden layer with dropout.
 
-python examples/digits_by_convolution.py [FOLDER]   (the four files of MNIST; else a sample of it)
+python examples/digits_by_convolution.py [FOLDER]   (the four MNIST files; default: a sample)
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Q-learning with a target network: the target is stopped, so only one of the networks learns.
+"""Q-learning with a target network: `stop_gradient` keeps the target fixed.
 
 python examples/dqn_target.py
 """
@@ -28,7 +28,7 @@ def loss_and_gradient(parameters, target, batch):
 
 
 def sample(random, size=64):
-    """A batch of a world in which action k is rewarded by the state's entry k."""
+    """Return a batch of transitions; action k has entry k of the state as its reward."""
     now = random.normal(size=(size, STATES)).astype(np.float32)
     action = random.integers(0, ACTIONS, size)
     return {
@@ -45,7 +45,7 @@ def main(rounds=10, steps=40):
     parameters = {"w": w, "b": np.zeros(ACTIONS, np.float32)}
     first = last = None
     for _ in range(rounds):
-        target = parameters  # frozen: what follows makes new arrays
+        target = parameters  # frozen: the updates below create new arrays
         for _ in range(steps):
             loss, gradient = loss_and_gradient(parameters, target, sample(random))
             parameters = {

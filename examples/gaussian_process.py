@@ -1,4 +1,4 @@
-"""A Gaussian process whose length scale, height and noise are found by their marginal likelihood
+"""Fit the length scale, height and noise of a Gaussian process by its marginal likelihood
 (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, equation 2.30).
 
 python examples/gaussian_process.py   (needs scipy)
@@ -11,12 +11,12 @@ import pullback as pb
 
 
 def kernel(p, x, z):
-    """exp(p[1])² exp(-(x - z)² / (2 exp(p[0])²))"""
+    """Return exp(p[1])² exp(-(x - z)² / (2 exp(p[0])²).)"""
     return pb.exp(2 * p[1] - 0.5 * pb.square((x[:, None] - z) * pb.exp(-p[0])))
 
 
 def factor(p, x):
-    """Cholesky's of the covariance of what is observed."""
+    """Return the Cholesky factor of the covariance of the observations."""
     return pb.linalg.cholesky(kernel(p, x, x) + pb.exp(2 * p[2]) * pb.eye(len(x), dtype=x.dtype))
 
 
@@ -31,7 +31,7 @@ def negative_log_likelihood(p, x, y):
 
 
 def predict(p, x, y, new):
-    """The mean and the deviation of the function at new points."""
+    """Return the mean and standard deviation of the function at new points."""
     lower = factor(p, x)
     across = kernel(p, x, new)
     mean = across.T @ pb.linalg.cho_solve((lower, True), y)

@@ -1,5 +1,5 @@
-"""Gradient reversal: one backward pass trains a critic to tell two sources apart and the features
-to make that impossible (Ganin and Lempitsky, 2015).
+"""Gradient reversal: one backward pass trains a critic to distinguish two sources, and trains the
+features to prevent that (Ganin and Lempitsky, 2015).
 
 python examples/gradient_reversal.py
 """
@@ -18,7 +18,7 @@ def main(reversal=True, steps=400):
     n = 200
     source = np.repeat([0.0, 1.0], n // 2).astype(np.float32)
     digit = random.integers(0, 2, n).astype(np.float32)
-    # The first entry tells the digit, the second the source, the third both.
+    # The first entry depends on the digit, the second on the source, the third on both.
     signal = np.stack([digit, source, digit + source], axis=1) * 2 - 1
     x = (signal + random.normal(0, 0.3, (n, 3))).astype(np.float32)
 
@@ -42,7 +42,7 @@ def main(reversal=True, steps=400):
         with pb.GradientTape() as tape:
             digits, sources = losses()
             loss = cross_entropy(digit, digits) + cross_entropy(source, sources)
-            loss += 0.1 * pb.sum(critic**2)  # without it the two players circle for ever
+            loss += 0.1 * pb.sum(critic**2)  # prevents an endless oscillation of the two players
         gradients = tape.gradient(loss, variables)
         optimizer.apply_gradients(zip(gradients, variables, strict=True))
 

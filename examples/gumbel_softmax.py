@@ -1,6 +1,6 @@
-"""Learning which of several codes to send, with gradients through the choice.
+"""Learn which of several codes to send, with gradients through a discrete choice.
 
-The forward pass sends one code, drawn with the probabilities softmax(logits): the largest of logits
+The forward pass draws one code with the probabilities softmax(logits): the largest entry of logits
 plus Gumbel noise. The backward pass is that of a softmax of the same sum (Jang, Gu and Poole,
 "Categorical reparameterization with Gumbel-softmax", 2017).
 
@@ -13,7 +13,7 @@ import pullback as pb
 
 
 def draw_one_hot(logits, temperature):
-    """Rows with a single one, whose gradient is that of the soft choice."""
+    """Return one-hot rows with the gradient of the softmax."""
     noisy = (logits + pb.random.gumbel(logits.shape)) / temperature
     soft = pb.softmax(noisy)
     hard = pb.one_hot(pb.argmax(noisy, axis=-1), logits.shape[-1])
@@ -23,7 +23,7 @@ def draw_one_hot(logits, temperature):
 def main(steps=300, codes=8, batch=256, verbose=True):
     pb.random.seed(0)
     random = np.random.default_rng(0)
-    # Each of four messages is best said by the code that lies nearest to it.
+    # The best code of each message is the nearest one.
     positions = random.normal(size=(codes, 2)).astype(np.float32)
     messages = positions[[1, 3, 4, 6]] + 0.05 * random.normal(size=(4, 2)).astype(np.float32)
     logits = pb.Variable(np.zeros((4, codes), np.float32))

@@ -1,5 +1,5 @@
-"""Hamiltonian Monte Carlo (R. Neal, "MCMC using Hamiltonian dynamics", 2011): many chains at once,
-one traced function, whose leapfrog steps are a loop of the plan.
+"""Hamiltonian Monte Carlo (R. Neal, "MCMC using Hamiltonian dynamics", 2011). Many chains run at
+once in one traced function, whose leapfrog steps are one loop of its plan.
 
 python examples/hamiltonian_monte_carlo.py
 """
@@ -13,14 +13,14 @@ COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
 
 
 def log_density(q):
-    """Of a normal distribution, but for a constant: one for each row."""
+    """Return the log density of a normal distribution, up to a constant, for each row."""
     apart = q - MEAN
     return -0.5 * pb.sum(apart * pb.linalg.solve(COVARIANCE, apart.T).T, axis=1)
 
 
 @pb.function
 def transition(q, size, steps=10):
-    """The next state of each chain, and which of them have moved."""
+    """Return the next state of each chain, and a mask of the chains that moved."""
     force = pb.grad(lambda q: pb.sum(log_density(q)))
 
     def leap(state, _):

@@ -1,5 +1,5 @@
-"""Second derivatives inside a loss: a small network learns to solve u'' = -sin(x), u(0) = u(π) = 0,
-from the equation alone. The solution is sin(x).
+"""Second derivatives inside a loss: a small network learns the solution of u'' = -sin(x),
+u(0) = u(π) = 0 from the equation alone. The solution is sin(x).
 
 python examples/physics_informed.py
 """
@@ -16,7 +16,7 @@ def network(p, x):
 
 
 def residual(p, x):
-    """u'' + sin(x); each entry of u depends on its own x alone, so a gradient of the sum is u'."""
+    """Return u'' + sin(x). An entry of u depends only on its own x, so grad of the sum is u'."""
     slope = pb.grad(lambda x: pb.sum(network(p, x)))
     return pb.grad(lambda x: pb.sum(slope(x)))(x) + pb.sin(x)
 

@@ -1,4 +1,4 @@
-"""scipy.optimize with exact gradients and Hessian-vector products: logistic regression in float64.
+"""Logistic regression by scipy.optimize, with exact gradients and Hessian-vector products.
 
 python examples/scipy_minimize.py   (needs scipy)
 """
@@ -10,7 +10,7 @@ import pullback as pb
 
 
 def problem(n=300, d=5):
-    """Points, labels, and the negative log-likelihood of weights for them, a little penalised."""
+    """Return points, labels, and their negative log-likelihood with a small penalty."""
     random = np.random.default_rng(0)
     x = random.normal(size=(n, d))
     labels = (x @ np.arange(1.0, d + 1) + random.normal(size=n) > 0).astype(np.float64)

@@ -1,4 +1,4 @@
-"""A straight-through estimator: weights that are rounded in use and learn as if they were not.
+"""A straight-through estimator: rounded weights that learn as if they were not rounded.
 
 python examples/straight_through.py
 """
@@ -14,7 +14,7 @@ def round_through(x):
 
 
 def train(rounding, steps=200):
-    """Learns to multiply by whole numbers; answers the losses and the weights."""
+    """Learn an integer matrix; return the losses and the weights."""
     random = np.random.default_rng(0)
     wanted = np.array([[3.0, -1.0], [0.0, 2.0], [-2.0, 1.0]], np.float32)
     x = random.normal(size=(64, 3)).astype(np.float32)

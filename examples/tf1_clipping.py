@@ -1,4 +1,4 @@
-"""Gradients clipped between `compute_gradients` and `apply_gradients`: together, and one by one.
+"""Gradients clipped between `compute_gradients` and `apply_gradients`, by global norm and by value.
 
 python examples/tf1_clipping.py
 """
@@ -12,7 +12,7 @@ LARGEST = 0.25
 
 
 def step_by_global_norm():
-    """Lengths of the gradient and of the update when all gradients are scaled down together."""
+    """Return the norms of the gradient and of the update after clipping by the global norm."""
     with tf.Graph().as_default():
         v, w = tf.Variable([3.0, -4.0]), tf.Variable(2.0)
         loss = tf.reduce_sum(tf.square(v)) * w
@@ -31,7 +31,7 @@ def step_by_global_norm():
 
 
 def step_by_value():
-    """The update when every element of the gradient is held between two bounds."""
+    """Return the update after clipping each element of the gradient to two bounds."""
     with tf.Graph().as_default():
         v = tf.Variable([1.0, 0.1, -2.0])
         optimizer = tf.train.GradientDescentOptimizer(RATE)

@@ -1,4 +1,4 @@
-"""custom_gradient: a stable slope, two inputs, a variable, and a second derivative of one's own.
+"""custom_gradient: a stable derivative, two inputs, a variable, and a custom second derivative.
 
 python examples/tf1_custom_gradient.py
 """
@@ -12,7 +12,7 @@ def plain_log1pexp(x):
 
 @tf.custom_gradient
 def log1pexp(x):
-    """The same value; its slope is right where exp(x) is infinite."""
+    """Return the same value; the gradient stays finite if exp(x) is infinite."""
     e = tf.exp(x)
 
     def slope(upstream):
@@ -23,7 +23,7 @@ def log1pexp(x):
 
 @tf.custom_gradient
 def product(x, y):
-    """x y, with a rule that answers for both inputs."""
+    """Return x y, with a rule for both inputs."""
     return x * y, lambda upstream: (upstream * y, upstream * x)
 
 
@@ -32,7 +32,7 @@ weights = tf.Variable([1.0, 1.0], name="weights")
 
 @tf.custom_gradient
 def line(x):
-    """weights[1] x + weights[0]; the rule also answers for the variable it reads."""
+    """Return weights[1] x + weights[0]; the rule also returns the gradient of the variable."""
 
     def slope(upstream, variables=None):
         assert variables == [weights]
@@ -44,7 +44,7 @@ def line(x):
 
 @tf.custom_gradient
 def cube(x):
-    """x³, whose first derivative is itself a function with a derivative of its own: 6x, scaled."""
+    """Return x³. Its first derivative has a custom derivative, too: 6x, scaled."""
 
     def first(upstream):
         @tf.custom_gradient

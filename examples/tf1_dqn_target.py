@@ -1,4 +1,4 @@
-"""The loss of Q-learning with a target network: stopped, and copied from the other now and then.
+"""Q-learning with a target network, which has no gradient and is copied from time to time.
 
 python examples/tf1_dqn_target.py
 """
@@ -17,7 +17,7 @@ def network(observation):
 
 
 class Learner:
-    """The graph: inputs, both networks, the loss, one step of training, the copy."""
+    """The graph: inputs, both networks, the loss, one training step, and the copy."""
 
     def __init__(self):
         self.now = tf.placeholder(tf.float32, (None, STATES))
@@ -37,7 +37,7 @@ class Learner:
         self.copy = [t.assign(m) for t, m in zip(self.target, self.main, strict=True)]
 
     def feed(self, random, size=32):
-        """A batch of a world in which action k is rewarded by the state's entry k."""
+        """Return a batch of transitions; action k has entry k of the state as its reward."""
         now = random.normal(size=(size, STATES))
         action = random.integers(0, ACTIONS, size)
         return {

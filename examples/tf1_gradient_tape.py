@@ -15,7 +15,7 @@ def parabola(x):
 
 
 def slopes(x):
-    """By the variable, by watched constants, and the second derivative."""
+    """Return derivatives by the variable and by watched constants, and the second derivative."""
     with tf.GradientTape() as outer:
         with tf.GradientTape(persistent=True) as inner:
             inner.watch([a, c])

@@ -1,7 +1,7 @@
-"""A line through noisy points, one point at a time: with an optimizer, and by hand.
+"""Fit a line to noisy points, one point at a time, with an optimizer and by hand.
 
-Both graphs are written as for TensorFlow 1. The second one takes `tf.gradients` and assigns the new
-weights itself; in one run both assignments use the weights from before it.
+Both graphs are written as for TensorFlow 1. The second one calls `tf.gradients` and assigns the
+new weights itself. Both assignments use the weights from before the run.
 
     python examples/tf1_linear_regression.py
 """
@@ -21,7 +21,7 @@ def points(seed=1):
 
 
 def model():
-    """The placeholders, the weights and the loss of one point."""
+    """Return the placeholders, the weights and the loss of one point."""
     x = tf.placeholder(tf.float32, name="x")
     y = tf.placeholder(tf.float32, name="y")
     slope = tf.Variable(3.0, name="slope")
@@ -31,7 +31,7 @@ def model():
 
 
 def train(by_hand):
-    """The losses of all steps, and the weights at the end."""
+    """Return the losses of all steps, and the final weights."""
     with tf.Graph().as_default():
         x, y, slope, offset, loss = model()
         if by_hand:

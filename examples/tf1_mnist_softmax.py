@@ -2,7 +2,7 @@
 
     python examples/tf1_mnist_softmax.py FOLDER [--by-hand] [--epochs 10]
 
-FOLDER holds the four IDX gzip files of the full set.
+FOLDER contains the four IDX gzip files of the full set.
 """
 
 import argparse
@@ -15,7 +15,7 @@ BATCH = 100
 
 
 def train(folder, by_hand=False, epochs=10, seed=None):
-    """The mean cost of each epoch, and the accuracy on the first 3000 test images."""
+    """Return the mean cost of each epoch, and the accuracy on the first 3000 test images."""
     mnist = input_data.read_data_sets(folder, one_hot=True, seed=seed)
     x = tf.placeholder(tf.float32, [None, 784])
     y = tf.placeholder(tf.float32, [None, 10])

@@ -1,4 +1,4 @@
-"""RegisterGradient and gradient_override_map: another gradient for an operation that exists.
+"""RegisterGradient and gradient_override_map: replace the gradient of an existing operation.
 
 python examples/tf1_override_map.py
 """
@@ -8,7 +8,7 @@ import pullback.compat.tf1 as tf
 
 @tf.RegisterGradient("HardTanhWindow")
 def hard_tanh_window(op, grad):
-    """Lets the gradient of sign pass between -1 and 1, as if it were a hard tanh."""
+    """Pass the gradient of sign between -1 and 1, as for a hard tanh."""
     x = op.inputs[0]
     return tf.where((x >= -1) & (x <= 1), grad, tf.zeros_like(grad))
 
@@ -34,7 +34,7 @@ def reversed_by_rule(x):
 
 
 def reversed_by_stopping(x):
-    """The value of x with the gradient of -x, without any rule."""
+    """Return the value of x with the gradient of -x, without a rule."""
     t = -x
     return t + tf.stop_gradient(x - t)
 

@@ -1,4 +1,4 @@
-"""A recurrent network by while_loop and TensorArray: it learns the fading sum of what it has seen.
+"""A recurrent network by while_loop and TensorArray: it learns the decayed sum of its inputs.
 
 python examples/tf1_recurrent.py
 """
@@ -11,7 +11,7 @@ UNITS, FADING = 8, 0.6
 
 
 class Network:
-    """The graph, for sequences of any length: inputs of shape [steps, batch], and goals alike."""
+    """The graph for sequences of any length; inputs and goals have the shape [steps, batch]."""
 
     def __init__(self):
         self.inputs = tf.placeholder(tf.float32, [None, None])

@@ -1,4 +1,4 @@
-"""What `tf.gradients` answers, and what `stop_gradient` takes out of it.
+"""The results of `tf.gradients` with and without `stop_gradient`.
 
 python examples/tf1_stop_gradient.py
 """
@@ -7,27 +7,27 @@ import pullback.compat.tf1 as tf
 
 
 def total_and_partial():
-    """b depends on a: the total derivative by a, and the partial one with both as constants."""
+    """b depends on a. Return the total derivative by a, and the partial one."""
     a = tf.constant(0.0)
     b = 2 * a
     return tf.gradients(a + b, [a, b]), tf.gradients(a + b, [a, b], stop_gradients=[a, b])
 
 
 def no_path():
-    """Behind stop_gradient there is no path, which is None and not zero."""
+    """Return gradients of an input before stop_gradient (None, not zero) and of another input."""
     first, second = tf.Variable(2.0), tf.Variable(2.0)
     product = tf.multiply(tf.stop_gradient(tf.multiply(first, 3.0)), second)
     return tf.gradients(product, xs=[first, second])
 
 
 def another_path():
-    """The same sum twice, once stopped: the gradient comes through the other one."""
+    """Add the same sum twice, once stopped: the gradient flows through the other one."""
     a, b = tf.Variable(1.0), tf.Variable(1.0)
     return tf.gradients(tf.stop_gradient(tf.add(a, b)) + tf.add(a, b), xs=[a, b])
 
 
 def straight_through():
-    """The value of round(x) with the gradient of x."""
+    """Return the value of round(x) and the gradient of x."""
     x = tf.constant([0.2, 0.7, 1.6, -2.4])
     y = x + tf.keras.backend.stop_gradient(tf.round(x) - x)
     return y, tf.gradients(y, x)[0]

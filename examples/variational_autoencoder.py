@@ -1,5 +1,5 @@
 """A variational autoencoder of handwritten digits (Kingma and Welling, "Auto-Encoding Variational
-Bayes", 2014): the code of a digit is drawn, and the gradient goes through the draw.
+Bayes", 2014): the code of a digit is sampled, and the gradient flows through the sample.
 
 python examples/variational_autoencoder.py
 """
@@ -33,7 +33,7 @@ def layer(p, name, x):
 
 
 def code_of(p, x):
-    """The mean of a digit's code and the logarithm of its deviation."""
+    """Return the mean of a code and the logarithm of its standard deviation."""
     hidden = pb.relu(layer(p, "encode", x))
     return layer(p, "mean", hidden), layer(p, "spread", hidden)
 
@@ -43,7 +43,7 @@ def logits_of(p, code):
 
 
 def negative_bound(p, x):
-    """What the logarithm of the likelihood of a digit is at least, with the other sign."""
+    """Return the negative evidence lower bound (ELBO)."""
     mean, spread = code_of(p, x)
     code = mean + pb.exp(spread) * pb.random.normal(mean.shape)
     misfit = pb.nn.sigmoid_cross_entropy(logits_of(p, code), x, reduction="none")

@@ -16,6 +16,7 @@ TensorFlow 1 are in `pullback.compat.tf1`.
 # Each module lists its public names in `__all__`. Type checkers follow the stars.
 # ruff: noqa: F403
 
+import sys as _sys
 from typing import TYPE_CHECKING
 
 from . import (
@@ -273,12 +274,9 @@ _name_publicly()
 
 
 if not TYPE_CHECKING:  # type checkers see the names themselves
+    from ._base.hints import add_hints as _add_hints
 
-    def __getattr__(name):
-        from ._base.hints import of_module
-
-        hint = "" if name.startswith("_") else of_module(name, globals())
-        raise AttributeError(f"module 'pullback' has no attribute {name!r}{hint}")
+    _add_hints(_sys.modules[__name__])
 
 
 del TYPE_CHECKING

@@ -124,7 +124,7 @@ WRONG = {
     "sum: keepdims": lambda: pb.sum([1.0, 2.0], 0, "float64"),
     "Adam: expected .* for learning_rate": lambda: pb.optimizers.Adam([pb.Variable(1.0)]),
     "identity: expected a tensor": lambda: pb.identity(3),
-    "concat: axis": lambda: pb.concat(pb.ones(2), pb.ones(2)),
+    "concat: expected an integer for axis": lambda: pb.concat(pb.ones(2), pb.ones(2)),
     "fft2: s:": lambda: pb.fft.fft2(pb.ones((2, 2)), 2),
     "dct: type": lambda: pb.fft.dct([1.0, 2.0], [1]),
     "multivariate_normal.entropy: expected a vector for mean": lambda: (

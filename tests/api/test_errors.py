@@ -175,10 +175,19 @@ def test_names_of_other_libraries():
     with pytest.raises(AttributeError, match=r"no attribute '_private'$"):
         pb._private  # noqa: B018
     assert not hasattr(pb, "nothing_like_it")
-    from pullback._base.hints import NAMES
+    with pytest.raises(AttributeError, match=r"'randint'; here it is 'integers'$"):
+        pb.random.randint  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'Linear'; use x @ weights \+ bias"):
+        pb.nn.Linear  # noqa: B018
+    from pullback._base.hints import ATTRIBUTES, INSTEAD, NAMES
 
-    assert set(NAMES.values()) <= set(pb.__all__)
-    assert not set(NAMES) & set(pb.__all__)
+    spaces = (pb, pb.optimizers, pb.random)
+    assert set(NAMES.values()) <= {name for space in spaces for name in space.__all__}
+    assert not {*NAMES, *INSTEAD} & set(pb.__all__)
+    for x in (pb.ones(2), pb.Variable([1.0])):
+        assert not set(ATTRIBUTES) & set(dir(x)) and not hasattr(x, "detach")
+        with pytest.raises(AttributeError, match=r"'detach'; use pb.stop_gradient\(x\)$"):
+            x.detach()
 
 
 @pytest.mark.parametrize("dtype", ["abc", None, "datetime64[s]", "<U3"])

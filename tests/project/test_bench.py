@@ -25,7 +25,7 @@ from bench import (
     matrices,
     networks,
     overhead,
-    readme,
+    page,
     recompute,
     report,
     sparse,
@@ -337,14 +337,12 @@ def test_table_of_a_run(content):
     assert growth[3] == ["", "× 11.0", "× 9.00"]
 
 
-def test_readme_table(content, tmp_path):
-    page = tmp_path / "README.md"
-    other = f"{readme.begin('other')}\nkept\n{readme.END}"
-    page.write_text(
-        f"before\n{readme.begin()}\nold\n{readme.END}\n{other}\nafter\n", encoding="utf-8"
-    )
-    readme.write(page, content)
-    text = page.read_text(encoding="utf-8")
+def test_table_of_a_page(content, tmp_path):
+    path = tmp_path / "benchmarks.md"
+    other = f"{page.begin('other')}\nkept\n{page.END}"
+    path.write_text(f"before\n{page.begin()}\nold\n{page.END}\n{other}\nafter\n", encoding="utf-8")
+    page.write(path, content)
+    text = path.read_text(encoding="utf-8")
     assert text.startswith("before\n") and text.endswith(f"{other}\nafter\n")
     assert "old" not in text
     assert "21.0 GB/s" in text
@@ -353,21 +351,21 @@ def test_readme_table(content, tmp_path):
     assert lines[0][1:] == ["650 µs", "400 µs", "600 µs", "500 µs", "350 µs"]
     assert lines[1][1:3] == ["–", "20.0 ms"]
     assert len(lines) == 3
-    readme.write(page, content)  # again: the marks are still there
-    readme.write(page, content, "other")
-    again = page.read_text(encoding="utf-8")
+    page.write(path, content)  # again: the markers are still there
+    page.write(path, content, "other")
+    again = path.read_text(encoding="utf-8")
     assert "kept" not in again and again.count("650 µs") == 2
     with pytest.raises(SystemExit, match="bench none: "):
-        readme.write(page, content, "none")
+        page.write(path, content, "none")
     content["smoke"] = True
     with pytest.raises(SystemExit, match="mean nothing"):
-        readme.write(page, content)
+        page.write(path, content)
 
 
-def test_readme_of_the_project_has_the_marks():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text.count(readme.begin()) == text.count(readme.begin("science")) == 1
-    assert text.count(readme.END) == 2
+def test_benchmarks_page_has_the_markers():
+    text = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert text.count(page.begin()) == text.count(page.begin("science")) == 1
+    assert text.count(page.END) == 2
 
 
 def test_picture(content, tmp_path):

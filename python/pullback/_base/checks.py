@@ -14,12 +14,14 @@ from .. import _core
 from .._core import Tensor
 
 
-def integer(value: Any, who: str) -> int:
-    """An integer, of Python, NumPy or a tensor; else a TypeError that says who expects it."""
+def integer(value: Any, who: str, name: str = "") -> int:
+    """Return an integer of Python, NumPy or a tensor, for the argument `name` of the function
+    `who`; raise a TypeError for another value."""
     try:
         return index(value)
     except TypeError:
-        raise TypeError(f"{who}: expected an integer, got {_core.shown(value)}") from None
+        what = f"an integer for {name}" if name else "an integer"
+        raise TypeError(f"{who}: expected {what}, got {_core.shown(value)}") from None
 
 
 def flag(value: Any, who: str, name: str) -> bool:
@@ -29,12 +31,16 @@ def flag(value: Any, who: str, name: str) -> bool:
     raise TypeError(f"{who}: {name}: expected True or False, got {_core.shown(value)}")
 
 
-def number(value: Any, who: str) -> float:
-    """A number as a float; else a TypeError that says who expects it."""
+def number(value: Any, who: str, name: str = "") -> float:
+    """Return a number as a float, for the argument `name` of the function `who`; raise a TypeError
+    for another value, also for a string such as "0.5"."""
     try:
-        return float(value)
+        if not isinstance(value, (str, bytes)):
+            return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{who}: expected a number, got {_core.shown(value)}") from None
+        pass
+    what = f"a number for {name}" if name else "a number"
+    raise TypeError(f"{who}: expected {what}, got {_core.shown(value)}")
 
 
 def check_copy(value: Any, who: str) -> None:
@@ -82,11 +88,11 @@ def _cure(tensor: Tensor) -> str:
 
 
 def choice(value: Any, known: Sequence[str], who: str, what: str) -> str:
-    """One of a few words."""
+    """Return `value`, one of the options `known` of the argument `what`."""
     if isinstance(value, str) and value in known:
         return value
     words = ", ".join(map(repr, known))
-    raise ValueError(f"{who}: {what}: expected one of {words}, got {_core.shown(value)}")
+    raise ValueError(f"{who}: {what} must be one of {words}; got {_core.shown(value)}")
 
 
 def is_integer(value: Any) -> bool:
@@ -109,7 +115,10 @@ def axes_of(value: Any, rank: int, who: str) -> list[int]:
     found = []
     for k in integers(value, who):
         if not -rank <= k < rank:
-            raise AxisError(f"{who}: axis {k} is out of range for an array of rank {rank}")
+            valid = f"valid: {-rank} to {rank - 1}" if rank else "it has no axes"
+            raise AxisError(
+                f"{who}: axis {k} is out of range for an array of rank {rank} ({valid})"
+            )
         found.append(k % rank)
     if len(set(found)) < len(found):
         raise ValueError(f"{who}: an axis is given twice in {_core.shown(value)}")

@@ -1,24 +1,39 @@
-"""Hints in AttributeErrors: the name in this library for a name of another one."""
+"""Hints in the AttributeError of an absent name: the name or expression to use in pullback.
+
+`add_hints` gives the modules of the package a `__getattr__`. Tensors have no `__getattr__`, which
+would slow down every attribute; `ATTRIBUTES` lists the absent ones that raise a hint.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from functools import partial
+from inspect import getattr_static
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-# Names of other libraries and the names of the same functions here.
+# Names of other libraries, with the public name in pullback.
 NAMES = {
+    "SGD": "GradientDescent",
+    "RMSprop": "RMSProp",
     "array": "constant",
     "cat": "concat",
     "clamp": "clip",
     "convert_to_tensor": "constant",
     "cross_entropy": "softmax_cross_entropy",
+    "custom_jvp": "custom_gradient",
+    "custom_vjp": "custom_gradient",
     "eval": "evaluate",
+    "jacfwd": "jacobian",
+    "jacrev": "jacobian",
     "jit": "function",
     "mul": "multiply",
     "neg": "negative",
     "nograd": "stop_gradient",
     "permute": "permute_dims",
+    "rand": "uniform",
+    "randint": "integers",
+    "randn": "normal",
     "range": "arange",
     "rem": "remainder",
     "rint": "round",
@@ -27,29 +42,97 @@ NAMES = {
     "unsqueeze": "expand_dims",
 }
 
+# Names of other libraries, with an expression to use in their place.
+INSTEAD = {
+    "Linear": "x @ weights + bias, with a Variable for each",
+    "Module": "a function of variables, as in the examples",
+    "Parameter": "pb.Variable(value)",
+    "Sequential": "a function that calls the layers",
+    "backward": "pb.gradients(loss, variables)",
+    "compat": "import pullback.compat.tf1",
+    "datasets": "import pullback.datasets",
+    "linear": "x @ weights + bias",
+    "load": "numpy.load(path), and assign() of each variable",
+    "mse_loss": "pb.mean(pb.square(predictions - targets)), or l2_loss, which is half of it",
+    "no_grad": "pb.stop_gradient(x) for the values that have no gradient",
+    "save": "numpy.savez(path, **{v.name: v.numpy() for v in variables})",
+}
 
-OPTIMIZERS = {"SGD": "GradientDescent", "RMSprop": "RMSProp"}
+# The same for attributes of a tensor.
+ATTRIBUTES = {
+    "backward": "pb.gradients(loss, variables)",
+    "cpu": "the tensor itself, which is in the memory of the CPU",
+    "cuda": "the tensor itself: pullback computes on the CPU",
+    "data": "x.numpy()",
+    "detach": "pb.stop_gradient(x)",
+    "double": "x.astype('float64')",
+    "expand": "pb.broadcast_to(x, shape)",
+    "grad": "pb.gradients(loss, variables), which returns the gradients",
+    "long": "x.astype('int64')",
+    "permute": "pb.permute_dims(x, axes)",
+    "requires_grad": "pb.Variable(value), whose gradients are tracked",
+    "to": "x.astype(dtype); pullback computes on the CPU",
+    "type": "x.astype(dtype)",
+    "unsqueeze": "pb.expand_dims(x, axis)",
+    "view": "x.reshape(shape)",
+    "zero_grad": "nothing: pb.gradients returns new gradients in each call",
+}
 
 
-def of_module(name: str, module: Mapping[str, Any]) -> str:
-    """Return the text that follows "module 'pullback' has no attribute ...".
-
-    `module` has the attributes of the module.
-    """
-    for space in module.values():
-        if isinstance(space, ModuleType) and name in getattr(space, "__all__", ()):
-            return f"; here it is '{space.__name__.removeprefix('pullback.')}.{name}'"
-    return _of(name, NAMES, module["__all__"])
+def add_hints(package: ModuleType) -> None:
+    """Set `__getattr__` of the package and of its public modules."""
+    for module in (package, *_modules(package)):
+        vars(module)["__getattr__"] = partial(_absent, package, module)
 
 
-def of_optimizers(name: str, public: list[str]) -> str:
-    return _of(name, OPTIMIZERS, public)
+def _modules(package: ModuleType) -> Iterable[ModuleType]:
+    for value in [vars(package)[name] for name in package.__all__]:
+        if isinstance(value, ModuleType):
+            yield value
 
 
-def _of(name: str, known: dict[str, str], public: list[str]) -> str:
-    if name in known:
-        return f"; here it is {known[name]!r}"
+def _absent(package: ModuleType, module: ModuleType, name: str) -> NoReturn:
+    hint = "" if name.startswith("_") else _hint(package, module, name)
+    text = f"module {module.__name__!r} has no attribute {name!r}{hint}"
+    raise AttributeError(text, name=name, obj=module)
+
+
+def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
+    if name in INSTEAD:
+        return f"; use {INSTEAD[name]}"
+    for wanted in (name, NAMES.get(name)):
+        for space in (module, package, *_modules(package)):
+            if wanted in space.__all__:
+                path = f"{space.__name__.removeprefix('pullback')}.{wanted}".lstrip(".")
+                if space is module:
+                    path = str(wanted)
+                elif space is package:
+                    path = f"pb.{wanted}"
+                return f"; here it is {path!r}"
     from difflib import get_close_matches
 
-    near = get_close_matches(name, public, 1, 0.75)
+    public = module.__all__
+    near = [other for other in public if other.lower() == name.lower()]
+    near = near or get_close_matches(name, public, 1, 0.75)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+class _Absent:
+    """An attribute of other libraries' tensors, which raises an AttributeError with a hint."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        self._name, self._hint = name, hint
+
+    def __get__(self, tensor: Any, owner: type) -> NoReturn:
+        text = f"{owner.__name__} has no attribute {self._name!r}; use {self._hint}"
+        raise AttributeError(text, name=self._name, obj=tensor)
+
+
+def _dir(self: Any) -> list[str]:
+    names = dict.fromkeys(object.__dir__(self))
+    return [name for name in names if not isinstance(getattr_static(self, name), _Absent)]
+
+
+def absent_attributes() -> dict[str, Any]:
+    """Return the attributes of ATTRIBUTES for a class of tensors, and a `__dir__` without them."""
+    return {"__dir__": _dir, **{name: _Absent(name, hint) for name, hint in ATTRIBUTES.items()}}

@@ -190,7 +190,7 @@ def repeat(x: TensorLike, repeats: TensorLike, /, axis: SupportsIndex | None = N
             f"repeat: expected one number or {length} for the axis, got shape {found.shape}"
         )
     if (found < 0).any():
-        raise ValueError("repeat: counts must not be negative")
+        raise ValueError(f"repeat: expected counts from 0 on, got {found.min()}")
     if found.size == 1:
         times = int(found.reshape(()))
         wide = _core.broadcast_to(

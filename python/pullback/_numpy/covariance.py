@@ -176,7 +176,7 @@ def cov(
         rowvar = flag(rowvar, "cov", "rowvar")
     if bias is not False:
         bias = flag(bias, "cov", "bias")
-    fewer = (0 if bias else 1) if ddof is None else integer(ddof, "cov")
+    fewer = (0 if bias else 1) if ddof is None else integer(ddof, "cov", "ddof")
     return _covariance(x, y, rowvar, fewer, fweights, aweights, dtype, "cov")
 
 

@@ -61,7 +61,7 @@ def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     >>> pb.diag([[1, 2], [3, 4]], 1)
     Tensor([2], dtype=int64)
     """
-    x, by = _core.constant(x, who="diag"), integer(k, "diag")
+    x, by = _core.constant(x, who="diag"), integer(k, "diag", "k")
     if len(x.shape) == 2:
         rows, columns = x.shape
         if not -rows < by < columns:
@@ -103,7 +103,7 @@ def diagflat(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     >>> pb.diagflat([[1, 2]], 1).shape
     (3, 3)
     """
-    x, by = _core.constant(x, who="diagflat"), integer(k, "diagflat")
+    x, by = _core.constant(x, who="diagflat"), integer(k, "diagflat", "k")
     return _on_diagonal(_core.reshape(x, (x.size,)), by)
 
 

@@ -59,7 +59,7 @@ def diff(
     Tensor([1., 3., 5.], dtype=float32)
     """
     x = _core.constant(x, who="diff")
-    (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff")
+    (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff", "n")
     if times < 0:
         raise ValueError(f"diff: n must not be negative, got {times}")
     parts = [_end(prepend, x, k)] if prepend is not None else []

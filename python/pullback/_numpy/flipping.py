@@ -204,7 +204,7 @@ def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] 
             [1, 3]], dtype=int64)
     """
     x = _core.constant(x, who="rot90")
-    turns = integer(k, "rot90") % 4
+    turns = integer(k, "rot90", "k") % 4
     found = axes_of(axes, len(x.shape), "rot90")
     if len(found) != 2:
         raise ValueError(f"rot90: expected two axes, got {len(found)}")

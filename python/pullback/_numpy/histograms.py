@@ -107,7 +107,7 @@ def bincount(
     Tensor([1, 0, 2, 0], dtype=int64)
     """
     x = _core.constant(x, who="bincount")
-    least = integer(minlength, "bincount")
+    least = integer(minlength, "bincount", "minlength")
     if len(x.shape) != 1 or (x.size and x.dtype.kind not in "biu"):
         raise TypeError(f"bincount: expected integers of rank 1, got {x.dtype} of shape {x.shape}")
     if least < 0:
@@ -127,12 +127,14 @@ def bincount(
 
 
 def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
+    if isinstance(bins, str):
+        raise TypeError(f"histogram: expected an integer or edges for bins, got {bins!r}")
     if not is_integer(bins):
         edges = nonempty_vector(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
         if not _core.is_traced(edges) and not np.all(np.diff(edges.numpy()) >= 0):
             raise ValueError("histogram: expected edges that rise")
         return edges
-    count = integer(bins, "histogram")
+    count = integer(bins, "histogram", "bins")
     if not 1 <= count < 2**31:
         raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
     x = made_floating(x, "histogram")

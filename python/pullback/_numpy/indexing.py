@@ -12,7 +12,7 @@ at the call; those of a tensor without a value are checked when they are compute
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -269,6 +269,11 @@ class At:
     def __getitem__(self, key: Any) -> Place:
         return Place(self._x, key)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            raise AttributeError(f"at: expected an index as in x.at[index].set(v), got .{name}")
+
     def __repr__(self) -> str:
         return f"<at of a tensor of shape {self._x.shape}>"
 
@@ -302,6 +307,12 @@ class Place:
     def __init__(self, x: Tensor, key: Any) -> None:
         self._x = x
         self._key = key
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            known = ".get, .set, .add, .multiply, .min, .max"
+            raise AttributeError(f"at: expected one of {known} after [index], got .{name}")
 
     def __repr__(self) -> str:
         return f"<at[{self._key!r}] of a tensor of shape {self._x.shape}>"

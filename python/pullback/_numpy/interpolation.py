@@ -61,7 +61,7 @@ def interp(
     x, xp, fp = (made_floating(v, "interp") for v in _core.operands([x, xp, fp], "interp"))
     xp, fp = nonempty_vector(xp, "interp", "points"), nonempty_vector(fp, "interp", "values")
     if xp.shape != fp.shape:
-        raise ValueError(f"interp: {xp.size} points for {fp.size} values")
+        raise ValueError(f"interp: expected xp and fp of one size, got {xp.size} and {fp.size}")
     if period is not None:
         x, xp = _core.remainder(x, period), _core.remainder(xp, period)
         order = _core.argsort(xp, 0)

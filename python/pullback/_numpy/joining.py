@@ -268,7 +268,9 @@ def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0)
     Tensor([1, 2, 3, 4], dtype=int64)
     """
     parts = listed(arrays, "concatenate")
-    return _core.concat(parts if axis is not None else flat(parts, "concatenate"), axis or 0)
+    if axis is None:
+        return _core.concat(flat(parts, "concatenate"), 0)
+    return _core.concat(parts, integer(axis, "concatenate", "axis"))
 
 
 def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:

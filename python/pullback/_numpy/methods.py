@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import _core
+from .._base.hints import absent_attributes
 from .._core import Tensor, Variable
 from . import array_api
 from .rounding import round
@@ -208,5 +209,5 @@ def add_methods(public: Mapping[str, Any]) -> None:
     """Add the methods to both classes; those in METHODS are made from public functions."""
     made = {name: _method(public[name]) for name in METHODS if name in public}
     for cls in (Tensor, Variable):
-        for name, method in {**OWN, **made}.items():
+        for name, method in {**absent_attributes(), **OWN, **made}.items():
             setattr(cls, name, method)

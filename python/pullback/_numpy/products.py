@@ -272,7 +272,7 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
     >>> pb.vecdot([[1.0, 2.0], [3.0, 4.0]], [10.0, 1.0])
     Tensor([12., 34.], dtype=float32)
     """
-    axis = integer(axis, "vecdot")
+    axis = integer(axis, "vecdot", "axis")
     x, y = of_one_dtype(a, b, "vecdot")
     last = min(len(x.shape), len(y.shape))
     if not -last <= axis <= -1:
@@ -350,7 +350,7 @@ def axes_last(x: Any, axes: list[int]) -> Any:
 
 def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if is_integer(axes):
-        axes = integer(axes, "tensordot")
+        axes = integer(axes, "tensordot", "axes")
         if not 0 <= axes <= min(rank_a, rank_b):
             raise ValueError(
                 f"tensordot: expected a number of axes from 0 to {min(rank_a, rank_b)}, got {axes}"

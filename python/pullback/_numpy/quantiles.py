@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, flag, made_floating
+from .._base.checks import axes_of, choice, flag, made_floating
 from .._core import Tensor, Variable
 from .._typing import Axis, TensorLike
 from .sorting import taken_along
@@ -113,7 +113,7 @@ def _checked(q: TensorLike, highest: float, who: str) -> Tensor:
         values = share.numpy()
         bad = ~((values >= 0) & (values <= highest))
         if bad.any():
-            raise ValueError(f"{who}: expected 0 … {highest:g}, got {values[bad].flat[0]}")
+            raise ValueError(f"{who}: expected q from 0 to {highest:g}, got {values[bad].flat[0]}")
     return share if highest == 1 else _core.divide(share, highest)
 
 
@@ -142,8 +142,7 @@ def _positions(q: Tensor, count: Any, method: str) -> tuple[Tensor, Tensor, Tens
 def _quantile(
     x: TensorLike, q: Tensor, axis: Axis, method: str, keepdims: bool, skip_nan: bool, who: str
 ) -> Tensor:
-    if method not in METHODS:
-        raise ValueError(f"{who}: expected one of {METHODS}, got {_core.shown(method)}")
+    choice(method, METHODS, who, "method")
     found = _Sorted(x, axis, who)
     shape = [*q.shape, *(found.full if keepdims else found.kept)]
     if found.length == 0:

@@ -207,7 +207,7 @@ def geomspace(
 
 
 def _count(num: SupportsIndex, who: str) -> int:
-    count = integer(num, who)
+    count = integer(num, who, "num")
     if not 0 <= count < 1 << 40:
         raise ValueError(f"{who}: num must be from 0 to 2**40 - 1, got {count}")
     return count

@@ -51,7 +51,7 @@ def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
 
 def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
     """Return `x` rounded for the public function `who`: see `round`."""
-    digits = integer(decimals, who)
+    digits = integer(decimals, who, "decimals")
     if not -400 < digits < 400:
         raise ValueError(f"{who}: expected a number of decimals, got {_core.shown(decimals)}")
     if digits == 0:

@@ -272,7 +272,10 @@ def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "rais
     elif not _core.is_traced(which):
         out_of_range = [n for n in which.numpy().flat if not -len(arrays) <= n < len(arrays)]
         if out_of_range:
-            raise IndexError(f"choose: {out_of_range[0]} is none of {len(arrays)} choices")
+            raise IndexError(
+                f"choose: index {out_of_range[0]} is out of range for {len(arrays)} choices; "
+                "mode='clip' or 'wrap' accepts it"
+            )
     which, *arrays = _broadcast([which, *arrays], "choose")
     return _core.pick(_core.stack(arrays, -1), which)
 

@@ -266,7 +266,7 @@ def concat(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0) -> T
     parts = listed(arrays, "concat")
     if axis is None:
         return _core.concat(flat(parts, "concat"), 0)
-    return _core.concat(parts, integer(axis, "concat: axis"))
+    return _core.concat(parts, integer(axis, "concat", "axis"))
 
 
 def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
@@ -357,21 +357,25 @@ def split(
     [(3,), (2,), (5,)]
     """
     x = _core.identity(x)
-    axis = integer(axis, "split")
+    axis = integer(axis, "split", "axis")
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"split: axis {axis} of a tensor of rank {x.ndim}")
     length = x.shape[axis]
     if is_integer(parts):
-        count = integer(parts, "split")
+        count = integer(parts, "split", "parts")
         if count < 1 or length % count:
-            raise ValueError(f"split: an axis of length {length} in {count} equal parts")
+            raise ValueError(
+                f"split: expected parts to divide {length}, the size of axis {axis}, got {count}; "
+                "array_split makes parts of different sizes"
+            )
         sizes = [length // count] * count
     else:
         if not hasattr(parts, "__iter__"):
             raise TypeError(
-                f"split: expected a number of parts, or positions, got {_core.shown(parts)}"
+                f"split: expected an integer or a list of positions for parts, got "
+                f"{_core.shown(parts)}"
             )
-        cuts = [0, *(integer(cut, "split") for cut in parts), length]
+        cuts = [0, *(integer(cut, "split", "parts") for cut in parts), length]
         sizes = [end - begin for begin, end in pairwise(cuts)]
         if any(size < 0 for size in sizes):
             raise ValueError(f"split: positions {cuts[1:-1]} do not rise within 0 … {length}")

@@ -153,10 +153,12 @@ def topk(
     """
     if largest is not True:
         largest = flag(largest, "topk", "largest")
-    x, count = _core.constant(x, who="topk"), integer(k, "topk")
+    x, count = _core.constant(x, who="topk"), integer(k, "topk", "k")
     (at,) = axes_of([axis], len(x.shape), "topk")
     if not 0 <= count <= x.shape[at]:
-        raise ValueError(f"topk: {count} of an axis of length {x.shape[at]}")
+        raise ValueError(
+            f"topk: expected k from 0 to {x.shape[at]}, the size of axis {at}, got {count}"
+        )
     positions = _core.argsort(x, at, bool(largest))[along(at, slice(None, count))]
     return taken_along(x, positions, at, "topk"), positions
 
@@ -166,7 +168,8 @@ def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str)
     (at,) = axes_of([axis], len(x.shape), who)
     for k in integers(kth, who):
         if not -x.shape[at] <= k < x.shape[at]:
-            raise ValueError(f"{who}: entry {k} of an axis of length {x.shape[at]}")
+            n = x.shape[at]
+            raise ValueError(f"{who}: expected kth from {-n} to {n - 1} for axis {at}, got {k}")
     return x
 
 

@@ -164,10 +164,10 @@ def _split(x: TensorLike, parts: Any, axis: SupportsIndex, equal: bool, who: str
     (k,) = axes_of([axis], len(x.shape), who)
     length = x.shape[k]
     if is_integer(parts):
-        count = integer(parts, who)
+        count = integer(parts, who, "parts")
         if not 0 < count <= 1 << 24 or (equal and length % count):
-            equally = " equal" if equal else ""
-            raise ValueError(f"{who}: an axis of length {length} in {count}{equally} parts")
+            what = f"to divide {length}, the size of axis {k}" if equal else "from 1 to 2**24"
+            raise ValueError(f"{who}: expected parts {what}, got {count}")
         size, longer = divmod(length, count)
         cuts = [i * size + min(i, longer) for i in range(count + 1)]
     else:

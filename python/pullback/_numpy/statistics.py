@@ -9,7 +9,7 @@ from math import nan
 from typing import Any
 
 from .. import _core
-from .._base.checks import axes_of, flag, made_floating
+from .._base.checks import axes_of, flag, made_floating, number
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype, mask_of, mean_where
@@ -103,13 +103,7 @@ def variance_of(
     result = made_floating(x, who, "fc").dtype
     if ddof is not None and correction:
         raise TypeError(f"{who}: give correction or ddof, which are the same, not both")
-    given = correction if ddof is None else ddof
-    try:
-        fewer = float(given)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{who}: expected a number as the correction, got {_core.shown(given)}"
-        ) from None
+    fewer = number(correction, who, "correction") if ddof is None else number(ddof, who, "ddof")
     if x.dtype.kind == "c":
         parts = [
             variance_of(part, axis, correction, ddof, keepdims, where, who)

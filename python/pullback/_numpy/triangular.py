@@ -129,7 +129,9 @@ def tri(
     """
     rows = axis_size(n, "tri")
     columns = rows if m is None else axis_size(m, "tri")
-    row = _core.reshape(_core.arange(integer(k, "tri"), rows, 1, numpy.dtype("int64")), (rows, 1))
+    row = _core.reshape(
+        _core.arange(integer(k, "tri", "k"), rows, 1, numpy.dtype("int64")), (rows, 1)
+    )
     mask = _core.less_equal(_core.arange(0, columns, 1, numpy.dtype("int64")), row)
     return _core.cast(mask, _core.default_float() if dtype is None else dtype)
 

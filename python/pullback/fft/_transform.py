@@ -26,9 +26,9 @@ def points_of_one(n: Any, who: str) -> Any:
 
 
 def points_of(n: Any, who: str) -> int:
-    count = integer(n, who)
+    count = integer(n, who, "n")
     if count < 1:
-        raise ValueError(f"{who}: expected at least 1 point, got {count}")
+        raise ValueError(f"{who}: expected n of at least 1, got {count}")
     return count
 
 

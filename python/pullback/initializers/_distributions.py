@@ -76,7 +76,7 @@ def uniform(shape: Shape, low: float = -0.05, high: float = 0.05, dtype: DType =
     >>> pb.nn.initializers.uniform((2, 3), -1.0, 1.0).shape
     (2, 3)
     """
-    first, last = number(low, "uniform"), number(high, "uniform")
+    first, last = number(low, "uniform", "low"), number(high, "uniform", "high")
     return _core.add(_core.multiply(random.uniform(shape, dtype), last - first), first)
 
 
@@ -112,7 +112,7 @@ def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = 
     >>> pb.nn.initializers.normal((2, 3), stddev=0.01).shape
     (2, 3)
     """
-    scale, shift = number(stddev, "normal"), number(mean, "normal")
+    scale, shift = number(stddev, "normal", "stddev"), number(mean, "normal", "mean")
     return _core.add(_core.multiply(random.normal(shape, dtype), scale), shift)
 
 

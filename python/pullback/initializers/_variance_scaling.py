@@ -90,7 +90,7 @@ def variance_scaling(
     (784, 128)
     """
     who = "variance_scaling"
-    size = number(scale, who)
+    size = number(scale, who, "scale")
     if size <= 0:
         raise ValueError(f"{who}: scale must be above 0, got {size}")
     fan = choice(mode, MODES, who, "mode")
@@ -137,7 +137,7 @@ def glorot_uniform(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.glorot_uniform((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_avg", "uniform", dtype)
+    return variance_scaling(axis_sizes(shape, "glorot_uniform"), 1.0, "fan_avg", "uniform", dtype)
 
 
 def glorot_normal(shape: Shape, dtype: DType = None) -> Tensor:
@@ -176,7 +176,9 @@ def glorot_normal(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.glorot_normal((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_avg", "truncated_normal", dtype)
+    return variance_scaling(
+        axis_sizes(shape, "glorot_normal"), 1.0, "fan_avg", "truncated_normal", dtype
+    )
 
 
 def he_uniform(shape: Shape, dtype: DType = None) -> Tensor:
@@ -213,7 +215,7 @@ def he_uniform(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.he_uniform((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 2.0, "fan_in", "uniform", dtype)
+    return variance_scaling(axis_sizes(shape, "he_uniform"), 2.0, "fan_in", "uniform", dtype)
 
 
 def he_normal(shape: Shape, dtype: DType = None) -> Tensor:
@@ -251,7 +253,9 @@ def he_normal(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.he_normal((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 2.0, "fan_in", "truncated_normal", dtype)
+    return variance_scaling(
+        axis_sizes(shape, "he_normal"), 2.0, "fan_in", "truncated_normal", dtype
+    )
 
 
 def lecun_uniform(shape: Shape, dtype: DType = None) -> Tensor:
@@ -288,7 +292,7 @@ def lecun_uniform(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.lecun_uniform((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_in", "uniform", dtype)
+    return variance_scaling(axis_sizes(shape, "lecun_uniform"), 1.0, "fan_in", "uniform", dtype)
 
 
 def lecun_normal(shape: Shape, dtype: DType = None) -> Tensor:
@@ -326,4 +330,6 @@ def lecun_normal(shape: Shape, dtype: DType = None) -> Tensor:
     >>> pb.nn.initializers.lecun_normal((784, 128)).shape
     (784, 128)
     """
-    return variance_scaling(shape, 1.0, "fan_in", "truncated_normal", dtype)
+    return variance_scaling(
+        axis_sizes(shape, "lecun_normal"), 1.0, "fan_in", "truncated_normal", dtype
+    )

@@ -297,7 +297,7 @@ def matrix_power(x: TensorLike, n: SupportsIndex, /) -> Tensor:
     Tensor([[1., 5.],
            [0., 1.]], dtype=float32)
     """
-    base, count = _core.constant(x, who="matrix_power"), integer(n, "matrix_power")
+    base, count = _core.constant(x, who="matrix_power"), integer(n, "matrix_power", "n")
     check_matrices(base, "matrix_power", square=True)
     if count < 0:
         base, count = _core.inv(base), -count

@@ -16,7 +16,7 @@ __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 
 
 def share_of(dropout_p: Any, who: str) -> float:
-    share = number(dropout_p, f"{who}: dropout_p")
+    share = number(dropout_p, who, "dropout_p")
     if not 0 <= share <= 1:
         raise ValueError(f"{who}: dropout_p must be from 0 to 1, got {share}")
     return share
@@ -188,7 +188,7 @@ def multi_head_attention(
         is_causal = flag(is_causal, "multi_head_attention", "is_causal")
     who = "multi_head_attention"
     dropout_p = share_of(dropout_p, who)
-    count = integer(heads, who)
+    count = integer(heads, who, "heads")
     matrices = _four(weights, who, "weights")
     shifts = [None] * 4 if biases is None else _four(biases, who, "biases")
     q, k, v = (

@@ -322,7 +322,7 @@ def _conv(
 
 
 def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
-    parts = integer(groups, who)
+    parts = integer(groups, who, "groups")
     channels = x.shape[-1]
     if len(w.shape) != rank + 2:
         raise ValueError(

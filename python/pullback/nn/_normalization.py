@@ -74,7 +74,7 @@ def layer_norm(
     """
     x = made_floating(x, "layer_norm")
     axes = axes_of(axis, len(x.shape), "layer_norm")
-    normal = _normalized(x, axes, number(epsilon, "layer_norm"))
+    normal = _normalized(x, axes, number(epsilon, "layer_norm", "epsilon"))
     return _affine(normal, weight, bias)
 
 
@@ -128,7 +128,7 @@ def rms_norm(
     x = made_floating(x, "rms_norm")
     axes = axes_of(axis, len(x.shape), "rms_norm")
     power = _core.mean(_core.square(x), axes, True)
-    over = _core.rsqrt(_core.add(power, number(epsilon, "rms_norm")))
+    over = _core.rsqrt(_core.add(power, number(epsilon, "rms_norm", "epsilon")))
     return _affine(_core.multiply(x, over), weight, None)
 
 
@@ -195,7 +195,7 @@ def batch_norm(
     """
     x = made_floating(x, "batch_norm")
     (channel,) = axes_of([axis], len(x.shape), "batch_norm")
-    small = number(epsilon, "batch_norm")
+    small = number(epsilon, "batch_norm", "epsilon")
     shape = tuple(n if k == channel else 1 for k, n in enumerate(x.shape))
     weight, bias, mean, variance = (
         _channels(v, shape, "batch_norm") for v in (weight, bias, mean, variance)
@@ -270,18 +270,20 @@ def group_norm(
     """
     x = made_floating(x, "group_norm")
     (channel,) = axes_of([axis], len(x.shape), "group_norm")
-    count = integer(groups, "group_norm")
+    count = integer(groups, "group_norm", "groups")
     if channel == 0:
         raise ValueError(
             f"group_norm: expected the batch first, got shape {x.shape}, channels along axis 0"
         )
     if count < 1 or x.shape[channel] % count:
-        raise ValueError(f"group_norm: {x.shape[channel]} channels in {count} equal groups")
+        raise ValueError(
+            f"group_norm: expected groups to divide the {x.shape[channel]} channels, got {count}"
+        )
     shape = tuple(n if k == channel else 1 for k, n in enumerate(x.shape))
     weight, bias = (_channels(v, shape, "group_norm") for v in (weight, bias))
     cut = (*x.shape[:channel], count, x.shape[channel] // count, *x.shape[channel + 1 :])
     inside = [k for k in range(1, len(cut)) if k != channel]
-    normal = _normalized(_core.reshape(x, cut), inside, number(epsilon, "group_norm"))
+    normal = _normalized(_core.reshape(x, cut), inside, number(epsilon, "group_norm", "epsilon"))
     return _affine(_core.reshape(normal, x.shape), weight, bias)
 
 
@@ -351,7 +353,7 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
     if training is not True:
         training = flag(training, "dropout", "training")
     x = made_floating(x, "dropout")
-    share = number(rate, "dropout")
+    share = number(rate, "dropout", "rate")
     if not 0 <= share <= 1:
         raise ValueError(f"dropout: rate must be from 0 to 1, got {share}")
     if not training or share == 0:

@@ -1,7 +1,5 @@
 """Optimizers and schedules of their learning rates: `pb.optimizers`."""
 
-from typing import TYPE_CHECKING
-
 from ._accumulated import Accumulated
 from ._adam import Adam, AdamW, Lamb, Nadam
 from ._adaptive import Adadelta, Adafactor, Adagrad, AdagradDA, Ftrl, ProximalAdagrad, RMSProp
@@ -35,15 +33,3 @@ __all__ = [
     "RMSProp",
     "WarmUp",
 ]
-
-
-if not TYPE_CHECKING:  # checkers know the names themselves
-
-    def __getattr__(name):
-        from .._base.hints import of_optimizers
-
-        hint = "" if name.startswith("_") else of_optimizers(name, __all__)
-        raise AttributeError(f"module 'pullback.optimizers' has no attribute {name!r}{hint}")
-
-
-del TYPE_CHECKING

@@ -213,7 +213,7 @@ def test_errors() -> None:
                 call().numpy()
     for wrong, text in (
         (lambda: la.solve(np.eye(3), np.ones(2)), r"solve: .*\(3, 3\).*\(2,\) do not go together"),
-        (lambda: la.qr(np.eye(2), mode="raw"), "qr: mode: expected one of 'reduced', 'complete'"),  # type: ignore[arg-type]
+        (lambda: la.qr(np.eye(2), mode="raw"), "qr: mode must be one of 'reduced', 'complete'"),  # type: ignore[arg-type]
         (lambda: la.eigh(np.eye(2), "X"), "eigh: UPLO"),  # type: ignore[arg-type]
         (lambda: la.solve_triangular(np.eye(2), np.ones(2), "H"), "solve_triangular: trans"),  # type: ignore[arg-type]
         (lambda: la.norm(np.ones((2, 2)), "max"), "norm: ord: expected 'fro'"),  # type: ignore[arg-type]

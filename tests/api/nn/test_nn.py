@@ -161,7 +161,11 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: nn.layer_norm([1.0], epsilon="x"), TypeError, "^layer_norm: expected a number"),  # type: ignore[arg-type]
     (lambda: nn.batch_norm([[1.0]], mean=[0.0]), TypeError, "^batch_norm: .*mean and variance"),
     (lambda: nn.batch_norm([[1.0]], weight=[1.0, 2.0]), ValueError, "^batch_norm: .*1 channels"),
-    (lambda: nn.group_norm([[1.0, 2.0, 3.0]], 2), ValueError, "^group_norm: 3 channels in 2"),
+    (
+        lambda: nn.group_norm([[1.0, 2.0, 3.0]], 2),
+        ValueError,
+        "^group_norm: expected groups to divide the 3 channels, got 2",
+    ),
     (lambda: nn.group_norm([1.0], 1), ValueError, "^group_norm: expected the batch first"),
     (lambda: nn.dropout([1.0], 1.5), ValueError, "^dropout: rate must be from 0 to 1, got 1.5"),
     (lambda: nn.embedding(1.0, [0]), ValueError, "^embedding: expected a table"),

@@ -247,7 +247,7 @@ ERRORS = [
     (
         lambda: nn.resize(np.ones((1, 4, 1)), 2, method="cubic"),
         ValueError,
-        "method: expected one of",
+        "method must be one of",
     ),
     (lambda: nn.resize(np.ones((1, 0, 1)), 2), ValueError, "axes with entries"),
     (lambda: nn.upsample(np.ones((1, 4, 1)), 0), ValueError, "factor: expected positive"),

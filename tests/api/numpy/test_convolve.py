@@ -82,7 +82,7 @@ def test_errors():
     for call, text in (
         (lambda: pb.convolve(x, []), "convolve: v is empty"),
         (lambda: pb.convolve(np.ones((2, 2)), x), r"convolve: expected vectors, a is \(2, 2\)"),
-        (lambda: pb.correlate(x, x, "all"), "correlate: mode: expected one of 'full', 'same'"),
+        (lambda: pb.correlate(x, x, "all"), "correlate: mode must be one of 'full', 'same'"),
         (
             lambda: pb.fft.fftconvolve(x, np.ones((2, 2))),
             "fftconvolve: ranks differ: in1 is",

@@ -113,7 +113,7 @@ def test_bins_that_make_no_sense(call: Any, text: str) -> None:
 
 
 def test_a_choice_that_is_not_there() -> None:
-    with pytest.raises(IndexError, match=r"^choose: 5 is none of 2 choices"):
+    with pytest.raises(IndexError, match=r"^choose: index 5 is out of range for 2 choices"):
         pb.choose([0, 5], [[1, 2], [3, 4]])
 
 

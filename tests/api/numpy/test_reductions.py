@@ -102,7 +102,8 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.sum([1.0], where=[1]), TypeError, "^sum: where must be bool, got int64"),
     (lambda: pb.sum([1.0], where=[[True]] * 2), ValueError, r"^sum: where of shape \(2, 1\)"),
     (lambda: pb.prod([1.0], initial=[1.0, 2.0]), ValueError, "^prod: initial must be one number"),
-    (lambda: pb.var([1.0], correction="x"), TypeError, "^var: expected a number as the correction"),  # type: ignore[arg-type]
+    (lambda: pb.var([1.0], correction="x"), TypeError, "^var: expected a number for correction"),  # type: ignore[arg-type]
+    (lambda: pb.std([1.0], ddof="1"), TypeError, "^std: expected a number for ddof, got '1'"),  # type: ignore[arg-type]
     (lambda: pb.mean([1.0], where=[True], axis=1), ValueError, "^mean: "),
     (lambda: pb.nanmax(pb.zeros(0)), ValueError, "^nanmax: "),
     (lambda: pb.average([1.0], weights=[[1.0]]), TypeError, "^average: weights .* need an axis"),

@@ -104,9 +104,9 @@ def test_topk_and_partition() -> None:
     for k in (0, -1, [1, 2]):
         assert pb.partition(x, k).shape == x.shape
         assert pb.argpartition(x, k, axis=1).dtype == "int64"
-    with pytest.raises(ValueError, match="topk: 5"):
+    with pytest.raises(ValueError, match="topk: expected k from 0 to 4, the size of axis 1, got 5"):
         pb.topk(x, 5)
-    with pytest.raises(ValueError, match="partition: entry 4"):
+    with pytest.raises(ValueError, match="partition: expected kth from -4 to 3 for axis 1, got 4"):
         pb.partition(x, 4)
 
 
@@ -256,9 +256,9 @@ def test_ends_of_quantiles() -> None:
         slope(lambda q: pb.quantile([1.0, 2.0, 4.0], q), 0.7), 4.0, rtol=1e-6
     )
     for q in (-0.1, 1.1, nan):
-        with pytest.raises(ValueError, match="quantile: expected 0 … 1"):
+        with pytest.raises(ValueError, match="quantile: expected q from 0 to 1, got"):
             pb.quantile([1.0], q)
-    with pytest.raises(ValueError, match="percentile: expected one of"):
+    with pytest.raises(ValueError, match="percentile: method must be one of"):
         pb.percentile([1.0], 5, method="best")
 
 

@@ -1,4 +1,4 @@
-"""README's table: one line for each kind of work, one column for each library."""
+"""The tables of docs/benchmarks.md: one line for each workload, one column for each library."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ END = "<!-- /bench -->"
 
 
 def begin(part: str = "") -> str:
-    """The mark before a table; a page may have several, each with the name of its part."""
+    """Return the marker before a table; a page has one table for each part."""
     name, option = (f" {part}", f" --part {part}") if part else ("", "")
-    return f"<!-- bench{name}: python -m bench.report FILE --readme README.md{option} -->"
+    return f"<!-- bench{name}: python -m bench.report FILE --page docs/benchmarks.md{option} -->"
 
 
 # Styles of pullback and the column they stand in; the last have a line of their own.
@@ -101,7 +101,7 @@ def speeds(content: dict[str, Any], row: str, unit: str) -> str:
 
 def text(content: dict[str, Any]) -> str:
     about, known = content["machine"], versions(content)
-    head = ["value and gradient, or what is said", "pullback", "in `@pb.function`"]
+    head = ["value and gradient unless stated otherwise", "pullback", "in `@pb.function`"]
     head += [f"{library} {known.get(library, '')}".strip() for library in PEERS]
     head += ["C++ by hand", "OpenBLAS alone", "limit"]
     cells = lines(content)
@@ -112,13 +112,13 @@ def text(content: dict[str, Any]) -> str:
         [
             f"Medians of `python -m bench`, some rows at a time, on {content['date'][:10]}: "
             f"{about['cores']} cores of {about['processor']},",
-            f"{about['cpu_level']} kernels{f' ({limits})' if limits else ''}. Every library in its "
-            "own process, repetitions",
-            "interleaved, the form of each peer that was fastest. *OpenBLAS alone* is the row's "
-            "matrix products and",
-            "nothing else, by the library that pullback loads; *limit* is reading and writing its "
-            "arrays, or one",
-            "call that does nothing.",
+            f"{about['cpu_level']} kernels{f' ({limits})' if limits else ''}. Each library runs in "
+            "its own process, and",
+            "repetitions are interleaved. Of each peer the fastest variant counts. *OpenBLAS "
+            "alone* is the time of the",
+            "matrix products of the row in the library that pullback loads. *limit* is the time "
+            "to read and write the",
+            "arrays of the row, or of one empty call.",
             "",
             table([head[i] for i in used], [[row[i] for i in used] for row in cells]),
             *first_calls(content, known),
@@ -127,7 +127,7 @@ def text(content: dict[str, Any]) -> str:
 
 
 def write(path: Path, content: dict[str, Any], part: str = "") -> None:
-    """Replaces what stands between the two marks."""
+    """Replace the text between the two markers of the part."""
     if content["smoke"]:
         raise SystemExit(f"{path}: the figures of a smoke run mean nothing")
     mark = begin(part)
