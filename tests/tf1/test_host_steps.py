@@ -14,8 +14,8 @@ from support.tf1 import eager, fresh_graph, graph_of_its_own, listed  # noqa: F4
 
 import pullback as pb
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1 import host_run
-from pullback.compat.tf1 import session as sessions
+from pullback.compat.tf1._run import host_run
+from pullback.compat.tf1._run import session as sessions
 
 
 @pytest.fixture

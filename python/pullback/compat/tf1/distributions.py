@@ -14,24 +14,35 @@ from typing import Any
 import numpy as np
 
 from ... import _core, random, stats
-from . import shape_functions
-from .array_ops import expand_dims, ones_like, zeros_like
-from .array_ops import shape as shape_of
-from .array_ops import stop_gradient as _constant
-from .choice_ops import concat
-from .create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
-from .cross_entropies import (
+from ._graph import shape_functions
+from ._graph.create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
+from ._graph.opdef import define
+from ._graph.shapes import TensorShape, as_dims
+from ._ops.array_ops import expand_dims, ones_like, zeros_like
+from ._ops.array_ops import shape as shape_of
+from ._ops.array_ops import stop_gradient as _constant
+from ._ops.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from ._ops.indexing_ops import concat
+from ._ops.math_ops import (
+    argmax,
+    exp,
+    greater,
+    less,
+    log,
+    reduce_sum,
+    sigmoid,
+    softplus,
+    sqrt,
+    square,
+)
+from ._ops.order_ops import where
+from ._ops.random_ops import _seeded, random_uniform
 from .dtypes import as_dtype, float32, int32
-from .math_ops import argmax, exp, greater, less, log, reduce_sum, sigmoid, softplus, sqrt, square
 from .names import absent, bind, signature_of
 from .nn import log_softmax, softmax
-from .opdef import define
-from .order_ops import where
-from .random_ops import _seeded, random_uniform
-from .shapes import TensorShape, as_dims
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Laplace",

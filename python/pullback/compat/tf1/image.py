@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from .create import convert_to_tensor, operation, scope_of
-from .math_ops import abs, add, reduce_sum
+from ._graph.create import convert_to_tensor, operation, scope_of
+from ._ops.math_ops import abs, add, reduce_sum
 from .names import absent, public_names
 
 

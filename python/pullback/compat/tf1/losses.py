@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import nn, shape_functions
-from .array_ops import ones_like, squeeze, zeros_like
-from .array_ops import shape as shape_of
-from .choice_ops import where
-from .complex_ops import abs as absolute
-from .create import cast, convert_to_tensor, known_dims, operation, scope_of
+from . import nn
+from ._graph import shape_functions
+from ._graph.create import cast, convert_to_tensor, known_dims, operation, scope_of
+from ._graph.graph import GraphKeys, get_default_graph
+from ._graph.shapes import TensorShape
+from ._ops.array_ops import ones_like, squeeze, zeros_like
+from ._ops.array_ops import shape as shape_of
+from ._ops.complex_ops import abs as absolute
+from ._ops.indexing_ops import where
+from ._ops.math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
 from .dtypes import as_dtype, float32
-from .graph import GraphKeys, get_default_graph
-from .math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
 from .names import absent, public_names, taking
-from .shapes import TensorShape
 
 
 class Reduction:

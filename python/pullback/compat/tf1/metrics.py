@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import mode
-from .array_ops import identity, ones_like, squeeze, zeros
-from .complex_ops import abs as absolute
-from .create import cast, convert_to_tensor
+from ._graph import mode
+from ._graph.create import cast, convert_to_tensor
+from ._graph.graph import GraphKeys, get_default_graph
+from ._ops.array_ops import identity, ones_like, squeeze, zeros
+from ._ops.complex_ops import abs as absolute
+from ._ops.math_ops import equal, logical_and, logical_not, reduce_sum, sqrt, square
+from ._ops.special_ops import div_no_nan
+from ._variables.variable_scope import variable_scope
+from ._variables.variables import Variable
 from .dtypes import as_dtype, float32
 from .dtypes import bool as tf_bool
-from .graph import GraphKeys, get_default_graph
 from .losses import _weighted
-from .math_ops import equal, logical_and, logical_not, reduce_sum, sqrt, square
 from .names import absent, named
-from .scalar_ops import div_no_nan
-from .variable_scope import variable_scope
-from .variables import Variable
 
 __all__ = [
     "accuracy", "false_negatives", "false_positives", "mean", "mean_absolute_error",

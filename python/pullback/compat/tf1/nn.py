@@ -9,19 +9,23 @@ from typing import Any
 import pullback as pb
 
 from ... import _core
-from . import cross_entropies, rnn, shape_functions, windows
 from . import rnn_cell as rnn_cell
-from .array_ops import pad, squeeze, stop_gradient, zeros_like
-from .array_ops import shape as shape_of
-from .blocks import depth_to_space as depth_to_space
-from .blocks import space_to_depth as space_to_depth
-from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
-from .choice_ops import concat, gather
-from .create import cast, convert_to_tensor, operation, scope_of, unary
-from .cross_entropies import *
-from .dropouts import dropout as dropout
-from .math_ops import (
+from ._graph import shape_functions
+from ._graph.create import cast, convert_to_tensor, operation, scope_of, unary
+from ._graph.opdef import like
+from ._layers import rnn
+from ._layers.rnn import *
+from ._ops import convolutions as windows
+from ._ops import cross_entropies
+from ._ops.array_ops import pad, squeeze, stop_gradient, zeros_like
+from ._ops.array_ops import shape as shape_of
+from ._ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from ._ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from ._ops.convolutions import *
+from ._ops.cross_entropies import *
+from ._ops.dropout import dropout as dropout
+from ._ops.indexing_ops import concat, gather
+from ._ops.math_ops import (
     add,
     add_n,
     divide,
@@ -37,15 +41,14 @@ from .math_ops import (
     square,
     squared_difference,
 )
-from .math_ops import sigmoid as sigmoid
-from .math_ops import softplus as softplus
-from .math_ops import tanh as tanh
+from ._ops.math_ops import sigmoid as sigmoid
+from ._ops.math_ops import softplus as softplus
+from ._ops.math_ops import tanh as tanh
+from ._ops.order_ops import in_top_k as in_top_k
+from ._ops.order_ops import top_k as top_k
+from ._ops.space_to_depth import depth_to_space as depth_to_space
+from ._ops.space_to_depth import space_to_depth as space_to_depth
 from .names import absent, public_names, taking
-from .opdef import like
-from .order_ops import in_top_k as in_top_k
-from .order_ops import top_k as top_k
-from .rnn import *
-from .windows import *
 
 relu = unary(
     "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from .array_ops import zeros
-from .base_layer import Layer
-from .choice_ops import concat, split
-from .clip import clip_by_value
-from .dropouts import dropout
+from ._control.structure import mapped
+from ._graph.shapes import TensorShape, as_dims
+from ._layers.base_layer import Layer
+from ._ops.array_ops import zeros
+from ._ops.clip_ops import clip_by_value
+from ._ops.dropout import dropout
+from ._ops.indexing_ops import concat, split
+from ._ops.math_ops import matmul, sigmoid, tanh
+from ._ops.random_ops import ones_initializer, zeros_initializer
+from ._variables.variable_scope import variable_scope
 from .dtypes import float32
-from .math_ops import matmul, sigmoid, tanh
 from .names import absent, public_names
-from .nested import mapped
-from .random_ops import ones_initializer, zeros_initializer
-from .shapes import TensorShape, as_dims
-from .variable_scope import variable_scope
 
 
 class RNNCell(Layer):

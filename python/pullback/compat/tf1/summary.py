@@ -10,12 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from ... import _core
-from . import mode
+from ._graph import mode
+from ._graph.graph import GraphKeys, get_default_graph
+from ._graph.opdef import define
+from ._graph.texts import encoded
 from .dtypes import string
-from .graph import GraphKeys, get_default_graph
 from .names import absent, public_names, taking
-from .opdef import define
-from .texts import encoded
 
 _warned = False
 

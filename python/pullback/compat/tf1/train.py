@@ -11,20 +11,21 @@ from typing import Any
 from ... import _core
 from ..._training import update_rules as rules
 from ..._training.rows import adam_by_rows
-from . import decay, mode, saver
-from .array_ops import zeros
-from .coordinator import Coordinator as Coordinator
-from .coordinator import start_queue_runners as start_queue_runners
-from .decay import *
+from ._graph import mode
+from ._graph.graph import Graph, GraphKeys, get_default_graph
+from ._ops.array_ops import zeros
+from ._training import decay, saver
+from ._training.coordinator import Coordinator as Coordinator
+from ._training.coordinator import start_queue_runners as start_queue_runners
+from ._training.decay import *
+from ._training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+from ._training.optimizer import Optimizer
+from ._training.optimizer_checks import check_rows
+from ._training.optimizer_hooks import slots_of
+from ._training.saver import *
+from ._variables.variable_scope import get_variable
 from .dtypes import as_dtype, int64
-from .graph import Graph, GraphKeys, get_default_graph
-from .moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from .names import absent, public_names
-from .optimizer import Optimizer
-from .optimizer_checks import check_rows
-from .optimizer_hooks import slots_of
-from .saver import *
-from .variable_scope import get_variable
 
 
 class GradientDescentOptimizer(Optimizer):

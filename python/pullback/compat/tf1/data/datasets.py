@@ -1,0 +1,405 @@
+"""`data.Dataset`: recipes of elements, each a list of NumPy arrays with the structure `_element`.
+
+`_start(values)` gives a new Python iterator over the elements; `values` has the arrays of the
+tensors that the recipe was given, `_sources`, and what one iterator keeps over its epochs. The
+function of a `map` is traced once, in a graph and a session of its own, that run for each element.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from collections.abc import Iterator as Rows
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .._graph import mode
+from .._graph.conversion import as_array
+from .._graph.create import convert_to_tensor, is_tensor
+from .._graph.graph import Graph, get_default_graph
+from .._graph.placeholders import placeholder
+from .._graph.shapes import common_dims
+from .._graph.tensor import SymbolicTensor
+from .._graph.texts import decoded
+from .._ops.random_ops import process_seed
+from .._run.session import Session
+from ..dtypes import as_dtype, int64, string
+from ..errors import InvalidArgumentError
+from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
+
+__all__ = ["Dataset"]
+
+_shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a graph has
+
+
+class Dataset(Elements):
+    """Elements, one after the other: tensors, or tuples and dicts of them. Methods give a new
+    dataset; numbers among their arguments may be tensors, and arguments about speed are ignored.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     rows = tf.data.Dataset.from_tensor_slices(([1, 2, 3], [0.5, 1.5, 2.5]))
+    ...     rows = rows.map(lambda n, x: n * tf.cast(2 * x, tf.int32)).repeat().batch(2)
+    ...     n = rows.make_one_shot_iterator().get_next()
+    ...     [session.run(n).tolist() for _ in range(3)]
+    [[1, 6], [15, 1], [6, 15]]
+    """
+
+    def __init__(
+        self, element: Any, sources: Iterable[Any], start: Callable[[dict[Any, Any]], Rows[Any]]
+    ) -> None:
+        self._element, self._start = element, start
+        self._sources = [*dict.fromkeys(x for x in sources if isinstance(x, SymbolicTensor))]
+
+    def __repr__(self) -> str:
+        return f"<Dataset shapes: {self.output_shapes}, types: {self.output_types}>"
+
+    def __iter__(self) -> Iterator:
+        if not mode.executing_eagerly():
+            raise RuntimeError(
+                "Dataset: expected eager mode for a Python loop; use make_one_shot_iterator"
+            )
+        return Iterator(self._element, self)
+
+    def make_one_shot_iterator(self) -> Iterator:
+        """An iterator that begins at its first use, in each session."""
+        return Iterator(self._element, self, one_shot=True)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
+        """An iterator that begins whenever its `initializer` runs, with what this is fed."""
+        if mode.executing_eagerly():
+            raise RuntimeError("make_initializable_iterator: in eager mode iterate directly")
+        return Iterator(self._element, self)
+
+    def _then(
+        self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None
+    ) -> Dataset:
+        """What `make(again, *args)` gives; `again()` begins this one. The last argument is the
+        first element of the dataset `more`, if there is one."""
+        args = tuple(convert_to_tensor(x) if is_tensor(x) else x for x in args)
+
+        def start(values: dict[Any, Any]) -> Rows[Any]:
+            found = (values[x] if isinstance(x, SymbolicTensor) else x for x in args)
+            given = (int(x) if np.ndim(x) == 0 and hasattr(x, "dtype") else x for x in found)
+            further = [next(more._start(values))] if more else []
+            return make(lambda: self._start(values), *given, *further)
+
+        sources = [*self._sources, *args, *(more._sources if more else ())]
+        return Dataset(self._element if element is None else element, sources, start)
+
+    # --- first ones
+
+    @staticmethod
+    def from_tensors(tensors: Any) -> Dataset:
+        """A single element."""
+        given = [_leaf(x) for x in leaves_of(tensors)]
+
+        def start(values: dict[Any, Any]) -> Rows[Any]:
+            return iter([[values[x] if _is_source(x) else x for x, _ in given]])
+
+        return Dataset(packed(tensors, (s for _, s in given)), (x for x, _ in given), start)
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any) -> Dataset:
+        """The entries along the first axis."""
+        whole = Dataset.from_tensors(tensors)
+        shapes = [s.dims for s in leaves_of(whole._element)]
+        if any(dims == () for dims in shapes):
+            raise ValueError(
+                "from_tensor_slices: expected tensors of rank >= 1 for tensors, got a scalar; use "
+                "from_tensors"
+            )
+        lengths = {dims[0] for dims in shapes if dims} - {None}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"from_tensor_slices: expected one length of the first axis for tensors, got "
+                f"{sorted(lengths)}"
+            )
+        rows = each(lambda s: Spec(s.dtype, s.dims and s.dims[1:]), whole._element)
+
+        def slices(again: Any) -> Rows[Any]:
+            arrays = next(again())
+            if len({len(a) for a in arrays}) > 1:
+                shapes = [a.shape for a in arrays]
+                raise InvalidArgumentError(None, f"from_tensor_slices: lengths differ: {shapes}")
+            return map(list, zip(*arrays, strict=True))
+
+        return whole._then(slices, element=rows)
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = int64) -> Dataset:
+        """Integers, as Python's `range`."""
+        kind = as_dtype(output_type)
+
+        def rows(_: Any, *ends: int) -> Rows[Any]:
+            return ([np.asarray(i, kind.dtype)] for i in range(*ends))
+
+        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(rows, *args)
+
+    @staticmethod
+    def from_generator(
+        generator: Any, output_types: Any, output_shapes: Any = None, args: Any = None
+    ) -> Dataset:
+        """What `generator(*args)`, called once an epoch, yields: nests of arrays."""
+        if not callable(generator):
+            raise TypeError(f"from_generator: expected a function, got {generator!r:.60}")
+        element = specs_of(output_types, output_shapes)
+        first = Dataset.from_tensors(tuple(args or ()))
+
+        def rows(again: Any) -> Rows[Any]:
+            ins = zip(next(again()), leaves_of(first._element), strict=True)
+            for given in generator(*(decoded(a) if s.dtype == string else a for a, s in ins)):
+                yield parts_of(element, given)
+
+        return first._then(rows, element=element)
+
+    @staticmethod
+    def zip(datasets: Any) -> Dataset:
+        """Nests of the elements of several datasets, as long as the shortest."""
+        many = leaves_of(datasets)
+
+        def start(values: dict[Any, Any]) -> Rows[Any]:
+            rows = zip(*(d._start(values) for d in many), strict=False)
+            return ([*itertools.chain(*parts)] for parts in rows)
+
+        element = each(lambda d: d._element, datasets)
+        return Dataset(element, (x for d in many for x in d._sources), start)
+
+    # --- functions of elements
+
+    def _traced(self, function: Callable[..., Any], who: str) -> tuple[Any, Any]:
+        """What a function of an element returns, a nest of tensors of a graph of its own; and a
+        function of arrays that gives some of these tensors."""
+        graph = Graph()
+        graph.seed = get_default_graph().seed
+        with graph.as_default():
+            holes = [placeholder(s.dtype, s.dims, "arg") for s in leaves_of(self._element)]
+            given = packed(self._element, holes)
+            result = function(*given) if type(given) is tuple else function(given)
+            result = tuple(result) if isinstance(result, list) else result
+            if result is None:
+                raise ValueError(f"{who}: expected tensors from the function, got None")
+            if not isinstance(result, Dataset):
+                result = each(lambda y: convert_to_tensor(y), result)
+        session = Session(graph=graph)
+
+        def compute(tensors: list[Any], arrays: Any) -> list[Any]:
+            feeds = [*zip(holes, arrays, strict=True)]
+            return [y.numpy() for y in session._results(tensors, feeds)]
+
+        return result, compute
+
+    def map(
+        self, map_func: Callable[..., Any], num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+    ) -> Dataset:  # fmt: skip
+        """`map_func` of each element; of the entries of a tuple as separate arguments. It is traced
+        once, and must not use tensors from outside: give these as elements, by `zip`."""
+        result, compute = self._traced(map_func, "map")
+        outs = leaves_of(result)
+        element = each(lambda y: Spec(y.dtype, y.dims), result)
+        # Unlike a generator, `map` goes on after an error: the next element is the next one.
+        return self._then(lambda again: map(partial(compute, outs), again()), element=element)
+
+    def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
+        """The elements of the datasets that `map_func` returns, one dataset after the other."""
+        inner, compute = self._traced(map_func, "flat_map")
+        if not isinstance(inner, Dataset):
+            raise TypeError(f"flat_map: expected a dataset from map_func, got {inner!r:.60}")
+        sources = inner._sources
+
+        def rows(again: Any) -> Rows[Any]:
+            for x in again():
+                found = compute(sources, x) if sources else []
+                yield from inner._start(dict(zip(sources, found, strict=True)))
+
+        return self._then(rows, element=inner._element)
+
+    def filter(self, predicate: Callable[..., Any]) -> Dataset:
+        """The elements for which `predicate` holds."""
+        result, compute = self._traced(predicate, "filter")
+        return self._then(lambda again: (x for x in again() if compute([result], x)[0]))
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """`transformation_func` of this dataset."""
+        return transformation_func(self)
+
+    # --- order and number
+
+    def shuffle(
+        self, buffer_size: Any, seed: int | None = None,
+        reshuffle_each_iteration: bool | None = None,
+    ) -> Dataset:  # fmt: skip
+        """Elements drawn from a buffer of the next `buffer_size`. `seed`, or that of the graph,
+        repeats the order in each program, which is not TensorFlow's order."""
+        graph = get_default_graph()
+        _shuffles[graph] = number = _shuffles.get(graph, 0) + 1
+        if seed is None and graph.seed is not None:
+            seed = number  # two of one program have orders of their own
+        seeds = [0 if s is None else s % 2**64 + 1 for s in (graph.seed, seed)]
+        if reshuffle_each_iteration is False and not any(seeds):
+            seeds = [0, process_seed()]
+        orders = itertools.count()
+
+        def rows(again: Any, size: int) -> Rows[Any]:
+            if size <= 0:
+                raise InvalidArgumentError(None, f"shuffle: expected a buffer_size > 0, got {size}")
+            epoch = next(orders) if reshuffle_each_iteration in (None, True) else 0
+            random = np.random.default_rng([*seeds, epoch] if any(seeds) else process_seed())
+            left = again()
+            buffer = [*itertools.islice(left, size)]
+            draws = (i for _ in itertools.count() for i in random.integers(size, size=256).tolist())
+            for x, i in zip(left, draws, strict=False):
+                yield buffer[i]
+                buffer[i] = x
+            random.shuffle(buffer)
+            yield from buffer
+
+        return self._then(rows, buffer_size)
+
+    def repeat(self, count: Any = None) -> Dataset:
+        """This dataset `count` times; without end if it is None or -1."""
+
+        def rows(again: Any, times: int | None) -> Rows[Any]:
+            for _ in itertools.count() if times in (None, -1) else range(times):
+                empty = True
+                for x in again():
+                    empty = False
+                    yield x
+                if empty:
+                    return
+
+        return self._then(rows, count)
+
+    def take(self, count: Any) -> Dataset:
+        """The first `count` elements; all for -1."""
+        return self._then(lambda again, n: itertools.islice(again(), None if n < 0 else n), count)
+
+    def skip(self, count: Any) -> Dataset:
+        """Without the first `count` elements; none for -1."""
+        return self._then(
+            lambda again, n: itertools.islice(again(), n, None) if n >= 0 else iter(()), count
+        )
+
+    def shard(self, num_shards: Any, index: Any) -> Dataset:
+        """Every `num_shards`-th element, from number `index` on."""
+        return self._then(
+            lambda again, n, i: itertools.islice(again(), i, None, n), num_shards, index
+        )
+
+    def concatenate(self, dataset: Dataset) -> Dataset:
+        """The elements of this one, then those of another of the same types."""
+        self._check_like(dataset, "concatenate")
+        pairs = zip(leaves_of(self._element), leaves_of(dataset._element), strict=True)
+        specs = (Spec(a.dtype, common_dims([a.dims, b.dims])) for a, b in pairs)
+
+        def start(values: dict[Any, Any]) -> Rows[Any]:
+            return itertools.chain(self._start(values), dataset._start(values))
+
+        element = packed(self._element, specs)
+        return Dataset(element, [*self._sources, *dataset._sources], start)
+
+    def enumerate(self, start: int = 0) -> Dataset:
+        """Pairs of a number and an element."""
+        return Dataset.zip((Dataset.range(start, 2**63 - 1), self))
+
+    def prefetch(self, buffer_size: Any = None) -> Dataset:
+        """This dataset: elements are made when they are taken."""
+        return self
+
+    def cache(self, filename: str = "") -> Dataset:
+        """Keeps the elements of the first epoch of each iterator in memory for the later ones."""
+
+        def start(values: dict[Any, Any]) -> Rows[Any]:
+            if start in values:
+                yield from values[start]
+                return
+            kept = []
+            for x in self._start(values):
+                kept.append(x)
+                yield x
+            values[start] = kept
+
+        return Dataset(self._element, self._sources, start)
+
+    # --- batches
+
+    def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset:
+        """Stacks of `batch_size` elements; the last one may be smaller, unless it is dropped."""
+        return self._batched(
+            batch_size, drop_remainder, [s.dims for s in leaves_of(self._element)], None
+        )
+
+    def padded_batch(
+        self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
+        drop_remainder: bool = False,
+    ) -> Dataset:  # fmt: skip
+        """Stacks of elements filled up to `padded_shapes`; where these have None, to the largest of
+        the batch. The padding is zero, or `padding_values`."""
+        shapes = self.output_shapes if padded_shapes is None else padded_shapes
+        wanted = [s.dims for s in leaves_of(specs_of(self.output_types, shapes))]
+        kinds = leaves_of(self.output_types)
+        given = [None] * len(kinds) if padding_values is None else leaves_of(padding_values)
+        fill = tuple(
+            np.zeros((), t.dtype) if v is None else convert_to_tensor(v, t)
+            for v, t in zip(given, kinds, strict=True)
+        )
+        return self._batched(batch_size, drop_remainder, wanted, Dataset.from_tensors(fill))
+
+    def _batched(self, size: Any, drop: bool, shapes: list[Any], fills: Any) -> Dataset:
+        def rows(again: Any, size: int, fill: Any = None) -> Rows[Any]:
+            if size <= 0:
+                raise InvalidArgumentError(
+                    None, f"batch_size must be greater than zero, got {size}"
+                )
+            left = again()
+            while chunk := list(itertools.islice(left, size)):
+                if len(chunk) == size or not drop:
+                    yield [
+                        _stacked(xs, None if fill is None else fill[k], shapes[k])
+                        for k, xs in enumerate(zip(*chunk, strict=True))
+                    ]
+
+        count = size if drop and isinstance(size, int) else None
+        specs = (
+            Spec(s.dtype, None if dims is None else (count, *dims))
+            for s, dims in zip(leaves_of(self._element), shapes, strict=True)
+        )
+        return self._then(rows, size, element=packed(self._element, specs), more=fills)
+
+
+def _is_source(x: Any) -> bool:
+    return isinstance(x, SymbolicTensor)
+
+
+def _leaf(value: Any) -> tuple[Any, Spec]:
+    """A tensor of the graph as it is, anything else as an array; and what is known of it."""
+    x = convert_to_tensor(value) if is_tensor(value) else value
+    if _is_source(x):
+        return x, Spec(x.dtype, x.dims)
+    array, dtype = as_array(x.numpy() if is_tensor(x) else x, None)
+    return array, Spec(dtype, array.shape)
+
+
+def _stacked(arrays: Any, fill: Any, dims: Any) -> Any:
+    if fill is not None:
+        most = np.max([a.shape for a in arrays], 0)
+        shape = [int(n) if d is None else d for d, n in zip(dims, most, strict=True)]
+        if any(n > d for n, d in zip(most, shape, strict=True)):
+            raise InvalidArgumentError(
+                None, f"padded_batch: expected shapes up to {tuple(shape)}, got {tuple(most)}"
+            )
+        made = np.full((len(arrays), *shape), fill)
+        for i, a in enumerate(arrays):
+            corner: Any = (i, *map(slice, a.shape))
+            made[corner] = a
+        return made
+    if len({a.shape for a in arrays}) > 1:
+        shapes = sorted({a.shape for a in arrays})
+        raise InvalidArgumentError(
+            None, f"batch: expected elements of one shape, got {shapes}; use padded_batch"
+        )
+    return np.array(arrays)
