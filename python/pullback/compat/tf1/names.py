@@ -13,11 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-__all__ = [
-    "absent", "advice_of", "bind", "named", "near", "public_names", "signature_of", "taking"
-]  # fmt: skip
-
-
 F = TypeVar("F")
 
 

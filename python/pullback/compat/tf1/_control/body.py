@@ -37,11 +37,6 @@ from .._run.host_run import HostRun
 from .._run.instantiate import Run, Slot, Unwritten, WantsValues
 from ..errors import InvalidArgumentError
 
-__all__ = [
-    "BodyRun", "OwnRule", "Piece", "argument_of", "outputs_of", "own_rule_of", "piece_of", "pieces",
-    "recorded",
-]  # fmt: skip
-
 # What exists once, wherever it is made.
 _OUTSIDE = {"VariableV2", "Placeholder"}
 

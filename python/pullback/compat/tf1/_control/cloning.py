@@ -13,8 +13,6 @@ from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import opaque
 from .body import outputs_of, pieces
 
-__all__ = ["LEAVES", "Copies", "copied", "only_computes", "outputs_like"]
-
 LEAVES = frozenset({"Const", "ReadVariableOp"})
 # Rows without a function that compute nevertheless.
 _COMPUTED = frozenset({"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"})

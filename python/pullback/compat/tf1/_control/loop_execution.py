@@ -22,8 +22,6 @@ from .._run.instantiate import Run, WantsValues
 from .body import BodyRun, Piece
 from .trip_count import Counter, counter_of, without, written_in_turn
 
-__all__ = ["Again", "blank", "is_blank"]
-
 
 def is_blank(flow: Any) -> bool:
     """Whether nothing was written to a TensorArray that does not know its elements."""

@@ -13,8 +13,6 @@ from ..dtypes import as_dtype
 from ..errors import WrongDtypeError
 from .tensor_array import TensorArray
 
-__all__ = ["Nest", "callable_or_raise", "mapped"]
-
 
 def mapped(function: Callable[..., Any], *nests: Any) -> Any:
     """A function of the leaves at the same place of nests."""

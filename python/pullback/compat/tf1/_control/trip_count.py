@@ -19,8 +19,6 @@ from .._graph.tensor import SymbolicTensor as Tensor
 from .._run.instantiate import Run
 from .body import BodyRun, Piece
 
-__all__ = ["Counter", "counter_of", "without", "written_in_turn"]
-
 
 @dataclass(frozen=True)
 class Counter:

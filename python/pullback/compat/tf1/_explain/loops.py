@@ -31,8 +31,6 @@ from .._ops.indexing_ops import concat, stack
 from ..dtypes import int32
 from .steps import assigns, number_of
 
-__all__ = ["Below", "opened_below"]
-
 # As many records may stand for the iterations of a loop; of more iterations so many loops are made.
 _RECORDS, _LOOPS = 1024, 16
 _CONTROL = ("While", "Scan", "If")

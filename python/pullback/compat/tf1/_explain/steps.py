@@ -16,8 +16,6 @@ from .._graph.operation import Operation
 from .._graph.registry import Rule, find_rule
 from .._graph.tensor import SymbolicTensor as Tensor
 
-__all__ = ["GraphAncestry", "GraphStep", "assigns", "number_of", "op_of", "place_of", "steps_of"]
-
 _OUTPUTS = 20  # bits of a number that say which output it is
 
 # What reasons know operations by, where the main namespace computes the same of the same operands.

@@ -19,8 +19,6 @@ from .steps import GraphAncestry, assigns, number_of, op_of, place_of, steps_of
 if TYPE_CHECKING:
     from .questions import GraphQuestion
 
-__all__ = ["why_apart"]
-
 
 def why_apart(question: GraphQuestion, ancestry: Ancestry) -> Finding:
     if question.source.graph is not question.graph:

@@ -10,8 +10,6 @@ from .._graph.opdef import OpDef, define, pull_through
 from .._graph.operation import Operation
 from .._graph.tensor import argument, opaque
 
-__all__ = ["built_in"]
-
 
 def built_in(op: Operation, row: OpDef, upstream: list[Any], live: list[int]) -> list[Any]:
     """The rule of another type, of which only the core knows: one more

@@ -9,8 +9,6 @@ import pullback
 from .._graph.graph import _stack as stack
 from .._graph.tensor import as_core, as_eager
 
-__all__ = ["gradients_in_function"]
-
 
 def gradients_in_function(
     groups: list[list[Any]], weights: list[Any] | None, unconnected: str

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from .operation import Operation
 from .tensor import SymbolicTensor as Tensor
 
-__all__ = ["ancestors", "check_outside"]
-
 
 def ancestors(ys: Iterable[Tensor]) -> list[Operation]:
     """The operations that these tensors are made from, oldest first."""

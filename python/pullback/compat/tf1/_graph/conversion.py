@@ -13,8 +13,6 @@ from ..dtypes import bool as tf_bool
 from .shapes import Dimension, TensorShape
 from .texts import encoded, is_text
 
-__all__ = ["as_array", "as_static", "on_values"]
-
 
 def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
     """A value as an array of a supported dtype."""

@@ -29,8 +29,6 @@ from .opdef import DOMAINS, NAMES, OPS, OpDef, define
 from .shapes import as_dims
 from .tensor import EagerTensor, SymbolicTensor, as_eager
 
-__all__ = ["convert_to_tensor"]
-
 
 def is_tensor(x: Any) -> bool:
     """Whether a value is a tensor or a variable of the present mode already."""

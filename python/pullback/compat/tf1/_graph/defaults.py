@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-__all__ = ["get_default_session", "session_for"]
-
 
 class _Stack(threading.local):
     def __init__(self) -> None:

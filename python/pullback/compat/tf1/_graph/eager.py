@@ -17,8 +17,6 @@ from .opdef import OpDef, build, pull_through
 from .registry import find_rule, is_registered, missing
 from .tensor import as_core, as_eager
 
-__all__ = ["apply"]
-
 
 def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
     """The outputs of a row; static inputs are Python values."""

@@ -24,8 +24,6 @@ from .shape_functions import ALL
 from .shapes import Dims, as_dims, shape_text
 from .tensor import UNKNOWN, SymbolicTensor, argument, opaque, stands_for
 
-__all__ = ["infer"]
-
 FAILURES = (ValueError, IndexError, RuntimeError, OverflowError, MemoryError)
 _LONGEST_VALUE = 64
 

@@ -37,8 +37,6 @@ from typing import Any
 from .... import _core
 from ..dtypes import DType
 
-__all__ = ["ALIASES", "OPS", "OpDef", "define"]
-
 
 @dataclass(frozen=True, eq=False)
 class OpDef:

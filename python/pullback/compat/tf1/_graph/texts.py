@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["decoded", "encoded", "is_text"]
-
 _texts = [b""]  # of zeros
 _places = {b"": 0}
 _adding = threading.Lock()

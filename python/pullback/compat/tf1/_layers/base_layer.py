@@ -24,8 +24,6 @@ from .._variables.variable_scope import get_variable, variable_scope
 from ..dtypes import as_dtype, float32
 from ..names import bind, signature_of, taking
 
-__all__ = ["Layer", "layer_function"]
-
 
 def _snake(name: str) -> str:
     """Conv2D as conv2d, BasicLSTMCell as basic_lstm_cell."""

@@ -11,7 +11,7 @@ from .._graph.create import cast, constant_of, convert_to_tensor, scope_of
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from ..dtypes import as_dtype, float32, int64
-from ..names import public_names, taking
+from ..names import taking
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, zeros_like
 from .indexing_ops import concat, gather
 from .math_ops import equal, expm1, log, log1p, matmul, multiply, reduce_any, reduce_sum
@@ -133,6 +133,3 @@ def _sampled_logits(
     other_logits = other_logits - log(cast(sampled_count, dtype))
     truths = concat([ones_like(true_logits) / num_true, zeros_like(other_logits)], 1)
     return concat([true_logits, other_logits], 1), truths
-
-
-__all__ = public_names(globals())

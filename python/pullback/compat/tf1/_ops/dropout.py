@@ -13,8 +13,6 @@ from .array_ops import shape as shape_of
 from .math_ops import multiply
 from .random_ops import random_uniform
 
-__all__ = ["dropout"]
-
 
 def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
         name: str | None = None, rate: Any = None) -> Any:  # fmt: skip

@@ -12,8 +12,6 @@ from .... import _core
 from ...._explain.ancestry import Place
 from .._graph.tensor import SymbolicTensor as Tensor
 
-__all__ = ["Look", "looks_behind", "note_run"]
-
 _MOST, _LARGEST = 256, 10_000  # looks that are kept, and elements of one
 
 

@@ -15,8 +15,6 @@ from .._graph.texts import decoded, encoded
 from .._ops.indexed_slices import IndexedSlices, IndexedSlicesValue, mapped
 from ..dtypes import string
 
-__all__ = ["as_value", "fed_tensor", "feed_array", "feed_pairs", "flat_fetches"]
-
 
 def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
     """The tensors and operations in a nest."""

@@ -25,8 +25,6 @@ from .._graph.operation import Operation
 from ..errors import InvalidArgumentError, OpError
 from .instantiate import Feed, Program, Run, Slot, WantsValues
 
-__all__ = ["HostProgram", "HostRun", "Steps"]
-
 _MOST_PROGRAMS = 64
 # The dtypes and shapes of the results of each operation.
 Kinds = tuple[tuple[Operation, Any], ...]

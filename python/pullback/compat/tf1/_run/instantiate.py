@@ -21,8 +21,6 @@ from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import argument, opaque
 from ..errors import FailedPreconditionError, InvalidArgumentError, OpError
 
-__all__ = ["Feed", "Program", "Slot", "Unwritten", "WantsValues", "make_program"]
-
 
 class Unwritten(ValueError):
     """Something is read that was not written yet."""

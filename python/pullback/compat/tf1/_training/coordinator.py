@@ -11,8 +11,6 @@ from typing import Any
 
 from ..errors import OutOfRangeError
 
-__all__ = ["Coordinator", "start_queue_runners"]
-
 
 class Coordinator:
     """Asks several threads to stop. The first error that a thread reports by `request_stop` or

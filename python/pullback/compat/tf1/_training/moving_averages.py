@@ -16,8 +16,6 @@ from .._variables.variables import moving_average_variables, trainable_variables
 from ..dtypes import as_dtype
 from .optimizer_hooks import slot_variable
 
-__all__ = ["ExponentialMovingAverage", "assign_moving_average"]
-
 
 def assign_moving_average(
     variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None

@@ -40,8 +40,6 @@ from .optimizer_checks import (
 )
 from .optimizer_hooks import OptimizerHooks
 
-__all__ = ["Optimizer"]
-
 
 class Optimizer(OptimizerHooks):
     """The base of all optimizers.

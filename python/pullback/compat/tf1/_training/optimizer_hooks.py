@@ -22,8 +22,6 @@ from .._variables.variable_scope import get_variable, variable_scope
 from .._variables.variables import Variable
 from ..dtypes import as_dtype
 
-__all__ = ["OptimizerHooks", "slot_variable", "slots_of"]
-
 
 def slot_variable(x: Any, value: Any, name: str) -> Any:
     """A variable named after another variable or tensor. As in TensorFlow, variable scopes prefix

@@ -34,8 +34,6 @@ from ..dtypes import DType, as_dtype, string
 from ..names import ROOT
 from .optimizer import Optimizer
 
-__all__ = ["Stored", "rebuilt"]
-
 
 class NotStorableError(Exception):
     """What cannot be written, and why."""

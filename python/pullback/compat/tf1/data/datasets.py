@@ -30,8 +30,6 @@ from ..dtypes import as_dtype, int64, string
 from ..errors import InvalidArgumentError
 from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
 
-__all__ = ["Dataset"]
-
 _shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a graph has
 
 

@@ -27,8 +27,6 @@ from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
-__all__ = ["Iterator"]
-
 
 @dataclass(frozen=True)
 class Spec:

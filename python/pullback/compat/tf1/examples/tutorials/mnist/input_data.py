@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from ......datasets import load_mnist
 from ...._graph.graph import get_default_graph
 
-__all__ = ["DataSet", "Datasets", "read_data_sets"]
-
 
 class DataSet:
     """Images (n, 784) of float32 in [0, 1] and labels, given out in batches.
