@@ -55,7 +55,6 @@ from . import raw_ops as raw_ops
 from . import saved_model as saved_model
 from . import summary as summary
 from . import train as train
-from ._control.cond import *
 from ._control.function import *
 from ._control.recompute import *
 from ._control.scan import *
@@ -65,7 +64,6 @@ from ._control.while_loop import *
 from ._explain.questions import *
 from ._gradients.backprop import *
 from ._gradients.custom_gradients import *
-from ._gradients.jacobians import *
 from ._gradients.tape import *
 from ._graph.create import cast as cast
 from ._graph.create import convert_to_tensor as convert_to_tensor
@@ -73,17 +71,18 @@ from ._graph.create import is_tensor as is_tensor
 from ._graph.defaults import get_default_session as get_default_session
 from ._graph.graph import *
 from ._graph.mode import *
+from ._graph.mode import __version__ as __version__
 from ._graph.operation import *
 from ._graph.placeholders import *
 from ._graph.registry import *
 from ._graph.shapes import *
-from ._graph.switches import *
-from ._graph.switches import __version__ as __version__
 from ._graph.tensor import *
 from ._ops.array_ops import *
 from ._ops.check_ops import *
 from ._ops.clip_ops import *
 from ._ops.complex_ops import *
+from ._ops.convolutions import depth_to_space as depth_to_space
+from ._ops.convolutions import space_to_depth as space_to_depth
 from ._ops.grouping import *
 from ._ops.indexed_slices import *
 from ._ops.indexing_ops import *
@@ -96,7 +95,6 @@ from ._ops.printing import *
 from ._ops.random_ops import *
 from ._ops.scatter_ops import *
 from ._ops.slicing_ops import *
-from ._ops.space_to_depth import *
 from ._ops.special_ops import *
 from ._run.session import *
 from ._training.moving_averages import assign_moving_average as assign_moving_average

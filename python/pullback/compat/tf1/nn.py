@@ -19,10 +19,12 @@ from ._ops import convolutions as windows
 from ._ops import cross_entropies
 from ._ops.array_ops import pad, squeeze, stop_gradient, zeros_like
 from ._ops.array_ops import shape as shape_of
-from ._ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from ._ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from ._ops.convolutions import *
+from ._ops.convolutions import depth_to_space as depth_to_space
+from ._ops.convolutions import space_to_depth as space_to_depth
 from ._ops.cross_entropies import *
+from ._ops.cross_entropies import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from ._ops.cross_entropies import uniform_candidate_sampler as uniform_candidate_sampler
 from ._ops.dropout import dropout as dropout
 from ._ops.indexing_ops import concat, gather
 from ._ops.math_ops import (
@@ -46,8 +48,6 @@ from ._ops.math_ops import softplus as softplus
 from ._ops.math_ops import tanh as tanh
 from ._ops.order_ops import in_top_k as in_top_k
 from ._ops.order_ops import top_k as top_k
-from ._ops.space_to_depth import depth_to_space as depth_to_space
-from ._ops.space_to_depth import space_to_depth as space_to_depth
 from .names import absent, public_names, taking
 
 relu = unary(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ._control.structure import mapped
+from ._control.tensor_array import mapped
 from ._graph.shapes import TensorShape, as_dims
 from ._layers.base_layer import Layer
 from ._ops.array_ops import zeros

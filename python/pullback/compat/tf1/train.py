@@ -20,8 +20,7 @@ from ._training.coordinator import start_queue_runners as start_queue_runners
 from ._training.decay import *
 from ._training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from ._training.optimizer import Optimizer
-from ._training.optimizer_checks import check_rows
-from ._training.optimizer_hooks import slots_of
+from ._training.optimizer_hooks import check_rows, slots_of
 from ._training.saver import *
 from ._variables.variable_scope import get_variable
 from .dtypes import as_dtype, int64

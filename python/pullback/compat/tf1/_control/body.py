@@ -24,7 +24,6 @@ from typing import Any
 
 from .... import _core
 from .._gradients.backprop import answers_of, carries, differentiable_inputs
-from .._graph.ancestry import ancestors
 from .._graph.conversion import as_static
 from .._graph.create import convert_to_tensor
 from .._graph.graph import Graph
@@ -32,7 +31,7 @@ from .._graph.inference import FAILURES, as_python
 from .._graph.opdef import OPS, define
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.tensor import opaque, stands_for
+from .._graph.tensor import ancestors, opaque, stands_for
 from .._run.host_run import HostRun
 from .._run.instantiate import Run, Slot, Unwritten, WantsValues
 from ..errors import InvalidArgumentError

@@ -14,7 +14,7 @@ from .._ops.indexing_ops import concat, stack
 from ..dtypes import as_dtype
 from ..names import named
 from .body import argument_of, piece_of, recorded
-from .structure import Nest, callable_or_raise
+from .tensor_array import Nest, callable_or_raise
 
 __all__ = ["foldl", "foldr", "map_fn", "scan"]
 

@@ -21,12 +21,12 @@ from .._control.body import (
     pieces,
     recorded,
 )  # fmt: skip
-from .._control.cloning import LEAVES, Copies, copied, only_computes
-from .._graph.ancestry import ancestors
+from .._control.recompute import LEAVES, Copies, copied, only_computes
 from .._graph.create import convert_to_tensor
 from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.tensor import ancestors
 from .._ops.indexing_ops import concat, stack
 from ..dtypes import int32
 from .steps import assigns, number_of

@@ -10,9 +10,9 @@ from .... import _core
 from ...._explain.ancestry import Ancestry, Step
 from ...._explain.apart import VIEWS, made_after
 from ...._explain.finding import Finding
-from .._graph.ancestry import ancestors
 from .._graph.operation import Operation
-from .._run.exported_values import looks_behind
+from .._graph.tensor import ancestors
+from .._run.fetches import looks_behind
 from .._variables.variables import Variable
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, steps_of
 

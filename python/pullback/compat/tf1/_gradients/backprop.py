@@ -25,14 +25,13 @@ from .... import _core
 from ...._autodiff.gradients import with_zeros
 from ...._runtime import questions, settings
 from .._graph import mode
-from .._graph.ancestry import ancestors, check_outside
 from .._graph.create import apply, convert_to_tensor, graph_of
 from .._graph.inference import FAILURES
 from .._graph.opdef import OpDef, define
 from .._graph.operation import Operation
 from .._graph.registry import checked_results, find_rule
 from .._graph.shapes import TensorShape
-from .._graph.tensor import UNKNOWN, SymbolicTensor, opaque
+from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
 from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
 from ..dtypes import as_dtype
 from .builtin_rules import built_in

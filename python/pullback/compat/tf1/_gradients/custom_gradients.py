@@ -22,14 +22,13 @@ from ...._autodiff.custom import Decoration, undecorated
 from ...._autodiff.custom_rule import NUMBER, OTHER, TENSOR, CustomRule
 from ...._core import flatten, unflatten
 from .._graph import mode, shape_functions
-from .._graph.ancestry import ancestors
 from .._graph.create import convert_to_tensor, graph_of, is_tensor
 from .._graph.graph import GraphKeys
 from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.tensor import argument, as_eager
+from .._graph.tensor import ancestors, argument, as_eager
 from .._ops.indexed_slices import total_of
 from .backprop import pull_back
 

@@ -80,7 +80,7 @@ class Graph:
         self.variable_store: dict[str, Any] = {}
         self.variable_scopes: list[Any] = []
         self.variable_scope_names: set[str] = set()
-        self.looks: list[Any] = []  # while debugging: what runs have answered; see graph_looks.py
+        self.looks: list[Any] = []  # while debugging: what runs have answered; see fetches.py
         self.fed_looks: dict[Any, list[Any]] = {}
 
     # --- operations

@@ -8,7 +8,7 @@ as the run will build it and is asked about gradients; see inference.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,6 @@ from .defaults import session_for
 from .operation import Operation
 from .shapes import Dims, TensorShape, as_dims, shape_text
 
-__all__ = ["Tensor"]
-
-
 if TYPE_CHECKING:
 
     def _operator(self: Any, other: Any, /) -> Any: ...
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Operators:
-    """Has both sides of every operator; operators.py and choice_ops.py put them here."""
+    """Has both sides of every operator; operators.py and indexing_ops.py put them here."""
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -222,3 +219,32 @@ def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
     if not inputs:
         return fresh
     return _core.custom([fresh], inputs, _core.Rule(rule, "a shape that is not known yet"))[0]
+
+
+def ancestors(ys: Iterable[SymbolicTensor]) -> list[Operation]:
+    """The operations that these tensors are made from, oldest first."""
+    seen: set[Operation] = set()
+    pending = [y.op for y in ys]
+    while pending:
+        op = pending.pop()
+        if op not in seen:
+            seen.add(op)
+            pending.extend(x.op for x in op.inputs)
+    return sorted(seen, key=lambda op: op.number)
+
+
+def check_outside(targets: list[SymbolicTensor], sources: list[SymbolicTensor]) -> None:
+    """Inside of a loop's body, what a loop variable begins with says nothing of its value."""
+    arguments = (op for op in ancestors(targets) if op.type == "LoopArgument")
+    initial = [x for op in arguments if (x := op.attrs["initial"]) is not None]
+    before = {*ancestors(initial)} if initial else set()
+    for x in sources:
+        if x.op in before:
+            raise ValueError(
+                f"gradients: cannot compute the gradient inside while loop with respect to "
+                f"'{x.name}', through the initial value of a loop variable; take it by the loop "
+                "variable, or outside of the loop"
+            )
+
+
+__all__ = ["Tensor"]

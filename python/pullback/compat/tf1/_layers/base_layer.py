@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any
 
-from .._control.structure import mapped
+from .._control.tensor_array import mapped
 from .._graph import mode
 from .._graph.create import _contains_tensor, cast, convert_to_tensor, is_tensor
 from .._graph.graph import GraphKeys, get_default_graph

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...._core import flatten
 from .._control.scan import _along
-from .._control.structure import mapped
+from .._control.tensor_array import mapped
 from .._graph.create import cast, convert_to_tensor
 from .._graph.shapes import TensorShape
 from .._ops.array_ops import range as times

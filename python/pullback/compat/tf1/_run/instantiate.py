@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .... import _core
-from .._graph.ancestry import ancestors
 from .._graph.conversion import as_static
 from .._graph.opdef import build, pull_through
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.tensor import argument, opaque
+from .._graph.tensor import ancestors, argument, opaque
 from ..errors import FailedPreconditionError, InvalidArgumentError, OpError
 
 
@@ -206,7 +205,7 @@ class Run:
     behind: MutableMapping[Operation, frozenset[Any]] = field(default_factory=dict)
     effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
     cut: list[Any] = field(default_factory=list)  # what gradients inside a body do not pass
-    kind: Any = None  # of the runs of bodies; see bodies.py
+    kind: Any = None  # of the runs of bodies; see body.py
 
     def all(
         self, fetches: Sequence[Any], feeds: Sequence[Feed], used: Sequence[Operation]

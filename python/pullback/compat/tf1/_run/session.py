@@ -24,8 +24,7 @@ from .._graph.mode import executing_eagerly
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._ops.indexed_slices import mapped
-from .exported_values import note_run
-from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches
+from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, note_run
 from .host_run import HostProgram, Steps
 from .instantiate import Feed, Program, Run, Slot, make_program, needed_operations, static_feeds
 

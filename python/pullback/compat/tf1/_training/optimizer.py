@@ -31,14 +31,14 @@ from .._ops.indexed_slices import IndexedSlices
 from .._variables.variables import Variable
 from ..dtypes import as_dtype
 from ..names import bind, signature_of
-from .optimizer_checks import (
+from .optimizer_hooks import (
+    OptimizerHooks,
     check_rows,
     checked_loss,
     checked_pair,
     checked_variables,
     no_gradients,
 )
-from .optimizer_hooks import OptimizerHooks
 
 
 class Optimizer(OptimizerHooks):

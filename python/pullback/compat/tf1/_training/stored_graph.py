@@ -18,7 +18,7 @@ import numpy as np
 
 from .... import _core
 from .._control.body import Piece
-from .._control.cloning import outputs_like
+from .._control.recompute import outputs_like
 from .._control.script_ops import _raw
 from .._graph.create import core_constant
 from .._graph.graph import Graph

@@ -16,13 +16,12 @@ import numpy as np
 
 from .... import _core
 from .._graph import mode
-from .._graph.ancestry import ancestors
 from .._graph.create import convert_to_tensor
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.shapes import Dims, TensorShape, as_dims
-from .._graph.tensor import Tensor, as_eager
+from .._graph.tensor import Tensor, ancestors, as_eager
 from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError

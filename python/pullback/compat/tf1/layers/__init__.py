@@ -1,6 +1,6 @@
 # ruff: noqa: F403 (the names of a whole namespace)
 """`tf.layers`: dropout, batch normalisation and flatten; what has a kernel, and pooling, is in
-window_layers. A function makes a layer of the class beside it and calls it once."""
+windowed.py. A function makes a layer of the class beside it and calls it once."""
 
 from __future__ import annotations
 
