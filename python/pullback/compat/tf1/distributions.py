@@ -18,6 +18,7 @@ from ._graph import shape_functions
 from ._graph.create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
 from ._graph.opdef import define
 from ._graph.shapes import TensorShape, as_dims
+from ._ops import math_ops
 from ._ops.array_ops import expand_dims, ones_like, zeros_like
 from ._ops.array_ops import shape as shape_of
 from ._ops.array_ops import stop_gradient as _constant
@@ -26,18 +27,6 @@ from ._ops.cross_entropies import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from ._ops.indexing_ops import concat
-from ._ops.math_ops import (
-    argmax,
-    exp,
-    greater,
-    less,
-    log,
-    reduce_sum,
-    sigmoid,
-    softplus,
-    sqrt,
-    square,
-)
 from ._ops.order_ops import where
 from ._ops.random_ops import _seeded, random_uniform
 from .dtypes import as_dtype, float32, int32
@@ -149,11 +138,11 @@ class Distribution:
 
     def prob(self, value: Any, name: str = "prob") -> Any:
         """The density, or the probability, of a value."""
-        return exp(self.log_prob(value))
+        return math_ops.exp(self.log_prob(value))
 
     def stddev(self, name: str = "stddev") -> Any:
         """The standard deviation."""
-        return sqrt(self.variance())
+        return math_ops.sqrt(self.variance())
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Any:
         """The divergence of another distribution from this one."""
@@ -294,7 +283,7 @@ class OfLogits(Distribution):
 def _expected(probs: Any, logs: Any) -> Any:
     none = zeros_like(logs)
     p = probs + none
-    return reduce_sum(where(p > 0, p * logs, none), -1)
+    return math_ops.reduce_sum(where(p > 0, p * logs, none), -1)
 
 
 class Categorical(OfLogits):
@@ -302,7 +291,7 @@ class Categorical(OfLogits):
 
     def _complete(self) -> None:
         if "probs" in vars(self):
-            self.logits = log(self.probs)
+            self.logits = math_ops.log(self.probs)
         else:
             self.probs = softmax(self.logits)
         self.event_size = shape_of(self.logits)[-1]
@@ -328,7 +317,7 @@ class Categorical(OfLogits):
 
     def mode(self, name: str = "mode") -> Any:
         """The most likely class."""
-        return cast(argmax(self.logits, -1), self._dtype)
+        return cast(math_ops.argmax(self.logits, -1), self._dtype)
 
 
 class Bernoulli(OfLogits):
@@ -336,13 +325,13 @@ class Bernoulli(OfLogits):
 
     def _complete(self) -> None:
         if "probs" in vars(self):
-            self.logits = log(self.probs) - log(1 - self.probs)
+            self.logits = math_ops.log(self.probs) - math_ops.log(1 - self.probs)
         else:
-            self.probs = sigmoid(self.logits)
+            self.probs = math_ops.sigmoid(self.logits)
 
     def _sample(self, shape: Any) -> Any:
         draws = random_uniform(shape, dtype=self.probs.dtype)
-        return cast(less(draws, _constant(self.probs)), self._dtype)
+        return cast(math_ops.less(draws, _constant(self.probs)), self._dtype)
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Any:
         """The logarithm of the probability of 0 or 1."""
@@ -353,7 +342,7 @@ class Bernoulli(OfLogits):
 
     def entropy(self, name: str = "entropy") -> Any:
         """The entropy."""
-        return self.logits * (1 - sigmoid(self.logits)) + softplus(-self.logits)
+        return self.logits * (1 - math_ops.sigmoid(self.logits)) + math_ops.softplus(-self.logits)
 
     def mean(self, name: str = "mean") -> Any:
         """The probability of 1."""
@@ -365,12 +354,12 @@ class Bernoulli(OfLogits):
 
     def mode(self, name: str = "mode") -> Any:
         """The more likely number."""
-        return cast(greater(self.probs, 0.5), self._dtype)
+        return cast(math_ops.greater(self.probs, 0.5), self._dtype)
 
 
 def _between_normals(a: Any, b: Any) -> Any:
-    ratio = square(a.scale / b.scale)
-    return square((a.loc - b.loc) / b.scale) / 2 + (ratio - 1 - log(ratio)) / 2
+    ratio = math_ops.square(a.scale / b.scale)
+    return math_ops.square((a.loc - b.loc) / b.scale) / 2 + (ratio - 1 - math_ops.log(ratio)) / 2
 
 
 def _between_classes(a: Any, b: Any) -> Any:
@@ -378,8 +367,10 @@ def _between_classes(a: Any, b: Any) -> Any:
 
 
 def _between_bits(a: Any, b: Any) -> Any:
-    one = sigmoid(a.logits) * (softplus(-b.logits) - softplus(-a.logits))
-    return one + sigmoid(-a.logits) * (softplus(b.logits) - softplus(a.logits))
+    one = math_ops.sigmoid(a.logits) * (math_ops.softplus(-b.logits) - math_ops.softplus(-a.logits))
+    return one + math_ops.sigmoid(-a.logits) * (
+        math_ops.softplus(b.logits) - math_ops.softplus(a.logits)
+    )
 
 
 _DIVERGENCES = {

@@ -16,7 +16,7 @@ from ._graph.opdef import like
 from ._layers import rnn
 from ._layers.rnn import *
 from ._ops import convolutions as windows
-from ._ops import cross_entropies
+from ._ops import cross_entropies, math_ops
 from ._ops.array_ops import pad, squeeze, stop_gradient, zeros_like
 from ._ops.array_ops import shape as shape_of
 from ._ops.convolutions import *
@@ -27,22 +27,6 @@ from ._ops.cross_entropies import log_uniform_candidate_sampler as log_uniform_c
 from ._ops.cross_entropies import uniform_candidate_sampler as uniform_candidate_sampler
 from ._ops.dropout import dropout as dropout
 from ._ops.indexing_ops import concat, gather
-from ._ops.math_ops import (
-    add,
-    add_n,
-    divide,
-    equal,
-    matmul,
-    maximum,
-    multiply,
-    pow,
-    reduce_mean,
-    reduce_prod,
-    reduce_sum,
-    rsqrt,
-    square,
-    squared_difference,
-)
 from ._ops.math_ops import sigmoid as sigmoid
 from ._ops.math_ops import softplus as softplus
 from ._ops.math_ops import tanh as tanh
@@ -138,7 +122,7 @@ def swish(features: Any) -> Any:
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
     """x · weights + biases."""
     with scope_of(name or "xw_plus_b", x, weights, biases) as scope:
-        return bias_add(matmul(x, weights), biases, name=scope)
+        return bias_add(math_ops.matmul(x, weights), biases, name=scope)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
@@ -146,8 +130,10 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
     """x / √max(sum(x²), ε), along axes."""
     with scope_of(name or "l2_normalize", x) as scope:
         x = convert_to_tensor(x)
-        total = reduce_sum(square(x), dim if axis is None else axis, keepdims=True)
-        return multiply(x, rsqrt(maximum(total, epsilon)), name=scope)
+        total = math_ops.reduce_sum(
+            math_ops.square(x), dim if axis is None else axis, keepdims=True
+        )
+        return math_ops.multiply(x, math_ops.rsqrt(math_ops.maximum(total, epsilon)), name=scope)
 
 
 def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
@@ -167,8 +153,10 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
     with scope_of(name or "moments", x):
         x = convert_to_tensor(x)
         axes = axes if isinstance(axes, int) else list(axes)
-        mean = reduce_mean(x, axes, keepdims=True)
-        variance = reduce_mean(squared_difference(x, stop_gradient(mean)), axes, keepdims=True)
+        mean = math_ops.reduce_mean(x, axes, keepdims=True)
+        variance = math_ops.reduce_mean(
+            math_ops.squared_difference(x, stop_gradient(mean)), axes, keepdims=True
+        )
         if keep:
             return mean, variance
         gone = [axes] if isinstance(axes, int) else axes
@@ -179,10 +167,10 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         variance_epsilon: float, name: str | None = None) -> Any:  # fmt: skip
     """(x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
     with scope_of(name or "batchnorm", x, mean, variance) as scope:
-        factor = rsqrt(variance + variance_epsilon)
+        factor = math_ops.rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
         shift = -mean * factor if offset is None else offset - mean * factor
-        return add(convert_to_tensor(x) * factor, shift, name=scope)
+        return math_ops.add(convert_to_tensor(x) * factor, shift, name=scope)
 
 
 def fused_batch_norm(
@@ -198,8 +186,8 @@ def fused_batch_norm(
         x, scale, offset = map(convert_to_tensor, (x, scale, offset))
         if is_training:
             mean, variance = moments(x, [0, 1, 2])
-            count = reduce_prod(cast(shape_of(x)[:3], x.dtype))
-            unbiased = variance * (count / maximum(count - 1.0, 1.0))
+            count = math_ops.reduce_prod(cast(shape_of(x)[:3], x.dtype))
+            unbiased = variance * (count / math_ops.maximum(count - 1.0, 1.0))
         else:
             mean, unbiased = map(convert_to_tensor, (mean, variance))
             variance = unbiased
@@ -221,9 +209,11 @@ def local_response_normalization(
     with scope_of(name or "LRN", input) as scope:
         x = convert_to_tensor(input)
         near = [[0, 0]] * 3 + [[depth_radius, depth_radius]]
-        squares, n = pad(square(x), near), shape_of(x)[3]
+        squares, n = pad(math_ops.square(x), near), shape_of(x)[3]
         parts = [squares[..., i : i + n] for i in range(2 * depth_radius + 1)]
-        return divide(x, pow(bias + alpha * add_n(parts), beta), name=scope)
+        return math_ops.divide(
+            x, math_ops.pow(bias + alpha * math_ops.add_n(parts), beta), name=scope
+        )
 
 
 lrn = local_response_normalization
@@ -240,7 +230,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
     """The share of elements that are 0."""
     with scope_of(name or "zero_fraction", value) as scope:
         x = convert_to_tensor(value)
-        return reduce_mean(cast(equal(x, zeros_like(x)), "float32"), name=scope)
+        return math_ops.reduce_mean(cast(math_ops.equal(x, zeros_like(x)), "float32"), name=scope)
 
 
 __all__ = public_names(globals(), "dropout", *cross_entropies.__all__, *rnn.__all__,

@@ -12,15 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._control.body import (
-    OwnRule,
-    Piece,
-    argument_of,
-    own_rule_of,
-    piece_of,
-    pieces,
-    recorded,
-)  # fmt: skip
+from .._control import body as bodies
 from .._control.recompute import LEAVES, Copies, copied, only_computes
 from .._graph.create import convert_to_tensor
 from .._graph.operation import Operation
@@ -79,7 +71,7 @@ def _repeatable(op: Operation) -> bool:
 
 
 def _divisible(op: Operation) -> bool:
-    return all(_repeatable(inner) for piece in pieces(op) for inner in piece.ops)
+    return all(_repeatable(inner) for piece in bodies.pieces(op) for inner in piece.ops)
 
 
 def _numbers_of(
@@ -89,7 +81,7 @@ def _numbers_of(
     is why there is no gradient, and it has one after as many iterations as a loop carries tensors
     or never."""
     if arrays_of is None:
-        return {op: len(pieces(op)[0].arguments) for op in ops if op.type != "If"}
+        return {op: len(bodies.pieces(op)[0].arguments) for op in ops if op.type != "If"}
     asked = []
     for op in ops:
         if op.type == "While":
@@ -98,32 +90,34 @@ def _numbers_of(
             asked.append(op.inputs[0 if op.type == "If" else op.attrs["carried"]])
     found = dict(zip(ops, arrays_of(asked) if asked else [], strict=True))
     out = {op: len(x) if op.type == "Scan" else int(x) for op, x in found.items()}
-    last = {op: len(pieces(op)) - 1 for op in ops if op.type == "If"}
+    last = {op: len(bodies.pieces(op)) - 1 for op in ops if op.type == "If"}
     return out | {op: min(max(out[op], 0), n) for op, n in last.items()}
 
 
 def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) -> list[Tensor]:
     """A while loop like `op` that counts its iterations, too; or that runs for so many."""
-    graph, (body, condition) = op.graph, pieces(op)
+    graph, (body, condition) = op.graph, bodies.pieces(op)
     n = len(body.arguments)
     first = len(graph._operations)
-    at = argument_of(graph, int32, (), "Counter")
-    more = piece_of(first, [at], [at + 1])
-    longer = Piece(
+    at = bodies.argument_of(graph, int32, (), "Counter")
+    more = bodies.piece_of(first, [at], [at + 1])
+    longer = bodies.Piece(
         [*body.arguments, at], [*body.results, *more.results], [*body.ops, *more.ops],
         body.captured, body.controls, body.rules,
     )  # fmt: skip
     first = len(graph._operations)
-    at = argument_of(graph, int32, (), "Counter")
-    test = Piece([], condition.results, condition.ops, condition.captured, condition.controls)
+    at = bodies.argument_of(graph, int32, (), "Counter")
+    test = bodies.Piece(
+        [], condition.results, condition.ops, condition.captured, condition.controls
+    )
     if trips is not None:
-        test = piece_of(first, [at], [at < trips])
+        test = bodies.piece_of(first, [at], [at < trips])
     test.arguments = [*condition.arguments, at]
     attrs = {"bodies": (longer, test), "arrays": (*op.attrs["arrays"], False)}
     end = n + len(body.captured) + len(test.captured)
     given = [*inputs[:n], convert_to_tensor(0, int32), *inputs[n:end]]
     kinds = [(x.dtype, x.dims) for x in (*op.outputs, at)]
-    return recorded(graph, "While", given, attrs, op.name, kinds, op.control_inputs)
+    return bodies.recorded(graph, "While", given, attrs, op.name, kinds, op.control_inputs)
 
 
 class _Opening:
@@ -139,17 +133,17 @@ class _Opening:
     def run(self, number: int) -> list[Tensor]:
         op = self.op
         if op.type == "If":
-            chosen = pieces(op)[number]
-            before = sum(len(piece.captured) for piece in pieces(op)[:number])
+            chosen = bodies.pieces(op)[number]
+            before = sum(len(piece.captured) for piece in bodies.pieces(op)[:number])
             outs = self._inside(chosen, [], self.inputs[1 + before :])
-            self._end_part(number, 1, len(pieces(op)), False)
+            self._end_part(number, 1, len(bodies.pieces(op)), False)
         else:
             outs = self._loop(number)
         self.below.ran[number_of(op.outputs[0])] = self.kind, number, ""
         return outs
 
     def _loop(self, trips: int) -> list[Tensor]:
-        op, body = self.op, pieces(self.op)[0]
+        op, body = self.op, bodies.pieces(self.op)[0]
         n = op.attrs["carried"] if op.type == "Scan" else len(body.arguments)
         m = len(body.arguments)
         reverse = op.attrs.get("reverse", False)
@@ -198,10 +192,12 @@ class _Opening:
         kinds: list[Any] = [(x.dtype, x.dims) for x in op.outputs[:n]]
         for y in op.outputs[n:]:
             kinds.append((y.dtype, None if y.dims is None else (trips, *y.dims[1:])))
-        return recorded(op.graph, "Scan", inputs, op.attrs, op.name, kinds, op.control_inputs)
+        return bodies.recorded(
+            op.graph, "Scan", inputs, op.attrs, op.name, kinds, op.control_inputs
+        )
 
     def _inside(
-        self, piece: Piece, arguments: Sequence[Tensor], captured: Sequence[Tensor]
+        self, piece: bodies.Piece, arguments: Sequence[Tensor], captured: Sequence[Tensor]
     ) -> list[Tensor]:
         copies: Copies = dict(zip(piece.captured, captured, strict=False))
         copies.update(zip(piece.arguments, arguments, strict=True))
@@ -245,11 +241,11 @@ def _rule_in_copy(op: Operation, copies: Copies) -> Rule:
     """The rule of custom_gradient, which may use tensors of the body: its answers are copied."""
 
     def rule(made: Operation, *upstream: Any) -> list[Any]:
-        own = own_rule_of(op)
+        own = bodies.own_rule_of(op)
         if isinstance(own, Exception):
             raise own
         answers: list[Any] = [None] * len(op.inputs)
-        if isinstance(own, OwnRule):
+        if isinstance(own, bodies.OwnRule):
             given = copies | dict(zip(own.piece.arguments, upstream, strict=True))
             given.update(zip([*op.inputs, *op.outputs], [*made.inputs, *made.outputs], strict=True))
             for used in ancestors(x for x in own.piece.captured if x not in given):

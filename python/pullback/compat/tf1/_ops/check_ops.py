@@ -17,18 +17,9 @@ from ..dtypes import as_dtype
 from ..dtypes import bool as tf_bool
 from ..errors import InvalidArgumentError
 from ..names import public_names, taking
+from . import math_ops
 from .array_ops import identity
 from .grouping import no_op
-from .math_ops import (
-    equal,
-    greater,
-    greater_equal,
-    is_finite,
-    less,
-    less_equal,
-    not_equal,
-    reduce_all,
-)
 from .printing import print as print_values
 
 
@@ -76,22 +67,22 @@ def _asserting(public: str, holds: Callable[..., Any], text: str, right: str = "
         a, b = together(x, y)
         words = [f"Condition x {text} {right} did not hold element-wise:", "x =", a]
         shown = words + (["y =", b] if right == "y" else []) if data is None else data
-        test = reduce_all(holds(a, b))
+        test = math_ops.reduce_all(holds(a, b))
         return Assert(test, [message or "", *shown], summarize, name or public)
 
     return function
 
 
-assert_equal = _asserting("assert_equal", equal, "==")
-assert_none_equal = _asserting("assert_none_equal", not_equal, "!=")
-assert_less = _asserting("assert_less", less, "<")
-assert_less_equal = _asserting("assert_less_equal", less_equal, "<=")
-assert_greater = _asserting("assert_greater", greater, ">")
-assert_greater_equal = _asserting("assert_greater_equal", greater_equal, ">=")
-assert_positive = _asserting("assert_positive", greater, ">", "0")
-assert_negative = _asserting("assert_negative", less, "<", "0")
-assert_non_negative = _asserting("assert_non_negative", greater_equal, ">=", "0")
-assert_non_positive = _asserting("assert_non_positive", less_equal, "<=", "0")
+assert_equal = _asserting("assert_equal", math_ops.equal, "==")
+assert_none_equal = _asserting("assert_none_equal", math_ops.not_equal, "!=")
+assert_less = _asserting("assert_less", math_ops.less, "<")
+assert_less_equal = _asserting("assert_less_equal", math_ops.less_equal, "<=")
+assert_greater = _asserting("assert_greater", math_ops.greater, ">")
+assert_greater_equal = _asserting("assert_greater_equal", math_ops.greater_equal, ">=")
+assert_positive = _asserting("assert_positive", math_ops.greater, ">", "0")
+assert_negative = _asserting("assert_negative", math_ops.less, "<", "0")
+assert_non_negative = _asserting("assert_non_negative", math_ops.greater_equal, ">=", "0")
+assert_non_positive = _asserting("assert_non_positive", math_ops.less_equal, "<=", "0")
 
 
 def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
@@ -147,7 +138,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     with scope_of(name or "CheckNumerics", tensor) as scope:
         x = convert_to_tensor(tensor)
         what = "Tensor had NaN or infinite values"
-        gate = Assert(reduce_all(is_finite(x)), [f"{message} : {what}"])
+        gate = Assert(math_ops.reduce_all(math_ops.is_finite(x)), [f"{message} : {what}"])
         if gate is None:
             return x
         with get_default_graph().control_dependencies([gate]):
