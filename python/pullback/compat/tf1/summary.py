@@ -117,21 +117,5 @@ class FileWriter:
         return self
 
 
-class FileWriterCache:
-    """Writers by folder."""
-
-    _writers: dict[str, FileWriter] = {}  # noqa: RUF012
-
-    @classmethod
-    def get(cls, logdir: str) -> FileWriter:
-        """The writer of a folder."""
-        return cls._writers.setdefault(logdir, FileWriter(logdir))
-
-    @classmethod
-    def clear(cls) -> None:
-        """Forgets all writers."""
-        cls._writers.clear()
-
-
 __all__ = public_names(globals())
 __getattr__ = absent(__name__)

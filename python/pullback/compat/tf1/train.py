@@ -103,23 +103,7 @@ class AdadeltaOptimizer(Optimizer):
     slots = slots_of("accum:accumulator accum_update:updates")
 
 
-class _Regularized(Optimizer):
-    """What takes the strengths of an absolute and of a square penalty."""
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        for name in self._hyper:
-            if name.endswith("_strength"):
-                self._check(name, "at least 0", lambda x: x >= 0)
-
-    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        return hyper | {
-            "l1": hyper["l1_regularization_strength"],
-            "l2": hyper["l2_regularization_strength"],
-        }
-
-
-class FtrlOptimizer(_Regularized):
+class FtrlOptimizer(Optimizer):
     """Follow the regularized leader (McMahan et al., 2013); the variable's first value is lost in
     the first step."""
 
@@ -137,57 +121,17 @@ class FtrlOptimizer(_Regularized):
         self._names = {slot: self._hyper.pop(f"{slot}_name") for slot in self.slots}
         if self._hyper["beta"] is None:
             self._hyper["beta"] = 0.0
-        self._check("initial_accumulator_value", "at least 0", lambda x: x >= 0)
+        for name in self._hyper:
+            if name.endswith("_strength") or name == "initial_accumulator_value":
+                self._check(name, "at least 0", lambda x: x >= 0)
         self._check("learning_rate_power", "at most 0", lambda x: x <= 0)
 
     def _slot_name(self, slot: str) -> str:
         return str(self._names[slot] or self._name)
 
     def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        shrinkage = hyper["l2_shrinkage_regularization_strength"]
-        return super()._derived(hyper) | {"l2_shrinkage": shrinkage}
-
-
-class ProximalGradientDescentOptimizer(_Regularized):
-    """p = v - r g; v = sign(p) max(|p| - r l₁, 0) / (1 + r l₂)."""
-
-    rule = staticmethod(rules.proximal_gradient_descent)
-    arguments = (
-        "learning_rate l1_regularization_strength=0.0 l2_regularization_strength=0.0 "
-        "use_locking=False name='ProximalGradientDescent'"
-    )
-
-
-class ProximalAdagradOptimizer(_Regularized):
-    """Adagrad, then the proximal step."""
-
-    rule = staticmethod(rules.proximal_adagrad)
-    arguments = (
-        "learning_rate initial_accumulator_value=0.1 l1_regularization_strength=0.0 "
-        "l2_regularization_strength=0.0 use_locking=False name='ProximalAdagrad'"
-    )
-    slots = slots_of("accumulator=initial_accumulator_value")
-    positive = "initial_accumulator_value"
-
-
-class AdagradDAOptimizer(_Regularized):
-    """Adagrad with dual averaging (Duchi, Hazan and Singer, 2011); the variable's first value is
-    lost in the first step. `global_step` is counted up by who passes it to `minimize`."""
-
-    rule = staticmethod(rules.adagrad_da)
-    arguments = (
-        "learning_rate global_step initial_gradient_squared_accumulator_value=0.1 "
-        "l1_regularization_strength=0.0 l2_regularization_strength=0.0 use_locking=False "
-        "name='AdagradDA'"
-    )
-    slots = slots_of(
-        "gradient_accumulator:gradients "
-        "gradient_squared_accumulator:squares=initial_gradient_squared_accumulator_value"
-    )
-    positive = "initial_gradient_squared_accumulator_value"
-
-    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        return super()._derived(hyper) | {"step": hyper["global_step"] + 1}
+        kinds = ("l1", "l2", "l2_shrinkage")
+        return hyper | {kind: hyper[f"{kind}_regularization_strength"] for kind in kinds}
 
 
 def get_global_step(graph: Graph | None = None) -> Any:

@@ -7,7 +7,6 @@ repeatable: a session then draws from a sequence of its own that begins there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -272,18 +271,6 @@ he_normal_initializer = _scaled("he_normal_initializer", 2.0, "fan_in", _NORMAL,
 he_uniform_initializer = _scaled("he_uniform_initializer", 2.0, "fan_in", "uniform", _HE)
 lecun_normal_initializer = _scaled("lecun_normal_initializer", 1.0, "fan_in", _NORMAL, _LECUN)
 lecun_uniform_initializer = _scaled("lecun_uniform_initializer", 1.0, "fan_in", "uniform", _LECUN)
-
-
-class uniform_unit_scaling_initializer(Initializer):
-    """Draws between ±factor √(3 / inputs), which keeps the size of what passes."""
-
-    arguments = "factor=1.0 seed=None dtype='float32'"
-
-    @staticmethod
-    def make(shape: Any, dtype: Any, factor: float, seed: Any) -> Any:
-        inputs = int(np.prod([int(d) for d in shape][:-1])) if shape else 1
-        limit = factor * sqrt(3 / max(inputs, 1))
-        return random_uniform(shape, -limit, limit, dtype, seed)
 
 
 define(

@@ -75,11 +75,6 @@ def _restarts(rate: Any, step: Any, steps: Any, ratio: Any, lower: Any, low: Any
     return rate * ((1 - low) * _wave(share) * _core.pow(lower, period) + low)
 
 
-def _linear_cosine(rate: Any, step: Any, steps: Any, periods: Any, alpha: Any, beta: Any) -> Any:
-    share = _core.minimum(step, steps) / steps
-    return rate * ((alpha + 1 - share) * _wave(2 * periods * share) + beta)
-
-
 _STEPS = "learning_rate global_step decay_steps"
 exponential_decay = _decay(
     "exponential_decay", "ExponentialDecay", f"{_STEPS} decay_rate staircase=False",
@@ -116,13 +111,6 @@ cosine_decay_restarts = _decay(
     "learning_rate global_step first_decay_steps t_mul=2.0 m_mul=1.0 alpha=0.0", _restarts,
     "`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and "
     "begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017.",
-)  # fmt: skip
-linear_cosine_decay = _decay(
-    "linear_cosine_decay", "LinearCosineDecay", f"{_STEPS} num_periods=0.5 alpha=0.0 beta=0.001",
-    _linear_cosine,
-    "learning_rate ((alpha + 1 - share) (1 + cos(2π periods share)) / 2 + beta), where share is "
-    "that of `decay_steps` which has passed, at most 1. Source: Bello et al., Neural optimizer "
-    "search, 2017.",
 )  # fmt: skip
 
 

@@ -57,6 +57,7 @@ class Optimizer(OptimizerHooks):
     rule: Rule | None = None
     arguments = "use_locking name"
     slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
+    _run: _AtOnce | None = None  # the step in eager mode
     positive = ""  # an argument that must be above 0
     powers: Mapping[str, str] = MappingProxyType({})
 
@@ -160,10 +161,7 @@ class Optimizer(OptimizerHooks):
         if not present:
             raise ValueError(no_gradients([v for _, v in pairs], None))
         if mode.executing_eagerly():
-            if self._is_own():
-                self._applied_at_once(present, name or self._name)
-            else:
-                self._apply_eagerly(present)
+            self._apply_eagerly(present, name or self._name)
             if global_step is not None:
                 global_step.assign_add(1)
             return None
@@ -256,28 +254,19 @@ class Optimizer(OptimizerHooks):
         check_rows(v, values, indices)
         return update_rows(self.rule, v, values, indices, state, hyper)
 
-    def _apply_eagerly(self, pairs: list[tuple[Any, Any]]) -> None:
-        for _, v in pairs:
-            self._make_state(v)
+    def _apply_eagerly(self, pairs: list[tuple[Any, Any]], name: str) -> None:
+        run = _AtOnce()
+        self._run = None if self._is_own() else run  # a program may read between its updates
+        self._create_slots([v for _, v in pairs])
         self._prepare()
-        powers, run = self._powers_of(None), _AtOnce()
+        updates = []
         for g, v in pairs:
-            self._update_at_once(run, v, g)
+            updates.append(self._applied(g, v))
             if v.constraint is not None:
                 run.assign(v, v.constraint(run.current(v)))
-        for name, number in self.powers.items():
-            run.assign(
-                powers[name], powers[name] * _core.cast(self._now[number], powers[name].dtype)
-            )
-        for variable, value in run.new.items():
-            if value.shape != variable.shape or value.dtype != variable.dtype:
-                old, new = (as_dtype(x.dtype).name for x in (variable, value))
-                raise ValueError(
-                    f"apply_gradients: '{variable.name}' is {old} of shape {variable.shape}, its "
-                    f"new value {new} of shape {value.shape}"
-                )
-        for variable, value in run.new.items():
-            variable.assign(value)
+        run.commit()
+        self._run = None
+        self._finish(updates, name)
 
     def _update_at_once(self, run: _AtOnce, v: Any, g: Any) -> None:
         hyper = {
@@ -354,10 +343,10 @@ class Optimizer(OptimizerHooks):
 
     def _record(self, v: Any, g: Any) -> Operation | None:
         if mode.executing_eagerly():
-            run = _AtOnce()
+            run = self._run or _AtOnce()
             self._update_at_once(run, v, g)
-            for variable, value in run.new.items():
-                variable.assign(value)
+            if run is not self._run:
+                run.commit()
             return None
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
@@ -383,6 +372,17 @@ class _AtOnce:
 
     def assign(self, variable: Any, value: Any) -> None:
         self.new[variable] = value
+
+    def commit(self) -> None:
+        for variable, value in self.new.items():
+            if value.shape != variable.shape or value.dtype != variable.dtype:
+                old, new = (as_dtype(x.dtype).name for x in (variable, value))
+                raise ValueError(
+                    f"apply_gradients: '{variable.name}' is {old} of shape {variable.shape}, its "
+                    f"new value {new} of shape {value.shape}"
+                )
+        for variable, value in self.new.items():
+            variable.assign(value)
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:

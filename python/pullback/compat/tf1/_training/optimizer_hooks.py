@@ -140,18 +140,6 @@ class OptimizerHooks:
         """Whether the update of rows is a program's own, which expects each row once."""
         return True
 
-    def _applied_at_once(self, pairs: Sequence[tuple[Any, Any]], name: str) -> None:
-        """A step in eager mode."""
-        assert mode.executing_eagerly()
-        self._create_slots([v for _, v in pairs])
-        self._prepare()
-        updates = []
-        for g, v in pairs:
-            updates.append(self._applied(g, v))
-            if v.constraint is not None:
-                v.assign(v.constraint(v))
-        self._finish(updates, name)
-
 
 def checked_variables(var_list: Any) -> list[Any]:
     variables = as_list(var_list)
