@@ -55,7 +55,6 @@ from . import raw_ops as raw_ops
 from . import saved_model as saved_model
 from . import summary as summary
 from . import train as train
-from ._control.function import *
 from ._control.recompute import *
 from ._control.scan import *
 from ._control.script_ops import *
@@ -68,17 +67,19 @@ from ._gradients.tape import *
 from ._graph.create import cast as cast
 from ._graph.create import convert_to_tensor as convert_to_tensor
 from ._graph.create import is_tensor as is_tensor
+from ._graph.create import placeholder as placeholder
+from ._graph.create import placeholder_with_default as placeholder_with_default
 from ._graph.defaults import get_default_session as get_default_session
 from ._graph.graph import *
 from ._graph.mode import *
 from ._graph.mode import __version__ as __version__
 from ._graph.operation import *
-from ._graph.placeholders import *
 from ._graph.registry import *
 from ._graph.shapes import *
 from ._graph.tensor import *
 from ._ops.array_ops import *
 from ._ops.check_ops import *
+from ._ops.check_ops import print as print
 from ._ops.clip_ops import *
 from ._ops.complex_ops import *
 from ._ops.convolutions import depth_to_space as depth_to_space
@@ -91,7 +92,6 @@ from ._ops.math_ops import *
 from ._ops.matrix_ops import *
 from ._ops.operators import *
 from ._ops.order_ops import *
-from ._ops.printing import *
 from ._ops.random_ops import *
 from ._ops.scatter_ops import *
 from ._ops.slicing_ops import *

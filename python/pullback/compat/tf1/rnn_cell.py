@@ -10,8 +10,8 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ._control.tensor_array import mapped
 from ._graph.shapes import TensorShape, as_dims
+from ._graph.tensor import mapped
 from ._layers.base_layer import Layer
 from ._ops.array_ops import zeros
 from ._ops.clip_ops import clip_by_value

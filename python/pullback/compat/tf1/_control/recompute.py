@@ -26,7 +26,7 @@ from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.tensor import ancestors, as_core, as_eager, opaque
+from .._graph.tensor import ancestors, as_core, as_eager, mapped, opaque
 from .body import outputs_of, pieces
 
 LEAVES = frozenset({"Const", "ReadVariableOp"})
@@ -98,8 +98,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"recompute_grad: expected a function, got {f!r}")
 
     def on_core(*args: Any, **keywords: Any) -> Any:
-        args, keywords = _mapped(as_eager, (args, keywords))
-        return _mapped(as_core, f(*args, **keywords))
+        args, keywords = mapped(as_eager, (args, keywords))
+        return mapped(as_core, f(*args, **keywords))
 
     eager = pullback.checkpoint(functools.wraps(f)(on_core))
 
@@ -107,15 +107,10 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **keywords: Any) -> Any:
         if not mode.executing_eagerly():
             return _in_graph(f, args, keywords)
-        args, keywords = _mapped(as_core, (args, keywords))
-        return _mapped(as_eager, eager(*args, **keywords))
+        args, keywords = mapped(as_core, (args, keywords))
+        return mapped(as_eager, eager(*args, **keywords))
 
     return call
-
-
-def _mapped(function: Callable[[Any], Any], nest: Any) -> Any:
-    leaves, structure = flatten(nest)
-    return unflatten(structure, [function(x) for x in leaves])
 
 
 def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:

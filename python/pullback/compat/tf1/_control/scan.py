@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...._core import flatten, unflatten
+from ...._core import flatten
 from .._graph import mode
 from .._graph.create import convert_to_tensor, graph_of, scope_of
 from .._graph.shapes import TensorShape
+from .._graph.tensor import mapped
 from .._ops.array_ops import stop_gradient
 from .._ops.indexing_ops import concat, stack
 from ..dtypes import as_dtype
@@ -125,8 +126,7 @@ def _in_turn(
     ys = [stack(list(rows)) for rows in zip(*(nest.tensors for nest in nests), strict=True)]
     if not back_prop:
         ys = [stop_gradient(y) for y in ys]
-        leaves, structure = flatten(state)
-        state = unflatten(structure, [stop_gradient(x) for x in leaves])
+        state = mapped(stop_gradient, state)
     return state, nests[0].like(ys)
 
 

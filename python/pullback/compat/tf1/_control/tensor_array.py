@@ -3,7 +3,7 @@ tensors and TensorArrays, as loops and branches take and give them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from .... import _core
@@ -222,13 +222,6 @@ class TensorArray:
         stand_in = opaque([flow.stand_in, x.stand_in], *output)
         op = graph.record("TensorArrayWrite", [flow, at, x], attrs, name, (*output, stand_in))
         return self._new(op.outputs[0], shape)
-
-
-def mapped(function: Callable[..., Any], *nests: Any) -> Any:
-    """A function of the leaves at the same place of nests."""
-    leaves = [flatten(nest) for nest in nests]
-    made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
-    return unflatten(leaves[0][1], made)
 
 
 class Nest:

@@ -28,7 +28,7 @@ from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.tensor import ancestors, argument, as_eager
+from .._graph.tensor import ancestors, argument, as_eager, mapped
 from .._ops.indexed_slices import total_of
 from .backprop import pull_back
 
@@ -65,8 +65,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         nonlocal in_eager
         if mode.executing_eagerly():
             in_eager = in_eager or pullback.custom_gradient(f)
-            leaves, structure = flatten(in_eager(*args, **keywords))
-            return unflatten(structure, [as_eager(y) for y in leaves])
+            return mapped(as_eager, in_eager(*args, **keywords))
         return _call(f, args, keywords)
 
     # As in the main namespace: what stands for it where it is itself a rule.

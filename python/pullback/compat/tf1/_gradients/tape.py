@@ -23,7 +23,7 @@ from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.tensor import ancestors, argument, as_core, as_eager, opaque
+from .._graph.tensor import ancestors, argument, as_core, as_eager, mapped, opaque
 from .._ops.array_ops import constant, fill, ones_like, reshape, shape, zeros_like
 from .._ops.indexed_slices import IndexedSlices, eager_slices
 from .._ops.indexing_ops import concat, one_hot, stack
@@ -206,26 +206,26 @@ class EagerTape(GradientTape):
     _rows = True
 
     def watch(self, tensors: Any) -> None:
-        super().watch(_plain(tensors))
+        super().watch(core_nest(tensors))
 
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
-        given, wanted = _plain(target), _plain(sources)
-        answer = pullback.GradientTape.gradient(self, given, wanted, _plain(weights), choice.value)
-        (answers, structure), xs = flatten(answer), flatten(wanted)[0]
-        return unflatten(structure, [eager_slices(g, x) for g, x in zip(answers, xs, strict=True)])
+        given, wanted = core_nest(target), core_nest(sources)
+        ask = pullback.GradientTape.gradient
+        return mapped(
+            eager_slices, ask(self, given, wanted, core_nest(weights), choice.value), wanted
+        )
 
     def _jacobians(self, target: Any, sources: Any, zeros: bool, batched: bool) -> Any:
         ask = pullback.GradientTape.batch_jacobian if batched else pullback.GradientTape.jacobian
-        answer = ask(self, _plain(target), _plain(sources), "zero" if zeros else "none")
-        answers, structure = flatten(answer)
-        return unflatten(structure, [as_eager(g) for g in answers])
+        answer = ask(self, core_nest(target), core_nest(sources), "zero" if zeros else "none")
+        return mapped(as_eager, answer)
 
 
-def _plain(nest: Any) -> Any:
+def core_nest(nest: Any) -> Any:
     """Eager tensors in a nest as the main namespace's."""
-    leaves, structure = flatten(nest)
-    dense = (convert_to_tensor(x) if isinstance(x, IndexedSlices) else x for x in leaves)
-    return unflatten(structure, [as_core(x) for x in dense])
+    return mapped(
+        lambda x: as_core(convert_to_tensor(x) if isinstance(x, IndexedSlices) else x), nest
+    )
 
 
 @dataclass(eq=False)

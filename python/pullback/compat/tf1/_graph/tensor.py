@@ -8,11 +8,12 @@ as the run will build it and is asked about gradients; see inference.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from .... import _core
+from ...._core import flatten, unflatten
 from ..dtypes import DType, as_dtype
 from ..errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from .defaults import session_for
@@ -103,6 +104,13 @@ def as_eager(value: Any) -> Any:
 def as_core(value: Any) -> Any:
     """The other way round."""
     return _core.view_as(_core.Tensor, value) if type(value) is EagerTensor else value
+
+
+def mapped(function: Callable[..., Any], *nests: Any) -> Any:
+    """A function of the leaves at the same place of nests."""
+    leaves = [flatten(nest) for nest in nests]
+    made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
+    return unflatten(leaves[0][1], made)
 
 
 def _refusing(what: str) -> Any:

@@ -14,11 +14,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any
 
-from .._control.tensor_array import mapped
 from .._graph import mode
 from .._graph.create import _contains_tensor, cast, convert_to_tensor, is_tensor
 from .._graph.graph import GraphKeys, get_default_graph
 from .._graph.shapes import TensorShape
+from .._graph.tensor import mapped
 from .._ops.array_ops import shape
 from .._variables.variable_scope import get_variable, variable_scope
 from ..dtypes import as_dtype, float32

@@ -8,9 +8,9 @@ from typing import Any
 
 from ...._core import flatten
 from .._control.scan import _along
-from .._control.tensor_array import mapped
 from .._graph.create import cast, convert_to_tensor
 from .._graph.shapes import TensorShape
+from .._graph.tensor import mapped
 from .._ops.array_ops import range as times
 from .._ops.array_ops import shape as shape_of
 from .._ops.array_ops import transpose, zeros_like

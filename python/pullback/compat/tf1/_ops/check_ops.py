@@ -2,25 +2,108 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .... import _core
 from .._graph import mode
-from .._graph.create import convert_to_tensor, known_dims, scope_of, together
+from .._graph.create import convert_to_tensor, is_tensor, known_dims, scope_of, together
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
-from ..dtypes import as_dtype
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.texts import decoded
+from ..dtypes import as_dtype, string
 from ..dtypes import bool as tf_bool
 from ..errors import InvalidArgumentError
 from ..names import public_names, taking
 from . import math_ops
 from .array_ops import identity
 from .grouping import no_op
-from .printing import print as print_values
+
+_EDGE = 3  # elements shown at both ends of an axis
+
+
+def print(*inputs: Any, **options: Any) -> Any:
+    """Prints values: at once in eager mode, else whenever the returned operation runs.
+
+    Options: `output_stream` (sys.stderr), `sep`, `end`, `name`.
+    """
+    name, stream = options.pop("name", None), options.pop("output_stream", None)
+    settings = (stream, options.pop("sep", " "), options.pop("end", "\n"))
+    if options:
+        raise ValueError(f"tf.print: unknown option {', '.join(sorted(options))}")
+    if mode.executing_eagerly():
+        _write(inputs, settings)
+        return None
+    # Tensors are inputs of the operation; everything else is written as it is now.
+    tensors = [convert_to_tensor(x) for x in inputs if is_tensor(x)]
+    graph = tensors[0].graph if tensors else get_default_graph()
+    template = tuple(Ellipsis if is_tensor(x) else x for x in inputs)
+    attrs = {"template": template, "settings": settings}
+    return graph.record("PrintV2", tensors, attrs, name)
+
+
+def _execute_print(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    def effect(*values: Any) -> None:
+        left = (
+            decoded(v.numpy()) if x.dtype == string else v
+            for x, v in zip(op.inputs, values, strict=True)
+        )
+        template = op.attrs["template"]
+        _write([next(left) if x is Ellipsis else x for x in template], op.attrs["settings"])
+
+    run.effects.append((effect, list(inputs)))
+    return []
+
+
+define("PrintV2", execute=_execute_print, flows=False)
+
+
+def _write(values: Any, settings: tuple[Any, str, str]) -> None:
+    stream, separator, end = settings
+    text = separator.join(_text(value) for value in values)
+    builtins.print(text, end=end, file=sys.stderr if stream is None else stream)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (_core.Tensor, _core.Variable)):
+        value = value.numpy()
+    if isinstance(value, Tensor):
+        return repr(value)
+    if isinstance(value, bytes):
+        return f'"{value.decode(errors="replace")}"'
+    if isinstance(value, (list, tuple)):
+        left, right = ("[", "]") if isinstance(value, list) else ("(", ")")
+        return left + ", ".join(_text(entry) for entry in value) + right
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(k)}: {_text(v)}" for k, v in value.items()) + "}"
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return str(value)
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return _number(array[()])
+    return np.array2string(
+        array, separator=" ", threshold=2 * _EDGE, edgeitems=_EDGE, max_line_width=10**6,
+        formatter={"all": _number},
+    )  # fmt: skip
+
+
+def _number(value: Any) -> str:
+    """The fewest of 6, 9 or 17 digits that give the same number back."""
+    if isinstance(value, bytes):
+        return _text(value)
+    if isinstance(value, (np.bool_, bool)):
+        return str(int(value))
+    if isinstance(value, np.integer):
+        return str(value)
+    short, exact = (".6g", ".9g") if value.dtype == np.float32 else (".15g", ".17g")
+    text = format(float(value), short)
+    return text if type(value)(text) == value else format(float(value), exact)
 
 
 def Assert(condition: Any, data: Sequence[Any], summarize: Any = None, name: str | None = None,
@@ -47,12 +130,12 @@ def _check(op: Any, condition: Any, values: Sequence[Any], texts: Sequence[str |
     raise InvalidArgumentError(op, f"assertion failed: {' '.join(f'[{s:.200}]' for s in shown)}")
 
 
-def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+def _execute_assert(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     _check(op, inputs[0], inputs[1:], op.attrs["texts"])
     return []
 
 
-define("Assert", execute=_execute, flows=False, host=True)
+define("Assert", execute=_execute_assert, flows=False, host=True)
 
 
 _REST = "data=None summarize=None message=None name=None"
@@ -166,7 +249,7 @@ def Print(input_: Any, data: Sequence[Any], message: str | None = None,
             count += text.endswith("\n")
 
     shown = [part for value in data for part in ("[", value, "]")]
-    gate = print_values(message or "", *shown, sep="", output_stream=Stream)
+    gate = print(message or "", *shown, sep="", output_stream=Stream)
     if gate is None:
         return identity(input_, name)
     after = get_default_graph().control_dependencies([gate])
@@ -174,4 +257,4 @@ def Print(input_: Any, data: Sequence[Any], message: str | None = None,
         return identity(convert_to_tensor(input_), scope)
 
 
-__all__ = public_names(globals())
+__all__ = [name for name in public_names(globals()) if name != "print"]

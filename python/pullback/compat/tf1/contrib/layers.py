@@ -16,7 +16,7 @@ from .._ops.complex_ops import abs as absolute
 from .._ops.grouping import control_dependencies
 from .._ops.math_ops import multiply, reduce_sum
 from .._variables.variable_scope import variable_scope
-from ..layers.windowed import by_text
+from ..layers import by_text
 from ..names import absent, public_names, taking
 
 _COMMON = (

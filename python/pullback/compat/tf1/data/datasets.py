@@ -18,9 +18,8 @@ import numpy as np
 
 from .._graph import mode
 from .._graph.conversion import as_array
-from .._graph.create import convert_to_tensor, is_tensor
+from .._graph.create import convert_to_tensor, is_tensor, placeholder
 from .._graph.graph import Graph, get_default_graph
-from .._graph.placeholders import placeholder
 from .._graph.shapes import common_dims
 from .._graph.tensor import SymbolicTensor
 from .._graph.texts import decoded
