@@ -114,8 +114,9 @@ softsign = unary("Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
 _swish = unary("swish_f32:swish", pb.silu, "x sigmoid(x).", "float", "features")
 
 
-@taking("swish", "features", "x sigmoid(x).")
+@taking("features")
 def swish(features: Any) -> Any:
+    """x sigmoid(x)."""
     return _swish(features)
 
 

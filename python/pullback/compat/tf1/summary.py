@@ -43,7 +43,7 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
 
 
 def _dropping(kind: str, arguments: str) -> Any:
-    @taking(kind, arguments, "Dropped; run, it is an empty text.")
+    @taking(arguments, kind, "Dropped; run, it is an empty text.")
     def function(name: str | None, collections: Any = None, **_: Any) -> Any:
         return _summary(name, kind, collections)
 
@@ -61,8 +61,9 @@ tensor_summary = _dropping(
 )  # fmt: skip
 
 
-@taking("merge", "inputs collections=None name=None", "Dropped; run, it is an empty text.")
+@taking("inputs collections=None name=None")
 def merge(name: str | None, collections: Any, **_: Any) -> Any:
+    """Dropped; run, it is an empty text."""
     return _summary(name, "merge", collections or [])
 
 

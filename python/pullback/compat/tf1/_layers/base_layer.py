@@ -192,7 +192,7 @@ def layer_function(cls: type[Layer], arguments: str | None = None) -> Any:
     the class where there is a `training`."""
     rest = arguments or f"{cls.arguments} reuse=None"
 
-    @taking(_snake(cls.__name__), f"inputs {rest}", getdoc(cls))
+    @taking(f"inputs {rest}", _snake(cls.__name__), getdoc(cls))
     def function(**given: Any) -> Any:
         inputs, reuse = given.pop("inputs"), given.pop("reuse", None)
         called = {"training": given.pop("training")} if "training" in given else {}

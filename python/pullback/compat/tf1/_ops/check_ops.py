@@ -144,7 +144,7 @@ _REST = "data=None summarize=None message=None name=None"
 def _asserting(public: str, holds: Callable[..., Any], text: str, right: str = "y") -> Any:
     """The assertion that a comparison with y, or with 0, holds in every element."""
 
-    @taking(public, f"x {'y ' if right == 'y' else ''}{_REST}",
+    @taking(f"x {'y ' if right == 'y' else ''}{_REST}", public,
             f"`Assert` that x {text} {right} in every element.")  # fmt: skip
     def function(x: Any, data: Any, summarize: Any, message: Any, name: Any, y: Any = 0) -> Any:
         a, b = together(x, y)
@@ -169,7 +169,7 @@ assert_non_positive = _asserting("assert_non_positive", math_ops.less_equal, "<=
 
 
 def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
-    @taking(public, f"x rank {_REST}", f"ValueError unless the rank of x is {text} `rank`.")
+    @taking(f"x rank {_REST}", public, f"ValueError unless the rank of x is {text} `rank`.")
     def function(x: Any, rank: Any, message: Any, name: Any, **_: Any) -> Any:
         dims = known_dims(convert_to_tensor(x))
         if dims is None:

@@ -96,20 +96,16 @@ def _candidates(
 _ARGUMENTS = "true_classes num_true num_sampled unique range_max seed=None name=None"
 
 
-@taking(
-    "log_uniform_candidate_sampler", _ARGUMENTS,
-    "Classes drawn with P(c) = (log(c + 2) - log(c + 1)) / log(range_max + 1), for classes in the "
-    "order of how frequent they are; and how often the true and the sampled ones are expected.",
-)  # fmt: skip
+@taking(_ARGUMENTS)
 def log_uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
+    """Classes drawn with P(c) = (log(c + 2) - log(c + 1)) / log(range_max + 1), for classes in the
+    order of how frequent they are; and how often the true and the sampled ones are expected."""
     return _candidates("LogUniformCandidateSampler", _log_uniform, **given)
 
 
-@taking(
-    "uniform_candidate_sampler", _ARGUMENTS,
-    "Classes that are all equally likely; and how often the true and the sampled are expected.",
-)  # fmt: skip
+@taking(_ARGUMENTS)
 def uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
+    """Classes that are all equally likely; and how often the true and the sampled are expected."""
     return _candidates("UniformCandidateSampler", _uniform, **given)
 
 
@@ -238,28 +234,26 @@ _SAMPLED = "weights biases labels inputs num_sampled num_classes num_true=1 samp
 
 
 @taking(
-    "sampled_softmax_loss", _SAMPLED + "remove_accidental_hits=True partition_strategy='mod' "
-    "name='sampled_softmax_loss' seed=None",
+    _SAMPLED + "remove_accidental_hits=True partition_strategy='mod' name='sampled_softmax_loss' "
+    "seed=None"
+)
+def sampled_softmax_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
     """The cross entropy of each row of inputs over its true classes and a sample of the others, an
     estimate of that over all classes.
 
     `weights` has a row and `biases` an entry for each of `num_classes`; the sample is drawn by
     `log_uniform_candidate_sampler`, unless it is given. Only the rows that are looked at get a
     gradient that is not 0.
-    """,
-)  # fmt: skip
-def sampled_softmax_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
+    """
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
         logits, truths = _sampled_logits(**given)
         return softmax_cross_entropy_with_logits_v2(labels=stop_gradient(truths), logits=logits)
 
 
-@taking(
-    "nce_loss", _SAMPLED + "remove_accidental_hits=False partition_strategy='mod' name='nce_loss'",
-    "Noise-contrastive estimation: whether a class is the true one or one of a sample, as a sum of "
-    "logistic losses for each row.",
-)  # fmt: skip
+@taking(_SAMPLED + "remove_accidental_hits=False partition_strategy='mod' name='nce_loss'")
 def nce_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
+    """Noise-contrastive estimation: whether a class is the true one or one of a sample, as a sum of
+    logistic losses for each row."""
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
         logits, truths = _sampled_logits(**given, seed=None)
         return reduce_sum(sigmoid_cross_entropy_with_logits(labels=truths, logits=logits), 1)

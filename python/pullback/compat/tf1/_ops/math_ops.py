@@ -215,8 +215,9 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     return apply("AddN", *parts, name=name)
 
 
-@taking("accumulate_n", "inputs shape=None tensor_dtype=None name=None", "`add_n`.")
+@taking("inputs shape=None tensor_dtype=None name=None")
 def accumulate_n(inputs: Sequence[Any], name: str | None, **_: Any) -> Any:
+    """`add_n`."""
     return add_n(inputs, name or "AccumulateNV2")
 
 

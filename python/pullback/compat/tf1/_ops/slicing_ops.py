@@ -163,7 +163,7 @@ def _older(public: str, function: Any) -> Any:
         return function(input, dimension, **given)
 
     arguments = "input dimension output_type='int64' name=None"
-    return taking(public, arguments, f"`{function.__name__}`.")(position)
+    return taking(arguments, public, f"`{function.__name__}`.")(position)
 
 
 arg_max, arg_min = _older("arg_max", argmax), _older("arg_min", argmin)

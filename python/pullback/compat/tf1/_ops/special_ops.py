@@ -57,8 +57,9 @@ truncatemod = binary("TruncateMod", lambda x, y: x - _toward_zero(x, y) * y,
                      "The remainder of x / y, with the sign of x")  # fmt: skip
 
 
-@taking("floor_div", "x y name=None", "x // y.")
+@taking("x y name=None")
 def floor_div(x: Any, y: Any, name: str | None) -> Any:
+    """x // y."""
     return apply("FloorDiv", x, y, name=name)
 
 

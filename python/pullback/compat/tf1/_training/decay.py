@@ -6,7 +6,7 @@ function without arguments, as the optimizers take it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import pi
 from typing import Any
 
@@ -20,35 +20,67 @@ from ..dtypes import as_dtype
 from ..names import public_names, taking
 
 
-def _decay(public: str, type: str, arguments: str, formula: Any, doc: str) -> Any:
-    """The function of a rate, a step, numbers and flags. The formula gets numbers in the dtype of
+def _decay(type: str, arguments: str) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates the formula of a rate, a step, numbers and flags. It gets numbers in the dtype of
     the rate, and flags by keywords."""
 
-    def compute(rate: Any, *numbers: Any, **flags: Any) -> Any:
-        return formula(rate, *(_core.cast(x, rate.dtype) for x in numbers), **flags)
+    def decorate(formula: Callable[..., Any]) -> Any:
+        def compute(rate: Any, *numbers: Any, **flags: Any) -> Any:
+            return formula(rate, *(_core.cast(x, rate.dtype) for x in numbers), **flags)
 
-    labels = tuple(entry.partition("=")[0] for entry in arguments.split())
-    define(type, compute, labels=labels, shape=shape_functions.unchanged)
+        labels = tuple(entry.partition("=")[0] for entry in arguments.split())
+        define(type, compute, labels=labels, shape=shape_functions.unchanged)
 
-    @taking(public, f"{arguments} name=None", doc)
-    def decay(name: str | None, **given: Any) -> Any:
-        flags = {k: bool(given.pop(k)) for k in ("staircase", "cycle") if k in given}
-        if given["global_step"] is None:
-            raise ValueError(f"{public}: global_step is required")
+        @taking(f"{arguments} name=None", formula.__name__, formula.__doc__)
+        def decay(name: str | None, **given: Any) -> Any:
+            flags = {k: bool(given.pop(k)) for k in ("staircase", "cycle") if k in given}
+            if given["global_step"] is None:
+                raise ValueError(f"{formula.__name__}: global_step is required")
 
-        def at() -> Any:
-            return apply(type, *given.values(), name=name, **flags)
+            def at() -> Any:
+                return apply(type, *given.values(), name=name, **flags)
 
-        return at if mode.executing_eagerly() else at()
+            return at if mode.executing_eagerly() else at()
 
-    return decay
+        return decay
+
+    return decorate
 
 
 def _share(step: Any, steps: Any, staircase: bool) -> Any:
     return _core.floor(step / steps) if staircase else step / steps
 
 
-def _polynomial(rate: Any, step: Any, steps: Any, end: Any, power: Any, cycle: bool) -> Any:
+def _wave(share: Any) -> Any:
+    return (1 + _core.cos(pi * share)) / 2
+
+
+_STEPS = "learning_rate global_step decay_steps"
+
+
+@_decay("ExponentialDecay", f"{_STEPS} decay_rate staircase=False")
+def exponential_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
+    """learning_rate · decay_rate^(global_step / decay_steps), the exponent rounded down where it is
+    a `staircase`."""
+    return rate * _core.pow(factor, _share(step, steps, staircase))
+
+
+@_decay("NaturalExpDecay", f"{_STEPS} decay_rate staircase=False")
+def natural_exp_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
+    """learning_rate · exp(-decay_rate · global_step / decay_steps)."""
+    return rate * _core.exp(-factor * _share(step, steps, staircase))
+
+
+@_decay("InverseTimeDecay", f"{_STEPS} decay_rate staircase=False")
+def inverse_time_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
+    """learning_rate / (1 + decay_rate · global_step / decay_steps)."""
+    return rate / (1 + factor * _share(step, steps, staircase))
+
+
+@_decay("PolynomialDecay", f"{_STEPS} end_learning_rate=0.0001 power=1.0 cycle=False")
+def polynomial_decay(rate: Any, step: Any, steps: Any, end: Any, power: Any, cycle: bool) -> Any:
+    """(learning_rate - end) (1 - step / decay_steps)^power + end, with a step of at most
+    `decay_steps`; or, in a `cycle`, with decay_steps times as often as needed."""
     if cycle:
         times = _core.ceil(step / steps)
         steps = steps * _core.where(step == 0, 1, times)
@@ -57,15 +89,19 @@ def _polynomial(rate: Any, step: Any, steps: Any, end: Any, power: Any, cycle: b
     return (rate - end) * _core.pow(1 - step / steps, power) + end
 
 
-def _wave(share: Any) -> Any:
-    return (1 + _core.cos(pi * share)) / 2
-
-
-def _cosine(rate: Any, step: Any, steps: Any, low: Any) -> Any:
+@_decay("CosineDecay", f"{_STEPS} alpha=0.0")
+def cosine_decay(rate: Any, step: Any, steps: Any, low: Any) -> Any:
+    """learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), with a step of at
+    most `decay_steps`. Source: Loshchilov and Hutter, SGDR, 2017."""
     return rate * ((1 - low) * _wave(_core.minimum(step, steps) / steps) + low)
 
 
-def _restarts(rate: Any, step: Any, steps: Any, ratio: Any, lower: Any, low: Any) -> Any:
+@_decay("SGDRDecay", "learning_rate global_step first_decay_steps t_mul=2.0 m_mul=1.0 alpha=0.0")
+def cosine_decay_restarts(
+    rate: Any, step: Any, steps: Any, ratio: Any, lower: Any, low: Any
+) -> Any:
+    """`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and
+    begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017."""
     share, equal = step / steps, ratio == 1
     other = _core.where(equal, 2, ratio)
     long = _core.floor(_core.log(1 - share * (1 - other)) / _core.log(other))
@@ -73,45 +109,6 @@ def _restarts(rate: Any, step: Any, steps: Any, ratio: Any, lower: Any, low: Any
     length = _core.pow(other, period)
     share = _core.where(equal, share - period, (share - (1 - length) / (1 - other)) / length)
     return rate * ((1 - low) * _wave(share) * _core.pow(lower, period) + low)
-
-
-_STEPS = "learning_rate global_step decay_steps"
-exponential_decay = _decay(
-    "exponential_decay", "ExponentialDecay", f"{_STEPS} decay_rate staircase=False",
-    lambda rate, step, steps, factor, staircase:
-    rate * _core.pow(factor, _share(step, steps, staircase)),
-    "learning_rate · decay_rate^(global_step / decay_steps), the exponent rounded down where it is "
-    "a `staircase`.",
-)  # fmt: skip
-natural_exp_decay = _decay(
-    "natural_exp_decay", "NaturalExpDecay", f"{_STEPS} decay_rate staircase=False",
-    lambda rate, step, steps, factor, staircase:
-    rate * _core.exp(-factor * _share(step, steps, staircase)),
-    "learning_rate · exp(-decay_rate · global_step / decay_steps).",
-)  # fmt: skip
-inverse_time_decay = _decay(
-    "inverse_time_decay", "InverseTimeDecay", f"{_STEPS} decay_rate staircase=False",
-    lambda rate, step, steps, factor, staircase:
-    rate / (1 + factor * _share(step, steps, staircase)),
-    "learning_rate / (1 + decay_rate · global_step / decay_steps).",
-)  # fmt: skip
-polynomial_decay = _decay(
-    "polynomial_decay", "PolynomialDecay",
-    f"{_STEPS} end_learning_rate=0.0001 power=1.0 cycle=False", _polynomial,
-    "(learning_rate - end) (1 - step / decay_steps)^power + end, with a step of at most "
-    "`decay_steps`; or, in a `cycle`, with decay_steps times as often as needed.",
-)  # fmt: skip
-cosine_decay = _decay(
-    "cosine_decay", "CosineDecay", f"{_STEPS} alpha=0.0", _cosine,
-    "learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), with a step of at "
-    "most `decay_steps`. Source: Loshchilov and Hutter, SGDR, 2017.",
-)  # fmt: skip
-cosine_decay_restarts = _decay(
-    "cosine_decay_restarts", "SGDRDecay",
-    "learning_rate global_step first_decay_steps t_mul=2.0 m_mul=1.0 alpha=0.0", _restarts,
-    "`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and "
-    "begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017.",
-)  # fmt: skip
 
 
 def piecewise_constant(

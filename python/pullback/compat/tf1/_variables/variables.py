@@ -319,7 +319,7 @@ def _assigned(method: str, arguments: str = "") -> Any:
         return getattr(ref, method)(value, name=name)
 
     arguments = f"ref value {arguments} use_locking=None name=None"
-    return taking(method, arguments, f"`ref.{method}(value)`.")(function)
+    return taking(arguments, method, f"`ref.{method}(value)`.")(function)
 
 
 assign = _assigned("assign", "validate_shape=None")

@@ -60,7 +60,7 @@ def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
 def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     """A function of a layer with a kernel, whose variable scope is `who`."""
 
-    @taking(name, f"inputs num_outputs {own} {_COMMON}", doc)
+    @taking(f"inputs num_outputs {own} {_COMMON}", name, doc)
     def function(**given: Any) -> Any:
         normalizer, reuse = given["normalizer_fn"], given["reuse"]
         kept = {_RENAMED[k]: v for k, v in given.items() if k in _RENAMED}
