@@ -11,7 +11,7 @@ and a gradient that reaches it after loading is a LookupError.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -112,50 +112,17 @@ class Stored:
             return value
         if isinstance(value, list):
             return [self.encode(x) for x in value]
-        if isinstance(value, tuple):
-            return {"tuple": [self.encode(x) for x in value]}
-        if isinstance(value, Mapping) and all(isinstance(k, str) for k in value):
-            return {"dict": {k: self.encode(x) for k, x in value.items()}}
-        if isinstance(value, slice):
-            return {"slice": [self.encode(x) for x in (value.start, value.stop, value.step)]}
-        if type(value) in _optimizers():
-            return {"optimizer": type(value).__name__}  # its rule; the state is in variables
-        if isinstance(value, Iterator):  # without its dataset: its elements can be fed
-            return {"iterator": [[s.dtype.name, s.dims] for s in leaves_of(value._element)]}
-        if isinstance(value, _Bound):
-            return {"bound": value.at}
-        if value is Ellipsis:
-            return {"ellipsis": True}
-        if isinstance(value, (DType, np.dtype)):
-            return {"dtype": value.name}
-        if isinstance(value, TensorShape):
-            return {"shape": value._dims}
-        if isinstance(value, _core.Tensor):
-            return {"constant": self.encode(value.numpy())}
-        if isinstance(value, bytes) or (isinstance(value, np.ndarray) and value.dtype == object):
-            texts = np.vectorize(lambda b: b.decode("latin-1"), otypes=[object])(value)
-            return {"texts": texts.tolist()}
-        if isinstance(value, (np.ndarray, np.generic)):
-            data = base64.b64encode(value.tobytes()).decode()
-            return {"array": [value.dtype.str, np.shape(value), data]}
-        if isinstance(value, SymbolicTensor):
-            self._require(value.op)
-            return {"tensor": value.name}
-        if isinstance(value, Variable):
-            if value.op.type != "VariableV2" or value.op in self.missing:
-                raise NotStorableError(f"the variable '{value.name}', which cannot be stored")
-            return {"variable": value.op.name}
-        if isinstance(value, Operation):
-            self._require(value)
-            return {"operation": value.name}
-        if isinstance(value, Piece):
-            parts = (value.arguments, value.results, value.ops, value.captured, value.controls)
-            return {"body": [self.encode(part) for part in parts]}
-        text = (
-            f"the function {value.__qualname__}"
-            if hasattr(value, "__qualname__")
-            else (f"an object of type {type(value).__name__}")
-        )
+        if isinstance(value, (SymbolicTensor, Operation)):
+            self._require(value.op if isinstance(value, SymbolicTensor) else value)
+        if isinstance(value, Variable) and (
+            value.op.type != "VariableV2" or value.op in self.missing
+        ):
+            raise NotStorableError(f"the variable '{value.name}', which cannot be stored")
+        for kind, (fits, data, _) in _KINDS.items():
+            if fits(value):
+                return {kind: data(self.encode, value)}
+        name = getattr(value, "__qualname__", None)
+        text = f"the function {name}" if name else f"an object of type {type(value).__name__}"
         raise NotStorableError(f"{text}, which cannot be stored")
 
 
@@ -188,23 +155,23 @@ class _Builder:
     def all(self) -> None:
         graph = self.graph
         for data in self.document["operations"]:
-            self._operation(data)
+            self._add(data)
         for name, data in self.document["variables"].items():
             v = self.variables[name]
-            v.initial_value, v._read = map(self._tensor, (data["initial_value"], data["read"]))
-            v.initializer = self._op(data["initializer"])
+            v.initial_value, v._read = map(self.tensor, (data["initial_value"], data["read"]))
+            v.initializer = self.operation(data["initializer"])
         for name, items in self.document["collections"].items():
-            graph.get_collection_ref(name).extend(map(self._decode, items))
+            graph.get_collection_ref(name).extend(map(self.decode, items))
         for name, count in self.document["names"].items():
             full = (self.scope + name).lower()
             graph._names[full] = max(count, graph._names.get(full, 0))
         graph.seed = self.document["seed"] if graph.seed is None else graph.seed
 
-    def _operation(self, data: Mapping[str, Any]) -> None:
+    def _add(self, data: Mapping[str, Any]) -> None:
         if data["type"] not in OPS:
             raise ValueError(f"there is no operation type '{data['type']}' in this version")
-        attrs = {k: self._decode(v) for k, v in data["attrs"].items()}
-        inputs, controls = map(self._tensor, data["inputs"]), map(self._op, data["controls"])
+        attrs = {k: self.decode(v) for k, v in data["attrs"].items()}
+        inputs, controls = map(self.tensor, data["inputs"]), map(self.operation, data["controls"])
         name = f"{self.scope}{data['name']}/"  # as it is
         op = self.graph.create(OPS[data["type"]], [*inputs], attrs, name, data["kind"], controls)
         op.override = data["override"]
@@ -216,38 +183,64 @@ class _Builder:
         if op.type == "VariableV2":
             attrs["variable"].handle = op.outputs[0]
 
-    def _op(self, name: str) -> Operation:
+    def operation(self, name: str) -> Operation:
         return self.graph.get_operation_by_name(self.scope + name)
 
-    def _tensor(self, name: str) -> SymbolicTensor:
+    def tensor(self, name: str) -> SymbolicTensor:
         return self.graph.get_tensor_by_name(self.scope + name)
 
-    def _decode(self, value: Any) -> Any:
+    def decode(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._decode(x) for x in value]
+            return [self.decode(x) for x in value]
         if not isinstance(value, dict):
             return value
         ((kind, data),) = value.items()
-        if kind == "dict":
-            return {k: self._decode(x) for k, x in data.items()}
-        make: Any = {
-            "array": lambda: np.frombuffer(base64.b64decode(data[2]), data[0]).reshape(data[1]),
-            "constant": lambda: core_constant(self._decode(data)),
-            "texts": lambda: core_constant(encoded(np.vectorize(_bytes, otypes=[object])(data))),
-            "tuple": lambda: tuple(map(self._decode, data)),
-            "slice": lambda: slice(*map(self._decode, data)),
-            "ellipsis": lambda: Ellipsis,
-            "iterator": lambda: Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in data)),
-            "optimizer": lambda: _made(data),
-            "bound": lambda: _Bound(data),
-            "dtype": lambda: as_dtype(data),
-            "shape": lambda: TensorShape(data),
-            "tensor": lambda: self._tensor(data),
-            "operation": lambda: self._op(data),
-            "variable": lambda: self.variables[data],
-            "body": lambda: Piece(*map(self._decode, data)),
-        }[kind]
-        return make()
+        return _KINDS[kind][2](self, data)
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _texts(_: Any, value: Any) -> Any:
+    return np.vectorize(lambda b: b.decode("latin-1"), otypes=[object])(value).tolist()
+
+
+# By the name of an entry: which values it is for, (encode, value) -> its data, and (builder, data)
+# -> the value. The first kind that fits counts.
+_KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., Any]]] = {
+    "tuple": (_is(tuple), lambda encode, x: [*map(encode, x)],
+              lambda b, data: tuple(map(b.decode, data))),
+    "dict": (lambda x: isinstance(x, Mapping) and all(isinstance(k, str) for k in x),
+             lambda encode, x: {k: encode(v) for k, v in x.items()},
+             lambda b, data: {k: b.decode(v) for k, v in data.items()}),
+    "slice": (_is(slice), lambda encode, x: [*map(encode, (x.start, x.stop, x.step))],
+              lambda b, data: slice(*map(b.decode, data))),
+    # Its rule; the state is in variables.
+    "optimizer": (lambda x: type(x) in _optimizers(), lambda _, x: type(x).__name__,
+                  lambda b, data: _made(data)),
+    # Without its dataset: its elements can be fed.
+    "iterator": (_is(Iterator), lambda _, x: [[s.dtype.name, s.dims] for s in leaves_of(x._element)],
+                 lambda b, data: Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in data))),
+    "bound": (_is(_Bound), lambda _, x: x.at, lambda b, data: _Bound(data)),
+    "ellipsis": (lambda x: x is Ellipsis, lambda _, x: True, lambda b, data: Ellipsis),
+    "dtype": (_is(DType, np.dtype), lambda _, x: x.name, lambda b, data: as_dtype(data)),
+    "shape": (_is(TensorShape), lambda _, x: x._dims, lambda b, data: TensorShape(data)),
+    "constant": (_is(_core.Tensor), lambda encode, x: encode(x.numpy()),
+                 lambda b, data: core_constant(b.decode(data))),
+    "texts": (lambda x: isinstance(x, bytes) or (isinstance(x, np.ndarray) and x.dtype == object),
+              _texts,
+              lambda b, data: core_constant(encoded(np.vectorize(_bytes, otypes=[object])(data)))),
+    "array": (_is(np.ndarray, np.generic),
+              lambda _, x: [x.dtype.str, np.shape(x), base64.b64encode(x.tobytes()).decode()],
+              lambda b, data: np.frombuffer(base64.b64decode(data[2]), data[0]).reshape(data[1])),
+    "tensor": (_is(SymbolicTensor), lambda _, x: x.name, lambda b, data: b.tensor(data)),
+    "variable": (_is(Variable), lambda _, x: x.op.name, lambda b, data: b.variables[data]),
+    "operation": (_is(Operation), lambda _, x: x.name, lambda b, data: b.operation(data)),
+    "body": (_is(Piece), lambda encode, x: [
+        encode(part) for part in (x.arguments, x.results, x.ops, x.captured, x.controls)
+    ], lambda b, data: Piece(*map(b.decode, data))),
+}  # fmt: skip
 
 
 def rebuilt(
