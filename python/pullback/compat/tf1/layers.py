@@ -283,7 +283,7 @@ class Flatten(Layer):
             raise ValueError("flatten: expected a tensor of rank 1 or more")
         if None in dims[1:]:
             return reshape(inputs, concat([shape(inputs)[:1], [-1]], 0))
-        return reshape(inputs, [-1 if dims[0] is None else dims[0], prod(dims[1:])])
+        return reshape(inputs, [-1 if dims[0] is None else dims[0], prod(d or 0 for d in dims[1:])])
 
 
 class Dropout(Layer):

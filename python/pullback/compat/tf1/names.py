@@ -120,8 +120,8 @@ def named(function: F, name: str, doc: str | None, signature: Signature | None =
 def taking(
     arguments: str, name: str = "", doc: str | None = None
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a function of keywords: it gets the signature that one string describes, and another
-    name and docstring if they are given."""
+    """Decorates a function of keywords: it gets the signature that one string describes, and
+    another name and docstring if they are given."""
     signature = signature_of(arguments)
 
     def decorate(function: Callable[..., Any]) -> Any:

@@ -11,7 +11,7 @@ import pullback as pb
 from ... import _core
 from . import rnn_cell as rnn_cell
 from ._graph import shape_functions
-from ._graph.create import cast, convert_to_tensor, operation, scope_of, unary
+from ._graph.create import cast, convert_to_tensor, operation, row, scope_of, unary
 from ._graph.opdef import like
 from ._layers import rnn
 from ._layers.rnn import *
@@ -65,7 +65,12 @@ softmax, log_softmax = (
 )  # fmt: skip
 
 
-def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
+@row(
+    "BiasAdd", "value bias data_format=None", domain="number", same=True,
+    shape=shape_functions.unchanged,
+)  # fmt: skip
+def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
+    """Adds a vector along the channels: the last axis, with data_format 'NCHW' the second."""
     if data_format not in (None, "NHWC", "NCHW"):
         raise ValueError(f"data_format is 'NHWC' or 'NCHW', got {data_format!r}")
     axis = 1 if data_format == "NCHW" else -1
@@ -79,15 +84,10 @@ def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
     return value + bias
 
 
-bias_add = operation(
-    "BiasAdd", _bias_add, "value bias data_format=None",
-    "Adds a vector along the channels: the last axis, with data_format 'NCHW' the second.",
-    "bias_add", domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
-)  # fmt: skip
-l2_loss = operation(
-    "L2Loss", lambda t: _core.sum(_core.square(t)) * like(t, 0.5), "t", "Half the sum of squares.",
-    "l2_loss", domain="float", shape=shape_functions.scalar, fresh=True,
-)  # fmt: skip
+@row("L2Loss", "t", domain="float", shape=shape_functions.scalar)
+def l2_loss(t: Any) -> Any:
+    """Half the sum of squares."""
+    return _core.sum(_core.square(t)) * like(t, 0.5)
 
 
 def _relu6_slope(g: Any, y: Any) -> Any:

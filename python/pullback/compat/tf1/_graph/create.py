@@ -279,6 +279,15 @@ def operation(
     return named(call, who, doc, signature)
 
 
+def row(type: str, arguments: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates what computes a row: it becomes the public function, by `operation`, under the name
+    and with the docstring that it has. Unless `fresh` is False, it never returns its input."""
+    options = {"fresh": True, **options}
+    return lambda function: operation(
+        type, function, arguments, function.__doc__ or "", function.__name__, **options
+    )
+
+
 def unary(
     names: str, function: Any, doc: str, domain: str = "inexact", arguments: str = "x",
     **fields: Any,

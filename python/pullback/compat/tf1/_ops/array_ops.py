@@ -20,6 +20,7 @@ from .._graph.create import (
     is_tensor,
     known_dims,
     operation,
+    row,
     scope_of,
 )
 from .._graph.opdef import define, like
@@ -62,10 +63,10 @@ def _shaped(
     return filled.reshape(shape)
 
 
-fill = operation(
-    "Fill", lambda dims, value: _core.full(dims, value), "#dims value",
-    "A tensor of shape `dims` full of one number.", shape=shape_functions.of_value,
-)  # fmt: skip
+@row("Fill", "#dims value", shape=shape_functions.of_value, fresh=False)
+def fill(dims: Any, value: Any) -> Any:
+    """A tensor of shape `dims` full of one number."""
+    return _core.full(dims, value)
 
 
 def _full_of(number: int, public: str, type: str) -> Any:
@@ -135,18 +136,17 @@ def range(
         return apply("Range", *values, name=scope, dtype=wish)
 
 
-def _linspace(start: Any, stop: Any, num: int) -> Any:
+@row(
+    "LinSpace", "start stop #num", default_name="linspace", domain="float", same=True,
+    shape=lambda start, stop, num: (num,), fresh=False,
+)  # fmt: skip
+def linspace(start: Any, stop: Any, num: int) -> Any:
+    """`num` numbers from `start` to `stop`, both among them, equally far apart."""
     if num < 1:
         raise ValueError(f"linspace: num is 1 or more, got {num}")
     return pb.linspace(start, stop, num)
 
 
-linspace = operation(
-    "LinSpace", _linspace, "start stop #num",
-    "`num` numbers from `start` to `stop`, both among them, equally far apart.", "linspace",
-    default_name="linspace", domain="float", same=True, shape=lambda start, stop, num: (num,),
-    labels=("start", "stop", "num"),
-)  # fmt: skip
 lin_space = linspace
 
 # --- the same values
@@ -212,11 +212,16 @@ rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.sc
 
 # --- shapes changed
 
-reshape = operation(
-    "Reshape", lambda x, shape: _core.reshape(x, shape), "tensor #shape",
-    "The same elements in another shape, in which one -1 is found from the others.",
-    shape=shape_functions.reshaped, value=lambda x, shape: np.reshape(x, shape),
+
+@row(
+    "Reshape", "tensor #shape", shape=shape_functions.reshaped,
+    value=lambda x, shape: np.reshape(x, shape), fresh=False,
 )  # fmt: skip
+def reshape(x: Any, shape: Any) -> Any:
+    """The same elements in another shape, in which one -1 is found from the others."""
+    return _core.reshape(x, shape)
+
+
 broadcast_to = operation(
     "BroadcastTo", _core.broadcast_to, "input #shape",
     "The tensor repeated along axes of length 1 and new ones, to this shape.", "broadcast_to",
@@ -232,13 +237,13 @@ def _order(given: dict[str, Any]) -> None:
         given["perm"] = [*reversed([*np.arange(len(dims))])]
 
 
-transpose = operation(
-    "Transpose",
-    lambda a, perm, conjugate: _core.transpose(_core.conj(a) if conjugate else a, perm),
-    "a #perm=None name='transpose' conjugate=False",
-    "The axes in another order, reversed unless `perm` names them.", prepare=_order,
-    shape=lambda a, perm, conjugate: shape_functions.permuted(a, perm),
+@row(
+    "Transpose", "a #perm=None name='transpose' conjugate=False", prepare=_order,
+    shape=lambda a, perm, conjugate: shape_functions.permuted(a, perm), fresh=False,
 )  # fmt: skip
+def transpose(a: Any, perm: Any, conjugate: Any) -> Any:
+    """The axes in another order, reversed unless `perm` names them."""
+    return _core.transpose(_core.conj(a) if conjugate else a, perm)
 
 
 def _given_axis(given: dict[str, Any]) -> None:
@@ -258,15 +263,19 @@ def _axes_or_none(given: dict[str, Any]) -> None:
     given["axis"] = ([axes] if isinstance(axes, int) else axes) or None
 
 
-squeeze = operation(
-    "Squeeze", lambda x, axis: _core.squeeze(x, axis), "input axis=None",
-    "Without the axes of length 1, all of them or those given.", prepare=_axes_or_none,
-    aliases={"squeeze_dims": "axis"}, shape=shape_functions.squeezed,
-    value=lambda x, axis: np.squeeze(x, axis and tuple(axis)),
+@row(
+    "Squeeze", "input axis=None", prepare=_axes_or_none, aliases={"squeeze_dims": "axis"},
+    shape=shape_functions.squeezed, value=lambda x, axis: np.squeeze(x, axis and tuple(axis)),
+    fresh=False,
 )  # fmt: skip
+def squeeze(x: Any, axis: Any) -> Any:
+    """Without the axes of length 1, all of them or those given."""
+    return _core.squeeze(x, axis)
 
 
-def _tile(x: Any, multiples: list[int]) -> Any:
+@row("Tile", "input #multiples", shape=shape_functions.tiled, fresh=False)
+def tile(x: Any, multiples: list[int]) -> Any:
+    """The tensor repeated so many times along each axis."""
     if len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
         raise ValueError(
             f"expected {len(x.shape)} multiples, none negative, for shape {x.shape}; got "
@@ -275,13 +284,19 @@ def _tile(x: Any, multiples: list[int]) -> Any:
     return pb.tile(x, multiples)
 
 
-tile = operation(
-    "Tile", _tile, "input #multiples", "The tensor repeated so many times along each axis.",
-    shape=shape_functions.tiled,
+def _checked_mode(given: dict[str, Any]) -> None:
+    given["mode"] = str(given["mode"]).upper()
+    if given["mode"] not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise ValueError(f"pad: mode is CONSTANT, REFLECT or SYMMETRIC, got {given['mode']!r}")
+
+
+@row(
+    "Pad", "tensor #paddings mode='CONSTANT' name=None constant_values=0", prepare=_checked_mode,
+    shape=shape_functions.padded, fresh=False,
 )  # fmt: skip
-
-
-def _pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
+def pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
+    """`constant_values` before and after, as many as `paddings` says for each axis: a list of
+    pairs; with mode REFLECT or SYMMETRIC the tensor mirrored."""
     if np.shape(paddings) != (len(tensor.shape), 2) or np.min(paddings, initial=0) < 0:
         raise ValueError(
             f"expected paddings of shape ({len(tensor.shape)}, 2), none negative, got {paddings}"
@@ -293,18 +308,5 @@ def _pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
             raise ValueError(f"cannot mirror {max(pair)} of {n} entries")
     return pb.pad(tensor, paddings, mode.lower())
 
-
-def _checked_mode(given: dict[str, Any]) -> None:
-    given["mode"] = str(given["mode"]).upper()
-    if given["mode"] not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(f"pad: mode is CONSTANT, REFLECT or SYMMETRIC, got {given['mode']!r}")
-
-
-pad = operation(
-    "Pad", _pad, "tensor #paddings mode='CONSTANT' name=None constant_values=0",
-    "`constant_values` before and after, as many as `paddings` says for each axis: a list of "
-    "pairs; with mode REFLECT or SYMMETRIC the tensor mirrored.", prepare=_checked_mode,
-    shape=shape_functions.padded,
-)  # fmt: skip
 
 __all__ = public_names(globals())

@@ -12,23 +12,12 @@ import pullback as pb
 from .... import _core
 from ...._array.norms import euclidean_norm
 from .._graph import shape_functions
-from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
+from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, row, scope_of
 from .._graph.opdef import define, like
 from ..dtypes import as_dtype, int64
 from ..names import public_names
 from .array_ops import zeros_like
 from .math_ops import not_equal, reduce_sum
-
-
-def _norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    if isinstance(axis, list) and len(axis) == 2 and ord not in ("euclidean", "fro"):
-        return pb.linalg.norm(x, ord, tuple(axis), keepdims)
-    if ord in ("euclidean", "fro", 2):
-        axes = list(range(len(x.shape))) if axis is None else axis
-        lengths = _core.abs(x) if x.dtype.kind == "c" else x
-        return _core.cast(euclidean_norm(lengths, axes, keepdims=keepdims), x.dtype)
-    return pb.linalg.vector_norm(x, axis=None if axis is None else tuple(axis), ord=ord,
-                                 keepdims=keepdims)  # fmt: skip
 
 
 def _checked_norm(given: dict[str, Any]) -> None:
@@ -46,21 +35,31 @@ def _checked_norm(given: dict[str, Any]) -> None:
         raise ValueError(f"norm: ord {ord} is no norm of matrices")
 
 
-norm = operation(
-    "Norm", _norm, "tensor ord='euclidean' axis=None keepdims=None name=None",
-    "The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is "
-    "'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a "
-    "zero vector is 0.", aliases={"keep_dims": "keepdims"}, prepare=_checked_norm,
-    default_name="norm", domain="inexact", fresh=True,
+@row(
+    "Norm", "tensor ord='euclidean' axis=None keepdims=None name=None",
+    aliases={"keep_dims": "keepdims"}, prepare=_checked_norm, default_name="norm", domain="inexact",
     shape=lambda x, ord, axis, keepdims: shape_functions.reduced(
         x, shape_functions.ALL if axis is None else axis, keepdims
     ),
 )  # fmt: skip
-trace = operation(
-    "Trace", lambda x: _core.sum(pb.diagonal(x, 0, -2, -1), -1, False), "x",
-    "The sum of the diagonal of the last two axes.", domain="number", fresh=True,
-    shape=lambda x: x.dims and x.dims[:-2],
-)  # fmt: skip
+def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    """The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is
+    'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a zero
+    vector is 0."""
+    if isinstance(axis, list) and len(axis) == 2 and ord not in ("euclidean", "fro"):
+        return pb.linalg.norm(x, ord, tuple(axis), keepdims)
+    if ord in ("euclidean", "fro", 2):
+        axes = list(range(len(x.shape))) if axis is None else axis
+        lengths = _core.abs(x) if x.dtype.kind == "c" else x
+        return _core.cast(euclidean_norm(lengths, axes, keepdims=keepdims), x.dtype)
+    return pb.linalg.vector_norm(x, axis=None if axis is None else tuple(axis), ord=ord,
+                                 keepdims=keepdims)  # fmt: skip
+
+
+@row("Trace", "x", domain="number", shape=lambda x: x.dims and x.dims[:-2])
+def trace(x: Any) -> Any:
+    """The sum of the diagonal of the last two axes."""
+    return _core.sum(pb.diagonal(x, 0, -2, -1), -1, False)
 
 
 def _put_on_diagonal(x: Any) -> Any:
@@ -73,26 +72,29 @@ matrix_diag = operation(
     "matrix_diag", domain="number", fresh=True,
     shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
 )  # fmt: skip
-matrix_diag_part = operation(
-    "MatrixDiagPart", lambda x: pb.diagonal(x, 0, -2, -1), "input", "The diagonals of matrices.",
-    "matrix_diag_part", domain="number", fresh=True,
+
+
+@row("MatrixDiagPart", "input", domain="number")
+def matrix_diag_part(x: Any) -> Any:
+    """The diagonals of matrices."""
+    return pb.diagonal(x, 0, -2, -1)
+
+
+@row(
+    "Diag", "diagonal", domain="number",
+    shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
 )  # fmt: skip
-
-
-def _only_vector(x: Any) -> Any:
+def diag(x: Any) -> Any:
+    """The matrix with this vector as diagonal."""
     if len(x.shape) != 1:
         raise NotImplementedError(f"diag: expected a vector, got shape {x.shape}")
     return _put_on_diagonal(x)
 
 
-diag = operation(
-    "Diag", _only_vector, "diagonal", "The matrix with this vector as diagonal.", domain="number",
-    fresh=True, shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
-)  # fmt: skip
-diag_part = operation(
-    "DiagPart", lambda x: pb.diagonal(x, 0, 0, 1), "input", "The diagonal of a matrix.",
-    "diag_part", domain="number", fresh=True,
-)  # fmt: skip
+@row("DiagPart", "input", domain="number")
+def diag_part(x: Any) -> Any:
+    """The diagonal of a matrix."""
+    return pb.diagonal(x, 0, 0, 1)
 
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:

@@ -16,7 +16,7 @@ import pullback as pb
 from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
-from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, scope_of
+from .._graph.create import apply, cast, convert_to_tensor, known_dims, row, scope_of
 from .._graph.opdef import define
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
@@ -251,11 +251,12 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
         return cast(less(places, apply("ExpandDims", n, -1)), dtype)
 
 
-reverse = operation(
-    "ReverseV2", lambda x, axis: pb.flip(x, axis), "tensor #axis",
-    "The entries along these axes from the end.", "reverse", shape=lambda x, axis: x.dims,
-    fresh=True,
-)  # fmt: skip
+@row("ReverseV2", "tensor #axis", shape=lambda x, axis: x.dims)
+def reverse(x: Any, axis: Any) -> Any:
+    """The entries along these axes from the end."""
+    return pb.flip(x, axis)
+
+
 reverse_v2 = reverse
 
 

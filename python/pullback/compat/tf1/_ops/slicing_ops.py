@@ -18,6 +18,7 @@ from .._graph.create import (
     is_tensor,
     known_dims,
     operation,
+    row,
     scope_of,
 )
 from .._graph.opdef import define
@@ -110,22 +111,20 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
         return made if isinstance(made, list) else [made]
 
 
-roll = operation(
-    "Roll", lambda x, shift, axis: pb.roll(x, shift, axis), "input #shift #axis",
-    "The entries moved along axes, round the end.", shape=shape_functions.unchanged, fresh=True,
+@row("Roll", "input #shift #axis", shape=shape_functions.unchanged)
+def roll(x: Any, shift: Any, axis: Any) -> Any:
+    """The entries moved along axes, round the end."""
+    return pb.roll(x, shift, axis)
+
+
+@row(
+    "MatrixBandPart", "input #num_lower #num_upper", domain="number",
+    shape=shape_functions.unchanged, fresh=False,
 )  # fmt: skip
-
-
-def _band(x: Any, num_lower: int, num_upper: int) -> Any:
+def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
+    """Matrices with zeros outside a band around the diagonal; -1 for a whole triangle."""
     x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
     return x if num_upper < 0 else pb.tril(x, k=num_upper)
-
-
-matrix_band_part = operation(
-    "MatrixBandPart", _band, "input #num_lower #num_upper",
-    "Matrices with zeros outside a band around the diagonal; -1 for a whole triangle.",
-    "matrix_band_part", domain="number", shape=shape_functions.unchanged,
-)  # fmt: skip
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
