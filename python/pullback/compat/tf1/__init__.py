@@ -69,11 +69,11 @@ from ._graph.create import convert_to_tensor as convert_to_tensor
 from ._graph.create import is_tensor as is_tensor
 from ._graph.create import placeholder as placeholder
 from ._graph.create import placeholder_with_default as placeholder_with_default
-from ._graph.defaults import get_default_session as get_default_session
 from ._graph.graph import *
 from ._graph.mode import *
 from ._graph.mode import __version__ as __version__
 from ._graph.operation import *
+from ._graph.operation import get_default_session as get_default_session
 from ._graph.registry import *
 from ._graph.shapes import *
 from ._graph.tensor import *
@@ -90,7 +90,6 @@ from ._ops.indexing_ops import *
 from ._ops.linear_ops import *
 from ._ops.math_ops import *
 from ._ops.matrix_ops import *
-from ._ops.operators import *
 from ._ops.order_ops import *
 from ._ops.random_ops import *
 from ._ops.scatter_ops import *

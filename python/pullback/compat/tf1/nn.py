@@ -25,13 +25,13 @@ from ._ops.convolutions import space_to_depth as space_to_depth
 from ._ops.cross_entropies import *
 from ._ops.cross_entropies import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from ._ops.cross_entropies import uniform_candidate_sampler as uniform_candidate_sampler
-from ._ops.dropout import dropout as dropout
 from ._ops.indexing_ops import concat, gather
 from ._ops.math_ops import sigmoid as sigmoid
 from ._ops.math_ops import softplus as softplus
 from ._ops.math_ops import tanh as tanh
 from ._ops.order_ops import in_top_k as in_top_k
 from ._ops.order_ops import top_k as top_k
+from ._ops.random_ops import dropout as dropout
 from .names import absent, public_names, taking
 
 relu = unary(

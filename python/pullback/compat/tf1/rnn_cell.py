@@ -15,10 +15,9 @@ from ._graph.tensor import mapped
 from ._layers.base_layer import Layer
 from ._ops.array_ops import zeros
 from ._ops.clip_ops import clip_by_value
-from ._ops.dropout import dropout
 from ._ops.indexing_ops import concat, split
 from ._ops.math_ops import matmul, sigmoid, tanh
-from ._ops.random_ops import ones_initializer, zeros_initializer
+from ._ops.random_ops import dropout, ones_initializer, zeros_initializer
 from ._variables.variable_scope import variable_scope
 from .dtypes import float32
 from .names import absent, public_names

@@ -19,8 +19,7 @@ from ...._explain.question import Question
 from ...._explain.unconnected import not_seen
 from .._gradients.backprop import pull_back
 from .._graph.create import convert_to_tensor
-from .._graph.defaults import get_default_session
-from .._graph.operation import Operation
+from .._graph.operation import Operation, get_default_session
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._ops.indexed_slices import IndexedSlices
 from .._run.fetches import feed_pairs

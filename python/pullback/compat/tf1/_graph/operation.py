@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .defaults import session_for
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.sessions: list[Any] = []
+
+
+stack = _Stack()
+
+
+def get_default_session() -> Any:
+    """The session of the innermost `with`, or None."""
+    return stack.sessions[-1] if stack.sessions else None
+
+
+def session_for(graph: Any, session: Any, what: str) -> Any:
+    """The session that `.eval()` and `.run()` use."""
+    chosen = session or get_default_session()
+    if chosen is None:
+        raise ValueError(
+            f"{what}: there is no default session; use `with tf.Session() as sess:`, or session="
+        )
+    if chosen.graph is not graph:
+        raise ValueError(f"{what}: the default session's graph is different from the tensor's")
+    return chosen
+
 
 if TYPE_CHECKING:
     from .graph import Graph
     from .opdef import OpDef
     from .tensor import SymbolicTensor
-
-__all__ = ["Operation"]
 
 
 class NodeDef(NamedTuple):
@@ -85,3 +108,6 @@ def operation_of(item: Any, who: str = "control_dependencies") -> Operation:
     if isinstance(op, Operation):
         return op
     raise TypeError(f"{who}: expected operations and tensors, got {item!r:.60}")
+
+
+__all__ = ["Operation"]

@@ -16,8 +16,7 @@ from .... import _core
 from ...._core import flatten, unflatten
 from ..dtypes import DType, as_dtype
 from ..errors import InvalidArgumentError, OperatorNotAllowedInGraphError
-from .defaults import session_for
-from .operation import Operation
+from .operation import Operation, session_for
 from .shapes import Dims, TensorShape, as_dims, shape_text
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Operators:
-    """Has both sides of every operator; operators.py and indexing_ops.py put them here."""
+    """Has both sides of every operator; math_ops.py and indexing_ops.py put them here."""
 
     __slots__ = ()
     if TYPE_CHECKING:

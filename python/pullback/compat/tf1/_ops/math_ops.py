@@ -29,10 +29,11 @@ from .._graph.create import (
     unary,
 )
 from .._graph.opdef import define, like, pulled_back, summed
+from .._graph.tensor import EagerTensor, Operators
 from ..dtypes import as_dtype, float32, float64, int32
 from ..dtypes import bool as tf_bool
 from ..names import public_names, taking
-from .complex_ops import abs as abs  # operators.py finds it here
+from .complex_ops import abs as abs
 from .complex_ops import conj
 
 # --- one input
@@ -379,5 +380,35 @@ def _position(public: str, type: str, function: Any, which: str) -> Callable[...
 
 argmax = _position("argmax", "ArgMax", _core.argmax, "largest")
 argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
+
+
+# --- what the operators of tensors and variables stand for; `==` stays identity in graphs
+
+
+def _method(function: str, *given: Any, turned: bool = False) -> Any:
+    def method(self: Any, *other: Any) -> Any:
+        sides = (*other, self) if turned else (self, *other)
+        return globals()[function](*sides, *given)
+
+    return method
+
+
+for _name, _function in (
+    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("mod", "mod"),
+    ("floordiv", "floordiv"), ("pow", "pow"), ("and", "logical_and"), ("or", "logical_or"),
+    ("xor", "logical_xor"),
+):  # fmt: skip
+    setattr(Operators, f"__{_name}__", _method(_function, _name))
+    setattr(Operators, f"__r{_name}__", _method(_function, _name, turned=True))
+for _name, _function in (
+    ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
+    ("neg", "negative"), ("abs", "abs"), ("invert", "logical_not"),
+):  # fmt: skip
+    setattr(Operators, f"__{_name}__", _method(_function))
+for _name, _turned in (("matmul", False), ("rmatmul", True)):
+    setattr(Operators, f"__{_name}__", _method("matmul", *(False,) * 6, "matmul", turned=_turned))
+for _name, _function in (("eq", "equal"), ("ne", "not_equal")):  # eager tensors have values
+    setattr(EagerTensor, f"__{_name}__", _method(_function))
+
 
 __all__ = public_names(globals())

@@ -1,4 +1,4 @@
-"""Random tensors and initializers.
+"""Random tensors, dropout and initializers.
 
 Every run draws new numbers. `set_random_seed`, or a `seed` given to an operation, makes a program
 repeatable: a session then draws from a sequence of its own that begins there.
@@ -14,12 +14,14 @@ import numpy as np
 from .... import _core, random
 from ...._array.initializers import MODES, orthogonal, scaled
 from .._graph import mode, shape_functions
-from .._graph.create import apply, convert_to_tensor, known_dims, scope_of
+from .._graph.create import apply, cast, convert_to_tensor, known_dims, scope_of
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from ..dtypes import as_dtype, float32, int32
 from ..names import bind, public_names, signature_of
 from .array_ops import constant, eye, ones, zeros
+from .array_ops import shape as shape_of
+from .math_ops import multiply
 from .slicing_ops import slice
 
 
@@ -306,7 +308,44 @@ class identity_initializer(Initializer):
         return eye(int(shape[0]), int(shape[1]), dtype=dtype) * gain
 
 
-_HIDDEN = ("categorical", "process_seed", "he_normal_initializer", "he_uniform_initializer",
-           "identity_initializer", "lecun_normal_initializer",
+_HIDDEN = ("categorical", "dropout", "process_seed", "he_normal_initializer",
+           "he_uniform_initializer", "identity_initializer", "lecun_normal_initializer",
            "lecun_uniform_initializer")  # fmt: skip
+
+
+def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
+        name: str | None = None, rate: Any = None) -> Any:  # fmt: skip
+    """x with zeros for a share `rate` of its entries, the others divided by 1 - rate; or what is
+    kept with probability `keep_prob`, divided by it. Both may be tensors.
+
+    `noise_shape` has a length of 1 where entries are dropped together.
+    """
+    if (keep_prob is None) == (rate is None):
+        raise ValueError("dropout: give either keep_prob or rate")
+    with scope_of(name or "dropout", x) as scope:
+        x = convert_to_tensor(x)
+        dtype = as_dtype(x.dtype)
+        if not dtype.is_floating:
+            raise ValueError(f"dropout: expected floats, got {dtype.name}")
+        given = keep_prob if rate is None else rate
+        if isinstance(given, (int, float, np.number)):
+            low, high = (given > 0, given <= 1) if rate is None else (given >= 0, given < 1)
+            if not (low and high):
+                raise ValueError(
+                    f"dropout: keep_prob is from above 0 to 1, rate from 0 to below 1; got {given}"
+                )
+        kept = (
+            convert_to_tensor(given, dtype) if rate is None else 1 - convert_to_tensor(rate, dtype)
+        )
+        if isinstance(noise_shape, (list, tuple)) and None in noise_shape:
+            dims = shape_of(x)
+            noise_shape = [dims[i] if n is None else n for i, n in enumerate(noise_shape)]
+        drawn = random_uniform(shape_of(x) if noise_shape is None else noise_shape, dtype=dtype,
+                               seed=seed)  # fmt: skip
+        out = multiply(x / kept, cast(drawn < kept, dtype), name=scope)
+        if not mode.executing_eagerly():
+            out.set_shape(x.shape)  # nothing may be known of the shape of keep_prob
+        return out
+
+
 __all__ = [name for name in public_names(globals()) if name not in _HIDDEN]

@@ -17,11 +17,10 @@ import numpy as np
 
 from .... import _core
 from ...._runtime import settings
-from .._graph.defaults import get_default_session as get_default_session
-from .._graph.defaults import stack
 from .._graph.graph import Graph, get_default_graph
 from .._graph.mode import executing_eagerly
-from .._graph.operation import Operation
+from .._graph.operation import Operation, stack
+from .._graph.operation import get_default_session as get_default_session
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._ops.indexed_slices import mapped
 from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, note_run

@@ -220,7 +220,8 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
     "optimizer": (lambda x: type(x) in _optimizers(), lambda _, x: type(x).__name__,
                   lambda b, data: _made(data)),
     # Without its dataset: its elements can be fed.
-    "iterator": (_is(Iterator), lambda _, x: [[s.dtype.name, s.dims] for s in leaves_of(x._element)],
+    "iterator": (_is(Iterator),
+                 lambda _, x: [[s.dtype.name, s.dims] for s in leaves_of(x._element)],
                  lambda b, data: Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in data))),
     "bound": (_is(_Bound), lambda _, x: x.at, lambda b, data: _Bound(data)),
     "ellipsis": (lambda x: x is Ellipsis, lambda _, x: True, lambda b, data: Ellipsis),

@@ -23,10 +23,9 @@ import numpy as np
 from .... import _core
 from .._graph import mode
 from .._graph.create import convert_to_tensor
-from .._graph.defaults import session_for
 from .._graph.graph import GraphKeys, get_default_graph
 from .._graph.opdef import define
-from .._graph.operation import Operation
+from .._graph.operation import Operation, session_for
 from .._graph.shapes import as_dims, shape_text
 from .._graph.tensor import Operators, as_core, as_eager
 from .._graph.tensor import SymbolicTensor as Tensor
