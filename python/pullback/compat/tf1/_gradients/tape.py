@@ -29,16 +29,8 @@ from .._ops.indexed_slices import IndexedSlices, eager_slices
 from .._ops.indexing_ops import concat, one_hot, stack
 from .._variables.variables import Variable
 from ..dtypes import as_dtype
-from .backprop import (
-    UnconnectedGradients,
-    _rules_between,
-    _source,
-    as_list,
-    checked_seeds,
-    gradients,
-    pull_back,
-    unconnected,
-)
+from . import backprop
+from .backprop import UnconnectedGradients, gradients, pull_back
 
 
 def hessians(
@@ -59,7 +51,7 @@ def hessians(
     """
     slopes = gradients(ys, xs, name=f"{name}_gradients", aggregation_method=aggregation_method)
     slopes = [None if g is None else convert_to_tensor(g) for g in slopes]
-    sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
+    sources = [backprop._source(x, "xs", i) for i, x in enumerate(backprop.as_list(xs))]
     with graph_of(sources).as_default() as graph, graph.name_scope(name):
         blocks = [
             None if g is None else jacobians(g, [x], [])[0]
@@ -97,7 +89,7 @@ def jacobians(
             found.append(None)
             continue
         g = convert_to_tensor(g)
-        if _rules_between(ancestors([g]), [unit.outputs[0]], []):
+        if backprop._rules_between(ancestors([g]), [unit.outputs[0]], []):
             found.append(_one_by_one(y, x, stops, batched))
             continue
         dims = _dims(y, x, batched)
@@ -165,7 +157,7 @@ class GradientTape(pullback.GradientTape):
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:  # fmt: skip
         """The gradient of the sum of the targets, in the structure of the sources."""
-        choice = unconnected(unconnected_gradients)
+        choice = backprop.unconnected(unconnected_gradients)
         return self._answer(target, sources, output_gradients, choice)
 
     def jacobian(
@@ -178,7 +170,7 @@ class GradientTape(pullback.GradientTape):
         All rows are computed at once, whatever the last two arguments say; it takes no persistent
         tape.
         """
-        choice = unconnected(unconnected_gradients)
+        choice = backprop.unconnected(unconnected_gradients)
         return self._jacobians(target, sources, choice is UnconnectedGradients.ZERO, False)
 
     def batch_jacobian(
@@ -190,7 +182,7 @@ class GradientTape(pullback.GradientTape):
 
         ValueError where a rank is below 2 or the first axes differ.
         """
-        unconnected(unconnected_gradients)
+        backprop.unconnected(unconnected_gradients)
         return self._jacobians(target, source, True, True)
 
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
@@ -341,7 +333,7 @@ class GraphTape(GradientTape):
         targets, (xs, structure) = flatten(target)[0], flatten(sources)
         ys, handles = self._asked(targets, xs, "gradient")
         with graph_of(ys).as_default() as graph, graph.name_scope("gradient_tape"):
-            seeds = checked_seeds(ys, None if weights is None else flatten(weights)[0])
+            seeds = backprop.checked_seeds(ys, None if weights is None else flatten(weights)[0])
             answers = pull_back(ys, seeds, handles, self._seen.edge(ys, set(handles)))
             for i, (x, handle) in enumerate(zip(xs, handles, strict=True)):
                 if not (self._seen.counts(x, handle) or any(x is t for t in targets)):

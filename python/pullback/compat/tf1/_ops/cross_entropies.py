@@ -13,20 +13,9 @@ from .._graph.graph import get_default_graph
 from .._graph.opdef import define, like
 from ..dtypes import as_dtype, float32, int64
 from ..names import public_names, taking
+from . import math_ops
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, transpose, zeros_like
 from .indexing_ops import concat, gather
-from .math_ops import (
-    add,
-    equal,
-    expm1,
-    log,
-    log1p,
-    matmul,
-    multiply,
-    reduce_any,
-    reduce_sum,
-    softplus,
-)
 from .order_ops import where
 from .random_ops import process_seed
 
@@ -86,8 +75,8 @@ def _candidates(
             if draw is _uniform:
                 p = ones_like(c) / range_max
             else:
-                p = (log(c + 2.0) - log(c + 1.0)) / float(np.log(range_max + 1))
-            return -expm1(tries * log1p(-p)) if unique else p * tries
+                p = (math_ops.log(c + 2.0) - math_ops.log(c + 1.0)) / float(np.log(range_max + 1))
+            return -math_ops.expm1(tries * math_ops.log1p(-p)) if unique else p * tries
 
         true = convert_to_tensor(true_classes)
         return sampled, expected(true), expected(sampled)
@@ -129,16 +118,18 @@ def _sampled_logits(
     x = convert_to_tensor(inputs)
     split = -num_sampled
     true_rows = reshape(rows[:split], [-1, num_true, int(rows.shape[-1])])
-    true_logits = reduce_sum(multiply(expand_dims(x, 1), true_rows), 2)
+    true_logits = math_ops.reduce_sum(math_ops.multiply(expand_dims(x, 1), true_rows), 2)
     true_logits = true_logits + reshape(bias[:split], [-1, num_true])
-    other_logits = matmul(x, rows[split:], transpose_b=True) + bias[split:]
+    other_logits = math_ops.matmul(x, rows[split:], transpose_b=True) + bias[split:]
     if remove_accidental_hits:
-        hits = reduce_any(equal(expand_dims(true, 2), reshape(sampled, [1, 1, -1])), 1)
+        hits = math_ops.reduce_any(
+            math_ops.equal(expand_dims(true, 2), reshape(sampled, [1, 1, -1])), 1
+        )
         low = zeros_like(other_logits) + float(np.finfo(np.float32).min)
         other_logits = where(hits, low, other_logits)
     dtype = as_dtype(x.dtype)
-    true_logits = true_logits - log(cast(true_count, dtype))
-    other_logits = other_logits - log(cast(sampled_count, dtype))
+    true_logits = true_logits - math_ops.log(cast(true_count, dtype))
+    other_logits = other_logits - math_ops.log(cast(sampled_count, dtype))
     truths = concat([ones_like(true_logits) / num_true, zeros_like(other_logits)], 1)
     return concat([true_logits, other_logits], 1), truths
 
@@ -227,7 +218,9 @@ def weighted_cross_entropy_with_logits(
         x = convert_to_tensor(logits)
         y = convert_to_tensor(labels if targets is None else targets, as_dtype(x.dtype))
         weight = 1 + (pos_weight - 1) * y
-        return add((1 - y) * x, multiply(weight, softplus(-x)), name=scope)
+        return math_ops.add(
+            (1 - y) * x, math_ops.multiply(weight, math_ops.softplus(-x)), name=scope
+        )
 
 
 _SAMPLED = "weights biases labels inputs num_sampled num_classes num_true=1 sampled_values=None "
@@ -256,7 +249,9 @@ def nce_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
     logistic losses for each row."""
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
         logits, truths = _sampled_logits(**given, seed=None)
-        return reduce_sum(sigmoid_cross_entropy_with_logits(labels=truths, logits=logits), 1)
+        return math_ops.reduce_sum(
+            sigmoid_cross_entropy_with_logits(labels=truths, logits=logits), 1
+        )
 
 
 _KINDS = ("_logits", "_v2", "_loss", "_sampler")

@@ -31,14 +31,8 @@ from .._ops.indexed_slices import IndexedSlices
 from .._variables.variables import Variable
 from ..dtypes import as_dtype
 from ..names import bind, signature_of
-from .optimizer_hooks import (
-    OptimizerHooks,
-    check_rows,
-    checked_loss,
-    checked_pair,
-    checked_variables,
-    no_gradients,
-)
+from . import optimizer_hooks as hooks
+from .optimizer_hooks import OptimizerHooks
 
 
 class Optimizer(OptimizerHooks):
@@ -100,7 +94,7 @@ class Optimizer(OptimizerHooks):
             colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss,
         )  # fmt: skip
         if all(g is None for g, _ in pairs):
-            raise ValueError(no_gradients([v for _, v in pairs], loss))
+            raise ValueError(hooks.no_gradients([v for _, v in pairs], loss))
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def compute_gradients(
@@ -120,18 +114,18 @@ class Optimizer(OptimizerHooks):
                 f"{gate_gradients!r}"
             )
         weights = None if grad_loss is None else [grad_loss]
-        given = None if var_list is None else checked_variables(var_list)
+        given = None if var_list is None else hooks.checked_variables(var_list)
         if callable(loss):
             with GradientTape() as tape:
                 tape.watch(given or [])
-                loss = checked_loss(loss())
+                loss = hooks.checked_loss(loss())
             variables = list(tape.watched_variables()) if given is None else given
             answers = tape.gradient(loss, variables, weights)
             questions.also_asked_by(self)
             return list(zip(answers, variables, strict=True))
         if mode.executing_eagerly():
             raise RuntimeError("in eager mode the loss must be a function without arguments")
-        loss = checked_loss(convert_to_tensor(loss))
+        loss = hooks.checked_loss(convert_to_tensor(loss))
         trainable = loss.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
         variables = trainable if given is None else given
         if not variables:
@@ -154,12 +148,12 @@ class Optimizer(OptimizerHooks):
             raise TypeError(
                 f"apply_gradients: global_step: expected a variable, got {global_step!r:.60}"
             )
-        pairs = [checked_pair(pair) for pair in grads_and_vars]
+        pairs = [hooks.checked_pair(pair) for pair in grads_and_vars]
         if not pairs:
             raise ValueError("apply_gradients: no variables provided")
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
-            raise ValueError(no_gradients([v for _, v in pairs], None))
+            raise ValueError(hooks.no_gradients([v for _, v in pairs], None))
         if mode.executing_eagerly():
             self._apply_eagerly(present, name or self._name)
             if global_step is not None:
@@ -251,7 +245,7 @@ class Optimizer(OptimizerHooks):
     def _update_rows(self, v: Any, values: Any, indices: Any, state: Any, hyper: Any) -> Any:
         """The rule where only some rows have a gradient: the others and their state stay."""
         assert self.rule is not None
-        check_rows(v, values, indices)
+        hooks.check_rows(v, values, indices)
         return update_rows(self.rule, v, values, indices, state, hyper)
 
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]], name: str) -> None:
