@@ -58,6 +58,21 @@ def test_seeds_repeat_the_order():
 # --- sessions
 
 
+def test_an_iterator_waits_for_no_other():
+    one, other = (D.range(3).make_one_shot_iterator().get_next() for _ in "ab")
+    session = tf.Session()
+
+    def generate():
+        found = []
+        thread = threading.Thread(target=lambda: found.append(session.run(other)), daemon=True)
+        thread.start()
+        thread.join(30)
+        yield from found
+
+    n = D.from_generator(generate, tf.int64, []).make_one_shot_iterator().get_next()
+    assert session.run([n, one]) == [0, 0]
+
+
 def test_each_session_has_a_place_of_its_own():
     n = D.range(3).make_one_shot_iterator().get_next()
     with tf.Session() as one, tf.Session() as two:
