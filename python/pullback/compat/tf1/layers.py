@@ -14,7 +14,7 @@ from .base_layer import Layer as Layer
 from .base_layer import layer_function
 from .choice_ops import concat, where
 from .create import cast, convert_to_tensor
-from .dtypes import as_dtype
+from .dtypes import as_dtype, float64
 from .dtypes import bool as tf_bool
 from .math_ops import maximum
 from .names import absent, public_names
@@ -60,7 +60,8 @@ class BatchNormalization(Weighted):
     While `training` the moments are those of the batch, and two operations in the collection
     `UPDATE_OPS` move `moving_mean` and `moving_variance` towards them: let the training step depend
     on them. Else the moments are the moving ones. `training` may be a tensor. Of four axes, unless
-    `fused` is False, the moving variance is that of a sample: n / (n - 1) times the batch's.
+    `fused` is False or the dtype is float64, the moving variance is that of a sample: n / (n - 1)
+    times the batch's.
     """
 
     arguments = (
@@ -95,7 +96,7 @@ class BatchNormalization(Weighted):
                 b if flag is True else where(flag, b, m) for b, m in zip(batch, moving, strict=True)
             ]
             mean, variance = now
-            if rank == 4 and self.fused is not False:
+            if rank == 4 and self.fused is not False and inputs.dtype != float64:
                 n = cast(size_of(inputs), as_dtype(inputs.dtype)) / int(inputs.shape[axis])
                 sample = batch[1] * (n / maximum(n - 1, 1.0))
                 now = [mean, sample if flag is True else where(flag, sample, moving[1])]

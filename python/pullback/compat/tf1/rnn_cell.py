@@ -14,6 +14,7 @@ from .array_ops import zeros
 from .base_layer import Layer
 from .choice_ops import concat, split
 from .clip import clip_by_value
+from .create import apply
 from .dropouts import dropout
 from .dtypes import float32
 from .math_ops import matmul, sigmoid, tanh
@@ -22,6 +23,11 @@ from .nested import mapped
 from .random_ops import ones_initializer, zeros_initializer
 from .shapes import TensorShape, as_dims
 from .variable_scope import variable_scope
+
+_ACTIVATIONS = {"linear": "Identity"} | {
+    name.lower(): name
+    for name in ("Elu", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh")
+}
 
 
 class RNNCell(Layer):
@@ -65,7 +71,14 @@ class _Units(RNNCell):
         return depth
 
     def _activated(self, x: Any) -> Any:
-        return (self.activation or tanh)(x)
+        if not isinstance(self.activation, str):
+            return (self.activation or tanh)(x)
+        if self.activation not in _ACTIVATIONS:
+            raise ValueError(
+                f"{type(self).__name__}: activation must be one of {', '.join(_ACTIVATIONS)}; got "
+                f"{self.activation!r}"
+            )
+        return apply(_ACTIVATIONS[self.activation], x)
 
 
 class BasicRNNCell(_Units):

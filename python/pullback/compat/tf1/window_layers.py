@@ -62,13 +62,14 @@ class Weighted(Layer):
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        activation = by_text(self.activation, nn)
-        return out if activation is None else activation(out)
+        return out if self.activation in (None, "linear") else by_text(self.activation, nn)(out)
 
 
 def by_text(value: Any, space: Any) -> Any:
     """What a text such as 'relu' names."""
-    return getattr(space, value) if isinstance(value, str) and value != "linear" else value
+    if isinstance(value, str) and not hasattr(space, value):
+        raise ValueError(f"expected the name of a function such as 'relu', got {value!r}")
+    return getattr(space, value) if isinstance(value, str) else value
 
 
 class Dense(Weighted):
