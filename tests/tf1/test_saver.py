@@ -321,3 +321,36 @@ def test_files_and_folders(tmp_path):
     assert not tf.gfile.Exists(folder)
     with tf.gfile.FastGFile(text) as file:
         assert file.read() == "x"
+
+
+def test_files_have_the_arguments_and_errors_of_tensorflow(tmp_path):
+    folder, text = str(tmp_path / "a"), str(tmp_path / "t.txt")
+    tf.gfile.MkDir(dirname=folder)
+    with tf.gfile.GFile(name=text, mode="w") as file:
+        file.write("xyz")
+    found = tf.gfile.Glob([f"{tmp_path}/*.txt", folder])
+    assert found == [*tf.gfile.Glob(filename=f"{tmp_path}/t*"), folder] == [text, folder]
+    assert tf.gfile.IsDirectory(dirname=folder) and tf.gfile.Exists(filename=text)
+    stat = tf.gfile.Stat(filename=text)
+    assert (stat.length, stat.is_directory) == (3, False)
+    tf.gfile.Rename(oldname=text, newname=text + "2")
+    tf.gfile.Copy(oldpath=text + "2", newpath=text)
+    down, up = (
+        [top for top, _, _ in tf.gfile.Walk(top=str(tmp_path), in_order=order)]
+        for order in (True, False)
+    )
+    assert down == up[::-1] == [str(tmp_path), folder]
+    none = str(tmp_path / "none")
+    for call in (
+        lambda: tf.gfile.GFile(none), lambda: tf.gfile.Remove(filename=none),
+        lambda: tf.gfile.ListDirectory(none), lambda: tf.gfile.DeleteRecursively(dirname=none),
+        lambda: tf.gfile.Copy(none, text + "3"), lambda: tf.gfile.Rename(none, text + "3"),
+        lambda: tf.gfile.MkDir(none + "/b"), lambda: tf.gfile.Stat(none),
+    ):  # fmt: skip
+        with pytest.raises(FileNotFoundError) as error:
+            call()
+        assert isinstance(error.value, tf.errors.NotFoundError)
+    with pytest.raises(tf.errors.AlreadyExistsError, match="give overwrite=True"):
+        tf.gfile.Copy(text, text + "2")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="got a file"):
+        tf.gfile.MakeDirs(text)
