@@ -60,6 +60,7 @@ class Stored:
             "collections": {k: self._some(items) for k, items in graph._collections.items()},
             "names": graph._names,
             "seed": graph.seed,
+            "op_seeds": graph._op_seeds,
         }
 
     def _operation(self, op: Operation) -> dict[str, Any]:
@@ -122,7 +123,8 @@ class Stored:
         if type(value) in _optimizers():
             return {"optimizer": type(value).__name__}  # its rule; the state is in variables
         if isinstance(value, Iterator):  # without its dataset: its elements can be fed
-            return {"iterator": [[s.dtype.name, s.dims] for s in leaves_of(value._element)]}
+            specs = [[s.dtype.name, s.dims] for s in leaves_of(value._element)]
+            return {"iterator": [specs, self.encode(value._handle)]}
         if isinstance(value, _Bound):
             return {"bound": value.at}
         if value is Ellipsis:
@@ -200,6 +202,7 @@ class _Builder:
             full = (self.scope + name).lower()
             graph._names[full] = max(count, graph._names.get(full, 0))
         graph.seed = self.document["seed"] if graph.seed is None else graph.seed
+        graph._op_seeds.extend(self.document["op_seeds"])
 
     def _operation(self, data: Mapping[str, Any]) -> None:
         if data["type"] not in OPS:
@@ -220,6 +223,11 @@ class _Builder:
     def _op(self, name: str) -> Operation:
         return self.graph.get_operation_by_name(self.scope + name)
 
+    def _iterator(self, specs: Any, handle: Any) -> Iterator:
+        made = Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in specs))
+        made._handle = self._decode(handle)
+        return made
+
     def _tensor(self, name: str) -> SymbolicTensor:
         return self.graph.get_tensor_by_name(self.scope + name)
 
@@ -238,7 +246,7 @@ class _Builder:
             "tuple": lambda: tuple(map(self._decode, data)),
             "slice": lambda: slice(*map(self._decode, data)),
             "ellipsis": lambda: Ellipsis,
-            "iterator": lambda: Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in data)),
+            "iterator": lambda: self._iterator(*data),
             "optimizer": lambda: _made(data),
             "bound": lambda: _Bound(data),
             "dtype": lambda: as_dtype(data),
