@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ... import _core
 from . import mode, rows
 from .arrays import as_array
 from .create import convert_to_tensor, is_tensor
@@ -24,7 +25,6 @@ from .errors import InvalidArgumentError
 from .graph import Graph, get_default_graph
 from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
 from .placeholders import placeholder
-from .random_ops import process_seed
 from .session import Session
 from .shapes import common_dims
 from .tensor import SymbolicTensor
@@ -247,7 +247,7 @@ class Dataset(Elements):
             """A generator for each epoch of one iterator, in eager mode of the dataset."""
             known = values if kept is None else kept
             if orders not in known:
-                base = seeds if any(seeds) else [process_seed()]
+                base = seeds if any(seeds) else [_core.fork_random_state()]
                 again = reshuffle_each_iteration in (None, True)
                 epochs = itertools.count() if again else itertools.repeat(0)
                 known[orders] = (np.random.default_rng([*base, epoch]) for epoch in epochs)
