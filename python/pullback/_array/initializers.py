@@ -13,7 +13,7 @@ from math import prod, sqrt
 from .. import _core, random
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
-from .arguments import choice, integers, number
+from .arguments import choice, floating, integers, number
 from .creation import eye as _eye
 from .products import diagonal as _diagonal
 
@@ -549,7 +549,8 @@ def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     Raises
     ------
     TypeError
-        If `shape` does not consist of integers, or `gain` is not a number.
+        If `shape` does not consist of integers, `gain` is not a number, or `dtype` is not a
+        floating dtype.
     ValueError
         If `shape` does not have two axes.
 
@@ -562,4 +563,5 @@ def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     lengths = _lengths(shape, "identity")
     if len(lengths) != 2:
         raise ValueError(f"identity: expected two axes, got shape {lengths}")
-    return _core.multiply(_eye(lengths[0], lengths[1], dtype=dtype), number(gain, "identity"))
+    matrix = floating(_eye(lengths[0], lengths[1], dtype=dtype), "identity", "fc")
+    return _core.multiply(matrix, number(gain, "identity"))

@@ -19,13 +19,15 @@ from ._graph.create import apply, cast, convert_to_tensor, dtype_of, known_dims,
 from ._graph.opdef import define
 from ._graph.shapes import TensorShape, as_dims
 from ._ops import math_ops
-from ._ops.array_ops import expand_dims, ones_like, zeros_like
+from ._ops.array_ops import expand_dims, identity, ones_like, zeros_like
 from ._ops.array_ops import shape as shape_of
 from ._ops.array_ops import stop_gradient as _constant
+from ._ops.check_ops import Assert
 from ._ops.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from ._ops.grouping import control_dependencies
 from ._ops.indexing_ops import concat
 from ._ops.order_ops import where
 from ._ops.random_ops import _seeded, random_uniform
@@ -92,7 +94,7 @@ class Distribution:
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         given = bind(self.__signature__, type(self).__name__, args, keywords)
-        self.parameters = dict(given)
+        self.parameters, self.allow_nan_stats = dict(given), given["allow_nan_stats"]
         with scope_of(given["name"]) as scope:
             self.name = f"{scope.rstrip('/')}/"
             own = signature_of(self.arguments).parameters
@@ -113,7 +115,9 @@ class Distribution:
 
     @property
     def batch_shape(self) -> TensorShape:
-        return TensorShape(self._each().shape)
+        return TensorShape(
+            shape_functions.broadcast_dims(*(as_dims(x.shape) for x in self._params))
+        )
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
         """The shape of the batch, as known in a run."""
@@ -122,6 +126,16 @@ class Distribution:
     def _each(self) -> Any:
         """A tensor with the shape of the batch."""
         return reduce(add, self._params)
+
+    def _defined(self, value: Any, holds: Any) -> Any:
+        """NaN where the value is undefined; InvalidArgumentError unless these are allowed."""
+        if self.allow_nan_stats:
+            return where(holds, value, convert_to_tensor(np.nan, self.dtype))
+        message = (
+            f"{type(self).__name__}: the parameters do not define it; allow_nan_stats is False"
+        )
+        with control_dependencies([Assert(holds, [message])]):
+            return identity(value)
 
     def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample") -> Any:
         """Draws `sample_shape` + `batch_shape` numbers."""
@@ -231,10 +245,19 @@ class StudentT(Family):
     """Student's distribution of `df` degrees of freedom."""
 
     arguments = "df loc scale"
+    stddev = Distribution.stddev
+
+    def mean(self, name: str = "mean") -> Any:
+        """`loc`, for df > 1."""
+        return self._defined(self._statistic("mean", name), self.df > 1.0)
+
+    def variance(self, name: str = "variance") -> Any:
+        """The variance, for df > 1; infinite up to 2."""
+        return self._defined(self._statistic("var", name), self.df > 1.0)
 
     def mode(self, name: str = "mode") -> Any:
         """`loc`."""
-        return self.loc + zeros_like(self._each())
+        return identity(self.loc)
 
 
 class Uniform(Family):
@@ -254,11 +277,21 @@ class Gamma(Family):
 
     arguments = "concentration rate"
 
+    def mode(self, name: str = "mode") -> Any:
+        """The most likely number, for concentration > 1."""
+        mode = (self.concentration - 1.0) / self.rate
+        return self._defined(mode, self.concentration > 1.0)
+
 
 class Beta(Family):
     """The beta distribution on [0, 1]."""
 
     arguments = "concentration1 concentration0"
+
+    def mode(self, name: str = "mode") -> Any:
+        """The most likely number, for concentrations > 1."""
+        a, b = self.concentration1 - 1.0, self.concentration0 - 1.0
+        return self._defined(a / (a + b), (a > 0.0) & (b > 0.0))
 
 
 class OfLogits(Distribution):
@@ -298,6 +331,11 @@ class Categorical(OfLogits):
 
     def _each(self) -> Any:
         return self.logits[..., 0]
+
+    @property
+    def batch_shape(self) -> TensorShape:
+        dims = as_dims(self.logits.shape)
+        return TensorShape(dims and dims[:-1])
 
     def _sample(self, shape: Any) -> Any:
         return apply("DrawClass", shape, self.logits, dtype=self._dtype)

@@ -20,7 +20,7 @@ from ._ops.convolutions import padded_length
 from ._ops.indexing_ops import concat, stack, where
 from ._ops.math_ops import matmul, maximum
 from ._ops.random_ops import ones_initializer, zeros_initializer
-from .dtypes import as_dtype
+from .dtypes import as_dtype, float64
 from .dtypes import bool as tf_bool
 from .names import absent, public_names
 
@@ -70,13 +70,14 @@ class Weighted(Layer):
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        activation = by_text(self.activation, nn)
-        return out if activation is None else activation(out)
+        return out if self.activation in (None, "linear") else by_text(self.activation, nn)(out)
 
 
 def by_text(value: Any, space: Any) -> Any:
     """What a text such as 'relu' names."""
-    return getattr(space, value) if isinstance(value, str) and value != "linear" else value
+    if isinstance(value, str) and not hasattr(space, value):
+        raise ValueError(f"expected the name of a function such as 'relu', got {value!r}")
+    return getattr(space, value) if isinstance(value, str) else value
 
 
 class Dense(Weighted):
@@ -306,7 +307,8 @@ class BatchNormalization(Weighted):
     While `training` the moments are those of the batch, and two operations in the collection
     `UPDATE_OPS` move `moving_mean` and `moving_variance` towards them: let the training step depend
     on them. Else the moments are the moving ones. `training` may be a tensor. Of four axes, unless
-    `fused` is False, the moving variance is that of a sample: n / (n - 1) times the batch's.
+    `fused` is False or the dtype is float64, the moving variance is that of a sample: n / (n - 1)
+    times the batch's.
     """
 
     arguments = (
@@ -341,7 +343,7 @@ class BatchNormalization(Weighted):
                 b if flag is True else where(flag, b, m) for b, m in zip(batch, moving, strict=True)
             ]
             mean, variance = now
-            if rank == 4 and self.fused is not False:
+            if rank == 4 and self.fused is not False and inputs.dtype != float64:
                 n = cast(size_of(inputs), as_dtype(inputs.dtype)) / int(inputs.shape[axis])
                 sample = batch[1] * (n / maximum(n - 1, 1.0))
                 now = [mean, sample if flag is True else where(flag, sample, moving[1])]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from ._graph.create import apply
 from ._graph.shapes import TensorShape, as_dims
 from ._graph.tensor import mapped
 from ._layers.base_layer import Layer
@@ -21,6 +22,11 @@ from ._ops.random_ops import dropout, ones_initializer, zeros_initializer
 from ._variables.variable_scope import variable_scope
 from .dtypes import float32
 from .names import absent, public_names
+
+_ACTIVATIONS = {"linear": "Identity"} | {
+    name.lower(): name
+    for name in ("Elu", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh")
+}
 
 
 class RNNCell(Layer):
@@ -64,7 +70,14 @@ class _Units(RNNCell):
         return depth
 
     def _activated(self, x: Any) -> Any:
-        return (self.activation or tanh)(x)
+        if not isinstance(self.activation, str):
+            return (self.activation or tanh)(x)
+        if self.activation not in _ACTIVATIONS:
+            raise ValueError(
+                f"{type(self).__name__}: activation must be one of {', '.join(_ACTIVATIONS)}; got "
+                f"{self.activation!r}"
+            )
+        return apply(_ACTIVATIONS[self.activation], x)
 
 
 class BasicRNNCell(_Units):

@@ -47,7 +47,7 @@ def _axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
-def _broadcast(*shapes: Dims) -> Dims:
+def broadcast_dims(*shapes: Dims) -> Dims:
     ranked = [dims for dims in shapes if dims is not None]
     if len(ranked) < len(shapes):
         return None
@@ -63,7 +63,7 @@ def _broadcast(*shapes: Dims) -> Dims:
 
 def broadcast(*inputs: Any, **attrs: Any) -> Dims:
     """1 gives way to anything; an unknown dimension beside a longer known one is that or 1."""
-    return _broadcast(*(x.dims for x in inputs))
+    return broadcast_dims(*(x.dims for x in inputs))
 
 
 def _merged(*shapes: Dims) -> list[int | None] | None:
@@ -128,7 +128,7 @@ def product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Dims:
     other, columns = reversed(b.dims[-2:]) if transpose_b else b.dims[-2:]
     if None not in (inner, other) and inner != other:
         raise ValueError(f"the inner dimensions {inner} and {other} differ")
-    return (*(_broadcast(a.dims[:-2], b.dims[:-2]) or ()), rows, columns)
+    return (*(broadcast_dims(a.dims[:-2], b.dims[:-2]) or ()), rows, columns)
 
 
 def reshaped(x: Any, shape: Any) -> Dims:

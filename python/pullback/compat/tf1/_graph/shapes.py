@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 __all__ = ["Dimension", "TensorShape"]
 
 Dims = tuple[int | None, ...] | None  # None: the rank is unknown too
@@ -169,7 +171,7 @@ def as_dims(value: Any) -> Dims:
         return None
     if isinstance(value, TensorShape):
         return value._dims
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
         value = [value]
     return tuple(_dimension(d) for d in value)
 

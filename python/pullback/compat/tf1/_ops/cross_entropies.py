@@ -17,7 +17,6 @@ from . import math_ops
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, transpose, zeros_like
 from .indexing_ops import concat, gather
 from .order_ops import where
-from .random_ops import process_seed
 
 
 def _log_uniform(generator: Any, size: int, classes: int) -> Any:
@@ -58,7 +57,7 @@ def _candidates(
     with scope_of(name or who, true_classes) as scope:
         attrs = {"draw": draw, "count": num_sampled, "classes": range_max, "unique": unique}
         if mode.executing_eagerly():
-            start = process_seed()
+            start = _core.fork_random_state()
             generator = np.random.default_rng(start if seed is None else [start, seed])
             made = _sample(None, [], generator, **attrs)
             sampled = constant_of(made[0], int64, "Const")

@@ -38,7 +38,7 @@ matrix_determinant = unary(
     arguments="input", shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
 logdet = unary(
-    "Logdet", lambda x: pb.linalg.slogdet(x)[1],
+    "Logdet", lambda x: 2 * pb.sum(pb.log(pb.diagonal(pb.linalg.cholesky(x), 0, -2, -1)), -1),
     "The logarithms of the determinants of positive definite matrices.", arguments="matrix",
     shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
@@ -76,13 +76,16 @@ cholesky_solve = operation(
 
 
 def _set_diagonal(x: Any, diagonal: Any) -> Any:
-    along = np.arange(min(x.shape[-2:]))
+    wanted = (*x.shape[:-2], min(x.shape[-2:]))
+    if diagonal.shape != wanted:
+        raise ValueError(f"expected a diagonal of shape {wanted}, got {diagonal.shape}")
+    along = np.arange(wanted[-1])
     return x.at[..., along, along].set(diagonal)
 
 
 matrix_set_diag = operation(
     "MatrixSetDiag", _set_diagonal, "input diagonal", "Matrices with other diagonals.",
-    "matrix_set_diag", default_name="set_diag", domain="no text", same=True, fresh=True,
+    "matrix_set_diag", default_name="set_diag", same=True, fresh=True,
     shape=shape_functions.unchanged,
 )  # fmt: skip
 self_adjoint_eigvals = unary(

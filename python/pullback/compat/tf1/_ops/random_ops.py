@@ -69,11 +69,6 @@ def _seeded(seed: int | None) -> None:
         get_default_graph()._op_seeds.append(seed)
 
 
-def process_seed() -> int:
-    """A number for a generator of NumPy, the next of the process's draws."""
-    return int(_core.random_uniform((), np.dtype("float64")).numpy() * 2**53)
-
-
 def _draw(type: str, shape: Any, dtype: Any, seed: int | None, scope: str) -> Any:
     wish = as_dtype(dtype)
     if not wish.is_floating:
@@ -308,8 +303,8 @@ class identity_initializer(Initializer):
         return eye(int(shape[0]), int(shape[1]), dtype=dtype) * gain
 
 
-_HIDDEN = ("categorical", "dropout", "process_seed", "he_normal_initializer",
-           "he_uniform_initializer", "identity_initializer", "lecun_normal_initializer",
+_HIDDEN = ("categorical", "dropout", "he_normal_initializer", "he_uniform_initializer",
+           "identity_initializer", "lecun_normal_initializer",
            "lecun_uniform_initializer")  # fmt: skip
 
 

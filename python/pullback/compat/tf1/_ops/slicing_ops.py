@@ -148,7 +148,7 @@ operation(
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     """The shape of what two tensors of these shapes give; ValueError if they do not fit."""
     pair = [TensorShape(s) for s in (shape_x, shape_y)]
-    return TensorShape(shape_functions._broadcast(*(s._dims for s in pair)))
+    return TensorShape(shape_functions.broadcast_dims(*(s._dims for s in pair)))
 
 
 def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Any]:

@@ -35,6 +35,9 @@ class HostRun(Run):
     """The state of one run; `assigned` holds values."""
 
     looks: bool = field(default=True, kw_only=True)
+    # Where Python functions draw from, one entry: not from the numbers of the run, which may be
+    # drawn again.
+    outside: list[Any] = field(default_factory=list)
     # What Python functions have answered, each of which is called once; or raised in a plan.
     called: dict[Operation, Any] = field(default_factory=dict)
     # The arguments of the calls of a plan.
@@ -48,11 +51,18 @@ class HostRun(Run):
         if not op.definition.host:
             return super()._outputs(op, inputs)
         if op not in self.called:
-            self.called[op] = super()._outputs(op, inputs)
+            own = _core.exchange_thread_draws(self.outside.pop())
+            try:
+                self.called[op] = super()._outputs(op, inputs)
+            finally:
+                self.outside.append(_core.exchange_thread_draws(own))
         answer: list[Any] = self.called[op]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        try:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        finally:
+            del answer  # an exception refers to this frame
 
     def peek(self, variable: Any) -> Any:
         if found := self.before.get(id(self.slot_of(variable))):
@@ -85,7 +95,8 @@ def run_now(
         if not late:
             break
         used += late
-        run = HostRun(slot_of, called=run.called, before=run.before, recorded=run.recorded)
+        kept = {key: getattr(run, key) for key in ("outside", "called", "before", "recorded")}
+        run = HostRun(slot_of, **kept)
     values = [*outputs, *run.assigned.values()]
     try:
         _core.evaluate([x for x in values if x is not None])
@@ -166,11 +177,12 @@ def _call(of: Callable[[], Any], behind: frozenset[Any], kinds: Any) -> Callable
         if known is not inputs and not all(map(_equal, known, inputs)):
             # The plan began anew, as a variable was assigned meanwhile: the answer is out of date.
             raise ValueError(f"{op.type} '{op.name}': this run has to be repeated")
+        made = None
         try:
-            made: Any = run._outputs(op, inputs)
+            made = run._outputs(op, inputs)
         except Exception as error:
-            run.called[op] = made = error
-        if isinstance(made, Exception) or _kinds(made) != kinds:
+            run.called[op] = error
+        if made is None or _kinds(made) != kinds:
             raise ValueError(f"{op.type} '{op.name}': this run has to be repeated")
         return np.array(True)
 
@@ -230,8 +242,9 @@ class HostProgram:
         )
 
     def run(self, values: Sequence[Any]) -> list[Any]:
-        draws = _core.exchange_random_state(0, 0)
-        run, outside, kinds = HostRun(self.slot_of), _current.run, self.last
+        draws = (_core.fork_random_state(), 0)
+        run, outer, kinds = HostRun(self.slot_of), _current.run, self.last
+        run.outside.append(_core.exchange_thread_draws(draws))
         _current.run = run
         try:
             while program := self._program(kinds):
@@ -253,9 +266,11 @@ class HostProgram:
                     return outputs
             feeds = [replace(f, value=v) for f, v in zip(self.feeds, values, strict=True)]
             outputs = run_now(run, self.fetches, feeds, draws)
+            self.last = kinds = _kinds_of(run.called.items())
         finally:
-            _current.run = outside
-        self.last = kinds = _kinds_of(run.called.items())
+            _current.run = outer
+            _core.exchange_thread_draws(run.outside.pop())
+            run.called.clear()
         if kinds in self.seen or not self.seen:
             self.programs.setdefault(kinds, None)
         self.seen[kinds] = None

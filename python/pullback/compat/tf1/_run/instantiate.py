@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
 from .... import _core
@@ -35,6 +36,7 @@ class Slot:
 
     core: Any = None  # a core Variable, once anything was assigned
     initialized: bool = False
+    lock: Any = field(default_factory=RLock, repr=False)  # for the place of an iterator
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -30,7 +31,8 @@ from .instantiate import Feed, Program, Run, Slot, make_program, needed_operatio
 __all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "Session", "get_default_session"]
 
 _MOST_PROGRAMS = 512
-_drawing = threading.RLock()  # the sequence of draws is the process's
+_tracing = threading.RLock()
+_counting = threading.Lock()
 
 
 @dataclass
@@ -56,14 +58,23 @@ class ConfigProto:
 
 
 @contextmanager
-def _draws_from(seed: int, counter: int) -> Iterator[list[tuple[int, int]]]:
-    """Inside, random numbers come from this place of a sequence; yields where it ends."""
-    end: list[tuple[int, int]] = []
-    outside = _core.exchange_random_state(seed, counter)
+def _draws_from(seed: int, counter: int) -> Iterator[None]:
+    """Inside, random numbers of this thread come from this place of a sequence."""
+    outside = _core.exchange_thread_draws((seed, counter))
     try:
-        yield end
+        yield
     finally:
-        end.append(_core.exchange_random_state(*outside))
+        _core.exchange_thread_draws(outside)
+
+
+# Programs refer to these in place of methods of the session, which refers to its programs.
+def _slot_of(slots: dict[Any, Slot], variable: Any) -> Slot:
+    return slots.setdefault(variable, Slot())
+
+
+def _traced_by(session: Callable[[], Any], *args: Any) -> Program | None:
+    program: Program | None = session()._traced(*args)
+    return program
 
 
 class Session:
@@ -85,9 +96,10 @@ class Session:
         self.graph = get_default_graph() if graph is None else graph
         self._closed = False
         self._slots: dict[Any, Slot] = {}
+        self._slot: Callable[[Any], Slot] = partial(_slot_of, self._slots)
         self._programs: dict[Any, Program | HostProgram] = {}
         self._statics: dict[Any, tuple[set[Tensor], str, list[Operation]]] = {}
-        self._random: tuple[int, int] = (-1, 0)
+        self._random: tuple[int, int] = (-1, 0)  # a seed, and how many runs have drawn from it
         self._samples = 0
         self._context: Any = None
 
@@ -144,13 +156,12 @@ class Session:
                 Feed(tensor, array.shape, array if tensor in static else None)
                 for tensor, array in pairs
             ]
-            make = partial(self._traced, elements, feeds)
-            program = make() if kind == "traced" else None
+            program = self._traced(elements, feeds) if kind == "traced" else None
             if program is None:
                 if kind == "traced":
                     self._statics[which] = static, "computed", drawn
-                traceable = make if kind == "host" else None
-                program = HostProgram(elements, feeds, self._slot, traceable)
+                make = partial(_traced_by, ref(self), elements, feeds) if kind == "host" else None
+                program = HostProgram(elements, feeds, self._slot, make)
             if len(self._programs) >= _MOST_PROGRAMS:
                 del self._programs[next(iter(self._programs))]
             self._programs[which, signature] = program
@@ -161,7 +172,7 @@ class Session:
         self, elements: list[Tensor | Operation], feeds: list[Feed], kinds: Any = None
     ) -> Program | None:
         make = Run if kinds is None else partial(Steps, kinds=dict(kinds))
-        with _drawing, _draws_from(*self._position()):  # what tracing draws is thrown away
+        with _tracing, _draws_from(0, 0):  # what tracing draws is thrown away
             return make_program(elements, feeds, partial(make, self._slot))
 
     def _sampled(self, ops: list[Operation], feeds: list[Any]) -> list[tuple[Tensor, Any]]:
@@ -179,29 +190,20 @@ class Session:
         return [(out, array) for out, array in pairs if out not in fed]
 
     def _drawn(self, function: Callable[[], list[Any]]) -> list[Any]:
-        """What a function gives; the numbers that it draws are the next of the graph's seed."""
-        if self.graph._random_seed() is None:
-            return function()
-        with _drawing, _draws_from(*self._position()) as after:
-            results = function()
-        self._random = after[0]
-        return results
-
-    def _position(self) -> tuple[int, int]:
-        """Where the sequence of draws stands: the session's own, or the process's."""
+        """What a function gives; with a seed of the graph each run has a sequence of its own."""
         seed = self.graph._random_seed()
         if seed is None:
-            here = _core.exchange_random_state(0, 0)
-            _core.exchange_random_state(*here)
-            return here
-        if seed != self._random[0]:
-            self._random = (seed, 0)
-        return self._random
+            return function()
+        with _counting:
+            count = self._random[1] if self._random[0] == seed else 0
+            self._random = (seed, count + 1)
+        with _draws_from(_core.seed_of_child(seed, count), 0):
+            return function()
 
     def _rehearsed(self, fetches: list[Any], feeds: Mapping[Tensor, Any]) -> list[Any]:
         """What `run` would answer now; afterwards the session is as it was."""
         copy = Session(graph=self.graph)
-        with _drawing, _draws_from(*self._position()):
+        with _draws_from(*_core.random_state()):
             copy._random, copy._samples = self._random, self._samples
             for variable, slot in self._slots.items():
                 if slot.initialized:
@@ -210,9 +212,6 @@ class Session:
                         _core.slot_variable(value, variable.op.name), initialized=True
                     )
             return copy._values(fetches, list(feeds.items()))
-
-    def _slot(self, variable: Any) -> Slot:
-        return self._slots.setdefault(variable, Slot())
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False

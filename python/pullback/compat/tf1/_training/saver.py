@@ -22,6 +22,7 @@ from .... import _core
 from .._graph import mode
 from .._graph.graph import get_default_graph
 from .._variables.variables import Variable, global_variables
+from ..dtypes import as_dtype
 from ..errors import InvalidArgumentError, NotFoundError
 from ..names import near
 from .stored_graph import Stored, rebuilt
@@ -119,11 +120,11 @@ class Saver:
             _write_state(folder / (latest_filename or "checkpoint"), self._made)
         return prefix
 
-    def _values(self, sess: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def _values(self, sess: Any) -> dict[str, Any]:
         if mode.executing_eagerly():
             return {name: v.numpy() for name, v in self._variables.items()}
         values: dict[str, Any] = sess.run(self._variables)
-        return {name: np.asarray(value) for name, value in values.items()}
+        return values
 
     def restore(self, sess: Any, save_path: str) -> None:
         """Gives the variables the values of a checkpoint; they need not be initialized.
@@ -155,11 +156,11 @@ class Saver:
         if self._reshape and dims is not None and value.size == np.prod(dims):
             value = value.reshape(dims)
         fits = dims is None or value.shape == dims
-        if not fits or value.dtype != np.dtype(v.dtype.name):
+        if not fits or as_dtype(value.dtype) != as_dtype(v.dtype):
             raise InvalidArgumentError(
                 None,
-                f"Saver.restore: '{name}' is {value.dtype} of shape {value.shape} in '{path}', the "
-                f"variable is {v.dtype.name} of shape {dims}",
+                f"Saver.restore: '{name}' is {as_dtype(value.dtype).name} of shape {value.shape} "
+                f"in '{path}', the variable is {v.dtype.name} of shape {dims}",
             )
         return value
 
@@ -232,7 +233,23 @@ def import_meta_graph(
 # --- files
 
 
-def write_checkpoint(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+def _without_objects(value: Any) -> Any:
+    """Texts as bytes of one length, each with a mark at its end, as NumPy drops zeros there."""
+    array = np.asarray(value, object if isinstance(value, bytes) else None)
+    if array.dtype != object:
+        return array
+    return np.array([text + b"." for text in array.reshape(-1)], "S").reshape(array.shape)
+
+
+def _with_objects(array: Any) -> Any:
+    if array.dtype.kind != "S":
+        return array
+    made = np.empty(array.shape, object)
+    made.reshape(-1)[:] = [text[:-1] for text in array.reshape(-1).tolist()]
+    return made
+
+
+def write_checkpoint(prefix: str, arrays: Mapping[str, Any]) -> None:
     """Complete or not at all; any name may be an entry, which `np.savez` does not allow."""
     path = Path(f"{prefix}.npz")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
@@ -240,7 +257,7 @@ def write_checkpoint(prefix: str, arrays: Mapping[str, np.ndarray[Any, Any]]) ->
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
             for name, array in arrays.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    np.lib.format.write_array(entry, array, allow_pickle=False)
+                    np.lib.format.write_array(entry, _without_objects(array), allow_pickle=False)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -251,7 +268,7 @@ def read_checkpoint(prefix: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
     if not checkpoint_exists(prefix):
         raise ValueError(f"{who}: the passed save_path is not a valid checkpoint: {prefix}")
     with np.load(f"{prefix}.npz", allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+        return {name: _with_objects(archive[name]) for name in archive.files}
 
 
 def _write_state(path: Path, made: Sequence[str]) -> None:

@@ -59,6 +59,7 @@ class Stored:
             "collections": {k: self._some(items) for k, items in graph._collections.items()},
             "names": graph._names,
             "seed": graph.seed,
+            "op_seeds": graph._op_seeds,
         }
 
     def _operation(self, op: Operation) -> dict[str, Any]:
@@ -166,6 +167,7 @@ class _Builder:
             full = (self.scope + name).lower()
             graph._names[full] = max(count, graph._names.get(full, 0))
         graph.seed = self.document["seed"] if graph.seed is None else graph.seed
+        graph._op_seeds.extend(self.document["op_seeds"])
 
     def _add(self, data: Mapping[str, Any]) -> None:
         if data["type"] not in OPS:
@@ -185,6 +187,11 @@ class _Builder:
 
     def operation(self, name: str) -> Operation:
         return self.graph.get_operation_by_name(self.scope + name)
+
+    def iterator(self, specs: Any, handle: Any) -> Iterator:
+        made = Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in specs))
+        made._handle = self.decode(handle)
+        return made
 
     def tensor(self, name: str) -> SymbolicTensor:
         return self.graph.get_tensor_by_name(self.scope + name)
@@ -220,9 +227,9 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
     "optimizer": (lambda x: type(x) in _optimizers(), lambda _, x: type(x).__name__,
                   lambda b, data: _made(data)),
     # Without its dataset: its elements can be fed.
-    "iterator": (_is(Iterator),
-                 lambda _, x: [[s.dtype.name, s.dims] for s in leaves_of(x._element)],
-                 lambda b, data: Iterator(tuple(Spec(as_dtype(d), as_dims(s)) for d, s in data))),
+    "iterator": (_is(Iterator), lambda encode, x: [
+        [[s.dtype.name, s.dims] for s in leaves_of(x._element)], encode(x._handle)
+    ], lambda b, data: b.iterator(*data)),
     "bound": (_is(_Bound), lambda _, x: x.at, lambda b, data: _Bound(data)),
     "ellipsis": (lambda x: x is Ellipsis, lambda _, x: True, lambda b, data: Ellipsis),
     "dtype": (_is(DType, np.dtype), lambda _, x: x.name, lambda b, data: as_dtype(data)),

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .... import _core
 from .._graph import mode
 from .._graph.conversion import as_array
 from .._graph.create import convert_to_tensor, is_tensor, placeholder
@@ -23,10 +24,10 @@ from .._graph.graph import Graph, get_default_graph
 from .._graph.shapes import common_dims
 from .._graph.tensor import SymbolicTensor
 from .._graph.texts import decoded
-from .._ops.random_ops import process_seed
 from .._run.session import Session
 from ..dtypes import as_dtype, int64, string
 from ..errors import InvalidArgumentError
+from . import rows
 from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
 
 _shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a graph has
@@ -74,12 +75,13 @@ class Dataset(Elements):
     def _then(
         self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None
     ) -> Dataset:
-        """What `make(again, *args)` gives; `again()` begins this one. The last argument is the
-        first element of the dataset `more`, if there is one."""
+        """What `make(again, *args)` gives; `again()` begins this one. A function among the
+        arguments gives one, of `values`. The last argument is the first element of the dataset
+        `more`, if there is one. Iterators of `make` go on after an error; see rows.py."""
         args = tuple(convert_to_tensor(x) if is_tensor(x) else x for x in args)
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
-            found = (values[x] if isinstance(x, SymbolicTensor) else x for x in args)
+            found = (values[x] if _is_source(x) else x(values) if callable(x) else x for x in args)
             given = (int(x) if np.ndim(x) == 0 and hasattr(x, "dtype") else x for x in found)
             further = [next(more._start(values))] if more else []
             return make(lambda: self._start(values), *given, *further)
@@ -131,10 +133,10 @@ class Dataset(Elements):
         """Integers, as Python's `range`."""
         kind = as_dtype(output_type)
 
-        def rows(_: Any, *ends: int) -> Rows[Any]:
+        def numbers(_: Any, *ends: int) -> Rows[Any]:
             return ([np.asarray(i, kind.dtype)] for i in range(*ends))
 
-        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(rows, *args)
+        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(numbers, *args)
 
     @staticmethod
     def from_generator(
@@ -146,12 +148,12 @@ class Dataset(Elements):
         element = specs_of(output_types, output_shapes)
         first = Dataset.from_tensors(tuple(args or ()))
 
-        def rows(again: Any) -> Rows[Any]:
+        def yielded(again: Any) -> Rows[Any]:
             ins = zip(next(again()), leaves_of(first._element), strict=True)
-            for given in generator(*(decoded(a) if s.dtype == string else a for a, s in ins)):
-                yield parts_of(element, given)
+            found = generator(*(decoded(a) if s.dtype == string else a for a, s in ins))
+            return map(partial(parts_of, element), found)
 
-        return first._then(rows, element=element)
+        return first._then(yielded, element=element)
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
@@ -159,8 +161,7 @@ class Dataset(Elements):
         many = leaves_of(datasets)
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
-            rows = zip(*(d._start(values) for d in many), strict=False)
-            return ([*itertools.chain(*parts)] for parts in rows)
+            return map(rows.joined, zip(*(d._start(values) for d in many), strict=False))
 
         element = each(lambda d: d._element, datasets)
         return Dataset(element, (x for d in many for x in d._sources), start)
@@ -198,7 +199,6 @@ class Dataset(Elements):
         result, compute = self._traced(map_func, "map")
         outs = leaves_of(result)
         element = each(lambda y: Spec(y.dtype, y.dims), result)
-        # Unlike a generator, `map` goes on after an error: the next element is the next one.
         return self._then(lambda again: map(partial(compute, outs), again()), element=element)
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
@@ -208,17 +208,19 @@ class Dataset(Elements):
             raise TypeError(f"flat_map: expected a dataset from map_func, got {inner!r:.60}")
         sources = inner._sources
 
-        def rows(again: Any) -> Rows[Any]:
-            for x in again():
-                found = compute(sources, x) if sources else []
-                yield from inner._start(dict(zip(sources, found, strict=True)))
+        def begun(x: Any) -> Rows[Any]:
+            found = compute(sources, x) if sources else []
+            return inner._start(dict(zip(sources, found, strict=True)))
 
-        return self._then(rows, element=inner._element)
+        return self._then(
+            lambda again: itertools.chain.from_iterable(map(begun, again())),
+            element=inner._element,
+        )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """The elements for which `predicate` holds."""
         result, compute = self._traced(predicate, "filter")
-        return self._then(lambda again: (x for x in again() if compute([result], x)[0]))
+        return self._then(lambda again: filter(lambda x: compute([result], x)[0], again()))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func` of this dataset."""
@@ -237,55 +239,51 @@ class Dataset(Elements):
         if seed is None and graph.seed is not None:
             seed = number  # two of one program have orders of their own
         seeds = [0 if s is None else s % 2**64 + 1 for s in (graph.seed, seed)]
-        if reshuffle_each_iteration is False and not any(seeds):
-            seeds = [0, process_seed()]
-        orders = itertools.count()
+        kept: dict[Any, Any] | None = {} if mode.executing_eagerly() else None
 
-        def rows(again: Any, size: int) -> Rows[Any]:
+        def orders(values: dict[Any, Any]) -> Rows[Any]:
+            """A generator for each epoch of one iterator, in eager mode of the dataset."""
+            known = values if kept is None else kept
+            if orders not in known:
+                base = seeds if any(seeds) else [_core.fork_random_state()]
+                again = reshuffle_each_iteration in (None, True)
+                epochs = itertools.count() if again else itertools.repeat(0)
+                known[orders] = (np.random.default_rng([*base, epoch]) for epoch in epochs)
+            generators: Rows[Any] = known[orders]
+            return generators
+
+        def shuffled(again: Any, size: int, orders: Rows[Any]) -> Rows[Any]:
             if size <= 0:
                 raise InvalidArgumentError(None, f"shuffle: expected a buffer_size > 0, got {size}")
-            epoch = next(orders) if reshuffle_each_iteration in (None, True) else 0
-            random = np.random.default_rng([*seeds, epoch] if any(seeds) else process_seed())
-            left = again()
-            buffer = [*itertools.islice(left, size)]
-            draws = (i for _ in itertools.count() for i in random.integers(size, size=256).tolist())
-            for x, i in zip(left, draws, strict=False):
-                yield buffer[i]
-                buffer[i] = x
-            random.shuffle(buffer)
-            yield from buffer
+            return rows.shuffled(again(), size, next(orders))
 
-        return self._then(rows, buffer_size)
+        return self._then(shuffled, buffer_size, orders)
 
     def repeat(self, count: Any = None) -> Dataset:
-        """This dataset `count` times; without end if it is None or -1."""
-
-        def rows(again: Any, times: int | None) -> Rows[Any]:
-            for _ in itertools.count() if times in (None, -1) else range(times):
-                empty = True
-                for x in again():
-                    empty = False
-                    yield x
-                if empty:
-                    return
-
-        return self._then(rows, count)
+        """This dataset `count` times; without end if it is None or negative."""
+        return self._then(rows.repeated, count)
 
     def take(self, count: Any) -> Dataset:
-        """The first `count` elements; all for -1."""
-        return self._then(lambda again, n: itertools.islice(again(), None if n < 0 else n), count)
+        """The first `count` elements; all if it is negative."""
+        return self._then(lambda again, n: rows.first(again(), n), count)
 
     def skip(self, count: Any) -> Dataset:
-        """Without the first `count` elements; none for -1."""
+        """Without the first `count` elements; none if it is negative."""
         return self._then(
-            lambda again, n: itertools.islice(again(), n, None) if n >= 0 else iter(()), count
+            lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()), count
         )
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
         """Every `num_shards`-th element, from number `index` on."""
-        return self._then(
-            lambda again, n, i: itertools.islice(again(), i, None, n), num_shards, index
-        )
+
+        def chosen(again: Any, count: int, at: int) -> Rows[Any]:
+            if not 0 <= at < count:
+                raise InvalidArgumentError(
+                    None, f"shard: expected an index from 0 to num_shards - 1, got {at} of {count}"
+                )
+            return rows.at(lambda i: i % count == at, again())
+
+        return self._then(chosen, num_shards, index)
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """The elements of this one, then those of another of the same types."""
@@ -312,13 +310,8 @@ class Dataset(Elements):
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
             if start in values:
-                yield from values[start]
-                return
-            kept = []
-            for x in self._start(values):
-                kept.append(x)
-                yield x
-            values[start] = kept
+                return iter(values[start])
+            return rows.noted(self._start(values), partial(values.__setitem__, start))
 
         return Dataset(self._element, self._sources, start)
 
@@ -334,9 +327,9 @@ class Dataset(Elements):
         self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
         drop_remainder: bool = False,
     ) -> Dataset:  # fmt: skip
-        """Stacks of elements filled up to `padded_shapes`; where these have None, to the largest of
-        the batch. The padding is zero, or `padding_values`."""
-        shapes = self.output_shapes if padded_shapes is None else padded_shapes
+        """Stacks of elements filled up to `padded_shapes`; where these have None or -1, to the
+        largest of the batch. The padding is zero, or `padding_values`."""
+        shapes = self.output_shapes if padded_shapes is None else each(_open, padded_shapes)
         wanted = [s.dims for s in leaves_of(specs_of(self.output_types, shapes))]
         kinds = leaves_of(self.output_types)
         given = [None] * len(kinds) if padding_values is None else leaves_of(padding_values)
@@ -347,29 +340,30 @@ class Dataset(Elements):
         return self._batched(batch_size, drop_remainder, wanted, Dataset.from_tensors(fill))
 
     def _batched(self, size: Any, drop: bool, shapes: list[Any], fills: Any) -> Dataset:
-        def rows(again: Any, size: int, fill: Any = None) -> Rows[Any]:
+        def batches(again: Any, size: int, fill: Any = None) -> Rows[Any]:
             if size <= 0:
                 raise InvalidArgumentError(
                     None, f"batch_size must be greater than zero, got {size}"
                 )
-            left = again()
-            while chunk := list(itertools.islice(left, size)):
-                if len(chunk) == size or not drop:
-                    yield [
-                        _stacked(xs, None if fill is None else fill[k], shapes[k])
-                        for k, xs in enumerate(zip(*chunk, strict=True))
-                    ]
+            return rows.batches(again(), size, drop, shapes, fill)
 
         count = size if drop and isinstance(size, int) else None
         specs = (
             Spec(s.dtype, None if dims is None else (count, *dims))
             for s, dims in zip(leaves_of(self._element), shapes, strict=True)
         )
-        return self._then(rows, size, element=packed(self._element, specs), more=fills)
+        return self._then(batches, size, element=packed(self._element, specs), more=fills)
 
 
 def _is_source(x: Any) -> bool:
     return isinstance(x, SymbolicTensor)
+
+
+def _open(shape: Any) -> Any:
+    """A shape, or one entry of it, with None for -1."""
+    if isinstance(shape, (list, np.ndarray)):
+        return [_open(d) for d in shape]
+    return None if isinstance(shape, (int, np.integer)) and shape == -1 else shape
 
 
 def _leaf(value: Any) -> tuple[Any, Spec]:
@@ -379,24 +373,3 @@ def _leaf(value: Any) -> tuple[Any, Spec]:
         return x, Spec(x.dtype, x.dims)
     array, dtype = as_array(x.numpy() if is_tensor(x) else x, None)
     return array, Spec(dtype, array.shape)
-
-
-def _stacked(arrays: Any, fill: Any, dims: Any) -> Any:
-    if fill is not None:
-        most = np.max([a.shape for a in arrays], 0)
-        shape = [int(n) if d is None else d for d, n in zip(dims, most, strict=True)]
-        if any(n > d for n, d in zip(most, shape, strict=True)):
-            raise InvalidArgumentError(
-                None, f"padded_batch: expected shapes up to {tuple(shape)}, got {tuple(most)}"
-            )
-        made = np.full((len(arrays), *shape), fill)
-        for i, a in enumerate(arrays):
-            corner: Any = (i, *map(slice, a.shape))
-            made[corner] = a
-        return made
-    if len({a.shape for a in arrays}) > 1:
-        shapes = sorted({a.shape for a in arrays})
-        raise InvalidArgumentError(
-            None, f"batch: expected elements of one shape, got {shapes}; use padded_batch"
-        )
-    return np.array(arrays)

@@ -6,7 +6,6 @@ run itself is traced as any other. A session keeps how far an iterator is in a s
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -212,9 +211,6 @@ class Iterator(Elements):
 _by_handle: WeakValueDictionary[bytes, Iterator] = WeakValueDictionary()
 
 
-_taking = threading.RLock()
-
-
 def _ended() -> NoReturn:
     raise OutOfRangeError(None, "End of sequence: the iterator has no more elements")
 
@@ -236,8 +232,8 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
         if text not in _by_handle:
             raise InvalidArgumentError(None, f"there is no iterator of the handle {text!r}")
         iterator = _by_handle[text]
-    with _taking:  # no two threads at once
-        slot = session._slot(iterator)
+    slot = session._slot(iterator)
+    with slot.lock:  # no two threads at once
         if slot.core is None:
             if not iterator._one_shot:
                 raise FailedPreconditionError(
