@@ -10,16 +10,12 @@ import pullback as pb
 
 from .... import _core
 from .._graph import shape_functions
-from .._graph.create import operation, unary
+from .._graph.create import operation, row, unary
 from ..names import public_names
 
 
 def _adjoint(x: Any) -> Any:
     return _core.conj(pb.matrix_transpose(x)) if x.dtype.kind == "c" else pb.matrix_transpose(x)
-
-
-def _triangular(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
-    return pb.linalg.solve_triangular(a, b, trans="C" if adjoint else "N", lower=lower)
 
 
 def _of_rhs(matrix: Any, rhs: Any, **_: Any) -> Any:
@@ -28,11 +24,14 @@ def _of_rhs(matrix: Any, rhs: Any, **_: Any) -> Any:
 
 cholesky = unary("Cholesky", pb.linalg.cholesky, "The lower triangle l with input = l lᵀ.",
                  arguments="input")  # fmt: skip
-matrix_inverse = unary(
-    "MatrixInverse:matrix_inverse",
-    lambda x, adjoint: pb.linalg.inv(_adjoint(x) if adjoint else x),
-    "The inverses of matrices.", arguments="input adjoint=False",
-)  # fmt: skip
+
+
+@row("MatrixInverse", "input adjoint=False", domain="inexact", shape=shape_functions.unchanged)
+def matrix_inverse(x: Any, adjoint: bool) -> Any:
+    """The inverses of matrices."""
+    return pb.linalg.inv(_adjoint(x) if adjoint else x)
+
+
 matrix_determinant = unary(
     "MatrixDeterminant:matrix_determinant", pb.linalg.det, "The determinants of matrices.",
     arguments="input", shape=lambda x: x.dims and x.dims[:-2],
@@ -58,21 +57,25 @@ def slogdet(input: Any, name: str | None = None) -> _SignAndLog:
     return _SignAndLog(*_slogdet(input, name=name))
 
 
-matrix_solve = operation(
-    "MatrixSolve", lambda a, b, adjoint: pb.linalg.solve(_adjoint(a) if adjoint else a, b),
-    "matrix rhs adjoint=False", "x with matrix · x = rhs.", "matrix_solve", domain="inexact",
-    same=True, fresh=True, shape=_of_rhs,
-)  # fmt: skip
-matrix_triangular_solve = operation(
-    "MatrixTriangularSolve", _triangular, "matrix rhs lower=True adjoint=False",
-    "x with matrix · x = rhs, for a triangular matrix.", "matrix_triangular_solve",
-    domain="inexact", same=True, fresh=True, shape=_of_rhs,
-)  # fmt: skip
-cholesky_solve = operation(
-    "CholeskySolve", lambda c, b: pb.linalg.cho_solve((c, True), b), "chol rhs",
-    "x with chol · cholᵀ · x = rhs.", "cholesky_solve", domain="inexact", same=True, fresh=True,
+@row("MatrixSolve", "matrix rhs adjoint=False", domain="inexact", same=True, shape=_of_rhs)
+def matrix_solve(a: Any, b: Any, adjoint: bool) -> Any:
+    """x with matrix · x = rhs."""
+    return pb.linalg.solve(_adjoint(a) if adjoint else a, b)
+
+
+@row(
+    "MatrixTriangularSolve", "matrix rhs lower=True adjoint=False", domain="inexact", same=True,
     shape=_of_rhs,
 )  # fmt: skip
+def matrix_triangular_solve(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
+    """x with matrix · x = rhs, for a triangular matrix."""
+    return pb.linalg.solve_triangular(a, b, trans="C" if adjoint else "N", lower=lower)
+
+
+@row("CholeskySolve", "chol rhs", domain="inexact", same=True, shape=_of_rhs)
+def cholesky_solve(c: Any, b: Any) -> Any:
+    """x with chol · cholᵀ · x = rhs."""
+    return pb.linalg.cho_solve((c, True), b)
 
 
 def _set_diagonal(x: Any, diagonal: Any) -> Any:
