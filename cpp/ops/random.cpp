@@ -14,7 +14,7 @@
 #include "ops/batch_scope.h"
 #include "ops/complex.h"
 #include "ops/expr.h"
-#include "ops/random_state.h"
+#include "ops/random_scope.h"
 
 namespace pullback {
 namespace {
@@ -29,6 +29,12 @@ std::unordered_map<RandomSource, Source>& sources() {
   return *all;
 }
 RandomSource last_source = kModuleSource;
+thread_local std::optional<RandomState> thread_draws;
+
+RandomState& state_of(RandomSource source) {
+  if (source == kModuleSource && thread_draws) return *thread_draws;
+  return sources().at(source).state;
+}
 
 void refuse_in_trace(const char* who) {
   if (!variable_scope_active()) return;
@@ -38,16 +44,16 @@ void refuse_in_trace(const char* who) {
 }
 
 NodeRef draw(NodeFlag which, RandomSource number) {
-  Source& source = sources().at(number);
   Scalar s;
   if (variable_scope_active()) {
     s.i = number;
-    source.traced = true;
+    sources().at(number).traced = true;
     const NodeRef placeholder = make_scalar(DType::Int64, s, which | kTraced);
     placeholder->origin = variable_scope_origin();
     return placeholder;
   }
-  s.i = which == kSeed ? static_cast<int64_t>(source.state.seed) : source.state.counter++;
+  RandomState& state = state_of(number);
+  s.i = which == kSeed ? static_cast<int64_t>(state.seed) : state.counter++;
   return make_scalar(DType::Int64, s, which);
 }
 
@@ -104,7 +110,7 @@ void free_random_source(RandomSource source) {
   if (found != sources().end() && !found->second.traced) sources().erase(found);
 }
 
-uint64_t seed_of(RandomSource source) { return sources().at(source).state.seed; }
+uint64_t seed_of(RandomSource source) { return state_of(source).seed; }
 
 // Of another kind than the seeds of iterations, which begin at position 0.
 uint64_t seed_of_child(uint64_t seed, int64_t n) {
@@ -114,11 +120,23 @@ uint64_t seed_of_child(uint64_t seed, int64_t n) {
 
 void seed_random(uint64_t seed) {
   refuse_in_trace("seed");
-  sources().at(kModuleSource).state = {seed, 0};
+  state_of(kModuleSource) = {seed, 0};
 }
 
 RandomState exchange_random_state(RandomState next) {
-  return std::exchange(sources().at(kModuleSource).state, next);
+  return std::exchange(state_of(kModuleSource), next);
+}
+
+std::optional<RandomState> exchange_thread_draws(std::optional<RandomState> next) {
+  return std::exchange(thread_draws, next);
+}
+
+RandomState random_state() { return state_of(kModuleSource); }
+
+// Of another kind than the children of generators.
+uint64_t fork_random_state() {
+  RandomState& state = state_of(kModuleSource);
+  return seed_of_child(seed_of_child(state.seed, -1), state.counter++);
 }
 
 NodeRef draw_like(const Node* node) {

@@ -134,6 +134,7 @@ __all__: list[str] = [
     "erfinv_slope",
     "evaluate",
     "exchange_random_state",
+    "exchange_thread_draws",
     "exp",
     "exp2",
     "expand_dims",
@@ -147,6 +148,7 @@ __all__: list[str] = [
     "floor",
     "floor_divide",
     "fmod",
+    "fork_random_state",
     "fourier",
     "free_random_source",
     "full",
@@ -284,6 +286,7 @@ __all__: list[str] = [
     "random_integers",
     "random_normal",
     "random_poisson",
+    "random_state",
     "random_uniform",
     "real",
     "recorded_steps",
@@ -1302,6 +1305,12 @@ def evaluate(*nested: typing.Any) -> typing.Any: ...
 def exchange_random_state(
     arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.SupportsInt | typing.SupportsIndex
 ) -> tuple[int, int]: ...
+def exchange_thread_draws(
+    arg0: tuple[
+        typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+    ]
+    | None,
+) -> tuple[int, int] | None: ...
 def exp(a: typing.Any) -> Tensor: ...
 def exp2(a: typing.Any) -> Tensor: ...
 def expand_dims(
@@ -1331,6 +1340,7 @@ def flatten(tree: typing.Any) -> tuple[list, typing.Any]:
 def floor(a: typing.Any) -> Tensor: ...
 def floor_divide(a: typing.Any, b: typing.Any) -> Tensor: ...
 def fmod(a: typing.Any, b: typing.Any) -> Tensor: ...
+def fork_random_state() -> int: ...
 def fourier(
     x: typing.Any,
     axis: typing.SupportsInt | typing.SupportsIndex,
@@ -1581,6 +1591,7 @@ def random_poisson(
     arg1: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
     arg2: typing.SupportsInt | typing.SupportsIndex,
 ) -> Tensor: ...
+def random_state() -> tuple[int, int]: ...
 def random_uniform(
     shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
     dtype: typing.Any = None,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1 import backprop, mode, registry
+from pullback.compat.tf1._gradients import backprop
+from pullback.compat.tf1._graph import mode, registry
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def fresh_graph() -> Iterator[Any]:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Eager mode; the graph stack is emptied, since a graph on it means graph mode."""
-    from pullback.compat.tf1 import graph
+    from pullback.compat.tf1._graph import graph
 
     monkeypatch.setattr(graph._stack, "graphs", [])
     monkeypatch.setattr(mode, "enabled", True)

@@ -20,8 +20,8 @@ from support.check import Check
 from support.tf1 import eager, graph_of_its_own  # noqa: F401
 
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1 import saver
-from pullback.compat.tf1.stored_graph import Stored
+from pullback.compat.tf1._training import saver
+from pullback.compat.tf1._training.stored_graph import Stored
 
 # What TensorFlow logs, pullback warns of; other tests see to that.
 pytestmark = pytest.mark.filterwarnings("ignore")

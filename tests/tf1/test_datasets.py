@@ -36,6 +36,8 @@ def test_a_shuffle_permutes_within_its_buffer():
     assert every(D.range(5).shuffle(1)) == [*range(5)]
     with pytest.raises(tf.errors.InvalidArgumentError, match="buffer_size > 0, got 0"):
         every(D.range(5).shuffle(0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shard: .* got 2 of 2"):
+        every(D.range(5).shard(2, 2))
 
 
 def test_seeds_repeat_the_order():
@@ -55,7 +57,40 @@ def test_seeds_repeat_the_order():
     assert orders(None, None)[0] != orders(None, None)[0]
 
 
+def test_epochs_are_counted_by_each_iterator():
+    for seed, again in ((1, True), (1, False), (None, False)):
+        iterator = (
+            D.range(20)
+            .shuffle(20, seed, reshuffle_each_iteration=again)
+            .repeat(2)
+            .batch(40)
+            .make_initializable_iterator()
+        )
+        n, found = iterator.get_next(), []
+        with tf.Session() as session:
+            for _ in range(2):
+                session.run(iterator.initializer)
+                found.append(session.run(n).tolist())
+        assert (found[0] == found[1]) is (seed is not None)
+        assert all((order[:20] == order[20:]) is not again for order in found)
+
+
 # --- sessions
+
+
+def test_an_iterator_waits_for_no_other():
+    one, other = (D.range(3).make_one_shot_iterator().get_next() for _ in "ab")
+    session = tf.Session()
+
+    def generate():
+        found = []
+        thread = threading.Thread(target=lambda: found.append(session.run(other)), daemon=True)
+        thread.start()
+        thread.join(30)
+        yield from found
+
+    n = D.from_generator(generate, tf.int64, []).make_one_shot_iterator().get_next()
+    assert session.run([n, one]) == [0, 0]
 
 
 def test_each_session_has_a_place_of_its_own():
@@ -190,6 +225,8 @@ def test_padding_with_values():
     assert batch.tolist() == [[1, -1, -1], [2, 2, -1], [3, 3, 3]]
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"padded_batch: expected shapes up"):
         every(rows.padded_batch(3, ([2], [])))
+    for shapes in (([-1], []), (np.array([-1]), ())):
+        assert every(rows.padded_batch(2, shapes))[0][0].tolist() == [[1, 0], [2, 2]]
 
 
 def test_a_cache_is_of_one_iterator():
@@ -215,6 +252,16 @@ def test_lengths_that_feeds_make_different():
 
 
 # --- eager
+
+
+@pytest.mark.usefixtures("eager")
+def test_eager_loops_over_a_dataset_shuffle_anew():
+    def orders(again):
+        rows = D.range(20).shuffle(20, 1, reshuffle_each_iteration=again)
+        return [[int(n) for n in rows] for _ in range(3)]
+
+    assert len(set(map(str, orders(True)))) == 3 and orders(True) == orders(True)
+    assert len(set(map(str, orders(False)))) == 1
 
 
 @pytest.mark.usefixtures("eager")
@@ -270,6 +317,41 @@ def test_after_an_element_that_fails_comes_the_next_one():
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(n)
         assert session.run(n) == np.log(np.float32(2))
+
+
+def test_an_error_ends_no_dataset():
+    def fails(n):
+        if n == 2:
+            raise ValueError("2")
+        return n
+
+    rows = D.range(5).map(lambda n: tf.py_func(fails, [n], tf.int64))
+    uneven = D.from_generator(lambda: iter(([1, 2], [3], [4, 5], [6, 7])), tf.int32)
+    wrong = D.from_generator(lambda: iter((0, "a", 2)), tf.int64, [])
+    for dataset, expected in (
+        (rows.shuffle(1), [0, 1, None, 3, 4]),
+        (rows.repeat(2), [0, 1, None, 3, 4] * 2),
+        (rows.filter(lambda n: n > 0), [1, None, 3, 4]),
+        (rows.skip(1), [1, None, 3, 4]),
+        (rows.take(-5), [0, 1, None, 3, 4]),
+        (rows.shard(2, 0), [0, None, 3]),
+        (D.zip((rows, D.range(5))).map(lambda a, b: a), [0, 1, None, 3, 4]),
+        (rows.cache().repeat(2), [0, 1, None, 3, 4, 0, 1, 3, 4]),
+        (uneven.batch(2), [None, [[4, 5], [6, 7]]]),
+        (wrong, [0, None, 2]),
+        (D.range(0).repeat(), []),
+        (D.range(2).repeat(-5).take(3), [0, 1, 0]),
+    ):
+        n, found = dataset.make_one_shot_iterator().get_next(), []
+        with tf.Session() as session:
+            while True:
+                try:
+                    found.append(session.run(n).tolist())
+                except tf.errors.OutOfRangeError:
+                    break
+                except tf.errors.InvalidArgumentError:
+                    found.append(None)
+        assert found == expected
 
 
 def test_two_shuffles_of_a_seeded_graph_have_orders_of_their_own():

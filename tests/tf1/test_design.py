@@ -4,6 +4,7 @@ what is absent, streams of random numbers, and dimensions of which nothing wrong
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,8 @@ from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noq
 import pullback as pb
 import pullback.compat.tf1 as tf
 from pullback import _core
-from pullback.compat.tf1.create import operation
-from pullback.compat.tf1.opdef import OPS
+from pullback.compat.tf1._graph.create import operation
+from pullback.compat.tf1._graph.opdef import OPS
 
 FOLDER = Path(tf.__file__).parent
 
@@ -43,13 +44,26 @@ def imports(path):
     return {p for p in found if p.exists() and p != path}
 
 
+def without_free(imported):
+    """What remains of a graph of imports after removing, again and again, what imports nothing."""
+    while free := [p for p, needs in imported.items() if not needs & imported.keys()]:
+        for p in free:
+            del imported[p]
+    return sorted(imported)
+
+
 def test_no_module_imports_itself_through_others():
     files = {p: imports(p) for p in FOLDER.rglob("*.py") if p.name != "__init__.py"}
-    while files:
-        free = [p for p, needs in files.items() if not needs & files.keys()]
-        assert free, f"a cycle among {sorted(p.name for p in files)}"
-        for p in free:
-            del files[p]
+    assert without_free(files) == []
+
+
+def test_no_folder_imports_itself_through_others():
+    folders = defaultdict(set)
+    for path in FOLDER.rglob("*.py"):
+        if path != FOLDER / "__init__.py":
+            first, *needs = (p.relative_to(FOLDER).parts[0] for p in (path, *imports(path)))
+            folders[first].update({*needs} - {first, "__init__.py"})
+    assert without_free(folders) == []
 
 
 @pytest.mark.parametrize("where", ["tf", "tf.nn", "tf.train", "tf.math", "tf.keras.backend"])
@@ -66,7 +80,7 @@ def test_absent_names_say_so(where):
 @pytest.fixture
 def norm(monkeypatch):
     """A row of a composite, as somebody would add one."""
-    monkeypatch.setattr("pullback.compat.tf1.opdef.OPS", OPS)
+    monkeypatch.setattr("pullback.compat.tf1._graph.opdef.OPS", OPS)
     yield operation("TestNorm", lambda t, axis: pb.sqrt(pb.sum(t * t, axis)), "t axis=None", "‖t‖.")
     del OPS["TestNorm"]
 

@@ -105,3 +105,11 @@ def test_densities_at_edges(fresh_graph):  # noqa: F811
 def test_means_of_errors_take_one_dtype(fresh_graph):  # noqa: F811
     with pytest.raises(TypeError, match="one dtype"):
         tf.metrics.mean_squared_error(tf.constant([1, 0]), tf.constant([0.9, 0.2]))
+
+
+@pytest.mark.usefixtures("eager")
+def test_undefined_moments_in_eager_mode():
+    assert D.StudentT(1.0, 0.0, [1.0, 2.0]).batch_shape == [2]
+    assert np.isnan(float(D.StudentT(1.0, 0.0, 1.0).mean()))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"StudentT: .* allow_nan_stats"):
+        D.StudentT(1.0, 0.0, 1.0, allow_nan_stats=False).mean()

@@ -8,7 +8,7 @@ from support.tf1 import eager, fresh_graph, listed, run  # noqa: F401
 
 import pullback as pb
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1 import graph, mode
+from pullback.compat.tf1._graph import graph, mode
 
 
 def numbers(answers):

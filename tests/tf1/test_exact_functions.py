@@ -7,7 +7,7 @@ from support.each import each
 from support.tf1 import fresh_graph, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1.opdef import OPS
+from pullback.compat.tf1._graph.opdef import OPS
 
 NAN, INF = float("nan"), float("inf")
 

@@ -14,8 +14,8 @@ from support.tf1 import eager, fresh_graph, graph_of_its_own, listed  # noqa: F4
 
 import pullback as pb
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1 import host_run
-from pullback.compat.tf1 import session as sessions
+from pullback.compat.tf1._run import host_run
+from pullback.compat.tf1._run import session as sessions
 
 
 @pytest.fixture
@@ -294,3 +294,89 @@ def test_a_plan_that_begins_anew_takes_no_answer_of_before():
         for k in range(1, 10):
             now, draw, answer, _ = session.run([w, r, y, step])
             assert answer.tolist() == [now, draw] and len(calls) == k
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_functions_draw_no_number_twice(seed):
+    if seed is not None:
+        tf.set_random_seed(seed)
+    lengths, drawn = [2, 2, 2, 1, 2, 3, 1], []
+
+    def function(x):
+        thread = threading.Thread(target=lambda: drawn.append(float(pb.random.uniform(()))))
+        thread.start()
+        thread.join()
+        drawn.extend(float(pb.random.uniform(())) for _ in range(2))
+        return np.full(lengths[count], x)
+
+    noise = tf.random_uniform([])
+    y = tf.py_func(function, [noise], tf.float32)
+    with tf.Session() as session:
+        for count in range(len(lengths)):
+            value, answer = session.run([noise, y])
+            assert answer.tolist() == [value] * lengths[count]
+            drawn.append(float(value))
+    assert len(set(drawn)) == len(drawn) == 4 * len(lengths)
+
+
+def test_functions_draw_as_in_a_first_run(monkeypatch):
+    tf.set_random_seed(3)
+
+    def draw(*_):
+        return pb.random.uniform((), "float32").numpy()
+
+    x = tf.random_uniform([])
+    y = tf.py_func(draw, [x], tf.float32)
+    z = tf.random_uniform([]) + tf.py_func(draw, [y], tf.float32)
+
+    def runs():
+        with tf.Session() as session:
+            return listed([session.run([x, y, z]) for _ in range(4)])
+
+    traced = runs()
+    monkeypatch.setattr(host_run.HostProgram, "_program", lambda self, kinds: None)
+    assert runs() == traced
+
+
+def test_a_function_waits_for_another_session_of_a_seeded_graph():
+    tf.set_random_seed(3)
+    x, found = tf.random_uniform([]), []
+
+    def function():
+        with tf.Session(graph=x.graph) as other:
+            thread = threading.Thread(target=lambda: found.append(other.run(x)), daemon=True)
+            thread.start()
+            thread.join(30)
+        return found[-1]
+
+    y = tf.py_func(function, [], tf.float32)
+    with tf.Session() as session:
+        assert session.run([x + y, y])[1] == found[0]
+
+
+def test_sessions_are_freed_without_the_collector():
+    class FailedError(Exception):
+        pass
+
+    def function(x):
+        if x > 2:
+            raise FailedError
+        return x
+
+    x = tf.placeholder(tf.float32, [])
+    y = tf.py_func(function, [x], tf.float32)
+    gc.collect()
+    gc.disable()
+    try:
+        session = tf.Session()
+        for value in (1.0, 2.0, 1.0):
+            assert session.run(y, {x: value}) == value
+        try:
+            session.run(y, {x: 3.0})
+        except FailedError as error:
+            failed = weakref.ref(error)
+        held = weakref.ref(session)
+        del session
+        assert held() is None and failed() is None
+    finally:
+        gc.enable()

@@ -11,7 +11,7 @@ from support.each import each
 from support.tf1 import fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1.opdef import OPS
+from pullback.compat.tf1._graph.opdef import OPS
 
 NAN, INF = float("nan"), float("inf")
 X = np.array([[0.5, -1.25, 2.0], [3.0, 0.25, -0.75]], np.float32)

@@ -193,7 +193,6 @@ def test_what_cannot_be_stored_is_named(tmp_path):
         lambda: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
         lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
         lambda: tf.train.AdadeltaOptimizer(1.0),
-        lambda: tf.train.AdagradDAOptimizer(0.1, tf.train.get_or_create_global_step()),
         lambda: tf.train.AdagradOptimizer(
             tf.train.exponential_decay(0.1, tf.train.get_or_create_global_step(), 2, 0.5)
         ),

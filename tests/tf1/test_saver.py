@@ -321,3 +321,80 @@ def test_files_and_folders(tmp_path):
     assert not tf.gfile.Exists(folder)
     with tf.gfile.FastGFile(text) as file:
         assert file.read() == "x"
+
+
+def test_files_have_the_arguments_and_errors_of_tensorflow(tmp_path):
+    folder, text = str(tmp_path / "a"), str(tmp_path / "t.txt")
+    tf.gfile.MkDir(dirname=folder)
+    with tf.gfile.GFile(name=text, mode="w") as file:
+        file.write("xyz")
+    found = tf.gfile.Glob([f"{tmp_path}/*.txt", folder])
+    assert found == [*tf.gfile.Glob(filename=f"{tmp_path}/t*"), folder] == [text, folder]
+    assert tf.gfile.IsDirectory(dirname=folder) and tf.gfile.Exists(filename=text)
+    stat = tf.gfile.Stat(filename=text)
+    assert (stat.length, stat.is_directory) == (3, False)
+    tf.gfile.Rename(oldname=text, newname=text + "2")
+    tf.gfile.Copy(oldpath=text + "2", newpath=text)
+    down, up = (
+        [top for top, _, _ in tf.gfile.Walk(top=str(tmp_path), in_order=order)]
+        for order in (True, False)
+    )
+    assert down == up[::-1] == [str(tmp_path), folder]
+    none = str(tmp_path / "none")
+    for call in (
+        lambda: tf.gfile.GFile(none), lambda: tf.gfile.Remove(filename=none),
+        lambda: tf.gfile.ListDirectory(none), lambda: tf.gfile.DeleteRecursively(dirname=none),
+        lambda: tf.gfile.Copy(none, text + "3"), lambda: tf.gfile.Rename(none, text + "3"),
+        lambda: tf.gfile.MkDir(none + "/b"), lambda: tf.gfile.Stat(none),
+    ):  # fmt: skip
+        with pytest.raises(FileNotFoundError) as error:
+            call()
+        assert isinstance(error.value, tf.errors.NotFoundError)
+    with pytest.raises(tf.errors.AlreadyExistsError, match="give overwrite=True"):
+        tf.gfile.Copy(text, text + "2")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="got a file"):
+        tf.gfile.MakeDirs(text)
+
+
+def test_texts_are_saved(tmp_path):
+    values = {"a": b"one", "b": [[b"x", b"zero\0"], [b"", b"\xff"]], "n": [1.0, 2.0]}
+    made = [tf.Variable(value, name=name) for name, value in values.items()]
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = saver.save(session, str(tmp_path / "m"))
+        tf.saved_model.simple_save(session, str(tmp_path / "s"), {"n": made[2]}, {"a": made[0]})
+    with tf.Session() as session:
+        saver.restore(session, path)
+        assert listed(session.run(made)) == [*values.values()]
+    with tf.Session(graph=tf.Graph()) as session:
+        tf.saved_model.load(session, ["serve"], str(tmp_path / "s"))
+        assert listed(session.run(["a:0", "b:0", "n:0"])) == [*values.values()]
+    assert tf.train.load_variable(path, "b").tolist() == values["b"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        number = tf.Variable([1.0, 2.0], name="a")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="'a' is string of shape"):
+            tf.train.Saver([number]).restore(session, path)
+
+
+def test_a_stored_graph_draws_the_same_numbers(tmp_path):
+    x = tf.random_normal([3], seed=1, name="x") + tf.random_uniform([3], seed=2)
+    tf.identity(x, name="y")
+    tf.train.export_meta_graph(str(tmp_path / "g.meta"))
+    with tf.Session() as session:
+        drawn = session.run(["y:0"] * 2)[0].tolist()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(str(tmp_path / "g.meta"))
+        assert session.run("y:0").tolist() == drawn
+
+
+def test_an_iterator_of_a_handle_is_stored_with_it(tmp_path):
+    handle = tf.placeholder(tf.string, [], name="handle")
+    iterator = tf.data.Iterator.from_string_handle(handle, tf.int64, [])
+    tf.multiply(iterator.get_next(), 2, name="y")
+    tf.train.export_meta_graph(str(tmp_path / "g.meta"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(str(tmp_path / "g.meta"))
+        rows = tf.data.Dataset.range(3, 6).make_one_shot_iterator()
+        text = session.run(rows.string_handle())
+        assert [int(session.run("y:0", {"handle:0": text})) for _ in range(3)] == [6, 8, 10]

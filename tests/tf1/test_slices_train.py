@@ -61,29 +61,6 @@ def ftrl(v, g, s):
     return (0.2 * np.sign(z) - z) / (n**0.5 / 0.1 + 0.6) if abs(z) > 0.2 else 0.0
 
 
-def shrunk(p, rate):
-    return np.sign(p) * max(abs(p) - rate * 0.3, 0) / (1 + rate * 0.2)
-
-
-def proximal_descent(v, g, s):
-    return shrunk(v - 0.1 * g, 0.1)
-
-
-def proximal_adagrad(v, g, s):
-    s["accumulator"] += g * g
-    rate = 0.1 / s["accumulator"] ** 0.5
-    return shrunk(v - rate * g, rate)
-
-
-def dual_averaging(v, g, s):
-    """With global_step 0 throughout."""
-    s["gradient_accumulator"] += g
-    s["gradient_squared_accumulator"] += g * g
-    total, squares = s["gradient_accumulator"], s["gradient_squared_accumulator"]
-    beyond = np.sign(total) * max(abs(total) - 0.3, 0)
-    return -0.1 * beyond / (0.2 * 0.1 + squares**0.5)
-
-
 RULES = {
     "descent": (descent, {}, lambda t: t.GradientDescentOptimizer(0.1)),
     "momentum": (momentum, {"momentum": 0}, lambda t: t.MomentumOptimizer(0.1, 0.9)),
@@ -109,23 +86,6 @@ RULES = {
         lambda t: t.FtrlOptimizer(
             0.1, l1_regularization_strength=0.2, l2_regularization_strength=0.3
         ),
-    ),
-    "proximal_descent": (
-        proximal_descent,
-        {},
-        lambda t: t.ProximalGradientDescentOptimizer(0.1, 0.3, 0.2),
-    ),
-    "proximal_adagrad": (
-        proximal_adagrad,
-        {"accumulator": 0.1},
-        lambda t: t.ProximalAdagradOptimizer(
-            0.1, l1_regularization_strength=0.3, l2_regularization_strength=0.2
-        ),
-    ),
-    "dual_averaging": (
-        dual_averaging,
-        {"gradient_accumulator": 0, "gradient_squared_accumulator": 0.1},
-        lambda t: t.AdagradDAOptimizer(0.1, tf.constant(0, tf.int64), 0.1, 0.3, 0.2),
     ),
 }
 

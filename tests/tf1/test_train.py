@@ -36,16 +36,6 @@ CHECKS = [
     ),
     (lambda: tf.train.FtrlOptimizer(0.1, beta=0.5), [0.132075, -0.785888]),
     (lambda: tf.train.FtrlOptimizer(tf.constant(0.1), beta=0.5), [0.132075, -0.785888]),
-    (
-        lambda: tf.train.ProximalGradientDescentOptimizer(0.1, 0.5, 0.2),
-        [0.653934, -1.452062],
-    ),
-    (
-        lambda: tf.train.ProximalAdagradOptimizer(
-            0.1, l1_regularization_strength=0.5, l2_regularization_strength=0.2
-        ),
-        [0.537587, -1.592046],
-    ),
     (lambda: tf.train.AdamOptimizer(), [0.997, -1.997]),
     (lambda: tf.train.AdamOptimizer(0.1, 0.8, 0.9, 1e-4), [0.700147, -1.700074]),
     (lambda: tf.train.RMSPropOptimizer(0.1), [0.838002, -1.7]),
@@ -78,28 +68,6 @@ def test_three_steps_in_eager_mode(make, expected):
     assert v.numpy() == pytest.approx(expected, abs=1.5e-6)
 
 
-def dual_averaging():
-    step = tf.Variable(0, dtype=tf.int64, trainable=False)
-    return step, tf.train.AdagradDAOptimizer(
-        0.1, step, l1_regularization_strength=0.1, l2_regularization_strength=0.2
-    )
-
-
-def test_dual_averaging_counts_by_the_global_step():
-    v = tf.Variable([1.0, -2.0], name="v")
-    count, optimizer = dual_averaging()
-    step = optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)], count)
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        for _ in range(3):
-            session.run(step)
-        assert session.run(v) == pytest.approx([-0.122205, 0.148296], abs=1.5e-6)
-        assert session.run(count) == 3
-    assert optimizer.get_slot_names() == ["gradient_accumulator", "gradient_squared_accumulator"]
-    slot = optimizer.get_slot(v, "gradient_squared_accumulator")
-    assert slot.name == "v/AdagradDA_1:0"
-
-
 def test_what_is_no_global_step() -> None:
     v = tf.Variable(1.0)
     with pytest.raises(TypeError, match="global_step: expected a variable, got 3"):
@@ -128,20 +96,10 @@ def test_a_constraint_that_fails_changes_nothing() -> None:
     assert optimizer.get_slot(v, "momentum").numpy().tolist() == [0.0, 0.0]
 
 
-@pytest.mark.usefixtures("eager")
-def test_dual_averaging_in_eager_mode():
-    v = tf.Variable([1.0, -2.0])
-    count, optimizer = dual_averaging()
-    for _ in range(3):
-        optimizer.apply_gradients([(tf.constant([0.5, -1.0]), v)], count)
-    assert v.numpy() == pytest.approx([-0.122205, 0.148296], abs=1.5e-6)
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [
         (lambda: tf.train.AdagradOptimizer(0.1, 0.0), "initial_accumulator_value is above 0"),
-        (lambda: tf.train.ProximalAdagradOptimizer(0.1, -1.0), "initial_accumulator_value is ab"),
         (lambda: tf.train.FtrlOptimizer(0.1, 0.5), "learning_rate_power is at most 0, got 0.5"),
         (lambda: tf.train.FtrlOptimizer(0.1, initial_accumulator_value=-1), "is at least 0"),
         (lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=-1), "at least 0, got -1"),

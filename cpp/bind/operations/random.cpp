@@ -3,7 +3,7 @@
 #include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"
 #include "bind/operations/functions.h"
-#include "ops/random_state.h"
+#include "ops/random_scope.h"
 
 namespace pullback {
 
@@ -13,6 +13,19 @@ void bind_random(py::module_& m) {
     const RandomState before = exchange_random_state({seed, counter});
     return py::make_tuple(before.seed, before.counter);
   });
+  using Pair = std::pair<uint64_t, int64_t>;
+  m.def("exchange_thread_draws", [](const std::optional<Pair>& next) -> std::optional<Pair> {
+    std::optional<RandomState> state;
+    if (next) state = RandomState{next->first, next->second};
+    const std::optional<RandomState> before = exchange_thread_draws(state);
+    if (!before) return std::nullopt;
+    return Pair{before->seed, before->counter};
+  });
+  m.def("random_state", [] {
+    const RandomState now = random_state();
+    return Pair{now.seed, now.counter};
+  });
+  m.def("fork_random_state", &fork_random_state);
   m.def("new_random_source", &new_random_source);
   m.def("free_random_source", &free_random_source);
   m.def("seed_of", &seed_of);

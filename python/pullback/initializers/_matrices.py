@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from .. import _core
-from .._base.checks import number
+from .._base.checks import floating, number
 from .._core import Tensor
 from .._numpy.creation import eye as _eye
 from .._numpy.diagonals import diagonal as _diagonal
@@ -84,7 +84,8 @@ def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     Raises
     ------
     TypeError
-        If `shape` does not consist of integers, or `gain` is not a number.
+        If `shape` does not consist of integers, `gain` is not a number, or `dtype` is not a
+        floating dtype.
     ValueError
         If `shape` does not have two axes.
 
@@ -97,4 +98,5 @@ def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     lengths = axis_sizes(shape, "identity")
     if len(lengths) != 2:
         raise ValueError(f"identity: expected two axes, got shape {lengths}")
-    return _core.multiply(_eye(lengths[0], lengths[1], dtype=dtype), number(gain, "identity"))
+    matrix = floating(_eye(lengths[0], lengths[1], dtype=dtype), "identity", "fc")
+    return _core.multiply(matrix, number(gain, "identity"))

@@ -99,3 +99,5 @@ def test_errors() -> None:
     ):
         with pytest.raises(ValueError, match=f"^{text}"):
             call()
+    with pytest.raises(TypeError, match=r"^identity: expected floats"):
+        of.identity((2, 2), dtype="int32")

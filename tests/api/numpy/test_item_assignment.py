@@ -237,7 +237,7 @@ def test_an_argument_of_a_custom_gradient_is_what_it_was() -> None:
 
 
 def test_tensors_of_tensorflow_do_not_change() -> None:
-    from pullback.compat.tf1.tensor import as_eager
+    from pullback.compat.tf1._graph.tensor import as_eager
 
     with pytest.raises(TypeError, match="item assignment"):
         as_eager(pb.ones(2))[0] = 1.0

@@ -12,18 +12,21 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 ...         session.run(slope)
 [np.float32(6.0)]
 
-Where to find what: `opdef` says what a row of the operation table is; `create` makes operations of
-rows and `inference` finds out what is known of them before a run; `graph` holds them, `backprop`
-differentiates, `session` runs: a traced program of `instantiate`, with `host_run` where a Python
-function wants values. Rows and functions: `math_ops`, `complex_ops`, `scalar_ops`, `linear_ops`,
-`matrix_ops`, `array_ops`, `blocks`, `further_arrays`, `choice_ops`, `order_ops`, `scatter_ops`,
-`operators`, `random_ops`, `nn` with `windows` and `cross_entropies`, `losses`, `metrics`,
-`distributions`, `clip`, `check_ops`, `script_ops`; `control_flow`, `choices`, `along` and
-`tensor_array`, whose loops `bodies`, `counted` and `loop_rows` run; `variables`, `variable_scope`
-and `layers` of `base_layer`; `rnn`, `rnn_cell` and `contrib`; `train`,
-`decay` and `moving_averages`; `saver` and `saved_model`, which write graphs by `stored_graph`;
-`coordinator`; `data` with `datasets` and `iterators`; `custom`, `recompute`, `registry`, `slices`,
-`jacobians` and `tape` about gradients; `mode` about eager execution, `traced` about `tf.function`.
+A module without an underscore is a namespace of TensorFlow's, such as `nn` and `train`. The rest is
+in folders, each of which imports only those above it:
+
+`_graph`      graphs, operations, tensors, shapes and dtypes; `opdef` is the table of operation
+              types, `create` makes operations of its rows, `inference` infers what is known before
+              a run, and `mode` switches to eager execution
+`_ops`        operations and the functions that make them
+`_run`        sessions: a traced program of `instantiate`, or `host_run` if a Python function wants
+              values
+`_variables`  variables and variable scopes
+`_gradients`  `backprop` differentiates; custom rules, tapes, Jacobians
+`_control`    loops and branches, whose functions are recorded as a `body`; Python functions
+`_layers`     the base class of layers, recurrent networks
+`_training`   optimizers, learning rates, moving averages; `saver`, and `stored_graph` for graphs
+`_explain`    graphs as the histories that `pb.explain` reads
 """
 
 from __future__ import annotations
@@ -51,58 +54,54 @@ from . import raw_ops as raw_ops
 from . import saved_model as saved_model
 from . import summary as summary
 from . import train as train
-from .along import *
-from .array_ops import *
-from .backprop import *
-from .blocks import *
-from .check_ops import *
-from .choice_ops import *
-from .choices import *
-from .clip import *
-from .complex_ops import *
-from .control_flow import *
-from .create import cast as cast
-from .create import convert_to_tensor as convert_to_tensor
-from .create import is_tensor as is_tensor
-from .custom import *
-from .defaults import get_default_session as get_default_session
+from ._control.recompute import *
+from ._control.scan import *
+from ._control.script_ops import *
+from ._control.tensor_array import *
+from ._control.while_loop import *
+from ._explain.questions import *
+from ._gradients.backprop import *
+from ._gradients.custom_gradients import *
+from ._gradients.tape import *
+from ._graph.create import cast as cast
+from ._graph.create import convert_to_tensor as convert_to_tensor
+from ._graph.create import is_tensor as is_tensor
+from ._graph.create import placeholder as placeholder
+from ._graph.create import placeholder_with_default as placeholder_with_default
+from ._graph.graph import *
+from ._graph.mode import *
+from ._graph.mode import __version__ as __version__
+from ._graph.operation import *
+from ._graph.operation import get_default_session as get_default_session
+from ._graph.registry import *
+from ._graph.shapes import *
+from ._graph.tensor import *
+from ._ops.array_ops import *
+from ._ops.check_ops import *
+from ._ops.check_ops import print as print
+from ._ops.clip_ops import *
+from ._ops.complex_ops import *
+from ._ops.convolutions import depth_to_space as depth_to_space
+from ._ops.convolutions import space_to_depth as space_to_depth
+from ._ops.grouping import *
+from ._ops.indexed_slices import *
+from ._ops.indexing_ops import *
+from ._ops.linear_ops import *
+from ._ops.math_ops import *
+from ._ops.matrix_ops import *
+from ._ops.order_ops import *
+from ._ops.random_ops import *
+from ._ops.scatter_ops import *
+from ._ops.slicing_ops import *
+from ._ops.special_ops import *
+from ._run.session import *
+from ._training.moving_averages import assign_moving_average as assign_moving_average
+from ._variables.variable_scope import *
+from ._variables.variables import *
 from .dtypes import *
 from .errors import OpError as OpError
-from .further_arrays import *
-from .graph import *
-from .graph_questions import *
-from .grouping import *
-from .jacobians import *
-from .linear_ops import *
-from .math_ops import *
-from .matrix_ops import *
-from .mode import *
-from .moving_averages import assign_moving_average as assign_moving_average
 from .names import absent as _absent
-from .operation import *
-from .operators import *
-from .order_ops import *
-from .placeholders import *
-from .printing import *
-from .random_ops import *
-from .recompute import *
-from .registry import *
 from .report import report as report
-from .scalar_ops import *
-from .scatter_ops import *
-from .script_ops import *
-from .session import *
-from .shapes import *
-from .slices import *
 from .summary import Summary as Summary
-from .switches import *
-from .switches import __version__ as __version__
-from .tape import *
-from .tensor import *
-from .tensor_array import *
-from .traced import *
-from .variable_scope import *
-from .variable_scope import variable_scope as variable_scope  # the function, not the module
-from .variables import *
 
 __getattr__ = _absent(__name__)

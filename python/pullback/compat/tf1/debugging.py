@@ -1,11 +1,11 @@
 # ruff: noqa: F403 (the names of a whole namespace)
 """`tf.debugging`: assertions under TensorFlow's later names."""
 
-from . import check_ops
-from .check_ops import *
-from .math_ops import is_finite as is_finite
-from .math_ops import is_inf as is_inf
-from .math_ops import is_nan as is_nan
+from ._ops import check_ops
+from ._ops.check_ops import *
+from ._ops.math_ops import is_finite as is_finite
+from ._ops.math_ops import is_inf as is_inf
+from ._ops.math_ops import is_nan as is_nan
 from .names import absent
 
 assert_all_finite = check_ops.verify_tensor_all_finite

@@ -14,24 +14,26 @@ from typing import Any
 import numpy as np
 
 from ... import _core, random, stats
-from . import shape_functions
-from .array_ops import expand_dims, ones_like, zeros_like
-from .array_ops import shape as shape_of
-from .array_ops import stop_gradient as _constant
-from .choice_ops import concat
-from .create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
-from .cross_entropies import (
+from ._graph import shape_functions
+from ._graph.create import apply, cast, convert_to_tensor, dtype_of, known_dims, scope_of
+from ._graph.opdef import define
+from ._graph.shapes import TensorShape, as_dims
+from ._ops import math_ops
+from ._ops.array_ops import expand_dims, identity, ones_like, zeros_like
+from ._ops.array_ops import shape as shape_of
+from ._ops.array_ops import stop_gradient as _constant
+from ._ops.check_ops import Assert
+from ._ops.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from ._ops.grouping import control_dependencies
+from ._ops.indexing_ops import concat
+from ._ops.order_ops import where
+from ._ops.random_ops import _seeded, random_uniform
 from .dtypes import as_dtype, float32, int32
-from .math_ops import argmax, exp, greater, less, log, reduce_sum, sigmoid, softplus, sqrt, square
 from .names import absent, bind, signature_of
 from .nn import log_softmax, softmax
-from .opdef import define
-from .order_ops import where
-from .random_ops import _seeded, random_uniform
-from .shapes import TensorShape, as_dims
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Laplace",
@@ -92,7 +94,7 @@ class Distribution:
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         given = bind(self.__signature__, type(self).__name__, args, keywords)
-        self.parameters = dict(given)
+        self.parameters, self.allow_nan_stats = dict(given), given["allow_nan_stats"]
         with scope_of(given["name"]) as scope:
             self.name = f"{scope.rstrip('/')}/"
             own = signature_of(self.arguments).parameters
@@ -113,7 +115,9 @@ class Distribution:
 
     @property
     def batch_shape(self) -> TensorShape:
-        return TensorShape(self._each().shape)
+        return TensorShape(
+            shape_functions.broadcast_dims(*(as_dims(x.shape) for x in self._params))
+        )
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
         """The shape of the batch, as known in a run."""
@@ -122,6 +126,16 @@ class Distribution:
     def _each(self) -> Any:
         """A tensor with the shape of the batch."""
         return reduce(add, self._params)
+
+    def _defined(self, value: Any, holds: Any) -> Any:
+        """NaN where the value is undefined; InvalidArgumentError unless these are allowed."""
+        if self.allow_nan_stats:
+            return where(holds, value, convert_to_tensor(np.nan, self.dtype))
+        message = (
+            f"{type(self).__name__}: the parameters do not define it; allow_nan_stats is False"
+        )
+        with control_dependencies([Assert(holds, [message])]):
+            return identity(value)
 
     def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample") -> Any:
         """Draws `sample_shape` + `batch_shape` numbers."""
@@ -138,11 +152,11 @@ class Distribution:
 
     def prob(self, value: Any, name: str = "prob") -> Any:
         """The density, or the probability, of a value."""
-        return exp(self.log_prob(value))
+        return math_ops.exp(self.log_prob(value))
 
     def stddev(self, name: str = "stddev") -> Any:
         """The standard deviation."""
-        return sqrt(self.variance())
+        return math_ops.sqrt(self.variance())
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Any:
         """The divergence of another distribution from this one."""
@@ -231,10 +245,19 @@ class StudentT(Family):
     """Student's distribution of `df` degrees of freedom."""
 
     arguments = "df loc scale"
+    stddev = Distribution.stddev
+
+    def mean(self, name: str = "mean") -> Any:
+        """`loc`, for df > 1."""
+        return self._defined(self._statistic("mean", name), self.df > 1.0)
+
+    def variance(self, name: str = "variance") -> Any:
+        """The variance, for df > 1; infinite up to 2."""
+        return self._defined(self._statistic("var", name), self.df > 1.0)
 
     def mode(self, name: str = "mode") -> Any:
         """`loc`."""
-        return self.loc + zeros_like(self._each())
+        return identity(self.loc)
 
 
 class Uniform(Family):
@@ -254,11 +277,21 @@ class Gamma(Family):
 
     arguments = "concentration rate"
 
+    def mode(self, name: str = "mode") -> Any:
+        """The most likely number, for concentration > 1."""
+        mode = (self.concentration - 1.0) / self.rate
+        return self._defined(mode, self.concentration > 1.0)
+
 
 class Beta(Family):
     """The beta distribution on [0, 1]."""
 
     arguments = "concentration1 concentration0"
+
+    def mode(self, name: str = "mode") -> Any:
+        """The most likely number, for concentrations > 1."""
+        a, b = self.concentration1 - 1.0, self.concentration0 - 1.0
+        return self._defined(a / (a + b), (a > 0.0) & (b > 0.0))
 
 
 class OfLogits(Distribution):
@@ -283,7 +316,7 @@ class OfLogits(Distribution):
 def _expected(probs: Any, logs: Any) -> Any:
     none = zeros_like(logs)
     p = probs + none
-    return reduce_sum(where(p > 0, p * logs, none), -1)
+    return math_ops.reduce_sum(where(p > 0, p * logs, none), -1)
 
 
 class Categorical(OfLogits):
@@ -291,13 +324,18 @@ class Categorical(OfLogits):
 
     def _complete(self) -> None:
         if "probs" in vars(self):
-            self.logits = log(self.probs)
+            self.logits = math_ops.log(self.probs)
         else:
             self.probs = softmax(self.logits)
         self.event_size = shape_of(self.logits)[-1]
 
     def _each(self) -> Any:
         return self.logits[..., 0]
+
+    @property
+    def batch_shape(self) -> TensorShape:
+        dims = as_dims(self.logits.shape)
+        return TensorShape(dims and dims[:-1])
 
     def _sample(self, shape: Any) -> Any:
         return apply("DrawClass", shape, self.logits, dtype=self._dtype)
@@ -317,7 +355,7 @@ class Categorical(OfLogits):
 
     def mode(self, name: str = "mode") -> Any:
         """The most likely class."""
-        return cast(argmax(self.logits, -1), self._dtype)
+        return cast(math_ops.argmax(self.logits, -1), self._dtype)
 
 
 class Bernoulli(OfLogits):
@@ -325,13 +363,13 @@ class Bernoulli(OfLogits):
 
     def _complete(self) -> None:
         if "probs" in vars(self):
-            self.logits = log(self.probs) - log(1 - self.probs)
+            self.logits = math_ops.log(self.probs) - math_ops.log(1 - self.probs)
         else:
-            self.probs = sigmoid(self.logits)
+            self.probs = math_ops.sigmoid(self.logits)
 
     def _sample(self, shape: Any) -> Any:
         draws = random_uniform(shape, dtype=self.probs.dtype)
-        return cast(less(draws, _constant(self.probs)), self._dtype)
+        return cast(math_ops.less(draws, _constant(self.probs)), self._dtype)
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Any:
         """The logarithm of the probability of 0 or 1."""
@@ -342,7 +380,7 @@ class Bernoulli(OfLogits):
 
     def entropy(self, name: str = "entropy") -> Any:
         """The entropy."""
-        return self.logits * (1 - sigmoid(self.logits)) + softplus(-self.logits)
+        return self.logits * (1 - math_ops.sigmoid(self.logits)) + math_ops.softplus(-self.logits)
 
     def mean(self, name: str = "mean") -> Any:
         """The probability of 1."""
@@ -354,12 +392,12 @@ class Bernoulli(OfLogits):
 
     def mode(self, name: str = "mode") -> Any:
         """The more likely number."""
-        return cast(greater(self.probs, 0.5), self._dtype)
+        return cast(math_ops.greater(self.probs, 0.5), self._dtype)
 
 
 def _between_normals(a: Any, b: Any) -> Any:
-    ratio = square(a.scale / b.scale)
-    return square((a.loc - b.loc) / b.scale) / 2 + (ratio - 1 - log(ratio)) / 2
+    ratio = math_ops.square(a.scale / b.scale)
+    return math_ops.square((a.loc - b.loc) / b.scale) / 2 + (ratio - 1 - math_ops.log(ratio)) / 2
 
 
 def _between_classes(a: Any, b: Any) -> Any:
@@ -367,8 +405,10 @@ def _between_classes(a: Any, b: Any) -> Any:
 
 
 def _between_bits(a: Any, b: Any) -> Any:
-    one = sigmoid(a.logits) * (softplus(-b.logits) - softplus(-a.logits))
-    return one + sigmoid(-a.logits) * (softplus(b.logits) - softplus(a.logits))
+    one = math_ops.sigmoid(a.logits) * (math_ops.softplus(-b.logits) - math_ops.softplus(-a.logits))
+    return one + math_ops.sigmoid(-a.logits) * (
+        math_ops.softplus(b.logits) - math_ops.softplus(a.logits)
+    )
 
 
 _DIVERGENCES = {

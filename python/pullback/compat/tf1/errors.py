@@ -28,6 +28,14 @@ class NotFoundError(OpError, LookupError):
     """What a name or a path stands for does not exist."""
 
 
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """A file or folder does not exist."""
+
+
+class AlreadyExistsError(OpError, FileExistsError):
+    """What is to be made exists."""
+
+
 class OutOfRangeError(OpError, IndexError):
     """There is nothing left to read."""
 

@@ -7,12 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .names import absent, named, near
-
-__all__ = [
-    "FLAGS", "DEFINE_bool", "DEFINE_boolean", "DEFINE_enum", "DEFINE_float", "DEFINE_integer",
-    "DEFINE_list", "DEFINE_string",
-]  # fmt: skip
+from .names import absent, named, near, public_names
 
 
 class _Flags:
@@ -122,4 +117,5 @@ def DEFINE_enum(
     flag_values._define(name, default, help, parse)
 
 
+__all__ = public_names(globals())
 __getattr__ = absent(__name__)

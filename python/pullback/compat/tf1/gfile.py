@@ -3,43 +3,80 @@
 import glob
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
-from .names import absent
+from .errors import AlreadyExistsError, FailedPreconditionError, MissingFileError
+from .names import absent, taking
 
 __all__ = [
     "Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", "IsDirectory",
-    "ListDirectory", "MakeDirs", "MkDir", "Open", "Remove", "Rename", "Walk",
+    "ListDirectory", "MakeDirs", "MkDir", "Open", "Remove", "Rename", "Stat", "Walk",
 ]  # fmt: skip
-DeleteRecursively, Exists, Glob = shutil.rmtree, os.path.exists, glob.glob
-IsDirectory, ListDirectory, MkDir = os.path.isdir, os.listdir, os.mkdir
-Remove, Walk = os.remove, os.walk
 
 
-def GFile(name: Any, mode: str = "r") -> Any:
-    """`open`."""
-    return open(name, mode)
+def _named(name: str, arguments: str, function: Callable[..., Any], doc: str) -> Any:
+    """A function of TensorFlow's arguments that raises TensorFlow's errors."""
+
+    def call(**given: Any) -> Any:
+        try:
+            return function(*given.values())
+        except FileNotFoundError as error:
+            raise MissingFileError(None, f"{name}: {error}") from None
+        except FileExistsError as error:
+            raise AlreadyExistsError(None, f"{name}: {error}") from None
+
+    return taking(arguments, name, doc)(call)
 
 
-FastGFile = Open = GFile
+def _glob(filename: Any) -> list[str]:
+    patterns: Any = [filename] if isinstance(filename, (str, bytes, os.PathLike)) else filename
+    return [path for pattern in patterns for path in glob.glob(pattern)]
 
 
-def MakeDirs(dirname: Any) -> None:
-    """Makes a folder, and those that it lies in, unless it is there."""
+def _make_folders(dirname: Any) -> None:
+    if os.path.isfile(dirname):
+        raise FailedPreconditionError(None, f"MakeDirs: expected a folder, got a file {dirname!r}")
     os.makedirs(dirname, exist_ok=True)
 
 
-def _moving(who: str, function: Any) -> Any:
-    def move(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
-        if not overwrite and os.path.exists(newpath):
+def _stat(filename: Any) -> Any:
+    found = os.stat(filename)
+    return SimpleNamespace(
+        length=found.st_size, mtime_nsec=found.st_mtime_ns, is_directory=os.path.isdir(filename)
+    )
+
+
+def _walk(top: Any, in_order: bool) -> Iterator[Any]:
+    return os.walk(top, in_order)
+
+
+def _moving(function: Any) -> Any:
+    def move(old: Any, new: Any, overwrite: bool) -> None:
+        if not overwrite and os.path.exists(new):
             raise FileExistsError(
-                f"{who}: expected a path that does not exist for newpath, got {newpath!r}; "
-                "give overwrite=True"
+                f"expected a path that does not exist, got {new!r}; give overwrite=True"
             )
-        function(oldpath, newpath)
+        function(old, new)
 
     return move
 
 
-Copy, Rename = _moving("Copy", shutil.copy), _moving("Rename", os.replace)
+Exists = _named("Exists", "filename", os.path.exists, "Whether there is a file or folder.")
+Glob = _named("Glob", "filename", _glob, "The paths that fit a pattern, or one of several.")
+IsDirectory = _named("IsDirectory", "dirname", os.path.isdir, "Whether there is a folder.")
+ListDirectory = _named("ListDirectory", "dirname", os.listdir, "The names in a folder.")
+MkDir = _named("MkDir", "dirname", os.mkdir, "Makes a folder.")
+MakeDirs = _named("MakeDirs", "dirname", _make_folders,
+                  "Makes a folder, and those that it lies in, unless it is there.")  # fmt: skip
+Remove = _named("Remove", "filename", os.remove, "Removes a file.")
+DeleteRecursively = _named("DeleteRecursively", "dirname", shutil.rmtree,
+                           "Removes a folder with all in it.")  # fmt: skip
+Copy = _named("Copy", "oldpath newpath overwrite=False", _moving(shutil.copy), "Copies a file.")
+Rename = _named("Rename", "oldname newname overwrite=False", _moving(os.replace),
+                "Moves a file or folder.")  # fmt: skip
+Stat = _named("Stat", "filename", _stat, "The `length` of a file, `mtime_nsec`, `is_directory`.")
+Walk = _named("Walk", "top in_order=True", _walk, "`os.walk`; folders last unless `in_order`.")
+GFile = FastGFile = Open = _named("GFile", "name mode='r'", open, "`open`.")
 __getattr__ = absent(__name__)

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from .create import convert_to_tensor, operation, scope_of
-from .math_ops import abs, add, reduce_sum
+from ._graph.create import convert_to_tensor, is_tensor, operation, scope_of
+from ._graph.shapes import TensorShape
+from ._ops.math_ops import abs, add, reduce_sum
+from .dtypes import as_dtype, float32
 from .names import absent, public_names
 
 
 def _resized(x: Any, size: Any, align_corners: bool, between: bool) -> Any:
     """By positions that begin at the first pixel, as TensorFlow 1 has them."""
-    x = _core.cast(x, np.dtype("float32")) if between and x.dtype.kind in "iu" else x
+    x = _core.cast(x, np.dtype("float32")) if between else x
     for axis, n in zip((1, 2), size, strict=True):
         old, n = x.shape[axis], int(n)
         step = (old - 1) / (n - 1) if align_corners and n > 1 else old / n
@@ -45,7 +47,11 @@ resize_nearest_neighbor = _resizing(
     "ResizeNearestNeighbor", "resize_nearest_neighbor", False, "The nearest pixels."
 )
 resize_bilinear = _resizing(
-    "ResizeBilinear", "resize_bilinear", True, "Means of the nearest pixels by their distance."
+    "ResizeBilinear",
+    "resize_bilinear",
+    True,
+    "Means of the nearest pixels by their distance, as float32.",
+    dtype=float32,
 )
 
 
@@ -59,11 +65,14 @@ def resize_images(
     images: Any, size: Any, method: int = 0, align_corners: bool = False,
     preserve_aspect_ratio: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`resize_bilinear` or, by method 1, `resize_nearest_neighbor`, of one picture or several."""
+    """`resize_bilinear` or, by method 1, `resize_nearest_neighbor`, of one picture or several.
+    Pictures that are known to have the size are returned as they are."""
     if method not in (0, 1) or preserve_aspect_ratio:
         raise NotImplementedError("resize_images: methods 0 and 1, without preserve_aspect_ratio")
     resize = (resize_bilinear, resize_nearest_neighbor)[method]
     x = convert_to_tensor(images)
+    if not is_tensor(size) and x.shape[-3:-1] == TensorShape(size):
+        return x
     if len(x.shape) == 3:
         return resize(x[None], size, align_corners, name=name)[0]
     return resize(x, size, align_corners, name=name)
@@ -83,6 +92,11 @@ def total_variation(images: Any, name: str | None = None) -> Any:
     """The sums of the absolute differences between neighbours, for each picture."""
     with scope_of(name or "total_variation", images) as scope:
         x = convert_to_tensor(images)
+        if as_dtype(x.dtype).is_unsigned:
+            raise TypeError(
+                f"total_variation: expected floats or signed integers for images, got "
+                f"{as_dtype(x.dtype).name}; use tf.cast"
+            )
         rows = abs(x[..., 1:, :, :] - x[..., :-1, :, :])
         columns = abs(x[..., :, 1:, :] - x[..., :, :-1, :])
         axes = [-3, -2, -1]

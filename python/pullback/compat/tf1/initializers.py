@@ -1,7 +1,7 @@
 """`tf.initializers`: the initial values of variables."""
 
-from . import random_ops as _classes
-from . import variables as _variables
+from ._ops import random_ops as _classes
+from ._variables import variables as _variables
 from .names import absent
 
 _found = {

@@ -1,20 +1,20 @@
 """`tf.linalg`: products, norms and diagonals under TensorFlow's later names."""
 
-from .array_ops import eye
-from .clip import global_norm
-from .further_arrays import matrix_band_part as band_part
-from .linear_ops import cross, einsum, matrix_transpose, norm, tensordot, trace
-from .linear_ops import matrix_diag as diag
-from .linear_ops import matrix_diag_part as diag_part
-from .math_ops import matmul
-from .matrix_ops import cholesky, cholesky_solve, logdet, qr, slogdet, svd
-from .matrix_ops import matrix_determinant as det
-from .matrix_ops import matrix_inverse as inv
-from .matrix_ops import matrix_set_diag as set_diag
-from .matrix_ops import matrix_solve as solve
-from .matrix_ops import matrix_triangular_solve as triangular_solve
-from .matrix_ops import self_adjoint_eig as eigh
-from .matrix_ops import self_adjoint_eigvals as eigvalsh
+from ._ops.array_ops import eye
+from ._ops.clip_ops import global_norm
+from ._ops.linear_ops import cross, einsum, matrix_transpose, norm, tensordot, trace
+from ._ops.linear_ops import matrix_diag as diag
+from ._ops.linear_ops import matrix_diag_part as diag_part
+from ._ops.math_ops import matmul
+from ._ops.matrix_ops import cholesky, cholesky_solve, logdet, qr, slogdet, svd
+from ._ops.matrix_ops import matrix_determinant as det
+from ._ops.matrix_ops import matrix_inverse as inv
+from ._ops.matrix_ops import matrix_set_diag as set_diag
+from ._ops.matrix_ops import matrix_solve as solve
+from ._ops.matrix_ops import matrix_triangular_solve as triangular_solve
+from ._ops.matrix_ops import self_adjoint_eig as eigh
+from ._ops.matrix_ops import self_adjoint_eigvals as eigvalsh
+from ._ops.slicing_ops import matrix_band_part as band_part
 from .names import absent
 from .nn import l2_normalize
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from . import nn, shape_functions
-from .array_ops import ones_like, squeeze, zeros_like
-from .array_ops import shape as shape_of
-from .choice_ops import where
-from .complex_ops import abs as absolute
-from .create import cast, convert_to_tensor, known_dims, operation, scope_of
+from . import nn
+from ._graph import shape_functions
+from ._graph.create import cast, convert_to_tensor, known_dims, operation, scope_of
+from ._graph.graph import GraphKeys, get_default_graph
+from ._graph.shapes import TensorShape
+from ._ops.array_ops import ones_like, squeeze, zeros_like
+from ._ops.array_ops import shape as shape_of
+from ._ops.complex_ops import abs as absolute
+from ._ops.indexing_ops import where
+from ._ops.math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
 from .dtypes import as_dtype, float32
-from .graph import GraphKeys, get_default_graph
-from .math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
 from .names import absent, public_names, taking
-from .shapes import TensorShape
 
 
 class Reduction:
@@ -100,88 +102,88 @@ def _compatible(x: Any, y: Any) -> bool:
     return bool(TensorShape(x.shape).is_compatible_with(y.shape))
 
 
-def _loss(name: str, arguments: str, formula: Any, doc: str, default: str | None = None) -> Any:
-    """A loss of two tensors of one shape, weighted and reduced: of `formula(labels, predictions)`,
-    which also gets those arguments that are not the same in all losses."""
+def _loss(arguments: str, default: str | None = None) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates the formula of labels and predictions of one shape, which also gets those arguments
+    that are not the same in all losses: it becomes a loss, weighted and reduced."""
     end = f"scope=None loss_collection='{GraphKeys.LOSSES}' reduction='{_DEFAULT}'"
 
-    @taking(name, arguments.replace("|", end), doc)
-    def loss(weights: Any, scope: Any, loss_collection: Any, reduction: str, **given: Any) -> Any:
-        pair = [given.pop(key) for key in list(given)[:2]]
-        with scope_of(scope or default or name, *pair) as opened:
-            if any(x is None for x in pair):
-                raise ValueError(f"{name}: labels and predictions must not be None")
-            prediction = _floats(pair[1])
-            label = cast(convert_to_tensor(pair[0]), as_dtype(prediction.dtype))
-            if not _compatible(prediction, label):
-                raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
-            values = formula(label, prediction, **given)
-        return compute_weighted_loss(values, weights, opened, loss_collection, reduction)
+    def decorate(formula: Callable[..., Any]) -> Any:
+        name = formula.__name__
 
-    return loss
+        @taking(arguments.replace("|", end), name, formula.__doc__)
+        def loss(
+            weights: Any, scope: Any, loss_collection: Any, reduction: str, **given: Any
+        ) -> Any:
+            pair = [given.pop(key) for key in list(given)[:2]]
+            with scope_of(scope or default or name, *pair) as opened:
+                if any(x is None for x in pair):
+                    raise ValueError(f"{name}: labels and predictions must not be None")
+                prediction = _floats(pair[1])
+                label = cast(convert_to_tensor(pair[0]), as_dtype(prediction.dtype))
+                if not _compatible(prediction, label):
+                    raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
+                values = formula(label, prediction, **given)
+            return compute_weighted_loss(values, weights, opened, loss_collection, reduction)
+
+        return loss
+
+    return decorate
 
 
-def _huber(y: Any, p: Any, delta: float) -> Any:
+@_loss("labels predictions weights=1.0 |")
+def absolute_difference(y: Any, p: Any) -> Any:
+    """|predictions - labels|."""
+    return absolute(p - y)
+
+
+@_loss("labels predictions weights=1.0 |")
+def mean_squared_error(y: Any, p: Any) -> Any:
+    """(predictions - labels)²."""
+    return squared_difference(p, y)
+
+
+@_loss("labels predictions weights=1.0 delta=1.0 |")
+def huber_loss(y: Any, p: Any, delta: float) -> Any:
+    """½ d² where d = |predictions - labels| is at most delta, else delta (d - ½ delta)."""
     error = absolute(p - y)
     near = minimum(error, delta)
     return 0.5 * near * near + delta * (error - near)
 
 
-def _sigmoid_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
+@_loss("labels predictions weights=1.0 epsilon=1e-07 |")
+def log_loss(y: Any, p: Any, epsilon: float) -> Any:
+    """-labels log(p + ε) - (1 - labels) log(1 - p + ε)."""
+    return -y * log(p + epsilon) - (1 - y) * log(1 - p + epsilon)
+
+
+@_loss("labels logits weights=1.0 |")
+def hinge_loss(y: Any, p: Any) -> Any:
+    """max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1."""
+    return maximum(1 - (2 * y - 1) * p, 0.0)
+
+
+@_loss("multi_class_labels logits weights=1.0 label_smoothing=0 |", "sigmoid_cross_entropy_loss")
+def sigmoid_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
+    """The cross entropy of each entry by itself; smoothing moves the labels towards ½."""
     smooth = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
     return nn.sigmoid_cross_entropy_with_logits(labels=smooth, logits=x)
 
 
-def _softmax_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
+@_loss("onehot_labels logits weights=1.0 label_smoothing=0 |", "softmax_cross_entropy_loss")
+def softmax_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
+    """The cross entropy of rows of classes; smoothing moves the labels towards 1 / classes."""
     if label_smoothing > 0:
         classes = cast(shape_of(x)[-1], as_dtype(x.dtype))
         y = y * (1 - label_smoothing) + label_smoothing / classes
     return nn.softmax_cross_entropy_with_logits(labels=y, logits=x)
 
 
-def _cosine_distance(y: Any, p: Any, axis: int | None, dim: int | None) -> Any:
+@_loss("labels predictions axis=None weights=1.0 | dim=None", "cosine_distance_loss")
+def cosine_distance(y: Any, p: Any, axis: int | None, dim: int | None) -> Any:
+    """1 - sum(labels · predictions) along an axis, of vectors of length 1."""
     if axis is None and dim is None:
         raise ValueError("cosine_distance: give axis")
     return 1 - reduce_sum(y * p, dim if axis is None else axis, keepdims=True)
-
-
-absolute_difference = _loss(
-    "absolute_difference", "labels predictions weights=1.0 |",
-    lambda y, p: absolute(p - y), "|predictions - labels|.",
-)  # fmt: skip
-mean_squared_error = _loss(
-    "mean_squared_error", "labels predictions weights=1.0 |",
-    lambda y, p: squared_difference(p, y), "(predictions - labels)².",
-)  # fmt: skip
-huber_loss = _loss(
-    "huber_loss", "labels predictions weights=1.0 delta=1.0 |", _huber,
-    "½ d² where d = |predictions - labels| is at most delta, else delta (d - ½ delta).",
-)  # fmt: skip
-log_loss = _loss(
-    "log_loss", "labels predictions weights=1.0 epsilon=1e-07 |",
-    lambda y, p, epsilon: -y * log(p + epsilon) - (1 - y) * log(1 - p + epsilon),
-    "-labels log(p + ε) - (1 - labels) log(1 - p + ε).",
-)  # fmt: skip
-hinge_loss = _loss(
-    "hinge_loss", "labels logits weights=1.0 |", lambda y, p: maximum(1 - (2 * y - 1) * p, 0.0),
-    "max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1.",
-)  # fmt: skip
-sigmoid_cross_entropy = _loss(
-    "sigmoid_cross_entropy", "multi_class_labels logits weights=1.0 label_smoothing=0 |",
-    _sigmoid_cross_entropy,
-    "The cross entropy of each entry by itself; smoothing moves the labels towards ½.",
-    "sigmoid_cross_entropy_loss",
-)  # fmt: skip
-softmax_cross_entropy = _loss(
-    "softmax_cross_entropy", "onehot_labels logits weights=1.0 label_smoothing=0 |",
-    _softmax_cross_entropy,
-    "The cross entropy of rows of classes; smoothing moves the labels towards 1 / classes.",
-    "softmax_cross_entropy_loss",
-)  # fmt: skip
-cosine_distance = _loss(
-    "cosine_distance", "labels predictions axis=None weights=1.0 | dim=None", _cosine_distance,
-    "1 - sum(labels · predictions) along an axis, of vectors of length 1.", "cosine_distance_loss",
-)  # fmt: skip
 
 
 def sparse_softmax_cross_entropy(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import complex_ops, linear_ops, math_ops, order_ops, scalar_ops, scatter_ops
+from ._ops import complex_ops, linear_ops, math_ops, order_ops, scatter_ops
+from ._ops import special_ops as scalar_ops
 from .names import absent
 
 _NOT_HERE = (

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import mode
-from .array_ops import identity, ones_like, squeeze, zeros
-from .complex_ops import abs as absolute
-from .create import cast, convert_to_tensor
+from ... import _core
+from ._graph import mode
+from ._graph.create import apply, cast, convert_to_tensor
+from ._graph.graph import GraphKeys, get_default_graph
+from ._graph.opdef import define
+from ._ops.array_ops import identity, ones_like, zeros
+from ._ops.complex_ops import abs as absolute
+from ._ops.math_ops import equal, logical_and, logical_not, reduce_sum, sqrt, square
+from ._ops.special_ops import div_no_nan
+from ._variables.variable_scope import variable_scope
+from ._variables.variables import Variable
 from .dtypes import as_dtype, float32
 from .dtypes import bool as tf_bool
-from .graph import GraphKeys, get_default_graph
 from .losses import _weighted
-from .math_ops import equal, logical_and, logical_not, reduce_sum, sqrt, square
 from .names import absent, named
-from .scalar_ops import div_no_nan
-from .variable_scope import variable_scope
-from .variables import Variable
 
 __all__ = [
     "accuracy", "false_negatives", "false_positives", "mean", "mean_absolute_error",
@@ -32,6 +34,31 @@ __all__ = [
 _Pair = tuple[Any, Any]
 
 
+def _fit(x: Any, like: Any, grow: bool) -> Any:
+    """x without a last axis of length 1, or with one, if its rank is then that of `like`."""
+    extra = len(x.shape) - len(like.shape)
+    if extra == 1 and x.shape[-1] == 1:
+        return _core.squeeze(x, -1)
+    return _core.expand_dims(x, -1) if grow and extra == -1 and x.shape else x
+
+
+def _fit_shape(x: Any, like: Any, grow: bool) -> Any:
+    if x.dims is None or like.dims is None:
+        return None
+    extra = len(x.dims) - len(like.dims)
+    return (
+        x.dims[:-1] if extra == 1 else (*x.dims, 1) if grow and extra == -1 and x.dims else x.dims
+    )
+
+
+define("Fit", _fit, shape=_fit_shape)
+
+
+def _fitted(x: Any, like: Any, grow: bool = False) -> Any:
+    ranks = x.shape.ndims, like.shape.ndims
+    return x if None not in ranks and ranks[0] == ranks[1] else apply("Fit", x, like, grow=grow)
+
+
 def _sum_of(name: str, values: Any, weights: Any) -> _Pair:
     """A local variable, and its update by the weighted sum of values."""
     if mode.executing_eagerly():
@@ -40,7 +67,7 @@ def _sum_of(name: str, values: Any, weights: Any) -> _Pair:
     total = Variable(zeros([]), trainable=False, collections=keys, name=name)
     x = cast(convert_to_tensor(values), float32)
     if weights is not None:
-        x = _weighted(x, cast(convert_to_tensor(weights), float32))
+        x = _weighted(x, _fitted(cast(convert_to_tensor(weights), float32), x, grow=True))
     return total, total.assign_add(reduce_sum(x))
 
 
@@ -68,13 +95,10 @@ def mean(
 
 def _alike(labels: Any, predictions: Any) -> _Pair:
     """Both, without a last axis of length 1 that only one has."""
-    pair = [convert_to_tensor(labels), convert_to_tensor(predictions)]
-    ranks = [x.shape.ndims for x in pair]
-    for i in (0, 1):
-        if None not in ranks and ranks[i] == ranks[1 - i] + 1 and pair[i].shape[-1] == 1:
-            pair[i] = squeeze(pair[i], [-1])
-    pair[0].shape.assert_is_compatible_with(pair[1].shape)
-    return pair[0], pair[1]
+    y, p = convert_to_tensor(labels), convert_to_tensor(predictions)
+    y, p = _fitted(y, p), _fitted(p, y)
+    y.shape.assert_is_compatible_with(p.shape)
+    return y, p
 
 
 def _mean_of(public: str, function: Callable[[Any, Any], Any], doc: str, last: Any = None) -> Any:

@@ -13,11 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-__all__ = [
-    "absent", "advice_of", "bind", "named", "near", "public_names", "signature_of", "taking"
-]  # fmt: skip
-
-
 F = TypeVar("F")
 
 
@@ -122,16 +117,20 @@ def named(function: F, name: str, doc: str | None, signature: Signature | None =
     return function
 
 
-def taking(name: str, arguments: str, doc: str | None) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a function of keywords: it becomes `name`, with the arguments of one string."""
+def taking(
+    arguments: str, name: str = "", doc: str | None = None
+) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates a function of keywords: it gets the signature that one string describes, and
+    another name and docstring if they are given."""
     signature = signature_of(arguments)
 
     def decorate(function: Callable[..., Any]) -> Any:
         def call(*args: Any, **keywords: Any) -> Any:
-            return function(**bind(signature, name, args, keywords))
+            return function(**bind(signature, who, args, keywords))
 
+        who = name or function.__name__
         call.__module__ = function.__module__
-        return named(call, name, doc, signature)
+        return named(call, who, doc or function.__doc__, signature)
 
     return decorate
 

@@ -9,43 +9,30 @@ from typing import Any
 import pullback as pb
 
 from ... import _core
-from . import cross_entropies, rnn, shape_functions, windows
 from . import rnn_cell as rnn_cell
-from .array_ops import pad, squeeze, stop_gradient, zeros_like
-from .array_ops import shape as shape_of
-from .blocks import depth_to_space as depth_to_space
-from .blocks import space_to_depth as space_to_depth
-from .candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from .candidates import uniform_candidate_sampler as uniform_candidate_sampler
-from .choice_ops import concat, gather
-from .create import cast, convert_to_tensor, operation, scope_of, unary
-from .cross_entropies import *
-from .dropouts import dropout as dropout
-from .math_ops import (
-    add,
-    add_n,
-    divide,
-    equal,
-    matmul,
-    maximum,
-    multiply,
-    pow,
-    reduce_mean,
-    reduce_prod,
-    reduce_sum,
-    rsqrt,
-    square,
-    squared_difference,
-)
-from .math_ops import sigmoid as sigmoid
-from .math_ops import softplus as softplus
-from .math_ops import tanh as tanh
+from ._graph import shape_functions
+from ._graph.create import cast, convert_to_tensor, operation, row, scope_of, unary
+from ._graph.opdef import like
+from ._layers import rnn
+from ._layers.rnn import *
+from ._ops import convolutions as windows
+from ._ops import cross_entropies, math_ops
+from ._ops.array_ops import pad, squeeze, stop_gradient, zeros_like
+from ._ops.array_ops import shape as shape_of
+from ._ops.convolutions import *
+from ._ops.convolutions import depth_to_space as depth_to_space
+from ._ops.convolutions import space_to_depth as space_to_depth
+from ._ops.cross_entropies import *
+from ._ops.cross_entropies import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from ._ops.cross_entropies import uniform_candidate_sampler as uniform_candidate_sampler
+from ._ops.indexing_ops import concat, gather
+from ._ops.math_ops import sigmoid as sigmoid
+from ._ops.math_ops import softplus as softplus
+from ._ops.math_ops import tanh as tanh
+from ._ops.order_ops import in_top_k as in_top_k
+from ._ops.order_ops import top_k as top_k
+from ._ops.random_ops import dropout as dropout
 from .names import absent, public_names, taking
-from .opdef import like
-from .order_ops import in_top_k as in_top_k
-from .order_ops import top_k as top_k
-from .rnn import *
-from .windows import *
 
 relu = unary(
     "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",
@@ -78,7 +65,12 @@ softmax, log_softmax = (
 )  # fmt: skip
 
 
-def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
+@row(
+    "BiasAdd", "value bias data_format=None", domain="number", same=True,
+    shape=shape_functions.unchanged,
+)  # fmt: skip
+def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
+    """Adds a vector along the channels: the last axis, with data_format 'NCHW' the second."""
     if data_format not in (None, "NHWC", "NCHW"):
         raise ValueError(f"data_format is 'NHWC' or 'NCHW', got {data_format!r}")
     axis = 1 if data_format == "NCHW" else -1
@@ -92,15 +84,10 @@ def _bias_add(value: Any, bias: Any, data_format: Any) -> Any:
     return value + bias
 
 
-bias_add = operation(
-    "BiasAdd", _bias_add, "value bias data_format=None",
-    "Adds a vector along the channels: the last axis, with data_format 'NCHW' the second.",
-    "bias_add", domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
-)  # fmt: skip
-l2_loss = operation(
-    "L2Loss", lambda t: _core.sum(_core.square(t)) * like(t, 0.5), "t", "Half the sum of squares.",
-    "l2_loss", domain="float", shape=shape_functions.scalar, fresh=True,
-)  # fmt: skip
+@row("L2Loss", "t", domain="float", shape=shape_functions.scalar)
+def l2_loss(t: Any) -> Any:
+    """Half the sum of squares."""
+    return _core.sum(_core.square(t)) * like(t, 0.5)
 
 
 def _relu6_slope(g: Any, y: Any) -> Any:
@@ -127,15 +114,16 @@ softsign = unary("Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
 _swish = unary("swish_f32:swish", pb.silu, "x sigmoid(x).", "float", "features")
 
 
-@taking("swish", "features", "x sigmoid(x).")
+@taking("features")
 def swish(features: Any) -> Any:
+    """x sigmoid(x)."""
     return _swish(features)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
     """x · weights + biases."""
     with scope_of(name or "xw_plus_b", x, weights, biases) as scope:
-        return bias_add(matmul(x, weights), biases, name=scope)
+        return bias_add(math_ops.matmul(x, weights), biases, name=scope)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
@@ -143,8 +131,10 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
     """x / √max(sum(x²), ε), along axes."""
     with scope_of(name or "l2_normalize", x) as scope:
         x = convert_to_tensor(x)
-        total = reduce_sum(square(x), dim if axis is None else axis, keepdims=True)
-        return multiply(x, rsqrt(maximum(total, epsilon)), name=scope)
+        total = math_ops.reduce_sum(
+            math_ops.square(x), dim if axis is None else axis, keepdims=True
+        )
+        return math_ops.multiply(x, math_ops.rsqrt(math_ops.maximum(total, epsilon)), name=scope)
 
 
 def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
@@ -164,8 +154,10 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
     with scope_of(name or "moments", x):
         x = convert_to_tensor(x)
         axes = axes if isinstance(axes, int) else list(axes)
-        mean = reduce_mean(x, axes, keepdims=True)
-        variance = reduce_mean(squared_difference(x, stop_gradient(mean)), axes, keepdims=True)
+        mean = math_ops.reduce_mean(x, axes, keepdims=True)
+        variance = math_ops.reduce_mean(
+            math_ops.squared_difference(x, stop_gradient(mean)), axes, keepdims=True
+        )
         if keep:
             return mean, variance
         gone = [axes] if isinstance(axes, int) else axes
@@ -176,10 +168,10 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         variance_epsilon: float, name: str | None = None) -> Any:  # fmt: skip
     """(x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
     with scope_of(name or "batchnorm", x, mean, variance) as scope:
-        factor = rsqrt(variance + variance_epsilon)
+        factor = math_ops.rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
         shift = -mean * factor if offset is None else offset - mean * factor
-        return add(convert_to_tensor(x) * factor, shift, name=scope)
+        return math_ops.add(convert_to_tensor(x) * factor, shift, name=scope)
 
 
 def fused_batch_norm(
@@ -195,8 +187,8 @@ def fused_batch_norm(
         x, scale, offset = map(convert_to_tensor, (x, scale, offset))
         if is_training:
             mean, variance = moments(x, [0, 1, 2])
-            count = reduce_prod(cast(shape_of(x)[:3], x.dtype))
-            unbiased = variance * (count / maximum(count - 1.0, 1.0))
+            count = math_ops.reduce_prod(cast(shape_of(x)[:3], x.dtype))
+            unbiased = variance * (count / math_ops.maximum(count - 1.0, 1.0))
         else:
             mean, unbiased = map(convert_to_tensor, (mean, variance))
             variance = unbiased
@@ -218,9 +210,11 @@ def local_response_normalization(
     with scope_of(name or "LRN", input) as scope:
         x = convert_to_tensor(input)
         near = [[0, 0]] * 3 + [[depth_radius, depth_radius]]
-        squares, n = pad(square(x), near), shape_of(x)[3]
+        squares, n = pad(math_ops.square(x), near), shape_of(x)[3]
         parts = [squares[..., i : i + n] for i in range(2 * depth_radius + 1)]
-        return divide(x, pow(bias + alpha * add_n(parts), beta), name=scope)
+        return math_ops.divide(
+            x, math_ops.pow(bias + alpha * math_ops.add_n(parts), beta), name=scope
+        )
 
 
 lrn = local_response_normalization
@@ -237,7 +231,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
     """The share of elements that are 0."""
     with scope_of(name or "zero_fraction", value) as scope:
         x = convert_to_tensor(value)
-        return reduce_mean(cast(equal(x, zeros_like(x)), "float32"), name=scope)
+        return math_ops.reduce_mean(cast(math_ops.equal(x, zeros_like(x)), "float32"), name=scope)
 
 
 __all__ = public_names(globals(), "dropout", *cross_entropies.__all__, *rnn.__all__,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ... import _core
-from . import mode
-from .create import convert_to_tensor, scope_of
+from ._graph import mode
+from ._graph.create import convert_to_tensor, scope_of
+from ._graph.opdef import define
+from ._graph.registry import Rule
+from ._graph.tensor import argument, as_core, as_eager
 from .names import absent
-from .opdef import define
-from .registry import Rule
-from .tensor import argument, as_core, as_eager
 
 __all__ = ["PreventGradient"]
 

@@ -10,18 +10,23 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from .array_ops import zeros
-from .base_layer import Layer
-from .choice_ops import concat, split
-from .clip import clip_by_value
-from .dropouts import dropout
+from ._graph.create import apply
+from ._graph.shapes import TensorShape, as_dims
+from ._graph.tensor import mapped
+from ._layers.base_layer import Layer
+from ._ops.array_ops import zeros
+from ._ops.clip_ops import clip_by_value
+from ._ops.indexing_ops import concat, split
+from ._ops.math_ops import matmul, sigmoid, tanh
+from ._ops.random_ops import dropout, ones_initializer, zeros_initializer
+from ._variables.variable_scope import variable_scope
 from .dtypes import float32
-from .math_ops import matmul, sigmoid, tanh
 from .names import absent, public_names
-from .nested import mapped
-from .random_ops import ones_initializer, zeros_initializer
-from .shapes import TensorShape, as_dims
-from .variable_scope import variable_scope
+
+_ACTIVATIONS = {"linear": "Identity"} | {
+    name.lower(): name
+    for name in ("Elu", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh")
+}
 
 
 class RNNCell(Layer):
@@ -65,7 +70,14 @@ class _Units(RNNCell):
         return depth
 
     def _activated(self, x: Any) -> Any:
-        return (self.activation or tanh)(x)
+        if not isinstance(self.activation, str):
+            return (self.activation or tanh)(x)
+        if self.activation not in _ACTIVATIONS:
+            raise ValueError(
+                f"{type(self).__name__}: activation must be one of {', '.join(_ACTIVATIONS)}; got "
+                f"{self.activation!r}"
+            )
+        return apply(_ACTIVATIONS[self.activation], x)
 
 
 class BasicRNNCell(_Units):

@@ -15,13 +15,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from ._graph.operation import operation_of
+from ._graph.shapes import TensorShape
+from ._graph.tensor import SymbolicTensor
+from ._training.saver import read_checkpoint, write_checkpoint
+from ._training.stored_graph import Stored, rebuilt
+from ._variables.variables import global_variables
 from .names import absent
-from .operation import operation_of
-from .saver import read_checkpoint, write_checkpoint
-from .shapes import TensorShape
-from .stored_graph import Stored, rebuilt
-from .tensor import SymbolicTensor
-from .variables import global_variables
 
 __all__ = [
     "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "PREDICT_METHOD_NAME", "SERVING", "TRAINING",

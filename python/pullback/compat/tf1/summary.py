@@ -10,12 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from ... import _core
-from . import mode
+from ._graph import mode
+from ._graph.graph import GraphKeys, get_default_graph
+from ._graph.opdef import define
+from ._graph.texts import encoded
 from .dtypes import string
-from .graph import GraphKeys, get_default_graph
 from .names import absent, public_names, taking
-from .opdef import define
-from .texts import encoded
 
 _warned = False
 
@@ -43,7 +43,7 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
 
 
 def _dropping(kind: str, arguments: str) -> Any:
-    @taking(kind, arguments, "Dropped; run, it is an empty text.")
+    @taking(arguments, kind, "Dropped; run, it is an empty text.")
     def function(name: str | None, collections: Any = None, **_: Any) -> Any:
         return _summary(name, kind, collections)
 
@@ -61,8 +61,9 @@ tensor_summary = _dropping(
 )  # fmt: skip
 
 
-@taking("merge", "inputs collections=None name=None", "Dropped; run, it is an empty text.")
+@taking("inputs collections=None name=None")
 def merge(name: str | None, collections: Any, **_: Any) -> Any:
+    """Dropped; run, it is an empty text."""
     return _summary(name, "merge", collections or [])
 
 
@@ -115,22 +116,6 @@ class FileWriter:
 
     def __enter__(self) -> FileWriter:
         return self
-
-
-class FileWriterCache:
-    """Writers by folder."""
-
-    _writers: dict[str, FileWriter] = {}  # noqa: RUF012
-
-    @classmethod
-    def get(cls, logdir: str) -> FileWriter:
-        """The writer of a folder."""
-        return cls._writers.setdefault(logdir, FileWriter(logdir))
-
-    @classmethod
-    def clear(cls) -> None:
-        """Forgets all writers."""
-        cls._writers.clear()
 
 
 __all__ = public_names(globals())

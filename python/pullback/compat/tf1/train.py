@@ -1,30 +1,33 @@
 # ruff: noqa: F403 (the names of a whole namespace)
-"""`tf.train`: optimizers, and the global step, an integer variable that counts the updates of a
-graph. What optimizers share is in optimizer.py."""
+"""`tf.train`: optimizers; the global step, an integer variable that counts the updates of a graph;
+and `Coordinator`, threads that stop together. What optimizers share is in optimizer.py."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
 from ... import _core
 from ...optimizers import _update_rules as rules
 from ...optimizers._row_updates import adam_by_rows
-from . import decay, mode, saver
-from .array_ops import zeros
-from .coordinator import Coordinator as Coordinator
-from .coordinator import start_queue_runners as start_queue_runners
-from .decay import *
+from ._graph import mode
+from ._graph.graph import Graph, GraphKeys, get_default_graph
+from ._ops.array_ops import zeros
+from ._training import decay, saver
+from ._training.decay import *
+from ._training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+from ._training.optimizer import Optimizer
+from ._training.optimizer_hooks import check_rows, slots_of
+from ._training.saver import *
+from ._variables.variable_scope import get_variable
 from .dtypes import as_dtype, int64
-from .graph import Graph, GraphKeys, get_default_graph
-from .moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
+from .errors import OutOfRangeError
 from .names import absent, public_names
-from .optimizer import Optimizer
-from .optimizer_checks import check_rows
-from .optimizer_hooks import slots_of
-from .saver import *
-from .variable_scope import get_variable
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -103,23 +106,7 @@ class AdadeltaOptimizer(Optimizer):
     slots = slots_of("accum:accumulator accum_update:updates")
 
 
-class _Regularized(Optimizer):
-    """What takes the strengths of an absolute and of a square penalty."""
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
-        for name in self._hyper:
-            if name.endswith("_strength"):
-                self._check(name, "at least 0", lambda x: x >= 0)
-
-    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        return hyper | {
-            "l1": hyper["l1_regularization_strength"],
-            "l2": hyper["l2_regularization_strength"],
-        }
-
-
-class FtrlOptimizer(_Regularized):
+class FtrlOptimizer(Optimizer):
     """Follow the regularized leader (McMahan et al., 2013); the variable's first value is lost in
     the first step."""
 
@@ -137,57 +124,17 @@ class FtrlOptimizer(_Regularized):
         self._names = {slot: self._hyper.pop(f"{slot}_name") for slot in self.slots}
         if self._hyper["beta"] is None:
             self._hyper["beta"] = 0.0
-        self._check("initial_accumulator_value", "at least 0", lambda x: x >= 0)
+        for name in self._hyper:
+            if name.endswith("_strength") or name == "initial_accumulator_value":
+                self._check(name, "at least 0", lambda x: x >= 0)
         self._check("learning_rate_power", "at most 0", lambda x: x <= 0)
 
     def _slot_name(self, slot: str) -> str:
         return str(self._names[slot] or self._name)
 
     def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        shrinkage = hyper["l2_shrinkage_regularization_strength"]
-        return super()._derived(hyper) | {"l2_shrinkage": shrinkage}
-
-
-class ProximalGradientDescentOptimizer(_Regularized):
-    """p = v - r g; v = sign(p) max(|p| - r l₁, 0) / (1 + r l₂)."""
-
-    rule = staticmethod(rules.proximal_gradient_descent)
-    arguments = (
-        "learning_rate l1_regularization_strength=0.0 l2_regularization_strength=0.0 "
-        "use_locking=False name='ProximalGradientDescent'"
-    )
-
-
-class ProximalAdagradOptimizer(_Regularized):
-    """Adagrad, then the proximal step."""
-
-    rule = staticmethod(rules.proximal_adagrad)
-    arguments = (
-        "learning_rate initial_accumulator_value=0.1 l1_regularization_strength=0.0 "
-        "l2_regularization_strength=0.0 use_locking=False name='ProximalAdagrad'"
-    )
-    slots = slots_of("accumulator=initial_accumulator_value")
-    positive = "initial_accumulator_value"
-
-
-class AdagradDAOptimizer(_Regularized):
-    """Adagrad with dual averaging (Duchi, Hazan and Singer, 2011); the variable's first value is
-    lost in the first step. `global_step` is counted up by who passes it to `minimize`."""
-
-    rule = staticmethod(rules.adagrad_da)
-    arguments = (
-        "learning_rate global_step initial_gradient_squared_accumulator_value=0.1 "
-        "l1_regularization_strength=0.0 l2_regularization_strength=0.0 use_locking=False "
-        "name='AdagradDA'"
-    )
-    slots = slots_of(
-        "gradient_accumulator:gradients "
-        "gradient_squared_accumulator:squares=initial_gradient_squared_accumulator_value"
-    )
-    positive = "initial_gradient_squared_accumulator_value"
-
-    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        return super()._derived(hyper) | {"step": hyper["global_step"] + 1}
+        kinds = ("l1", "l2", "l2_shrinkage")
+        return hyper | {kind: hyper[f"{kind}_regularization_strength"] for kind in kinds}
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
@@ -228,12 +175,122 @@ def assert_global_step(global_step_tensor: Any) -> None:
         raise TypeError(f"global_step: expected a scalar of integers, got {global_step_tensor!r}")
 
 
+class Coordinator:
+    """Asks several threads to stop. The first error that a thread reports by `request_stop` or
+    inside of `stop_on_exception` is raised again by `join`; those of
+    `clean_stop_exception_types` (OutOfRangeError) only stop.
+
+    >>> import threading
+    >>> from pullback.compat import tf1 as tf
+    >>> coord, done = tf.train.Coordinator(), []
+    >>> def work():
+    ...     while not coord.should_stop():
+    ...         done.append(1)
+    ...         if len(done) >= 10:
+    ...             coord.request_stop()
+    >>> threads = [threading.Thread(target=work) for _ in range(2)]
+    >>> for thread in threads:
+    ...     thread.start()
+    >>> coord.join(threads)
+    >>> coord.should_stop(), coord.joined, len(done) >= 10
+    (True, True, True)
+    """
+
+    def __init__(self, clean_stop_exception_types: Any = None) -> None:
+        given = clean_stop_exception_types
+        self._clean = (OutOfRangeError,) if given is None else tuple(given)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
+        self._threads: set[threading.Thread] = set()
+        self._joined = False
+
+    @property
+    def joined(self) -> bool:
+        """Whether `join` has returned."""
+        return self._joined
+
+    def request_stop(self, ex: Any = None) -> None:
+        """Asks the threads to stop, perhaps because of an error, or a triple of `sys.exc_info`."""
+        error = ex[1] if isinstance(ex, tuple) else ex
+        if error is not None and not isinstance(error, BaseException):
+            raise TypeError(f"request_stop: expected an exception for ex, got {ex!r:.60}")
+        error = None if isinstance(error, self._clean) else error
+        with self._lock:
+            if error is not None and self._joined:
+                raise error
+            if not self._stop.is_set():
+                self._error = error
+            self._stop.set()
+
+    def should_stop(self) -> bool:
+        """Whether a stop was requested."""
+        return self._stop.is_set()
+
+    def clear_stop(self) -> None:
+        """Begins anew after a stop."""
+        with self._lock:
+            self._joined, self._error = False, None
+            self._stop.clear()
+
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        """Waits until a stop is requested; False if `timeout` seconds have passed before."""
+        return self._stop.wait(timeout)
+
+    @contextmanager
+    def stop_on_exception(self) -> Iterator[None]:
+        """An error inside requests a stop, and is raised by `join` instead."""
+        try:
+            yield
+        except BaseException:
+            self.request_stop(sys.exc_info())
+
+    def register_thread(self, thread: threading.Thread) -> None:
+        """A thread for `join` to wait for."""
+        with self._lock:
+            self._threads.add(thread)
+
+    def join(
+        self, threads: Iterable[threading.Thread] | None = None,
+        stop_grace_period_secs: float = 120, ignore_live_threads: bool = False,
+    ) -> None:  # fmt: skip
+        """Waits for the threads, after a request to stop for so many seconds at most; then raises
+        the error that was reported first. RuntimeError for threads that have not stopped."""
+        with self._lock:
+            waiting = self._threads.union(threads or ())
+        while any(t.is_alive() for t in waiting) and not self.wait_for_stop(0.05):
+            pass
+        end = time.monotonic() + stop_grace_period_secs
+        for thread in waiting:
+            thread.join(max(0.0, end - time.monotonic()))
+        alive = [t.name for t in waiting if t.is_alive()]
+        with self._lock:
+            self._joined, self._threads = True, set()
+        self.raise_requested_exception()
+        if alive and not ignore_live_threads:
+            raise RuntimeError(
+                f"Coordinator stopped with threads still running: {' '.join(alive)}; let them end "
+                "when should_stop() holds"
+            )
+
+    def raise_requested_exception(self) -> None:
+        """Raises the error that a thread has reported, if there is one."""
+        if self._error is not None:
+            raise self._error
+
+
+def start_queue_runners(
+    sess: Any = None, coord: Any = None, daemon: bool = True, start: bool = True,
+    collection: str = "queue_runners",
+) -> list[threading.Thread]:  # fmt: skip
+    """Gives an empty list: there are no queues, and so no threads that fill them."""
+    return []
+
+
 __all__ = public_names(
     globals(),
-    "Coordinator",
     "ExponentialMovingAverage",
     "Optimizer",
-    "start_queue_runners",
     *decay.__all__,
     *saver.__all__,
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..base_layer import Layer
-from ..mode import enable_eager_execution as enable_eager_execution
-from ..mode import executing_eagerly as executing_eagerly
+from .._gradients.tape import GradientTape as GradientTape
+from .._graph.mode import enable_eager_execution as enable_eager_execution
+from .._graph.mode import executing_eagerly as executing_eagerly
+from .._layers.base_layer import Layer
+from .._variables.variables import Variable as Variable
 from ..names import absent, public_names
-from ..tape import GradientTape as GradientTape
-from ..variables import Variable as Variable
 
 
 def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import initializers, layers, mode, nn
-from ..array_ops import expand_dims, identity, squeeze
-from ..base_layer import Layer
-from ..complex_ops import abs as absolute
-from ..create import convert_to_tensor
-from ..graph import GraphKeys, get_default_graph
-from ..grouping import control_dependencies
-from ..math_ops import multiply, reduce_sum
+from .. import initializers, layers, nn
+from .._graph import mode
+from .._graph.create import convert_to_tensor
+from .._graph.graph import GraphKeys, get_default_graph
+from .._layers.base_layer import Layer
+from .._ops.array_ops import expand_dims, identity, squeeze
+from .._ops.complex_ops import abs as absolute
+from .._ops.grouping import control_dependencies
+from .._ops.math_ops import multiply, reduce_sum
+from .._variables.variable_scope import variable_scope
+from ..layers import by_text
 from ..names import absent, public_names, taking
-from ..variable_scope import variable_scope
-from ..window_layers import by_text
 
 _COMMON = (
     "activation_fn='relu' normalizer_fn=None normalizer_params=None "
@@ -59,7 +60,7 @@ def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
 def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     """A function of a layer with a kernel, whose variable scope is `who`."""
 
-    @taking(name, f"inputs num_outputs {own} {_COMMON}", doc)
+    @taking(f"inputs num_outputs {own} {_COMMON}", name, doc)
     def function(**given: Any) -> Any:
         normalizer, reuse = given["normalizer_fn"], given["reuse"]
         kept = {_RENAMED[k]: v for k, v in given.items() if k in _RENAMED}

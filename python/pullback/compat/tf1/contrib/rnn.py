@@ -2,9 +2,9 @@
 """`tf.contrib.rnn`: the cells of `tf.nn.rnn_cell`, and networks that are unrolled."""
 
 from .. import rnn_cell
+from .._layers.rnn import static_bidirectional_rnn as static_bidirectional_rnn
+from .._layers.rnn import static_rnn as static_rnn
 from ..names import absent
-from ..rnn import static_bidirectional_rnn as static_bidirectional_rnn
-from ..rnn import static_rnn as static_rnn
 from ..rnn_cell import *
 
 __all__ = ["static_bidirectional_rnn", "static_rnn", *rnn_cell.__all__]

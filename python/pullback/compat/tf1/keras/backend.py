@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array_ops import stop_gradient as _stop_gradient
-from ..backprop import gradients as _gradients
-from ..math_ops import round as round
+from .._gradients.backprop import gradients as _gradients
+from .._ops.array_ops import stop_gradient as _stop_gradient
+from .._ops.math_ops import round as round
 from ..names import absent
 
 __all__ = ["gradients", "round", "stop_gradient"]

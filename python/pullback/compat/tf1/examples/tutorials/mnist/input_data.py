@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ......datasets import load_mnist
-from ....graph import get_default_graph
-
-__all__ = ["DataSet", "Datasets", "read_data_sets"]
+from ...._graph.graph import get_default_graph
 
 
 class DataSet:

@@ -1,0 +1,321 @@
+"""Bodies: what the function of a loop or a branch has recorded, and its run in the core.
+
+A loop or branch is one operation of the graph. What its functions make stands in the same graph,
+before it: from the inputs of the body, `LoopArgument` records of which no session knows a value, to
+what was returned. A `Piece` says which records these are and what they use from outside; that
+`captured` is among the inputs of the operation, so all passes over a graph see an operation.
+
+When a run comes to the operation, the core's loops and branches call a function with stand-ins,
+as they do with a program's, and the function instantiates the piece on them: a `BodyRun`. What is
+assigned inside is carried along and assigned afterwards. Where the core cannot do it, because
+shapes change from one iteration to the next or something wants values, `WantsValues` is raised:
+then the run computes as it goes (host_run.py), and loops are Python's.
+
+The core differentiates loops by the operations inside. So inside, an operation whose gradient a
+program defines carries that rule along, as a piece of its own.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .... import _core
+from .._gradients.backprop import answers_of, carries, differentiable_inputs
+from .._graph.conversion import as_static
+from .._graph.create import convert_to_tensor
+from .._graph.graph import Graph
+from .._graph.inference import FAILURES, as_python
+from .._graph.opdef import OPS, define
+from .._graph.operation import Operation
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.tensor import ancestors, opaque, stands_for
+from .._run.host_run import HostRun
+from .._run.instantiate import Run, Slot, Unwritten, WantsValues
+from ..errors import InvalidArgumentError
+
+# What exists once, wherever it is made.
+_OUTSIDE = {"VariableV2", "Placeholder"}
+
+
+def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    raise InvalidArgumentError(
+        op,
+        f"'{op.name}' is inside of a loop and has another value in every iteration: it cannot be "
+        "fetched, nor used outside; return from the body what is wanted",
+    )
+
+
+define("LoopArgument", execute=_missing)
+
+
+def argument_of(graph: Graph, dtype: Any, dims: Any, name: str, initial: Any = None) -> Tensor:
+    """What a body is given; `initial` is the tensor outside that it begins with."""
+    made: Tensor = graph.record(
+        "LoopArgument", [], {"initial": initial}, name, (dtype, dims)
+    ).outputs[0]
+    return made
+
+
+@dataclass(eq=False)
+class Piece:
+    """Some records with their arguments and results, and what they use of others."""
+
+    arguments: list[Tensor]
+    results: list[Tensor]
+    ops: list[Operation]
+    captured: list[Tensor]
+    controls: list[Operation]  # what its operations wait for outside
+    rules: dict[Operation, Any] = field(default_factory=dict)
+
+    @property
+    def host(self) -> bool:
+        """Whether something inside wants values."""
+        return any(op.definition.host or any(p.host for p in pieces(op)) for op in self.ops)
+
+
+def pieces(op: Operation) -> Sequence[Piece]:
+    """The bodies of an operation."""
+    found: Sequence[Piece] = op.attrs.get("bodies", ())
+    return found
+
+
+def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Piece:
+    """What was recorded since the operation of number `first`, as far as results need it."""
+    own = {x.op for x in arguments}
+    ops: set[Operation] = set()
+    captured: dict[Tensor, None] = {}
+    controls: dict[Operation, None] = {}
+
+    def inside(op: Operation) -> bool:
+        return op.number >= first and op.type not in _OUTSIDE
+
+    pending = list[Operation]()
+
+    def use(tensors: Sequence[Tensor]) -> None:
+        for x in tensors:
+            if inside(x.op):
+                pending.append(x.op)
+            else:
+                captured[x] = None
+
+    use(results)
+    while pending:
+        op = pending.pop()
+        if op in ops or op in own:
+            continue
+        ops.add(op)
+        use(op.inputs)
+        for control in op.control_inputs:
+            if inside(control):
+                pending.append(control)
+            else:
+                controls[control] = None
+    ordered = sorted(ops, key=lambda op: op.number)
+    return Piece(list(arguments), list(results), ordered, list(captured), list(controls))
+
+
+@dataclass(eq=False)
+class BodyRun(HostRun):
+    """One instantiation of a body, within a run."""
+
+    outer: Any = None
+    base: frozenset[Any] = frozenset()  # the variables whose assignments come before the loop
+    rules: dict[Operation, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def within(outer: Run, op: Operation, piece: Piece, looks: bool) -> BodyRun:
+        run = (outer.kind or BodyRun)(
+            outer.slot_of, trace=outer.trace, watcher=outer.watcher,
+            values=ChainMap({}, outer.values),
+            fed=outer.fed, strict=set(piece.ops) if op in outer.strict else set(),
+            hollow=outer.hollow, snapshots=outer.snapshots, behind=ChainMap({}, outer.behind),
+            cut=list(outer.cut), outer=outer, base=outer.behind.get(op, frozenset()),
+            rules=piece.rules, kind=outer.kind,
+        )  # fmt: skip
+        run.looks = looks
+        if looks:
+            run.effects = outer.effects
+        return run
+
+    def on(
+        self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any], assigned: Any = ()
+    ) -> list[Any]:
+        """The results for these arguments; `assigned` says what variables are by now."""
+        self.values.update(zip(piece.captured, captured, strict=True))
+        self.values.update(zip(piece.arguments, arguments, strict=True))
+        self.assigned = dict(assigned)
+        for op in piece.ops:
+            self._instantiate(op)
+        if self.effects and not self.looks:
+            raise WantsValues
+        return [self.values[y] for y in piece.results]
+
+    def _behind(self, op: Operation) -> frozenset[Any]:
+        return super()._behind(op) | self.base
+
+    def _latest(self, variable: Any) -> Any:
+        found = self.assigned.get(variable)
+        return self.outer.current(variable) if found is None else found
+
+    def current(self, variable: Any) -> Any:
+        return self._latest(variable)
+
+    def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        try:
+            return super()._arguments(op, inputs)
+        except RuntimeError:  # a size that each iteration says anew
+            if self.looks:
+                raise
+            raise WantsValues from None
+
+    def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        if op.definition.sampled is not None:
+            raise NotImplementedError(
+                f"{op.type} '{op.name}' is inside of a loop or branch, where it cannot draw: make "
+                "it outside"
+            )
+        try:
+            outs = super()._outputs(op, inputs)
+        except Unwritten:
+            if self.looks:
+                raise
+            raise WantsValues from None  # perhaps the run does not come here before it is written
+        if not op.has_own_rule or not any(carries(x) for x in op.outputs):
+            return outs
+        outs = self._with_rule(op, outs)
+        self.cut.extend(outs)
+        return outs
+
+    def _have(self, tensors: Sequence[Tensor]) -> None:
+        """Makes what only a rule uses."""
+        missing = [x for x in tensors if x not in self.values]
+        for op in ancestors(missing) if missing else ():
+            if not all(y in self.values for y in op.outputs):
+                self.strict.add(op)
+                self._instantiate(op)
+
+    def _with_rule(self, op: Operation, outs: list[Any]) -> list[Any]:
+        """Outputs with the gradient that the program, or nobody, has defined."""
+        if op not in self.rules:
+            self.rules[op] = own_rule_of(op)
+        own, run = self.rules[op], self
+        if own is None:
+            return outs
+        live = [op.inputs[i] for i in differentiable_inputs(op)]
+        # A rule may be called where this body is built once more, so all that it uses is given.
+        used = [] if isinstance(own, Exception) else own.piece.captured
+        given = [*dict.fromkeys([*live, *(x for x in used if x not in op.outputs)])]
+        self._have(given)
+        values = [self.values[x] for x in given]
+
+        def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+            if isinstance(own, Exception):
+                raise own
+            inner = BodyRun.within(run, op, own.piece, run.looks)
+            for x, value, before in zip(given, ins, values, strict=True):
+                inner.values[x] = before if _core.is_computed(before) else value
+            inner.values.update(zip(op.outputs, outs, strict=True))
+            upstream = [
+                _core.full(y.shape, _core.constant(0, y.dtype)) if g is None else g
+                for g, y in zip(cotangents, outs, strict=True)
+            ]
+            captured = [inner.values[x] for x in own.piece.captured]
+            found = dict(zip(own.answered, inner.on(own.piece, upstream, captured), strict=True))
+            answers: list[Any] = [None] * len(given)
+            for i, g in found.items():
+                at = given.index(op.inputs[i])
+                answers[at] = g if answers[at] is None else answers[at] + g
+            return answers
+
+        made: list[Any] = _core.custom(outs, values, _core.Rule(rule, str(op.rule or op.type)))
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRule:
+    """The rule of an operation as a piece, whose arguments are the upstream gradients."""
+
+    piece: Piece
+    answered: list[int]  # the inputs that its results belong to
+
+
+def own_rule_of(op: Operation) -> OwnRule | Exception | None:
+    """None where there is no gradient; what goes wrong is raised when a gradient is asked for. The
+    records are no part of the graph."""
+    graph = op.graph
+    with graph.as_default(), graph.trial():
+        first = len(graph._operations)
+        upstream = [argument_of(graph, y.dtype, y.dims, "upstream") for y in op.outputs]
+        try:
+            answers = answers_of(op, upstream)
+        except Exception as error:
+            return error
+        live = [i for i in differentiable_inputs(op) if answers and answers[i] is not None]
+        results = [convert_to_tensor(answers[i]) for i in live]
+        return OwnRule(piece_of(first, upstream, results), live) if live else None
+
+
+class _OfRecords(dict[Tensor, Any]):
+    """The stand-ins that were made when the graph was."""
+
+    def __missing__(self, x: Tensor) -> Any:
+        return x.stand_in
+
+
+class StandIns(BodyRun):
+    """A body on stand-ins, to be asked which gradients exist."""
+
+    def _have(self, tensors: Sequence[Tensor]) -> None:
+        made = set[Operation]()  # from what the body is given
+        for op in ancestors(x for x in tensors if x not in self.values):
+            if op.type == "LoopArgument" or any(x.op in made for x in op.inputs):
+                made.add(op)
+                if op.type != "LoopArgument" and op.outputs[0] not in self.values:
+                    self._instantiate(op)
+
+    def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        static = op.definition.which_static(inputs)
+        args = []
+        for x, value, fixed in zip(op.inputs, inputs, static, strict=True):
+            args.append(as_python(x.known) if fixed and x.known is not None else value)
+        return [as_static(a) if f else a for a, f in zip(args, static, strict=True)]
+
+    def read(self, variable: Any, op: Operation) -> Any:
+        return _core.identity(self.values[variable.handle])
+
+    def peek(self, variable: Any) -> Any:
+        return variable.handle.stand_in
+
+    def _latest(self, variable: Any) -> Any:
+        return self.assigned.get(variable, variable.handle.stand_in)
+
+
+def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
+    """Outputs of a loop or a branch, of these dtypes and dimensions, with stand-ins made as a run
+    would make them."""
+    stand_ins = [x.stand_in for x in op.inputs]
+    run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
+    run.values = _OfRecords(zip(op.inputs, stand_ins, strict=True))
+    run.kind, run.looks = StandIns, False
+    try:
+        made = op.definition.execute(run, op, stand_ins)  # type: ignore[misc]
+    except (TypeError, NotImplementedError, WantsValues, *FAILURES):
+        made = [None] * len(kinds)
+    outs = []
+    for (dtype, dims), y in zip(kinds, made, strict=True):
+        fits = y is not None and stands_for(y, dims)
+        flows = stand_ins if dtype.is_inexact else []  # no integer carries a gradient
+        outs.append((dtype, dims, y if fits else opaque(flows, dtype, dims)))
+    return outs
+
+
+def recorded(
+    graph: Graph, type: str, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str,
+    kinds: Sequence[tuple[Any, Any]], controls: Sequence[Operation],
+) -> list[Tensor]:  # fmt: skip
+    """The outputs, of these dtypes and dimensions, of a new loop or branch."""
+    op = graph.create(OPS[type], inputs, attrs, name, type, controls)
+    return list(graph.complete(op, outputs_of(op, kinds)).outputs)

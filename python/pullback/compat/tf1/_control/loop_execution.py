@@ -1,0 +1,372 @@
+"""While, Scan and If: how a run carries out the loops and branches of a graph.
+
+Each is one of the core's. Where that cannot be (see body.py), a run that computes as it goes does
+in Python what the core would do.
+
+A TensorArray is carried as one tensor, its elements along the first axis. As long as nothing was
+written it is of shape (size, 0), whatever its elements will be: a loop that writes begins with
+zeros of the shape that its body gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .... import _core
+from ...._control import branches, loops
+from .._graph.conversion import as_static
+from .._graph.opdef import define
+from .._graph.operation import Operation
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.tensor import ancestors
+from .._run.instantiate import Run, WantsValues
+from .body import BodyRun, Piece
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Which of the loop variables counts, from where, and how often the loop runs."""
+
+    at: int
+    start: int
+    trips: int
+
+
+def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> Counter | None:
+    """None where it is not seen how often a loop runs; `asked` is what the condition uses."""
+    body, condition = op.attrs["bodies"]
+    test = condition.results[0].op
+    if test.type != "Less" or test.inputs[0] not in condition.arguments:
+        return None
+    at = condition.arguments.index(test.inputs[0])
+    step, counter = body.results[at].op, body.arguments[at]
+    if step.type != "AddV2" or counter not in step.inputs:
+        return None
+    by = step.inputs[step.inputs[0] is counter].known
+    if by is None or by.shape != () or by != 1:
+        return None
+    first, last = _integer(state[at]), _integer(_limit(run, op, test.inputs[1], asked))
+    if first is None or last is None:
+        return None
+    return Counter(at, first, max(last - first, 0))
+
+
+def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
+    """The value of a tensor of the condition that is the same in all iterations, else None."""
+    condition = op.attrs["bodies"][1]
+    if x in condition.captured:
+        return asked[condition.captured.index(x)]
+    under = set(ancestors([x]))
+    if any(argument.op in under for argument in condition.arguments):
+        return None
+    ops = [inner for inner in condition.ops if inner in under]
+    if any(inner.definition.draws or inner.definition.host for inner in ops):
+        return None
+    piece = Piece([], [x], ops, condition.captured, [])
+    return BodyRun.within(run, op, piece, False).on(piece, [], asked)[0]
+
+
+def _integer(value: Any) -> int | None:
+    """The value of a constant; None for what is known only when the run is carried out."""
+    if value is None or value.dtype.kind not in "iu" or value.shape != ():
+        return None
+    try:
+        return int(np.asarray(as_static(value)))
+    except RuntimeError:
+        return None
+
+
+def written_in_turn(
+    body: Piece, condition: Piece, state: list[Any], counter: Counter
+) -> dict[int, Operation]:
+    """The loop variables that are arrays of which iteration i writes element i, the last time the
+    last one, and how they do so."""
+    found: dict[int, Operation] = {}
+    for k, (argument, result) in enumerate(zip(body.arguments, body.results, strict=True)):
+        op = result.op
+        if (
+            op.type == "TensorArrayWrite"
+            and not (op.attrs["rows"] or op.attrs["dynamic"])
+            and op.inputs[:2] == (argument, body.arguments[counter.at])
+            and op.inputs[2] is not argument
+            and (counter.start, counter.trips) == (0, state[k].shape[0])
+            and counter.trips > 0
+            and not _used(body, argument, op)
+            and not _used(body, result, None)
+            and body.results.count(result) == 1
+            and argument not in body.results
+            and condition.results[0] is not condition.arguments[k]
+            and not _used(condition, condition.arguments[k], None)
+        ):
+            found[k] = op
+    return found
+
+
+def _used(piece: Piece, x: Tensor, by: Operation | None) -> bool:
+    """Whether any operation inside uses a tensor, but for one."""
+    return any(x in op.inputs for op in piece.ops if op is not by)
+
+
+def without(body: Piece, arrays: dict[int, Operation]) -> Piece:
+    """The body that gives what it would write to arrays instead."""
+    kept = [k for k in range(len(body.arguments)) if k not in arrays]
+    writes = set(arrays.values())
+    return Piece(
+        [body.arguments[k] for k in kept],
+        [body.results[k] for k in kept] + [op.inputs[2] for op in arrays.values()],
+        [op for op in body.ops if op not in writes],
+        body.captured, body.controls, body.rules,
+    )  # fmt: skip
+
+
+def is_blank(flow: Any) -> bool:
+    """Whether nothing was written to a TensorArray that does not know its elements."""
+    return len(flow.shape) == 2 and flow.shape[1] == 0
+
+
+def blank(flow: Any, shape: Any) -> Any:
+    """An array of zeros in the place of one that was not written to."""
+    return _core.full(tuple(shape), _core.constant(0, flow.dtype))
+
+
+class Again(Exception):
+    """More is known now: the body has to be made once more."""
+
+
+Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
+
+
+def _looped(
+    run: Run, op: Operation, body: Piece, arrays: Sequence[bool], state: Sequence[Any],
+    captured: Sequence[Any],
+    make: Callable[[list[Any], Step, list[Any]], tuple[Sequence[Any], Sequence[Any]]],
+) -> tuple[list[Any], list[Any]]:  # fmt: skip
+    """The last state and what is stacked, by one of the core's loops, which `make` makes of a
+    state, a step, and the variables that the state ends with."""
+    n, start, variables = len(state), list(state), list[Any]()
+
+    def step(carried: Sequence[Any], entries: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        inner = BodyRun.within(run, op, body, False)
+        before = dict(zip(variables, carried[n:], strict=True))
+        results = inner.on(body, [*carried[:n], *entries], captured, before)
+        for k, (old, new) in enumerate(zip(carried[:n], results[:n], strict=True)):
+            if old.shape == new.shape:
+                continue
+            if not (arrays[k] and is_blank(start[k])):
+                raise WantsValues
+            start[k] = blank(start[k], new.shape)
+            raise Again
+        if len(inner.assigned) > len(variables):
+            variables.extend(v for v in inner.assigned if v not in variables)
+            raise Again
+        return [*results[:n], *(inner.assigned[v] for v in variables)], results[n:]
+
+    while True:
+        try:
+            outs, stacked = make([*start, *map(run.current, variables)], step, variables)
+            break
+        except Again:
+            continue
+    _assign(run, op, dict(zip(variables, outs[n:], strict=True)))
+    return list(outs[:n]), list(stacked)
+
+
+def _assign(run: Run, op: Operation, values: dict[Any, Any]) -> None:
+    for variable, value in values.items():
+        run.assign(variable, value)
+    run.mark(op, values)
+
+
+def _either(
+    run: Run, op: Operation, traced: Callable[[], list[Any]], looking: Callable[[], list[Any]]
+) -> list[Any]:
+    """What the core does, or else what is done in Python."""
+    if not run.looks:
+        return traced()
+    if not any(piece.host for piece in op.attrs["bodies"]):
+        try:
+            return traced()
+        except WantsValues:
+            pass
+    return looking()
+
+
+class _Steps:
+    """A body in Python: called as often as it takes."""
+
+    def __init__(self, run: Run, op: Operation) -> None:
+        self.run, self.op, self.assigned = run, op, dict[Any, Any]()
+
+    def __call__(self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any]) -> Any:
+        inner = BodyRun.within(self.run, self.op, piece, True)
+        results = inner.on(piece, arguments, captured, self.assigned)
+        self.assigned = inner.assigned
+        return results
+
+    def done(self) -> None:
+        _assign(self.run, self.op, self.assigned)
+
+
+# --- while
+
+
+def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
+    body, condition = op.attrs["bodies"]
+    n = len(body.arguments)
+    m = n + len(body.captured)
+    state, captured, asked = inputs[:n], inputs[n:m], inputs[m:]
+
+    def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
+        def holds(carried: Any) -> Any:
+            inner = BodyRun.within(run, op, condition, False)
+            assigned = zip(variables, carried[n:], strict=True)
+            return inner.on(condition, carried[:n], asked, assigned)[0]
+
+        return loops.while_loop(holds, lambda carried: step(carried, [])[0], start), []
+
+    def looking() -> list[Any]:
+        steps, present = _Steps(run, op), list(state)
+        while bool(steps(condition, present, asked)[0].numpy()):
+            present = steps(body, present, captured)
+        steps.done()
+        return present
+
+    def traced() -> list[Any]:
+        counter = counter_of(run, op, state, asked)
+        if counter is None:
+            return _looped(run, op, body, op.attrs["arrays"], state, captured, make)[0]
+        return _counted(run, op, state, captured, counter)
+
+    return _either(run, op, traced, looking)
+
+
+def _counted(
+    run: Run, op: Operation, state: list[Any], captured: Sequence[Any], counter: Counter
+) -> list[Any]:
+    """A loop that is known to run so many times."""
+    body, condition = op.attrs["bodies"]
+    written = written_in_turn(body, condition, state, counter)
+    kept = [k for k in range(len(state)) if k not in written]
+
+    def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
+        return loops.scan(lambda carried, _: step(carried, []), start, None, counter.trips)
+
+    last, elements = _looped(
+        run, op, without(body, written), [op.attrs["arrays"][k] for k in kept],
+        [state[k] for k in kept], captured, make,
+    )  # fmt: skip
+    outs = dict(zip(kept, last, strict=True))
+    for k, rows in zip(written, elements, strict=True):
+        outs[k] = _all_written(state[k], rows)
+    return [outs[k] for k in range(len(state))]
+
+
+def _all_written(flow: Any, rows: Any) -> Any:
+    """An array with all of its elements written."""
+    if not is_blank(flow) and flow.shape != rows.shape:
+        raise ValueError(
+            f"elements of shape {rows.shape[1:]} for a TensorArray with elements of shape "
+            f"{flow.shape[1:]}"
+        )
+    return rows
+
+
+define("While", execute=_execute_while)
+
+# --- along tensors
+
+
+def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
+    (body,), n = op.attrs["bodies"], op.attrs["carried"]
+    m, reverse = len(body.arguments), op.attrs["reverse"]
+    state, along, captured = inputs[:n], inputs[n:m], inputs[m:]
+    lengths = {x.shape[0] if x.shape else None for x in along}
+    if len(lengths) != 1 or None in lengths:
+        shapes = ", ".join(str(x.shape) for x in along)
+        raise ValueError(f"elems differ in the length of their first axis: {shapes}")
+
+    def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
+        return loops.scan(step, start, list(along), None, reverse)
+
+    def looking() -> list[Any]:
+        steps, present, each = _Steps(run, op), list(state), list[list[Any]]()
+        places = range(along[0].shape[0])
+        for i in reversed(places) if reverse else places:
+            results = steps(body, [*present, *(x[i] for x in along)], captured)
+            present = results[:n]
+            each.append(results[n:])
+        if not each:
+            raise ValueError("elems have no entries, so nothing is known of the results")
+        steps.done()
+        ordered = each[::-1] if reverse else each
+        return [*present, *(_core.stack(list(ys), 0) for ys in zip(*ordered, strict=True))]
+
+    def traced() -> list[Any]:
+        last, stacked = _looped(run, op, body, op.attrs["arrays"], state, captured, make)
+        return [*last, *stacked]
+
+    return _either(run, op, traced, looking)
+
+
+define("Scan", execute=_execute_scan)
+
+# --- branches
+
+
+def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
+    pieces, arrays, index = op.attrs["bodies"], op.attrs["arrays"], inputs[0]
+    captured, at = list[list[Any]](), 1
+    for piece in pieces:
+        captured.append(inputs[at : at + len(piece.captured)])
+        at += len(piece.captured)
+    variables, shapes = list[Any](), list[Any]([None] * len(arrays))
+
+    def branch(piece: Piece, used: list[Any], before: list[Any]) -> list[Any]:
+        inner = BodyRun.within(run, op, piece, False)
+        results = inner.on(piece, [], used)
+        for k, y in enumerate(results):
+            if shapes[k] is None or (arrays[k] and len(shapes[k]) == 2 and shapes[k][1] == 0):
+                known, shapes[k] = shapes[k], y.shape
+                if known is not None and known != y.shape:
+                    raise Again
+            elif arrays[k] and is_blank(y):
+                results[k] = blank(y, shapes[k])
+            elif y.shape != shapes[k]:
+                raise WantsValues
+        if any(v not in variables for v in inner.assigned):
+            variables.extend(v for v in inner.assigned if v not in variables)
+            raise Again
+        values = (inner.assigned.get(v, old) for v, old in zip(variables, before, strict=True))
+        return [*results, *values]
+
+    def traced() -> list[Any]:
+        while True:
+            before = [run.current(v) for v in variables]
+            functions = tuple(
+                partial(branch, piece, used, before)
+                for piece, used in zip(pieces, captured, strict=True)
+            )
+            try:
+                outs = branches.switch(index, functions)
+                break
+            except Again:
+                continue
+        _assign(run, op, dict(zip(variables, outs[len(arrays) :], strict=True)))
+        return list(outs[: len(arrays)])
+
+    def looking() -> list[Any]:
+        chosen = min(max(int(index.numpy()), 0), len(pieces) - 1)
+        steps = _Steps(run, op)
+        outs: list[Any] = steps(pieces[chosen], [], captured[chosen])
+        _assign(run, op, steps.assigned)
+        return outs
+
+    return _either(run, op, traced, looking)
+
+
+define("If", execute=_execute_branch)

@@ -1,0 +1,153 @@
+"""recompute_grad: what a function computes inside is computed again for its gradient.
+
+In a graph the operations that the function has made are copied when a gradient is built, as far as
+they only compute. What draws, reads or prints is done once: its results count among what the
+function was made from, like its arguments and what it takes from outside.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pullback
+
+from .... import _core
+from ...._autodiff.checkpoint import one_after, times
+from ...._autodiff.custom_rule import TENSOR
+from ...._core import flatten, unflatten
+from .._gradients.backprop import pull_back
+from .._gradients.custom_gradients import custom_operation
+from .._graph import mode
+from .._graph.create import apply, convert_to_tensor, graph_of, is_tensor
+from .._graph.inference import infer, known_of
+from .._graph.opdef import define
+from .._graph.operation import Operation
+from .._graph.registry import Rule
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.tensor import ancestors, as_core, as_eager, mapped, opaque
+from .body import outputs_of, pieces
+
+LEAVES = frozenset({"Const", "ReadVariableOp"})
+# Rows without a function that compute nevertheless.
+_COMPUTED = frozenset({"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"})
+
+Copies = dict[Tensor, Tensor]
+
+
+def only_computes(op: Operation, also: frozenset[str] = frozenset()) -> bool:
+    """Whether it may be carried out twice, to the same effect and with the same values. `also` says
+    which further rows without a function may."""
+    row = op.definition
+    computes = row.execute is None or op.type in _COMPUTED or op.type in also
+    return computes and not (row.draws or row.host)
+
+
+def copied(
+    op: Operation, copies: Copies, rule: Rule | None, as_original: bool = False
+) -> tuple[Tensor, ...]:
+    """The outputs of an operation like `op`, with this rule, on the copies of its inputs; perhaps
+    of the same name and line."""
+    inputs = [copies.get(x, x) for x in op.inputs]
+    made = op.graph.create(op.definition, inputs, op.attrs, op.name, op.type)
+    made.override, made.rule = op.override, rule
+    if as_original:
+        made.name, made.place = op.name, op.place
+    if op.type in LEAVES:
+        kept = ((y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs)
+        return op.graph.complete(made, kept).outputs
+    outputs = outputs_like(made, [(y.dtype, y.dims) for y in op.outputs], op.rule)
+    return op.graph.complete(made, outputs).outputs
+
+
+def outputs_like(
+    op: Operation, kinds: Sequence[tuple[Any, Any]], rule: Rule | None = None
+) -> list[Any]:
+    """What is known of the outputs of an operation that is made again, of these dtypes and
+    dimensions; `rule` is that of the first one."""
+    if op.type == "Const":
+        array = op.attrs["value"].numpy()
+        return [(op.attrs["dtype"], array.shape, None, known_of(array, op.attrs["dtype"]))]
+    if op.type == "ReadVariableOp":
+        return [(*kinds[0], _core.identity(op.inputs[0].stand_in))]
+    if op.definition.host:
+        return list(kinds)
+    if pieces(op):
+        return outputs_of(op, kinds)
+    if op.definition.execute is None and rule is None:
+        return infer(op)
+    stand_ins = [x.stand_in for x in op.inputs]
+    return [(dtype, dims, opaque(stand_ins, dtype, dims)) for dtype, dims in kinds]
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f, whose inside is computed again on the way back instead of being kept.
+
+    Values and gradients are those of f, by its arguments (keywords and nests of them included) and
+    by all that it reads outside, variables and tensors. It is called once; random numbers are the
+    same on the way back. In eager mode it is `pullback.checkpoint`.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant(2.0)
+    ...     session.run(tf.gradients(tf.recompute_grad(lambda x: x * x * x)(x), x))
+    [np.float32(12.0)]
+    """
+    if not callable(f):
+        raise TypeError(f"recompute_grad: expected a function, got {f!r}")
+
+    def on_core(*args: Any, **keywords: Any) -> Any:
+        args, keywords = mapped(as_eager, (args, keywords))
+        return mapped(as_core, f(*args, **keywords))
+
+    eager = pullback.checkpoint(functools.wraps(f)(on_core))
+
+    @functools.wraps(f)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if not mode.executing_eagerly():
+            return _in_graph(f, args, keywords)
+        args, keywords = mapped(as_core, (args, keywords))
+        return mapped(as_eager, eager(*args, **keywords))
+
+    return call
+
+
+def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    graph = graph_of(flatten((args, keywords))[0])
+    with graph.as_default():
+        first = len(graph._operations)
+        leaves, structure = flatten(f(*args, **keywords))
+        own = [i for i, y in enumerate(leaves) if is_tensor(y)]
+        results = [convert_to_tensor(leaves[i]) for i in own]
+        piece = [
+            op
+            for op in ancestors(results)
+            if op.number >= first and op.inputs and only_computes(op)
+        ]
+        inside = {y for op in piece for y in op.outputs}
+        given = [*dict.fromkeys(x for op in piece for x in op.inputs if x not in inside)]
+        if not any(x.dtype.is_floating for x in given):
+            return unflatten(structure, leaves)
+
+        def again(*upstream: Any) -> list[Any]:
+            # Copies that are known only when a cotangent is, so that nothing is computed before.
+            copies = {x: apply("After", x, upstream[0]) for x in given}
+            for op in piece:
+                copies.update(zip(op.outputs, copied(op, copies, op.rule), strict=True))
+            made = [copies.get(y, y) for y in results]
+            return pull_back(made, list(upstream), [copies[x] for x in given], [])
+
+        op = custom_operation(f, again, results, (given, given), [TENSOR] * len(given), [])
+        for i, y in zip(own, op.outputs, strict=True):
+            leaves[i] = y
+    return unflatten(structure, leaves)
+
+
+define(
+    "After", lambda x, g: times(x, one_after([g])) if x.dtype.kind == "f" else x,
+    shape=lambda x, g: x.dims,
+)  # fmt: skip
+
+
+__all__ = ["recompute_grad"]

@@ -1,0 +1,209 @@
+"""scan, map_fn, foldl and foldr: loops along the first axis of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...._core import flatten
+from .._graph import mode
+from .._graph.create import convert_to_tensor, graph_of, scope_of
+from .._graph.shapes import TensorShape
+from .._graph.tensor import mapped
+from .._ops.array_ops import stop_gradient
+from .._ops.indexing_ops import concat, stack
+from ..dtypes import as_dtype
+from ..names import named
+from .body import argument_of, piece_of, recorded
+from .tensor_array import Nest, callable_or_raise
+
+__all__ = ["foldl", "foldr", "map_fn", "scan"]
+
+
+def _entries(elems: Any, who: str) -> tuple[Nest, int | None]:
+    """The tensors to go along, and how many entries they have as far as it is known."""
+    along = Nest(elems)
+    if not along.tensors:
+        raise ValueError(f"{who}: elems has no tensors")
+    length = None
+    for x in along.tensors:
+        shape = TensorShape(x.shape)
+        if shape.ndims == 0:
+            raise ValueError(f"{who}: elems must be 1+ dimensional Tensors, not scalars: {x!r:.80}")
+        n = shape.as_list()[0] if shape.ndims is not None else None
+        if n is not None and length is not None and n != length:
+            raise ValueError(f"{who}: elems have {length} and {n} entries along their first axis")
+        length = n if length is None else length
+    return along, length
+
+
+def _along(
+    who: str, fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, reverse: bool,
+    name: str | None, first: bool, kinds: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The last state and what is stacked: fn(state, entry) -> (the next state, what is stacked).
+    Without an initializer, and if `first`, the first entry is the first state."""
+    if mode.executing_eagerly():
+        return _in_turn(who, fn, elems, initializer, back_prop, reverse, first)
+    graph = graph_of(flatten((elems, initializer))[0])
+    with graph.as_default(), graph.name_scope(name or who):
+        along, _ = _entries(elems, who)
+        start = Nest(() if initializer is None else initializer)
+        tensors = along.tensors
+        if initializer is None and first:
+            at = -1 if reverse else 0
+            # No integer carries a gradient through a loop, so the first one has none either.
+            ends = [x[at] if x.dtype.is_inexact else stop_gradient(x[at]) for x in tensors]
+            start = Nest(along.like(ends))
+            tensors = [x[:-1] if reverse else x[1:] for x in tensors]
+        with graph.body():
+            number = len(graph._operations)
+            given = [argument_of(graph, x.dtype, x.dims, "Identity", x) for x in start.tensors]
+            entries = [
+                argument_of(graph, x.dtype, None if x.dims is None else x.dims[1:], "Read")
+                for x in tensors
+            ]
+            state, each = fn(start.like(given), along.like(entries))
+            after, results = Nest(state), Nest(each)
+            start.check_like(after, who, "what fn returned and the state")
+            for x, y in zip(start.tensors, after.tensors, strict=True):
+                if not TensorShape(x.dims).is_compatible_with(y.dims):
+                    raise ValueError(
+                        f"{who}: the state enters with shape {x.shape}, but has shape {y.shape} "
+                        "after one iteration"
+                    )
+            if kinds is not None:
+                _check_kinds(results, kinds, who)
+            piece = piece_of(number, [*given, *entries], [*after.tensors, *results.tensors])
+        count = len(start.tensors)
+        attrs = {"bodies": (piece,), "carried": count, "arrays": (False,) * count,
+                 "reverse": reverse}  # fmt: skip
+        inputs = [*start.tensors, *tensors, *piece.captured]
+        rows = tensors[0].dims[0] if tensors[0].dims is not None else None
+        made = [(x.dtype, x.dims) for x in start.tensors]
+        made += [(y.dtype, None if y.dims is None else (rows, *y.dims)) for y in results.tensors]
+        outs = recorded(graph, "Scan", inputs, attrs, who, made, piece.controls)
+        if not back_prop:
+            outs = [stop_gradient(y) for y in outs]
+        ys = outs[count:]
+        if initializer is None and first and ys:
+            pairs = [[x[None], y] for x, y in zip(start.tensors, ys, strict=True)]
+            ys = [concat(p[::-1] if reverse else p, 0) for p in pairs]
+        return start.like(outs[:count]), results.like(ys)
+
+
+def _check_kinds(results: Nest, kinds: Any, who: str) -> None:
+    wanted = [as_dtype(d) for d in flatten(kinds)[0]]
+    got = [as_dtype(y.dtype) for y in results.tensors]
+    if wanted != got:
+        raise ValueError(
+            f"{who}: fn returned {', '.join(d.name for d in got)}, dtype says "
+            f"{', '.join(d.name for d in wanted)}: give dtype where elems differ"
+        )
+
+
+def _in_turn(
+    who: str, fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, reverse: bool,
+    first: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The same in eager mode: one entry after the other."""
+    along, length = _entries(elems, who)
+    assert length is not None
+    places = [*range(length)][:: -1 if reverse else 1]
+    state = () if initializer is None else Nest(initializer).like(Nest(initializer).tensors)
+    each = []
+    if initializer is None and first:
+        state = along.like([x[places.pop(0)] for x in along.tensors])
+        each.append(state)
+    for i in places:
+        before = Nest(state)
+        state, y = fn(state, along.like([x[i] for x in along.tensors]))
+        before.check_like(Nest(state), who, "what fn returned and the state")
+        each.append(y)
+    if not each:
+        raise ValueError(f"{who}: elems have no entries, so nothing is known of the results")
+    nests = [Nest(y) for y in each[:: -1 if reverse else 1]]
+    ys = [stack(list(rows)) for rows in zip(*(nest.tensors for nest in nests), strict=True)]
+    if not back_prop:
+        ys = [stop_gradient(y) for y in ys]
+        state = mapped(stop_gradient, state)
+    return state, nests[0].like(ys)
+
+
+def scan(
+    fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
+    reverse: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Running results: state = fn(state, entry) for each entry of elems, all states stacked.
+
+    elems: a tensor, or a nest of tensors, with one length of the first axis; fn gets an entry of
+        each in the same nest.
+    initializer: the first state, a nest that fn returns again with the same dtypes and shapes; it
+        is not among the results. Without it, the first entry is the first state and the first
+        result.
+    reverse: from the last entry to the first; the state after an entry stands where the entry does.
+
+    In a graph fn is called once and the loop is one operation. The other arguments are those of
+    `while_loop`.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant([1.0, 2.0, 3.0])
+    ...     y = tf.scan(lambda a, e: a * e, x)
+    ...     session.run([y, tf.gradients(y, x)[0]])
+    [array([1., 2., 6.], dtype=float32), array([9., 4., 2.], dtype=float32)]
+    """
+    callable_or_raise(fn, "scan", "fn")
+
+    def step(state: Any, entry: Any) -> Any:
+        after = fn(state, entry)
+        return after, after
+
+    return _along("scan", step, elems, initializer, back_prop, reverse, name, True)[1]
+
+
+def map_fn(
+    fn: Callable[..., Any], elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """fn of each entry of elems, stacked.
+
+    elems: a tensor, or a nest of tensors, with one length of the first axis; fn gets an entry of
+        each in the same nest, and returns a tensor or a nest.
+    dtype: what fn returns, a dtype or a nest of them, where that is not as elems.
+
+    ValueError where fn returns other dtypes. See `scan`.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     rows = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    ...     session.run(tf.map_fn(tf.reduce_sum, rows))
+    array([3., 7.], dtype=float32)
+    """
+    callable_or_raise(fn, "map_fn", "fn")
+    with scope_of(name or "map", *flatten(elems)[0]) as scope:
+        kinds = [as_dtype(convert_to_tensor(x).dtype) for x in flatten(elems)[0]]
+        return _along("map_fn", lambda state, entry: (state, fn(entry)), elems, None, back_prop,
+                      False, scope, False, kinds if dtype is None else dtype)[1]  # fmt: skip
+
+
+def _fold(who: str, reverse: bool, text: str) -> Callable[..., Any]:
+    def fold(
+        fn: Callable[..., Any], elems: Any, initializer: Any = None, parallel_iterations: int = 10,
+        back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
+    ) -> Any:  # fmt: skip
+        callable_or_raise(fn, who, "fn")
+        if mode.executing_eagerly():
+            return _in_turn(who, lambda state, entry: (fn(state, entry),) * 2, elems, initializer,
+                            back_prop, reverse, True)[0]  # fmt: skip
+        return _along(who, lambda state, entry: (fn(state, entry), ()), elems, initializer,
+                      back_prop, reverse, name, True)[0]  # fmt: skip
+
+    doc = f"The last state of state = fn(state, entry) {text}; without an initializer the first "
+    return named(fold, who, f"{doc}one is an entry. See `scan`.")
+
+
+foldl = _fold("foldl", False, "for each entry of elems")
+foldr = _fold("foldr", True, "from the last entry of elems to the first")

@@ -1,0 +1,369 @@
+"""while_loop, cond, case and switch_case.
+
+In a graph cond and body are called once, and what they record becomes the body of one operation
+(body.py). In eager mode the loop is Python's, but inside of a `tf.function`, where tensors have
+no value yet, it is the main namespace's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...._control import branches, loops
+from ...._core import flatten
+from .._graph import mode
+from .._graph.create import cast, convert_to_tensor, graph_of, scope_of
+from .._graph.graph import _stack as modes
+from .._graph.operation import Operation
+from .._graph.shapes import TensorShape, as_dims, common_dims
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.tensor import as_core, as_eager
+from .._ops.array_ops import identity, stop_gradient
+from .._ops.check_ops import Assert
+from .._ops.indexing_ops import stack
+from .._ops.math_ops import argmax, equal, less, logical_and, logical_not, reduce_sum
+from ..dtypes import bool as tf_bool
+from ..dtypes import int32
+from .body import Piece, argument_of, piece_of, recorded
+from .loop_execution import Again, blank, is_blank
+from .tensor_array import Nest, callable_or_raise
+
+
+def while_loop(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
+    shape_invariants: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+    swap_memory: bool = False, name: str | None = None, maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:  # fmt: skip
+    """loop_vars = body(*loop_vars) as long as cond(*loop_vars) holds.
+
+    loop_vars: a list of tensors, values, TensorArrays and nests of them. body returns the same
+        structure with the same dtypes and shapes; what has an entry in `shape_invariants`, in the
+        same structure, may have any shape that it allows, and then the loop computes as it goes.
+    back_prop: with False the gradient by everything is None.
+    maximum_iterations: an integer or a tensor; the loop ends after so many.
+
+    Returns the last loop_vars; a single one without its list, unless `return_same_structure`. In a
+    graph cond and body are called once, and the loop is one operation, which has gradients of every
+    order: by the initial values and by what the body uses from outside. What the body assigns to a
+    variable is carried to the next iteration, where reads that depend on an assignment see it.
+    The other arguments change nothing.
+
+    TypeError where cond or body is no function; ValueError without loop_vars, where the structure,
+    a dtype or a shape changes.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.placeholder(tf.float32, [])
+    ...     y = tf.while_loop(lambda y: y < 100.0, lambda y: y * x, [x])
+    ...     session.run([y, tf.gradients(y, x)[0]], {x: 2.0})
+    [np.float32(128.0), np.float32(448.0)]
+    """
+    callable_or_raise(cond, "while_loop", "cond")
+    callable_or_raise(body, "while_loop", "body")
+    if parallel_iterations < 1:
+        raise TypeError("while_loop: parallel_iterations must be a positive integer")
+    if not isinstance(loop_vars, (list, tuple)):
+        loop_vars = [loop_vars]
+    if not loop_vars:
+        raise ValueError("while_loop: No loop variables provided")
+    if maximum_iterations is not None:
+        limit, test, step = maximum_iterations, cond, body
+        result = while_loop(
+            lambda i, values: logical_and(less(i, limit), test(*values)),
+            lambda i, values: (i + 1, _sequence(step(*values), values)),
+            [convert_to_tensor(0, int32), loop_vars],
+            None if shape_invariants is None else [TensorShape([]), shape_invariants],
+            back_prop=back_prop, name=name,
+        )[1]  # fmt: skip
+    elif mode.executing_eagerly():
+        result = _eager_loop(cond, body, loop_vars)
+    else:
+        result = _loop(cond, body, loop_vars, shape_invariants, back_prop, name)
+    return result[0] if len(result) == 1 and not return_same_structure else result
+
+
+def _sequence(result: Any, like: Any) -> Any:
+    """What a body returned as a sequence of the kind that it was given."""
+    if not isinstance(result, (list, tuple)):
+        result = [result]
+    elif hasattr(result, "_fields"):
+        result = result if len(like) > 1 else [result]
+    return type(like)(result) if type(like) in (list, tuple) else result
+
+
+def _loop(
+    cond: Any, body: Any, loop_vars: Any, invariants: Any, back_prop: bool, name: str | None
+) -> Any:
+    graph = graph_of(flatten(loop_vars)[0])
+    with graph.as_default(), graph.name_scope(name or "while"):
+        start = Nest(loop_vars)
+        dims = _invariants(start, invariants)
+        kinds = [(x.dtype, d) for x, d in zip(start.tensors, dims, strict=True)]
+        with graph.body():
+
+            def given(label: str) -> list[Tensor]:
+                return [
+                    argument_of(graph, dtype, d, label, x)
+                    for (dtype, d), x in zip(kinds, start.tensors, strict=True)
+                ]
+
+            first = len(graph._operations)
+            seen = given("Merge")
+            test = convert_to_tensor(cond(*start.like(seen)), tf_bool)
+            condition = piece_of(first, seen, [test])
+            first = len(graph._operations)
+            inside = given("Identity")
+            after = Nest(_sequence(body(*start.like(inside)), loop_vars))
+            start.check_like(after, "while_loop", "what body returned and loop_vars")
+            for x, d, y, array in zip(
+                start.tensors, dims, after.tensors, start.arrays, strict=True
+            ):
+                if not array and not TensorShape(d).is_compatible_with(y.dims):
+                    raise ValueError(
+                        f"while_loop: '{x.name}' enters the loop with shape {TensorShape(d)}, but "
+                        f"has shape {y.shape} after one iteration. To allow the shape to vary "
+                        "across iterations, use the `shape_invariants` argument of tf.while_loop"
+                    )
+            piece = piece_of(first, inside, after.tensors)
+        attrs = {"bodies": (piece, condition), "arrays": tuple(start.arrays)}
+        inputs = [*start.tensors, *piece.captured, *condition.captured]
+        controls = [*piece.controls, *condition.controls]
+        outs = recorded(graph, "While", inputs, attrs, "Exit", kinds, controls)
+        if not back_prop:
+            outs = [stop_gradient(y) for y in outs]
+        return start.like(outs, after)
+
+
+def _invariants(start: Nest, invariants: Any) -> list[Any]:
+    if invariants is None:
+        # How long an array will be, and what is in it, is the body's to say.
+        return [
+            None if array else x.dims for x, array in zip(start.tensors, start.arrays, strict=True)
+        ]
+    given = _shapes(invariants)
+    if len(given) != len(start.tensors):
+        raise ValueError("while_loop: shape_invariants must have the structure of loop_vars")
+    for x, shape, array in zip(start.tensors, given, start.arrays, strict=True):
+        if not array and not TensorShape(shape).is_compatible_with(x.dims):
+            raise ValueError(
+                f"while_loop: the shape invariant {shape} of '{x.name}' is not compatible with its "
+                f"initial shape {x.shape}"
+            )
+    return [None if a else as_dims(s) for s, a in zip(given, start.arrays, strict=True)]
+
+
+def _shapes(nest: Any) -> list[Any]:
+    if isinstance(nest, TensorShape) or nest is None:
+        return [nest]
+    entries = nest.values() if isinstance(nest, Mapping) else nest
+    return [shape for entry in entries for shape in _shapes(entry)]
+
+
+def _eager_loop(cond: Any, body: Any, loop_vars: Any) -> Any:
+    if not modes.in_function:
+        present = loop_vars
+        while bool(cond(*present)):
+            after = _sequence(body(*present), loop_vars)
+            Nest(present).check_like(Nest(after), "while_loop", "what body returned and loop_vars")
+            present = after
+        return Nest(present).like(Nest(present).tensors)
+    start = Nest(loop_vars)
+    state = [as_core(x) for x in start.tensors]
+
+    def step(tensors: Any) -> Any:
+        after = Nest(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
+        start.check_like(after, "while_loop", "what body returned and loop_vars")
+        results = [as_core(y) for y in after.tensors]
+        for k, y in enumerate(results):
+            if start.arrays[k] and is_blank(state[k]) and y.shape != state[k].shape:
+                state[k] = blank(state[k], y.shape)
+                raise Again
+        return results
+
+    def holds(tensors: Any) -> Any:
+        return as_core(convert_to_tensor(cond(*start.like(map(as_eager, tensors)))))
+
+    while True:
+        try:
+            last = loops.while_loop(holds, step, state)
+            return start.like([as_eager(x) for x in last])
+        except Again:
+            continue
+
+
+def cond(
+    pred: Any, true_fn: Any = None, false_fn: Any = None, strict: bool = False,
+    name: str | None = None, fn1: Any = None, fn2: Any = None,
+) -> Any:  # fmt: skip
+    """What true_fn() returns where pred holds, else what false_fn() returns.
+
+    In a graph both are called once, and a run carries out what the one that is chosen has made
+    inside; what was made outside runs in any case. Both return the same structure of tensors with
+    the same dtypes; an operation counts as a tensor that is True. A list of one is that one, unless
+    `strict`. The gradient by what only the other one uses is zero.
+
+    TypeError for a pred of Python's bool and for what is no function; ValueError where a branch
+    returns None, or both do not return the same.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.placeholder(tf.float32, [])
+    ...     y = tf.cond(x > 0, lambda: tf.log(x), lambda: 2.0 * x)
+    ...     [session.run([y, tf.gradients(y, x)[0]], {x: v}) for v in (1.0, 0.0)]
+    [[np.float32(0.0), np.float32(1.0)], [np.float32(0.0), np.float32(2.0)]]
+    """
+    functions = []
+    for what, function, older in (("true_fn", true_fn, fn1), ("false_fn", false_fn, fn2)):
+        if function is not None and older is not None:
+            raise TypeError(f"cond: give {what} once")
+        function = older if function is None else function
+        callable_or_raise(function, "cond", what)
+        functions.append((what, function))
+    if mode.executing_eagerly() and not modes.in_function:
+        test = bool(as_core(convert_to_tensor(pred)).numpy())
+        return _plain(functions[0 if test else 1][1](), strict)
+    if isinstance(pred, bool):
+        raise TypeError("cond: pred must not be a Python bool: use Python's `if` for one")
+    with scope_of(name or "cond", pred):
+        test = convert_to_tensor(pred, tf_bool)
+        return _branched(cast(logical_not(test), int32), functions, strict, "cond")
+
+
+def _plain(result: Any, strict: bool) -> Any:
+    if not strict and isinstance(result, (list, tuple)) and len(result) == 1:
+        return result[0]
+    return result
+
+
+def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who: str) -> Any:
+    """The result of the function that index names, in the scope of the operation."""
+    if mode.executing_eagerly():
+        made: list[Nest] = []
+
+        def plain(function: Any) -> list[Any]:
+            made.append(Nest(function()))
+            made[0].check_like(made[-1], who, "what the branches return")
+            return [as_core(y) for y in made[-1].tensors]
+
+        outs = branches.switch(as_core(index), [lambda f=f: plain(f) for _, f in functions])
+        return _plain(made[0].like([as_eager(y) for y in outs]), strict)
+    graph, pieces, nests = index.graph, list[Piece](), list[Nest]()
+    with graph.body():
+        for what, function in functions:
+            first = len(graph._operations)
+            result = function()
+            if result is None:
+                raise ValueError(f"{who}: {what} must have a return value")
+            nest = Nest(_ran(_plain(result, strict)))
+            if nests:
+                nests[0].check_like(nest, who, "what the branches return")
+            nests.append(nest)
+            pieces.append(piece_of(first, [], nest.tensors))
+    kinds = []
+    for xs in zip(*(nest.tensors for nest in nests), strict=True):
+        kinds.append((xs[0].dtype, common_dims([x.dims for x in xs])))
+    attrs = {"bodies": tuple(pieces), "arrays": tuple(nests[0].arrays)}
+    inputs = [index, *(x for piece in pieces for x in piece.captured)]
+    controls = [op for piece in pieces for op in piece.controls]
+    return nests[0].like(recorded(graph, "If", inputs, attrs, "Merge", kinds, controls))
+
+
+def _ran(nest: Any) -> Any:
+    """The nest with operations as tensors that have a value when they have run."""
+    if isinstance(nest, Operation):
+        with nest.graph.control_dependencies([nest]):
+            return identity(convert_to_tensor(True))
+    if isinstance(nest, (list, tuple)):
+        entries = [_ran(entry) for entry in nest]
+        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
+    if isinstance(nest, Mapping):
+        kind: Any = type(nest)
+        return kind((key, _ran(entry)) for key, entry in nest.items())
+    return nest
+
+
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False,
+    name: str = "case",
+) -> Any:  # fmt: skip
+    """What the function of the first predicate that holds returns, else what default() returns.
+
+    pred_fn_pairs: pairs of a bool tensor and a function, or a dict of them. Without a default, and
+        with `exclusive`, a run in which no or another predicate holds is an InvalidArgumentError;
+        it computes as it goes.
+
+    Otherwise as `cond`.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant(3.0)
+    ...     y = tf.case([(x > 5.0, lambda: x), (x > 1.0, lambda: x * x)], lambda: -x)
+    ...     session.run([y, tf.gradients(y, x)[0]])
+    [np.float32(9.0), np.float32(6.0)]
+    """
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
+    if not pairs:
+        raise ValueError("case: expected pairs of a predicate and a function")
+    for k, pair in enumerate(pairs):
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise TypeError(f"case: each entry must be a pair of a predicate and a function: {k}")
+        callable_or_raise(pair[1], "case", f"the function of pair {k}")
+    functions = [(f"the function of pair {k}", f) for k, (_, f) in enumerate(pairs)]
+    if default is not None:
+        callable_or_raise(default, "case", "default")
+        functions.append(("default", default))
+    with scope_of(name, *(p for p, _ in pairs)):
+        tests = [convert_to_tensor(p, tf_bool) for p, _ in pairs]
+        held = cast(stack(tests), int32)
+        checks = []
+        if exclusive:
+            text = "case: more than one predicate holds, and exclusive=True"
+            checks.append(Assert(less(reduce_sum(held), 2), [text, held]))
+        if default is None:
+            text = "case: no predicate holds, and there is no default"
+            checks.append(Assert(less(0, reduce_sum(held)), [text, held]))
+        else:
+            held = cast(stack([*tests, convert_to_tensor(True)]), int32)
+        index = cast(argmax(held), int32)
+        if checks and not mode.executing_eagerly():
+            with index.graph.control_dependencies(checks):
+                index = identity(index)
+        return _chosen(index, functions, strict, "case")
+
+
+def _chosen(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who: str) -> Any:
+    if mode.executing_eagerly() and not modes.in_function:
+        return _plain(functions[int(as_core(index).numpy())][1](), strict)
+    return _branched(index, functions, strict, who)
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """What the function of number `branch_index` returns; for a number without one, what default()
+    returns, or the last function.
+
+    branch_fns: functions, pairs of a number and a function, or a dict of them.
+
+    Otherwise as `cond`, with `strict`.
+    """
+    pairs = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
+    if not pairs:
+        raise ValueError("switch_case: expected functions")
+    if all(callable(f) for f in pairs):
+        pairs = list(enumerate(pairs))
+    numbered = dict(pairs)
+    last = default if default is not None else numbered[max(numbered)]
+    for k, f in [*numbered.items(), ("default", last)]:
+        callable_or_raise(f, "switch_case", f"function {k}")
+    with scope_of(name, branch_index):
+        at = convert_to_tensor(branch_index, int32)
+        tests = [equal(at, k) for k in numbered]
+        index = cast(argmax(cast(stack([*tests, convert_to_tensor(True)]), int32)), int32)
+        functions = [(f"function {k}", f) for k, f in numbered.items()]
+        return _chosen(index, [*functions, ("default", last)], True, "switch_case")
+
+
+__all__ = ["case", "cond", "switch_case", "while_loop"]

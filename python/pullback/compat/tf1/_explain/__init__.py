@@ -1,0 +1,1 @@
+"""Graphs as the histories that `pb.explain` reads."""

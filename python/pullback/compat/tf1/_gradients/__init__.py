@@ -1,0 +1,1 @@
+"""Gradients of graphs: records, custom rules, tapes and Jacobians."""

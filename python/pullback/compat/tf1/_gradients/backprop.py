@@ -1,0 +1,386 @@
+"""`gradients`: one record that the core executes.
+
+What a run computes is a graph of core tensors, which the core differentiates; so a gradient is one
+operation, SymbolicGradient, of ys, xs and cotangents. Whether an x has a path at all is asked of
+the stand-ins, which are such a graph as well; the answers there are the stand-ins of the gradient,
+so gradients of gradients need nothing special.
+
+What only `gather` reads has an IndexedSlices for its gradient: two outputs of the record.
+
+Operations whose gradient a program defines (an override, custom_gradient), or nobody, end the paths
+of the core. For them the pass is cut: a first record gives the cotangents of their outputs, their
+rule makes of these the cotangents of their inputs, and from there another record goes on, newest
+operation first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from .... import _core
+from ...._autodiff.gradients import with_zeros
+from ...._base import last_query, settings
+from .._graph import mode
+from .._graph.create import apply, convert_to_tensor, graph_of
+from .._graph.inference import FAILURES
+from .._graph.opdef import OpDef, define
+from .._graph.operation import Operation
+from .._graph.registry import checked_results, find_rule
+from .._graph.shapes import TensorShape
+from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
+from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
+from ..dtypes import as_dtype
+from .builtin_rules import built_in
+from .function_gradients import gradients_in_function
+
+__all__ = ["AggregationMethod", "UnconnectedGradients", "gradients", "set_integer_gradients"]
+
+Tensor = SymbolicTensor
+
+
+class UnconnectedGradients(Enum):
+    """What stands for the gradient where there is no path: None, or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class AggregationMethod:
+    """How contributions are summed; the values are the same for all."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+_integer_gradients = True
+
+
+def set_integer_gradients(on: bool) -> None:
+    """Whether integers are differentiable through ring operations (the default, as until TF 1.8).
+
+    With False they are constants, as since TF 1.9, and gradients with respect to them are None.
+    """
+    global _integer_gradients
+    _integer_gradients = bool(on)
+
+
+def gradients(
+    ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
+    colocate_gradients_with_ops: bool = False, gate_gradients: bool = False,
+    aggregation_method: int | None = None, stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:  # fmt: skip
+    """The sum over ys of their derivatives with respect to each x, as a list of tensors.
+
+    An entry is an `IndexedSlices` where x is only read by `gather` and `embedding_lookup`, with the
+    rows of one after those of the other. It is None where no differentiable path exists, or zeros
+    with `unconnected_gradients=UnconnectedGradients.ZERO`. `grad_ys` weighs the ys (ones where
+    None, they may be IndexedSlices), `stop_gradients` are constants with respect to every x.
+    Colocation, gating and the aggregation method change no value here.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant([1.0, 2.0])
+    ...     print(session.run(tf.gradients(x * x, [x])))
+    [array([2., 4.], dtype=float32)]
+    """
+    choice = unconnected(unconnected_gradients)
+    if aggregation_method not in (None, 0, 1, 2):
+        raise ValueError(
+            f"unknown aggregation_method {aggregation_method!r}; see AggregationMethod"
+        )
+    if ys is None or xs is None:
+        raise TypeError("gradients: ys or xs is None; expected tensors or variables")
+    if mode.executing_eagerly():
+        weights = None if grad_ys is None else as_list(grad_ys)
+        given = [as_list(group) for group in (ys, xs, stop_gradients)]
+        return gradients_in_function(given, weights, choice.value)
+    targets = [_target(y, i) for i, y in enumerate(as_list(ys))]
+    sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
+    stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]
+    check_outside(targets, sources)
+    with graph_of([*targets, *sources]).as_default() as graph, graph.name_scope(name):
+        seeds = checked_seeds(targets, grad_ys)
+        answers = pull_back(targets, seeds, sources, stops)
+        if choice is UnconnectedGradients.ZERO:
+            for i in [i for i, g in enumerate(answers) if g is None]:
+                answers[i] = apply("ZerosLike", sources[i], name="zeros_like")
+    if settings.debugging:
+        last_query.note((answers,), targets, as_list(xs), seeds, None, stops)
+    return answers
+
+
+def unconnected(value: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(
+            f"unknown value for unconnected_gradients: {value!r}; expected 'none' or 'zero'"
+        ) from None
+
+
+def as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _target(y: Any, position: int) -> Tensor:
+    if y is None or isinstance(y, (str, dict, list, tuple)):
+        raise TypeError(f"gradients: ys[{position}] is {y!r}; expected a tensor or a variable")
+    tensor: Tensor = convert_to_tensor(y)
+    return tensor
+
+
+def _source(x: Any, what: str, position: int) -> Tensor:
+    """A variable stands for its handle: the sum over all its reads."""
+    handle = getattr(x, "handle", x)
+    if not isinstance(handle, Tensor):
+        raise TypeError(
+            f"gradients: {what}[{position}] is a {type(x).__name__}, {x!r:.60}; expected a tensor "
+            "or a variable"
+        )
+    return handle
+
+
+def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
+    """The checked cotangent of each y, or None for ones."""
+    if grad_ys is None:
+        return [None] * len(targets)
+    given = as_list(grad_ys)
+    if len(given) != len(targets):
+        raise ValueError(f"gradients: length mismatch, {len(given)} grad_ys for {len(targets)} ys")
+    seeds: list[Tensor | None] = []
+    for i, (y, g) in enumerate(zip(targets, given, strict=True)):
+        if g is None:
+            seeds.append(None)
+            continue
+        if isinstance(g, IndexedSlices) and g.dense_shape is None:
+            g = IndexedSlices(g.values, g.indices, dense_shape_of(y))
+        seed = convert_to_tensor(g, y.dtype, name=f"grad_ys_{i}")
+        shape = TensorShape(seed.dims)
+        if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
+            raise ValueError(
+                f"gradients: grad_ys[{i}] has shape {shape}, ys[{i}] '{y.name}' has {y.shape}"
+            )
+        seeds.append(seed)
+    return seeds
+
+
+def pull_back(
+    targets: list[Tensor], seeds: list[Any], sources: list[Tensor], stops: Sequence[Tensor]
+) -> list[Any]:
+    """The gradient of the targets for each source, with `stops` as constants: a tensor, an
+    IndexedSlices or None."""
+    ops = ancestors(targets)
+    cuts = _rules_between(ops, sources, stops)
+    users = _users(ops)
+    found: dict[Tensor, list[Any]] = {}
+    pairs = list(zip(targets, seeds, strict=True))
+    while pairs:
+        wanted = [*dict.fromkeys([*sources, *(out for op in cuts for out in op.outputs)])]
+        for x, g in _record(pairs, wanted, stops, users):
+            found.setdefault(x, []).append(g)
+        pairs = []
+        while cuts and not pairs:
+            op = cuts.pop()
+            if any(out in found and out not in stops for out in op.outputs):
+                pairs = _by_rule(op, {out: _dense(_total(found.get(out))) for out in op.outputs})
+    return [_total(found.get(x)) for x in sources]
+
+
+def _total(parts: list[Any] | None) -> Any:
+    return total_of(parts) if parts else None
+
+
+def _dense(g: Any) -> Any:
+    """What rules are given. (It is made dense where they look at it.)"""
+    return convert_to_tensor(g) if isinstance(g, IndexedSlices) else g
+
+
+def _rules_between(
+    ops: list[Operation], sources: list[Tensor], stops: Sequence[Tensor]
+) -> list[Operation]:
+    """The operations with a rule of their own that depend on a source, oldest first."""
+    cuts: list[Operation] = []
+    reached = list(sources)
+    for op in ops:
+        if not op.has_own_rule:
+            continue
+        inputs = [op.inputs[i] for i in differentiable_inputs(op)]
+        if inputs and any(g is not None for g in _ask(inputs, None, reached, stops)):
+            cuts.append(op)
+            reached.extend(out for out in op.outputs if out not in stops)
+    return cuts
+
+
+def differentiable_inputs(op: Operation) -> list[int]:
+    """The inputs of an operation with its own rule that a gradient may go to."""
+    first = op.attrs.get("results", 0) if op.rule is not None else 0
+    return [i for i, x in enumerate(op.inputs) if i >= first and carries(x)]
+
+
+def carries(x: Tensor) -> bool:
+    return x.dtype.is_inexact or (_integer_gradients and x.dtype.is_integer)
+
+
+def _ask(
+    ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
+) -> list[Any]:
+    """The gradient of the stand-ins; None where there is no path."""
+    tensors, ins, cut = ([x.stand_in for x in group] for group in (ys, xs, stops))
+    given = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
+
+    def asked(weights: list[Any] | None) -> list[Any]:
+        return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients, rows=True)
+
+    try:
+        return asked(_spread(given, tensors))
+    except FAILURES:  # a cotangent whose shape is not known yet
+        inputs = [*tensors, *(w for w in given if w is not None)]
+        return [
+            None if g is None else opaque(inputs, x.dtype, x.dims)
+            for g, x in zip(asked(None), xs, strict=True)
+        ]
+
+
+def _spread(weights: list[Any], ys: list[Any]) -> list[Any]:
+    """Cotangents of the shapes of what they weigh; None stands for ones."""
+    return [
+        w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
+        for w, y in zip(weights, ys, strict=True)
+    ]
+
+
+def _record(
+    pairs: list[tuple[Tensor, Any]], xs: list[Tensor], stops: Sequence[Tensor],
+    users: dict[Tensor, list[tuple[Operation, int]]],
+) -> list[tuple[Tensor, Any]]:  # fmt: skip
+    """One SymbolicGradient; pairs of x and its gradient where there is a path."""
+    ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
+    answers = _ask(ys, seeds, xs, stops)
+    live = [(x, g) for x, g in zip(xs, answers, strict=True) if g is not None]
+    if not live:
+        return []
+    graph = ys[0].graph
+    given = [g for g in seeds if g is not None]
+    rows = [_core.rows_of(g) for _, g in live]
+    attrs = {
+        "ys": len(ys), "xs": len(live), "seeded": tuple(g is not None for g in seeds),
+        "integers": _integer_gradients,
+        "rows": tuple(None if r is None else as_dtype(r[1].dtype) for r in rows),
+    }  # fmt: skip
+    inputs = [*ys, *(x for x, _ in live), *stops, *given]
+    made = []
+    for (x, g), parts in zip(live, rows, strict=True):
+        made.append((x.dtype, x.dims, g) if parts is None else _output(x.dtype, parts[0], x.dims))
+        if parts is not None:
+            made.append(_output(as_dtype(parts[1].dtype), parts[1], (None,)))
+    record = graph.record("SymbolicGradient", inputs, attrs, None, *made)
+    outs = iter(record.outputs)
+
+    def named(name: str) -> Tensor:
+        out = next(outs)
+        output = (out.dtype, out.dims, _core.identity(out.stand_in))
+        answer: Tensor = graph.record("GradientOutput", [out], {}, name, output).outputs[0]
+        return answer
+
+    results: list[tuple[Tensor, Any]] = []
+    for (x, _), parts in zip(live, rows, strict=True):
+        name = _name(users.get(x, []))
+        if parts is None:
+            results.append((x, named(name)))
+        else:
+            scope = name.rpartition("/")[0]
+            kind = f"{scope}/Reshape" if scope else "concat"
+            values, indices = named(kind), named(f"{kind}_1")
+            results.append((x, IndexedSlices(values, indices, dense_shape_of(x))))
+    return results
+
+
+def _output(dtype: Any, stand_in: Any, dims: Any) -> Any:
+    """Rows or their indices as an output; their number is known unless something unknown is in
+    it."""
+    count = stand_in.shape[0]
+    return dtype, (count if count < UNKNOWN else None, *(dims or (None,))[1:]), stand_in
+
+
+def _users(ops: list[Operation]) -> dict[Tensor, list[tuple[Operation, int]]]:
+    """Which operations use a tensor; a variable's handle stands for all its reads."""
+    users: dict[Tensor, list[tuple[Operation, int]]] = {}
+    for op in ops:
+        for i, x in enumerate(op.inputs if op.type != "ReadVariableOp" else ()):
+            users.setdefault(x, []).append((op, i))
+            if x.op.type == "ReadVariableOp":
+                users.setdefault(x.op.inputs[0], []).append((op, i))
+    return users
+
+
+def _name(users: list[tuple[Operation, int]]) -> str:
+    """What TensorFlow calls the gradient of a tensor: after the operation that uses it."""
+    if len(users) != 1:
+        return "AddN" if users else "grad_ys_0"
+    op, i = users[0]
+    kind = "mul" if len(op.inputs) == 1 else f"Reshape_{i}" if i else "Reshape"
+    return f"{op.name}_grad/{kind}"
+
+
+def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    n, m = op.attrs["ys"], op.attrs["xs"]
+    ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
+    stops, given = rest[: -sum(op.attrs["seeded"]) or None], iter(rest[-sum(op.attrs["seeded"]) :])
+    seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
+    # Where the cotangent of a jacobian is a structural zero: its other output.
+    units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
+    masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []
+    stops = [*stops, *run.cut]
+    answers = _core.gradients(ys, xs, seeds, stops, None, None, op.attrs["integers"], True, masks)
+    outs: list[Any] = []  # None is a path that carries nothing
+    for g, kind in zip(with_zeros(answers, xs), op.attrs["rows"], strict=True):
+        outs.extend([g] if kind is None else _rows(g, kind.dtype))
+    return outs
+
+
+def _rows(g: Any, dtype: Any) -> tuple[Any, Any]:
+    """Rows and their indices; all of them where a run turns out to need them."""
+    values, indices = _core.rows_of(g) or (g, _core.constant(np.arange(g.shape[0]), dtype))
+    return values, _core.cast(indices, dtype)
+
+
+define("SymbolicGradient", execute=_execute)
+define("GradientOutput", lambda x: _core.identity(x), fresh=True)
+
+# --- operations with rules of their own
+
+
+def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor, Tensor]]:
+    """The inputs of an operation and the cotangents that its rule gives them."""
+    answers = answers_of(op, list(cotangents.values()))
+    live = set(differentiable_inputs(op))
+    return [
+        (x, g)
+        for i, (x, g) in enumerate(zip(op.inputs, answers, strict=True))
+        if g is not None and i in live
+    ]
+
+
+def answers_of(op: Operation, upstream: list[Any]) -> list[Any]:
+    """What the rule of an operation answers for each of its inputs."""
+    with op.graph.name_scope(f"{op.name}_grad"):
+        upstream = [
+            apply("ZerosLike", y) if g is None and carries(y) else g
+            for y, g in zip(op.outputs, upstream, strict=True)
+        ]
+        rule = op.rule or find_rule(op.type, op.name, op.override)
+        if rule is None:
+            return [None] * len(op.inputs)
+        if isinstance(rule, OpDef):
+            return built_in(op, rule, upstream, differentiable_inputs(op))
+        answer = rule.function(op, *upstream)
+        return list(checked_results(answer, op.inputs, rule, op.type, op.name))

@@ -1,0 +1,1 @@
+"""Graphs: operations, tensors, shapes and dtypes, and the table of operation types."""

@@ -1,0 +1,106 @@
+"""From values of a program to arrays of a dtype, without casting in silence what would be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import _core
+from ..dtypes import DType, as_dtype, float32, int32, string
+from ..dtypes import bool as tf_bool
+from .shapes import Dimension, TensorShape
+from .texts import encoded, is_text
+
+
+def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
+    """A value as an array of a supported dtype."""
+    if value is None:
+        raise ValueError("None is not a tensor: expected a number, a list or an array")
+    value = _plain(value)
+    if wish in (None, string) and is_text(value):
+        return encoded(value), string
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError("the nested lists are ragged: every level must have one length") from None
+    if array.dtype.kind not in "biufc" or wish == string:
+        wanted = "texts" if wish == string else "numbers"
+        raise TypeError(f"expected {wanted}, got {_described(value, array)}")
+    natural = _natural_dtype(value, array)
+    dtype = natural if wish is None else wish
+    loses = (
+        natural.is_bool != dtype.is_bool
+        or (natural.is_inexact and dtype.is_integer)
+        or (natural.is_complex and not dtype.is_complex)
+    )
+    if loses and array.size:  # an empty list has no dtype of its own
+        raise TypeError(f"expected {dtype.name}, got {_described(value, array)}")
+    if dtype.is_integer and array.size and array.dtype.kind in "iu":
+        low, high = int(array.min()), int(array.max())
+        if low < dtype.min or high > dtype.max:
+            raise ValueError(f"{low if low < dtype.min else high} does not fit in {dtype.name}")
+    return array.astype(dtype.dtype), dtype
+
+
+def _natural_dtype(value: Any, array: np.ndarray[Any, Any]) -> DType:
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "b":
+        return tf_bool
+    if kind == "f":
+        return as_dtype(array.dtype) if _is_numpy(value) else float32
+    if kind == "c":
+        return as_dtype("complex64" if size == 8 else "complex128")
+    if _is_numpy(value):
+        return as_dtype(array.dtype)
+    fits = not array.size or (abs(int(array.min())) < 2**31 and abs(int(array.max())) < 2**31)
+    return int32 if fits else as_dtype("int64")
+
+
+def _is_numpy(value: Any) -> bool:
+    """Whether the dtype is the program's choice: that of an array or NumPy scalar."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return hasattr(value, "dtype") and not isinstance(value, (list, tuple))
+
+
+def _described(value: Any, array: np.ndarray[Any, Any]) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of dtype {array.dtype}"
+    if array.ndim == 0:
+        return f"{value!r} of type '{type(value).__name__}'"
+    return f"{value!r:.60}"
+
+
+def as_static(value: Any) -> Any:
+    """Axes, a shape, sizes: as Python integers and lists of them."""
+    if isinstance(value, (_core.Tensor, _core.Variable)):
+        return value.numpy().tolist()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    value = _plain(value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"expected integers, got {value!r:.80}")
+    return array.tolist()
+
+
+def _plain(value: Any) -> Any:
+    """Shapes and dimensions in a nest as integers."""
+    if isinstance(value, Dimension):
+        return int(value)
+    if isinstance(value, (list, tuple, TensorShape)):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def on_values(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a `host` row: `function` of arrays gives an array, or a list of them."""
+
+    def row(*inputs: Any, **attrs: Any) -> list[Any]:
+        made = function(*(x.numpy() for x in inputs), **attrs)
+        arrays = [np.asarray(a) for a in (made if isinstance(made, list) else [made])]
+        return [_core.constant(a, a.dtype) for a in arrays]
+
+    return row

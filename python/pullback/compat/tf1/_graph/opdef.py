@@ -1,0 +1,214 @@
+"""OPS: one row for every operation type; graphs, sessions and eager mode read the same row.
+
+A row says how an operation is computed, and where TensorFlow's conventions are not the core's:
+
+    function    (*inputs, **attributes) -> core tensor or list; any function of the main namespace
+                will do. Or `execute`, for what needs the run: (run, operation, inputs) -> outputs
+    static      inputs that are read while building (axes, shapes): the function gets Python values
+    labels      names of the inputs, for what a program gives as a number or a list
+    domain      what the first input may be: any of DOMAINS; texts are allowed by TEXTS alone
+    same        all inputs that are not static share a dtype
+    dtype       of the outputs where they cannot be built before a run: None (as the first input),
+                a DType, the name of an attribute, or the number of an input
+    shape       (*inputs, **attributes) -> what is known of the output shapes where not everything
+                is known of the inputs; see inference.py
+    value       a NumPy function with which integers known in part are followed: tf.shape(x)[0] * 2
+    flows       False: not differentiable, the gradient is None
+    registered  False: asking for its gradient is a LookupError
+    slopes      by input: (cotangent, inputs, output) -> gradient, where it is not the core's
+    from_output (cotangent, output, **attributes) -> gradient, where TensorFlow's rule uses the
+                output: for an output that is fed, and for an override that names this rule
+    random      it draws random numbers
+    host        its function is Python's and wants values: a run that needs it is not traced
+    sampled     (session, its feeds, NumPy generator, **attributes) -> arrays: what a session feeds
+                it before each run
+    fresh       the function never gives back the very tensor that it was given
+
+Rows with a public function are made by create.operation, others by define.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from .... import _core
+from ..dtypes import DType, string
+
+
+@dataclass(frozen=True, eq=False)
+class OpDef:
+    """One row; the head of this file explains the fields."""
+
+    type: str
+    function: Callable[..., Any] | None = None
+    execute: Callable[..., Any] | None = None
+    static: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ("x", "y")
+    domain: str = "any"
+    same: bool = False
+    dtype: DType | str | int | None = None
+    shape: Callable[..., Any] | None = None
+    value: Callable[..., Any] | None = None
+    flows: bool = True
+    registered: bool = True
+    slopes: Mapping[int, Callable[[Any, list[Any], Any], Any]] = field(default_factory=dict)
+    from_output: Callable[..., Any] | None = None
+    fresh: bool = False
+    random: bool = False
+    host: bool = False
+    sampled: Callable[..., Any] | None = None
+
+    @property
+    def draws(self) -> bool:
+        return self.random or self.sampled is not None
+
+    def which_static(self, inputs: Sequence[Any]) -> list[bool]:
+        count = len(inputs)
+        return [i in self.static or i - count in self.static for i in range(count)]
+
+    def tensors(self, inputs: Sequence[Any]) -> list[Any]:
+        """The inputs that are not static."""
+        return [x for x, fixed in zip(inputs, self.which_static(inputs), strict=True) if not fixed]
+
+    def with_tensors(self, inputs: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+        """The inputs with others in the place of those that are not static."""
+        left = iter(tensors)
+        fixed = self.which_static(inputs)
+        return [x if is_fixed else next(left) for x, is_fixed in zip(inputs, fixed, strict=True)]
+
+    def check_texts(self, kind: str, inputs: Sequence[Any]) -> None:
+        """TypeError for a tensor of texts where the operations of a kind take numbers."""
+        allowed = TEXTS.get(kind, ())
+        for i, (x, fixed) in enumerate(zip(inputs, self.which_static(inputs), strict=True)):
+            if x.dtype is string and (fixed or (allowed is not None and i not in allowed)):
+                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got texts: {x!r}")
+
+    def label(self, index: int) -> str:
+        return self.labels[index] if index < len(self.labels) else f"values_{index}"
+
+
+OPS: dict[str, OpDef] = {}
+
+# Other names under which gradient_override_map and RegisterGradient know a type.
+ALIASES = {
+    "Add": "AddV2", "SelectV2": "Select", "Concat": "ConcatV2", "Gather": "GatherV2",
+    "BatchMatMul": "BatchMatMulV2", "Variable": "VariableV2", "VarHandleOp": "VariableV2",
+}  # fmt: skip
+
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_FLOATS, _COMPLEX = ("float16", "float32", "float64"), ("complex64", "complex128")
+DOMAINS = {
+    "any": ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX, "string"),
+    "number": (*_INTEGERS, *_FLOATS, *_COMPLEX),
+    "real": (*_INTEGERS, *_FLOATS),
+    "inexact": (*_FLOATS, *_COMPLEX),
+    "float": _FLOATS,
+    "complex": _COMPLEX,
+    "integer": _INTEGERS,
+    "bool": ("bool",),
+}
+NAMES = {  # of those with many dtypes, for messages
+    "number": "numbers",
+    "real": "real numbers",
+    "integer": "integers",
+}
+# By type, the positions of the inputs that may be texts; None: all that are not static.
+_ALL = """
+    After Assert Assign BroadcastTo ConcatV2 DepthToSpace EnsureShape Equal ExpandDims
+    GradientOutput Identity IdentityN If MakeIterator NotEqual Pack Pad PlaceholderWithDefault
+    PreventGradient PrintV2 PyFunc PyFuncStateless RandomShuffle Rank ReadVariableOp Reshape
+    ReverseV2 Roll Scan Shape Size SpaceToDepth Split SplitV Squeeze StopGradient StridedSlice
+    SymbolicGradient TensorArrayConcat TensorArraySize TensorArrayStack TensorArrayWrite Tile
+    Transpose UniqueWithCounts Unpack While ZerosLike
+"""
+TEXTS: dict[str, tuple[int, ...] | None] = {
+    **dict.fromkeys(_ALL.split()), "Entry": (0,), "Fill": (1,), "GatherNd": (0,), "GatherV2": (0,),
+    "OneHot": (2, 3), "ScatterNdUpdate": (1,), "ScatterUpdate": (1,), "Select": (1, 2),
+    "Slice": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
+}  # fmt: skip
+
+
+def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:
+    """Adds a row."""
+    OPS[type] = row = OpDef(type, function, **fields)
+    return row
+
+
+def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
+    """The outputs of a row; static inputs are Python values, the others core tensors."""
+    assert row.function is not None
+    made = row.function(*inputs, **attrs)
+    outs = list(made) if isinstance(made, (list, tuple)) else [made]
+    tensors = row.tensors(inputs)
+    if row.slopes:
+        return [_core.custom(outs, tensors, _core.Rule(_own_slopes(row, attrs), row.type))[0]]
+    if row.fresh:
+        return outs
+    # reshape of a tensor to its own shape is that tensor; here it is another one, with a gradient.
+    kinds = {(x.dtype, x.shape) for x in tensors}
+    return [_core.identity(y) if (y.dtype, y.shape) in kinds else y for y in outs]
+
+
+def pulled_back(function: Callable[..., Any], ins: list[Any], cotangents: list[Any]) -> list[Any]:
+    """The gradient of a function of these tensors, one of which may come in at two places."""
+    xs = [_core.identity(x) for x in ins]
+    watcher = _core.Tape(False)  # what they are made of may be constant to all others
+    watcher.start()
+    try:
+        for x in xs:
+            watcher.watch(x)
+        made = function(*xs)
+    finally:
+        watcher.stop()
+    outs = list(made) if isinstance(made, (list, tuple)) else [made]
+    answers: list[Any] = _core.gradients(outs, xs, cotangents, xs, integers=True)
+    return answers
+
+
+def pull_through(
+    row: OpDef, attrs: Mapping[str, Any], args: list[Any], outs: list[Any], cotangents: list[Any],
+    index: int | None = None,
+) -> list[Any]:  # fmt: skip
+    """What the rule of a row answers for each tensor among these arguments: the gradient of its
+    outputs, or of one of them, by their cotangents."""
+    if row.from_output is not None:
+        return [row.from_output(cotangents[0], outs[0], **attrs)]
+    if row.execute is not None:
+        return list(cotangents)  # what hands a value on, hands its gradient back
+
+    def again(*xs: Any) -> Any:
+        made = build(row, row.with_tensors(args, xs), attrs)
+        return made if index is None else made[index]
+
+    return pulled_back(again, row.tensors(args), cotangents)
+
+
+def _own_slopes(row: OpDef, attrs: Mapping[str, Any]) -> Callable[..., Any]:
+    def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+        assert row.function is not None
+        g = cotangents[0]
+        answers: list[Any] = [None] * len(ins)
+        if len(row.slopes) < len(ins):
+            answers = pulled_back(partial(row.function, **attrs), ins, [g])
+        for i, slope in row.slopes.items():
+            answers[i] = summed(slope(g, ins, outs[0]), ins[i])
+        return answers
+
+    return rule
+
+
+def summed(gradient: Any, x: Any) -> Any:
+    """Summed over the axes along which x was broadcast."""
+    extra = len(gradient.shape) - len(x.shape)
+    axes = [i for i, n in enumerate(gradient.shape) if i < extra or n != x.shape[i - extra]]
+    if not axes:
+        return gradient
+    return _core.reshape(_core.sum(gradient, axes, True), x.shape)
+
+
+def like(x: Any, number: float) -> Any:
+    """A number in the dtype of x."""
+    return _core.constant(number, x.dtype)

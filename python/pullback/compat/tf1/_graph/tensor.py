@@ -1,0 +1,257 @@
+"""Tensor: what operations take and give. Symbolic in a graph, with a value in eager mode.
+
+A symbolic tensor is one output of an operation. Beside its dtype it carries what is known before a
+run: its shape as far as known (`dims`), its value where it is small and integer (`known`, in which
+NaN stands for what only a run can tell), and a stand-in, a core tensor without value that was built
+as the run will build it and is asked about gradients; see inference.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from .... import _core
+from ...._core import flatten, unflatten
+from ..dtypes import DType, as_dtype
+from ..errors import InvalidArgumentError, OperatorNotAllowedInGraphError
+from .operation import Operation, session_for
+from .shapes import Dims, TensorShape, as_dims, shape_text
+
+if TYPE_CHECKING:
+
+    def _operator(self: Any, other: Any, /) -> Any: ...
+
+    def _unary_operator(self: Any, /) -> Any: ...
+
+
+class Operators:
+    """Has both sides of every operator; math_ops.py and indexing_ops.py put them here."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _operator
+        __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = _operator
+        __rpow__ = __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = _operator
+        __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
+        __neg__ = __abs__ = __invert__ = _unary_operator
+    # NumPy arrays on the left leave operators to us.
+    __array_ufunc__: Any = None
+    __array_priority__ = 100
+
+
+class Tensor(Operators):
+    """A tensor of either mode; `isinstance(x, tf.Tensor)` holds for both kinds.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> x = tf.placeholder(tf.float32, [None, 3], name="rows")
+    >>> x, x.shape.as_list(), x.dtype.name, x.op.type
+    (<tf.Tensor 'rows:0' shape=(?, 3) dtype=float32>, [None, 3], 'float32', 'Placeholder')
+    """
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Any:
+        """What is known of the shape."""
+        raise NotImplementedError
+
+
+class EagerTensor(Tensor, _core.Tensor):
+    """A lazy tensor of the main namespace that prints and computes as TensorFlow's."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        return TensorShape(as_core(self).shape)
+
+    @property
+    def dtype(self) -> Any:
+        return as_dtype(as_core(self).dtype)
+
+    def numpy(self) -> Any:
+        """The value. What an operation cannot work on, a label out of range, is told here."""
+        try:
+            return as_core(self).numpy()
+        except (IndexError, ZeroDivisionError) as error:
+            raise InvalidArgumentError(None, str(error)) from None
+
+    def __str__(self) -> str:
+        value = str(self.numpy())
+        line = "\n" if "\n" in value else ""
+        return f"tf.Tensor({line}{value}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        value = repr(self.numpy())
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={value}>"
+
+    def get_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
+
+    def __iter__(self) -> Any:
+        return (as_eager(x) for x in as_core(self))
+
+
+def as_eager(value: Any) -> Any:
+    """A core tensor as an eager one; anything else, None included, as it is."""
+    return _core.view_as(EagerTensor, value) if type(value) is _core.Tensor else value
+
+
+def as_core(value: Any) -> Any:
+    """The other way round."""
+    return _core.view_as(_core.Tensor, value) if type(value) is EagerTensor else value
+
+
+def mapped(function: Callable[..., Any], *nests: Any) -> Any:
+    """A function of the leaves at the same place of nests."""
+    leaves = [flatten(nest) for nest in nests]
+    made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
+    return unflatten(leaves[0][1], made)
+
+
+def _refusing(what: str) -> Any:
+    def method(self: SymbolicTensor) -> Any:
+        raise OperatorNotAllowedInGraphError(
+            f"{what} of the symbolic tensor '{self.name}' is not known before a session runs"
+        )
+
+    return method
+
+
+class SymbolicTensor(Tensor):
+    """A symbolic value; a session gives it a number."""
+
+    dtype: DType
+    __slots__ = ("__weakref__", "dims", "dtype", "index", "known", "op", "stand_in")
+    __hash__ = object.__hash__
+
+    def __init__(
+        self, op: Operation, index: int, dtype: DType, dims: Dims, stand_in: Any = None,
+        known: Any = None,
+    ) -> None:  # fmt: skip
+        self.op, self.index, self.dtype, self.dims = op, index, dtype, dims
+        self.stand_in = stand_in_of(dtype, dims) if stand_in is None else stand_in
+        self.known = known
+
+    graph: Any = property(attrgetter("op.graph"))
+    device: Any = property(attrgetter("op.device"))
+    value_index: Any = property(attrgetter("index"))
+
+    @property
+    def name(self) -> str:
+        return f"{self.op.name}:{self.index}"
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self.dims)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def consumers(self) -> list[Operation]:
+        """The operations of the graph that this is an input of."""
+        return [op for op in self.graph._operations if any(x is self for x in op.inputs)]
+
+    def set_shape(self, shape: Any) -> None:
+        """Says more about the shape than is known so far; ValueError if it contradicts that."""
+        self.dims = self.shape.merge_with(shape)._dims
+        if not stands_for(self.stand_in, self.dims):
+            self.stand_in = opaque([self.stand_in], self.dtype, self.dims)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the shape is fully known."""
+        return self.dims is not None and None not in self.dims
+
+    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
+        """The value in `session`, or in the default session."""
+        return session_for(self.graph, session, "eval").run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        shape = shape_text(self.dims)
+        return f"<tf.Tensor '{self.name}' shape={shape} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        shape = "" if self.dims is None else f", shape={shape_text(self.dims)}"
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
+
+    # --- not before a session runs
+
+    __bool__: Any = _refusing("the truth")
+    __iter__: Any = _refusing("the length")
+    __len__: Any = _refusing("the length")
+    __float__: Any = _refusing("the number")
+    __int__: Any = _refusing("the number")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError(
+            f"the symbolic tensor '{self.name}' has no value yet: run it in a session"
+        )
+
+    def __setitem__(self, *_: Any) -> None:
+        raise TypeError(f"'{self.name}' does not support item assignment: tensors never change")
+
+
+# --- stand-ins
+
+UNKNOWN = 5040  # the length of every unknown axis of a stand-in; says nothing about shapes
+
+
+def argument(dtype: Any, shape: Any) -> Any:
+    """A new core tensor without value that gradients can be asked about."""
+    return _core.Trace().argument(dtype, shape, False)
+
+
+def stand_in_of(dtype: Any, dims: Dims) -> Any:
+    return argument(dtype, tuple(UNKNOWN if d is None else d for d in dims or ()))
+
+
+def stands_for(stand_in: Any, dims: Dims) -> bool:
+    """Whether a stand-in has a shape that a tensor of these dimensions may have."""
+    return dims is None or TensorShape(stand_in.shape).is_compatible_with(dims)
+
+
+def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
+    """A stand-in of which is known only what it depends on, and so are its derivatives."""
+
+    def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+        return [opaque([*ins, *cotangents], x.dtype, as_dims(x.shape)) for x in ins]
+
+    fresh = stand_in_of(dtype, dims)
+    kinds = "fc" if fresh.dtype.kind in "fc" else fresh.dtype.kind
+    inputs = [x for x in inputs if x.dtype.kind in kinds]
+    if not inputs:
+        return fresh
+    return _core.custom([fresh], inputs, _core.Rule(rule, "a shape that is not known yet"))[0]
+
+
+def ancestors(ys: Iterable[SymbolicTensor]) -> list[Operation]:
+    """The operations that these tensors are made from, oldest first."""
+    seen: set[Operation] = set()
+    pending = [y.op for y in ys]
+    while pending:
+        op = pending.pop()
+        if op not in seen:
+            seen.add(op)
+            pending.extend(x.op for x in op.inputs)
+    return sorted(seen, key=lambda op: op.number)
+
+
+def check_outside(targets: list[SymbolicTensor], sources: list[SymbolicTensor]) -> None:
+    """Inside of a loop's body, what a loop variable begins with says nothing of its value."""
+    arguments = (op for op in ancestors(targets) if op.type == "LoopArgument")
+    initial = [x for op in arguments if (x := op.attrs["initial"]) is not None]
+    before = {*ancestors(initial)} if initial else set()
+    for x in sources:
+        if x.op in before:
+            raise ValueError(
+                f"gradients: cannot compute the gradient inside while loop with respect to "
+                f"'{x.name}', through the initial value of a loop variable; take it by the loop "
+                "variable, or outside of the loop"
+            )
+
+
+__all__ = ["Tensor"]

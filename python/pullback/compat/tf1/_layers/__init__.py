@@ -1,0 +1,1 @@
+"""The base class of layers, and recurrent networks."""

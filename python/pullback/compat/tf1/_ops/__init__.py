@@ -1,0 +1,1 @@
+"""Operations and the functions that make them."""

@@ -1,0 +1,353 @@
+"""Convolutions and pooling: those of `pb.nn`, with the arguments and shapes of TensorFlow;
+and blocks of pixels as channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pullback as pb
+
+from .... import _core
+from .._graph.create import apply, convert_to_tensor, operation, scope_of
+from .._graph.opdef import define, like, pulled_back
+from .._graph.shapes import Dims, TensorShape
+from ..names import public_names
+from .array_ops import expand_dims, squeeze
+
+# --- arguments
+
+
+def _pair(value: Any, who: str, what: str, channels_last: bool) -> tuple[int, int]:
+    """The two numbers that belong to height and width, of one, two or four."""
+    many = list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(many) == 4:
+        rest, many = (many[::3], many[1:3]) if channels_last else (many[:2], many[2:])
+        if list(rest) != [1, 1]:
+            raise ValueError(f"{who}: {what} of batch and channels must be 1, got {value}")
+    if len(many) not in (1, 2) or any(int(n) < 1 for n in many):
+        raise ValueError(f"{who}: {what}: expected 1, 2 or 4 positive integers, got {value}")
+    return int(many[0]), int(many[-1])
+
+
+def _last(data_format: str | None, who: str, first: str = "NCHW", last: str = "NHWC") -> bool:
+    if data_format not in (None, first, last):
+        raise ValueError(f"{who}: data_format is {last!r} or {first!r}, got {data_format!r}")
+    return data_format != first
+
+
+def _scheme(padding: Any, who: str, channels_last: bool) -> Any:
+    """'SAME', 'VALID', or the pairs for height and width."""
+    if isinstance(padding, (list, tuple)):
+        pairs = [tuple(p) for p in padding]
+        pairs = pairs[1:3] if channels_last else pairs[2:]
+        return tuple(pairs)
+    if str(padding).upper() not in ("SAME", "VALID"):
+        raise ValueError(f"{who}: padding is 'SAME', 'VALID' or pairs, got {padding!r}")
+    return str(padding).upper()
+
+
+def _extent(n: int | None, size: int, stride: int, padding: Any, axis: int) -> int | None:
+    """How many windows there are along an axis."""
+    if n is None:
+        return None
+    if padding == "SAME":
+        return -(-n // stride)
+    n += 0 if padding == "VALID" else sum(padding[axis])
+    if n < size:
+        raise ValueError(f"a window of {size} does not fit into {n}")
+    return (n - size) // stride + 1
+
+
+def _format(last: bool) -> str:
+    return "NHWC" if last else "NCHW"
+
+
+def _rank(x: Any, who: str) -> None:
+    if len(x.shape) != 4:
+        raise ValueError(f"{who}: expected a tensor of rank 4, got shape {tuple(x.shape)}")
+
+
+def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
+    """The shape of the result, as far as it is known."""
+    if x.dims is None:
+        return (None,) * 4
+    if len(x.dims) != 4:
+        raise ValueError(f"expected a tensor of rank 4, got {TensorShape(x.dims)}")
+    n, *plane, own = x.dims if last else (x.dims[0], *x.dims[2:], x.dims[1])
+    height, width = (
+        _extent(m, (k - 1) * d + 1 if k else 1, s, attrs["padding"], axis) if k else None
+        for axis, (m, k, s, d) in enumerate(
+            zip(plane, size, attrs["strides"], attrs.get("dilations", (1, 1)), strict=True)
+        )
+    )
+    c = own if channels is None else channels
+    return (n, height, width, c) if last else (n, c, height, width)
+
+
+# --- convolutions
+
+
+def _convolved(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
+    _rank(x, "conv2d")
+    return pb.nn.conv2d(x, filters, stride=strides, padding=padding, dilation=dilations,
+                        data_format=_format(last))  # fmt: skip
+
+
+def _channels(x: Any, filters: Any, last: bool) -> None:
+    channels, inner = x.shape[-1 if last else 1], filters.shape[2]
+    if channels != inner:
+        raise ValueError(f"the input has {channels} channels, the filter {inner}")
+
+
+def _filter_shape(x: Any, filters: Any, last: bool, **attrs: Any) -> Dims:
+    kernel = filters.dims or (None,) * 4
+    return _outside(x, last, kernel[:2], attrs, kernel[3])
+
+
+define("Conv2D", _convolved, labels=("input", "filter"), domain="float", same=True, fresh=True,
+       shape=_filter_shape)  # fmt: skip
+
+
+def conv2d(
+    input: Any, filter: Any = None, strides: Any = None, padding: Any = None,
+    use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = [1, 1, 1, 1],  # noqa: B006
+    name: str | None = None, filters: Any = None,
+) -> Any:  # fmt: skip
+    """Products of windows of (batch, height, width, channels) with a filter of shape (height,
+    width, channels, outputs), which is not turned round.
+
+    With padding 'SAME' there are ⌈length / stride⌉ windows along an axis, with 'VALID' those that
+    fit. `data_format` 'NCHW' has the channels second.
+    """
+    last = _last(data_format, "conv2d")
+    if strides is None or padding is None:
+        raise ValueError("conv2d: give strides and padding")
+    attrs = _arguments("conv2d", strides, padding, dilations, last)
+    kernel = filter if filters is None else filters
+    return apply("Conv2D", input, kernel, name=name, **attrs)
+
+
+def _arguments(who: str, strides: Any, padding: Any, dilations: Any, last: bool) -> dict[str, Any]:
+    return {
+        "strides": _pair(strides, who, "strides", last),
+        "padding": _scheme(padding, who, last),
+        "dilations": _pair(1 if dilations is None else dilations, who, "dilations", last),
+        "last": last,
+    }
+
+
+def _depthwise(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
+    _channels(x, filters, last)
+    rows, columns, inner, times = filters.shape
+    weights = _core.reshape(filters, (rows, columns, 1, inner * times))
+    return pb.nn.conv2d(x, weights, stride=strides, padding=padding, dilation=dilations,
+                        groups=inner, data_format=_format(last))  # fmt: skip
+
+
+def _depthwise_shape(x: Any, filters: Any, last: bool, **attrs: Any) -> Dims:
+    kernel = filters.dims or (None,) * 4
+    inner, times = kernel[2:]
+    channels = -1 if inner is None or times is None else inner * times
+    dims = _outside(x, last, kernel[:2], attrs, channels)
+    return dims and tuple(None if d == -1 else d for d in dims)
+
+
+define("DepthwiseConv2dNative", _depthwise, labels=("input", "filter"), domain="float", same=True,
+       fresh=True, shape=_depthwise_shape)  # fmt: skip
+
+
+def depthwise_conv2d(
+    input: Any, filter: Any, strides: Any, padding: Any, rate: Any = None, name: str | None = None,
+    data_format: str | None = None, dilations: Any = None,
+) -> Any:  # fmt: skip
+    """Each channel by itself, with a filter of shape (height, width, channels, multiplier)."""
+    last = _last(data_format, "depthwise_conv2d")
+    attrs = _arguments("depthwise_conv2d", strides, padding, dilations or rate, last)
+    return apply("DepthwiseConv2dNative", input, filter, name=name or "depthwise", **attrs)
+
+
+def separable_conv2d(
+    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any,
+    rate: Any = None, name: str | None = None, data_format: str | None = None,
+    dilations: Any = None,
+) -> Any:  # fmt: skip
+    """`depthwise_conv2d`, then a product over the channels of each point."""
+    with scope_of(name or "separable_conv2d", input, depthwise_filter) as scope:
+        inner = depthwise_conv2d(input, depthwise_filter, strides, padding, rate, None, data_format,
+                                 dilations)  # fmt: skip
+        return conv2d(inner, pointwise_filter, 1, "VALID", data_format=data_format or "NHWC",
+                      name=scope)  # fmt: skip
+
+
+def _transposed(value: Any, filters: Any, output_shape: Any, **attrs: Any) -> Any:
+    zeros = _core.full(tuple(output_shape), like(value, 0))
+    made = _convolved(zeros, filters, **attrs)
+    if made.shape != value.shape:
+        raise ValueError(
+            f"a convolution of {tuple(output_shape)} has shape {tuple(made.shape)}, the value has "
+            f"{tuple(value.shape)}"
+        )
+    return pulled_back(lambda x: _convolved(x, filters, **attrs), [zeros], [value])[0]
+
+
+define("Conv2DTranspose", _transposed, static=(2,), labels=("value", "filter", "output_shape"),
+       domain="float", same=True, fresh=True,
+       shape=lambda x, f, shape, **attrs: None if shape is None else tuple(shape))  # fmt: skip
+
+
+def conv2d_transpose(
+    value: Any = None, filter: Any = None, output_shape: Any = None, strides: Any = None,
+    padding: Any = "SAME", data_format: str = "NHWC", name: str | None = None, input: Any = None,
+    filters: Any = None, dilations: Any = None,
+) -> Any:  # fmt: skip
+    """The gradient of `conv2d` by its input, of the shape given; the filter has the shape (height,
+    width, outputs, channels)."""
+    last = _last(data_format, "conv2d_transpose")
+    attrs = _arguments("conv2d_transpose", strides, padding, dilations, last)
+    x, kernel = (value if input is None else input), (filter if filters is None else filters)
+    return apply("Conv2DTranspose", x, kernel, output_shape, name=name or "conv2d_transpose",
+                 **attrs)  # fmt: skip
+
+
+def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any,
+                  name: str | None = None) -> Any:  # fmt: skip
+    """`conv2d` with `dilations`."""
+    with scope_of(name or "atrous_conv2d", value, filters) as scope:
+        return conv2d(value, filters, 1, padding, dilations=rate, name=scope)
+
+
+def conv1d(
+    value: Any = None, filters: Any = None, stride: Any = None, padding: Any = None,
+    use_cudnn_on_gpu: Any = None, data_format: str | None = None, name: str | None = None,
+    input: Any = None, dilations: Any = None,
+) -> Any:  # fmt: skip
+    """`conv2d` along one axis: of (batch, length, channels) with (length, channels, outputs)."""
+    if not _last(data_format, "conv1d", "NCW", "NWC"):
+        raise NotImplementedError("conv1d: data_format 'NCW' is not part of pullback")
+    with scope_of(name or "conv1d", value, input) as scope:
+        x = expand_dims(convert_to_tensor(value if input is None else input), 1)
+        kernel = expand_dims(convert_to_tensor(filters), 0)
+        step = stride[-1] if isinstance(stride, (list, tuple)) else stride
+        wide = dilations[-1] if isinstance(dilations, (list, tuple)) else dilations
+        out = conv2d(x, kernel, [1, step], padding, dilations=[1, wide or 1])
+        return squeeze(out, [1], name=scope)
+
+
+def convolution(
+    input: Any, filter: Any, padding: Any, strides: Any = None, dilation_rate: Any = None,
+    name: str | None = None, data_format: str | None = None, filters: Any = None,
+    dilations: Any = None,
+) -> Any:  # fmt: skip
+    """`conv1d` or `conv2d`, by the rank of the filter."""
+    kernel = convert_to_tensor(filter if filters is None else filters)
+    steps = 1 if strides is None else strides
+    rate = dilation_rate if dilations is None else dilations
+    if len(kernel.shape) == 3:
+        return conv1d(input, kernel, steps, padding, data_format=data_format, name=name,
+                      dilations=rate)  # fmt: skip
+    return conv2d(input, kernel, steps, padding, data_format=data_format or "NHWC", name=name,
+                  dilations=1 if rate is None else rate)  # fmt: skip
+
+
+# --- pooling
+
+
+def _largest(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
+    _rank(x, "max_pool")
+    return pb.nn.max_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
+
+
+def _average(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
+    _rank(x, "avg_pool")
+    return pb.nn.avg_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
+
+
+for _type, _function, _domain in (
+    ("MaxPool", _largest, "number"), ("AvgPool", _average, "float"),
+):  # fmt: skip
+    define(_type, _function, domain=_domain, fresh=True, labels=("value",),
+           shape=lambda x, size, last, **attrs: _outside(x, last, size, attrs, None))  # fmt: skip
+
+
+def _pool(type: str, who: str, x: Any, ksize: Any, strides: Any, padding: Any, data_format: Any,
+          name: str | None) -> Any:  # fmt: skip
+    last = _last(data_format, who)
+    attrs = {
+        "size": _pair(ksize, who, "ksize", last), "strides": _pair(strides, who, "strides", last),
+        "padding": _scheme(padding, who, last), "last": last,
+    }  # fmt: skip
+    return apply(type, x, name=name or type, **attrs)
+
+
+def max_pool(
+    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
+    name: str | None = None, input: Any = None,
+) -> Any:  # fmt: skip
+    """The largest entry of each window; the first of equals has the gradient."""
+    x = value if input is None else input
+    return _pool("MaxPool", "max_pool", x, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
+    name: str | None = None, input: Any = None,
+) -> Any:  # fmt: skip
+    """The mean of each window, in which what is padded does not count."""
+    x = value if input is None else input
+    return _pool("AvgPool", "avg_pool", x, ksize, strides, padding, data_format, name)
+
+
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """`max_pool`."""
+    return max_pool(input, ksize, strides, padding, data_format, name)
+
+
+avg_pool2d = avg_pool
+
+
+def padded_length(n: int | None, size: int, stride: int, padding: str) -> int | None:
+    """How long the result of a transposed convolution is along an axis."""
+    if n is None:
+        return None
+    return n * stride if padding.upper() == "SAME" else n * stride + max(size - stride, 0)
+
+
+_ORDER = (0, 1, 3, 2, 4, 5)
+
+
+def _rows(type: str, public: str, doc: str, sizes: Any, whole: Any) -> Any:
+    """An operation that splits axes into `sizes`, exchanges some and joins them to `whole`."""
+
+    def compute(x: Any, block_size: int, data_format: str) -> Any:
+        if data_format != "NHWC" or len(x.shape) != 4:
+            raise ValueError(f"expected pictures in 'NHWC', got {x.shape} in {data_format!r}")
+        cut = _core.reshape(x, sizes(*x.shape, block_size))
+        return _core.reshape(pb.permute_dims(cut, _ORDER), whole(*x.shape, block_size))
+
+    def shape(x: Any, block_size: Any, **_: Any) -> Any:
+        if x.dims is None or block_size is None:
+            return None
+        return tuple(d or None for d in whole(*(d or 0 for d in x.dims), block_size))
+
+    return operation(
+        type, compute, "input #block_size name=None data_format='NHWC'", doc, public, fresh=True,
+        shape=shape,
+    )  # fmt: skip
+
+
+depth_to_space = _rows(
+    "DepthToSpace", "depth_to_space", "Channels as blocks of pixels.",
+    lambda b, h, w, c, s: (b, h, w, s, s, c // s**2),
+    lambda b, h, w, c, s: (b, h * s, w * s, c // s**2),
+)  # fmt: skip
+space_to_depth = _rows(
+    "SpaceToDepth", "space_to_depth", "Blocks of pixels as channels.",
+    lambda b, h, w, c, s: (b, h // s, s, w // s, s, c),
+    lambda b, h, w, c, s: (b, h // s, w // s, s * s * c),
+)  # fmt: skip
+
+
+__all__ = [name for name in public_names(globals()) if name != "padded_length"]

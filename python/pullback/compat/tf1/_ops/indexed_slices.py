@@ -1,0 +1,208 @@
+"""IndexedSlices: a gradient of which only some rows are there, as that of a table by what was
+gathered from it.
+
+The core keeps such a gradient as rows that are yet to be added to zeros. What is taken apart here
+is those rows; as a tensor it is again zeros with rows added, which nobody has computed, so it stays
+sparse through whatever hands it on unchanged.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .... import _core
+from .._graph.create import apply, cast, constant_of, convert_to_tensor
+from .._graph.opdef import define
+from .._graph.operation import Operation
+from .._graph.shapes import TensorShape, as_dims
+from .._graph.tensor import Operators, SymbolicTensor, as_core, as_eager
+from ..dtypes import as_dtype, int32
+from .array_ops import shape
+
+__all__ = ["IndexedSlices", "IndexedSlicesValue"]
+
+_LARGE = 100_000_000  # elements that nobody wants to make by accident
+
+
+class IndexedSlicesValue(NamedTuple):
+    """What a session gives for an `IndexedSlices`: three arrays."""
+
+    values: Any
+    indices: Any
+    dense_shape: Any
+
+
+class IndexedSlices(Operators):
+    """Row k of `values` at position `indices[k]` of a tensor of shape `dense_shape`, zeros
+    elsewhere; where a position comes twice, the sum of its rows.
+
+    It is what `gradients`, tapes and `compute_gradients` give for a variable or tensor that is only
+    read by `gather` and `embedding_lookup`. Clipping keeps it, optimizers update the rows that it
+    names, a session fetches it as `IndexedSlicesValue`. Everything else takes it as the tensor that
+    it stands for, which needs the `dense_shape`: ValueError without. TypeError for indices that are
+    no integers, ValueError where there is not one row for each.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     table = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    ...     g = tf.gradients(tf.gather(table, [2, 2]), table)[0]
+    ...     session.run([g.values, g.indices, tf.convert_to_tensor(g)])
+    [array([[1., 1.],
+           [1., 1.]], dtype=float32), array([2, 2], dtype=int32), array([[0., 0.],
+           [0., 0.],
+           [2., 2.]], dtype=float32)]
+    """
+
+    __hash__ = object.__hash__
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values = convert_to_tensor(values, name="values")
+        self._indices = convert_to_tensor(indices, name="indices")
+        self._dense_shape = (
+            None if dense_shape is None else convert_to_tensor(dense_shape, name="dense_shape")
+        )
+        if not as_dtype(self._indices.dtype).is_integer:
+            raise TypeError(f"IndexedSlices: the indices are no integers: {self._indices!r:.80}")
+        rows, count = as_dims(self._values.shape), as_dims(self._indices.shape)
+        if not TensorShape(rows and rows[:1]).is_compatible_with(count) or rows == ():
+            raise ValueError(
+                f"IndexedSlices: values of shape {self._values.shape} for indices of shape "
+                f"{self._indices.shape}; expected one row for each index"
+            )
+
+    values = property(lambda self: self._values, doc="A tensor, the rows.")
+    indices = property(lambda self: self._indices, doc="An integer for each row.")
+    dense_shape = property(lambda self: self._dense_shape, doc="A tensor of integers, or None.")
+    dtype = property(lambda self: self._values.dtype, doc="That of the values.")
+    name = property(lambda self: self._values.name, doc="The name of the values.")
+    op = property(lambda self: self._values.op, doc="The operation that makes the values.")
+    graph = property(lambda self: self._values.graph, doc="The graph of the values.")
+    device = property(lambda self: self._values.device, doc="Where the values are: the CPU.")
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape of the tensor that this stands for."""
+        rows, lengths = as_dims(self._values.shape), _known_lengths(self._dense_shape)
+        if rows is None or lengths is None:
+            return TensorShape(lengths)
+        return TensorShape([lengths[0], *rows[1:]])
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def with_values(self, values: Any) -> IndexedSlices:
+        """Other rows at the same places."""
+        return IndexedSlices(values, self._indices, self._dense_shape)
+
+    def __neg__(self) -> IndexedSlices:
+        return self.with_values(-self._values)
+
+    def __repr__(self) -> str:
+        return (
+            f"IndexedSlices(indices={self._indices!r}, values={self._values!r}, "
+            f"dense_shape={self._dense_shape!r})"
+        )
+
+    def _as_tensor(self) -> Any:
+        if self._dense_shape is None:
+            raise ValueError(
+                f"an IndexedSlices without dense_shape cannot be made a tensor: {self!r:.200}"
+            )
+        size = prod(d or 0 for d in self.shape._dims or ())
+        if size >= _LARGE:
+            warnings.warn(
+                f"converting an IndexedSlices of {self._values!r} to a tensor of {size} elements; "
+                "clipping and optimizers take it as it is",
+                stacklevel=3,
+            )
+        return apply("SlicesToTensor", self._values, self._indices, self._dense_shape)
+
+
+def _known_lengths(dense_shape: Any) -> list[int | None] | None:
+    if dense_shape is None:
+        return None
+    if not isinstance(dense_shape, SymbolicTensor):
+        return [int(d) for d in dense_shape.numpy()]
+    if dense_shape.known is None:
+        return None
+    return [None if np.isnan(d) else int(d) for d in dense_shape.known]
+
+
+def _to_tensor(values: Any, indices: Any, shape: Sequence[int]) -> Any:
+    if values.shape[1:] != tuple(shape)[1:] or values.shape[:1] != indices.shape:
+        raise ValueError(
+            f"values of shape {values.shape} at {indices.shape[0]} indices are no rows of a tensor "
+            f"of shape {tuple(shape)}"
+        )
+    return _core.scatter_add(values, indices, 0, shape[0])
+
+
+define(
+    "SlicesToTensor", _to_tensor, static=(2,), labels=("values", "indices", "dense_shape"),
+    domain="number",
+    shape=lambda values, indices, shape: None if shape is None else tuple(shape),
+)  # fmt: skip
+
+
+def dense_shape_of(x: Any) -> Any:
+    """The shape of a tensor as a tensor."""
+    dims = as_dims(x.shape)
+    if dims is None or None in dims:
+        return shape(x, name="dense_shape")
+    return constant_of(np.array(dims, np.int32), int32, "dense_shape")
+
+
+def eager_slices(g: Any, x: Any) -> Any:
+    """The gradient of x in eager mode: an IndexedSlices if it is such a one."""
+    rows = None if g is None else _core.rows_of(as_core(g))
+    if rows is None:
+        return as_eager(g)
+    values, indices = (as_eager(part) for part in rows)
+    return IndexedSlices(values, indices, dense_shape_of(x))
+
+
+def on_values(function: Any, t: Any) -> Any:
+    """`function` of a tensor, or of the values of an IndexedSlices."""
+    if isinstance(t, IndexedSlices):
+        return t.with_values(function(t.values))
+    return function(t)
+
+
+def total_of(parts: Sequence[Any]) -> Any:
+    """The sum of gradients: rows beside rows where all are rows."""
+    if len(parts) == 1:
+        return parts[0]
+    if not all(isinstance(part, IndexedSlices) for part in parts):
+        return apply("AddN", *parts)
+    values = apply("ConcatV2", *(part.values for part in parts), 0, name="concat")
+    wide = {as_dtype(part.indices.dtype) for part in parts}
+    kind = wide.pop() if len(wide) == 1 else as_dtype("int64")
+    indices = [cast(part.indices, kind) for part in parts]
+    return IndexedSlices(
+        values, apply("ConcatV2", *indices, 0, name="concat"), parts[0].dense_shape
+    )
+
+
+def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
+    """The nest, in its own order, with `function(leaf)` in the place of each leaf."""
+    if isinstance(nest, (SymbolicTensor, Operation)):  # most are; to ask for a Mapping takes long
+        return function(nest)
+    if isinstance(nest, IndexedSlices):
+        shape = nest.dense_shape
+        return IndexedSlicesValue(
+            function(nest.values),
+            function(nest.indices),
+            None if shape is None else function(shape),
+        )
+    if isinstance(nest, (list, tuple)):
+        entries = [mapped(function, entry) for entry in nest]
+        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
+    if isinstance(nest, Mapping):
+        kind: Any = type(nest)
+        return kind((key, mapped(function, entry)) for key, entry in nest.items())
+    return function(nest)

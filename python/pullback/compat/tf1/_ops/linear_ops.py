@@ -1,0 +1,192 @@
+"""Norms, traces, diagonals, contractions and cumulated sums under TensorFlow's names."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+import pullback as pb
+
+from .... import _core
+from ....linalg._norms import euclidean_norm
+from .._graph import shape_functions
+from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, row, scope_of
+from .._graph.opdef import define, like
+from ..dtypes import as_dtype, int64
+from ..names import public_names
+from .array_ops import zeros_like
+from .math_ops import not_equal, reduce_sum
+
+
+def _checked_norm(given: dict[str, Any]) -> None:
+    axis, ord = given["axis"], given["ord"]
+    given["ord"] = ord = ord.item() if isinstance(ord, np.generic) else ord
+    given["keepdims"] = bool(given["keepdims"])
+    given["axis"] = axis = None if axis is None else [axis] if isinstance(axis, int) else [*axis]
+    if axis is not None and len(axis) not in (1, 2):
+        raise ValueError(f"norm: axis is None, an integer or two of them, got {axis}")
+    if ord == "fro" and axis is not None and len(axis) == 1:
+        raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
+    if ord not in ("euclidean", "fro") and not (isinstance(ord, (int, float)) and ord > 0):
+        raise ValueError(f"norm: ord is 'euclidean', 'fro' or a positive number, got {ord!r}")
+    if axis is not None and len(axis) == 2 and ord not in ("euclidean", "fro", 1, 2, inf):
+        raise ValueError(f"norm: ord {ord} is no norm of matrices")
+
+
+@row(
+    "Norm", "tensor ord='euclidean' axis=None keepdims=None name=None",
+    aliases={"keep_dims": "keepdims"}, prepare=_checked_norm, default_name="norm", domain="inexact",
+    shape=lambda x, ord, axis, keepdims: shape_functions.reduced(
+        x, shape_functions.ALL if axis is None else axis, keepdims
+    ),
+)  # fmt: skip
+def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    """The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is
+    'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a zero
+    vector is 0."""
+    if isinstance(axis, list) and len(axis) == 2 and ord not in ("euclidean", "fro"):
+        return pb.linalg.norm(x, ord, tuple(axis), keepdims)
+    if ord in ("euclidean", "fro", 2):
+        axes = list(range(len(x.shape))) if axis is None else axis
+        lengths = _core.abs(x) if x.dtype.kind == "c" else x
+        return _core.cast(euclidean_norm(lengths, axes, keepdims=keepdims), x.dtype)
+    return pb.linalg.vector_norm(x, axis=None if axis is None else tuple(axis), ord=ord,
+                                 keepdims=keepdims)  # fmt: skip
+
+
+@row("Trace", "x", domain="number", shape=lambda x: x.dims and x.dims[:-2])
+def trace(x: Any) -> Any:
+    """The sum of the diagonal of the last two axes."""
+    return _core.sum(pb.diagonal(x, 0, -2, -1), -1, False)
+
+
+def _put_on_diagonal(x: Any) -> Any:
+    n = x.shape[-1]
+    return _core.where(_core.eye(n, n, 0, np.dtype("bool")), _core.expand_dims(x, -2), like(x, 0))
+
+
+matrix_diag = operation(
+    "MatrixDiag", _put_on_diagonal, "diagonal", "Matrices with these vectors as diagonals.",
+    "matrix_diag", domain="number", fresh=True,
+    shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
+)  # fmt: skip
+
+
+@row("MatrixDiagPart", "input", domain="number")
+def matrix_diag_part(x: Any) -> Any:
+    """The diagonals of matrices."""
+    return pb.diagonal(x, 0, -2, -1)
+
+
+@row(
+    "Diag", "diagonal", domain="number",
+    shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
+)  # fmt: skip
+def diag(x: Any) -> Any:
+    """The matrix with this vector as diagonal."""
+    if len(x.shape) != 1:
+        raise NotImplementedError(f"diag: expected a vector, got shape {x.shape}")
+    return _put_on_diagonal(x)
+
+
+@row("DiagPart", "input", domain="number")
+def diag_part(x: Any) -> Any:
+    """The diagonal of a matrix."""
+    return pb.diagonal(x, 0, 0, 1)
+
+
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
+    """The last two axes exchanged."""
+    with scope_of(name, a) as scope:
+        x = convert_to_tensor(a)
+        dims = known_dims(x)
+        if dims is None or len(dims) < 2:
+            raise ValueError(f"matrix_transpose: expected a tensor of rank 2 or more, got {x!r}")
+        order = [*range(len(dims) - 2), len(dims) - 1, len(dims) - 2]
+        return apply("Transpose", x, order, conjugate=conjugate, name=scope)
+
+
+# --- contractions
+
+define("Einsum", lambda *xs, equation: pb.einsum(equation, *xs), domain="number", same=True,
+       fresh=True)  # fmt: skip
+
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Products summed as `np.einsum` says."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"einsum: unknown argument {', '.join(sorted(kwargs))}")
+    return apply("Einsum", *inputs, equation=equation, name=name or "einsum")
+
+
+def _axes(axes: Any) -> Any:
+    value = np.asarray(axes).tolist()
+    return value if isinstance(value, int) else [[a] if isinstance(a, int) else a for a in value]
+
+
+define("Tensordot", lambda a, b, axes: pb.tensordot(a, b, axes), domain="number", same=True,
+       fresh=True, labels=("a", "b"))  # fmt: skip
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+    """Products summed over axes: the last `axes` of a and first of b, or a pair of lists."""
+    return apply("Tensordot", a, b, axes=_axes(axes), name=name or "Tensordot")
+
+
+cross = operation(
+    "Cross", pb.linalg.cross, "a b", "The vector product over the last axis, which has length 3.",
+    domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
+)  # fmt: skip
+
+
+# --- cumulated
+
+
+def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
+    def function(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+        if not -len(x.shape) <= axis < len(x.shape):
+            raise ValueError(f"axis {axis} of a tensor of rank {len(x.shape)}")
+        at = axis % len(x.shape)
+        n, kind = x.shape[at], x.dtype
+
+        if exclusive and n:  # without the last entry of the way, and `start` before the first
+            edge = _core.full((*x.shape[:at], 1, *x.shape[at + 1 :]), like(x, start))
+            whole = (*(slice(None),) * at, slice(1, None) if reverse else slice(0, n - 1))
+            x = _core.concat([x[whole], edge] if reverse else [edge, x[whole]], at)
+        return _core.cast(cumulate(x, at, reverse), kind)
+
+    public = type.lower()
+    return operation(
+        type, function, "x #axis=0 exclusive=False reverse=False", doc, public, domain="number",
+        shape=shape_functions.unchanged, fresh=True,
+    )  # fmt: skip
+
+
+cumsum = _cumulated(
+    "Cumsum", _core.cumulative_sum, 0, "Sums of all entries up to each along an axis; `exclusive` "
+    "without itself, `reverse` from the end.",
+)  # fmt: skip
+cumprod = _cumulated(
+    "Cumprod", _core.cumulative_prod, 1, "Products of all entries up to each along an axis; "
+    "`exclusive` without itself, `reverse` from the end.",
+)  # fmt: skip
+
+
+def count_nonzero(
+    input_tensor: Any = None, axis: Any = None, keepdims: bool | None = None, dtype: Any = int64,
+    name: str | None = None, reduction_indices: Any = None, keep_dims: bool | None = None,
+    input: Any = None,
+) -> Any:  # fmt: skip
+    """How many elements are not 0, over all axes or some."""
+    x = convert_to_tensor(input_tensor if input is None else input)
+    with scope_of(name or "count_nonzero", x) as scope:
+        counted = x if as_dtype(x.dtype).is_bool else not_equal(x, zeros_like(x))
+        axis = reduction_indices if axis is None else axis
+        keep = keepdims if keep_dims is None else keep_dims
+        return reduce_sum(cast(counted, dtype), axis, keep, name=scope)
+
+
+__all__ = public_names(globals())

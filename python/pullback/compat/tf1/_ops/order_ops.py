@@ -1,0 +1,268 @@
+"""Ordering, positions, gathering and scattering under TensorFlow's names.
+
+Positions whose number only a run can tell (`where` of a condition, `unique`) and sorting are found
+by NumPy, so a run that needs them computes as it goes.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+import pullback as pb
+
+from .... import _core
+from .._graph import shape_functions
+from .._graph.conversion import on_values
+from .._graph.create import apply, cast, convert_to_tensor, known_dims, row, scope_of
+from .._graph.opdef import define
+from ..dtypes import as_dtype, int32
+from ..dtypes import bool as tf_bool
+from ..names import public_names
+from . import indexing_ops as choice_ops
+from .array_ops import expand_dims, reshape, squeeze
+from .array_ops import range as range_of
+from .indexing_ops import concat, from_start, gather
+from .math_ops import less, reduce_max
+
+# --- found by NumPy
+
+define("Where", on_values(lambda c: np.argwhere(c).astype(np.int64)), flows=False, host=True,
+       dtype=as_dtype("int64"), fresh=True, labels=("condition",),
+       shape=lambda c: (None, None if c.dims is None else len(c.dims)))  # fmt: skip
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """With x and y, x where the condition holds, else y; alone, the positions where it holds.
+
+    The gradient of the branch not taken is exactly 0. A condition that is a vector chooses among
+    the rows of x and y. Positions are rows of int64, one for each element that is not 0 or False.
+
+    >>> from pullback.compat import tf1 as tf
+    >>> with tf.Graph().as_default(), tf.Session() as session:
+    ...     x = tf.constant([0.0, 1.0])
+    ...     y = tf.where(x > 0, x * tf.log(x), tf.zeros_like(x))
+    ...     session.run([tf.gradients(y, x)[0], tf.where(x > 0)])
+    [array([0., 1.], dtype=float32), array([[1]])]
+    """
+    if x is None and y is None:
+        return apply("Where", condition, name=name)
+    return choice_ops.where(condition, x, y, name)
+
+
+where_v2 = where
+
+
+def _unique(x: Any, out_idx: Any) -> list[Any]:
+    _, first, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)  # as they come, not sorted
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    kind = out_idx.dtype
+    return [x[np.sort(first)], place[inverse].astype(kind), counts[order].astype(kind)]
+
+
+define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=True)
+
+
+def _found(x: Any, out_idx: Any, name: str | None) -> list[Any]:
+    x, kind = convert_to_tensor(x), as_dtype(out_idx)
+    if hasattr(x, "graph"):
+        with scope_of(name or "Unique", x) as scope:
+            outputs = ((x.dtype, (None,)), (kind, x.dims), (kind, (None,)))
+            op = x.graph.record("UniqueWithCounts", [x], {"out_idx": kind}, scope, *outputs)
+            return list(op.outputs)
+    made: list[Any] = apply("UniqueWithCounts", x, out_idx=kind)
+    return made
+
+
+_Unique = namedtuple("_Unique", "y idx")
+_Counted = namedtuple("_Counted", "y idx count")
+_TopK = namedtuple("_TopK", "values indices")
+
+
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> _Unique:
+    """The values of a vector, each once, as they come; and for each entry which one it is."""
+    return _Unique(*_found(x, out_idx, name)[:2])
+
+
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> _Counted:
+    """As `unique`, and how often each value comes."""
+    return _Counted(*_found(x, out_idx, name))
+
+
+def _argsort(values: Any, axis: int, descending: bool) -> Any:
+    return _core.cast(_core.argsort(values, axis, descending), np.dtype("int32"))
+
+
+define("ArgSort", _argsort, flows=False, domain="number", dtype=int32,
+       shape=shape_functions.unchanged, fresh=True)  # fmt: skip
+
+
+def _along_axis(x: Any, i: Any, axis: int) -> Any:
+    if len(x.shape) > 1:
+        return pb.take_along_axis(x, i, axis=axis)
+    # Along a second axis: the gradient of a sort is dense, not an IndexedSlices.
+    row = pb.take_along_axis(_core.expand_dims(x, 0), _core.expand_dims(i, 0), axis=1)
+    return _core.squeeze(row, (0,))
+
+
+define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims)
+
+
+def _descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"direction is 'ASCENDING' or 'DESCENDING', got {direction!r}")
+    return direction == "DESCENDING"
+
+
+def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
+            name: str | None = None) -> Any:  # fmt: skip
+    """The positions of the values in their order along an axis; equal ones stay as they were."""
+    down = _descending(direction)
+    return apply("ArgSort", values, axis=axis, descending=down, name=name or "argsort")
+
+
+def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+    """The values in their order along an axis; the gradient goes back to where they were."""
+    with scope_of(name or "sort", values) as scope:
+        x = convert_to_tensor(values)
+        order = argsort(x, axis, direction)
+        return apply("TakeAlongAxis", x, order, axis=axis, name=scope)
+
+
+def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> _TopK:
+    """The k largest entries along the last axis, the largest first, and their positions."""
+    with scope_of(name or "TopKV2", input):
+        x = convert_to_tensor(input)
+        dims = known_dims(x)
+        if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
+            raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
+        order = argsort(x, -1, "DESCENDING")[..., :k]
+        return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)
+
+
+def _in_top(predictions: Any, targets: Any, k: int) -> Any:
+    rows = _core.expand_dims(_core.cast(targets, np.dtype("int64")), -1)
+    own = pb.take_along_axis(predictions, rows, axis=-1)
+    above = _core.sum(_core.cast(predictions > own, np.dtype("int32")), -1, False)
+    return _core.logical_and(above < k, _core.isfinite(_core.squeeze(own, (-1,))))
+
+
+define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predictions", "targets"),
+       shape=shape_functions.without_last)  # fmt: skip
+
+
+def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) -> Any:
+    """Whether fewer than k predictions of a row are larger than that of its target."""
+    return apply("InTopK", predictions, targets, k=k, name=name)
+
+
+# --- gathered and scattered
+
+
+def places(indices: Any, dims: Any) -> tuple[Any, ...]:
+    """Rows of positions as an index of the axes that they name, in which none counts from the
+    end."""
+    depth = indices.shape[-1] if indices.shape else 0
+    if depth > len(dims) or not indices.shape:
+        raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {tuple(dims)}")
+    return tuple(from_start(indices[..., k], dims[k]) for k in np.arange(depth).tolist())
+
+
+def _gather_nd(params: Any, indices: Any) -> Any:
+    at = places(indices, params.shape)
+    return params[at] if at else _core.broadcast_to(params, indices.shape[:-1] + params.shape)
+
+
+def _gathered_shape(params: Any, indices: Any) -> Any:
+    if params.dims is None or not indices.dims or indices.dims[-1] is None:
+        return None
+    return (*indices.dims[:-1], *params.dims[indices.dims[-1] :])
+
+
+define("GatherNd", _gather_nd, labels=("params", "indices"), fresh=True, shape=_gathered_shape)
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
+    """The elements or slices of params at rows of positions."""
+    if batch_dims:
+        raise NotImplementedError("gather_nd: batch_dims is not part of pullback")
+    return apply("GatherNd", params, indices, name=name)
+
+
+def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
+    empty = _core.full(tuple(shape), _core.constant(0, updates.dtype))
+    return empty.at[places(indices, shape)].add(updates)
+
+
+define("ScatterNd", _scatter_nd, static=(2,), labels=("indices", "updates", "shape"), fresh=True,
+       dtype=1, domain="integer", shape=lambda i, u, s: shape_functions.of_value(s))  # fmt: skip
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+    """Zeros of a shape with the updates added at rows of positions."""
+    return apply("ScatterNd", indices, updates, shape, name=name)
+
+
+def boolean_mask(
+    tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None
+) -> Any:
+    """The entries at which the mask holds, along its axes, as one axis."""
+    with scope_of(name, tensor, mask):
+        x, m = convert_to_tensor(tensor), convert_to_tensor(mask, tf_bool)
+        dims, shape = known_dims(x), known_dims(m)
+        if shape is None or dims is None or not shape:
+            raise ValueError("boolean_mask: the ranks of tensor and mask must be known, from 1 on")
+        at = (axis or 0) % len(dims)
+        own = dims[at : at + len(shape)]
+        if any(None not in pair and pair[0] != pair[1] for pair in zip(own, shape, strict=True)):
+            raise ValueError(f"boolean_mask: a mask of shape {shape} for axes {own}")
+        if len(shape) > 1:
+            lengths = apply("Shape", x, out_type=int32)
+            x = reshape(x, concat([lengths[:at], [-1], lengths[at + len(shape) :]], 0))
+            m = reshape(m, [-1])
+        # Along a second axis: the gradient is dense, not an IndexedSlices.
+        chosen = gather(expand_dims(x, 0), reshape(where(m), [-1]), axis=at + 1)
+        return squeeze(chosen, [0])
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Any]:
+    """The entries of data by the number that `partitions` has for each."""
+    with scope_of(name or "DynamicPartition", data, partitions):
+        which = convert_to_tensor(partitions)
+        parts = np.arange(num_partitions).tolist()
+        return [boolean_mask(data, apply("Equal", which, i)) for i in parts]
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
+                  name: str | None = None) -> Any:  # fmt: skip
+    """For each length a row that begins with as many True, or 1."""
+    with scope_of(name or "SequenceMask", lengths):
+        n = convert_to_tensor(lengths)
+        longest = reduce_max(n) if maxlen is None else maxlen
+        places = cast(range_of(longest), as_dtype(n.dtype))
+        return cast(less(places, apply("ExpandDims", n, -1)), dtype)
+
+
+@row("ReverseV2", "tensor #axis", shape=lambda x, axis: x.dims)
+def reverse(x: Any, axis: Any) -> Any:
+    """The entries along these axes from the end."""
+    return pb.flip(x, axis)
+
+
+reverse_v2 = reverse
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Any:
+    """The permutation that takes back another."""
+    return argsort(x, name=name or "InvertPermutation")
+
+
+__all__ = [name for name in public_names(globals()) if name != "places"]

@@ -1,0 +1,151 @@
+"""Variables and tensors with some of their rows replaced or combined with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import _core
+from .._graph import mode
+from .._graph.create import apply, convert_to_tensor, operation, scope_of
+from .._graph.opdef import define, like
+from .._graph.operation import Operation
+from .._graph.tensor import as_core
+from ..dtypes import as_dtype
+from ..names import named, public_names
+from .order_ops import places
+
+
+def _at(x: Any, indices: Any, updates: Any, method: str, nd: bool) -> Any:
+    """x with some of its rows, or of its parts at rows of positions, combined with others."""
+    indices = places(indices, x.shape) if nd else indices
+    if method == "subtract":
+        updates, method = -updates, "add"
+    elif method == "divide":
+        updates, method = _core.constant(1, updates.dtype) / updates, "multiply"
+    return getattr(x.at[indices], method)(updates)
+
+
+def _run_scatter(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    variable, method = op.attrs["variable"], op.attrs["method"]
+    new = run.assign(
+        variable, _at(run.current(variable), inputs[0], inputs[1], method, op.attrs["nd"])
+    )
+    run.mark(op, [variable])
+    return [_core.stop_gradient(new)]
+
+
+define("Scatter", execute=_run_scatter, flows=False)
+
+
+def _scattering(name: str, method: str, text: str, nd: bool = False) -> Callable[..., Any]:
+    def function(
+        ref: Any, indices: Any, updates: Any, use_locking: Any = name == "update",
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        dtype = as_dtype(ref.dtype)
+        if mode.executing_eagerly():
+            rows, given = convert_to_tensor(indices), convert_to_tensor(updates, dtype)
+            return ref.assign(_at(ref.read(), as_core(rows), as_core(given), method, nd))
+        with scope_of(name or public, ref) as scope:
+            inputs = [convert_to_tensor(indices), convert_to_tensor(updates, dtype)]
+            attrs = {"variable": ref, "method": method, "nd": nd}
+            output = (dtype, ref.handle.dims)
+            record = ref.graph.record("Scatter", inputs, attrs, scope, output, kind=kind)
+            return record.outputs[0]
+
+    public = f"scatter_nd_{name}" if nd else f"scatter_{name}"
+    kind = f"Scatter{'Nd' * nd}{name.capitalize()}"
+    where = "what is at rows of positions" if nd else "rows"
+    doc = f"An operation that {text} {where} of a variable; its output is the new value."
+    return named(function, public, doc)
+
+
+scatter_update = _scattering("update", "set", "replaces")
+scatter_add = _scattering("add", "add", "adds to")
+scatter_sub = _scattering("sub", "subtract", "subtracts from")
+scatter_mul = _scattering("mul", "multiply", "multiplies")
+scatter_div = _scattering("div", "divide", "divides")
+scatter_nd_update = _scattering("update", "set", "replaces", nd=True)
+scatter_nd_add = _scattering("add", "add", "adds to", nd=True)
+scatter_nd_sub = _scattering("sub", "subtract", "subtracts from", nd=True)
+scatter_max = _scattering("max", "max", "takes the larger of new ones and")
+scatter_min = _scattering("min", "min", "takes the smaller of new ones and")
+
+
+def _tensor_scattering(name: str, method: str, text: str) -> Callable[..., Any]:
+    return operation(
+        f"TensorScatter{name.capitalize()}",
+        lambda x, indices, updates: _at(x, indices, updates, method, True),
+        "tensor indices updates", f"A tensor with updates {text} at rows of positions.",
+        f"tensor_scatter_{name}", shape=lambda x, *rest: x.dims, fresh=True,
+    )  # fmt: skip
+
+
+tensor_scatter_update = _tensor_scattering("update", "set", "put")
+tensor_scatter_add = _tensor_scattering("add", "add", "added")
+tensor_scatter_sub = _tensor_scattering("sub", "subtract", "subtracted")
+tensor_scatter_nd_update = tensor_scatter_update
+tensor_scatter_nd_add = tensor_scatter_add
+tensor_scatter_nd_sub = tensor_scatter_sub
+
+
+def _segments(name: str, function: Callable[..., Any], text: str) -> Callable[..., Any]:
+    def compute(data: Any, segment_ids: Any, num_segments: int) -> Any:
+        rest = data.shape[len(segment_ids.shape) :]
+        if data.shape[: len(segment_ids.shape)] != segment_ids.shape:
+            raise ValueError(f"segment_ids of shape {segment_ids.shape} for data of {data.shape}")
+        rows = _core.reshape(segment_ids, (-1,))
+        return function(_core.reshape(data, (-1, *rest)), rows, num_segments, rest)
+
+    return operation(
+        f"UnsortedSegment{name.capitalize()}", compute, "data segment_ids #num_segments",
+        f"{text} of the entries that have the same segment.", f"unsorted_segment_{name}",
+        domain="number", fresh=True,
+    )  # fmt: skip
+
+
+def _sums(data: Any, rows: Any, count: int, rest: Any) -> Any:
+    return _core.full((count, *rest), _core.constant(0, data.dtype)).at[rows].add(data)
+
+
+def _means(data: Any, rows: Any, count: int, rest: Any) -> Any:
+    one = _core.constant(1, data.dtype)
+    ones = _core.full((rows.shape[0], *(1 for _ in rest)), one)
+    sizes = _sums(ones, rows, count, tuple(1 for _ in rest))
+    return _sums(data, rows, count, rest) / _core.maximum(sizes, one)
+
+
+def _extremes(method: str) -> Callable[..., Any]:
+    def extremes(data: Any, rows: Any, count: int, rest: Any) -> Any:
+        limits = np.iinfo(data.dtype) if data.dtype.kind in "iu" else np.finfo(data.dtype)
+        edge = limits.min if method == "max" else limits.max  # where a segment is empty
+        return getattr(_core.full((count, *rest), like(data, edge)).at[rows], method)(data)
+
+    return extremes
+
+
+unsorted_segment_max = _segments("max", _extremes("max"), "The largest")
+unsorted_segment_min = _segments("min", _extremes("min"), "The smallest")
+unsorted_segment_sum = _segments("sum", _sums, "Sums")
+unsorted_segment_mean = _segments("mean", _means, "Means")
+
+
+def _sorted_segments(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def segments(data: Any, segment_ids: Any, name: str | None = None) -> Any:
+        with scope_of(name or public, data, segment_ids) as scope:
+            ids = convert_to_tensor(segment_ids)
+            last = apply("StridedSlice", ids, key=(-1,))
+            return function(data, ids, apply("AddV2", last, 1), name=scope)
+
+    public = f"segment_{name}"
+    doc = f"`unsorted_segment_{name}` of segments that are sorted."
+    return named(segments, public, doc)
+
+
+segment_sum = _sorted_segments("sum", unsorted_segment_sum)
+segment_mean = _sorted_segments("mean", unsorted_segment_mean)
+
+__all__ = public_names(globals())

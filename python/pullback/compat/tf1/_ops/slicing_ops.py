@@ -1,0 +1,191 @@
+"""Slices by begin and size, grids, rolls and bands under TensorFlow's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pullback as pb
+
+from .... import _core
+from .._graph import shape_functions
+from .._graph.conversion import as_static
+from .._graph.create import (
+    apply,
+    cast,
+    convert_to_tensor,
+    is_tensor,
+    known_dims,
+    operation,
+    row,
+    scope_of,
+)
+from .._graph.opdef import define
+from .._graph.shapes import TensorShape
+from ..dtypes import as_dtype, int32
+from ..names import public_names, taking
+from .array_ops import reshape
+from .indexing_ops import from_start
+from .math_ops import argmax, argmin, matmul
+
+_Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
+
+
+def _window(x: Any, first: Any, axis: int, count: int) -> Any:
+    along = np.arange(count, dtype=first.dtype)
+    at = from_start(first + _core.constant(along), x.shape[axis])
+    # Under another axis: what is taken along the first has rows as its gradient.
+    return _core.take(_core.expand_dims(x, 0), at, axis + 1)[0]
+
+
+# A position is no part of the shape, so it may be another one in each run.
+define(
+    "Slice",
+    _window,
+    labels=("input", "begin"),
+    fresh=True,
+    shape=lambda x, first, axis, count: x.dims and (*x.dims[:axis], count, *x.dims[axis + 1 :]),
+)
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """So many entries from `begin` along each axis; -1 for all that are left."""
+    x = convert_to_tensor(input_)
+    dims = known_dims(x)
+    if dims is None:
+        raise ValueError(f"slice: the rank of {x!r} must be known")
+    starts, counts = (
+        v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v) for v in (begin, size)
+    )
+    with scope_of(name or "Slice", x):
+        key = []
+        for axis in np.arange(len(dims)).tolist():
+            first, count = starts[axis], counts[axis]
+            rest = not is_tensor(count) and count == -1
+            if is_tensor(first) and not rest and not is_tensor(count):
+                x = apply("Slice", x, first, axis=axis, count=count)
+                first = 0
+            key.append(_Bounds(first, None if rest else first + count))
+        return x[tuple(key)]
+
+
+def strided_slice(
+    input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
+    ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """`input_[begin:end:strides]` along each axis; the bits of a mask are the axes it is about."""
+    first, last = as_static(begin), as_static(end)
+    steps = [1] * len(first) if strides is None else as_static(strides)
+    key: list[Any] = []
+    for i, (a, b, step) in enumerate(zip(first, last, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            key.append(Ellipsis)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            key.append(a)
+        else:
+            bounds = (None if begin_mask & bit else a, None if end_mask & bit else b, step)
+            key.append(_Bounds(*bounds))
+    with scope_of(name or "StridedSlice", input_):
+        return convert_to_tensor(input_)[tuple(key)]
+
+
+define("Meshgrid", lambda *xs, indexing: list(pb.meshgrid(*xs, indexing=indexing)), fresh=True,
+       shape=lambda *xs, indexing: [(None,) * len(xs)] * len(xs), labels=())  # fmt: skip
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
+    """Grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
+    indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError(f"meshgrid: unknown argument {', '.join(sorted(kwargs))}")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
+    with scope_of(name, *args):
+        xs = [reshape(convert_to_tensor(x), [-1]) for x in args]
+        made = apply("Meshgrid", *xs, indexing=indexing)
+        return made if isinstance(made, list) else [made]
+
+
+@row("Roll", "input #shift #axis", shape=shape_functions.unchanged)
+def roll(x: Any, shift: Any, axis: Any) -> Any:
+    """The entries moved along axes, round the end."""
+    return pb.roll(x, shift, axis)
+
+
+@row(
+    "MatrixBandPart", "input #num_lower #num_upper", domain="number",
+    shape=shape_functions.unchanged, fresh=False,
+)  # fmt: skip
+def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
+    """Matrices with zeros outside a band around the diagonal; -1 for a whole triangle."""
+    x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
+    return x if num_upper < 0 else pb.tril(x, k=num_upper)
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """The tensor, of which a shape is known; ValueError if it has another, also in a run."""
+    wish = TensorShape(shape)
+    return apply("EnsureShape", x, name=name, shape=tuple(wish.as_list()))
+
+
+def _ensured(x: Any, shape: Any) -> Any:
+    if not TensorShape(x.shape).is_compatible_with(shape):
+        raise ValueError(f"expected shape {TensorShape(shape)}, got {tuple(x.shape)}")
+    return _core.identity(x)
+
+
+operation(
+    "EnsureShape", _ensured, "x shape=None", "", fresh=True,
+    shape=lambda x, shape: TensorShape(x.dims).merge_with(shape)._dims,
+)  # fmt: skip
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape of what two tensors of these shapes give; ValueError if they do not fit."""
+    pair = [TensorShape(s) for s in (shape_x, shape_y)]
+    return TensorShape(shape_functions.broadcast_dims(*(s._dims for s in pair)))
+
+
+def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Any]:
+    """The shapes of several tensors."""
+    with scope_of(name or "ShapeN", *input):
+        return [apply("Shape", x, out_type=out_type) for x in input]
+
+
+def _older(public: str, function: Any) -> Any:
+    def position(input: Any, dimension: Any, **given: Any) -> Any:
+        return function(input, dimension, **given)
+
+    arguments = "input dimension output_type='int64' name=None"
+    return taking(arguments, public, f"`{function.__name__}`.")(position)
+
+
+arg_max, arg_min = _older("arg_max", argmax), _older("arg_min", argmin)
+
+
+def confusion_matrix(
+    labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
+    name: str | None = None, weights: Any = None,
+) -> Any:  # fmt: skip
+    """How often, or with which weight, each label (a row) was predicted as each class."""
+    if num_classes is None:
+        raise NotImplementedError("confusion_matrix: give num_classes")
+    with scope_of(name or "confusion_matrix", labels, predictions):
+        kind = as_dtype("float64")
+        truth, guess = (
+            apply("OneHot", reshape(convert_to_tensor(v), [-1]), num_classes,
+                  convert_to_tensor(1.0, kind), convert_to_tensor(0.0, kind), axis=-1)
+            for v in (labels, predictions)
+        )  # fmt: skip
+        if weights is not None:
+            truth = truth * reshape(cast(convert_to_tensor(weights), kind), [-1, 1])
+        counted = matmul(truth, guess, transpose_a=True)
+        return cast(apply("Round", counted), dtype) if weights is None else cast(counted, dtype)
+
+
+__all__ = public_names(globals())

@@ -1,0 +1,1 @@
+"""Sessions: from the records of a graph to values."""

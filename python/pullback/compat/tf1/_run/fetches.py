@@ -1,0 +1,163 @@
+"""What `Session.run` is asked for and given: nests of fetches, and feeds checked one by one.
+
+While debugging, what left a graph by a run and may come back as numbers is kept for pb.explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .... import _core
+from ...._explain.ancestry import Place
+from .._graph.graph import Graph
+from .._graph.operation import Operation
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.texts import decoded, encoded
+from .._ops.indexed_slices import IndexedSlices, IndexedSlicesValue, mapped
+from ..dtypes import string
+
+
+def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
+    """The tensors and operations in a nest."""
+    leaves: list[Tensor | Operation] = []
+    mapped(lambda fetch: leaves.append(_element(graph, fetch)), fetches)
+    return leaves
+
+
+def _element(graph: Graph, fetch: Any) -> Any:
+    if fetch is None:
+        raise TypeError(
+            "a fetch is None, which has no value; a gradient is None where there is no "
+            "differentiable path"
+        )
+    try:
+        return graph.as_graph_element(fetch)
+    except TypeError:
+        raise TypeError(
+            f"a fetch is a {type(fetch).__name__}, {fetch!r:.60}; expected tensors, operations, "
+            "variables, names, or a list, tuple or dict of these"
+        ) from None
+
+
+def as_value(element: Tensor | Operation, result: Any) -> Any:
+    """A result as NumPy gives it: scalars as NumPy scalars, arrays as writable copies."""
+    if isinstance(element, Operation):
+        return None
+    array = result.numpy()
+    if element.dtype == string:
+        return decoded(array)
+    return array[()] if array.ndim == 0 else array.copy()
+
+
+def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """What is fed, tensor by tensor, where a key may be a nest of tuples."""
+    if isinstance(key, IndexedSlices):
+        key = tuple(x for x in (key.values, key.indices, key.dense_shape) if x is not None)
+        value = value[: len(key)] if isinstance(value, IndexedSlicesValue) else value
+    if not isinstance(key, tuple):
+        yield key, value
+    elif isinstance(value, (tuple, list)) and len(value) == len(key):
+        for inner in zip(key, value, strict=True):
+            yield from _entries(*inner)
+    else:
+        raise ValueError(f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}")
+
+
+def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[Any, Any]]]:
+    """The fed tensors and their values as arrays of the right dtype, in the order given."""
+    if feed_dict is None:
+        return []
+    if not isinstance(feed_dict, Mapping):
+        raise TypeError(f"feed_dict must be a dict of tensor to value, got {feed_dict!r:.60}")
+    entries = [e for item in feed_dict.items() for e in _entries(*item)]
+    tensors = [fed_tensor(graph, key) for key, _ in entries]
+    arrays = (feed_array(x, value) for x, (_, value) in zip(tensors, entries, strict=True))
+    return list(dict(zip(tensors, arrays, strict=True)).items())
+
+
+def fed_tensor(graph: Graph, key: Any) -> Tensor:
+    try:
+        # A variable stands for its handle, so that all its reads see what is fed.
+        tensor = graph.as_graph_element(getattr(key, "handle", key))
+        if isinstance(tensor, Tensor):
+            return tensor
+        error: Any = "it is an operation"
+    except (TypeError, ValueError) as failure:
+        error = failure
+    raise TypeError(f"cannot interpret feed_dict key {key!r:.60} as a tensor: {error}")
+
+
+def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
+    """A fed value as an array; TypeError and ValueError as TensorFlow raises them."""
+    if isinstance(value, (Tensor, _core.Tensor, _core.Variable)) or hasattr(value, "_as_tensor"):
+        raise TypeError(
+            f"the value of a feed cannot be a tensor: '{tensor.name}' was fed {value!r:.60}; "
+            "run it and feed the result"
+        )
+    wish = tensor.dtype.dtype
+    if tensor.dtype == string:
+        value = encoded(value)
+    if isinstance(value, np.ndarray) and value.dtype == wish:
+        array = value
+    else:
+        try:
+            array = np.asarray(value, dtype=wish)
+        except (ValueError, TypeError, OverflowError) as error:
+            kind = ValueError if isinstance(error, ValueError) else TypeError
+            raise kind(
+                f"cannot feed '{tensor.name}', which is {tensor.dtype.name} of shape "
+                f"{tensor.shape}: {error}"
+            ) from None
+    dims = tensor.dims
+    if dims is None or array.shape == dims:
+        return array
+    fits = (d is None or d == n for d, n in zip(dims, array.shape, strict=False))
+    if len(dims) != array.ndim or not all(fits):
+        raise ValueError(
+            f"cannot feed value of shape {array.shape} for tensor '{tensor.name}', which has "
+            f"shape {tensor.shape}"
+        )
+    return array
+
+
+_MOST, _LARGEST = 256, 10_000  # looks that are kept, and elements of one
+
+
+class Look(NamedTuple):
+    """A tensor that was fetched, its value, where, and how many operations there were."""
+
+    tensor: Tensor
+    value: Any
+    place: Place | None
+    operations: int
+
+
+def note_run(graph: Any, feeds: Iterable[Any], elements: Iterable[Any], values: list[Any]) -> None:
+    """Keeps what a run has answered, and which of its feeds were answers before."""
+    for tensor, array in feeds:
+        graph.fed_looks[tensor] = [look for look in graph.looks if _same(look.value, array)]
+    site = _core.current_site()
+    place = None if site is None else Place(*site)
+    for element, value in zip(elements, values, strict=True):
+        if isinstance(element, Tensor) and np.size(value) <= _LARGEST:
+            look = Look(element, np.array(value), place, len(graph.get_operations()))
+            graph.looks = [*graph.looks[1 - _MOST :], look]
+
+
+def _same(fetched: Any, array: Any) -> bool:
+    """Whether a value is one that was fetched; 0 and 1 are everywhere."""
+    if fetched.shape != array.shape or fetched.dtype.kind != array.dtype.kind:
+        return False
+    telling = fetched.size > 1 or (fetched.size == 1 and fetched.item() not in (0, 1))
+    return telling and bool((fetched == array).all())
+
+
+def looks_behind(x: Tensor) -> list[Look]:
+    """The fetched values that a placeholder was fed last, or that a constant may come from."""
+    if x.op.type != "Const":
+        return list(x.graph.fed_looks.get(x, []))
+    array = x.op.attrs["value"].numpy()
+    looks = (look for look in x.graph.looks if look.operations <= x.op.number)
+    return [look for look in looks if _same(look.value, array)]

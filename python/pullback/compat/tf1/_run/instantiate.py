@@ -1,0 +1,371 @@
+"""From records to core tensors: one run of some fetches, traced once and replayed.
+
+The records that the fetches need are instantiated in order of creation inside a core Trace. Fed
+tensors are arguments wherever they are, so constants, intermediates and gradients can be fed.
+Variables are read as they were before the run; a read that depends on an assignment of the run sees
+the new value. What must happen in Python (printing) is kept for after the replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+from .... import _core
+from .._graph.conversion import as_static
+from .._graph.opdef import build, pull_through
+from .._graph.operation import Operation
+from .._graph.tensor import SymbolicTensor as Tensor
+from .._graph.tensor import ancestors, argument, opaque
+from ..errors import FailedPreconditionError, InvalidArgumentError, OpError
+
+
+class Unwritten(ValueError):
+    """Something is read that was not written yet."""
+
+
+class WantsValues(Exception):
+    """Something that cannot be traced."""
+
+
+@dataclass(eq=False)
+class Slot:
+    """A variable's value in one session."""
+
+    core: Any = None  # a core Variable, once anything was assigned
+    initialized: bool = False
+    lock: Any = field(default_factory=RLock, repr=False)  # for the place of an iterator
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What is known about a fed value when a program is made."""
+
+    tensor: Tensor
+    shape: tuple[int, ...]
+    value: Any = None  # where the program depends on the value itself: axes, shapes
+
+
+@dataclass(eq=False)
+class Program:
+    """Some fetches under one feed signature, ready to run again and again."""
+
+    trace: Any
+    fetched: int
+    reads: list[tuple[Slot, Any]]  # must hold this core variable when the run begins
+    assigned: list[tuple[Slot, Any]]
+    effects: list[tuple[Callable[..., None], int]]  # with how many of the trailing outputs
+    arguments: list[bool]  # which feeds are arguments
+
+    def is_valid(self) -> bool:
+        """Whether the session's variables are still those that were traced."""
+        return all(slot.core is core and slot.initialized for slot, core in self.reads)
+
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        arguments = [value for value, used in zip(values, self.arguments, strict=True) if used]
+        try:
+            results = self.trace.replay(arguments)
+        except (IndexError, ZeroDivisionError, ValueError) as error:
+            raise InvalidArgumentError(None, str(error)) from None
+        for slot, core in self.assigned:
+            slot.core, slot.initialized = core, True
+        start = self.fetched
+        for effect, count in self.effects:
+            effect(*results[start : start + count])
+            start += count
+        return list(results[: self.fetched])
+
+
+def needed_operations(
+    fetches: Iterable[Any], fed: set[Tensor]
+) -> tuple[list[Operation], set[Operation]]:
+    """What must be built for these fetches, oldest first; and what of it must have a value.
+
+    The rest is only differentiated: it may turn out that the gradient does not depend on it. So
+    what it waits for is not among it.
+    """
+    strict: set[Operation] = set()
+    pending = [
+        item if isinstance(item, Operation) else item.op
+        for item in fetches
+        if isinstance(item, Operation) or item not in fed
+    ]
+    lazy: list[Operation] = []
+    while pending:
+        op = pending.pop()
+        if op in strict:
+            continue
+        strict.add(op)
+        seen = op.inputs
+        if op.type == "SymbolicGradient":
+            differentiated = op.attrs["ys"] + op.attrs["xs"]
+            lazy.extend(x.op for x in seen[:differentiated] if x not in fed)
+            lazy.extend(x.op for x in _behind_feeds(op, fed))
+            seen = seen[differentiated:]
+        pending.extend(x.op for x in seen if x not in fed)
+        pending.extend(op.control_inputs)
+    every = set(strict)
+    while lazy:
+        op = lazy.pop()
+        if op not in every:
+            every.add(op)
+            lazy.extend(x.op for x in op.inputs if x not in fed)
+            if op.type == "SymbolicGradient":
+                lazy.extend(x.op for x in _behind_feeds(op, fed))
+    return sorted(every, key=lambda op: op.number), strict
+
+
+def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
+    """What the gradient passes below tensors that are fed: a feed never cuts a path."""
+    if not any(x.op.inputs for x in fed):
+        return []
+    n, m = record.attrs["ys"], record.attrs["xs"]
+    reached = set(record.inputs[n : n + m])
+    below: list[Tensor] = []
+    for op in ancestors(record.inputs[:n]):
+        if any(x in reached for x in op.inputs):
+            reached.update(op.outputs)
+            if any(out in fed for out in op.outputs):
+                below.extend([op.outputs[0], *op.inputs])
+    return below
+
+
+def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tensor]:
+    """The fed tensors whose values are read while building: axes and shapes depend on them."""
+    fed = set(feeds)
+    wanted: set[Tensor] = set()
+    pending = list(ops)
+    while pending:
+        op = pending.pop()
+        for piece in op.attrs.get("bodies", ()):
+            pending.extend(piece.ops)
+        row = op.definition
+        static = row.which_static(op.inputs)
+        wanted.update(x for x, fixed in zip(op.inputs, static, strict=True) if fixed)
+        reads_values = row.type not in ("Shape", "Size", "Rank", "AllAxes")
+        if reads_values and any(out in wanted for out in op.outputs):
+            wanted.update(op.inputs)
+    return wanted & fed
+
+
+def make_program(
+    fetches: Sequence[Any], feeds: Sequence[Feed], make_run: Callable[[], Run]
+) -> Program | None:
+    """Traces the fetches, a list of tensors and operations of one graph. None if they turn out to
+    need a Python function that wants values."""
+    used: list[Operation] = []
+    while True:
+        run = make_run()
+        run.trace.open()
+        run.watcher.start()
+        try:
+            outputs = run.all(fetches, feeds, used)
+            late = run.used_after_all(outputs)
+        except WantsValues:
+            run.trace.abandon()
+            return None
+        except BaseException:
+            run.trace.abandon()
+            raise
+        finally:
+            run.watcher.stop()
+        if not late:
+            break
+        run.trace.abandon()
+        used += late
+    try:
+        run.trace.close(outputs)
+    except RuntimeError:
+        if run.hollow:  # the gradient depends on it after all
+            raise run.hollow[0] from None
+        raise
+    slot_of = run.slot_of
+    reads = [(slot_of(variable), core) for variable, (core, _) in run.snapshots.items()]
+    assigned = [(slot_of(variable), core) for variable, core in run.assigned.items()]
+    effects = [(function, len(inputs)) for function, inputs in run.effects]
+    arguments = [feed.value is None for feed in feeds]
+    return Program(run.trace, len(fetches), reads, assigned, effects, arguments)
+
+
+@dataclass(eq=False)
+class Run:
+    """The state of one instantiation; what `execute` of a row gets."""
+
+    slot_of: Callable[[Any], Slot]
+    looks: bool = field(default=False, kw_only=True)  # whether values can be looked at
+    trace: Any = field(default_factory=_core.Trace)
+    # Watched constants are tracked, so that gradients can be asked about them.
+    watcher: Any = field(default_factory=lambda: _core.Tape(False))
+    values: MutableMapping[Tensor, Any] = field(default_factory=dict)
+    fed: dict[Tensor, Any] = field(default_factory=dict)
+    strict: set[Operation] = field(default_factory=set)
+    hollow: list[Exception] = field(default_factory=list)  # for each value that is missing
+    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> what it was before
+    assigned: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
+    behind: MutableMapping[Operation, frozenset[Any]] = field(default_factory=dict)
+    effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
+    cut: list[Any] = field(default_factory=list)  # what gradients inside a body do not pass
+    kind: Any = None  # of the runs of bodies; see body.py
+
+    def all(
+        self, fetches: Sequence[Any], feeds: Sequence[Feed], used: Sequence[Operation]
+    ) -> list[Any]:
+        for feed in feeds:
+            if feed.value is None:
+                core = self.trace.argument(feed.tensor.dtype, feed.shape, False)
+            else:
+                core = _core.constant(feed.value, feed.tensor.dtype)
+                self.watcher.watch(core)
+            self.fed[feed.tensor] = self.values[feed.tensor] = core
+        ops, self.strict = needed_operations([*fetches, *used], set(self.fed))
+        for op in ops:
+            self._instantiate(op)
+        outputs = [self._fetched(item) for item in fetches]
+        return outputs + [x for _, inputs in self.effects for x in inputs]
+
+    def used_after_all(self, outputs: list[Any]) -> list[Operation]:
+        """What is differentiated, and waits for others that do not run, but has a value that the
+        run uses: the others must run too."""
+        waiting = (op for op in self.behind if op not in self.strict and op.control_inputs)
+        values = [x for op in waiting for x in op.outputs]
+        results = outputs + [self._latest(variable) for variable in self.assigned]
+        under = _core.computed_from(results, [self.values[x] for x in values])
+        return [*dict.fromkeys(x.op for x, is_used in zip(values, under, strict=True) if is_used)]
+
+    def _fetched(self, item: Any) -> Any:
+        if isinstance(item, Operation):
+            return _core.constant(0)  # its value is None
+        value = self.values[item]
+        if value is None:
+            raise self._uninitialized(item.op.attrs["variable"])
+        return value
+
+    def _instantiate(self, op: Operation) -> None:
+        self.behind[op] = self._behind(op)
+        inputs = [self.values[x] for x in op.inputs]
+        try:
+            outs = self._outputs(op, inputs)
+        except (ValueError, IndexError, RuntimeError) as error:
+            idle = op.definition.host and op not in self.strict
+            if idle or isinstance(error, OpError):
+                if op in self.strict or not op.outputs or not op.outputs[0].is_static:
+                    raise
+                # Perhaps the gradient does not depend on it: a tensor that nobody gives a value,
+                # nor a derivative.
+                self.hollow.append(error)
+                under = [x for x in inputs if x is not None]
+                outs = [opaque(under, x.dtype, x.dims or ()) for x in op.outputs]
+            else:
+                shapes = ", ".join(f"'{x.name}' {self.values[x].shape}" for x in op.inputs)
+                raise InvalidArgumentError(
+                    op, f"{op.type} '{op.name}': {error}; inputs: {shapes or 'none'}"
+                ) from None
+        for tensor, value in zip(op.outputs, outs, strict=True):
+            if tensor in self.fed:
+                value = self._in_place_of(op, tensor, self.fed[tensor], inputs)
+            if value is not None and not _core.is_tracked(value):
+                self.watcher.watch(value)
+            self.values[tensor] = value
+
+    def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        row = op.definition
+        if row.host and not self.looks:
+            raise WantsValues
+        if row.execute is not None:
+            outs: list[Any] = row.execute(self, op, inputs)
+            return outs
+        outs = build(row, self._arguments(op, inputs), op.attrs)
+        # What the core must not differentiate; backprop.py calls the rules of programs.
+        own = op.has_own_rule or not row.flows
+        return [_core.stop_gradient(out) for out in outs] if own else outs
+
+    def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
+        static = op.definition.which_static(inputs)
+        return [as_static(x) if fixed else x for x, fixed in zip(inputs, static, strict=True)]
+
+    def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
+        """A fed value in the place of an output: its gradient is the operation's own."""
+        row = op.definition
+        args = self._arguments(op, inputs)
+        tensors = row.tensors(args)
+        if not row.flows or op.has_own_rule or not tensors or any(x is None for x in tensors):
+            return fed
+
+        def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
+            mixed = row.with_tensors(args, ins)
+            answers = pull_through(row, op.attrs, mixed, outs, cotangents, out.index)
+            return answers + [None] * (len(ins) - len(answers))
+
+        if row.execute is not None and op.type != "ReadVariableOp":
+            return fed
+        return _core.custom([fed], tensors, _core.Rule(rule, op.type))[0]
+
+    # --- variables
+
+    def _behind(self, op: Operation) -> frozenset[Any]:
+        """The variables whose assignments in this run come before an operation."""
+        sets = {self.behind[x.op] for x in op.inputs if x.op in self.behind}
+        sets.update(self.behind[c] for c in op.control_inputs if c in self.behind)
+        sets.discard(frozenset())
+        return frozenset().union(*sets) if len(sets) != 1 else next(iter(sets))
+
+    def peek(self, variable: Any) -> Any:
+        """The value before the run, or None if there is none."""
+        slot = self.slot_of(variable)
+        if variable not in self.snapshots and slot.initialized:
+            # Before any assignment of this run: the trace gives the value from outside.
+            self.snapshots[variable] = (slot.core, slot.core.read())
+        return self.snapshots.get(variable, (None, None))[1]
+
+    def read(self, variable: Any, op: Operation) -> Any:
+        """What a read operation sees."""
+        handle = self.values[variable.handle]
+        if variable in self.behind[op]:
+            value = self._latest(variable)
+        elif self.peek(variable) is None and variable.handle not in self.fed:
+            if op in self.strict:
+                raise self._uninitialized(variable)
+            self.hollow.append(self._uninitialized(variable))
+            value = argument(handle.dtype, handle.shape)
+        else:
+            return _core.identity(handle)
+        # Another value, or none; its gradient is the variable's all the same.
+        rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
+        return _core.custom([value], [handle], rule)[0]
+
+    def current(self, variable: Any) -> Any:
+        """The value after the assignments so far."""
+        if variable in self.assigned:
+            return self._latest(variable)
+        value = self.peek(variable)
+        if value is None:
+            raise self._uninitialized(variable)
+        return value
+
+    def _latest(self, variable: Any) -> Any:
+        """What this run has assigned."""
+        return self.assigned[variable].read()
+
+    def assign(self, variable: Any, value: Any) -> Any:
+        """Assigns when the run succeeds; gives the new value."""
+        self.peek(variable)
+        core = self.assigned.get(variable, self.slot_of(variable).core)
+        if core is None or core.shape != value.shape:
+            zero = _core.full(value.shape, _core.constant(0, value.dtype))
+            core = _core.slot_variable(zero, variable.op.name)
+        core.assign(value)
+        self.assigned[variable] = core
+        return value
+
+    def mark(self, op: Operation, variables: Iterable[Any]) -> None:
+        """Says that an operation has assigned these, for what comes after it."""
+        self.behind[op] = self.behind[op].union(variables)
+
+    def _uninitialized(self, variable: Any) -> FailedPreconditionError:
+        text = (
+            f"Attempting to use uninitialized value {variable.op.name}: the variable has no value "
+            "in this session; run tf.global_variables_initializer() first, made after the variable"
+        )
+        return FailedPreconditionError(variable.op, text)

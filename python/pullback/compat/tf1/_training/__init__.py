@@ -1,0 +1,1 @@
+"""Optimizers, learning rates, moving averages, and saved variables and graphs."""

@@ -1,0 +1,395 @@
+"""What the optimizers share: compute_gradients, apply_gradients, minimize, and their slots.
+
+In graph mode the update of a variable is one operation, whose inputs are the gradient and the
+hyper-parameters; it reads and assigns the variable and its slots. In eager mode the same is done at
+once. The rules are the main namespace's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .... import _core
+from ...._base import last_query
+from ....optimizers._row_updates import update_rows
+from ....optimizers._update_rules import Rule
+from .._gradients.backprop import gradients
+from .._gradients.tape import GradientTape
+from .._graph import mode
+from .._graph.create import convert_to_tensor, in_dtype, is_tensor
+from .._graph.graph import Graph, GraphKeys, get_default_graph
+from .._graph.opdef import define
+from .._graph.operation import Operation, operation_of
+from .._graph.tensor import as_core
+from .._ops.array_ops import constant, fill
+from .._ops.grouping import tuple as gated
+from .._ops.indexed_slices import IndexedSlices
+from .._variables.variables import Variable
+from ..dtypes import as_dtype
+from ..names import bind, signature_of
+from . import optimizer_hooks as hooks
+from .optimizer_hooks import OptimizerHooks
+
+
+class Optimizer(OptimizerHooks):
+    """The base of all optimizers.
+
+    A class says what it needs: its `rule`; the `arguments` it is made with, of which the rule gets
+    all but `use_locking` and `name`: numbers, tensors, functions or flags; `slots`, for each name
+    that TensorFlow has for a part of the rule's state the rule's own and how it starts, as a number
+    or the name of an argument; and `powers`, variables that hold a power of an argument. A class
+    of a program has no rule; it defines `_apply_dense` and what else `OptimizerHooks` names.
+    """
+
+    GATE_NONE = 0
+    GATE_OP = 1
+    GATE_GRAPH = 2
+    rule: Rule | None = None
+    arguments = "use_locking name"
+    slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
+    _run: _AtOnce | None = None  # the step in eager mode
+    positive = ""  # an argument that must be above 0
+    powers: Mapping[str, str] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        cls.__signature__ = signature_of(cls.arguments)
+
+    __signature__ = signature_of(arguments)
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        given = bind(self.__signature__, type(self).__name__, args, keywords)
+        del given["use_locking"]
+        self._name = given.pop("name")
+        if not self._name:
+            raise ValueError("an optimizer needs a name that is not empty")
+        defaults = self.__signature__.parameters
+        self._hyper = {
+            key: bool(x) if isinstance(defaults[key].default, bool) else x
+            for key, x in given.items()
+        }
+        self._slots: dict[str, dict[Any, Any]] = {}
+        self._non_slots = {}
+        if self.positive:
+            self._check(self.positive, "above 0", lambda x: x > 0)
+
+    def get_name(self) -> str:
+        return str(self._name)
+
+    def minimize(
+        self, loss: Any, global_step: Any = None, var_list: Any = None, gate_gradients: int = 1,
+        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
+        name: str | None = None, grad_loss: Any = None,
+    ) -> Any:  # fmt: skip
+        """An operation that makes one step: `compute_gradients`, then `apply_gradients`.
+
+        ValueError if no variable has a gradient; it lists them all, and why.
+        """
+        pairs = self.compute_gradients(  # by keywords: a class of a program takes them in its order
+            loss, var_list=var_list, gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss,
+        )  # fmt: skip
+        if all(g is None for g, _ in pairs):
+            raise ValueError(hooks.no_gradients([v for _, v in pairs], loss))
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
+
+    def compute_gradients(
+        self, loss: Any, var_list: Any = None, gate_gradients: int = 1,
+        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> list[tuple[Any, Any]]:  # fmt: skip
+        """Pairs of gradient and variable; the gradient is None where there is no path to the loss.
+
+        `loss` is a tensor, or a function without arguments that returns it (which eager mode
+        needs). Without `var_list` the variables are the graph's trainable ones, or those that the
+        function reads.
+        """
+        if gate_gradients not in (0, 1, 2):
+            raise ValueError(
+                f"gate_gradients must be Optimizer.GATE_NONE, GATE_OP or GATE_GRAPH, not "
+                f"{gate_gradients!r}"
+            )
+        weights = None if grad_loss is None else [grad_loss]
+        given = None if var_list is None else hooks.checked_variables(var_list)
+        if callable(loss):
+            with GradientTape() as tape:
+                tape.watch(given or [])
+                loss = hooks.checked_loss(loss())
+            variables = list(tape.watched_variables()) if given is None else given
+            answers = tape.gradient(loss, variables, weights)
+            last_query.also_asked_by(self)
+            return list(zip(answers, variables, strict=True))
+        if mode.executing_eagerly():
+            raise RuntimeError("in eager mode the loss must be a function without arguments")
+        loss = hooks.checked_loss(convert_to_tensor(loss))
+        trainable = loss.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        variables = trainable if given is None else given
+        if not variables:
+            raise ValueError("no variables to optimize: the graph has no trainable ones")
+        answers = gradients(loss, variables, weights, aggregation_method=aggregation_method)
+        last_query.also_asked_by(self)
+        if gate_gradients == self.GATE_GRAPH:
+            answers = gated(answers)
+        return list(zip(answers, variables, strict=True))
+
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        """An operation that updates each variable by its gradient; eager mode does it at once.
+
+        Pairs with the gradient None are left out. `global_step` is counted up after the updates.
+        """
+        if global_step is not None and not isinstance(global_step, (Variable, _core.Variable)):
+            raise TypeError(
+                f"apply_gradients: global_step: expected a variable, got {global_step!r:.60}"
+            )
+        pairs = [hooks.checked_pair(pair) for pair in grads_and_vars]
+        if not pairs:
+            raise ValueError("apply_gradients: no variables provided")
+        present = [(g, v) for g, v in pairs if g is not None]
+        if not present:
+            raise ValueError(hooks.no_gradients([v for _, v in pairs], None))
+        if mode.executing_eagerly():
+            self._apply_eagerly(present, name or self._name)
+            if global_step is not None:
+                global_step.assign_add(1)
+            return None
+        graph = present[0][1].graph
+        with graph.as_default():
+            with graph.control_dependencies(None):  # what the step waits for, no initializer does
+                self._create_slots([v for _, v in present])
+            with graph.name_scope(name or self._name) as scope:
+                self._prepare()
+                return self._apply_in_graph(graph, present, global_step, scope)
+
+    # --- state
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The slot variable of this name for a variable, or None."""
+        return self._slots.get(name, {}).get(var)
+
+    def get_slot_names(self) -> list[str]:
+        return sorted(self._slots)
+
+    def variables(self) -> list[Any]:
+        """The slots and what else the optimizer keeps, by name."""
+        own = [slot for slots in self._slots.values() for slot in slots.values()]
+        return sorted([*own, *self._non_slots.values()], key=lambda v: v.name)
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for v in var_list:
+            self._make_state(v)
+
+    def _make_state(self, v: Any) -> None:
+        graph = getattr(v, "graph", None)
+        for power, number in self.powers.items():
+            if self._get_non_slot_variable(power, graph) is None:
+                initial = in_dtype(self._numbers()[number], v.dtype, "initial_value")
+                self._create_non_slot_variable(initial, power, v)
+        for slot, (_, start) in self.slots.items():
+            if v not in self._slot_dict(slot):
+                initial = self._hyper[start] if isinstance(start, str) else start
+                value = fill(v.shape, constant(initial, as_dtype(v.dtype)))
+                self._get_or_make_slot(v, value, slot, self._slot_name(slot))
+
+    def _slot_name(self, slot: str) -> str:
+        """What follows the variable's name in that of its slot."""
+        return str(self._name)
+
+    def _numbers(self) -> dict[str, Any]:
+        """The hyper-parameters now; functions are called."""
+        return {
+            key: value() if callable(value) and not is_tensor(value) else value
+            for key, value in self._hyper.items()
+        }
+
+    def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
+        """What the rule wants besides; called with values."""
+        return hyper
+
+    def _check(self, name: str, wanted: str, holds: Callable[[Any], bool]) -> None:
+        """ValueError for a number that is out of range; tensors and functions are not looked at."""
+        number = self._hyper[name]
+        if isinstance(number, (int, float, np.number)) and not holds(number):
+            raise ValueError(f"{type(self).__name__}: {name} is {wanted}, got {number!r}")
+
+    # --- steps
+
+    def _update(
+        self, run: Any, v: Any, gradient: Any, hyper: dict[str, Any], slots: Mapping[str, Any]
+    ) -> None:
+        """One step of a variable: reads and assigns it and its slots, by the names of the rule, in
+        a run. The gradient is one tensor, or rows and their indices."""
+        for key, number in hyper.items():
+            if not isinstance(number, bool) and number.shape != ():
+                raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
+        assert self.rule is not None
+        state = {name: run.current(slot) for name, slot in slots.items()}
+        current, hyper = run.current(v), self._derived(hyper)
+        if len(gradient) == 1:
+            value, state = self.rule(current, gradient[0], state, hyper)
+        else:
+            value, state = self._update_rows(current, gradient[0], gradient[1], state, hyper)
+        for name, new in state.items():
+            run.assign(slots[name], new)
+        run.assign(v, value)
+
+    def _slots_of(self, v: Any) -> dict[str, Any]:
+        return {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
+
+    def _update_rows(self, v: Any, values: Any, indices: Any, state: Any, hyper: Any) -> Any:
+        """The rule where only some rows have a gradient: the others and their state stay."""
+        assert self.rule is not None
+        hooks.check_rows(v, values, indices)
+        return update_rows(self.rule, v, values, indices, state, hyper)
+
+    def _apply_eagerly(self, pairs: list[tuple[Any, Any]], name: str) -> None:
+        run = _AtOnce()
+        self._run = None if self._is_own() else run  # a program may read between its updates
+        self._create_slots([v for _, v in pairs])
+        self._prepare()
+        updates = []
+        for g, v in pairs:
+            updates.append(self._applied(g, v))
+            if v.constraint is not None:
+                run.assign(v, v.constraint(run.current(v)))
+        run.commit()
+        self._run = None
+        self._finish(updates, name)
+
+    def _update_at_once(self, run: _AtOnce, v: Any, g: Any) -> None:
+        hyper = {
+            key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
+            for key, x in (self._now | self._powers_of(None)).items()
+        }
+        parts = [as_core(part) for part in _parts(g)]
+        self._update(run, v, parts, hyper, self._slots_of(v))
+
+    def _apply_in_graph(
+        self, graph: Graph, pairs: list[tuple[Any, Any]], global_step: Any, scope: str
+    ) -> Operation:
+        updates: list[Operation] = []
+        for g, v in pairs:
+            with graph.name_scope(f"update_{v.op.name}"):
+                updates.append(operation_of(self._applied(g, v), "apply_gradients"))
+                if v.constraint is not None:
+                    with graph.control_dependencies([updates[-1]]):
+                        updates.append(v.assign(v.constraint(v.read_value())).op)
+        done = self._finish(updates, scope if global_step is None else "update")
+        train_op = operation_of(done, "apply_gradients")
+        if global_step is not None:
+            with graph.control_dependencies([train_op]):
+                one = constant(1, as_dtype(global_step.dtype))
+                train_op = global_step.assign_add(one, name=scope).op
+        if train_op not in graph.get_collection_ref(GraphKeys.TRAIN_OP):
+            graph.add_to_collection(GraphKeys.TRAIN_OP, train_op)
+        return train_op
+
+    def _prepare(self) -> None:
+        self._now = self._numbers()
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        if self.rule is None or self._defines("_resource_apply_dense"):
+            return super()._apply_dense(grad, var)
+        return self._record(var, grad)
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        if self.rule is None or self._defines("_resource_apply_sparse"):
+            return super()._apply_sparse(grad, var)
+        return self._record(var, grad)
+
+    def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
+        updates = [*update_ops]
+        if mode.executing_eagerly():
+            for key, power in self._powers_of(None).items():
+                power.assign(power * _core.cast(self._now[self.powers[key]], power.dtype))
+        elif self.powers:
+            graph = get_default_graph()
+            with graph.control_dependencies(updates):
+                for key, power in self._powers_of(graph).items():
+                    number = in_dtype(self._now[self.powers[key]], power.dtype, self.powers[key])
+                    updates.append(power.assign(power * number).op)
+        return super()._finish(updates, name_scope)
+
+    def _powers_of(self, graph: Graph | None) -> dict[str, Any]:
+        return {key: self._get_non_slot_variable(key, graph) for key in self.powers}
+
+    @classmethod
+    def _defines(cls, *hooks: str) -> bool:
+        return any(getattr(cls, hook) is not getattr(Optimizer, hook) for hook in hooks)
+
+    @classmethod
+    def _sums_rows(cls) -> bool:
+        return cls.rule is None or cls._defines("_apply_sparse", "_resource_apply_sparse")
+
+    @classmethod
+    def _is_own(cls) -> bool:
+        """Whether a program has defined its updates itself."""
+        return cls.rule is None or cls._defines(
+            "_create_slots", "_prepare", "_apply_dense", "_resource_apply_dense", "_apply_sparse",
+            "_resource_apply_sparse", "_finish",
+        )  # fmt: skip
+
+    def _record(self, v: Any, g: Any) -> Operation | None:
+        if mode.executing_eagerly():
+            run = self._run or _AtOnce()
+            self._update_at_once(run, v, g)
+            if run is not self._run:
+                run.commit()
+            return None
+        hyper = self._now | self._powers_of(v.graph)
+        flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
+        numbers = {key: in_dtype(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
+        attrs = {"optimizer": self, "variable": v, "slots": self._slots_of(v), "hyper": [*numbers],
+                 "flags": flags}  # fmt: skip
+        parts = _parts(g)
+        inputs = [*parts, *numbers.values()]
+        kind = "Apply" if len(parts) == 1 else "SparseApply"
+        type = kind + self.__class__.__name__.removesuffix("Optimizer")
+        op: Operation = v.graph.record("ApplyUpdate", inputs, attrs, type, kind=type)
+        return op
+
+
+class _AtOnce:
+    """What a run is in eager mode; nothing is assigned before everything is computed."""
+
+    def __init__(self) -> None:
+        self.new: dict[Any, Any] = {}
+
+    def current(self, variable: Any) -> Any:
+        return self.new[variable] if variable in self.new else variable.read()
+
+    def assign(self, variable: Any, value: Any) -> None:
+        self.new[variable] = value
+
+    def commit(self) -> None:
+        for variable, value in self.new.items():
+            if value.shape != variable.shape or value.dtype != variable.dtype:
+                old, new = (as_dtype(x.dtype).name for x in (variable, value))
+                raise ValueError(
+                    f"apply_gradients: '{variable.name}' is {old} of shape {variable.shape}, its "
+                    f"new value {new} of shape {value.shape}"
+                )
+        for variable, value in self.new.items():
+            variable.assign(value)
+
+
+def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    v, slots, names = op.attrs["variable"], op.attrs["slots"], op.attrs["hyper"]
+    parts, numbers = inputs[: len(inputs) - len(names)], inputs[len(inputs) - len(names) :]
+    hyper = dict(zip(names, numbers, strict=True)) | op.attrs["flags"]
+    op.attrs["optimizer"]._update(run, v, parts, hyper, slots)
+    run.mark(op, [v, *slots.values()])
+    return []
+
+
+define("ApplyUpdate", execute=_execute, flows=False)
+
+
+def _parts(g: Any) -> list[Any]:
+    return [g.values, g.indices] if isinstance(g, IndexedSlices) else [g]

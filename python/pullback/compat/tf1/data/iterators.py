@@ -1,0 +1,253 @@
+"""`data.Iterator`: where a run, or an eager program, takes the elements of a dataset from.
+
+What `get_next` stands for is taken before a run and fed to it, like the draws of candidates, so the
+run itself is traced as any other. A session keeps how far an iterator is in a slot of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from .... import _core
+from .._graph import mode
+from .._graph.create import convert_to_tensor
+from .._graph.graph import get_default_graph
+from .._graph.opdef import define
+from .._graph.operation import Operation
+from .._graph.shapes import Dims, TensorShape, as_dims
+from .._graph.tensor import Tensor, ancestors, as_eager
+from .._graph.texts import decoded, encoded
+from ..dtypes import DType, as_dtype, string
+from ..errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is known of one component of the elements."""
+
+    dtype: DType
+    dims: Dims
+
+
+def each(function: Callable[[Any], Any], nest: Any) -> Any:
+    """The nest of tuples and dicts with `function(leaf)` for each leaf, dicts in the order of their
+    keys. Lists are leaves."""
+    if isinstance(nest, Mapping):
+        kind: Any = type(nest)
+        return kind((key, each(function, nest[key])) for key in sorted(nest))
+    if isinstance(nest, tuple):
+        entries = [each(function, entry) for entry in nest]
+        return type(nest)(*entries) if hasattr(nest, "_fields") else tuple(entries)
+    return function(nest)
+
+
+def leaves_of(nest: Any) -> list[Any]:
+    """The leaves in the order of `each`."""
+    found: list[Any] = []
+    each(found.append, nest)
+    return found
+
+
+def packed(nest: Any, leaves: Iterable[Any]) -> Any:
+    """The nest with other leaves."""
+    left = iter(leaves)
+    return each(lambda _: next(left), nest)
+
+
+class Elements:
+    """What a dataset and an iterator say about their elements, `_element`, a nest of Specs."""
+
+    _element: Any
+    output_types: Any = property(lambda self: each(lambda s: s.dtype, self._element))
+    output_shapes: Any = property(lambda self: each(lambda s: TensorShape(s.dims), self._element))
+    output_classes: Any = property(lambda self: each(lambda s: Tensor, self._element))
+
+    def _check_like(self, other: Elements, who: str) -> None:
+        if self.output_types != other.output_types:
+            raise TypeError(
+                f"{who}: expected a dataset of types {self.output_types}, got one of "
+                f"{other.output_types}"
+            )
+
+
+def specs_of(types: Any, shapes: Any) -> Any:
+    """The Specs of a nest of dtypes and one of shapes, or None where nothing is known of these."""
+    count = len(leaves_of(types))
+    known = [None] * count if shapes is None else leaves_of(_shaped(types, shapes))
+    left = iter(known)
+    return each(lambda t: Spec(as_dtype(t), as_dims(next(left))), types)
+
+
+def _shaped(types: Any, shapes: Any) -> Any:
+    """The shapes as a nest like that of the types, in which a shape is a leaf."""
+    if isinstance(types, Mapping):
+        return {key: _shaped(t, shapes[key]) for key, t in types.items()}
+    if isinstance(types, tuple):
+        return tuple(_shaped(t, s) for t, s in zip(types, shapes, strict=True))
+    return TensorShape(shapes)
+
+
+def parts_of(element: Any, given: Any) -> list[Any]:
+    """The components of what a generator has yielded, as arrays that fit the Specs."""
+    if isinstance(element, Spec):
+        return [_fitting(given, element)]
+    keyed, many = isinstance(element, Mapping), isinstance(given, (tuple, list))
+    if keyed and isinstance(given, Mapping) and element.keys() <= given.keys():
+        return [p for key, e in element.items() for p in parts_of(e, given[key])]
+    if not keyed and many and len(element) == len(given):
+        return [p for e, x in zip(element, given, strict=True) for p in parts_of(e, x)]
+    raise InvalidArgumentError(
+        None, f"from_generator: expected elements like {element!r:.120}, got {given!r:.60}"
+    )
+
+
+def _fitting(value: Any, spec: Spec) -> Any:
+    try:
+        text = spec.dtype == string
+        array = encoded(value) if text else np.array(value, spec.dtype.dtype)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            None, f"from_generator: expected {spec.dtype.name}, got {value!r:.60}: {error}"
+        ) from None
+    if not TensorShape(spec.dims).is_compatible_with(array.shape):
+        raise InvalidArgumentError(
+            None, f"from_generator: expected shape {TensorShape(spec.dims)}, got {array.shape}"
+        )
+    return array
+
+
+class Iterator(Elements):
+    """Gives the elements of a dataset, made by its methods `make_…_iterator`, or by
+    `from_structure` and `make_initializer`, for datasets of one structure in turn."""
+
+    def __init__(self, element: Any, dataset: Any = None, one_shot: bool = False) -> None:
+        self._element, self._dataset, self._one_shot = element, dataset, one_shot
+        self._initializer: Any = None
+        self._handle: Any = None
+        if dataset is None or mode.executing_eagerly():
+            self._rows = dataset and dataset._start({})
+        elif one_shot:
+            held = (op for op in ancestors(dataset._sources))
+            bad = next((op for op in held if op.type in ("Placeholder", "VariableV2")), None)
+            if bad is not None:
+                raise ValueError(
+                    f"make_one_shot_iterator: cannot capture a placeholder or variable, got "
+                    f"'{bad.name}' ({bad.type}); use make_initializable_iterator"
+                )
+        else:
+            self._initializer = self.make_initializer(dataset, "MakeIterator")
+
+    @staticmethod
+    def from_structure(
+        output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
+        output_classes: Any = None,
+    ) -> Iterator:  # fmt: skip
+        """An iterator without a dataset; `make_initializer` gives operations that begin one."""
+        return Iterator(specs_of(output_types, output_shapes))
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+    ) -> Iterator:
+        """An iterator that in each run is the one whose handle is fed."""
+        made = Iterator(specs_of(output_types, output_shapes))
+        made._handle = convert_to_tensor(string_handle, string)
+        return made
+
+    def string_handle(self, name: str | None = None) -> Any:
+        """The text that stands for this iterator, as a tensor."""
+        text = f"iterator {id(self)}".encode()
+        _by_handle[text] = self
+        attrs = {"value": _core.constant(encoded(text)), "dtype": string, "iterator": self}
+        record = get_default_graph().record("Const", (), attrs, name or "Handle", (string, ()))
+        return record.outputs[0]
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that begins the dataset anew."""
+        if self._initializer is None:
+            raise ValueError(
+                "Iterator.initializer: expected an iterator of make_initializable_iterator, got "
+                "one that does not have an initializer; run what make_initializer gives"
+            )
+        initializer: Operation = self._initializer
+        return initializer
+
+    def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
+        """An operation that begins a dataset, which must have the iterator's types."""
+        self._check_like(dataset, "Iterator.make_initializer")
+        attrs = {"iterator": self, "dataset": dataset}
+        record = get_default_graph().record
+        return record("MakeIterator", dataset._sources, attrs, name or "make_initializer")
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element: tensors that every run takes anew. OutOfRangeError at the end."""
+        if mode.executing_eagerly():
+            try:
+                return next(self)
+            except StopIteration:
+                return _ended()
+        outputs = ((s.dtype, s.dims) for s in leaves_of(self._element))
+        attrs = {"iterator": self}
+        op = get_default_graph().record("IteratorGetNext", (), attrs, name, *outputs)
+        return packed(self._element, op.outputs)
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if any(s.dtype == string for s in leaves_of(self._element)):
+            raise TypeError("Iterator: expected elements of numbers in eager mode, got texts")
+        return packed(self._element, (as_eager(_core.constant(a)) for a in next(self._rows)))
+
+    next = __next__
+
+
+_by_handle: WeakValueDictionary[bytes, Iterator] = WeakValueDictionary()
+
+
+def _ended() -> NoReturn:
+    raise OutOfRangeError(None, "End of sequence: the iterator has no more elements")
+
+
+def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
+    slot, dataset = run.slot_of(op.attrs["iterator"]), op.attrs["dataset"]
+
+    def begin(*values: Any) -> None:
+        arrays = (v.numpy() for v in values)
+        slot.core = dataset._start(dict(zip(op.inputs, arrays, strict=True)))
+
+    run.effects.append((begin, list(inputs)))
+    return []
+
+
+def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[Any]:
+    if iterator._handle is not None:
+        text = decoded(session._results([iterator._handle], feeds)[0].numpy())
+        if text not in _by_handle:
+            raise InvalidArgumentError(None, f"there is no iterator of the handle {text!r}")
+        iterator = _by_handle[text]
+    slot = session._slot(iterator)
+    with slot.lock:  # no two threads at once
+        if slot.core is None:
+            if not iterator._one_shot:
+                raise FailedPreconditionError(
+                    None,
+                    "the iterator has not been initialized in this session: run its initializer",
+                )
+            sources = iterator._dataset._sources
+            values = (x.numpy() for x in (session._results(sources, []) if sources else ()))
+            slot.core = iterator._dataset._start(dict(zip(sources, values, strict=True)))
+        for element in slot.core:
+            found: list[Any] = element
+            return found
+    return _ended()
+
+
+define("MakeIterator", execute=_execute, flows=False)
+define("IteratorGetNext", execute=lambda run, op, inputs: [], flows=False, sampled=_next)

@@ -1,0 +1,118 @@
+"""Iterators over the elements of a dataset, each a list of arrays.
+
+Generators end with an error that passes them. These do not: after an element that fails comes the
+next one, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator as Rows
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidArgumentError
+
+__all__ = ["at", "batches", "first", "joined", "noted", "repeated", "shuffled"]
+
+
+def joined(parts: Iterable[list[Any]]) -> list[Any]:
+    """One element of several."""
+    return [*itertools.chain(*parts)]
+
+
+def at(holds: Callable[[int], bool], left: Rows[Any]) -> Rows[Any]:
+    """The elements at the positions for which a condition holds."""
+    return map(itemgetter(1), filter(lambda pair: holds(pair[0]), enumerate(left)))
+
+
+def first(left: Rows[Any], count: int) -> Rows[Any]:
+    """The first `count` elements, of which no further one is made; all if it is negative."""
+    numbers = itertools.count() if count < 0 else range(count)
+    return map(itemgetter(1), zip(numbers, left, strict=False))
+
+
+def noted(left: Rows[Any], finish: Callable[[list[Any]], None]) -> Rows[Any]:
+    """The elements; after the last one `finish` gets all of them."""
+    kept: list[Any] = []
+
+    def keep(x: Any) -> Any:
+        kept.append(x)
+        return x
+
+    def end() -> Rows[Any]:
+        finish(kept)
+        yield from ()
+
+    return itertools.chain(map(keep, left), end())
+
+
+def repeated(again: Callable[[], Rows[Any]], times: int | None) -> Rows[Any]:
+    """What `again()` gives so many times; without end for None and below 0, unless it is empty."""
+    found = [True]
+
+    def note(x: Any) -> Any:
+        found[:] = [True]
+        return x
+
+    def epochs() -> Rows[Any]:
+        for _ in itertools.count() if times is None or times < 0 else range(times):
+            if not found:
+                return
+            found.clear()
+            yield map(note, again())
+
+    return itertools.chain.from_iterable(epochs())
+
+
+def shuffled(left: Rows[Any], size: int, random: np.random.Generator) -> Rows[Any]:
+    """The elements, drawn from a buffer of the next `size`."""
+    buffer: list[Any] = []
+
+    def draw() -> Any:
+        buffer.extend(itertools.islice(left, size - len(buffer)))
+        if not buffer:
+            return None
+        i = int(random.integers(len(buffer)))
+        buffer[i], buffer[-1] = buffer[-1], buffer[i]
+        return buffer.pop()
+
+    return iter(draw, None)
+
+
+def batches(left: Rows[Any], size: int, drop: bool, shapes: Sequence[Any], fills: Any) -> Rows[Any]:
+    """Stacks of `size` elements, with `fills` padded to `shapes`; `drop` drops a smaller one."""
+    chunks: Rows[Any] = iter(lambda: list(itertools.islice(left, size)), [])
+
+    def stacks(chunk: Any) -> list[Any]:
+        columns = zip(*chunk, strict=True)
+        return [
+            _stacked(xs, None if fills is None else fills[k], shapes[k])
+            for k, xs in enumerate(columns)
+        ]
+
+    return map(stacks, filter(lambda chunk: len(chunk) == size or not drop, chunks))
+
+
+def _stacked(arrays: Any, fill: Any, dims: Any) -> Any:
+    if fill is not None:
+        most = np.max([a.shape for a in arrays], 0)
+        shape = [int(n) if d is None else d for d, n in zip(dims, most, strict=True)]
+        if any(n > d for n, d in zip(most, shape, strict=True)):
+            raise InvalidArgumentError(
+                None, f"padded_batch: expected shapes up to {tuple(shape)}, got {tuple(most)}"
+            )
+        made = np.full((len(arrays), *shape), fill)
+        for i, a in enumerate(arrays):
+            corner: Any = (i, *map(slice, a.shape))
+            made[corner] = a
+        return made
+    if len({a.shape for a in arrays}) > 1:
+        shapes = sorted({a.shape for a in arrays})
+        raise InvalidArgumentError(
+            None, f"batch: expected elements of one shape, got {shapes}; use padded_batch"
+        )
+    return np.array(arrays)
