@@ -1,0 +1,70 @@
+"""The pages: every link between files leads somewhere, every path that a page names exists, and the
+glossary stays short and names the owner of each term."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.each import each
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# A path of the tree in code: `cpp/plan/plan.h`, `tests/support/table`, `cpp/grad/`.
+TOP = "bench|cpp|docs|examples|python|tests|tools"
+NAMED = re.compile(rf"`((?:{TOP})/[\w./-]+)`")
+CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+TERM = re.compile(r"^\| \*\*(.+?)\*\* \| .+ \| (.+) \|$", re.MULTILINE)
+MOST_TERMS = 40
+MOST_LINES = 120
+
+
+def text_of(page: Path) -> str:
+    return CODE_BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to headings."""
+    headings = HEADING.findall(text_of(page))
+    return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+
+
+@each("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    missing = []
+    for link in LINK.findall(text_of(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            missing.append(link)
+    assert not missing
+
+
+@each("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_paths_that_are_named_exist(page: Path) -> None:
+    named = NAMED.findall(text_of(page))
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert not missing
+
+
+def test_the_glossary_names_the_owner_of_each_term() -> None:
+    rows = TERM.findall((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
+    terms = [term for term, _ in rows]
+    assert 0 < len(terms) <= MOST_TERMS
+    assert terms == sorted(terms, key=str.lower)
+    assert len(set(terms)) == len(terms)
+    for term, owner in rows:
+        paths = re.findall(r"`([\w./-]+)`", owner)
+        assert paths, f"{term} has no owner"
+        for path in paths:
+            assert (ROOT / path).is_file(), f"{term}: {path} does not exist"
+
+
+def test_pages_for_maintainers_stay_short() -> None:
+    pages = [ROOT / "docs" / "architecture.md", *(ROOT / "docs" / "internals").glob("*.md")]
+    long = {p.name: n for p in pages if (n := len(p.read_text().splitlines())) > MOST_LINES}
+    assert not long
