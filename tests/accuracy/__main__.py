@@ -17,28 +17,27 @@ FIGURES = Path(__file__).with_name("figures.json")
 PAGE = ROOT / "docs" / "accuracy.md"
 HEAD = """# Accuracy
 
-The largest errors found, in units of the last place (ulp) of the exact result, which is mpmath's
-with 60 digits. Written by `tools/accuracy --write`; the table of functions is in
-[`tests/accuracy/functions.py`](../tests/accuracy/functions.py). What only chooses, rounds to
-integers or changes a sign is exact, and not listed.
+Largest errors found, in units in the last place (ulp) of the exact result. The reference is mpmath
+with 60 digits. `tools/accuracy --write` writes this page; the table of functions is in
+[`tests/accuracy/functions.py`](../tests/accuracy/functions.py). Functions that only select, round
+to integers or change a sign are exact and not listed.
 
-*float32, all* is the largest error of the value over every one of the 2³² floats
-(`tools/accuracy --exhaustive`, or with the names of some functions). All other columns are
-sampled: the worst of points all over the range of arguments, subnormal numbers included, and of
-hill climbing from the worst of them. Somewhere there may be a larger one. What is empty has not
-been measured; `inf` is an infinity or NaN where there is a number.
+*float32, all* is the largest error of the value over all 2³² floats (`tools/accuracy
+--exhaustive`, or with the names of some functions). All other columns are sampled: the worst of
+points over the whole range of arguments, subnormal numbers included, and of hill climbing from the
+worst of them. A larger error may exist. An empty cell has not been measured; `inf` is an infinity
+or NaN in place of a number.
 
-Derivatives, of first order (f′) and second (f″), count where they are normal numbers. The targets
-are 1 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. Where terms of a
+Derivatives of first (f′) and second order (f″) count if they are normal numbers. The targets are 1
+ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. If terms of a
 derivative cancel, near its roots, errors are in units of the size of these terms: 1/4 for `silu`,
 `gelu` and `mish`, 1 for f′ of `entr` and `rel_entr`, 1/10 for Bessel functions of the first and
-second kind, 1/100 and 1/1000 for `ive(2.5, x)`, 1/1000 for f″ of `sinc`
-and `rgamma`.
+second kind, 1/100 and 1/1000 for `ive(2.5, x)`, 1/1000 for f″ of `sinc` and `rgamma`.
 
-Values of `j0`, `j1`, `y0` and `y1` are right to some 1e-19, which is what the large numbers mean:
-next to a root the value itself is small. `logaddexp` cancels likewise where its result is near 0.
-`silu`, `gelu` and `mish` multiply a subnormal number far to the left, with the few digits that it
-has, and so does f″ of `ndtr` and `log_ndtr` far to the right.
+Values of `j0`, `j1`, `y0` and `y1` have absolute errors of about 1e-19. Their large numbers in the
+table come from points next to a root, where the value itself is small. `logaddexp` cancels
+likewise if its result is near 0. `silu`, `gelu` and `mish` multiply a subnormal number with few
+digits for very negative arguments, and so does f″ of `ndtr` and `log_ndtr` for large ones.
 
 """
 
