@@ -22,11 +22,11 @@ with 60 digits. `tools/accuracy --write` writes this page; the table of function
 [`tests/accuracy/functions.py`](../tests/accuracy/functions.py). Functions that only select, round
 to integers or change a sign are exact and not listed.
 
-*float32, all* is the largest error of the value over all 2³² floats (`tools/accuracy
---exhaustive`, or with the names of some functions). All other columns are sampled: the worst of
-points over the whole range of arguments, subnormal numbers included, and of hill climbing from the
-worst of them. A larger error may exist. An empty cell has not been measured; `inf` is an infinity
-or NaN in place of a number.
+*float32, all* is the largest error of the value over all 2³² floats, as measured by
+`tools/accuracy --exhaustive`, which also takes names of functions. All other columns are sampled:
+the worst of points over the whole range of arguments, subnormal numbers included, and of hill
+climbing from the worst of them. A larger error may exist. An empty cell has not been measured;
+`inf` is an infinity or NaN in place of a number.
 
 Derivatives of first (f′) and second order (f″) count if they are normal numbers. The targets are 1
 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. If terms of a
