@@ -1,5 +1,5 @@
-"""The pages: every link between files leads somewhere, every path that a page names exists, and the
-glossary stays short and names the owner of each term."""
+"""The pages: links lead somewhere, paths and types that a page names exist, and the glossary stays
+short and names the owner of each term."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ TOP = "bench|cpp|docs|examples|python|tests|tools"
 NAMED = re.compile(rf"`((?:{TOP})/[\w./-]+)`")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+# A row of a table of types: the types, the file of each, the purpose.
+TYPES = re.compile(r"^\| (`.+?) \| (.*\.(?:h|py|cpp).*?) \| .+ \|$", re.MULTILINE)
 TERM = re.compile(r"^\| \*\*(.+?)\*\* \| .+ \| (.+) \|$", re.MULTILINE)
 MOST_TERMS = 40
 MOST_LINES = 120
@@ -48,6 +50,20 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_paths_that_are_named_exist(page: Path) -> None:
     named = NAMED.findall(text_of(page))
     missing = [name for name in named if not (ROOT / name).exists()]
+    assert not missing
+
+
+def test_types_are_in_the_files_that_pages_name() -> None:
+    pages = sorted((ROOT / "docs" / "internals").glob("*.md"))
+    rows = [(page, *row) for page in pages for row in TYPES.findall(text_of(page))]
+    assert len(rows) > 60
+    missing = []
+    for page, types, where in rows:
+        paths = [(page.parent / link).resolve() for link in LINK.findall(where)]
+        paths += [ROOT / name for name in NAMED.findall(LINK.sub("", where))]
+        text = "".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+        names = re.findall(r"`([^`]+)`", types)
+        missing += [f"{page.name}: {n}" for n in names if not re.search(rf"\b{n}\b", text)]
     assert not missing
 
 
