@@ -1,18 +1,14 @@
-// Node: one operation of the graph, and its value once it has been computed.
+// Node: one operation of the graph, and the value it may already have. Start at NodeHead.
 //
-// A call of an operation makes a Node (graph/make.h); NodeRef is the counted reference to it. The
-// inputs of a node exist before it, so input->seq < node->seq, cycles are impossible, and sorting
-// by seq is a topological order (graph/walk.h). An untracked node drops its inputs after it has
-// been computed (it is sealed), so a loop over plain arrays does not grow.
+// The value that a node stands for never changes. When it is computed, an untracked node drops its
+// inputs (it is sealed), so loops over plain arrays do not grow. Inputs exist before the node:
+// input->seq < node->seq when it is made, so cycles are impossible and sorting by seq is a
+// topological order.
 //
-// The value that a node stands for never changes. Five places change a node after it was made, and
-// keep these invariants:
-//
-//   ops/body.cpp             closing a body gives its nodes other inputs
-//   graph/rule.cpp           gives a result the history of its call: op and inputs
-//   grad/tape.cpp            clears kTracked of nodes that only an ended tape has tracked
-//   transform/recompute.cpp  sets Attr::keep
-//   trace/trace_history.cpp  gives the history of a call the numbers (seq) reserved at the call
+// Five places change other fields of a node after it was made: ops/body.cpp (inputs and numbers of
+// the nodes of a body), give_history() in graph/rule.cpp (a value gets an input that explains it),
+// grad/tape.cpp (nodes that no tape needs are not tracked any more), transform/recompute.cpp
+// (Attr::keep) and trace/trace_history.cpp (numbers and scopes of rebuilt nodes).
 //
 // All graph work happens under the interpreter lock; counts and flags are plain integers.
 //
