@@ -14,6 +14,9 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 # A path of the tree in code: `cpp/plan/plan.h`, `tests/support/table`, `cpp/grad/`.
 TOP = "bench|cpp|docs|examples|python|tests|tools"
 NAMED = re.compile(rf"`((?:{TOP})/[\w./-]+)`")
+# A file of cpp/ in a comment: ops/body.cpp, graph/op.h.
+FOLDERS = "|".join(path.name for path in sorted((ROOT / "cpp").iterdir()) if path.is_dir())
+COMMENTED = re.compile(rf"//.*?(?<![\w/.])((?:{FOLDERS})/[\w/]+\.(?:h|cpp|def))\b")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 # A row of a table of types: the types, the file of each, the purpose.
@@ -50,6 +53,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_paths_that_are_named_exist(page: Path) -> None:
     named = NAMED.findall(text_of(page))
     missing = [name for name in named if not (ROOT / name).exists()]
+    assert not missing
+
+
+def test_files_that_comments_name_exist() -> None:
+    sources = [p for p in (ROOT / "cpp").rglob("*") if p.suffix in {".h", ".cpp", ".def"}]
+    found = [(p.name, name) for p in sources for name in COMMENTED.findall(p.read_text())]
+    assert len(found) > 50
+    missing = [pair for pair in found if not (ROOT / "cpp" / pair[1]).is_file()]
     assert not missing
 
 
