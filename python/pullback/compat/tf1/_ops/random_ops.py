@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .... import _core, random
-from ....initializers._variance_scaling import MODES, orthogonal, scaled
+from ....initializers._matrices import orthogonal
+from ....initializers._variance_scaling import MODES, scaled
 from .._graph import mode, shape_functions
 from .._graph.create import apply, cast, convert_to_tensor, known_dims, scope_of
 from .._graph.graph import get_default_graph
