@@ -10,7 +10,7 @@ import numpy as np
 import pullback as pb
 
 from .... import _core
-from ....linalg._norms import euclidean_norm
+from ...._numpy.euclidean import euclidean_norm
 from .._graph import shape_functions
 from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, row, scope_of
 from .._graph.opdef import define, like

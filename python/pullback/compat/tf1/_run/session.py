@@ -18,8 +18,6 @@ import numpy as np
 
 from .... import _core
 from ...._base import settings
-from .._graph.defaults import get_default_session as get_default_session
-from .._graph.defaults import stack
 from .._graph.graph import Graph, get_default_graph
 from .._graph.mode import executing_eagerly
 from .._graph.operation import Operation, stack
