@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from pullback import _core
+from pullback._base.hints import ATTRIBUTES as ABSENT
 
 UNARY = ["abs", "invert", "neg", "pos"]
 BINARY = [
@@ -58,6 +59,7 @@ ATTRIBUTES = {
     "trainable": "bool",
 }
 SKIPPED = {
+    "__dir__",
     "__array_ufunc__",
     "__delitem__",
     "__doc__",
@@ -98,7 +100,7 @@ def class_stub(cls: type) -> str:
         elif name in METHODS:
             ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
             lines.append(f"    def {name}{METHODS[name]}: ...{ignore}")
-        elif name not in SKIPPED:
+        elif name not in SKIPPED | ABSENT.keys():
             raise SystemExit(f"{__file__}: no type is known for {cls.__name__}.{name}")
     return f"class {cls.__name__}:\n" + "\n".join(lines) + "\n"
 

@@ -22,7 +22,7 @@ from ._ops.math_ops import matmul, maximum
 from ._ops.random_ops import ones_initializer, zeros_initializer
 from .dtypes import as_dtype, float64
 from .dtypes import bool as tf_bool
-from .names import absent, public_names
+from .names import absent, near, public_names
 
 _COMMON = (
     "activation=None use_bias=True kernel_initializer=None bias_initializer=None "
@@ -76,7 +76,8 @@ class Weighted(Layer):
 def by_text(value: Any, space: Any) -> Any:
     """What a text such as 'relu' names."""
     if isinstance(value, str) and not hasattr(space, value):
-        raise ValueError(f"expected the name of a function such as 'relu', got {value!r}")
+        home, hint = space.__name__.rpartition(".")[2], near(value, space.__all__)
+        raise ValueError(f"expected the name of a function of tf.{home}, got {value!r}{hint}")
     return getattr(space, value) if isinstance(value, str) else value
 
 

@@ -138,6 +138,8 @@ class BodyRun(HostRun):
         run.looks = looks
         if looks:
             run.effects = outer.effects
+        if isinstance(outer, HostRun):
+            run.outside = outer.outside
         return run
 
     def on(

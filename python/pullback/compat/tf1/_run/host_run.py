@@ -51,6 +51,8 @@ class HostRun(Run):
         if not op.definition.host:
             return super()._outputs(op, inputs)
         if op not in self.called:
+            if not self.outside:  # a body that is traced, which calls no function
+                return super()._outputs(op, inputs)
             own = _core.exchange_thread_draws(self.outside.pop())
             try:
                 self.called[op] = super()._outputs(op, inputs)
