@@ -2,7 +2,8 @@
 run-clang-tidy: python3 tools/affected_units.py COMMIT compile_commands.json [MOST]
 
 A unit is affected if it, or a header that it includes directly or through others, differs from
-COMMIT or is new. If a file that configures the build or clang-tidy differs, all are. With MOST, the
+COMMIT or is new. A file that was moved, or of which only the paths in `#include` lines differ, is
+as it was. If a file that configures the build or clang-tidy differs, all are. With MOST, the
 units that differ themselves come first and others fill up to that number; stderr reports how many
 are left out.
 """
@@ -21,15 +22,30 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 CONFIGURATION = re.compile(r"(^|/)(\.clang-tidy|CMakeLists\.txt|[^/]*\.cmake)$")
 
 
+def git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
 def changed_files(commit: str) -> set[Path]:
-    found: list[str] = []
-    for command in (
-        ["git", "diff", "--name-only", "--diff-filter=d", commit],
-        ["git", "ls-files", "--others", "--exclude-standard"],
-    ):
-        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-        found += done.stdout.split("\n")
-    return {ROOT / name for name in found if name}
+    found = {ROOT / name for name in git("ls-files", "--others", "--exclude-standard").splitlines()}
+    for line in git("diff", "--name-status", "-M", "--diff-filter=d", commit).splitlines():
+        _, *names = line.split("\t")  # one name, or where a file was moved, its old and new name
+        path = ROOT / names[-1]
+        if not is_as_it_was(commit, names[0], path):
+            found.add(path)
+    return found
+
+
+def is_as_it_was(commit: str, before: str, path: Path) -> bool:
+    """Whether nothing but the paths of included files differs."""
+    if path.suffix not in {".h", ".cpp", ".def"}:
+        return False
+    try:
+        old = git("show", f"{commit}:{before}")
+    except subprocess.CalledProcessError:  # a new file
+        return False
+    return INCLUDE.sub("", old).split() == INCLUDE.sub("", path.read_text(encoding="utf-8")).split()
 
 
 def included_by() -> dict[Path, set[Path]]:

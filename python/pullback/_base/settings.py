@@ -30,7 +30,7 @@ def set_default_dtype(dtype: npt.DTypeLike) -> None:
     Parameters
     ----------
     dtype : dtype or str
-        float32 or float64.
+        The dtype, float32 or float64.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def get_default_dtype() -> numpy.dtype[Any]:
     Returns
     -------
     numpy.dtype
-        float32 or float64.
+        The dtype, float32 or float64.
 
     See Also
     --------
