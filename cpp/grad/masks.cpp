@@ -148,7 +148,7 @@ Ref<Node> moved_factor(const Node* node, const Ref<Node>& one, size_t k) {
 Support moved_in_product(const Node* product, const Support& support, size_t k,
                          const Cotangent& answer, Zeros zeros) {
   const int64_t rank = product->shape.rank;
-  const bool look = zeros >= Zeros::Far;
+  const bool look = zeros >= Zeros::Keep;
   const Support out = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   Shape from = product->shape;
   const Shape& input = product->in[k]->shape;
@@ -173,7 +173,7 @@ AxisMask summed_axes(const Node* product, size_t k) {
 Ref<Node> guarded_operand(const Node* product, const Support& support, size_t k, Zeros zeros) {
   Ref<Node> operand(product->in[k]);
   const int64_t rank = product->shape.rank;
-  const bool look = zeros >= Zeros::Far;
+  const bool look = zeros >= Zeros::Keep;
   const AxisMask sums = summed_axes(product, 1 - k);
   const Support all = support.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
   Support uses;
@@ -206,7 +206,7 @@ Zeros zeros_of(const Node* node, Zeros below) {
     case Mask::Mixes:
       // Of a product's rows and columns: to look whether all of one is zero is not always worth it.
       if (node->op != Op::matmul) return below;
-      return below >= Zeros::Far ? Zeros::Far : Zeros::Cheap;
+      return below >= Zeros::Keep ? Zeros::Far : Zeros::Cheap;
   }
   return Zeros::Drop;
 }

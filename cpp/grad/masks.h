@@ -11,13 +11,12 @@ namespace pullback {
 
 // What a node's rule makes of structural zeros in its cotangent.
 enum class Zeros : uint8_t {
-  Drop,   // they are as good as others
-  Cheap,  // they matter where somebody wrote them and where they are known without a look
-  Keep,   // a slope below may be infinite where its operands are
-  // A slope may be infinite for finite operands, as at a boundary where branches part: behind a
-  // product they are looked for in what is mixed, but for those that are zeros anyway (relu's); …
-  Far,
-  Near,  // … in front of one all matter
+  Drop,   // no rule below needs them: they are ordinary zeros
+  Cheap,  // kept if the program wrote them (`where`) or if they are known without a reduction
+  Keep,   // a slope below is infinite or NaN only if one of its operands is
+  Far,    // there is a product with such a slope below: masks are reduced over the product's summed
+          // axes, except those whose values are zero anyway (relu's)
+  Near,   // a slope below may be infinite at finite operands, with no product in between
 };
 
 // That of a node above others that do `below`.

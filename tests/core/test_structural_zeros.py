@@ -171,7 +171,8 @@ def test_rows_that_are_not_taken() -> None:
 
 def test_rows_above_a_product() -> None:
     """Whatever lies between the mask and the product: the rows that are left out are zeros, the
-    others are as they are alone."""
+    others are as they are alone, whether the slope before the product is infinite or an operand
+    of it is NaN."""
     keep = np.array([[True], [False], [True], [False]])
     x = np.where(keep, [[1.0, 2.0, 0.5]], [[0.0, -1.0, np.inf]])
     x[3] = np.nan
@@ -207,7 +208,13 @@ def test_rows_above_a_product() -> None:
     }
     with np.errstate(all="ignore"):
         for name, f in cases.items():
-            for below in (pb.log, lambda x: 1.0 / x, lambda x: pb.sqrt(x) * 2):
+            for below in (
+                pb.log,
+                lambda x: 1.0 / x,
+                lambda x: pb.sqrt(x) * 2,
+                lambda x: x * np.where(keep, 2.0, np.nan),
+                pb.tanh,
+            ):
                 gx, gw = first(lambda a, b, f=f, u=below: f(u(a) @ b), x, w)
                 alone = [np.where(keep, x, 1.0), w]
                 hx, hw = first(lambda a, b, f=f, u=below: f(u(a) @ b), *alone)
