@@ -255,6 +255,7 @@ PYBIND11_MODULE(_core, m) {
   });
   find_main_thread();
   set_lock_hooks({release_lock, take_lock, interrupted, check_signals});
+  cpu_level();  // a wrong PULLBACK_CPU_LEVEL fails the import: the first kernel cannot raise
   install_evaluation();
   warn_many_nodes = warn_many;
   bind_tensor(m);

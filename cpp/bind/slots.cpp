@@ -158,8 +158,9 @@ PyObject* get_shape(PyObject* self, void*) {
       nullptr, [&] { return shape_tuple(to_node(self, "shape")->shape).release().ptr(); });
 }
 PyObject* get_dtype(PyObject* self, void*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return dtype_object(to_node(self, "dtype")->dtype).release().ptr(); });
+  return guarded<PyObject*>(nullptr, [&] {
+    return dtype_object(natural_dtype(to_node(self, "dtype").get())).release().ptr();
+  });
 }
 PyObject* get_ndim(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr,

@@ -58,9 +58,13 @@ const Operator* operator_of(PyObject* ufunc) {
 // be of a subclass with an operator of its own.
 PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject* right) {
   if (found.number) return (Py_TYPE(self)->tp_as_number->*found.number)(left, right);
-  const PyNumberMethods& numbers = *tensor_type->tp_as_number;
-  if (found.comparison < 0) return numbers.nb_power(left, right, Py_None);
-  return tensor_type->tp_richcompare(left, right, found.comparison);
+  const PyTypeObject& type = *Py_TYPE(self);
+  if (found.comparison < 0) return type.tp_as_number->nb_power(left, right, Py_None);
+  if (type.tp_richcompare == tensor_type->tp_richcompare || self == left) {
+    return type.tp_richcompare(left, right, found.comparison);
+  }
+  constexpr int kSwapped[] = {Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE};  // by Py_LT ... Py_GE
+  return type.tp_richcompare(right, left, kSwapped[found.comparison]);
 }
 
 // `method` is that of the ufunc, empty if it was called itself.

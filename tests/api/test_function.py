@@ -197,6 +197,13 @@ def test_python_floats_of_calls_inside_calls(body, dtype):
         np.testing.assert_array_equal(got.numpy(), expected.numpy())
 
 
+def test_the_dtype_of_a_python_float_is_that_of_its_result():
+    seen = []
+    result = pb.function(lambda x: seen.append(x.dtype) or x * 2)(1.5)
+    pb.grad(lambda x: seen.append(x.dtype) or x * 2)(1.5)
+    assert seen == [np.float32, np.float32] and result.dtype == np.float32
+
+
 def overridden(f, *args):
     with pb.gradient_override_map({"sign": lambda op, g: g}):
         return f(*args)

@@ -294,7 +294,17 @@ def test_operators_of_a_subclass_are_called_beside_an_array() -> None:
         def __add__(self, other: Any) -> Any:
             return "added"
 
+        def __rpow__(self, other: Any, modulus: Any = None) -> Any:
+            return "power"
+
+        def __gt__(self, other: Any) -> Any:
+            return "greater"
+
     x, array = Marked([1.0, 2.0]), np.ones(2)
     assert array * x == "reflected" and x + array == "added"
+    assert array**x == "power" and (array < x) == "greater" and (x > array) == "greater"
+    np.testing.assert_array_equal(array > x, [False, False])
+    np.testing.assert_array_equal(array <= x, [True, True])
+    np.testing.assert_array_equal(x**array, [1, 2])
     np.testing.assert_array_equal(array + x, [2, 3])
     np.testing.assert_array_equal(x * array, [1, 2])

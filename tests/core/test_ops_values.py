@@ -106,8 +106,7 @@ def test_lower_cpu_levels(level: str) -> None:
 
 
 def test_unknown_cpu_level_is_an_error() -> None:
-    code = "import pullback as pb; pb.constant([1.0]) + 1"
     environment = {**os.environ, "PULLBACK_CPU_LEVEL": "sse9"}
-    command = [sys.executable, "-c", code + "; print(float((pb.constant(1.0) + 1)))"]
+    command = [sys.executable, "-c", "import pullback"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "PULLBACK_CPU_LEVEL" in done.stderr
+    assert done.returncode == 1 and "got 'sse9'" in done.stderr
