@@ -1,5 +1,9 @@
-"""Forward mode: `tangents`, the mirror image of `gradients`; and derivatives as linear maps of
-functions, in both directions: `jvp`, `linearize`, `vjp`, `linear_transpose`."""
+"""Forward mode and derivatives as linear maps.
+
+`tangents` is the forward-mode counterpart of `gradients`. `jvp` and `linearize` give the derivative
+of a function as a linear map of tangents, `vjp` and `linear_transpose` as one of cotangents.
+`Opened` is a call of a function on arguments that can be differentiated.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +31,53 @@ def tangents(
     unconnected_gradients: str = "none",
     overrides: Mapping[Any, Any] | None = None,
 ) -> Any:
-    """How each of the ys moves where the xs move along xs_tangents: forward mode.
+    """Compute the directional derivatives of `ys` along tangents of `xs` in forward mode.
 
-    The mirror image of `gradients`, with the same arguments and the same derivative: for any
-    weights g of the ys, the sum of g times these tangents is that of xs_tangents times
-    `gradients(ys, xs, g)`, also behind custom and overridden gradients, whose rules are transposed.
+    This is the counterpart of `gradients`: for any weights `g`, the sum of `g * tangents(ys, xs,
+    t)` equals the sum of `t * gradients(ys, xs, g)`. The identity also holds for custom and
+    overridden gradients, whose rules are transposed. The results are differentiable again, in both
+    modes.
 
-    ys, xs: tensors or variables, one, a list, or a nest, as in `gradients`.
-    xs_tangents: in the structure of the xs, for each x something of its dtype and shape; a number
-        counts for all elements, None means ones.
-    stop_gradients, overrides: as in `gradients`.
-    unconnected_gradients: what a y gets that depends on no x by a differentiable path: "none" gives
-        None, "zero" zeros.
+    Parameters
+    ----------
+    ys : Tensor, Variable or pytree of them
+        Targets.
+    xs : Tensor, Variable or pytree of them
+        Sources. A variable stands for all of its reads.
+    xs_tangents : pytree of array_like, optional
+        Tangents in the structure of `xs`, each of the dtype and shape of its source. A number
+        counts for all elements, and None for ones. Default: ones.
+    stop_gradients : Tensor, Variable or pytree of them, optional
+        Tensors that count as constants, for all sources except themselves.
+    unconnected_gradients : {"none", "zero"}, optional
+        Result for a target that has no differentiable path to a source: None, or zeros. Default:
+        "none".
+    overrides : mapping, optional
+        Gradient rules by operation, as in `gradients`.
 
-    Returns a list with a tensor of the dtype and shape of each y, or None; for a dict, a dataclass
-    or a nest of several levels, the same structure with these in it. All are differentiable again,
-    in either direction. Raises what `gradients` does.
+    Returns
+    -------
+    list of Tensor or None
+        One tangent of the dtype and shape of each target. If `ys` is a dict, a dataclass or a
+        pytree of several levels, the tangents have its structure.
 
+    Raises
+    ------
+    TypeError
+        If an entry of `ys`, `xs` or `stop_gradients` is not a tensor, or if a tangent has another
+        dtype than its source.
+    ValueError
+        If a tangent has another shape or structure, if a source is not tracked, or if
+        `unconnected_gradients` is invalid.
+    LookupError
+        If `overrides` contains an unknown name.
+
+    See Also
+    --------
+    gradients, jvp
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, 2.0, 3.0])
     >>> y = x * x
     >>> pb.tangents([y, pb.sum(y)], [x], [[1.0, 0.0, 2.0]])
@@ -61,22 +95,47 @@ def tangents(
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of f at the primals, and how it moves along the tangents: J t, in forward mode.
+    """Compute the value of `f` and its directional derivative in forward mode.
 
-    f: takes one argument for each primal, and returns a tensor or a nest of them.
-    primals: a tuple or list of arguments: tensors, variables, arrays, numbers, or nests of them. An
-        integer of Python or NumPy counts as a float.
-    tangents: one for each primal in its structure, each of its leaf's dtype and shape, a number for
-        all elements; or None where it does not move, as an argument without floats never does.
+    The tangent is the product of the Jacobian with `tangents`. It costs about as much as two
+    evaluations of `f`, independent of the number of arguments. The results are differentiable
+    again, as those of `value_and_grad`.
 
-    Returns (value, tangent): the tangent has the structure of the value, zeros where it does not
-    depend on what moves, and None for what is not floating. Costs about two evaluations of f,
-    whatever the number of arguments; `vjp` is the other direction, for few results. Derivatives of
-    the results are those of `grad` or `jvp` around it, as said at `value_and_grad`.
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor or a pytree of Tensors.
+    primals : tuple or list
+        Arguments of `f`: tensors, variables, arrays, numbers or pytrees of them. A Python or NumPy
+        integer counts as a float.
+    tangents : tuple or list
+        One tangent for each primal in its structure. Each leaf has the dtype and shape of its
+        primal, or is a number that counts for all elements, or None if the primal does not move. A
+        leaf that is not floating takes None.
 
-    Raises TypeError for a tangent of another dtype or of what has none, ValueError for another
-    shape or structure.
+    Returns
+    -------
+    value : Tensor or pytree of Tensor
+        Result of `f`.
+    tangent : Tensor or pytree of Tensor
+        Derivative of `value` along `tangents`, with its structure, shapes and dtypes. It is zero if
+        `value` does not depend on a primal that moves, and None for a leaf that is not floating.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, if `primals` or `tangents` is not a tuple or list, if `f` returns
+        something else than tensors, or if a tangent has another dtype or belongs to a leaf that is
+        not floating.
+    ValueError
+        If a tangent has another shape or structure than its primal.
+
+    See Also
+    --------
+    vjp, linearize, tangents
+
+    Examples
+    --------
     >>> f = lambda x, y: pb.sin(x) * y
     >>> value, tangent = pb.jvp(f, (0.0, 3.0), (1.0, 0.5))
     >>> float(value), float(tangent)
@@ -94,12 +153,41 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of f at the primals, and its derivative there as a linear function.
+    """Compute the value of `f` and its derivative at the primals as a linear function.
 
-    Returns (value, f_jvp): f_jvp(*tangents) is what `jvp` gives for these tangents, at the cost of
-    the linear part alone: what it needs of f's inside is computed once and kept. The primals'
-    floats all move; see `jvp` for the arguments.
+    Everything that the derivative needs from inside `f` is computed once and stored, so each call
+    of the linear function costs only the linear part.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor or a pytree of Tensors.
+    *primals
+        Arguments of `f`: tensors, variables, arrays, numbers or pytrees of them. The derivative is
+        taken with respect to all floating leaves. A Python or NumPy integer counts as a float.
+
+    Returns
+    -------
+    value : Tensor or pytree of Tensor
+        Result of `f`.
+    f_jvp : callable
+        Function `f_jvp(*tangents)` that returns the tangent that `jvp` returns for these tangents.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or returns something else than tensors. In a call of `f_jvp`: if a
+        tangent has another dtype.
+    ValueError
+        In a call of `f_jvp`: if a tangent has another shape or structure, or if their number
+        differs from the number of primals.
+
+    See Also
+    --------
+    jvp
+
+    Examples
+    --------
     >>> value, push = pb.linearize(pb.exp, 0.0)
     >>> float(push(1.0)), float(push(0.25))
     (1.0, 0.25)
@@ -130,13 +218,43 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of f at the primals, and its pullback: cotangents of the value to those of them.
+    """Compute the value of `f` and its pullback, the derivative in reverse mode.
 
-    Returns (value, pullback): pullback(cotangent), which has the structure of the value with None
-    meaning ones, returns a tuple with a cotangent for each primal in its structure: zeros where the
-    value does not depend on it, and None for what is not floating. It may be called many times,
-    and computes what f has computed once. See `jvp` for the arguments, and for the errors.
+    The pullback maps cotangents of the value to cotangents of the primals. It may be called many
+    times; the values inside `f` are computed once. Prefer it over `jvp` for functions with few
+    results.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor or a pytree of Tensors.
+    *primals
+        Arguments of `f`: tensors, variables, arrays, numbers or pytrees of them. A Python or NumPy
+        integer counts as a float.
+
+    Returns
+    -------
+    value : Tensor or pytree of Tensor
+        Result of `f`.
+    pullback : callable
+        Function `pullback(cotangent)`. The cotangent has the structure of `value`; None stands for
+        ones. It returns a tuple with a cotangent for each primal in its structure: zeros if `value`
+        does not depend on it, and None for a leaf that is not floating.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or returns something else than tensors. In a call of `pullback`: if a
+        cotangent has another dtype.
+    ValueError
+        In a call of `pullback`: if a cotangent has another shape or structure.
+
+    See Also
+    --------
+    jvp, linear_transpose
+
+    Examples
+    --------
     >>> value, pullback = pb.vjp(lambda x, y: (x * y, x + y), 2.0, 5.0)
     >>> [float(g) for g in pullback((1.0, 10.0))]
     [15.0, 12.0]
@@ -155,14 +273,40 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
 
 
 def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[..., Any]:
-    """The transpose of a linear function: what `vjp` gives, without a point to be linear at.
+    """Return the transpose of a linear function.
 
-    primals: of the dtypes and shapes that f takes; their values are not used.
+    This is the pullback that `vjp` returns, without a point of linearisation.
 
-    Returns transposed(cotangent), which takes what has the structure of f's result and returns a
-    tuple with a cotangent for each primal. f must not look at its arguments. Raises ValueError
-    where f is not linear, when its transpose is used.
+    Parameters
+    ----------
+    f : callable
+        Linear function of one argument for each primal that returns a Tensor or a pytree of
+        Tensors. It must not read the values of its arguments.
+    *primals
+        Examples of the arguments. Only their structures, shapes and dtypes are used.
 
+    Returns
+    -------
+    callable
+        Function `transposed(cotangent)`. The cotangent has the structure of the result of `f`. It
+        returns a tuple with a cotangent for each primal in its structure.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or returns something else than tensors.
+    RuntimeError
+        If `f` reads the value of an argument.
+    ValueError
+        In a call of the transpose: if `f` is not linear, or if the cotangent has another shape or
+        structure.
+
+    See Also
+    --------
+    vjp
+
+    Examples
+    --------
     >>> A = pb.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> (x,) = pb.linear_transpose(lambda x: A @ x, pb.zeros(2))(pb.constant([1.0, 10.0]))
     >>> x
@@ -190,7 +334,7 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[..., Any]
 
 
 def like(value: Any, floats: Sequence[Any]) -> Any:
-    """The nest `value` with these in the place of its floating tensors, and None in others."""
+    """Return the pytree `value` with `floats` as its floating leaves and None as all others."""
     leaves, structure = flatten(value)
     left = iter(floats)
     return unflatten(structure, [next(left) if is_floating(leaf) else None for leaf in leaves])
@@ -201,9 +345,12 @@ def is_floating(leaf: Any) -> bool:
 
 
 class Opened:
-    """A call of f whose floating arguments are tensors of their own, `xs`; so the same tensor twice
-    moves twice, and nothing that was made before depends on them. With `tangents` those move that
-    have one, else all that can; with `every`, one that cannot is an error."""
+    """A call of `f` on new tensors, `xs`, in place of its floating arguments.
+
+    A tensor that is passed twice has two entries in `xs`, and no earlier result depends on them.
+    With `tangents`, the leaves that have a tangent are opened, otherwise all floating leaves. With
+    `every`, a leaf that is not floating is an error.
+    """
 
     def __init__(
         self,
@@ -266,7 +413,7 @@ class Opened:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """What is made from the xs inside can be differentiated by them."""
+        """Record what is computed from `xs` inside the block, so that it can be differentiated."""
         self.tape.start()
         try:
             yield
@@ -274,7 +421,7 @@ class Opened:
             self.tape.stop()
 
     def results(self, value: Any) -> list[Any]:
-        """The floating tensors of what f returned."""
+        """Return the floating tensors of the result of `f`."""
         leaves = flatten(value)[0]
         for leaf in leaves:
             if not isinstance(leaf, (Tensor, Variable)):
@@ -305,7 +452,7 @@ def _sequence(values: Any, who: str) -> Any:
 
 
 def _may_move(leaf: Any) -> bool:
-    """Whether it is floating, or a number that counts as such."""
+    """Return whether a leaf is floating or a number that counts as a float."""
     if isinstance(leaf, (Tensor, Variable)):
         return leaf.dtype.kind in "fc"
     if isinstance(leaf, (bool, str, bytes)) or leaf is None:

@@ -1,8 +1,8 @@
-"""The gradient and who has a say in it: `gradients`, `stop_gradient`, rules and overrides.
+"""Reverse-mode gradients and the rules behind them: `gradients`, `stop_gradient`, overrides.
 
-A gradient is made of tensors like any other, so it can be differentiated again. Rules are looked up
-in this order: `overrides=` of the call, the `gradient_override_map` that was active when the
-operation was made, `register_gradient`, and the operation's own rule.
+A gradient consists of tensors like any other, so it can be differentiated again. The rule of an
+operation is searched in this order: `overrides=` of the call, the `gradient_override_map` that was
+active when the operation was created, `register_gradient`, and the built-in rule.
 """
 
 from __future__ import annotations
@@ -32,26 +32,55 @@ def gradients(
     unconnected_gradients: str = "none",
     overrides: Mapping[Any, Any] | None = None,
 ) -> Any:
-    """The gradient of the sum of all elements of all ys, by each of the xs.
+    """Compute the gradient of the sum of all elements of `ys` with respect to each of `xs`.
 
-    ys, xs: tensors or variables, one, a list, or a nest of dicts, lists, tuples and dataclasses. An
-        x is any tensor that the ys were made from, or a variable, which stands for all its reads.
-    grad_ys: weights of the elements, in the structure of the ys: for each y something of its dtype
-        and shape; a number counts for all elements, None means ones.
-    stop_gradients: tensors and variables that count as constants (for all xs but themselves).
-    unconnected_gradients: what an x gets that the ys do not depend on by a differentiable path:
-        "none" gives None, "zero" gives zeros. Integers are not differentiable.
-    overrides: {operation: rule}, as in `gradient_override_map`, but for a graph that exists
+    The results are differentiable again. Integers are not differentiable.
+
+    Parameters
+    ----------
+    ys : Tensor, Variable or pytree of them
+        Targets: a single one, a list, or a pytree of dicts, lists, tuples and dataclasses.
+    xs : Tensor, Variable or pytree of them
+        Sources: any tensors that `ys` were computed from, or variables. A variable stands for all
+        of its reads.
+    grad_ys : pytree of array_like, optional
+        Weights of the elements, in the structure of `ys`, each of the dtype and shape of its
+        target. A number counts for all elements, and None for ones. Default: ones.
+    stop_gradients : Tensor, Variable or pytree of them, optional
+        Tensors that count as constants, for all sources except themselves.
+    unconnected_gradients : {"none", "zero"}, optional
+        Result for a source that no target depends on through a differentiable path: None, or zeros.
+        Default: "none".
+    overrides : mapping, optional
+        Gradient rules {operation: rule}, as in `gradient_override_map`, for a graph that exists
         already.
 
-    Returns a list with a tensor of the dtype and shape of each x, or None; for a dict, a dataclass
-    or a nest of several levels, the same structure with these in it.
+    Returns
+    -------
+    list of Tensor or None
+        One gradient of the dtype and shape of each source. If `xs` is a dict, a dataclass or a
+        pytree of several levels, the gradients have its structure.
 
-    Raises TypeError where an entry is not a tensor, naming it; ValueError for a grad_ys that does
-    not fit, for an x that is not tracked (operations on plain constants keep no history: make it a
-    `Variable`, watch it with a `GradientTape`, or use `grad`), and where an x is a tensor and no y
-    is tracked; LookupError for an unknown name in `overrides`.
+    Raises
+    ------
+    TypeError
+        If an entry of `ys`, `xs` or `stop_gradients` is not a tensor, if an entry of `grad_ys` has
+        another dtype, if a target is complex and `grad_ys` is missing, or if a rule is not
+        callable.
+    ValueError
+        If `grad_ys` has another shape or structure, if `unconnected_gradients` is invalid, if a
+        source is not tracked, or if a source is a tensor and no target is tracked. Operations on
+        plain constants keep no history: use a `Variable`, a `GradientTape` that watches the tensor,
+        or `grad`.
+    LookupError
+        If `overrides` contains an unknown name.
 
+    See Also
+    --------
+    GradientTape, grad, tangents
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, 2.0, 3.0])
     >>> y = x * x
     >>> pb.gradients(y, [x])
@@ -77,6 +106,7 @@ def gradients(
 
 
 def wants_zeros(mode: Any, who: str) -> bool:
+    """Return whether `mode` is "zero"; raise ValueError unless it is "none" or "zero"."""
     if mode not in ("none", "zero"):
         raise ValueError(
             f"{who}: unconnected_gradients is 'none' or 'zero', got {_core.shown(mode)}"
@@ -85,7 +115,7 @@ def wants_zeros(mode: Any, who: str) -> bool:
 
 
 def with_zeros(answers: list[Any], sources: list[Any]) -> list[Any]:
-    """The answers with zeros in place of None."""
+    """Return the answers with zeros in place of None."""
     return [
         _core.full(x.shape, 0, x.dtype) if g is None else g
         for g, x in zip(answers, sources, strict=True)
@@ -93,8 +123,10 @@ def with_zeros(answers: list[Any], sources: list[Any]) -> list[Any]:
 
 
 def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] | None:
-    """The cotangents that a reverse pass starts with: one for each of the targets, which are the
-    leaves of ys; None for ones."""
+    """Return the cotangents that a reverse pass starts with, one for each target; None means ones.
+
+    The targets are the leaves of `ys`.
+    """
     if values is None:
         return None
     if isinstance(ys, (Tensor, Variable)) and isinstance(values, (list, tuple)):
@@ -110,7 +142,7 @@ def seed_list(values: Any, ys: Any, targets: list[Any], who: str) -> list[Any] |
 
 
 def seed(value: Any, y: Any, who: str) -> Any:
-    """What stands for `value`, the cotangent or tangent of y, in its dtype and shape."""
+    """Return `value`, a cotangent or tangent of `y`, as a tensor of the dtype and shape of `y`."""
     if isinstance(value, (int, float, complex, list, tuple, np.number)) and y.dtype.kind in "fc":
         g = _core.constant(value, y.dtype, who)
     else:
@@ -125,8 +157,32 @@ def seed(value: Any, y: Any, who: str) -> Any:
 
 
 def stop_gradient(x: TensorLike, /) -> Tensor:
-    """The values of x, as a constant: no gradient passes, and a path through it counts as none.
+    """Return `x` as a constant.
 
+    No gradient passes. A source that is reached only through the result counts as unconnected: its
+    gradient is None.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` cannot be converted to a tensor.
+
+    See Also
+    --------
+    scale_gradient, prevent_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> pb.gradients(x * pb.stop_gradient(x), x)
     [Tensor(3., dtype=float32)]
@@ -137,8 +193,28 @@ def stop_gradient(x: TensorLike, /) -> Tensor:
 
 
 def identity(x: TensorLike, /) -> Tensor:
-    """A new tensor with the values of x; the natural place to override a gradient.
+    """Return a new tensor with the values of `x`.
 
+    The gradient passes unchanged. The operation serves as a place for `gradient_override_map`. For
+    the identity matrix see `eye`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype, but not a Python integer.
+
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is a Python integer or cannot be converted to a tensor.
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> with pb.gradient_override_map({"identity": lambda op, g: -g}):
     ...     y = pb.identity(x)
@@ -153,14 +229,42 @@ def identity(x: TensorLike, /) -> Tensor:
 
 
 def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
-    """Decorator: registers f(op, *cotangents) as a gradient rule under a name.
+    """Return a decorator that registers a gradient rule under a name.
 
-    The name is one that overrides may point to; or the name of an operation, as in
-    `gradient_override_map`, whose own rule it then replaces everywhere. `op` has `type`, `inputs`
-    and `outputs`; f returns one gradient for each input, as a tensor of its dtype and shape, None,
-    or a number. A name that is taken, as the operations' own are, is a KeyError unless `replace`;
-    that of a function which is no operation with a gradient of its own is a LookupError.
+    The rule is a function `f(op, *cotangents)`. The attributes of `op` are `type`, `inputs` and
+    `outputs`. The function returns one gradient for each input: a tensor of its dtype and shape, a
+    number, or None.
 
+    Parameters
+    ----------
+    name : str
+        Name that overrides refer to. If it is the name of an operation, as in
+        `gradient_override_map`, the rule replaces the one of the operation everywhere.
+    replace : bool, optional
+        If True, replace the rule that the name has already. Default: False.
+
+    Returns
+    -------
+    callable
+        Decorator that returns its argument.
+
+    Raises
+    ------
+    TypeError
+        If `name` is not a string, or if the decorated object is not callable.
+    ValueError
+        If `name` is empty.
+    KeyError
+        If `name` has a rule already, as every operation has, and `replace` is False.
+    LookupError
+        If `name` is a public function that is not an operation with a gradient.
+
+    See Also
+    --------
+    gradient_override_map
+
+    Examples
+    --------
     >>> @pb.register_gradient("hard_tanh")
     ... def hard_tanh(op, g):
     ...     return pb.where(pb.abs(op.inputs[0]) <= 1, g, 0)
@@ -193,19 +297,39 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
 
 
 def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManager[None]:
-    """Context manager: operations made inside get another gradient.
+    """Return a context manager that gives the operations created inside other gradient rules.
 
-    overrides: {operation: rule}. Operations go by their functions or the names of these (`pb.sign`
-    or `"sign"`, `"matmul"`; `+` is `"add"`), a rule is f(op, *cotangents) as in
-    `register_gradient`, or a registered name. Inner maps win over outer ones. It holds wherever
-    the gradient is asked for later: `gradients`, tapes, `grad`, `function`, and higher orders.
+    The rules apply wherever the gradient is requested later: in `gradients`, tapes, `grad` and
+    `function`, and in higher orders. Inner maps take precedence over outer ones.
 
-    The map belongs to the context (`contextvars`), as a tape does: other asyncio tasks and threads
-    do not see it, but the caller of a generator that is suspended inside the block does.
+    The map belongs to the context (`contextvars`), as a tape does. Other asyncio tasks and threads
+    are not affected, but the caller of a generator that is suspended inside the block is.
 
-    All of it is checked first: TypeError for a rule that cannot be called, LookupError for unknown
-    names, with the nearest known ones.
+    Parameters
+    ----------
+    overrides : mapping
+        Dict {operation: rule}. An operation is given by its public function or by its name
+        (`pb.sign` or "sign", "matmul"; the operator `+` is "add"). A rule is a function `f(op,
+        *cotangents)` as in `register_gradient`, or a registered name.
 
+    Returns
+    -------
+    context manager
+        All entries are checked before it is returned.
+
+    Raises
+    ------
+    TypeError
+        If `overrides` is not a mapping, if a key is not an operation, or if a rule is not callable.
+    LookupError
+        If a name is unknown; the message lists similar names.
+
+    See Also
+    --------
+    register_gradient, custom_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable([-2.0, 0.5])
     >>> with pb.gradient_override_map({"round": lambda op, g: g}):
     ...     y = pb.round(x)

@@ -1,4 +1,4 @@
-"""grad and value_and_grad: the derivative of a function as a function."""
+"""The derivative of a function as a function: `grad` and `value_and_grad`."""
 
 from __future__ import annotations
 
@@ -19,27 +19,48 @@ from .rules import place
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that returns the value of f and its gradient by one argument, or several.
+    """Return a function that computes the value of `f` and its gradient.
 
-    f takes tensors and returns one of shape () and floating dtype. `argnums` says which positional
-    arguments to differentiate by: an integer, or a sequence of them, for which the gradient is a
-    tuple. Such an argument is a tensor, a variable, an array or a number, or a nest of them (dicts,
-    lists, tuples, dataclasses), and its gradient has its structure; f sees tensors in their place.
-    An integer of Python or NumPy counts as a float. Where f does not depend on an argument, its
-    gradient is zeros. With `has_aux`, f returns a pair (value, aux), and the function ((value,
-    aux), gradient): aux is anything, and has no part in the gradient.
+    The gradient is differentiable again: with respect to the arguments of a surrounding `grad`, the
+    variables that `f` reads, and the tensors that a tape watches. All other histories end with the
+    call, so the memory of a loop over plain arrays does not grow.
 
-    A further gradient of the results is that of another `grad` around it, of variables that f uses,
-    or of what a tape watches. By all else that f makes there is none: its histories end with the
-    call, so that a loop over plain arrays does not grow.
+    The transform composes with `function` in both orders. `function(value_and_grad(f))` is a single
+    plan and is the faster one.
 
-    It goes together with `function` either way: function(value_and_grad(f)) is one plan, which is
-    the fast one.
+    Parameters
+    ----------
+    f : callable
+        Function that returns a Tensor of shape () and a real floating dtype, or a pair (value, aux)
+        with `has_aux`.
+    argnums : int or sequence of int, optional
+        Positions of the arguments to differentiate with respect to; negative positions count from
+        the end. Such an argument is a tensor, variable, array or number, or a pytree of them
+        (dicts, lists, tuples, dataclasses), and `f` receives tensors in their place. Its leaves are
+        real or complex floating numbers; a Python or NumPy integer counts as a float. Default: 0.
+    has_aux : bool, optional
+        If True, `f` returns a pair (value, aux). `aux` is any object; it is not differentiated.
+        Default: False.
 
-    Raises TypeError for an argument or a result that is not floating, for an argument that is
-    missing, and where f returns no pair though `has_aux`; ValueError for a result of another shape
-    and for an argument named twice.
+    Returns
+    -------
+    callable
+        Function of the arguments of `f` that returns (value, gradient), or ((value, aux), gradient)
+        with `has_aux`. The gradient has the structure of the argument, and the shape and dtype of
+        each leaf; it is a tuple of these if `argnums` is a sequence. It is zero for a leaf that `f`
+        does not depend on.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or `argnums` is not made of integers. At the call: if an argument is
+        missing or is not floating, if the result is not a real floating tensor, or if `f` does not
+        return a pair although `has_aux` is True.
+    ValueError
+        At the call: if the result does not have shape (), or if `argnums` names an argument twice.
+
+    Examples
+    --------
     >>> value, (dx, dy) = pb.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2, 5)
     >>> float(value), float(dx), float(dy)
     (10.0, 5.0, 2.0)
@@ -53,8 +74,44 @@ def value_and_grad(
 def grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that returns the gradient of f, or (gradient, aux); see `value_and_grad`.
+    """Return a function that computes the gradient of `f`.
 
+    See `value_and_grad` for the details of differentiation.
+
+    Parameters
+    ----------
+    f : callable
+        Function that returns a Tensor of shape () and a real floating dtype, or a pair (value, aux)
+        with `has_aux`.
+    argnums : int or sequence of int, optional
+        Positions of the arguments to differentiate with respect to; negative positions count from
+        the end. Default: 0.
+    has_aux : bool, optional
+        If True, `f` returns a pair (value, aux). `aux` is any object; it is not differentiated.
+        Default: False.
+
+    Returns
+    -------
+    callable
+        Function of the arguments of `f` that returns the gradient, or (gradient, aux) with
+        `has_aux`. The gradient has the structure of the argument, and the shape and dtype of each
+        leaf; it is a tuple of these if `argnums` is a sequence.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or `argnums` is not made of integers. At the call: if an argument is
+        missing or is not floating, if the result is not a real floating tensor, or if `f` does not
+        return a pair although `has_aux` is True.
+    ValueError
+        At the call: if the result does not have shape (), or if `argnums` names an argument twice.
+
+    See Also
+    --------
+    value_and_grad, jacobian, hessian
+
+    Examples
+    --------
     >>> cube = lambda x: x ** 3
     >>> float(pb.grad(cube)(2.0)), float(pb.grad(pb.grad(cube))(2.0))
     (12.0, 12.0)
@@ -108,7 +165,7 @@ def _transformed(
 
 
 def argument_numbers(argnums: Any, who: str) -> tuple[bool, list[int]]:
-    """Whether it is one integer, and the list of them."""
+    """Return whether `argnums` is a single integer, and its integers as a list."""
     single = isinstance(argnums, str) or not isinstance(argnums, Sequence)
     positions = []
     for position in [argnums] if single else argnums:
@@ -160,7 +217,10 @@ def _place_of(leaf: Any, leaves: list[Any]) -> int:
 
 
 def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:
-    """A tensor of its own for a leaf of an argument: the same one twice has two gradients."""
+    """Return a new tensor for one leaf of an argument.
+
+    A tensor that is passed twice gives two leaves with separate gradients.
+    """
     if isinstance(leaf, Tensor) and leaf.dtype.kind in "fc":
         return identity(leaf)
     given = leaf
