@@ -1,9 +1,9 @@
-"""`checkpoint`: computes again on the way back what it would otherwise keep.
+"""`checkpoint`: recompute intermediate values in the reverse pass instead of storing them.
 
-The operations that the function makes are a piece of graph that is never computed itself. A first
-copy of it, on constants, gives the values, and is let go as it is computed. The gradient rule makes
-a second copy, on the inputs times a one that is known only when the cotangent is, so that no
-planner can compute it earlier, or take it for the first.
+The operations that the function creates are a subgraph that is never evaluated itself. A first
+copy, built on constants, gives the values and releases its intermediate values as it is evaluated.
+The gradient rule builds a second copy, on the inputs times a one that is known only when the
+cotangent is. So no planner can evaluate it earlier or identify it with the first copy.
 """
 
 from __future__ import annotations
@@ -22,15 +22,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def checkpoint(f: F) -> F:
-    """A function like f whose inside is computed again for the gradient instead of being kept.
+    """Return a function like `f` that recomputes its intermediate values for the gradient.
 
-    What the call keeps is what f was made from: its arguments, and what it reads of variables and
-    tensors outside. A chain of blocks, each a checkpoint, needs the memory of its ends and of one
-    block, at the price of computing each block twice. Values and gradients of every order are
-    those of f, random numbers included; f itself runs once for each call, takes and returns any
-    nest, and may be called inside of `function`. Traced functions that f calls are run as they are
-    written. Looking at values inside of f keeps them.
+    A call stores only its inputs: its arguments, and the variables and outer tensors that `f`
+    reads. A chain of checkpointed blocks needs the memory of their inputs and of one block, and
+    computes each block twice. Values and gradients of every order are those of `f`, including
+    random numbers.
 
+    `f` itself runs once for each call, and may be called inside `function`. Traced functions that
+    `f` calls are inlined. A value that is read inside `f` stays in memory.
+
+    Parameters
+    ----------
+    f : callable
+        Function of any arguments that returns a pytree of any leaves.
+
+    Returns
+    -------
+    callable
+        Function with the arguments and results of `f`. Also usable as a decorator.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable.
+
+    Examples
+    --------
     >>> block = pb.checkpoint(lambda x, w: pb.tanh(x @ w))
     >>> x, w = pb.Variable([[1.0, 2.0]]), pb.Variable([[0.5], [0.25]])
     >>> y = block(x, w)
@@ -70,7 +88,7 @@ def _is_new(y: Tensor, first: int) -> bool:
 
 
 class _Recomputed:
-    """The rule: the gradients of a copy of the piece, made on the inputs of the moment."""
+    """The gradient rule: the gradients of a copy of the subgraph on the current inputs."""
 
     def __init__(self, piece: _core.Piece, made_on: list[Tensor], floats: list[int]) -> None:
         self.piece = piece
@@ -111,8 +129,11 @@ def times(x: Tensor, one: Tensor) -> Tensor:
 
 
 def one_after(cotangents: list[Any]) -> Tensor:
-    """A one that depends on a cotangent, as far as a planner can know: what folds constants sees
-    none here, NaN being neither equal nor anything else. (cpp/ops/batch.cpp knows it.)"""
+    """Return a one that depends on a cotangent, as far as a planner can know.
+
+    Constant folding does not simplify the expression: NaN is not equal to itself, so neither
+    comparison is constant. cpp/ops/batch.cpp recognises the expression.
+    """
     for g in cotangents:
         if g is not None and g.size:
             entry = _core.reshape(g, (-1,))[0]

@@ -1,5 +1,10 @@
-"""Whole derivatives of functions: jacobians and hessians, block by block in the cheaper mode, and
-products with them that need neither."""
+"""Whole derivatives of functions, and products with them.
+
+`jacobian` and `hessian` compute the derivative block by block (one block for each pair of a result
+and an argument) in the cheaper mode. `hvp`, `vhp`, `gauss_newton_product` and `fisher_product`
+compute products without forming a matrix; `divergence` computes a trace. Start reading at
+`_jacobian_of`.
+"""
 
 from __future__ import annotations
 
@@ -30,27 +35,54 @@ def jacobian(
     mode: Mode = "auto",
     chunk: Literal["auto"] | int = "auto",
 ) -> F:
-    """A function that returns the derivative of every element of f by every element of arguments.
+    """Return a function that computes the derivative of every element of `f`.
 
-    f returns a tensor or a nest of them; `argnums` says which positional arguments to differentiate
-    by, as in `value_and_grad`, nests included. The result has the structure of f's result, with in
-    each place that of the argument (a tuple of these for several), and there a tensor of shape
-    result.shape + argument.shape and of the argument's dtype: zeros where there is no path.
+    In reverse mode each element of a result gives one unit cotangent, in forward mode each element
+    of an argument gives one unit tangent. The zeros of these units are structural, so they are not
+    multiplied by an infinite slope. A rule written in Python is called once for all units. If it
+    reads the value of its cotangent, the rows are computed one after the other in reverse mode, and
+    "forward" raises an error. If a rule is not linear in its cotangent, as one that clips, the
+    modes differ: forward mode takes the rule as what it is near zero. The result is differentiable
+    again, as that of `value_and_grad`.
 
-    mode: "reverse" pulls back a unit cotangent for each element of a result, "forward" pushes a
-        unit tangent for each element of an argument; "auto" takes for each pair of them the
-        one with fewer, and where these are as many the reverse one.
-    chunk: how many of them are computed at once, each of which takes the memory of a pass. "auto"
-        takes all of them as long as that stays near a GiB, else as many as do.
+    Parameters
+    ----------
+    f : callable
+        Function that returns a real floating Tensor or a pytree of them.
+    argnums : int or sequence of int, optional
+        Positions of the arguments to differentiate with respect to, as in `value_and_grad`. Such an
+        argument is a real floating tensor, variable, array or number, or a pytree of them. Default:
+        0.
+    mode : {"auto", "forward", "reverse"}, optional
+        Direction of differentiation. "auto" takes the mode that needs fewer units for each pair of
+        a result and an argument, and reverse mode if the numbers are equal. Default: "auto".
+    chunk : "auto" or int, optional
+        Number of units that are computed at once; each takes the memory of one pass. "auto" takes
+        all units, or as many as fit into about one GiB. Default: "auto".
 
-    Units are structural zeros around a one, so they meet no infinite slope. A rule in Python is
-    called once for all of them, unless it looks at its cotangent: then the rows come one after the
-    other, by reverse mode, or "forward" is an error. Where a rule is not linear in its cotangent,
-    as one that clips, the modes differ: forward mode takes it as what it is near zero.
+    Returns
+    -------
+    callable
+        Function of the arguments of `f`. Its result has the structure of the result of `f`. Each
+        leaf is replaced by the structure of the argument, or by a tuple of these if `argnums` is a
+        sequence. The tensors there have the shape `result.shape + argument.shape` and the dtype of
+        the argument. They are zero if there is no path.
 
-    Raises TypeError for an argument or a result that is not a real floating tensor, ValueError for
-    more than 16 axes; otherwise as `value_and_grad`.
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or `argnums` is not made of integers. At the call: if an argument is
+        missing, or if an argument or a result is not a real floating tensor.
+    ValueError
+        If `mode` or `chunk` is invalid. At the call: if a derivative has more than 16 axes, or if
+        `argnums` names an argument twice.
 
+    See Also
+    --------
+    hessian, sparse_jacobian, vjp, jvp
+
+    Examples
+    --------
     >>> J = pb.jacobian(lambda x: pb.stack([x[0] * x[1], x[1] ** 2, x[0]]))
     >>> J(pb.constant([2.0, 3.0]))
     Tensor([[3., 2.],
@@ -79,13 +111,42 @@ def jacobian(
 
 
 def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Literal["auto"] | int = "auto") -> F:
-    """A function that returns the second derivatives of f, whose value is one real number.
+    """Return a function that computes the second derivatives of a scalar function.
 
-    The result has the structure of the arguments that `argnums` names, with in each place that
-    structure again, and there a tensor of shape one.shape + other.shape. It is the forward jacobian
-    of the gradient; see `jacobian` for `chunk`, `hvp` for products with it and `sparse_hessian` for
-    those that are mostly zeros.
+    The Hessian is computed as the forward-mode Jacobian of the gradient. See `hvp` for products
+    with it, and `sparse_hessian` for Hessians that are mostly zero.
 
+    Parameters
+    ----------
+    f : callable
+        Function that returns a Tensor of shape () and a real floating dtype.
+    argnums : int or sequence of int, optional
+        Positions of the arguments to differentiate with respect to, as in `value_and_grad`.
+        Default: 0.
+    chunk : "auto" or int, optional
+        Number of columns that are computed at once, as in `jacobian`. Default: "auto".
+
+    Returns
+    -------
+    callable
+        Function of the arguments of `f`. Its result has the structure of the differentiated
+        arguments twice: each leaf of the structure is replaced by the structure. The tensors there
+        have the shape `one.shape + other.shape`.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or `argnums` is not made of integers. At the call: if an argument is
+        missing, or if an argument or the result is not a real floating tensor.
+    ValueError
+        At the call: if the result does not have shape (), or if `argnums` names an argument twice.
+
+    See Also
+    --------
+    jacobian, hvp, sparse_hessian
+
+    Examples
+    --------
     >>> pb.hessian(lambda x: x[0] ** 2 * x[1] + x[1] ** 3)(pb.constant([1.0, 2.0]))
     Tensor([[ 4.,  2.],
             [ 2., 12.]], dtype=float32)
@@ -148,7 +209,7 @@ def _jacobian_of(
 
 
 class _Blocks:
-    """The derivatives of some ys by some xs, in passes that each give several of them."""
+    """The derivatives of `ys` with respect to `xs`, in passes that compute several of them."""
 
     def __init__(self, ys: list[Tensor], xs: list[Tensor], mode: str, chunk: Any, who: str) -> None:
         self.ys = ys
@@ -248,7 +309,7 @@ class _Blocks:
 
 
 def _columns_last(batch: Tensor, y: Tensor, x: Tensor) -> Tensor:
-    """What has an axis for the elements of x in front, with the axes of x behind those of y."""
+    """Move the batch axis of the elements of `x` from the front behind the axes of `y`."""
     order = (*range(1, batch.ndim), 0)
     turned = _core.cast(_core.transpose(batch, order), x.dtype)
     return _core.reshape(turned, (*y.shape, *x.shape))
@@ -258,12 +319,41 @@ def _columns_last(batch: Tensor, y: Tensor, x: Tensor) -> Tensor:
 
 
 def hvp(f: F, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...]:
-    """The second derivative of f, whose value is one real number, applied to tangents: H t.
+    """Compute the product of the Hessian of `f` with tangents.
 
-    It is how the gradient moves along the tangents: forward over reverse, at about twice the cost
-    of a gradient. primals, tangents: as in `jvp`. Returns a tuple in the structure of the primals:
-    zeros for what the gradient does not depend on, None for what does not move.
+    The product is the directional derivative of the gradient, computed in forward mode over reverse
+    mode at about twice the cost of a gradient.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor of shape () and a real
+        floating dtype.
+    primals : tuple or list
+        Arguments of `f`, as in `jvp`.
+    tangents : tuple or list
+        One tangent for each primal, as in `jvp`; None for a primal that does not move.
+
+    Returns
+    -------
+    tuple
+        One product for each primal in its structure. It is zero if the gradient does not depend on
+        the primals that move, and None for a leaf that does not move.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, if `primals` or `tangents` is not a tuple or list, if the result is
+        not a real floating tensor, or if a tangent has another dtype.
+    ValueError
+        If the result does not have shape (), or if a tangent has another shape or structure.
+
+    See Also
+    --------
+    vhp, hessian, gauss_newton_product
+
+    Examples
+    --------
     >>> f = lambda x: x[0] ** 2 * x[1] + x[1] ** 3
     >>> pb.hvp(f, (pb.constant([1.0, 2.0]),), ([1.0, 10.0],))
     (Tensor([ 24., 122.], dtype=float32),)
@@ -276,11 +366,41 @@ def hvp(f: F, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...
 
 
 def vhp(f: F, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[Any, ...]:
-    """The same product from the other side, t H, by reverse over reverse.
+    """Compute the product of cotangents with the Hessian of `f`.
 
-    It is the gradient of the cotangents times the gradient of f. The two are one for the true
-    derivative; where rules of custom gradients say something else, they need not be.
+    The product is the gradient of the inner product of the cotangents with the gradient of `f`,
+    computed in reverse mode over reverse mode. It equals `hvp` for true derivatives. It may differ
+    from `hvp` if a custom gradient is not the derivative of its function.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor of shape () and a real
+        floating dtype.
+    primals : tuple or list
+        Arguments of `f`, as in `jvp`.
+    cotangents : tuple or list
+        One cotangent for each primal in its structure; None for a primal that does not count.
+
+    Returns
+    -------
+    tuple
+        One product for each primal in its structure; None for a leaf without a cotangent.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, if `primals` or `cotangents` is not a tuple or list, if the result
+        is not a real floating tensor, or if a cotangent has another dtype.
+    ValueError
+        If the result does not have shape (), or if a cotangent has another shape or structure.
+
+    See Also
+    --------
+    hvp
+
+    Examples
+    --------
     >>> pb.vhp(lambda x, y: x * x * y, (1.0, 2.0), (1.0, 0.0))
     (Tensor(4., dtype=float32), Tensor(2., dtype=float32))
     """
@@ -307,14 +427,49 @@ def _answer(opened: Opened, found: list[Tensor | None]) -> tuple[Any, ...]:
 def gauss_newton_product(
     f: F, primals: Sequence[Any], tangents: Sequence[Any], loss: F | None = None
 ) -> tuple[Any, ...]:
-    """The Gauss-Newton approximation of a second derivative applied to tangents: Jᵀ H J t.
+    """Compute the product of the Gauss-Newton matrix of `f` and `loss` with tangents.
 
-    J is the derivative of f at the primals, and H the second derivative of `loss`, a function of
-    f's result to one real number, at that result; without a loss H is one, as for half the sum of
-    squares. What is left out is the curvature of f, so the product with a convex loss is
-    never negative. Returns a tuple in the structure of the primals; see `jvp` for the arguments.
-    (N. Schraudolph, Fast curvature matrix-vector products for second-order gradient descent, 2002.)
+    The matrix is `J^T H J`, with the Jacobian `J` of `f` at the primals and the Hessian `H` of
+    `loss` at the result of `f`. It approximates the Hessian of `loss(f(...))` by neglecting the
+    curvature of `f`, so for a convex `loss` it is positive semi-definite [1]_.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor or a pytree of Tensors.
+    primals : tuple or list
+        Arguments of `f`, as in `jvp`.
+    tangents : tuple or list
+        One tangent for each primal, as in `jvp`.
+    loss : callable, optional
+        Function of the result of `f` that returns a Tensor of shape () and a real floating dtype.
+        Default: half the sum of squares, whose Hessian is the identity.
+
+    Returns
+    -------
+    tuple
+        One product for each primal in its structure; None for a leaf that does not move.
+
+    Raises
+    ------
+    TypeError
+        If `f` or `loss` is not callable, if `primals` or `tangents` is not a tuple or list, if a
+        result has an invalid type, or if a tangent has another dtype.
+    ValueError
+        If the result of `loss` does not have shape (), or if a tangent has another shape or
+        structure.
+
+    See Also
+    --------
+    hvp, fisher_product
+
+    References
+    ----------
+    .. [1] N. N. Schraudolph, "Fast curvature matrix-vector products for second-order gradient
+       descent", Neural Computation 14, 2002.
+
+    Examples
+    --------
     >>> f = lambda w: pb.stack([w[0] * w[1], w[1]])
     >>> pb.gauss_newton_product(f, (pb.constant([2.0, 3.0]),), ([1.0, 0.0],))
     (Tensor([9., 6.], dtype=float32),)
@@ -330,14 +485,46 @@ def gauss_newton_product(
 
 
 def fisher_product(f: F, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...]:
-    """The Fisher information of a distribution over classes applied to tangents.
+    """Compute the product of the Fisher information of a categorical distribution with tangents.
 
-    f returns the logarithms of the probabilities of all classes along the last axis, as
-    log_softmax does; other axes are independent observations, over which it is summed. The product
-    is Jᵀ (p J t) with J the derivative of f and p the probabilities: the expectation, not that
-    of a sample, of the outer product of scores (S. Amari, Natural gradient works efficiently in
-    learning, 1998). Returns a tuple in the structure of the primals; see `jvp` for the arguments.
+    The product is `J^T (p * J t)`, with the Jacobian `J` of `f`, the probabilities `p` and the
+    tangents `t`. It is the expectation of the outer product of the scores, not an estimate from a
+    sample [1]_.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns the logarithms of the probabilities of
+        all classes along the last axis, as `log_softmax` does. The other axes are independent
+        observations, over which the information is summed.
+    primals : tuple or list
+        Arguments of `f`, as in `jvp`.
+    tangents : tuple or list
+        One tangent for each primal, as in `jvp`.
+
+    Returns
+    -------
+    tuple
+        One product for each primal in its structure; None for a leaf that does not move.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or does not return a single real floating tensor, if `primals` or
+        `tangents` is not a tuple or list, or if a tangent has another dtype.
+    ValueError
+        If a tangent has another shape or structure.
+
+    See Also
+    --------
+    gauss_newton_product
+
+    References
+    ----------
+    .. [1] S. Amari, "Natural gradient works efficiently in learning", Neural Computation 10, 1998.
+
+    Examples
+    --------
     >>> f = lambda z: pb.log_softmax(z, axis=-1)
     >>> pb.fisher_product(f, (pb.zeros(2),), ([1.0, 0.0],))
     (Tensor([ 0.25, -0.25], dtype=float32),)
@@ -355,12 +542,35 @@ def fisher_product(f: F, primals: Sequence[Any], tangents: Sequence[Any]) -> tup
 
 
 def divergence(f: F) -> F:
-    """A function of x that returns the sum of the derivatives of f's elements by those of x at the
-    same place, for an f whose result has the shape of x: the trace of its jacobian.
+    """Return a function that computes the divergence of `f`, the trace of its Jacobian.
 
-    All of f's jvps along the unit directions are computed, and of each one number is kept.
-    Raises ValueError for a result of another shape.
+    All directional derivatives along the unit directions are computed in forward mode. One number
+    of each is kept.
 
+    Parameters
+    ----------
+    f : callable
+        Function of one floating tensor that returns a tensor of the same shape.
+
+    Returns
+    -------
+    callable
+        Function of `x` that returns the sum of the derivatives of the elements of `f(x)` with
+        respect to the elements of `x` at the same positions: a Tensor of shape ().
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable. At the call: if `x` is not floating.
+    ValueError
+        At the call: if the result has another shape than `x`.
+
+    See Also
+    --------
+    laplacian, jacobian
+
+    Examples
+    --------
     >>> float(pb.divergence(lambda x: x**2)(pb.constant([1.0, 2.0, 3.0])))
     12.0
     """

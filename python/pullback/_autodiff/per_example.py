@@ -1,4 +1,4 @@
-"""Gradients of each example of a batch, and their lengths without the gradients."""
+"""Gradients of each example of a batch, and their norms without forming the gradients."""
 
 from __future__ import annotations
 
@@ -14,16 +14,41 @@ from .vmap import vmap
 
 
 def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> Any:
-    """The gradient of loss(params, example) by the params, for each example of a batch.
+    """Compute the gradient of `loss(params, example)` for each example of a batch.
 
-    loss: takes the params and one example, and returns one real number.
-    params: a tensor, a variable or a nest of them. batch: a tensor or a nest of them, each with the
-        examples along its first axis; an example is the same nest of their entries.
+    The result is that of `vmap(grad(loss), in_axes=(None, 0))(params, batch)`; `vmap` states what
+    `loss` may do. See `per_example_gradient_norms` for the norms alone.
 
-    Returns what has the structure of the params, each with a first axis for the examples: as
-    much memory as that takes. See `per_example_gradient_norms` for their lengths alone. It is
-    `vmap(grad(loss), in_axes=(None, 0))(params, batch)`; see `vmap` for what a loss may do.
+    Parameters
+    ----------
+    loss : callable
+        Function of `params` and one example that returns a Tensor of shape () and a real floating
+        dtype.
+    params : pytree of array_like, floating
+        Parameters to differentiate with respect to: a tensor, a variable or a pytree of them.
+    batch : pytree of array_like
+        Examples along the first axis of each leaf. One example is the pytree of the entries at one
+        position.
 
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        Structure and dtypes of `params`. Each leaf has a first axis for the examples, followed by
+        the shape of the parameter.
+
+    Raises
+    ------
+    TypeError
+        If `loss` is not callable, or if a parameter or the result is not floating.
+    ValueError
+        If the first axes of `batch` differ in size, or if the loss does not have shape ().
+
+    See Also
+    --------
+    per_example_gradient_norms, vmap, grad
+
+    Examples
+    --------
     >>> loss = lambda w, example: (w @ example[0] - example[1]) ** 2 / 2
     >>> x, y = pb.constant([[1.0, 0.0], [2.0, 2.0]]), pb.constant([1.0, 0.0])
     >>> pb.per_example_gradients(loss, pb.constant([3.0, 4.0]), (x, y))
@@ -34,13 +59,40 @@ def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> 
 
 
 def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any) -> Tensor:
-    """The Euclidean length of each example's gradient, over all params together.
+    """Compute the Euclidean norm of the gradient of each example, over all parameters.
 
-    Arguments are those of `per_example_gradients`. Where an example's gradient is a product, as
-    that of a layer's weights is, it is not computed: its length follows from those of the factors.
-    Returns a tensor with one number for each example.
+    If the gradient of an example is an outer product, as that of the weights of a layer is, it is
+    not formed: its norm follows from the norms of the factors.
 
-    Clipping each example's gradient before they are summed is a second reverse pass, weighted:
+    Parameters
+    ----------
+    loss : callable
+        Function of `params` and one example that returns a Tensor of shape () and a real floating
+        dtype.
+    params : pytree of array_like, floating
+        Parameters to differentiate with respect to: a tensor, a variable or a pytree of them.
+    batch : pytree of array_like
+        Examples along the first axis of each leaf.
+
+    Returns
+    -------
+    Tensor
+        Shape (n,) for n examples; the floating dtype of the gradients.
+
+    Raises
+    ------
+    TypeError
+        If `loss` is not callable, or if a parameter or the result is not floating.
+    ValueError
+        If the first axes of `batch` differ in size, or if the loss does not have shape ().
+
+    See Also
+    --------
+    per_example_gradients
+
+    Examples
+    --------
+    The gradient of each example is clipped before the sum by a second, weighted reverse pass:
 
     >>> loss = lambda w, example: (w @ example[0] - example[1]) ** 2 / 2
     >>> w = pb.constant([3.0, 4.0])

@@ -1,5 +1,9 @@
-"""sparse_jacobian and sparse_hessian: as many products with the derivative as its pattern has
-colours, all of them in one plan. The core reads the pattern off the graph and colours it."""
+"""Sparse Jacobians and Hessians.
+
+A sparse derivative takes as many products with the derivative as its pattern has colours, all of
+them in one plan. The core reads the pattern from the graph and colours it. Start reading at
+`_derivative`; `_entries` computes the entries.
+"""
 
 from __future__ import annotations
 
@@ -22,34 +26,60 @@ _traced: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def sparse_jacobian(f: Callable[..., Any], x: Any) -> Any:
-    """The derivative of f at x as a sparse matrix: a `scipy.sparse.csr_array`.
+    """Compute the Jacobian of `f` at `x` as a SciPy sparse array.
 
-    f takes one tensor and returns one, of any shapes and of floating dtype; x is a tensor, a
-    variable, an array or a number, float32 or float64, where an integer counts as a float. Row i
-    stands for entry i of the flattened result, column j for entry j of the flattened x, and the
-    dtype is that of x.
-
-    Which entries may differ from zero is read off what f has computed: slices, gathers at known
-    positions, elementwise functions, sums along axes, products. No value is looked at, so both
-    branches of a `where` count, and a product with a constant matrix is as dense as if it had no
-    zeros. Rules of `custom_gradient` and overrides count as they are; they must be linear in their
-    cotangent, as derivatives are. Entries of this pattern that are zero at x are stored as zeros.
+    The pattern of entries that may differ from zero is read from the operations of `f`: slices,
+    gathers at known positions, elementwise functions, sums along axes, products. Values are not
+    evaluated. Both branches of a `where` count, and a product with a constant matrix counts as
+    dense even if the matrix contains zeros. Rules of `custom_gradient` and overrides are used as
+    they are; they must be linear in their cotangent. Entries of the pattern that are zero at `x`
+    are stored as zeros.
 
     Columns without a common row are computed together, or rows without a common column, whichever
-    takes fewer products with the derivative: 3 for a tridiagonal matrix of any size. A matrix with
-    a full row and a full column takes as many as it has rows.
+    takes fewer products [1]_: 3 for a tridiagonal matrix of any size. A matrix with a full row and
+    a full column takes as many products as it has rows.
 
-    f runs once for each shape and dtype of x, as under `function`: what it looks up beside its
-    argument and variables stays as it was then. Later calls with the same f run one plan. The
-    result has no history: a gradient does not pass it.
+    `f` runs once for each shape and dtype of `x`, as under `function`: globals and attributes that
+    it reads keep the values of that time, while its argument and variables do not. Later calls with
+    the same `f` run one plan. The result has no history, so no gradient passes through it.
 
-    Raises TypeError where f returns no tensor, or x or the result is not floating; ImportError
-    without SciPy; MemoryError where it is too dense to be treated as sparse;
-    RuntimeError inside of a traced function.
+    Parameters
+    ----------
+    f : callable
+        Function of one tensor that returns one Tensor of a real floating dtype. Both have any
+        shape.
+    x : array_like, float32 or float64
+        Point of evaluation. A Python or NumPy integer counts as a float.
 
-    Source: Gebremedhin, Manne and Pothen, "What Color Is Your Jacobian? Graph Coloring for
-    Computing Derivatives", SIAM Review 47 (2005).
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Row i stands for entry i of the flattened result, column j for entry j of the flattened `x`;
+        the dtype of `x`.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or does not return a real floating tensor, or if `x` has another
+        dtype.
+    ImportError
+        If SciPy is not installed.
+    MemoryError
+        If the pattern is too dense to be treated as sparse.
+    RuntimeError
+        If it is called inside a traced function.
+
+    See Also
+    --------
+    sparse_hessian, jacobian
+
+    References
+    ----------
+    .. [1] A. H. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian? Graph coloring for
+       computing derivatives", SIAM Review 47, 2005.
+
+    Examples
+    --------
     >>> slope = pb.sparse_jacobian(lambda u: u[1:] * u[:-1], np.array([2.0, 3.0, 5.0, 7.0]))
     >>> slope.shape, slope.nnz
     ((3, 4), 6)
@@ -62,15 +92,44 @@ def sparse_jacobian(f: Callable[..., Any], x: Any) -> Any:
 
 
 def sparse_hessian(f: Callable[..., Any], x: Any) -> Any:
-    """The second derivative of f at x as a sparse matrix: a `scipy.sparse.csr_array`.
+    """Compute the Hessian of a scalar function at `x` as a SciPy sparse array.
 
-    f takes one tensor and returns one of shape (); all else is as with `sparse_jacobian`, of the
-    gradient of f: x with n entries gives n rows and n columns. Of two entries that are one by
-    symmetry one may be computed for both, which takes fewer products: 2 for an arrow, whose first
-    row and column are full.
+    The Hessian is the sparse Jacobian of the gradient of `f`; see `sparse_jacobian` for the pattern
+    and the traces. Of two entries that are equal by symmetry one may be computed for both, which
+    takes fewer products: 2 for an arrow matrix, whose first row and column are full.
 
-    Raises ValueError where f returns another shape, and what `sparse_jacobian` raises.
+    Parameters
+    ----------
+    f : callable
+        Function of one tensor that returns a Tensor of shape () and a real floating dtype.
+    x : array_like, float32 or float64
+        Point of evaluation, of any shape. A Python or NumPy integer counts as a float.
 
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Shape (n, n) for an `x` with n entries; the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or does not return a real floating tensor, or if `x` has another
+        dtype.
+    ValueError
+        If the result of `f` does not have shape ().
+    ImportError
+        If SciPy is not installed.
+    MemoryError
+        If the pattern is too dense to be treated as sparse.
+    RuntimeError
+        If it is called inside a traced function.
+
+    See Also
+    --------
+    sparse_jacobian, hessian, hvp
+
+    Examples
+    --------
     >>> def rosenbrock(x):
     ...     return pb.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
     >>> pb.sparse_hessian(rosenbrock, np.array([1.0, 1.0, 2.0])).toarray()
@@ -82,7 +141,7 @@ def sparse_hessian(f: Callable[..., Any], x: Any) -> Any:
 
 
 class _Structure:
-    """Where the computed entries belong."""
+    """The positions of the computed entries in CSR format."""
 
     def __init__(self, shape: tuple[int, int], starts: Any, columns: Any) -> None:
         self.shape, self.starts, self.columns = shape, starts, columns
@@ -160,7 +219,7 @@ def _hessian(f: Any, x: Tensor, y: Tensor, who: str) -> tuple[Tensor, _Structure
 
 
 def _entries(x: Tensor, y: Tensor, who: str, symmetric: bool) -> tuple[Tensor, _Structure]:
-    """The entries of the derivative of y by x that may differ from zero, row by row."""
+    """Return the entries of the derivative of `y` by `x` that may differ from zero, row by row."""
     shape = prod(y.shape), prod(x.shape)
     g = _core.Trace(who).argument(y.dtype.name, y.shape, False)
     (back,) = _core.gradients([y], [x], [g])
@@ -205,6 +264,9 @@ def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
 
 
 def _unit(like: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:
-    """One at these entries. The zeros elsewhere are structural: they meet no infinite slope."""
+    """Return ones at these entries, and their mask.
+
+    The zeros elsewhere are structural: they are not multiplied by an infinite slope.
+    """
     mask = _core.reshape(where, like.shape)
     return _core.where(mask, *(_core.constant(n, like.dtype) for n in (1, 0))), mask

@@ -1,5 +1,8 @@
-"""Taylor mode: derivatives of any order along a path, and what is made of them: `jet`,
-`derivative`, `laplacian`. The core computes all orders at once (cpp/grad/taylor.cpp)."""
+"""Taylor mode: derivatives of any order along a path.
+
+`jet` computes them; `derivative` and `laplacian` are built on it. The core propagates all orders at
+once (cpp/grad/taylor.cpp).
+"""
 
 from __future__ import annotations
 
@@ -19,28 +22,58 @@ from .vmap import vmap
 def jet(
     f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any]
 ) -> tuple[Any, list[Any]]:
-    """The value of f at the start of a path, and its derivatives along it, up to any order.
+    """Compute the value of `f` and its derivatives along a path, up to any order.
 
-    Where x(t) is a path with x(0) = primals and with the derivatives series, these are the value
-    and the derivatives at 0 of f(x(t)). With series ([v, 0, 0],) they are those of f(x + t v).
+    For a path x(t) with x(0) = `primals` and the derivatives `series` at 0, the results are the
+    value and the derivatives of f(x(t)) at 0. With the series ([v, 0, 0],) these are the
+    derivatives of f(x + t v).
 
-    f: takes one argument for each primal, and returns a tensor or a nest of them.
-    primals: a tuple or list of arguments, as in `jvp`.
-    series: for each primal a list of its derivatives along the path, first, second and so on, as
-        many for all. Each is in the structure of the primal, of its leaf's dtype and shape; or a
-        number for all elements; None and 0 are zeros that cost nothing.
+    The results are derivatives, not Taylor coefficients, which are divided by factorials. They are
+    differentiable again. Custom and overridden gradients apply to all orders. The cost of n orders
+    grows with n**2, while nested calls of `jvp` double it with each order. It grows with n**3 for
+    powers that are not small integers, and for Bessel, gamma and other functions whose derivatives
+    are further functions. The method is that of [1]_, chapter 13.
 
-    Returns (value, [first, second, …]): derivatives and no Taylor coefficients, which would be
-    divided by factorials; each has the structure of the value, zeros where it does not depend on
-    what moves, and None for what is not floating. They are differentiable again. The cost of n
-    orders grows with n², where a `jvp` of a `jvp` doubles it for each (with n³ for powers that are
-    no small whole numbers, and for Bessel, gamma and other functions whose every derivative is
-    another function). Custom and overridden gradients hold, to all orders.
+    Parameters
+    ----------
+    f : callable
+        Function of one argument for each primal that returns a Tensor or a pytree of Tensors.
+    primals : tuple or list
+        Arguments of `f`, as in `jvp`.
+    series : tuple or list of list
+        For each primal the list of its derivatives along the path: first, second and so on. All
+        lists have the same length, at least 1. Each derivative has the structure of its primal, and
+        the dtype and shape of its leaf. A number counts for all elements. None and 0 are zeros that
+        cost nothing.
 
-    The method is that of Griewank and Walther, Evaluating Derivatives (2008), chapter 13.
+    Returns
+    -------
+    value : Tensor or pytree of Tensor
+        Result of `f`.
+    derivatives : list
+        The derivatives [first, second, ...]. Each has the structure, shapes and dtypes of `value`.
+        It is zero if `value` does not depend on a primal that moves, and None for a leaf that is
+        not floating.
 
-    Raises ValueError for lists of different lengths or of none, else as `jvp` does.
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, if `primals`, `series` or an entry of `series` is not a tuple or
+        list, or if a derivative has another dtype or belongs to a leaf that is not floating.
+    ValueError
+        If the lists in `series` are empty or differ in length, if their number differs from the
+        number of primals, or if a derivative has another shape or structure.
 
+    See Also
+    --------
+    jvp, derivative, laplacian
+
+    References
+    ----------
+    .. [1] A. Griewank, A. Walther, "Evaluating Derivatives", 2nd ed., SIAM, 2008.
+
+    Examples
+    --------
     >>> value, (first, second, third) = pb.jet(pb.exp, (0.0,), ([2.0, 0.0, 0.0],))
     >>> float(value), float(first), float(second), float(third)
     (1.0, 2.0, 4.0, 8.0)
@@ -56,14 +89,38 @@ def jet(
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
-    """The n-th derivative of a function of one number, which may return anything.
+    """Return the n-th derivative of a function of one number.
 
-    Returns a function of a number x, or a tensor of shape (), and of what else f takes, which is
-    constant. Its result has the structure of that of f. All orders together cost as said at `jet`.
+    All orders are computed together, as in `jet`.
 
-    Raises ValueError for a negative n, and, when it is called, for an x that is an array: `vmap`
-    of it is the derivative at many points, `jacobian` that by many numbers.
+    Parameters
+    ----------
+    f : callable
+        Function of a number and of further arguments, which count as constants. It returns a Tensor
+        or a pytree of Tensors.
+    n : int, optional
+        Order of the derivative, at least 0. Default: 1.
 
+    Returns
+    -------
+    callable
+        Function of `x`, a number or a floating tensor of shape (), and of the further arguments of
+        `f`. Its result has the structure of the result of `f`. For many points use `vmap` of it;
+        for many variables use `jacobian`.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or `n` is not an integer.
+    ValueError
+        If `n` is negative. At the call: if `x` is not a number or a floating tensor of shape ().
+
+    See Also
+    --------
+    jet
+
+    Examples
+    --------
     >>> third = pb.derivative(lambda x: x**5, 3)
     >>> float(third(2.0))
     240.0
@@ -92,15 +149,35 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
 
 
 def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The sum of the second derivatives of f by each element of its first argument.
+    """Return a function that computes the Laplacian of `f`.
 
-    Returns a function of a floating tensor of any shape, and of what else f takes, which is
-    constant; its result has the structure of that of f: the Laplacian of each element. It is exact,
-    and the trace of the Hessian, which is not formed: second derivatives along all axes at once,
-    of which what does not depend on the axis is computed once.
+    The Laplacian is the sum of the second derivatives with respect to each element of the first
+    argument: the trace of the Hessian, which is not formed. The result is exact. The second
+    derivatives along all axes are computed at once, and what does not depend on the axis only once.
 
-    Raises TypeError for an argument that is complex or no number.
+    Parameters
+    ----------
+    f : callable
+        Function of a real floating tensor and of further arguments, which count as constants. It
+        returns a Tensor or a pytree of Tensors.
 
+    Returns
+    -------
+    callable
+        Function of `x`, a real floating tensor of any shape, and of the further arguments of `f`.
+        Its result has the structure of the result of `f`, with the Laplacian of each element.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable. At the call: if `x` is complex or is not floating.
+
+    See Also
+    --------
+    divergence, hessian, jet
+
+    Examples
+    --------
     >>> f = lambda x: pb.sum(x**3)
     >>> float(pb.laplacian(f)(pb.constant([1.0, 2.0])))
     18.0
@@ -168,7 +245,7 @@ def _order(primals: Sequence[Any], series: Any) -> int:
 
 
 def _terms(opened: Opened, primals: Any, series: Any, order: int) -> list[list[Any]]:
-    """For each of the xs its terms, None where one is zero."""
+    """Return the terms of each of `xs`, with None for a zero."""
     at = {place: n for n, place in enumerate(opened.places)}
     terms: list[list[Any]] = [[None] * order for _ in opened.xs]
     for i, (primal, own) in enumerate(zip(primals, series, strict=True)):
@@ -186,5 +263,5 @@ def _terms(opened: Opened, primals: Any, series: Any, order: int) -> list[list[A
 
 
 def _refuse(leaf: Any, where: str) -> None:
-    """Raises what says why a leaf does not move."""
+    """Raise the error that explains why a leaf does not move."""
     differentiable_leaf(leaf, lambda _: where)

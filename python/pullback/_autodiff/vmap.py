@@ -1,7 +1,7 @@
-"""vmap and vectorize: a function of one example as a function of many at once.
+"""`vmap` and `vectorize`: a function of one example as a function of a batch.
 
-The function is called once, on tensors that stand for one example, and the core makes what it
-built for all of them (cpp/ops/batch.h).
+The function is called once, on placeholders for one example. The core then rebuilds the graph for
+the whole batch (cpp/ops/batch.h). `_Batch` is one call.
 """
 
 from __future__ import annotations
@@ -24,31 +24,60 @@ F = Callable[..., Any]
 
 
 def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> F:
-    """A function that computes f for all entries along an axis of its arguments at once.
+    """Return a function that computes `f` for all entries along an axis of its arguments.
 
-    f is called once, on tensors that stand for one entry and have no value yet; what it builds is
-    then made for all entries: an operation for all of them takes the place of a loop.
+    `f` is called once, on placeholders for one entry that have no values. The operations that it
+    creates are then rebuilt for all entries: a batched operation takes the place of a loop.
 
-    in_axes: which axis of the arguments is the mapped one: an integer for all, or a tuple with an
-        entry for each positional argument: an integer, None for an argument that is the same for
-        all entries, or a nest like the argument of these. What is passed by name has axis 0.
-    out_axes: where the mapped axis is in the results, in the same way; None for what is the same
-        for all entries.
-    size: the length of the mapped axis. It must be given where no argument has one, as when f only
-        draws random numbers.
+    All gradients pass through, and may be taken inside. Calls of `vmap` nest, and `function` may
+    contain them. `stop_gradient` and custom and overridden gradients keep their meaning: a rule
+    written in Python is called once, for one entry. Random numbers are drawn for each entry. All
+    entries of one operation are a single draw, so the numbers differ from those of a loop.
 
-    Arguments and results may be nests. Gradients of all kinds pass through and may be taken inside,
-    vmaps nest, and all of it may be inside of a `function`. `stop_gradient`, custom and overridden
-    gradients keep their meaning: a rule written in Python is called once, for one entry. Random
-    numbers are drawn for each entry; all entries of one operation are one draw, so they are others
-    than a loop would give. The values of the stand-ins cannot be looked at, and variables cannot be
-    assigned inside.
+    Parameters
+    ----------
+    f : callable
+        Function of arrays or pytrees of them that returns a Tensor or a pytree of Tensors. It must
+        not read values of its arguments or assign variables.
+    in_axes : int, None or sequence, optional
+        The mapped axis of the arguments: an integer for all arguments, or a tuple with one entry
+        for each positional argument. An entry is an integer, None for an argument that is the same
+        for all entries, or a pytree of these like the argument. Arguments passed by keyword have
+        axis 0. Default: 0.
+    out_axes : int, None or sequence, optional
+        Position of the mapped axis in the results, in the same form. None is for a result that is
+        the same for all entries. Default: 0.
+    size : int, optional
+        Size of the mapped axis. It is required if no argument has a mapped axis, for example if `f`
+        only draws random numbers.
 
-    Raises ValueError for axes that are out of range or of different lengths, and where the length
-    is not known; TypeError for what has no axes; NotImplementedError, with its name, for an
-    operation that cannot be computed for all entries at once (`numpy_function` is one): nothing is
-    ever done in a loop instead.
+    Returns
+    -------
+    callable
+        Function of the batched arguments. Its results have the structure of the results of `f` and
+        one more axis.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable or `size` is not an integer from 0 on. At the call: if an argument
+        has no axes and its entry of `in_axes` is not None.
+    ValueError
+        At the call: if an axis is out of range, if the sizes of the mapped axes differ, if the size
+        is not known, if `in_axes` or `out_axes` does not fit the structure, or if `out_axes` is
+        None for a result that differs between entries.
+    RuntimeError
+        At the call: if `f` reads the value of a placeholder or assigns a variable.
+    NotImplementedError
+        At the call: if an operation, which the message names, cannot be batched. `numpy_function`
+        is one. No operation is replaced by a loop.
+
+    See Also
+    --------
+    vectorize, map, per_example_gradients
+
+    Examples
+    --------
     >>> dot = lambda x, y: pb.sum(x * y)
     >>> x = pb.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> pb.vmap(dot, in_axes=(0, None))(x, pb.constant([1.0, 10.0]))
@@ -78,7 +107,7 @@ def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> 
 
 
 class _Batch:
-    """One call: the stand-ins, and the batches that they stand for."""
+    """One call of a mapped function: the placeholders and the batches that they stand for."""
 
     def __init__(self, f: F, size: int | None) -> None:
         self.f = f
@@ -177,8 +206,12 @@ def _axes_of_arguments(in_axes: Any, count: int) -> list[Any]:
 
 
 def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
-    """An axis for each leaf of a nest: one for all, or a nest of them that begins like it.
+    """Return an axis for each leaf of a pytree.
 
+    `axes` is one axis for all leaves, or a pytree of axes that is a prefix of `nest`.
+
+    Examples
+    --------
     >>> spread_axes(({"a": 0, "b": None}, 1), ({"a": 1, "b": [2, 3]}, 4), "f")
     [0, None, None, 1]
     """
@@ -202,19 +235,42 @@ def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
 def vectorize(
     f: F | None = None, *, signature: str | None = None, excluded: Iterable[int] = ()
 ) -> Any:
-    """A function of arrays with few axes as one that broadcasts over all further ones.
+    """Return a function that broadcasts `f` over further leading axes.
 
-    signature: the axes that f takes and returns, as NumPy writes those of generalised universal
-        functions: "(n),(n)->()" takes two vectors to a number. Without it f takes numbers and
-        returns one. Axes of one name have one length; a number is a length.
-    excluded: positions of arguments that are passed to f as they are; the signature leaves them
-        out.
+    The leading axes broadcast as in arithmetic. `f` is computed for all of their entries at once by
+    `vmap`, whose restrictions apply. Also usable as a decorator.
 
-    The axes in front of those broadcast as in arithmetic, and f is computed for all of their
-    entries at once, by `vmap`, which says what f may do. Also a decorator.
+    Parameters
+    ----------
+    f : callable, optional
+        Function of arrays with few axes. Without it, a decorator is returned.
+    signature : str, optional
+        The axes that `f` takes and returns, in the notation of NumPy's generalised universal
+        functions: "(n),(n)->()" maps two vectors to a number. Axes of the same name have the same
+        size; a number is a size. Without it, `f` maps numbers to one number.
+    excluded : iterable of int, optional
+        Positions of arguments that are passed to `f` unchanged. The signature omits them.
 
-    Raises ValueError for a signature that is none, and for arguments or results that do not fit it.
+    Returns
+    -------
+    callable
+        Function of arrays. The shapes of its results are the broadcast leading axes followed by the
+        axes of the signature.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable. At the call: if an argument cannot be converted to a tensor.
+    ValueError
+        If `signature` is invalid. At the call: if arguments or results do not fit it, or if the
+        leading axes do not broadcast.
+
+    See Also
+    --------
+    vmap
+
+    Examples
+    --------
     >>> @pb.vectorize(signature="(n),(n)->()")
     ... def dot(x, y):
     ...     return pb.sum(x * y)
