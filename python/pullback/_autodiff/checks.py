@@ -1,4 +1,8 @@
-"""check_gradients: what the reverse pass says beside what differences of values say."""
+"""`check_gradients`: compare gradients with finite differences of values.
+
+`_Check` evaluates a function at its arguments as a function of one vector. Start reading at
+`check_gradients`.
+"""
 
 from __future__ import annotations
 
@@ -23,31 +27,49 @@ DIRECTIONS = 8
 
 
 class GradientError(AssertionError):
-    """A gradient that is not the derivative."""
+    """Error for a gradient that is not the derivative."""
 
 
 def check_gradients(
     f: Callable[..., Any], *args: Any, order: int = 2, rtol: float = 1e-5, atol: float = 1e-7
 ) -> None:
-    """Checks the gradients of f at these arguments against differences of its values.
+    """Check the gradients of `f` against finite differences of its values.
 
-    f: a function of arrays or nests of them that returns tensors, or a nest; integers and whatever
-        else is among the arguments is passed as it is. It is called with float64 tensors, or, where
-        it refuses these, with the dtypes as given.
-    order: 1 checks gradients, 2 also their gradients.
-    rtol, atol: how far the two may differ, beyond what is uncertain in the differences: the noise
-        of the values, which float32 inside of f makes larger, and how much the slope changes.
+    The differentiated quantity is the sum of all results with random weights. Up to 64 entries are
+    checked one by one, more along random directions. The gradient must also be linear in the
+    upstream gradient. Where finite differences are not conclusive, at or near a kink or if the
+    values of `f` are dominated by noise, nothing is compared. A RuntimeWarning reports if nothing
+    could be compared at all. Variables that `f` reads count as constants; pass them as arguments to
+    check them.
 
-    What is differentiated is a sum of all results with random weights, by each entry where they are
-    few, else along some random directions; a gradient must be linear in the upstream one, too.
-    Where differences cannot tell, at a kink or next to it or where f is all noise, nothing is said,
-    and a RuntimeWarning where that is so everywhere. Variables that f reads count as constants: let
-    them be arguments to check them.
+    Parameters
+    ----------
+    f : callable
+        Function that returns tensors or a pytree of them. It is called with float64 tensors or, if
+        it raises TypeError for these, with the given dtypes.
+    *args
+        Arguments of `f`: floating arrays, tensors and numbers, or pytrees of them. Integers and all
+        other leaves are passed unchanged.
+    order : {1, 2}, optional
+        1 checks gradients, 2 also gradients of gradients. Default: 2.
+    rtol, atol : float, optional
+        Relative and absolute tolerance, in addition to the uncertainty of the finite differences.
+        That consists of the noise of the values, which is larger for float32 computations inside
+        `f`, and of the change of the slope. Defaults: 1e-5 and 1e-7.
 
-    Raises GradientError, an AssertionError, with the numbers, the argument and the entry;
-    ValueError where f gives another value when called again, or values that are not finite, and
-    where there is nothing to differentiate.
+    Raises
+    ------
+    TypeError
+        If `f` is not callable.
+    ValueError
+        If `order` is invalid, if `f` returns another value when called again, if its values are not
+        finite, or if no argument or no result is floating.
+    pullback.testing.GradientError
+        If a gradient is wrong. It is an AssertionError; the message contains the numbers, the
+        argument and the entry.
 
+    Examples
+    --------
     >>> pb.testing.check_gradients(lambda x, y: x * pb.sin(y), 1.5, pb.constant([0.5, 0.25]))
     >>> doubled = pb.custom_gradient(lambda x: (x * x, lambda upstream: upstream * x))
     >>> pb.testing.check_gradients(doubled, 3.0)
@@ -79,8 +101,10 @@ def check_gradients(
 def verify_rule(
     call: Callable[..., Any], arguments: Mapping[str, Any], who: str, rule: Callable[..., Any]
 ) -> None:
-    """GradientError where the rule of a custom_gradient is not the derivative at these arguments,
-    by one random direction; where it is not, the worst entry is looked for."""
+    """Raise GradientError if the rule of a custom_gradient is not the derivative here.
+
+    One random direction is compared. Only if it differs is the worst entry searched.
+    """
     args = tuple(arguments.values())
     if not any(_is_floating_tensor(x) and x.size for x in flatten(args)[0]):
         return
@@ -106,8 +130,10 @@ def verify_rule(
 
 
 class _Check:
-    """f at its arguments, as a function of one vector that has all of their floats; complex numbers
-    are two each, along a last axis."""
+    """The function at its arguments, as a function of one vector of all of their floats.
+
+    A complex number is two entries, along a last axis.
+    """
 
     def __init__(
         self,
@@ -152,7 +178,7 @@ class _Check:
     # --- f
 
     def _call(self, x: Array) -> tuple[list[Tensor], list[Tensor]]:
-        """The tensors that f was given for the vector, and its results."""
+        """Return the tensors that `f` receives for the vector, and its results."""
         parts = np.split(x, self.ends[:-1])
         leaves = list(self.leaves)
         xs = []
@@ -176,7 +202,7 @@ class _Check:
         return float(sum(np.sum(y * w) for y, w in zip(self.values(x), self.weights, strict=True)))
 
     def _gradients(self, x: Array, factor: float = 1.0) -> tuple[list[Tensor], ...]:
-        """The arguments, the upstream gradients and the gradients of the sum."""
+        """Return the arguments, the upstream gradients and the gradients of the weighted sum."""
         xs, ys = self._call(x)
         upstream = [
             Variable((factor * w).astype(y.dtype), trainable=False).read()
@@ -188,7 +214,7 @@ class _Check:
         return _vector(self._gradients(x, factor)[2])
 
     def _mixed(self, gradients: list[Tensor], mix: Array, by: list[Tensor]) -> Array:
-        """The gradient of mix · gradients."""
+        """Return the gradient of the inner product of `mix` and the gradients."""
         seeds = [
             _core.constant(part.reshape(g.shape), g.dtype)
             for part, g in zip(np.split(mix, self.ends[:-1]), gradients, strict=True)
@@ -210,7 +236,7 @@ class _Check:
                 )
 
     def compare_upstream(self) -> None:
-        """The gradient is linear in the upstream gradient."""
+        """Check that the gradient is linear in the upstream gradient."""
         factor = -2.0  # exact: roundings stay what they are
         one, other = self.gradient(self.at), self.gradient(self.at, factor)
         with np.errstate(invalid="ignore"):
@@ -223,7 +249,7 @@ class _Check:
             )
 
     def compare_by_upstream(self) -> None:
-        """What the gradient's own gradient by the upstream one is: the values' change."""
+        """Check the derivative of the gradient by the upstream gradient."""
         direction = self.random.normal(size=self.at.size) * self._sizes()
         _, upstream, gradients = self._gradients(self.at)
         slope = self._mixed(gradients, direction, upstream)
@@ -239,8 +265,11 @@ class _Check:
     def difference(
         self, f: Callable[[Array], float], slope: Array, part: Array, way: Array | None = None
     ) -> Difference | None:
-        """What differences give along a way, which is the part of the slope unless it is given,
-        where that is not what the slope says."""
+        """Return the finite difference along a direction if the slope contradicts it.
+
+        The result is None otherwise. The direction is `way`, or `part`, which selects the entries
+        of the slope.
+        """
         got, direction = _along(slope, part), part if way is None else way
         moved = direction != 0
         ratio = np.min(self._sizes()[moved] / np.abs(direction[moved]), initial=np.inf)
@@ -276,11 +305,11 @@ class _Check:
                 yield one, f"along a random direction of argument {self._path(k)}"
 
     def _sizes(self) -> Array:
-        """How far an entry may go at most: its own size; a zero as far as 1."""
+        """Return the largest step of each entry: its absolute value, or 1 for a zero."""
         return np.where(self.at == 0, 1.0, np.abs(self.at))
 
     def _path(self, k: int) -> str:
-        """Which argument, and what of it: 0['w'][1]."""
+        """Return the path of an argument and its leaf: 0['w'][1]."""
         number, _, rest = self.paths[self.checked[k]].lstrip("[").partition("]")
         return self.names[int(number)] + rest
 
@@ -293,7 +322,10 @@ class _Check:
 
 
 def _along(slope: Array, direction: Array) -> float:
-    """What is not finite counts where the direction goes, and nowhere else."""
+    """Return the slope along a direction.
+
+    An entry that is not finite counts only if the direction moves it.
+    """
     moved = direction != 0
     with np.errstate(invalid="ignore"):
         return float(np.sum(slope[moved] * direction[moved]))

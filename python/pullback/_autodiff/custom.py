@@ -1,4 +1,8 @@
-"""custom_gradient: a function that says itself what its gradient is."""
+"""`custom_gradient`: a function with a user-defined gradient rule.
+
+The decorated call runs the function under a tape, makes its results one node of the graph, and
+gives the node the rule. `CustomRule` (custom_rule.py) is what the core calls.
+"""
 
 from __future__ import annotations
 
@@ -66,44 +70,76 @@ def custom_gradient(
     verify: Verify | None = None,
     intentional: bool = False,
 ) -> Any:
-    """Decorator: f(*args) returns (result, rule), and rule(*upstream) says what the gradient is.
+    """Return a function whose gradient is given by a rule.
 
-    f computes as usual, also outside of this library; its result may be a nest of tensors, and what
-    is a floating array or number in it becomes one. Whenever a gradient passes, in
-    `gradients`, tapes, `grad` or `function`, rule(*upstream) is called with one upstream gradient
-    for each tensor of the result, and returns one gradient for each tensor or variable among the
-    arguments, in the order of the parameters: a tensor of its dtype and shape, a number, or None.
-    Arguments may be given by keyword and may be nests; what is not a tensor or a variable is
-    passed through and has no gradient. A rule may say None for these, too: one entry for each
-    argument, as the same f may be given a number here and a tensor there (a number that a
-    `function` was given is a tensor inside of it). Second derivatives differentiate the rule's own
-    operations. A rule that is given what the decorated function returned (by a list that both fill,
-    say) keeps it, and itself, until the process ends: Python's garbage collector does not see that
+    `f(*args)` returns (result, rule). `f` computes as usual, also with other libraries; a floating
+    array or number in its result becomes a tensor. Whenever a gradient passes, `rule(*upstream)` is
+    called with one upstream gradient for each tensor of the result. It returns one gradient for
+    each tensor or variable among the arguments, in the order of the parameters: a tensor of its
+    dtype and shape, a number, or None.
+
+    Arguments may be passed by keyword and may be pytrees. Anything else than a tensor or a variable
+    is passed through and has no gradient. The rule may return None for these arguments too, with
+    one entry for each argument, because the same `f` may receive a number in one call and a tensor
+    in another (a number that is passed to a `function` is a tensor inside it).
+
+    Second derivatives differentiate the operations of the rule. Trainable variables that `f` reads
+    beyond its arguments receive their ordinary gradients, unless the rule has a parameter
+    `variables`. Then it is called with `variables=[...]` and returns a pair: the gradients of the
+    arguments, and the gradients of the variables.
+
+    A rule that refers to the output of the decorated function, for example through a list that both
+    fill, is kept alive until the process ends: the garbage collector of Python does not see this
     cycle.
 
-    Trainable variables that f reads, beyond its arguments, get their ordinary gradients; unless the
-    rule takes `variables`: then it is called with `variables=[...]` and returns a pair, the
-    gradients of the arguments and those of the variables.
+    Parameters
+    ----------
+    f : callable, optional
+        Function that returns (result, rule), or only its result if `jvp` is given. The result is a
+        tensor or a pytree. Without `f`, a decorator is returned.
+    jvp : callable, optional
+        Forward-mode rule. `jvp(primals, tangents)` receives two tuples: the tensors and floats
+        among the arguments, and a tangent for each. It returns the tangent of the result in its
+        structure. It must be linear in the tangents; it is transposed for reverse mode.
+    second : callable, optional
+        Gradient of the rule, for second derivatives. `second(primals, upstream, directions)`
+        receives three tuples: the tensors among the arguments of the call, the upstream gradients,
+        and a cotangent for each gradient that the rule returned (None if it returned None). It
+        returns a pair: a gradient for each of the primals, and one for each upstream gradient. It
+        cannot be combined with a rule that takes `variables`.
+    verify : {"first_call", "always", "never"}, optional
+        When the rule is compared with finite differences of `f`: at the first call for each kind of
+        arguments, at every call, or never. A verification calls `f` some dozens of times. It is
+        skipped inside a `function` that is traced, where values are not known yet; at values that
+        are not finite; and if `f` returns another value when called again. Default: as set by
+        `set_gradient_verification`.
+    intentional : bool, optional
+        If True, the rule is meant to differ from the derivative and is never verified. Default:
+        False.
 
-    jvp: a rule the other way round; then f returns the result alone. jvp(primals, tangents) gets
-        two tuples, the tensors and floats among the arguments and a tangent for each, and returns
-        the tangent of the result, in its structure. It is linear in the tangents, and transposed.
-    second: the gradient of the rule, for second derivatives. second(primals, upstream, directions)
-        gets three tuples: the tensors among the arguments, as of the call; what the rule got; and a
-        cotangent for each gradient that it returned (None where it said None). It returns a pair: a
-        gradient for each of the primals, and one for each upstream gradient. Not for a rule that
-        takes `variables`.
-    verify: "first_call" compares the rule with differences of f's values at the first call for each
-        kind of arguments, "always" at every call, "never" not; without it
-        `set_gradient_verification` says when. f is called some dozens of times for that. Nothing is
-        compared where values are still to come, inside a `function` that is traced, where they are
-        not finite, and where f gives another value when called again.
-    intentional: the rule is meant to be another one than the derivative; it is never verified.
+    Returns
+    -------
+    callable
+        Function with the arguments and the result of `f`, without the rule.
 
-    Raises TypeError where f does not return a pair, ValueError where the rule returns another
-    number of gradients or another shape, TypeError for another dtype; the text names the rule.
-    `testing.GradientError` for a rule that does not pass its verification.
+    Raises
+    ------
+    TypeError
+        If `f`, `jvp` or `second` is not callable. At the call: if `f` does not return a pair with a
+        callable rule. When a gradient passes: if the rule returns another dtype. The message names
+        the rule.
+    ValueError
+        If `verify` is invalid. When a gradient passes: if the rule returns another number of
+        gradients or another shape, or if `jvp` is not linear in the tangents.
+    pullback.testing.GradientError
+        If the rule does not pass its verification.
 
+    See Also
+    --------
+    with_gradient, gradient_override_map, numpy_function
+
+    Examples
+    --------
     >>> @pb.custom_gradient
     ... def log1pexp(x):
     ...     e = pb.exp(x)
@@ -209,7 +245,7 @@ def custom_gradient(
 def _parts(
     f: Callable[..., Any], jvp: Callable[..., Any] | None, returned: Any, leaves: list[Any]
 ) -> tuple[Any, Callable[..., Any]]:
-    """The result and the rule of one call of f with these arguments."""
+    """Return the result and the rule of one call of `f` with these arguments."""
     if jvp is not None:
         return returned, transposed(jvp, leaves, f)
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
@@ -221,15 +257,21 @@ def _parts(
 
 
 class Decoration(NamedTuple):
-    """What a decorated function is without its rule. It names the function that it belongs to: a
-    wrapper made with functools.wraps has its attributes, and is another function."""
+    """The function behind a decorated one, without its rule.
+
+    `of` identifies the decorated function: a wrapper made with functools.wraps copies the attribute
+    but is another function.
+    """
 
     of: Callable[[], Any]  # weakly
     plain: Callable[..., Any]
 
 
 def _as_tensor(y: Any, inputs: list[Any]) -> Any:
-    """What f may have computed with another library: it would pass without its rule."""
+    """Return a floating result that another library computed as a tensor.
+
+    Otherwise it would pass without its rule.
+    """
     if isinstance(y, (np.ndarray, np.inexact)) and y.dtype.kind in "fc":
         return _core.constant(y)
     if isinstance(y, float):
@@ -238,7 +280,7 @@ def _as_tensor(y: Any, inputs: list[Any]) -> Any:
 
 
 def undecorated(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule to differentiate: one that is decorated itself is differentiated like any other."""
+    """Return the function to differentiate if `fn` is decorated with `custom_gradient` itself."""
     own = getattr(fn, "__func__", fn)
     decoration = getattr(own, "_decoration", None)
     if not isinstance(decoration, Decoration) or decoration.of() is not own:

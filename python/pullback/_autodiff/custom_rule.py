@@ -1,5 +1,8 @@
-"""What the core calls for the rule of one custom_gradient: counting answers, rules for variables, a
-rule that is given as a jvp, and one that has a rule itself."""
+"""Rules of `custom_gradient` as the core calls them.
+
+`CustomRule` counts and orders the answers of a rule and adds those for variables. `transposed`
+makes a rule from a forward-mode rule. `RuleWithSecond` is a rule whose own gradient is given.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,10 @@ def kind_of(x: Any) -> int:
 def transposed(
     jvp: Callable[..., Any], leaves: list[Any], f: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The rule that a jvp is the transpose of: the gradient of what is linear in the tangents, by
-    the tangents."""
+    """Return the transpose of a forward-mode rule.
+
+    The forward-mode rule is linear in the tangents; its gradient by the tangents is the rule.
+    """
 
     # Floats are tensors inside of a `function`: they have their place in both.
     primals = tuple(x for x in leaves if is_tensor(x) or isinstance(x, float))
@@ -67,8 +72,8 @@ def transposed(
 class CustomRule:
     """The rule of one call: the gradients of the arguments, then of the variables.
 
-    `kinds` are those of the arguments. `ordinary` gives the gradients of the variables where the
-    rule does not ask for them.
+    `kinds` are the kinds of the arguments. `ordinary` computes the gradients of the variables if
+    the rule does not take `variables`.
     """
 
     def __init__(
@@ -93,7 +98,7 @@ class CustomRule:
         return self.finished(self.answers(cotangents), inputs)
 
     def finished(self, answers: list[Any], inputs: list[Any]) -> list[Any]:
-        """The answers as the core takes them."""
+        """Return the answers in the form that the core takes."""
         # What a number's dtype is, only its neighbours know; where it is one, an answer may be of
         # their shape, as a rule says it for numbers that are not traced, which have none.
         kinds = [kind for kind in self.kinds if kind <= TRACED_NUMBER]
@@ -119,8 +124,11 @@ class CustomRule:
         return answers
 
     def of_arguments(self, answer: Any) -> list[Any]:
-        """One for each tensor. The rule may leave out what is no tensor, and numbers that are
-        tensors only because they are traced; or it has an entry for everything."""
+        """Return one answer for each tensor among the arguments.
+
+        The rule may omit arguments that are not tensors, and numbers that are tensors only because
+        they are traced; or it has one entry for each argument.
+        """
         answers: Sequence[Any] = flatten(answer)[0]
         tensors = sum(kind <= TRACED_NUMBER for kind in self.kinds)
         for last in (TRACED_NUMBER, NUMBER, OTHER, TENSOR):
@@ -158,11 +166,11 @@ def _takes_variables(fn: Callable[..., Any]) -> bool:
 
 
 class RuleWithSecond:
-    """A rule whose own gradient is given: `second`.
+    """A rule whose own gradient is given by `second`.
 
-    `rule_at` gives the rule for other tensors among the arguments, which only a verification asks
-    for; `decorate` makes a custom gradient. `variables` are arguments, too: a rule may well read
-    them, but their gradients are those of the arguments.
+    `rule_at` returns the rule for other tensors among the arguments; only a verification calls it.
+    `decorate` makes a custom gradient. `variables` are arguments that are variables: the rule may
+    read them, but their gradients are those of the arguments.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Derivatives by differences of values, to check the others by."""
+"""Derivatives by finite differences of values, as a reference for gradients."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ Scalar = Callable[[float], float]
 
 
 class Difference(NamedTuple):
-    """A derivative, and how far off it may be."""
+    """A derivative and a bound of its error."""
 
     value: float
     error: float
 
 
 def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Difference:
-    """f'(0) by central differences of ever smaller steps, extrapolated to none.
+    """Return f'(0) by central differences of decreasing steps, extrapolated to step zero.
 
-    Each column of the table has an order of error more than the last; the entry that differs least
-    from its neighbours is the answer, and by how much it differs its error. Added to that are the
-    noise of the values, which are good to `precision` at best, and what the slopes to both sides
-    differ by at the smallest steps: at a kink it is not small. NaN where f is finite at no step.
+    Each column of the table has a higher order of error than the previous one [1]_. The entry that
+    differs least from its neighbours is the result, and the difference is its error. The error also
+    includes the noise of the values, which are exact to `precision` at best, and the difference of
+    the one-sided slopes at the smallest steps, which is large at a kink. The result is NaN if `f`
+    is finite at no step.
 
-    Source: Ridders, Accurate computation of F'(x) and F'(x)F''(x), 1982.
+    References
+    ----------
+    .. [1] C. J. F. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Softw. 4,
+       1982.
     """
     shrink = 1.7  # of no period that a function may have, 2 in particular
     steps = [0.1 * scale / shrink**k for k in range(18)]
@@ -60,8 +64,11 @@ def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Di
 
 
 def _noise(f: Scalar, scale: float) -> float:
-    """How far values are off: what is left of them near 0 beside a polynomial of degree 4, at
-    places that are not equally far apart, as roundings may be."""
+    """Return the error of the values.
+
+    It is the residual of a fit by a polynomial of degree 4 near 0, at positions that are not
+    equally spaced, because roundings may be.
+    """
     places = np.random.default_rng(0).uniform(-1, 1, 16)
     values = np.array([f(3e-5 * scale * x) for x in places])
     if not np.isfinite(values).all():

@@ -1,4 +1,7 @@
-"""function: trace once, replay after. The call path is in cpp/bind/function.cpp."""
+"""`function`: trace a Python function once and replay the trace.
+
+The path of a call is in cpp/bind/function.cpp.
+"""
 
 from __future__ import annotations
 
@@ -39,54 +42,78 @@ def function(
     static_argnames: str | Sequence[str] = (),
     cache_size: int = 256,
 ) -> Any:
-    """Decorator: runs f once for each signature and records it; later calls replay the record.
+    """Return a function that traces `f` once for each signature and replays the trace later.
 
-    The signature is the structure of the arguments (nests of dict, list, tuple, namedtuple and
-    dataclass) with the dtype and shape of every tensor, NumPy array, NumPy number and Python float
-    among them, which are traced; and everything else by value, Python integers and bool included,
-    which must be hashable. So f runs again for another shape or another integer, and not for
-    another float. A dataclass reaches f, and comes back, as a new object with the same fields,
-    made without `__init__`.
+    The signature consists of the structure of the arguments (pytrees of dict, list, tuple,
+    namedtuple and dataclass), of the dtype and shape of every tensor, NumPy array, NumPy number and
+    Python float among them, which are traced, and of the values of everything else, such as Python
+    integers and bool, which must be hashable. So `f` is traced again for another shape or another
+    integer, but not for another float. A dataclass reaches `f`, and is returned, as a new object
+    with the same fields, created without `__init__`.
 
-    static_argnums, static_argnames: positional arguments by number, and arguments by name, that
-        count by value as a whole: a Python float there is part of the signature and a float inside
-        f. The first argument of a method, `self`, is number 0.
-    cache_size: how many traces are kept; where there are more signatures, the trace that was not
-        used for the longest time goes. Calls that trace again and again are warned about, with
-        the argument that changes. What equals nothing but itself, such as the `self` of a method,
-        is not kept alive: its traces go with it.
+    Inside, a traced tensor has no value: use `where` in place of `if`. Variables are read and
+    assigned in every call as if `f` ran; they must be created outside. Operations on constants
+    alone are evaluated once. Everything else that `f` reads, such as globals and attributes like
+    `self.rate` or `optimizer.learning_rate`, is read during the trace and then stays fixed: store
+    changing values in a Variable, or pass them. A float argument takes the dtype of the other
+    operand of its operations, or the default dtype if there is none. Python side effects happen
+    only during the trace. An exception during the trace leaves nothing behind.
 
-    Inside, a traced tensor has no value: choose with `where` instead of `if`. Variables are read
-    and assigned as if f ran, in every call; they must be made outside. What f makes of constants
-    alone is computed once. Everything else that f looks up, globals and attributes such as
-    `self.rate` or `optimizer.learning_rate`, is read while f is traced and stays as it was then:
-    keep what changes in a Variable, or pass it. A float argument takes the dtype of what it meets;
-    where it meets nothing, it computes in the default dtype. Python side effects happen only while
-    f is traced. An exception while tracing leaves nothing behind.
+    The result is as differentiable as without the decorator. While a tape records, a call adds the
+    operations of `f` to the graph, and evaluation stays lazy. Otherwise the plan runs at the call.
+    A result that depends on something tracked then remembers the arguments and the values of the
+    variables; its operations are built when a gradient is requested, and intermediate values that
+    the gradient needs are computed again. Therefore compute the gradients of a training step inside
+    the function, or record it with a tape. The rule of a `custom_gradient` inside may read its
+    upstream gradient, but not values that `f` computed.
 
-    The result is as differentiable as without the decorator. While a tape records, a call builds
-    the operations of f into the graph, and nothing is computed before somebody looks. Otherwise the
-    plan runs at the call, and a result that depends on something tracked remembers the arguments,
-    and the variables as they were; the operations are built when a gradient asks for them, and what
-    the gradient needs of f's inside is then computed again. So let a training step compute its
-    gradients inside, or record it with a tape. The rule of a `custom_gradient` inside may look at
-    its upstream, but not at what f computed.
+    A value that the function assigns to a variable takes the memory of the old value if that is not
+    referenced elsewhere (the lines "in place" of a plan). A result that depends on a trainable
+    variable which the function assigns, such as the loss of a training step, therefore has no
+    history outside a tape unless an argument is tracked: its gradient with respect to such a
+    variable raises a RuntimeError. Results that depend on other variables only remain
+    differentiable.
 
-    What a function assigns takes the memory of the old value where nobody holds that (the lines "in
-    place" of a plan). A result that depends on a trainable variable which the function assigns, as
-    the loss of a training step does, therefore has no history outside of a tape unless an argument
-    is tracked: its gradient by such a variable is a RuntimeError. Results that depend on other
-    variables only are differentiable as ever.
+    Parameters
+    ----------
+    f : callable, optional
+        Function to trace. Without it, a decorator is returned.
+    static_argnums : int or sequence of int, optional
+        Positions of arguments that count by value as a whole: a Python float there is part of the
+        signature, and a float inside `f`. The first argument of a method, `self`, is number 0.
+    static_argnames : str or sequence of str, optional
+        Names of such arguments.
+    cache_size : int, optional
+        Number of traces that are kept, at least 1. If there are more signatures, the least recently
+        used trace is dropped. Calls that are traced again and again give a warning that names the
+        changing argument. An object that equals nothing but itself, such as the `self` of a method,
+        is not kept alive: its traces are dropped with it. Default: 256.
 
-    The result of the decorator has further attributes: `cache_info()` with the numbers of hits,
-    misses and traces; `clear_cache()`; `plan(*args, **kwargs)` and `graph(*args, **kwargs)`,
-    readable listings of the plan that such a call runs and of what was recorded for it. They trace
-    if no such call was made yet, and run nothing. For a method pass the object too:
-    `Model.step.plan(model, x)`.
+    Returns
+    -------
+    callable
+        Function with the arguments and results of `f` and these methods: `plan(*args, **kwargs)`
+        and `graph(*args, **kwargs)` return readable listings of the plan that such a call runs, and
+        of the operations recorded for it. They trace if there was no such call yet, and run
+        nothing. For a method pass the object too: `Model.step.plan(model, x)`. `cache_info()`
+        returns the numbers of hits, misses and traces, and `clear_cache()` drops all traces.
 
-    Raises TypeError for arguments that are neither tensors nor hashable; ValueError for a static
-    argument that f does not have; RuntimeError, while tracing, where f looks at a value.
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, or if an option has another type. At the call: if an argument is
+        neither a tensor nor hashable.
+    ValueError
+        If `f` does not have a static argument, or if `cache_size` is below 1.
+    RuntimeError
+        During the trace: if `f` reads the value of a tensor.
 
+    See Also
+    --------
+    checkpoint, GradientTape
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> @pb.function
     ... def step(x, rate):
@@ -125,8 +152,10 @@ def function(
 
 @contextmanager
 def inlined_functions() -> Iterator[None]:
-    """Context manager: calls of traced functions are made of operations, as their arguments stand
-    for others that come later."""
+    """Return a context manager inside which traced functions are inlined.
+
+    Their arguments are placeholders for values that are given later.
+    """
     _core.inline_functions(1)
     try:
         yield
@@ -135,7 +164,10 @@ def inlined_functions() -> Iterator[None]:
 
 
 def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
-    """Positions and names of the static arguments: each by both where f's signature says how."""
+    """Return the positions and the names of the static arguments.
+
+    An argument has both entries if the signature of `f` states its position.
+    """
     one = hasattr(argnums, "__index__") or not hasattr(argnums, "__iter__")
     numbers = [argnums] if one else list(argnums)
     one = isinstance(argnames, str) or not hasattr(argnames, "__iter__")

@@ -1,4 +1,8 @@
-"""numpy_function: a function of NumPy arrays as an operation."""
+"""`numpy_function`: a Python function of NumPy arrays (a callback) as an operation.
+
+`_host_call` creates the operation; `_called` packs several results into one array. Start reading at
+`numpy_function`.
+"""
 
 from __future__ import annotations
 
@@ -23,27 +27,60 @@ def numpy_function(
     vjp: Callable[..., Any] | str | None = None,
     jvp: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """A function of tensors that calls f with NumPy arrays when its result is computed.
+    """Return a function of tensors that calls `f` with NumPy arrays when its result is evaluated.
 
-    f gets one array for each argument, read-only copies, and returns one array, or a tuple or list
-    of them. It is called on the thread that computes, once for each call whose result somebody
-    needs, and at each call of a traced `function`; that may be again where a gradient asks for what
-    is inside of one. What it raises is raised by whoever looks; the next look calls it again.
+    `f` receives one read-only copy of an array for each argument. It is called on the evaluating
+    thread, once for each call whose result is needed, and at each call of a traced `function`; it
+    may be called again if a gradient needs intermediate values of such a function. An exception of
+    `f` is raised where the result is read, and the next read calls `f` again.
 
-    out: what f returns: something with a `shape` and a `dtype`, such as a tensor or an array; a
-        pair (shape, dtype); a list of such things where f returns several; or a function that says
-        it of the arguments, which are tensors.
-    vjp: the gradient. vjp(primals, upstream) gets two tuples, the arguments and a gradient for each
-        result, all tensors, and returns one gradient for each argument, or None. Of operations of
-        pullback, it has derivatives itself; it may be a `numpy_function`. "fd" takes central
-        differences of f, in steps of the cube root of the dtype's precision, relative to entries
-        above 1: two calls of f for each entry, half of the digits or so, no second derivatives.
-    jvp: instead of a vjp, jvp(primals, tangents) gives the tangents of the results; it is linear in
-        the tangents, and transposed.
+    Without `vjp` and `jvp` the operation has no gradient.
 
-    Without either, a gradient that passes is a LookupError. Another shape than was said is a
-    ValueError, another dtype a TypeError, when the result is computed; Python numbers take it.
+    Parameters
+    ----------
+    f : callable
+        Function of NumPy arrays that returns an array, or a tuple or list of arrays. Complex
+        results can only be combined with results of the same dtype.
+    out : object or callable
+        Shape and dtype of the result: an object with the attributes `shape` and `dtype`, such as a
+        tensor or an array; a pair (shape, dtype); a list of these for several results; or a
+        function of the arguments, which are tensors, that returns one of these.
+    vjp : callable or "fd", optional
+        Reverse-mode rule. `vjp(primals, upstream)` receives two tuples of tensors: the arguments,
+        and a gradient for each result. It returns one gradient for each argument, or None. If it
+        consists of operations of this library, second derivatives exist; it may be a
+        `numpy_function`. "fd" takes central finite differences of `f` with two calls of `f` for
+        each entry. The step is the cube root of the machine precision, relative to entries above 1.
+        They are accurate to about half of the digits, for real numbers only, and have no second
+        derivative.
+    jvp : callable, optional
+        Forward-mode rule in place of `vjp`. `jvp(primals, tangents)` returns the tangents of the
+        results. It must be linear in the tangents; it is transposed for reverse mode.
 
+    Returns
+    -------
+    callable
+        Function of array_like arguments that returns a Tensor, or a tuple of Tensors for several
+        results.
+
+    Raises
+    ------
+    TypeError
+        If `f`, `vjp` or `jvp` is not callable, or if `out` is invalid. When the result is
+        evaluated: if it has another dtype than `out`; a Python number takes the dtype. When a
+        gradient passes: if `vjp` is "fd" and a number is complex.
+    ValueError
+        If both `vjp` and `jvp` are given. When the result is evaluated: if it has another shape
+        than `out`, or if the number of results differs.
+    LookupError
+        When a gradient passes: if there is no rule, or for the second derivative of "fd".
+
+    See Also
+    --------
+    custom_gradient
+
+    Examples
+    --------
     >>> import numpy as np
     >>> sinc = pb.numpy_function(np.sinc, lambda x: x, vjp="fd")
     >>> x = pb.Variable([0.0, 0.5], dtype="float64")
@@ -93,7 +130,7 @@ def numpy_function(
 
 
 def _plain(x: Any) -> Any:
-    """A tensor without what a subclass makes of its dtype, or a variable."""
+    """Return a variable, or a tensor without the dtype of a subclass."""
     if isinstance(x, Tensor):
         return _core.view_as(Tensor, x)
     return x if isinstance(x, Variable) else _core.constant(x, who=WHO)
@@ -103,14 +140,14 @@ Type = tuple[tuple[int, ...], Any]
 
 
 def _described(out: Any) -> tuple[bool, list[Type]]:
-    """Whether there are several results, and their shapes and dtypes."""
+    """Return whether there are several results, and their shapes and dtypes."""
     if isinstance(out, list) or (isinstance(out, tuple) and not _is_pair(out)):
         return True, [_type_of(one) for one in out]
     return False, [_type_of(out)]
 
 
 def _is_pair(out: Any) -> bool:
-    """(shape, dtype), and not two descriptions."""
+    """Return whether `out` is (shape, dtype) and not two descriptions."""
     if len(out) != 2 or hasattr(out[0], "dtype"):
         return False
     # Classes and objects of dtypes have a shape, too.
@@ -135,9 +172,10 @@ def _type_of(one: Any) -> Type:
 def _host_call(
     f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...], takes_batches: bool = False
 ) -> Tensor:
-    """The call as an operation. Complex arrays pass as real ones with a last axis of two parts.
+    """Return the call of `f` as an operation.
 
-    takes_batches: f may be called with a further first axis on all of its arguments.
+    Complex arrays are passed as real ones with a last axis of two parts. With `takes_batches`, `f`
+    may be called with a further first axis on all of its arguments.
     """
     dtype = _core.dtype(dtype)
     complex_at = {k: x.dtype for k, x in enumerate(xs) if x.dtype.kind == "c"}
@@ -164,7 +202,10 @@ def _host_call(
 
 
 def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list[Any]:
-    """What f returns as tensors, of one operation: several results come as the entries of one."""
+    """Return the results of `f` as tensors of one operation.
+
+    Several results are packed into one array.
+    """
     checked = _Checked(f, types, several)
     if not several:
         return [_host_call(checked, xs, types[0][1], types[0][0])]
@@ -208,7 +249,7 @@ def _halves(a: Any) -> Any:
 
 
 class _Checked:
-    """f with its results as arrays of the shapes and dtypes that were said."""
+    """Calls `f` and checks that its results have the shapes and dtypes of `out`."""
 
     def __init__(self, f: Any, types: list[Type], several: bool) -> None:
         self.f, self.types, self.several = f, types, several

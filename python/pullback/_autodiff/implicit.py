@@ -1,9 +1,10 @@
-"""Derivatives of solutions, whoever found them: by the implicit function theorem.
+"""Derivatives of solutions of equations by the implicit function theorem: `root`, `fixed_point`,
+`minimum`.
 
-Where r(x, θ) = 0, dx/dθ = -J⁻¹ ∂r/∂θ with J = ∂r/∂x. f runs once, on stand-ins, and is a piece of
-graph (cpp/graph/recompute.h) from then on: copies of it are what the solver calls and what the rule
-differentiates. The solution is one node; its rule solves Jᵀ w = v, which is an equation as well,
-whose solution is a node with the same rule: so there are derivatives of every order.
+If r(x, θ) = 0, then dx/dθ = -J⁻¹ ∂r/∂θ with J = ∂r/∂x. The function runs once, on placeholders, and
+becomes a subgraph (cpp/graph/recompute.h); the solver and the gradient rule use copies of it. The
+solution is one node. Its rule solves Jᵀ w = v, which is an equation as well, whose solution is a
+node with the same rule. So derivatives of every order exist. Start reading at `_solving`.
 """
 
 from __future__ import annotations
@@ -27,31 +28,60 @@ from .transforms import differentiable_leaf
 
 
 def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (x0, *theta) that gives the x where f(x, *theta) is zero, as `solver` finds it,
-    with its derivative by theta.
+    """Return a function that computes a root of `f` with the given solver.
 
-    f: takes x, a tensor or a nest of them, and theta, and returns what has the structure, shapes
-        and dtype of x. Of operations of pullback.
-    solver: solver(f, x0, *theta) returns x, or something near it: by any means, of any library. It
-        gets NumPy arrays in place of tensors, and a function like f, which gives arrays for arrays
-        and tensors for tensors, and need not be given theta. It is called when the result is
-        computed, at each call of a traced `function`.
+    Gradients follow from the implicit function theorem [1]_. They are those of the exact solution
+    next to the computed one, independent of the steps of the solver. All orders exist, in forward
+    and reverse mode, with respect to floating leaves of `theta` and to outer tensors and variables
+    that `f` reads. There is no gradient with respect to `x0`.
 
-    x0 is float32 or float64 and all of one dtype; there is no gradient by it. Gradients by what is
-    floating in theta, and by tensors and variables that f reads outside, follow from the implicit
-    function theorem: they are those of the exact solution near to what was found, cost one linear
-    system with the derivative of f by x, and know nothing of the steps of the solver. Up to 128
-    unknowns its matrix is computed; beyond, it is solved by SciPy's GMRES, from products with it
-    alone. All orders of derivatives, in both directions.
+    A gradient costs one linear system with the Jacobian of `f` by x. For up to 128 unknowns the
+    matrix is formed. For more unknowns the system is solved by SciPy's GMRES from products with the
+    matrix alone; if such a system has many solutions, one is taken.
 
-    Raises ValueError where f returns other shapes or does not depend on x, TypeError for other
-    dtypes, both at the call; when it is computed, what the solver raises, ValueError where it
-    returns other shapes; and where a gradient is computed numpy.linalg.LinAlgError if the
-    derivative of f by x cannot be inverted; beyond 128 unknowns, if that leaves the system without
-    a solution: of one that has many, one is taken.
+    Parameters
+    ----------
+    f : callable
+        Function `f(x, *theta)` of operations of this library. It returns a result of the structure,
+        shapes and dtype of x, a tensor or a pytree of tensors.
+    solver : callable
+        Function `solver(f, x0, *theta)` of any library that returns x or an approximation of it. It
+        receives NumPy arrays in place of tensors. Its `f` returns arrays for arrays and tensors for
+        tensors, and may be called without `theta`. It is called when the result is evaluated, and
+        at each call of a traced `function`.
 
-    Source: Griewank and Walther, Evaluating Derivatives (2008), section 15.1.
+    Returns
+    -------
+    callable
+        Function `(x0, *theta)` that returns the root, with the structure, shapes and dtype of `x0`.
+        The leaves of `x0` have a single dtype, float32 or float64.
 
+    Raises
+    ------
+    TypeError
+        If `f` or `solver` is not callable. At the call: if `x0` or a result of `f` has another
+        dtype.
+    ValueError
+        At the call: if `f` returns another shape or does not depend on x. When the result is
+        evaluated: if the solver returns another shape. Exceptions of the solver are raised there as
+        well.
+    numpy.linalg.LinAlgError
+        When a gradient is evaluated: if the Jacobian of `f` by x is singular or, for more than 128
+        unknowns, if the linear system has no solution.
+    ImportError
+        When a gradient is evaluated: if there are more than 128 unknowns and SciPy is not
+        installed.
+
+    See Also
+    --------
+    implicit.fixed_point, implicit.minimum, linalg.gmres
+
+    References
+    ----------
+    .. [1] A. Griewank, A. Walther, "Evaluating Derivatives", 2nd ed., SIAM, 2008, section 15.1.
+
+    Examples
+    --------
     >>> from scipy import optimize
     >>> solver = lambda f, x0, *theta: optimize.root(f, x0).x
     >>> x = pb.implicit.root(lambda x, a: x**3 + x - a, solver)
@@ -64,11 +94,45 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
 
 
 def fixed_point(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (x0, *theta) that gives the x that f(x, *theta) leaves as it is, as `solver` finds
-    it, with its derivative by theta.
+    """Return a function that computes a fixed point of `f` with the given solver.
 
-    All is as with `root`, of f(x, *theta) - x.
+    The derivatives and costs are those of `root` for the function f(x, *theta) - x.
 
+    Parameters
+    ----------
+    f : callable
+        Function `f(x, *theta)` of operations of this library. It returns a result of the structure,
+        shapes and dtype of x, a tensor or a pytree of tensors.
+    solver : callable
+        Function `solver(f, x0, *theta)` of any library that returns x or an approximation of it, as
+        in `root`.
+
+    Returns
+    -------
+    callable
+        Function `(x0, *theta)` that returns the fixed point, with the structure, shapes and dtype
+        of `x0`. The leaves of `x0` have a single dtype, float32 or float64.
+
+    Raises
+    ------
+    TypeError
+        If `f` or `solver` is not callable. At the call: if `x0` or a result of `f` has another
+        dtype.
+    ValueError
+        At the call: if `f` returns another shape or does not depend on x. When the result is
+        evaluated: if the solver returns another shape.
+    numpy.linalg.LinAlgError
+        When a gradient is evaluated: if the Jacobian of f(x) - x by x is singular.
+    ImportError
+        When a gradient is evaluated: if there are more than 128 unknowns and SciPy is not
+        installed.
+
+    See Also
+    --------
+    implicit.root, implicit.minimum
+
+    Examples
+    --------
     >>> def iterate(f, x, *theta):
     ...     for _ in range(60):
     ...         x = f(x)
@@ -82,13 +146,47 @@ def fixed_point(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[.
 
 
 def minimum(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any]:
-    """A function (x0, *theta) that gives the x where f(x, *theta) is least, as `solver` finds it,
-    with its derivative by theta.
+    """Return a function that computes a minimum of `f` with the given solver.
 
-    f returns a tensor of shape (), and is twice differentiable by x; all else is as with `root`, of
-    the gradient of f by x. The linear system is with the second derivative, which is symmetric:
-    beyond 128 unknowns it is solved by conjugate gradients.
+    The derivatives are those of `root` for the gradient of `f` by x. The matrix of the linear
+    system is the Hessian, which is symmetric: for more than 128 unknowns it is solved by conjugate
+    gradients, and by GMRES if these do not converge.
 
+    Parameters
+    ----------
+    f : callable
+        Function `f(x, *theta)` of operations of this library that returns a floating tensor of
+        shape (). It must be twice differentiable in x.
+    solver : callable
+        Function `solver(f, x0, *theta)` of any library that returns x or an approximation of it, as
+        in `root`.
+
+    Returns
+    -------
+    callable
+        Function `(x0, *theta)` that returns the minimum, with the structure, shapes and dtype of
+        `x0`. The leaves of `x0` have a single dtype, float32 or float64.
+
+    Raises
+    ------
+    TypeError
+        If `f` or `solver` is not callable. At the call: if `x0` has another dtype, or if the result
+        of `f` is not a floating tensor of shape ().
+    ValueError
+        At the call: if `f` does not depend on x. When the result is evaluated: if the solver
+        returns another shape.
+    numpy.linalg.LinAlgError
+        When a gradient is evaluated: if the Hessian of `f` by x is singular.
+    ImportError
+        When a gradient is evaluated: if there are more than 128 unknowns and SciPy is not
+        installed.
+
+    See Also
+    --------
+    implicit.root, implicit.fixed_point
+
+    Examples
+    --------
     >>> from scipy import optimize
     >>> solver = lambda f, x0, *theta: optimize.minimize(f, x0, tol=1e-12).x
     >>> x = pb.implicit.minimum(lambda x, a: pb.sum((x - a) ** 2) + pb.sum(x) ** 2, solver)
@@ -136,7 +234,7 @@ def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[...
 
 
 class _Unknown:
-    """x: the nest as the one vector that the rest works with."""
+    """The unknown x: its pytree as one vector."""
 
     def __init__(self, leaves: list[Tensor], structure: Any, who: str) -> None:
         dtypes = {leaf.dtype for leaf in leaves}
@@ -157,13 +255,13 @@ class _Unknown:
         return unflatten(self.structure, [_core.reshape(part, shape) for part, shape in pairs])
 
     def arrays(self, flat: Any) -> Any:
-        """The same of arrays, which may be written to."""
+        """Return the pytree of a vector with arrays that may be written to."""
         parts = np.split(np.array(flat), np.cumsum(self.sizes)[:-1])
         pairs = zip(parts, self.shapes, strict=True)
         return unflatten(self.structure, [part.reshape(shape) for part, shape in pairs])
 
     def flat(self, nest: Any, f: Any) -> Tensor:
-        """What f, or the solver, gives for x, as one vector."""
+        """Return the result of `f` or of the solver as one vector."""
         like = unflatten(self.structure, range(len(self.shapes)))
         leaves = leaves_like(like, nest, f"{self.who}: what {place(f)} returned")
         tensors = []
@@ -191,7 +289,7 @@ def _scalar(y: Any, f: Any, who: str) -> Tensor:
 
 
 class _Arguments:
-    """theta: its tensors, and how to put others in their places."""
+    """The tensors of theta, and the structure that they are put back into."""
 
     def __init__(self, theta: Sequence[Any]) -> None:
         self.leaves, self.structure = flatten(list(theta))
@@ -218,7 +316,7 @@ def _number(x: Tensor) -> int:
 
 
 class _Piece:
-    """What is made while it is open, as a function of `at` and of what else it is made from."""
+    """The operations created while it is open, as a function of `at` and of their other inputs."""
 
     def __init__(self, at: Tensor, watched: Sequence[Tensor], who: str = "") -> None:
         self.at = at
@@ -248,7 +346,7 @@ class _Piece:
 
 
 class _Run:
-    """What the plan calls: the solver, with arrays."""
+    """The callback of the plan: calls the solver with arrays."""
 
     def __init__(
         self, piece: _Piece, x: _Unknown, arguments: _Arguments, solver: Any, scalar: bool
@@ -284,8 +382,10 @@ class _Run:
 def _attached(
     value: Tensor, piece: _Piece, residual: _Residual, symmetric: bool, f: Any, who: str
 ) -> Tensor:
-    """A node of this value, which solves residual(piece(x, others), x) = 0, with its derivative by
-    the others."""
+    """Return a node with this value that solves residual(piece(x, others), x) = 0.
+
+    The node has a derivative with respect to `others`.
+    """
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         tape = Tape(False)
@@ -308,7 +408,7 @@ def _attached(
 
 
 def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str) -> Tensor | None:
-    """The w whose product with the derivative of r by x, from the left, is v."""
+    """Return the w whose product with the derivative of `r` by `x`, from the left, is `v`."""
     at = _core.identity(_core.full(x.shape, 0, x.dtype))
     piece = _Piece(at, [at])
     with piece:

@@ -1,5 +1,8 @@
-"""Linear systems of implicit.py, as functions of arrays: LAPACK's by NumPy, or SciPy's methods that
-need products with the matrix alone."""
+"""Linear systems of implicit.py as functions of arrays.
+
+`solved` uses LAPACK through NumPy; `solved_by_products` uses SciPy's iterative methods, which need
+products with the matrix alone.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ _ROUNDS = 20  # of as many steps as there are unknowns
 
 
 def for_each(f: Callable[..., Any], rank: int = 1) -> Callable[..., Any]:
-    """f, whose first argument has this rank, for each entry of a batch (of batches) that `vmap`
-    makes of its arguments, one after the other."""
+    """Return `f` applied to each entry of the batches that `vmap` makes of its arguments.
+
+    `rank` is the rank of its first argument without a batch. The entries are computed one after the
+    other.
+    """
 
     def call(first: Any, *others: Any) -> Any:
         if np.ndim(first) == rank:
@@ -43,7 +49,7 @@ def solved(who: str, where: str) -> Callable[..., Any]:
 def solved_by_products(
     on: Callable[..., Any], symmetric: bool, who: str, where: str
 ) -> Callable[..., Any]:
-    """Of on(w, others), a product with the matrix minus v."""
+    """Return a solver of the linear system whose residual is `on(w, others)`."""
 
     def solve(v: Any, *others: Any) -> Any:
         try:

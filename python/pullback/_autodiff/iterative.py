@@ -1,8 +1,8 @@
 """Linear equations solved by products with the matrix alone: conjugate gradients and GMRES.
 
-The steps are a loop of the plan. Gradients know nothing of them: they are those of the exact
-solution near to what was found (see implicit.py), for which the adjoint equation is solved the same
-way, to the same tolerance.
+The steps are a loop of the plan. Gradients do not depend on the steps: they are those of the exact
+solution next to the computed one (see implicit.py). The adjoint equation is solved in the same way,
+to the same tolerance. Start reading at `_solved`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,15 @@ Operator = Any  # a function x ↦ A x, or a matrix
 
 
 class IterativeResult(NamedTuple):
-    """A solution, and 0, or how many steps were made without reaching it."""
+    """Result of `linalg.cg` and `linalg.gmres`.
+
+    Attributes
+    ----------
+    x : Tensor
+        The solution.
+    info : Tensor
+        0, or the number of steps that were made without reaching the tolerance.
+    """
 
     x: Tensor
     info: Tensor
@@ -36,24 +44,57 @@ def cg(
     A: Operator, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,  # noqa: N803
     maxiter: int | None = None, M: Operator = None,  # noqa: N803
 ) -> IterativeResult:  # fmt: skip
-    """x with A x = b, for hermitian and positive definite A, by conjugate gradients, as
-    `scipy.sparse.linalg.cg`.
+    """Solve the linear equation `A x = b` by the method of conjugate gradients.
 
-    A: a function that takes a tensor like b and returns A x, linear in it; or a matrix.
-    b: of the dtype that A gives, of any shape; a vector where A is a matrix.
-    x0: where to start, 0 by default; there is no gradient by it.
-    rtol, atol: steps are made until the norm of b - A x is at most max(rtol norm(b), atol),
-    maxiter: but no more than this many, by default ten times the entries of b.
-    M: nearly the inverse of A, also hermitian and positive definite: a function or a matrix.
+    `A` must be Hermitian and positive definite. Gradients with respect to `b`, to a matrix `A` and
+    to tensors that a function `A` reads are those of the exact solution, to every order and in
+    forward and reverse mode. Their equation is solved in the same way. There is no gradient with
+    respect to `x0`. The method is that of [1]_, with the interface of `scipy.sparse.linalg.cg`.
 
-    Returns (x, info), where info is 0, or how many steps were made where they were too few. float16
-    and bfloat16 become float32. Gradients by b, by a matrix A and by what a function A reads are
-    those of the exact solution, to every order and in both directions: the equation for them is
-    solved the same way.
+    Parameters
+    ----------
+    A : callable or array_like
+        Function that takes a tensor like `b` and returns `A x`, linear in it; or a square matrix.
+    b : array_like
+        Right-hand side of any shape, or a vector if `A` is a matrix; of the dtype that `A` returns.
+        float16 and bfloat16 become float32.
+    x0 : array_like, optional
+        Initial guess of the shape of `b`. Default: zeros.
+    rtol, atol : float, optional
+        Steps are made until the norm of `b - A x` is at most `max(rtol * norm(b), atol)`. Defaults:
+        1e-5 and 0.
+    maxiter : int, optional
+        Maximal number of steps. Default: ten times the number of entries of `b`.
+    M : callable or array_like, optional
+        Preconditioner: an approximation of the inverse of `A`, Hermitian and positive definite, as
+        a function or a matrix.
 
-    Raises TypeError and ValueError where A gives another dtype or shape. Source: Hestenes and
-    Stiefel, "Methods of conjugate gradients for solving linear systems" (1952).
+    Returns
+    -------
+    IterativeResult
+        Pair (x, info): `x` has the shape and dtype of `b`; `info` is 0, or the number of steps if
+        they did not suffice.
 
+    Raises
+    ------
+    TypeError
+        If `A` or `M` returns another dtype, or if `maxiter` is not an integer.
+    ValueError
+        If `A` or `M` returns another shape or does not depend on its argument, if the shapes of a
+        matrix and `b` do not match, if `x0` has another shape, or if `maxiter`, `rtol` or `atol` is
+        out of range.
+
+    See Also
+    --------
+    linalg.gmres, linalg.solve
+
+    References
+    ----------
+    .. [1] M. R. Hestenes, E. Stiefel, "Methods of conjugate gradients for solving linear systems",
+       J. Res. Natl. Bur. Stand. 49, 1952.
+
+    Examples
+    --------
     >>> x, info = pb.linalg.cg(lambda x: 2 * x, pb.constant([2.0, 6.0]))
     >>> x, int(info)
     (Tensor([1., 3.], dtype=float32), 0)
@@ -65,17 +106,56 @@ def gmres(
     A: Operator, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,  # noqa: N803
     restart: int | None = None, maxiter: int | None = None, M: Operator = None,  # noqa: N803
 ) -> IterativeResult:  # fmt: skip
-    """x with A x = b, by the generalised minimal residual method, as `scipy.sparse.linalg.gmres`.
+    """Solve the linear equation `A x = b` by the generalised minimal residual method.
 
-    restart: after so many products with A the method begins again, by default 20 (the entries of b
-        where there are fewer); that many vectors like b are kept. It stops at such a place only.
-    maxiter: how often it begins at most, by default ten times the entries of b.
+    `A` may be any invertible map. Gradients are those of `cg`. The method is that of [1]_, with the
+    interface of `scipy.sparse.linalg.gmres`.
 
-    All else is as with `cg`, of any A that can be inverted; info counts restarts.
+    Parameters
+    ----------
+    A : callable or array_like
+        Function that takes a tensor like `b` and returns `A x`, linear in it; or a square matrix.
+    b : array_like
+        Right-hand side of any shape, or a vector if `A` is a matrix; of the dtype that `A` returns.
+        float16 and bfloat16 become float32.
+    x0 : array_like, optional
+        Initial guess of the shape of `b`. Default: zeros.
+    rtol, atol : float, optional
+        Tolerances as in `cg`; they are tested at restarts only. Defaults: 1e-5 and 0.
+    restart : int, optional
+        Number of products with `A` between restarts. As many vectors like `b` are stored. Default:
+        20, or the number of entries of `b` if that is smaller.
+    maxiter : int, optional
+        Maximal number of restarts. Default: ten times the number of entries of `b`.
+    M : callable or array_like, optional
+        Preconditioner: an approximation of the inverse of `A`, as a function or a matrix.
 
-    Source: Saad and Schultz, "GMRES: a generalized minimal residual algorithm for solving
-    nonsymmetric linear systems" (1986).
+    Returns
+    -------
+    IterativeResult
+        Pair (x, info): `x` has the shape and dtype of `b`; `info` is 0, or the number of restarts
+        if they did not suffice.
 
+    Raises
+    ------
+    TypeError
+        If `A` or `M` returns another dtype, or if `maxiter` or `restart` is not an integer.
+    ValueError
+        If `A` or `M` returns another shape or does not depend on its argument, if the shapes of a
+        matrix and `b` do not match, if `x0` has another shape, or if `maxiter`, `restart`, `rtol`
+        or `atol` is out of range.
+
+    See Also
+    --------
+    linalg.cg, linalg.solve
+
+    References
+    ----------
+    .. [1] Y. Saad, M. H. Schultz, "GMRES: a generalized minimal residual algorithm for solving
+       nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 7, 1986.
+
+    Examples
+    --------
     >>> x, info = pb.linalg.gmres(lambda x: x + pb.roll(x, 1), pb.constant([3.0, 3.0, 2.0]))
     >>> x.numpy().round(4), int(info)
     (array([2., 1., 1.], dtype=float32), 0)
@@ -84,7 +164,7 @@ def gmres(
 
 
 class _Linear:
-    """A linear function as a piece of graph, and what else it is made from."""
+    """A linear function as a closed graph, and its other inputs."""
 
     def __init__(self, piece: _Piece, others: Sequence[Tensor]) -> None:
         self.piece, self.others = piece, others
@@ -133,7 +213,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
 
 
 class _Method:
-    """How equations are solved: one for a call and all its derivatives."""
+    """The method that solves an equation and the equations of all its derivatives."""
 
     def __init__(self, who: str, rtol: Any, atol: Any, most: int, restart: int) -> None:
         self.who, self.rtol, self.atol, self.most, self.restart = who, rtol, atol, most, restart
@@ -190,7 +270,7 @@ class _Method:
         return x, size, count
 
     def _step(self, on: Any, m: Any, r: Any, size: Any) -> Tensor:
-        """The best change of x among those that so many products with the matrix span."""
+        """Return the best change of x in the Krylov space of `restart` dimensions."""
         count, shape, dtype = self.restart, r.shape, r.dtype
         at = _core.arange(0, count + 1, 1, "int64")
         rows = _core.expand_dims(at, 1)
@@ -272,7 +352,7 @@ def _solved(
 def _attached(
     method: _Method, on: _Linear, m: _Linear | None, b: Tensor, x0: Tensor | None
 ) -> IterativeResult:
-    """What the method finds, with its derivative by b and what the matrix is made from."""
+    """Return the solution with its derivative by `b` and by the inputs of the matrix."""
     value, info = method.run(on, m, b, x0)
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Jacobians: one reverse pass whose cotangent is not known yet, then all cotangents at once."""
+"""Jacobians: one reverse pass with a placeholder cotangent, evaluated for all cotangents."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ STAND_IN = "a jacobian that stands for all its rows"
 def jacobian(
     y: Tensor, xs: list[Any], tape: Any, zeros: bool, batched: bool = False
 ) -> list[Tensor | None]:
-    """The derivative of y by each x as its tape knows it, of shape y.shape + x.shape; or, batched,
-    of each entry of the first axis by the same entry of x. None or zeros where there is no path."""
+    """Return the derivative of `y` by each of `xs` as recorded by its tape.
+
+    The shape is `y.shape + x.shape`. With `batched`, it is the derivative of each entry of the
+    first axis by the same entry of x. A block without a path is None, or zeros.
+    """
     shapes = [(*y.shape, *x.shape[batched:]) for x in xs]
     for x, shape in zip(xs, shapes, strict=True):
         if len(shape) > MOST_AXES:
@@ -40,13 +43,15 @@ def jacobian(
 
 
 def entry_first(batch: Tensor, batched: bool) -> Tensor:
-    """The batch of the source before that of the cotangents."""
+    """Return the batch axis of the source before the axis of the cotangents."""
     return _core.transpose(batch, (1, 0, *range(2, batch.ndim))) if batched else batch
 
 
 def check_batches(y: Sequence[Any] | None, x: Sequence[Any] | None) -> None:
-    """Raises ValueError for shapes without a common batch as first axis, as far as these are known:
-    None stands for a shape, or a length, that is not."""
+    """Raise ValueError for shapes without a common batch as first axis.
+
+    None stands for a shape, or a size, that is not known.
+    """
     for name, shape in (("target", y), ("source", x)):
         if shape is not None and len(shape) < 2:
             raise ValueError(
@@ -61,8 +66,11 @@ def check_batches(y: Sequence[Any] | None, x: Sequence[Any] | None) -> None:
 
 
 def unknown_unit(y: Tensor) -> tuple[Tensor, Tensor]:
-    """A cotangent of y that is one at places not known yet, and the argument that will tell. Its
-    zeros are structural: they meet no infinite slope, where the argument is given as its mask."""
+    """Return a placeholder unit cotangent of `y`, and the mask argument that selects its entry.
+
+    The zeros are structural: they are not multiplied by an infinite slope if the argument is passed
+    as a mask.
+    """
     where = _core.Trace(STAND_IN).argument("bool", y.shape, False)
     return unit(where, y), where
 
@@ -72,8 +80,11 @@ def unit(where: Tensor, y: Tensor) -> Tensor:
 
 
 def units(y_shape: Sequence[int], batched: bool = False) -> Tensor:
-    """What stands for that argument, as a batch: each element of a tensor of this shape; or each
-    element of an entry of its first axis, the same for all entries."""
+    """Return the masks of all unit cotangents as a batch.
+
+    There is one mask for each element of a tensor of this shape or, with `batched`, for each
+    element of an entry of its first axis, the same for all entries.
+    """
     entry = y_shape[1:] if batched else y_shape
     count = prod(entry)
     chosen = _core.reshape(
@@ -93,8 +104,11 @@ def row_batches(
     chosen: Tensor,
     length: Callable[[Any, int], int] = all_at_once,
 ) -> list[Tensor | None]:
-    """The gradients of y by xs with an axis in front, an entry for each cotangent: `chosen` says
-    which, and `length` how many are computed at once, of a piece for one of so many."""
+    """Return the gradients of `y` by `xs` for each cotangent that `chosen` selects.
+
+    They are stacked along a first axis. `length` gives the number of cotangents that are computed
+    at once.
+    """
     # Checks see numbers then, and name the operations of a gradient.
     if not chosen.shape[0] or _core.checking_numbers():
         return _one_by_one(y, xs, tape, chosen)
@@ -116,8 +130,7 @@ def row_batches(
 def batched_in_chunks(
     roots: list[Tensor], where: Tensor, chosen: Tensor, length: Callable[[Any, int], int]
 ) -> list[Tensor] | None:
-    """The roots for each entry of what stands for `where`, some entries at a time; None where a
-    rule is in the way of that."""
+    """Return the roots for each mask in `chosen`, in chunks; None if a rule prevents this."""
     if not roots:
         return []
     count = chosen.shape[0]

@@ -1,5 +1,6 @@
-"""Nests of containers (pytrees): dicts, lists, tuples, namedtuples and dataclasses with tensors in
-them. The core takes them apart and puts them together; here is what goes beyond that.
+"""Pytrees: dicts, lists, tuples, namedtuples and dataclasses of tensors.
+
+The core flattens and unflattens them; this file adds comparison of structures and paths of leaves.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ __all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten", "written_behind"
 
 
 def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
-    """What `other` has in the places of the leaves of `nest`: there it may be anything, a list of
-    numbers for instance. ValueError where its structure differs; None stands for None everywhere.
+    """Return the subtrees of `other` at the positions of the leaves of `nest`.
 
+    A subtree may be any object, for example a list of numbers. None stands for None everywhere.
+    Another structure raises ValueError.
+
+    Examples
+    --------
     >>> leaves_like({"a": 1, "b": (2, 3)}, {"b": ([0.5, 2.0], None), "a": 7}, "f")
     [7, [0.5, 2.0], None]
     >>> leaves_like({"a": 1, "b": (2, 3)}, {"a": 7}, "f")
@@ -54,9 +59,12 @@ def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
 
 
 def leaf_paths(nest: Any, path: str = "") -> list[str]:
-    """For each leaf what would be written behind the nest to get it, for errors. An entry of a list
-    is its number alone where that is all.
+    """Return the path of each leaf, for error messages.
 
+    The path of an entry of a flat list is its number alone.
+
+    Examples
+    --------
     >>> leaf_paths({"a": 1, "b": (2, 3)}), leaf_paths([1, 2])
     (["['a']", "['b'][0]", "['b'][1]"], ['0', '1'])
     """
@@ -75,8 +83,12 @@ def leaf_paths(nest: Any, path: str = "") -> list[str]:
 
 
 def written_behind(nest: Any) -> list[str]:
-    """The same behind the name of the nest: the number of a list's entry in brackets.
+    """Return the paths of the leaves as they are written after the name of the pytree.
 
+    Unlike in `leaf_paths`, the number of an entry of a list is in brackets.
+
+    Examples
+    --------
     >>> written_behind([1, {"a": 2}])
     ['[0]', "[1]['a']"]
     """
@@ -84,7 +96,7 @@ def written_behind(nest: Any) -> list[str]:
 
 
 def _keys_in_order(nest: dict[Any, Any]) -> list[Any]:
-    """The keys as the core takes them: sorted where they have an order."""
+    """Return the keys in the order of the core: sorted if they are ordered."""
     ordered = isinstance(nest, OrderedDict)
     flat = OrderedDict.fromkeys(nest, 0) if ordered else dict.fromkeys(nest, 0)
     places = unflatten(flatten(flat)[1], range(len(flat)))

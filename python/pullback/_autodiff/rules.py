@@ -1,8 +1,8 @@
-"""Gradient rules written in Python, on their way to the core.
+"""Gradient rules written in Python, as the core takes them.
 
 The core calls a rule as f(op name, inputs, outputs, cotangents) and takes one tensor or None for
-each input; it checks their number, dtypes and shapes. `op_rule` wraps a user's f(op, *cotangents)
-for that, `rule_map` does so for a whole map of overrides, after checking all of it.
+each input; it checks their number, dtypes and shapes. `op_rule` adapts a user's f(op, *cotangents)
+to that. `rule_map` does so for a mapping of overrides, after it has checked all entries.
 """
 
 from __future__ import annotations
@@ -21,9 +21,16 @@ registered: set[str] = set()  # for messages; the rules are in the core's regist
 
 
 class Op:
-    """What a gradient rule is told about the operation.
+    """The operation that a gradient rule receives.
 
-    `type` (also `name`) is its name in the library, `inputs` and `outputs` are lists of tensors.
+    Attributes
+    ----------
+    type : str
+        Name of the operation in the library; also `name`.
+    inputs : list of Tensor
+        Its inputs.
+    outputs : list of Tensor
+        Its outputs.
     """
 
     __slots__ = ("inputs", "outputs", "type")
@@ -35,13 +42,29 @@ class Op:
 
     @property
     def name(self) -> str:
+        """Return the name of the operation."""
         return self.type
 
     def get_attr(self, name: str) -> Any:
-        """What the operation was told besides its inputs, under the public function's name for it.
+        """Return an attribute of the operation by its name in the public function.
 
-        `axis` (a tuple of integers from 0, and `keepdims`) of reductions, `axis` (an integer) of
-        softmax, log_softmax, concat and take, `axes` of transpose; ValueError for other names.
+        Reductions have `axis`, a tuple of non-negative integers, and `keepdims`; softmax,
+        log_softmax, concat and take have `axis`, an integer; transpose has `axes`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute.
+
+        Returns
+        -------
+        object
+            Value of the attribute.
+
+        Raises
+        ------
+        ValueError
+            If the operation has no such attribute.
         """
         known = _core.attributes_of(self.outputs[0]) if len(self.outputs) == 1 else {}
         if name not in known:
@@ -56,8 +79,10 @@ class Op:
 
 
 def place(fn: Any) -> str:
-    """The name of a function and where it stands: `clip (train.py:12)`. What is around it, such as
-    a decorator of ours, does not count."""
+    """Return the name of a function and its location: `clip (train.py:12)`.
+
+    Wrappers, such as decorators of this library, are skipped.
+    """
     for _ in range(64):  # nothing is wrapped deeper, but in itself
         inner = fn.func if isinstance(fn, partial) else getattr(fn, "__wrapped__", None)
         if not callable(inner):
@@ -69,7 +94,7 @@ def place(fn: Any) -> str:
 
 
 def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
-    """The answers of a rule with numbers made tensors of their input's dtype and shape."""
+    """Return the answers of a rule with its numbers as tensors like their inputs."""
     out = list(answers)
     for i, (answer, x) in enumerate(zip(answers, inputs, strict=False)):
         if isinstance(answer, (int, float, complex, numpy.number)):
@@ -78,7 +103,7 @@ def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]
 
 
 def op_rule(fn: Callable[..., Any], who: str) -> Rule:
-    """The rule of f(op, *cotangents)."""
+    """Return the rule of `fn(op, *cotangents)` for the core."""
     if not callable(fn):
         raise TypeError(f"{who}: expected a function f(op, *cotangents), got {fn!r}")
 
@@ -91,14 +116,16 @@ def op_rule(fn: Callable[..., Any], who: str) -> Rule:
 
 
 def operation(name: str) -> str | None:
-    """The core's name of an operation by that of its public function; None for other names, and for
-    one that always comes with a rule of its own."""
+    """Return the core's name of an operation by the name of its public function.
+
+    The result is None for other names, and for an operation that always has a rule of its own.
+    """
     name = ALIASES.get(name, name)
     return name if name in _core.op_names() and name not in SHAPED else None
 
 
 def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
-    """Checks a map from operation names to functions or registered names."""
+    """Check a mapping from operation names to functions or registered names."""
     if not isinstance(overrides, Mapping):
         raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {_core.shown(overrides)}")
     rules = {}
@@ -121,7 +148,7 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
 
 
 def _name_of(key: Any, who: str) -> str:
-    """The name of an operation, which may be given by its public function."""
+    """Return the name of an operation, which may be given by its public function."""
     if isinstance(key, str):
         return key
     for space in _spaces():
@@ -134,14 +161,14 @@ def _name_of(key: Any, who: str) -> str:
 
 
 def _spaces() -> tuple[Any, ...]:
-    """The modules with public functions of tensors."""
+    """Return the modules with public functions of tensors."""
     import pullback as pb
 
     return pb, pb.special, pb.random, pb.linalg, pb.fft, pb.nn
 
 
 def without_gradient(name: str) -> str | None:
-    """Why the name of a public function is not that of an operation with a gradient."""
+    """Return why the name of a public function is not an operation with a gradient."""
     if name in PARTS:
         parts = ", ".join(map(repr, PARTS[name]))
         return f"{name!r} has no gradient of its own; override what it consists of: {parts}"

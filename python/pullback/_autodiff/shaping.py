@@ -1,8 +1,8 @@
-"""Gradients shaped on their way back: the value of a tensor stays, its gradient becomes another.
+"""Functions that keep the value of a tensor and change its gradient.
 
-Each is a node with the value of one computation and a rule of its own, built with the same
-operations as everything else, so it holds in every mode and second derivatives follow the rule.
-For many tensors at once, map over them.
+Each creates a node with the value of one computation and a rule of its own, built from ordinary
+operations. So it works in every mode, and second derivatives follow the rule. `_custom` creates the
+node.
 """
 
 from __future__ import annotations
@@ -26,17 +26,38 @@ R = TypeVar("R")
 
 
 def with_gradient(x: TensorLike, rule: Callable[[Tensor], Any]) -> Tensor:
-    """The values of x; its gradient is what rule(upstream) makes of the one that arrives.
+    """Return `x` with a gradient that `rule` computes from the upstream gradient.
 
-    upstream: the gradient of this tensor, of its dtype and shape. rule returns the gradient of x: a
-        tensor of the same dtype and shape, a number, or None for no gradient.
+    It is a hook for one tensor. A rule with several arguments is a `custom_gradient`.
 
-    A hook for one tensor. A rule that needs more than the upstream gradient uses what it closes
-    over; a `custom_gradient` has several arguments.
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a real or complex floating dtype.
+    rule : callable
+        Function `rule(upstream)`. `upstream` is the gradient of the result, a Tensor of its shape
+        and dtype. It returns the gradient of `x`: a tensor of the same shape and dtype, a number,
+        or None for no gradient.
 
-    Raises TypeError where x is no float tensor and where the rule cannot be called; when a gradient
-    passes, ValueError and TypeError for an answer of another shape and dtype, naming the rule.
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
 
+    Raises
+    ------
+    TypeError
+        If `x` is not floating or `rule` is not callable. When a gradient passes: if the rule
+        returns another dtype.
+    ValueError
+        When a gradient passes: if the rule returns another shape. The message names the rule.
+
+    See Also
+    --------
+    custom_gradient, clip_gradient, scale_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, 2.0])
     >>> y = pb.with_gradient(x * 3, lambda upstream: upstream / pb.max(pb.abs(upstream)))
     >>> pb.gradients(y * [10.0, 40.0], x)
@@ -48,15 +69,40 @@ def with_gradient(x: TensorLike, rule: Callable[[Tensor], Any]) -> Tensor:
 
 
 def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
-    """The values of x; the gradient is multiplied by -scale.
+    """Return `x` with a gradient that is multiplied by `-scale`.
 
-    scale: a number or a tensor that broadcasts to x, which is not differentiated.
+    It is the gradient reversal layer of [1]_: parameters before it are trained against the
+    objective of the parameters after it.
 
-    What lies before it learns to make worse what lies behind it learns to make better. Source:
-    Ganin et al., Domain-adversarial training of neural networks, 2016.
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a real or complex floating dtype.
+    scale : array_like, optional
+        Factor whose shape broadcasts to `x`. It is not differentiated. Default: 1.
 
-    Raises TypeError where x is no float tensor, ValueError for a scale of another shape.
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
 
+    Raises
+    ------
+    TypeError
+        If `x` is not floating, or if `scale` is complex and `x` is real.
+    ValueError
+        If `scale` does not broadcast to the shape of `x`.
+
+    See Also
+    --------
+    scale_gradient
+
+    References
+    ----------
+    .. [1] Y. Ganin et al., "Domain-adversarial training of neural networks", JMLR 17, 2016.
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> pb.gradients(pb.reverse_gradient(x, 0.5) * 4, x)
     [Tensor(-2., dtype=float32)]
@@ -67,13 +113,35 @@ def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
 
 
 def scale_gradient(x: TensorLike, scale: TensorLike) -> Tensor:
-    """The values of x; the gradient is multiplied by scale.
+    """Return `x` with a gradient that is multiplied by `scale`.
 
-    scale: a number or a tensor that broadcasts to x, which is not differentiated. 0 gives zeros
-        where `stop_gradient` gives None.
+    A scale of 0 gives a gradient of zeros, while `stop_gradient` gives None.
 
-    Raises TypeError where x is no float tensor, ValueError for a scale of another shape.
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a real or complex floating dtype.
+    scale : array_like
+        Factor whose shape broadcasts to `x`. It is not differentiated.
 
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not floating, or if `scale` is complex and `x` is real.
+    ValueError
+        If `scale` does not broadcast to the shape of `x`.
+
+    See Also
+    --------
+    reverse_gradient, clip_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> pb.gradients(pb.scale_gradient(x, 0.1) * 4, x)
     [Tensor(0.4, dtype=float32)]
@@ -86,16 +154,39 @@ def scale_gradient(x: TensorLike, scale: TensorLike) -> Tensor:
 def clip_gradient(
     x: TensorLike, limit: TensorLike, by: Literal["value", "norm"] = "value"
 ) -> Tensor:
-    """The values of x; the gradient is clipped.
+    """Return `x` with a gradient that is clipped.
 
-    limit: by="value" takes a number or a tensor that broadcasts to x, and brings each entry to
-        -limit … limit; by="norm" takes a scalar, and scales the gradient down to this Euclidean
-        norm where it is longer. An infinite limit clips nothing; a tensor that is negative counts
-        as 0. It is not differentiated.
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and a floating dtype.
+    limit : array_like, real
+        Bound, at least 0. For "value" its shape broadcasts to `x`; for "norm" it has shape ().
+        Infinity clips nothing. A negative tensor counts as 0, because its value is not evaluated.
+        It is not differentiated.
+    by : {"value", "norm"}, optional
+        "value" clips each entry to the interval from `-limit` to `limit`. "norm" scales the
+        gradient down to the Euclidean norm `limit` if it exceeds that. Default: "value".
 
-    Raises TypeError where x is no float tensor, ValueError for a number or an array as limit that
-    is negative or NaN (a tensor is not looked at), for another shape, and for another `by`.
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
 
+    Raises
+    ------
+    TypeError
+        If `x` is not real and floating.
+    ValueError
+        If `limit` is a number or an array that is negative or NaN, if it has an invalid shape, or
+        if `by` is invalid.
+
+    See Also
+    --------
+    clip_by_norm, scale_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable([3.0, 4.0])
     >>> pb.gradients(pb.clip_gradient(x, 1.0) * [0.5, -9.0], x)
     [Tensor([ 0.5, -1. ], dtype=float32)]
@@ -118,13 +209,35 @@ def clip_gradient(
 
 
 def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
-    """The values of x; its gradient is 0 where the mask holds, whatever arrives there.
+    """Return `x` with a gradient that is 0 where `mask` is True.
 
-    mask: booleans that broadcast to x.
+    The gradient is 0 there for any upstream gradient, including NaN and infinity.
 
-    Raises TypeError where x is no float tensor or the mask no booleans, ValueError where the mask
-    does not broadcast to x.
+    Parameters
+    ----------
+    mask : array_like, bool
+        Mask whose shape broadcasts to `x`.
+    x : array_like
+        Input of any shape and a real or complex floating dtype.
 
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not floating or `mask` is not of dtype bool.
+    ValueError
+        If `mask` does not broadcast to the shape of `x`.
+
+    See Also
+    --------
+    where, scale_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable([1.0, 2.0, 3.0])
     >>> pb.gradients(pb.zero_gradient_where(x > 2.5, x) * 4, x)
     [Tensor([4., 4., 0.], dtype=float32)]
@@ -138,11 +251,36 @@ def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
 
 
 def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
-    """The values of x; a gradient that would pass is a LookupError with the message.
+    """Return `x` with a gradient that raises an error.
 
-    For what must not be differentiated by mistake: `stop_gradient` would say nothing, and pass
-    none. A gradient that does not reach it raises nothing.
+    Use it for values that must not be differentiated by mistake. `stop_gradient` passes no
+    gradient, but raises nothing. A gradient that does not reach the result raises no error.
 
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and a real or complex floating dtype.
+    message : str, optional
+        Text of the error. Default: a general text.
+
+    Returns
+    -------
+    Tensor
+        Shape, dtype and values of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not floating or `message` is not a string.
+    LookupError
+        When a gradient passes, with `message`.
+
+    See Also
+    --------
+    stop_gradient
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> y = pb.prevent_gradient(x, "targets are data") * 2
     >>> pb.gradients(y, x)
@@ -160,19 +298,45 @@ def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
 
 
 def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Callable[P, R]:
-    """A function with the values of f and the gradients of g, by default those of the identity.
+    """Return a function with the values of `f` and the gradients of `g`.
 
-    f and g take the same arguments and return the same structure of tensors, equal in shapes and
-    dtypes; without g each tensor of the result passes its gradient to the tensor in its place
-    among the positional arguments.
-    g is computed only where its gradient needs it. Variables get the gradients that g gives them.
+    Without `g` the gradient is that of the identity: each tensor of the result passes its gradient
+    to the tensor at the same position among the positional arguments. With `g`, variables receive
+    the gradients of `g`, which is evaluated only if its gradient needs it. This is the
+    straight-through estimator of [1]_.
 
-    Raises TypeError for what cannot be called, and ValueError or TypeError when it is called and
-    the results of f and g differ in structure, shape or dtype.
+    Parameters
+    ----------
+    f : callable
+        Function that returns a Tensor or a pytree of Tensors.
+    g : callable, optional
+        Function of the same arguments. Its result has the structure, shapes and dtypes of the
+        result of `f`. Default: the identity.
 
-    Source of the estimator: Bengio, Léonard and Courville, Estimating or propagating gradients
-    through stochastic neurons, 2013.
+    Returns
+    -------
+    callable
+        Function with the arguments and the result of `f`.
 
+    Raises
+    ------
+    TypeError
+        If `f` or `g` is not callable. At the call: if the results of `f` and `g` differ in dtype.
+    ValueError
+        At the call: if the results of `f` and `g` differ in structure or shape or, without `g`, if
+        there are fewer tensors among the positional arguments than in the result.
+
+    See Also
+    --------
+    grad_pass_through, custom_gradient
+
+    References
+    ----------
+    .. [1] Y. Bengio, N. Léonard, A. Courville, "Estimating or propagating gradients through
+       stochastic neurons for conditional computation", arXiv:1308.3432, 2013.
+
+    Examples
+    --------
     >>> x = pb.Variable([-1.2, 0.4, 2.6])
     >>> pb.straight_through(pb.round)(x)
     Tensor([-1.,  0.,  3.], dtype=float32)
@@ -188,11 +352,36 @@ def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Ca
 
 
 def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
-    """A function with the values of f whose gradient is that of the identity.
+    """Return a function with the values of `f` and the gradient of the identity.
 
-    `straight_through(f)`, under TensorFlow's name: each tensor of the result passes its gradient to
-    the tensor in its place among the positional arguments; variables that f reads get none.
+    This is `straight_through(f)` under TensorFlow's name. Each tensor of the result passes its
+    gradient to the tensor at the same position among the positional arguments. Variables that `f`
+    reads receive none.
 
+    Parameters
+    ----------
+    f : callable
+        Function that returns a Tensor or a pytree of Tensors.
+
+    Returns
+    -------
+    callable
+        Function with the arguments and the result of `f`.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable. At the call: if a result and its argument differ in dtype.
+    ValueError
+        At the call: if a result and its argument differ in shape, or if there are fewer tensors
+        among the positional arguments than in the result.
+
+    See Also
+    --------
+    straight_through
+
+    Examples
+    --------
     >>> x = pb.Variable([1.2, 2.7])
     >>> pb.gradients(pb.grad_pass_through(pb.floor)(x), x)
     [Tensor([1., 1.], dtype=float32)]
@@ -227,8 +416,11 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
 
 
 def _tensors_among(args: tuple[Any, ...], count: int) -> list[Any]:
-    """The arguments that results pass their gradients to: float tensors and variables; where these
-    are too few, with numbers (which are tensors inside of a `function`), then with arrays."""
+    """Return the arguments that the results pass their gradients to.
+
+    These are floating tensors and variables. If they are too few, numbers are included (which are
+    tensors inside a `function`), then arrays.
+    """
     found: list[Any] = []
     leaves = [x for x in flatten(args)[0] if isinstance(x, float) or _dtype_kind(x) == "f"]
     for rank in range(3):
@@ -249,7 +441,7 @@ def _rank(x: Any) -> int:
 
 
 def _value_over(value: Any, x: Tensor, who: str, path: str) -> Tensor:
-    """The value of the one, with the gradient to the other."""
+    """Return a node with the value of one tensor that passes its gradient to the other."""
     who = f"{who}: result {path}" if path else who
     y = _core.stop_gradient(_core.constant(value, who=who))
     if x.dtype != y.dtype:
@@ -271,7 +463,7 @@ def _custom(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) 
 
 
 def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
-    """A number or a tensor that belongs to the gradient of x, as a constant of its dtype."""
+    """Return an operand for the gradient of `x` as a constant of its dtype."""
     if x.dtype.kind != "c" and _core.constant(value, who=who).dtype.kind == "c":
         raise TypeError(f"{who} is complex, and what has the gradient is {x.dtype}")
     tensor = _core.stop_gradient(_core.constant(value, x.dtype, who))

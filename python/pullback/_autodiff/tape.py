@@ -1,6 +1,6 @@
-"""GradientTape: records what is computed in its block from what it watches.
+"""`GradientTape`: records operations inside its block for later gradients.
 
-The tape itself holds an interval of time and the watched tensors; the operations are in the graph.
+The tape itself stores an interval of time and the watched tensors; the operations are in the graph.
 """
 
 from __future__ import annotations
@@ -19,20 +19,38 @@ from .nests import flatten, unflatten
 
 
 class GradientTape:
-    """Records operations on trainable variables and watched tensors, for `gradient`.
+    """Record operations on trainable variables and watched tensors, for `gradient`.
 
-    persistent: `gradient` may be asked more than once.
-    watch_accessed_variables: trainable variables are watched when they are first read; without it
-        only what `watch` names counts.
-
-    A tape can be entered again and then goes on recording. Tapes nest: the inner gradient, taken
-    inside the outer block, can be differentiated by the outer tape.
+    Use it as a context manager. A tape can be entered again and then continues to record. Tapes
+    nest: the gradient of an inner tape, computed inside the block of an outer tape, can be
+    differentiated by the outer tape.
 
     A tape records in the context (`contextvars`) that entered it and in copies of that context: in
-    asyncio tasks that are created in the block, in `asyncio.to_thread`, but not in other tasks or
-    threads. A generator has no context of its own: while it is suspended inside a tape's block, the
-    tape records what its caller computes. Leave the block before `yield`.
+    asyncio tasks created inside the block and in `asyncio.to_thread`, but not in other tasks or
+    threads. A generator has no context of its own: while it is suspended inside the block of a
+    tape, the tape records the operations of its caller. Leave the block before `yield`.
 
+    Parameters
+    ----------
+    persistent : bool, optional
+        If True, gradients may be requested more than once. Default: False.
+    watch_accessed_variables : bool, optional
+        If True, trainable variables are watched when they are first read. If False, only tensors
+        and variables passed to `watch` are. Default: True.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a bool.
+    ValueError
+        If the tape is entered while it records.
+
+    See Also
+    --------
+    gradients, grad
+
+    Examples
+    --------
     >>> x = pb.Variable(3.0)
     >>> with pb.GradientTape() as outer:
     ...     with pb.GradientTape() as inner:
@@ -80,11 +98,24 @@ class GradientTape:
             self._tape.stop()
 
     def watch(self, tensors: Any) -> None:
-        """From now on, what is made from these counts: a tensor, a variable, or a nest of them.
+        """Watch tensors, so that operations on them are recorded from now on.
 
-        Anything else is a ValueError, a tape that was never entered a RuntimeError. Integers and
-        bool have no gradient; watching them gives a warning.
+        Tensors of integers and bool have no gradient; watching them gives a warning.
 
+        Parameters
+        ----------
+        tensors : Tensor, Variable or pytree of them
+            Tensors to watch.
+
+        Raises
+        ------
+        ValueError
+            If an entry is not a tensor or a variable.
+        RuntimeError
+            If the tape was never entered.
+
+        Examples
+        --------
         >>> a = pb.constant(2.0)
         >>> with pb.GradientTape() as tape:
         ...     tape.watch(a)
@@ -113,19 +144,42 @@ class GradientTape:
         output_gradients: Any = None,
         unconnected_gradients: str = "none",
     ) -> Any:
-        """The gradient of the sum of all elements of the target(s), by the sources.
+        """Compute the gradient of the sum of all elements of the targets.
 
-        target, sources: a tensor or a variable, or a nest of them; the result has the structure of
-            the sources.
-        output_gradients: weights of the elements, in the structure of the target: for each tensor
-            something of its dtype and shape; a number counts for all elements, None means ones.
-        unconnected_gradients: "none" gives None for a source that the target does not depend on as
-            recorded, "zero" gives zeros.
+        A tape that is not persistent stops recording and gives one answer. After an error of a type
+        or shape gradients can still be requested.
 
-        A tape that is not persistent answers once, and stops recording; asking again is a
-        RuntimeError. Targets and sources that are not tensors are a TypeError, output_gradients
-        that do not fit a ValueError or TypeError; the tape can then still be asked.
+        Parameters
+        ----------
+        target : Tensor, Variable or pytree of them
+            Targets.
+        sources : Tensor, Variable or pytree of them
+            Sources: watched tensors and variables.
+        output_gradients : pytree of array_like, optional
+            Weights of the elements, in the structure of `target`, each of the dtype and shape of
+            its target. A number counts for all elements, and None for ones. Default: ones.
+        unconnected_gradients : {"none", "zero"}, optional
+            Result for a source that the recorded operations do not connect with the target: None,
+            or zeros. Default: "none".
 
+        Returns
+        -------
+        Tensor, None or pytree of them
+            Structure of `sources`; the dtype and shape of each source.
+
+        Raises
+        ------
+        TypeError
+            If a target or a source is not a tensor, or if an entry of `output_gradients` has
+            another dtype.
+        ValueError
+            If `output_gradients` has another shape or structure, or if `unconnected_gradients` is
+            invalid.
+        RuntimeError
+            If the tape was never entered, or if it is not persistent and has given its answer.
+
+        Examples
+        --------
         >>> v = pb.Variable([1.0, 2.0])
         >>> with pb.GradientTape() as tape:
         ...     y = v * v
@@ -145,19 +199,40 @@ class GradientTape:
         return found
 
     def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
-        """The derivative of each element of the target by each element of the sources.
-
-        target: one tensor or variable; sources: a tensor or a variable, or a nest of them. The
-            result has the structure of the sources, with tensors of shape target.shape +
-            source.shape.
-        unconnected_gradients: "none" gives None for a source that the target does not depend on as
-            recorded, "zero" gives zeros.
+        """Compute the Jacobian of the target with respect to each source.
 
         All rows are computed at once, by one reverse pass with a cotangent for each element of the
-        target; so its memory is that of so many reverse passes. A rule in Python is called once for
-        all of them; where it looks at its cotangent, the rows come one after the other. A tape
-        that is not persistent answers once, as for `gradient`; errors are those of `gradient`.
+        target. The memory is that of as many reverse passes. A rule written in Python is called
+        once for all of them; if it reads the value of its cotangent, the rows are computed one
+        after the other. A tape that is not persistent gives one answer, as for `gradient`.
 
+        Parameters
+        ----------
+        target : Tensor or Variable
+            Target.
+        sources : Tensor, Variable or pytree of them
+            Sources: watched tensors and variables.
+        unconnected_gradients : {"none", "zero"}, optional
+            Result for a source that the recorded operations do not connect with the target: None,
+            or zeros. Default: "none".
+
+        Returns
+        -------
+        Tensor, None or pytree of them
+            Structure of `sources`, with tensors of shape `target.shape + source.shape` and of the
+            dtype of the source.
+
+        Raises
+        ------
+        TypeError
+            If the target or a source is not a tensor.
+        ValueError
+            If `unconnected_gradients` is invalid, or if a derivative has more than 16 axes.
+        RuntimeError
+            If the tape was never entered, or if it is not persistent and has given its answer.
+
+        Examples
+        --------
         >>> x = pb.Variable([1.0, 2.0])
         >>> with pb.GradientTape() as outer:
         ...     with pb.GradientTape() as inner:
@@ -178,16 +253,37 @@ class GradientTape:
         return found
 
     def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str = "none") -> Any:
-        """The jacobian of each row of the target by the row of the source at the same place.
+        """Compute the Jacobian of each row of the target by the same row of the source.
 
-        target, source: tensors or variables of rank 2 or more whose first axes have one length, b.
-            The result has shape (b, *target.shape[1:], *source.shape[1:]). Row i of the target must
-            depend on row i of the source alone; what other rows contribute is added to it.
-        unconnected_gradients: as in `jacobian`.
+        Row i of the target must depend on row i of the source alone; contributions of other rows
+        are added to it. As many rows are computed as one row of the target has elements; see
+        `jacobian`.
 
-        Computes as many rows as one row of the target has elements; see `jacobian`. Raises
-        ValueError where a rank or a first axis does not fit.
+        Parameters
+        ----------
+        target, source : Tensor or Variable
+            Tensors of rank 2 or more whose first axes have the same size b.
+        unconnected_gradients : {"none", "zero"}, optional
+            Result if the recorded operations do not connect the source with the target: None, or
+            zeros. Default: "none".
 
+        Returns
+        -------
+        Tensor or None
+            Shape `(b, *target.shape[1:], *source.shape[1:])`; the dtype of the source.
+
+        Raises
+        ------
+        TypeError
+            If `target` or `source` is not a tensor.
+        ValueError
+            If a rank is below 2, if the first axes differ in size, or if `unconnected_gradients` is
+            invalid.
+        RuntimeError
+            If the tape was never entered, or if it is not persistent and has given its answer.
+
+        Examples
+        --------
         >>> x = pb.Variable([[1.0, 2.0], [3.0, 4.0]])
         >>> with pb.GradientTape() as tape:
         ...     y = x * x
@@ -211,8 +307,24 @@ class GradientTape:
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Context manager: what happens inside, this tape does not see; others do.
+        """Return a context manager inside which this tape does not record.
 
+        Other tapes continue to record.
+
+        Returns
+        -------
+        context manager
+            Context manager without a value.
+
+        Raises
+        ------
+        RuntimeError
+            If the tape was never entered.
+        ValueError
+            If the tape is not recording.
+
+        Examples
+        --------
         >>> x = pb.Variable(4.0)
         >>> with pb.GradientTape() as tape:
         ...     with tape.stop_recording():
@@ -229,8 +341,17 @@ class GradientTape:
             self._tape.resume()
 
     def reset(self) -> None:
-        """Forgets everything, what it watches included, and goes on recording.
+        """Forget everything recorded and watched, and continue to record.
 
+        Raises
+        ------
+        RuntimeError
+            If the tape was never entered.
+        ValueError
+            If the tape is not recording.
+
+        Examples
+        --------
         >>> x = pb.Variable(4.0)
         >>> with pb.GradientTape() as tape:
         ...     y = x * x
@@ -243,8 +364,15 @@ class GradientTape:
         self._tape.reset()
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that are watched, in the order in which they were made.
+        """Return the watched variables in the order of their creation.
 
+        Returns
+        -------
+        tuple of Variable
+            The variables.
+
+        Examples
+        --------
         >>> v = pb.Variable(1.0, name="v")
         >>> with pb.GradientTape() as tape:
         ...     y = v * v
@@ -254,7 +382,7 @@ class GradientTape:
         return tuple(self._tape.watched_variables())
 
     def _check_unused(self, who: str) -> None:
-        """Raises where the tape cannot be asked; one that answers once stops recording."""
+        """Raise if gradients cannot be requested; else stop a tape that is not persistent."""
         if not self._entered:
             raise RuntimeError(f"{who}: this tape has recorded nothing: it was never entered")
         if self._used and not self._persistent:

@@ -1,4 +1,7 @@
-"""When the rule of a custom_gradient is compared with differences (set_gradient_verification)."""
+"""When the rule of a custom_gradient is compared with finite differences.
+
+See `set_gradient_verification`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _here = local()  # `busy` while a rule is verified: what it calls is not
 
 
 class Verification:
-    """What one decorated function was verified for."""
+    """The kinds of arguments that one decorated function was verified for."""
 
     def __init__(self, f: Callable[..., Any], parameters: Signature | None, mode: str | None):
         self._f = f
@@ -64,5 +67,5 @@ class Verification:
 
 
 def _kind_of(x: Any) -> Any:
-    """What tells arguments apart."""
+    """Return the dtype and shape of a tensor, or the type of another argument."""
     return (str(x.dtype), x.shape) if isinstance(x, (Tensor, Variable)) else type(x).__name__
