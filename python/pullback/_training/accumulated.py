@@ -12,17 +12,33 @@ from .optimizer import New, Optimizer, Pair, kept
 
 
 class Accumulated(Optimizer):
-    """Another optimizer that steps at every `every`-th call only, by the mean of the gradients
-    since its last step: as with a batch of `every` times the size, in the memory of one.
+    """Update variables by the mean of several gradients.
 
-    optimizer: the one that steps; its learning rate, its slots and its steps are its own.
-    every: how many gradients make a step; ValueError below 1.
+    Every `every`-th call is a step of another optimizer by the mean of the gradients since its last
+    step: as with a batch of `every` times the size, in the memory of one batch.
 
-    Inside of a `pb.function` one plan serves all calls, those that step and those that do not, so
-    each computes the update that it may not take. A variable whose gradient is None in one of the
-    calls takes no part in that call: where it is the last one, what the variable has waits for the
-    next step. The sum is divided by `every` all the same.
+    Inside a `pb.function` one plan serves the calls with and without a step, so each call computes
+    the update. A variable whose gradient is None in a call does not take part in that call; if it
+    is the last one, the accumulated gradients of the variable remain for the next step. The sum is
+    divided by `every` in all cases.
 
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer that performs the steps. Learning rate, slots and number of steps are those of
+        this optimizer.
+    every : int
+        Number of gradients for a step, at least 1.
+
+    Raises
+    ------
+    TypeError
+        If `optimizer` is not an Optimizer or is an Accumulated, or `every` is not an integer.
+    ValueError
+        If `every` is below 1.
+
+    Examples
+    --------
     >>> v = pb.Variable(0.0)
     >>> optimizer = pb.optimizers.Accumulated(pb.optimizers.GradientDescent(0.5), every=2)
     >>> for g in (1.0, 3.0, 100.0):

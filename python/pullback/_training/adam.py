@@ -1,7 +1,7 @@
-"""Adam and what became of it: Adam, AdamW, Nadam, Lamb.
+"""Adam and its variants: Adam, AdamW, Nadam, Lamb.
 
-m is the decaying mean of the gradients g, s that of their squares; both start at 0. v is the
-variable, r the learning rate, t the number of the step from 1.
+In the formulas m is the decaying mean of the gradients g and s the decaying mean of their squares;
+both start at 0. v is the variable, r the learning rate, t the number of the step, from 1.
 """
 
 from __future__ import annotations
@@ -13,12 +13,42 @@ from .optimizer import Optimizer, in_range, kept
 
 
 class Adam(Optimizer):
-    """m = β₁ m + (1 - β₁) g; s = β₂ s + (1 - β₂) g²; v -= r √(1 - β₂ᵗ) / (1 - β₁ᵗ) · m / (√s + ε),
-    where t counts the steps from 1, and m and s start at 0.
+    """Update variables by Adam.
 
-    The ε is outside of the root and not corrected for the start. Source: Kingma and Ba, Adam, 2015
-    (its ε̂ form, section 2).
+    A step t = 1, 2, … computes::
 
+        m = β₁ m + (1 - β₁) g
+        s = β₂ s + (1 - β₂) g²
+        v -= r √(1 - β₂ᵗ) / (1 - β₁ᵗ) · m / (√s + ε)
+
+    Here v is the variable, g its gradient and r the learning rate. The states m and s start at 0.
+    The ε is outside of the root and is not corrected for the start: the ε̂ form of [1]_, section 2.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.001.
+    beta1 : float or Tensor, optional
+        Decay β₁ of the mean of the gradients, in [0, 1). Default: 0.9.
+    beta2 : float or Tensor, optional
+        Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
+    epsilon : float or Tensor, optional
+        The ε of the denominator. Default: 1e-8.
+
+    Raises
+    ------
+    ValueError
+        If `beta1` or `beta2` is outside [0, 1).
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+
+    Examples
+    --------
     >>> v = pb.Variable([1.0, 100.0])
     >>> pb.optimizers.Adam(0.5, epsilon=0.0).minimize(lambda: pb.sum(v * v))
     >>> pb.round(2 * v)  # half a unit each, whatever the gradient
@@ -45,11 +75,39 @@ class Adam(Optimizer):
 
 
 class Nadam(Adam):
-    """Adam that looks one step ahead, as Nesterov's momentum does, with the moments corrected for
-    the start: v -= r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√(s / (1 - β₂ᵗ)) + ε).
+    """Update variables by Adam with Nesterov's momentum.
 
-    Source: Dozat, Incorporating Nesterov momentum into Adam, 2016, with a constant β₁.
+    With m and s of `Adam`, a step t = 1, 2, … computes::
 
+    v -= r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√(s / (1 - β₂ᵗ)) + ε)
+
+    Here v is the variable, g its gradient and r the learning rate. Unlike in [1]_, β₁ is constant.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.001.
+    beta1 : float or Tensor, optional
+        Decay β₁ of the mean of the gradients, in [0, 1). Default: 0.9.
+    beta2 : float or Tensor, optional
+        Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
+    epsilon : float or Tensor, optional
+        The ε of the denominator. Default: 1e-8.
+
+    Raises
+    ------
+    ValueError
+        If `beta1` or `beta2` is outside [0, 1).
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] T. Dozat, "Incorporating Nesterov momentum into Adam", ICLR workshop 2016.
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> pb.optimizers.Nadam(0.5, beta1=0.0).minimize(lambda: v * v)
     >>> float(v)
@@ -60,11 +118,42 @@ class Nadam(Adam):
 
 
 class AdamW(Adam):
-    """Adam with weight decay beside the gradient, λ the `weight_decay`:
-    v -= r (m / (1 - β₁ᵗ) / (√(s / (1 - β₂ᵗ)) + ε) + λ v).
+    """Update variables by Adam with decoupled weight decay.
 
-    Source: Loshchilov and Hutter, Decoupled weight decay regularization, 2019.
+    With m and s of `Adam`, a step t = 1, 2, … computes::
 
+    v -= r (m / (1 - β₁ᵗ) / (√(s / (1 - β₂ᵗ)) + ε) + λ v)
+
+    Here v is the variable, g its gradient and r the learning rate. The decay λ is not part of the
+    gradient.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.001.
+    beta1 : float or Tensor, optional
+        Decay β₁ of the mean of the gradients, in [0, 1). Default: 0.9.
+    beta2 : float or Tensor, optional
+        Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
+    epsilon : float or Tensor, optional
+        The ε of the denominator. Default: 1e-8.
+    weight_decay : float or Tensor, optional
+        Weight decay λ. Default: 0.01.
+
+    Raises
+    ------
+    ValueError
+        If `beta1` or `beta2` is outside [0, 1).
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] I. Loshchilov, F. Hutter, "Decoupled weight decay regularization", ICLR 2019.
+
+    Examples
+    --------
     >>> v = pb.Variable([1.0, 100.0], name="v")
     >>> pb.optimizers.AdamW(0.5, weight_decay=0.5).minimize(lambda: pb.sum(v * v))
     >>> v
@@ -87,11 +176,40 @@ class AdamW(Adam):
 
 
 class Lamb(AdamW):
-    """AdamW whose step u has, for each variable as a whole, the length of the variable:
-    v -= r u ‖v‖ / ‖u‖, or v -= r u where one of them is 0.
+    """Update variables by AdamW with layerwise step sizes (LAMB).
 
-    Source: You et al., Large batch optimization for deep learning, 2020.
+    The step u of `AdamW` is scaled to the norm of the variable: v -= r u ‖v‖ / ‖u‖, or v -= r u if
+    one of the norms is 0. The norms are over the whole variable. Here v is the variable, g its
+    gradient and r the learning rate.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.001.
+    beta1 : float or Tensor, optional
+        Decay β₁ of the mean of the gradients, in [0, 1). Default: 0.9.
+    beta2 : float or Tensor, optional
+        Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
+    epsilon : float or Tensor, optional
+        The ε of the denominator. Default: 1e-6.
+    weight_decay : float or Tensor, optional
+        Weight decay λ. Default: 0.01.
+
+    Raises
+    ------
+    ValueError
+        If `beta1` or `beta2` is outside [0, 1).
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] Y. You et al., "Large batch optimization for deep learning: training BERT in 76 minutes",
+       ICLR 2020.
+
+    Examples
+    --------
     >>> v = pb.Variable([3.0, 4.0])
     >>> pb.optimizers.Lamb(0.5, weight_decay=0.0).minimize(lambda: pb.sum(v))
     >>> pb.round(v * 100)  # a step of length 2.5

@@ -1,7 +1,7 @@
-"""Optimizers that divide by the size of the gradients so far, each entry by its own: RMSProp,
+"""Optimizers with a step size for each entry, computed from its previous gradients: RMSProp,
 Adagrad, Adadelta, Adafactor; Ftrl, ProximalAdagrad and AdagradDA with proximal terms.
 
-v is the variable, g its gradient, r the learning rate.
+In the formulas v is the variable, g its gradient, r the learning rate.
 """
 
 from __future__ import annotations
@@ -14,12 +14,45 @@ from .optimizer import Optimizer, in_range, kept
 
 
 class RMSProp(Optimizer):
-    """s = decay s + (1 - decay) g², from s = 1; m = momentum m + r g / √(s + ε); v -= m.
+    """Update variables by RMSProp.
 
-    The ε is inside the root. `centered` subtracts q² from s there, where q is the mean of g that
-    decays in the same way. Source: Hinton, Neural networks for machine learning, lecture 6e;
-    Graves, Generating sequences with recurrent neural networks, 2013.
+    A step computes::
 
+        s = decay s + (1 - decay) g²
+        m = momentum m + r g / √(s + ε)
+        v -= m
+
+    Here v is the variable, g its gradient and r the learning rate. The state s starts at 1, m at 0.
+    The ε is inside the root. With `centered` the root is of s - q² + ε, where q is the mean of g
+    with the same decay, from 0.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    decay : float or Tensor, optional
+        Decay of the mean of the squared gradients, in [0, 1]. Default: 0.9.
+    momentum : float or Tensor, optional
+        Decay of the accumulated steps. Default: 0.0.
+    epsilon : float or Tensor, optional
+        The ε of the root. Default: 1e-10.
+    centered : bool, optional
+        Subtract the squared mean of the gradients. Default: False.
+
+    Raises
+    ------
+    ValueError
+        If `decay` is outside [0, 1].
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] G. Hinton, "Neural networks for machine learning", lecture 6e, 2012.
+    .. [2] A. Graves, "Generating sequences with recurrent neural networks", arXiv:1308.0850, 2013.
+
+    Examples
+    --------
     >>> v = pb.Variable([1.0, 100.0], name="v")
     >>> pb.optimizers.RMSProp(0.5, decay=0.0, epsilon=0.0).minimize(lambda: pb.sum(v * v))
     >>> v
@@ -50,11 +83,33 @@ class RMSProp(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """a = a + g², from a = `initial_accumulator_value`; v -= r g / √a. Where only few rows were
-    taken, a step writes these alone, as one of `GradientDescent` does.
+    """Update variables by Adagrad.
 
-    Source: Duchi, Hazan and Singer, Adaptive subgradient methods, 2011.
+    A step computes a = a + g² and v -= r g / √a. Here v is the variable, g its gradient and r the
+    learning rate. If the gradient consists of a few rows, a step writes these rows only, like a
+    step of `GradientDescent`.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    initial_accumulator_value : float, optional
+        Initial value of the sum of squares, above 0. Default: 0.1.
+
+    Raises
+    ------
+    ValueError
+        If `initial_accumulator_value` is not above 0.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] J. Duchi, E. Hazan, Y. Singer, "Adaptive subgradient methods for online learning and
+       stochastic optimization", JMLR 12, 2011.
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> optimizer = pb.optimizers.Adagrad(0.5, initial_accumulator_value=12.0)
     >>> optimizer.minimize(lambda: v * v)  # 0.5 · 2 / √(12 + 4)
@@ -73,11 +128,40 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """a = ρ a + (1 - ρ) g²; d = g √(u + ε) / √(a + ε); u = ρ u + (1 - ρ) d²; v -= r d; a and u
-    start at 0.
+    """Update variables by Adadelta.
 
-    Source: Zeiler, ADADELTA: an adaptive learning rate method, 2012.
+    A step computes::
 
+        a = ρ a + (1 - ρ) g²
+        d = g √(u + ε) / √(a + ε)
+        u = ρ u + (1 - ρ) d²
+        v -= r d
+
+    Here v is the variable, g its gradient and r the learning rate. The states a and u start at 0.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.001.
+    rho : float or Tensor, optional
+        Decay ρ of both means, in [0, 1]. Default: 0.95.
+    epsilon : float or Tensor, optional
+        The ε of the roots, at least 0. Default: 1e-8.
+
+    Raises
+    ------
+    ValueError
+        If `rho` is outside [0, 1] or `epsilon` is negative.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] M. D. Zeiler, "ADADELTA: an adaptive learning rate method", arXiv:1212.5701, 2012.
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> pb.optimizers.Adadelta(1.0, rho=0.75, epsilon=1.0).minimize(lambda: 0.5 * v * v)
     >>> round(float(v), 4)  # 1 - √1 / √1.25
@@ -99,16 +183,51 @@ class Adadelta(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """Adam without the mean of the gradients, whose mean of squares is kept, for a matrix, as one
-    number for each row and each column: the state of an n × m matrix is n + m numbers.
+    """Update variables by Adafactor, with sublinear memory.
 
-    With b = 1 - t^`beta2_decay`, s = b s + (1 - b) (g² + ε₁) and u = g / √s:
-    v -= α u / max(1, rms(u) / clip_threshold), where α = max(ε₂, rms(v)) min(r, 1 / √t); with
-    `relative_step=False` it is r as it is in place of the minimum. Of more than two axes the last
-    two are the matrix.
+    The rule resembles `Adam` without the mean of the gradients. A step t = 1, 2, … computes::
 
-    Source: Shazeer and Stern, Adafactor: adaptive learning rates with sublinear memory cost, 2018.
+        b = 1 - t^beta2_decay
+        s = b s + (1 - b) (g² + ε₁)
+        u = g / √s
+        v -= α u / max(1, rms(u) / clip_threshold)
 
+    with α = max(ε₂, rms(v)) min(r, 1 / √t), or max(ε₂, rms(v)) r if `relative_step` is False. Here
+    v is the variable, g its gradient and r the learning rate. The state s starts at 0.
+
+    For a matrix s is stored as one number for each row and each column, so the state of an n × m
+    matrix has n + m numbers. If a variable has more than two axes, the last two form the matrix.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.001.
+    beta2_decay : float or Tensor, optional
+        Exponent of the decay of s. Default: -0.8.
+    epsilon1 : float or Tensor, optional
+        The ε₁ that is added to g², at least 0. Default: 1e-30.
+    epsilon2 : float or Tensor, optional
+        Lower bound ε₂ of the scale of a variable, at least 0. Default: 1e-3.
+    clip_threshold : float or Tensor, optional
+        Largest root mean square of u, above 0. Default: 1.0.
+    relative_step : bool, optional
+        Limit the learning rate to 1 / √t. Default: True.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon1` or `epsilon2` is negative, or `clip_threshold` is not above 0.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] N. Shazeer, M. Stern, "Adafactor: adaptive learning rates with sublinear memory cost",
+       ICML 2018.
+
+    Examples
+    --------
     >>> v = pb.Variable(pb.ones((2, 3)), name="v")
     >>> optimizer = pb.optimizers.Adafactor(0.25)
     >>> optimizer.minimize(lambda: pb.sum(v * v))
@@ -156,15 +275,49 @@ class Adafactor(Optimizer):
 
 
 class Ftrl(Optimizer):
-    """Follow the regularized leader: v is made anew from sums of the gradients in each step, so its
-    first value does not matter.
+    """Update variables by the follow-the-regularized-leader rule (FTRL).
 
-    n' = n + g², from n = `initial_accumulator_value`; z += g + 2 s v - (n'^-p - n^-p) / r v;
-    v = (l₁ sign(z) - z) / ((n'^-p + β) / r + 2 l₂) where |z| > l₁, else 0, with p the
-    `learning_rate_power` and s the `l2_shrinkage`.
+    A step computes::
 
-    Source: McMahan et al., Ad click prediction: a view from the trenches, 2013.
+        n' = n + g²
+        z += g + 2 s v - (n'^-p - n^-p) / r v
+        v = (l₁ sign(z) - z) / ((n'^-p + β) / r + 2 l₂)   if |z| > l₁, else 0
 
+    with the `learning_rate_power` p and the `l2_shrinkage` s. Here v is the variable, g its
+    gradient and r the learning rate. The state n starts at `initial_accumulator_value`, z at 0.
+    Each step computes v from sums of the gradients. A learning rate of 0 leaves the variable and
+    its state unchanged.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    learning_rate_power : float, optional
+        Exponent p of the accumulator, at most 0. Default: -0.5.
+    initial_accumulator_value : float, optional
+        Initial value of n, at least 0. Default: 0.1.
+    l1 : float or Tensor, optional
+        Weight l₁ of |v|, at least 0. Default: 0.0.
+    l2 : float or Tensor, optional
+        Weight l₂ of v², at least 0. Default: 0.0.
+    l2_shrinkage : float or Tensor, optional
+        Weight s of v², applied to the gradient, at least 0. Default: 0.0.
+    beta : float or Tensor, optional
+        The β of the denominator, at least 0. Default: 0.0.
+
+    Raises
+    ------
+    ValueError
+        If `learning_rate_power` is positive, or another number is negative.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] H. B. McMahan et al., "Ad click prediction: a view from the trenches", KDD 2013.
+
+    Examples
+    --------
     >>> v = pb.Variable(0.0)
     >>> optimizer = pb.optimizers.Ftrl(0.5, initial_accumulator_value=3.0)
     >>> optimizer.minimize(lambda: 1 * v)  # z = 1, n = 4: -1 / (2 / 0.5)
@@ -200,11 +353,37 @@ class Ftrl(Optimizer):
 
 
 class ProximalAdagrad(Optimizer):
-    """Adagrad, then the proximal step of l₁ |v| + ½ l₂ v²: a = a + g²; e = r / √a; p = v - e g;
-    v = sign(p) max(|p| - e l₁, 0) / (1 + e l₂).
+    """Update variables by Adagrad and a proximal step.
 
-    Source: Duchi, Hazan and Singer, Adaptive subgradient methods, 2011.
+    A step computes a = a + g², e = r / √a, p = v - e g and v = sign(p) max(|p| - e l₁, 0) / (1 + e
+    l₂), the proximal step of l₁ |v| + ½ l₂ v². Here v is the variable, g its gradient and r the
+    learning rate.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    initial_accumulator_value : float, optional
+        Initial value of the sum of squares, above 0. Default: 0.1.
+    l1 : float or Tensor, optional
+        Weight l₁ of |v|, at least 0. Default: 0.0.
+    l2 : float or Tensor, optional
+        Weight l₂ of ½ v², at least 0. Default: 0.0.
+
+    Raises
+    ------
+    ValueError
+        If `initial_accumulator_value` is not above 0, or `l1` or `l2` is negative.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] J. Duchi, E. Hazan, Y. Singer, "Adaptive subgradient methods for online learning and
+       stochastic optimization", JMLR 12, 2011.
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> optimizer = pb.optimizers.ProximalAdagrad(0.5, initial_accumulator_value=12.0, l1=1.0)
     >>> optimizer.minimize(lambda: v * v)  # 0.75, less 0.5 / 4
@@ -232,12 +411,38 @@ class ProximalAdagrad(Optimizer):
 
 
 class AdagradDA(ProximalAdagrad):
-    """Adagrad with dual averaging: v is made anew from the sums G of g and N of g² in each step, so
-    its first value does not matter: v = -r sign(G) max(|G| - l₁ t, 0) / (l₂ t r + √N), where t
-    counts the steps from 1.
+    """Update variables by Adagrad with dual averaging.
 
-    Source: Duchi, Hazan and Singer, Adaptive subgradient methods, 2011.
+    A step t = 1, 2, … computes G = G + g, N = N + g² and v = -r sign(G) max(|G| - l₁ t, 0) / (l₂ t
+    r + √N). Here v is the variable, g its gradient and r the learning rate. The state G starts at
+    0, N at `initial_accumulator_value`. Since v is computed from G and N, its initial value has no
+    effect on the updated value.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    initial_accumulator_value : float, optional
+        Initial value of the sum of squares, above 0. Default: 0.1.
+    l1 : float or Tensor, optional
+        Weight l₁ of |v|, at least 0. Default: 0.0.
+    l2 : float or Tensor, optional
+        Weight l₂ of ½ v², at least 0. Default: 0.0.
+
+    Raises
+    ------
+    ValueError
+        If `initial_accumulator_value` is not above 0, or `l1` or `l2` is negative.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] J. Duchi, E. Hazan, Y. Singer, "Adaptive subgradient methods for online learning and
+       stochastic optimization", JMLR 12, 2011.
+
+    Examples
+    --------
     >>> v = pb.Variable(7.0)
     >>> pb.optimizers.AdagradDA(0.5, initial_accumulator_value=3.0).minimize(lambda: 1 * v)
     >>> float(v)  # -0.5 · 1 / √(3 + 1)
@@ -250,7 +455,7 @@ class AdagradDA(ProximalAdagrad):
 
 
 def _check_initial(who: Optimizer, value: float) -> None:
-    """What is divided by the root of a sum of squares needs one above 0."""
+    """Require a positive initial value for a sum of squares, since its root is a divisor."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__gt__") or not value > 0:
         raise ValueError(
             f"{type(who).__name__}: initial_accumulator_value is above 0, got {value!r}"

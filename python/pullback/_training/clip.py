@@ -1,7 +1,8 @@
-"""Clipping, mostly of gradients: by value, by norm, by the norm of all of them together.
+"""Clipping, mostly of gradients: by value, by norm, by the global norm.
 
-An infinite bound means no clipping; the gradient of a norm at 0 is 0. All take floats only, else
-TypeError, and give back the dtype and shape of what they clip.
+An infinite bound means no clipping; the gradient of a norm at 0 is 0. Clipping by a norm
+requires floating tensors, else a TypeError is raised. Results have the dtype and shape of the
+argument.
 
 A norm is that of `linalg.norm`: finite if it can be represented in the dtype of its tensors.
 """
@@ -24,11 +25,34 @@ Nest = TypeVar("Nest")
 
 
 def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike) -> Tensor:
-    """x, but at least one bound and at most the other (which wins where they cross). NaN stays.
+    """Limit the elements of a tensor to an interval.
 
-    Bounds broadcast to x; where x would have to broadcast to them it is a ValueError. The gradient
-    is 1 inside and at the bounds, 0 outside, where the bound takes it.
+    If the bounds cross, the upper bound applies. NaN remains. The gradient with respect to `x` is 1
+    inside and at the bounds. Outside it is 0, and the bound that applies receives the gradient.
 
+    Parameters
+    ----------
+    x : array_like, real
+        Tensor to clip, of any shape.
+    clip_value_min, clip_value_max : array_like, real
+        Lower and upper bound. Their shapes broadcast to the shape of `x`, and their dtypes to its
+        dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` would have to broadcast to the shape of a bound.
+    TypeError
+        If the promoted dtype of `x` and the bounds is not the dtype of `x`, or an argument is
+        complex.
+
+    Examples
+    --------
     >>> pb.clip_by_value([-3.0, 0.5, 3.0], -1, 1)
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
@@ -49,17 +73,43 @@ Mode = Literal["nan", "zero", "raise"]
 def clip_by_norm(
     x: TensorLike, clip_norm: TensorLike, axis: Axis = None, *, mode: Mode = "nan"
 ) -> Tensor:
-    """x, scaled down to Euclidean norm `clip_norm` where it is longer: x * min(1, c / norm(x)).
+    """Scale a tensor down to a maximum Euclidean norm.
 
-    With `axis` the norm is over these axes only, and `clip_norm` may have a value for each of the
-    norms: it broadcasts to x with these axes of length 1. Another shape is a ValueError. A negative
-    `clip_norm` counts as 0.
+    The result is x * min(1, clip_norm / norm(x)). The gradient of a norm at 0 is 0. A norm is
+    finite if the dtype can represent it.
 
-    mode: what a norm that is infinite or NaN gives: "nan" what the formula gives, NaN where x is
-        infinite or NaN and perhaps 0 beside it; "zero" zeros; "raise" a FloatingPointError at the
-        call, which computes the norm, so not while a `function` is traced. An infinite `clip_norm`
-        clips nothing in the first two.
+    Parameters
+    ----------
+    x : array_like, floating
+        Tensor to clip, of any shape.
+    clip_norm : array_like, real
+        Maximum of the norm. A negative value counts as 0, and an infinite value clips nothing. With
+        `axis` there may be a value for each norm: the shape broadcasts to the shape of `x` with
+        these axes of size 1.
+    axis : int or tuple of int, optional
+        Axes of the norm. Default: all axes.
+    mode : {"nan", "zero", "raise"}, optional
+        Treatment of a norm that is infinite or NaN. "nan" evaluates the formula: NaN at infinite
+        and NaN elements, and possibly 0 at the others. "zero" returns zeros. "raise" raises a
+        FloatingPointError at the call, which evaluates the norm and so is invalid while a
+        `function` is traced. Default: "nan".
 
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not floating.
+    ValueError
+        If `clip_norm` has an invalid shape, `axis` is out of range, or `mode` is unknown.
+    FloatingPointError
+        If `mode` is "raise" and a norm is not finite.
+
+    Examples
+    --------
     >>> pb.clip_by_norm([3.0, 4.0], 1)
     Tensor([0.6, 0.8], dtype=float32)
     >>> pb.clip_by_norm([3.0, float("inf")], 1, mode="zero")
@@ -85,11 +135,30 @@ def clip_by_norm(
 
 
 def global_norm(tensors: Any, /) -> Tensor:
-    """The Euclidean norm of all elements of all tensors in a list, or in any nest of dicts, lists,
-    tuples and dataclasses. None is skipped; nothing at all gives 0.
+    """Compute the Euclidean norm of all elements of all tensors of a pytree.
 
-    Tensors of different dtypes are a TypeError that names them, and so is a single tensor.
+    Differentiable in all tensors; the gradient of the norm at 0 is 0.
 
+    Parameters
+    ----------
+    tensors : pytree of array_like, floating
+        List, or any nesting of dicts, lists, tuples and dataclasses. All tensors have one dtype.
+        None is skipped.
+
+    Returns
+    -------
+    Tensor
+        A scalar of the dtype of the tensors. It is 0 in the default floating dtype if there is no
+        tensor.
+
+    Raises
+    ------
+    TypeError
+        If `tensors` is a single tensor, a leaf is not floating, or the dtypes differ. The message
+        names the leaves.
+
+    Examples
+    --------
     >>> pb.global_norm([pb.constant([3.0, 4.0]), None, pb.constant(12.0)])
     Tensor(13., dtype=float32)
     """
@@ -109,19 +178,50 @@ def clip_by_global_norm(
     *,
     mode: Mode = "nan",
 ) -> tuple[Nest, Tensor]:
-    """All tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
+    """Scale tensors down together so that their global norm has a maximum.
 
-    Takes a list or any other nest, such as the gradients of a dict of variables. Returns the same
-    structure, with None where there was None, and the norm from before (or `use_norm`, where it is
-    known, in the dtype of the tensors). A negative `clip_norm` counts as 0. Both are scalars, else
-    it is a ValueError. Source: Pascanu et al., On the difficulty of training recurrent neural
-    networks, 2013.
+    The argument may be any pytree, such as the gradients of a dict of variables. The gradient of a
+    norm at 0 is 0.
 
-    mode: what a norm that is infinite or NaN makes of every entry: "nan" NaN; "zero" 0, so that a
-        step by them goes nowhere; "raise" a FloatingPointError at the call, which computes the
-        norm, so not while a `function` is traced. An infinite `clip_norm` clips nothing in the
-        first two.
+    Parameters
+    ----------
+    tensors : pytree of array_like, floating
+        List, or any nesting of dicts, lists, tuples and dataclasses. All tensors have one dtype.
+        None is skipped.
+    clip_norm : array_like, real
+        Maximum of the global norm, a scalar. A negative value counts as 0, and an infinite value
+        clips nothing.
+    use_norm : array_like, real, optional
+        Global norm, a scalar, if it is known. Default: `global_norm(tensors)`.
+    mode : {"nan", "zero", "raise"}, optional
+        Treatment of a norm that is infinite or NaN. "nan" sets every element to NaN, "zero" to 0,
+        so that a step has no effect. "raise" raises a FloatingPointError at the call, which
+        evaluates the norm and so is invalid while a `function` is traced. Default: "nan".
 
+    Returns
+    -------
+    clipped : pytree of Tensor
+        The structure of `tensors`, with None where there was None.
+    norm : Tensor
+        The global norm before clipping, or `use_norm` in the dtype of the tensors.
+
+    Raises
+    ------
+    TypeError
+        If `tensors` is a single tensor, a leaf is not floating, or the dtypes differ. The message
+        names the leaves.
+    ValueError
+        If `clip_norm` or `use_norm` is not a scalar, or `mode` is unknown.
+    FloatingPointError
+        If `mode` is "raise" and a norm is not finite.
+
+    References
+    ----------
+    .. [1] R. Pascanu, T. Mikolov, Y. Bengio, "On the difficulty of training recurrent neural
+       networks", ICML 2013.
+
+    Examples
+    --------
     >>> pb.clip_by_global_norm([pb.constant([3.0, 4.0]), pb.constant(12.0)], 6.5)
     ([Tensor([1.5, 2. ], dtype=float32), Tensor(6., dtype=float32)], Tensor(13., dtype=float32))
     """
@@ -149,7 +249,7 @@ def _check_mode(mode: Any, who: str) -> None:
 
 
 def _usable(norm: Tensor, clip_norm: Tensor) -> Tensor:
-    """Whether the norm is finite, or nothing is to be clipped by it."""
+    """Test whether the norm is finite, or the bound is infinite."""
     return _core.logical_or(_core.isfinite(norm), _core.equal(clip_norm, inf))
 
 
@@ -161,7 +261,7 @@ def _raise_unless_finite(norm: Tensor, who: str) -> None:
 
 
 def _factor(norm: Tensor, clip_norm: Tensor) -> Tensor:
-    """min(1, c / norm) that is 1 at a norm of 0 and for an infinite c."""
+    """Return min(1, c / norm), which is 1 if the norm is 0 or c is infinite."""
     c = _core.maximum(clip_norm, 0)
     short = _core.logical_or(_core.less_equal(norm, c), _core.equal(c, inf))
     return _core.where(short, 1, c / norm)
@@ -175,7 +275,7 @@ def _scalar(value: Any, dtype: Any, who: str) -> Tensor:
 
 
 def _checked(tensors: Any, who: str) -> tuple[list[Any], Any]:
-    """The leaves of a nest as tensors or None, and its structure."""
+    """Return the leaves of a pytree as tensors or None, and its structure."""
     leaves, structure = flatten(tensors)
     if len(leaves) == 1 and leaves[0] is tensors:
         raise TypeError(

@@ -1,8 +1,8 @@
 """Optimizers that follow the gradient or its mean: GradientDescent, Momentum, Lion,
 ProximalGradientDescent.
 
-Each optimizer is a rule, the numbers it takes and the state it keeps; optimizer.py does the rest.
-In the formulas v is the variable, g its gradient, r the learning rate.
+A class names its update rule, the numbers that the rule takes and its state; optimizer.py
+implements the steps. In the formulas v is the variable, g its gradient, r the learning rate.
 """
 
 from __future__ import annotations
@@ -14,12 +14,26 @@ from .optimizer import Optimizer, in_range, kept
 
 
 class GradientDescent(Optimizer):
-    """v -= r g.
+    """Update variables by gradient descent: v -= r g.
 
-    Of a variable of which only few rows were taken, by `pb.take(v, rows, axis=0)` or `v[rows]`, a
-    step writes these rows alone, with the same numbers; in place inside of a `function`, and
-    outside where nobody holds the loss or another result that was made from the old value.
+    Here v is the variable, g its gradient and r the learning rate.
 
+    If the gradient consists of a few rows, from `pb.take(v, rows, axis=0)` or `v[rows]`, a step
+    writes these rows only, with the same numbers. It writes in place inside a `function`; outside,
+    it does so if no live result was computed from the old value, such as the loss.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+
+    Raises
+    ------
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> pb.optimizers.GradientDescent(0.125).minimize(lambda: v * v)
     >>> float(v)
@@ -31,10 +45,32 @@ class GradientDescent(Optimizer):
 
 
 class Momentum(Optimizer):
-    """m = momentum m + g, from m = 0; v -= r m. With Nesterov's form v -= r (g + momentum m).
+    """Update variables by gradient descent with momentum.
 
-    Source: Sutskever et al., On the importance of initialization and momentum, 2013.
+    A step computes m = μ m + g and v -= r m; in Nesterov's form v -= r (g + μ m). Here v is the
+    variable, g its gradient and r the learning rate. The state m starts at 0.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    momentum : float or Tensor
+        Decay μ of the accumulated gradients.
+    use_nesterov : bool, optional
+        Use Nesterov's form. Default: False.
+
+    Raises
+    ------
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] I. Sutskever, J. Martens, G. Dahl, G. Hinton, "On the importance of initialization and
+       momentum in deep learning", ICML 2013.
+
+    Examples
+    --------
     >>> v = pb.Variable(1.0)
     >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
     >>> for _ in range(2):
@@ -54,12 +90,38 @@ class Momentum(Optimizer):
 
 
 class Lion(Optimizer):
-    """v -= r (sign(β₁ m + (1 - β₁) g) + λ v); then m = β₂ m + (1 - β₂) g, from m = 0, where λ is
-    the `weight_decay`.
+    """Update variables by the sign of a mean of the gradients (Lion).
 
-    Its steps are as long as the rate, whatever the gradient: it takes a third to a tenth of Adam's.
-    Source: Chen et al., Symbolic discovery of optimization algorithms, 2023.
+    A step computes v -= r (sign(β₁ m + (1 - β₁) g) + λ v) and then m = β₂ m + (1 - β₂) g. Here v is
+    the variable, g its gradient and r the learning rate. The state m starts at 0. The size of a
+    step is the learning rate, independent of the size of the gradient. A suitable rate is a third
+    to a tenth of that for `Adam`.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+        Default: 0.0001.
+    beta1 : float or Tensor, optional
+        Weight β₁ of the mean in the step, in [0, 1). Default: 0.9.
+    beta2 : float or Tensor, optional
+        Decay β₂ of the mean of the gradients, in [0, 1). Default: 0.99.
+    weight_decay : float or Tensor, optional
+        Weight decay λ. Default: 0.0.
+
+    Raises
+    ------
+    ValueError
+        If `beta1` or `beta2` is outside [0, 1).
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] X. Chen et al., "Symbolic discovery of optimization algorithms", NeurIPS 2023.
+
+    Examples
+    --------
     >>> v = pb.Variable([1.0, 100.0], name="v")
     >>> pb.optimizers.Lion(0.5).minimize(lambda: pb.sum(v * v))
     >>> v
@@ -85,12 +147,35 @@ class Lion(Optimizer):
 
 
 class ProximalGradientDescent(Optimizer):
-    """p = v - r g; v = sign(p) max(|p| - r l₁, 0) / (1 + r l₂): descent, then the proximal step of
-    l₁ |v| + ½ l₂ v². With l₁ > 0 entries become exactly 0.
+    """Update variables by gradient descent and a proximal step.
 
-    Source: Duchi and Singer, Efficient online and batch learning using forward backward splitting,
-    2009.
+    A step computes p = v - r g and v = sign(p) max(|p| - r l₁, 0) / (1 + r l₂), the proximal step
+    of l₁ |v| + ½ l₂ v². With l₁ > 0 entries become exactly 0. Here v is the variable, g its
+    gradient and r the learning rate.
 
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
+    l1 : float or Tensor, optional
+        Weight l₁ of |v|, at least 0. Default: 0.0.
+    l2 : float or Tensor, optional
+        Weight l₂ of ½ v², at least 0. Default: 0.0.
+
+    Raises
+    ------
+    ValueError
+        If `l1` or `l2` is negative.
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    References
+    ----------
+    .. [1] J. Duchi, Y. Singer, "Efficient online and batch learning using forward backward
+       splitting", JMLR 10, 2009.
+
+    Examples
+    --------
     >>> v = pb.Variable([1.0, 0.1], name="v")
     >>> optimizer = pb.optimizers.ProximalGradientDescent(0.25, l1=1.0)
     >>> optimizer.minimize(lambda: pb.sum(v * v))

@@ -1,10 +1,10 @@
-"""What the optimizers share: steps, their checks, and the state.
+"""The base class of the optimizers: steps, their checks, and the state.
 
-An optimizer holds the rule and the state it needs for each variable (slots), which is made when the
-variable is first updated. `minimize(f)` is `apply_gradients(compute_gradients(f))`; between the two
-the gradients may be changed. A step is whole: what is wrong with it is found before anything is
-assigned. Updates are as lazy as everything else, though, so what only computing can find out, such
-as a position outside in a gradient, is found when a variable is looked at.
+An optimizer consists of an update rule (update_rules.py) and its state for each variable
+(slots.py), which is created at the first update of the variable. `minimize(f)` is
+`apply_gradients(compute_gradients(f))`. A step is atomic: its arguments are checked before the
+first assignment. Updates are lazy, so an error that only the evaluation can find, such as an index
+out of range in a gradient, is raised when a variable is evaluated.
 """
 
 from __future__ import annotations
@@ -23,32 +23,54 @@ from .._runtime import questions, settings
 from .rows import update_rows
 from .slots import Slots
 
-New: TypeAlias = dict[Variable, Any]  # what a step assigns, to slots and variables
+New: TypeAlias = dict[Variable, Any]  # assignments of a step, to slots and variables
 Pair: TypeAlias = tuple[Tensor, Variable]
 
 
 def kept(**start: float | str) -> Mapping[str, float | str]:
-    """What a rule keeps for each variable, by name, and how it starts: a number, or the name of an
-    attribute that has it."""
+    """Declare the state of a rule for each variable: names and initial values.
+
+    An initial value is a number, or the name of an attribute of the optimizer.
+    """
     return MappingProxyType(start)
 
 
 class Optimizer:
-    """What the optimizers share. `learning_rate` is a number, a tensor or variable of shape (), a
-    schedule, or a function without arguments that is called in every step. A schedule is a function
-    of the number of finished steps, such as `optimizers.Cosine(…)` or any with a first parameter
-    that has no default or is called `step`; it gets a float64 tensor.
+    """Update variables by their gradients; the base class of all optimizers.
 
-    Inside of `pb.function` a step is traced once: there the function is called once, a schedule
-    with a tensor that counts on; and what is later assigned to `optimizer.learning_rate` is not
-    seen. Let a rate that changes from outside be a Variable (`rate.assign(…)`).
+    `minimize(f)` is `apply_gradients(compute_gradients(f))`; a program may change the gradients
+    between the two calls. An optimizer creates its state for a variable at the first update of that
+    variable. Threads may share an optimizer; their steps are serialised.
 
-    Threads may share an optimizer: their steps come one after the other."""
+    A schedule is a function of the number of finished steps, such as `pb.optimizers.Cosine(…)`, or
+    any function whose first parameter has no default or is named `step`. Its argument is a float64
+    tensor.
+
+    Inside `pb.function` a step is traced once. The trace calls a function without arguments once,
+    and a schedule with a tensor that continues to count. A later assignment to `learning_rate` has
+    no effect on the trace. If the rate changes from outside, use a Variable and `rate.assign(…)`.
+
+    Parameters
+    ----------
+    learning_rate : float, Tensor, Variable or callable
+        Learning rate: a scalar, a schedule, or a function without arguments, which each step calls.
+
+    Raises
+    ------
+    TypeError
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+
+    Examples
+    --------
+    >>> optimizer = pb.optimizers.GradientDescent(0.5)
+    >>> isinstance(optimizer, pb.optimizers.Optimizer), optimizer.learning_rate
+    (True, 0.5)
+    """
 
     _hyper: tuple[str, ...] = ()  # names of attributes that are numbers
     _state = kept()
-    _counts = False  # whether the rule depends on the number of the step
-    _zero_stays = False  # whether what has the gradient 0 stays as it is, and so does its state
+    _counts = False  # True if the rule depends on the number of the step
+    _zero_stays = False  # True if a gradient of 0 changes neither an entry nor its state
 
     def __init__(self, learning_rate: Any) -> None:
         self._slots = Slots(self._name)
@@ -56,6 +78,20 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> Any:
+        """Return the learning rate, as given: a scalar, a schedule or a function.
+
+        It can be assigned.
+
+        Returns
+        -------
+        float, Tensor, Variable or callable
+            The value that was passed to the optimizer or assigned last.
+
+        Raises
+        ------
+        TypeError
+            If the assigned value is a string, a list, a tuple, a dict, a set or None.
+        """
         return self._rate[0]
 
     @learning_rate.setter
@@ -74,12 +110,27 @@ class Optimizer:
         return f"<{self._name} at {id(self):#x}: {shown}>"
 
     def minimize(self, loss: Callable[[], Any], var_list: Any = None) -> None:
-        """One step: calls loss(), differentiates, updates.
+        """Perform one step: evaluate the loss, compute gradients, update variables.
 
-        The variables are those in `var_list` (one, or a nest of them), or the trainable ones that
-        loss() reads. Raises what `compute_gradients` and `apply_gradients` raise; where no variable
-        has a gradient, the ValueError lists them all and says why.
+        Parameters
+        ----------
+        loss : callable
+            Function without arguments that returns the loss, a floating tensor. The elements of a
+            loss that is not scalar are summed.
+        var_list : Variable or pytree of Variable, optional
+            Variables to update. Default: the trainable variables that `loss` reads.
 
+        Raises
+        ------
+        ValueError
+            If the loss is not floating, if there is no variable, or if no variable has a gradient.
+            The message names the variables and the reasons. Also if `apply_gradients` raises it.
+        TypeError
+            If `loss` is not callable or does not return a Tensor, if `var_list` contains another
+            object than a Variable, or if a variable with a gradient is not floating.
+
+        Examples
+        --------
         >>> v = pb.Variable([1.0, 2.0], name="v")
         >>> pb.optimizers.GradientDescent(0.25).minimize(lambda: pb.sum(v * v))
         >>> v
@@ -96,11 +147,32 @@ class Optimizer:
     def compute_gradients(
         self, loss: Callable[[], Any], var_list: Any = None
     ) -> list[tuple[Tensor | None, Variable]]:
-        """Pairs of gradient and variable, None where the loss does not depend on the variable.
+        """Compute the gradient of a loss with respect to each variable.
 
-        loss() returns a tensor, of which all elements are summed: TypeError for another result,
-        ValueError for a dtype that is not floating, and where there are no variables.
+        Parameters
+        ----------
+        loss : callable
+            Function without arguments that returns the loss, a floating tensor. The elements of a
+            loss that is not scalar are summed.
+        var_list : Variable or pytree of Variable, optional
+            Variables to differentiate by. Default: the trainable variables that `loss` reads.
 
+        Returns
+        -------
+        list of tuple
+            Pairs of gradient and variable. A gradient has the shape and dtype of its variable. It
+            is None if the loss does not depend on the variable.
+
+        Raises
+        ------
+        TypeError
+            If `loss` is not callable or does not return a Tensor, or if `var_list` contains another
+            object than a Variable.
+        ValueError
+            If the loss is not floating, or if there is no variable.
+
+        Examples
+        --------
         >>> v = pb.Variable(3.0, name="v")
         >>> pb.optimizers.GradientDescent(0.1).compute_gradients(lambda: v * v)
         [(Tensor(6., dtype=float32), Variable('v', 3., dtype=float32))]
@@ -110,17 +182,33 @@ class Optimizer:
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Any, Variable]] | Any, variables: Any = None
     ) -> None:
-        """Updates each variable by its gradient: a tensor of its dtype and shape, or an array or
-        number; a variable whose gradient is None stays as it is.
+        """Update each variable by its gradient.
 
-        Takes pairs (gradient, variable); or the gradients as a tensor or a nest of them, such as
-        `value_and_grad` gives for a dict of variables, and the `variables` in the same structure.
+        A variable whose gradient is None is not changed. All arguments are checked before the first
+        assignment. An error in the evaluation of a gradient occurs after the step, because updates
+        are lazy.
 
-        Everything is checked before anything is assigned: ValueError for a wrong shape, for a
-        learning rate that is no scalar, for no variables and where all gradients are None;
-        TypeError for a wrong dtype, for a variable that is not floating and for what is not a
-        Variable. Gradients that fail when they are computed do so after the step.
+        Parameters
+        ----------
+        grads_and_vars : iterable of tuple, or pytree of array_like
+            Pairs of gradient and variable; or, with `variables`, the gradients alone, such as the
+            result of `value_and_grad` for a dict of variables. A gradient is None or has the shape
+            of its variable; a tensor must also have its dtype.
+        variables : Variable or pytree of Variable, optional
+            Variables in the structure of the gradients. Default: None, which means that
+            `grads_and_vars` contains pairs.
 
+        Raises
+        ------
+        ValueError
+            If a gradient has another shape than its variable, the learning rate is not a scalar,
+            there is no variable, or all gradients are None.
+        TypeError
+            If a gradient has another dtype than its variable, a variable is not floating, or an
+            object is not a Variable or not a pair.
+
+        Examples
+        --------
         >>> v = pb.Variable([1.0, 2.0], name="v")
         >>> pb.optimizers.GradientDescent(0.5).apply_gradients([([2.0, 2.0], v)])
         >>> v
@@ -144,7 +232,7 @@ class Optimizer:
             reasons = [(v, _unknown_reason(v)) for _, v in pairs]
             raise ValueError(_no_gradients(who, reasons))
         new: New = {}
-        rate = self._current_rate()  # not under the lock: it may wait for another thread's step
+        rate = self._current_rate()  # outside of the lock: it may wait for a step of another thread
         with self._slots.whole():
             self._step(present, rate, new)
             for variable, value in new.items():
@@ -153,9 +241,18 @@ class Optimizer:
                 variable.assign(value)
 
     def variables(self) -> list[Variable]:
-        """The optimizer's own variables, which hold its state: those that were made so far for the
-        variables that it updates, and those of all steps. The updated ones are not among them.
+        """Return the state of the optimizer as variables.
 
+        The list contains the variables that were created so far: first those for the updated
+        variables, then those of all steps. It does not contain the updated variables.
+
+        Returns
+        -------
+        list of Variable
+            Variables with names such as 'v/momentum'.
+
+        Examples
+        --------
         >>> v = pb.Variable(1.0, name="v")
         >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
         >>> optimizer.minimize(lambda: v * v)
@@ -165,10 +262,19 @@ class Optimizer:
         return self._slots.variables()
 
     def state_dict(self) -> dict[str, Any]:
-        """The state as read-only NumPy arrays, by names such as 'v/momentum'. A second variable of
-        the name 'v' is 'v_1' there, in the order of the first updates. What was loaded for a
-        variable that was not updated yet is there too.
+        """Return the state as NumPy arrays, by name.
 
+        A name is, for example, 'v/momentum'. A second variable with the name 'v' is called 'v_1',
+        in the order of the first updates. Loaded state of a variable that was not updated yet is
+        included.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            Read-only arrays.
+
+        Examples
+        --------
         >>> v = pb.Variable(1.0, name="v")
         >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
         >>> optimizer.minimize(lambda: v * v)
@@ -178,14 +284,27 @@ class Optimizer:
         return self._slots.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Takes over the state of another optimizer of this kind, for variables of the same names,
-        which may be updated here for the first time later. Give variables names for that: the
-        default ones count through a process.
+        """Load the state of another optimizer of this class.
 
-        ValueError for what another kind of optimizer has, for entries that are missing, and for a
-        shape that is not that of the variable, once it is known. A variable that is updated, and of
-        which the state has nothing, gets a RuntimeWarning.
+        Variables are identified by name, and may be updated for the first time later. Name the
+        variables: default names count through a process. A variable that is updated and has no
+        entry in the state causes a RuntimeWarning.
 
+        Parameters
+        ----------
+        state : mapping of str to array_like
+            Result of `state_dict`.
+
+        Raises
+        ------
+        TypeError
+            If `state` is not a mapping.
+        ValueError
+            If an entry is unknown or not numeric, an entry is missing, or a shape differs from that
+            of its variable. The latter is raised when the variable is known.
+
+        Examples
+        --------
         >>> v = pb.Variable(1.0, name="v")
         >>> optimizer = pb.optimizers.Momentum(0.25, 0.5)
         >>> optimizer.load_state_dict({"v/momentum": 2.0})
@@ -201,9 +320,17 @@ class Optimizer:
 
     @property
     def steps(self) -> int:
-        """How many steps were finished, those of a state that was loaded included, since something
-        depends on it: the rule, as Adam's, or a schedule. A schedule that is set later starts with
-        its step 0 unless the rule has counted."""
+        """Return the number of finished steps, including those of a loaded state.
+
+        Steps are counted if the rule depends on their number, as for `Adam`, or if the learning
+        rate is a schedule; otherwise the result is 0. A schedule that is assigned later starts with
+        its step 0, unless the rule has counted.
+
+        Returns
+        -------
+        int
+            Number of steps.
+        """
         count = self._slots.shared("steps")
         return 0 if count is None else int(count)
 
@@ -212,24 +339,28 @@ class Optimizer:
         raise NotImplementedError("an optimizer has a _rule(value, gradient, state, hyper)")
 
     def _current_rate(self) -> Any:
-        """The learning rate of a step; a schedule, for the step that it turns out to be."""
+        """Return the learning rate of a step, or the schedule."""
         rate, scheduled = self._rate
         return rate() if callable(rate) and not scheduled else rate
 
     def _step(self, pairs: list[Pair], rate: Any, new: New) -> None:
-        """Puts what the step assigns into `new`."""
+        """Put the assignments of a step into `new`."""
         step = None
         if self._counts or callable(rate):
             finished = self._slots.get(None, "steps")
             if callable(rate):
                 rate = rate(_core.cast(finished, "float64"))
-            new[finished] = step = finished + 1  # last: in the memory of what was read before
+            new[finished] = step = (
+                finished + 1
+            )  # after the reads, so that it can reuse their memory
         for g, v in pairs:
             self._update(v, g, rate, step, new)
 
     def _update(self, v: Variable, g: Tensor, rate: Any, step: Any, new: New) -> None:
-        """Puts the new values of v and its slots into `new`, which has those that the same step
-        gave them already."""
+        """Put the new values of `v` and its slots into `new`.
+
+        `new` contains the values of earlier updates in the same step.
+        """
         hyper = {name: self._scalar(getattr(self, name), v, name) for name in self._hyper}
         hyper["learning_rate"] = self._scalar(rate, v, "learning_rate")
         if self._counts:
@@ -243,8 +374,11 @@ class Optimizer:
         new.update({slots[name]: value for name, value in values.items()})
 
     def _few_rows(self, g: Tensor, hyper: Mapping[str, Any]) -> Any:
-        """The rows that a gradient consists of and their positions, where to update them alone is
-        the same and less work. (A rate that is not finite makes NaN of a 0.)"""
+        """Return the rows of a gradient and their indices, or None.
+
+        None means that an update of the whole variable differs or costs less. A rate that is not
+        finite changes an entry with the gradient 0 to NaN.
+        """
         rate = hyper["learning_rate"]
         if not self._zero_stays or (isinstance(rate, (int, float)) and not isfinite(rate)):
             return None
@@ -257,7 +391,7 @@ class Optimizer:
         return self._slots.get(v, name, initial, self._slot_shape(v, name))
 
     def _slot_sets(self) -> tuple[tuple[str, ...], ...]:
-        """The names of what is kept for a variable; several where that depends on the variable."""
+        """Return the names of the slots, in one set for each kind of variable."""
         return (tuple(self._state),)
 
     def _slots_of(self, v: Variable) -> tuple[str, ...]:
@@ -267,7 +401,7 @@ class Optimizer:
         return v.shape
 
     def _scalar(self, value: Any, v: Variable, name: str) -> Any:
-        """A hyper-parameter as the rules take it: a Python number, or a tensor of v's dtype."""
+        """Convert a hyperparameter to a Python number or a scalar of the dtype of `v`."""
         if isinstance(value, (bool, int, float, np.number)):
             return value.item() if isinstance(value, np.number) else value
         tensor = _core.constant(value, v.dtype, f"{self._name}: {name}")
@@ -278,7 +412,7 @@ class Optimizer:
     def _gradients(
         self, loss: Callable[[], Any], var_list: Any, method: str
     ) -> tuple[list[tuple[Tensor | None, Variable]], Tensor]:
-        """Pairs of gradient and variable; and the loss."""
+        """Return pairs of gradient and variable, and the loss."""
         who = f"{self._name}.{method}"
         if not callable(loss):
             raise TypeError(
@@ -290,7 +424,7 @@ class Optimizer:
         try:
             value = loss()
             if isinstance(value, Variable):
-                value = value.read()  # the tape shall see it
+                value = value.read()  # recorded by the tape
         finally:
             tape.stop()
         if not isinstance(value, Tensor):
@@ -311,8 +445,10 @@ class Optimizer:
 def in_range(
     who: Optimizer, low: float, high: float = inf, *, closed: bool = False, **values: Any
 ) -> None:
-    """ValueError for a number that is not from low to below high, or to high where the range is
-    closed; tensors are not looked at."""
+    """Raise a ValueError for a number outside [low, high), or [low, high] if closed.
+
+    Tensors are not evaluated.
+    """
     for name, value in values.items():
         if not isinstance(value, (int, float, np.number)) or (closed and value == high):
             continue
@@ -323,12 +459,12 @@ def in_range(
 
 
 def _takes_step(rate: Callable[..., Any]) -> bool:
-    """Whether a learning rate is a function of the step."""
+    """Return True if a learning rate is a function of the step."""
     from inspect import Parameter, signature
 
     try:
         first = next(iter(signature(rate).parameters.values()), None)
-    except ValueError:  # some functions written in C do not say
+    except ValueError:  # some functions written in C have no signature
         return False
     if first is None or first.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD):
         return False
@@ -356,7 +492,7 @@ def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]
 
 
 def _check_fits(value: Any, variable: Variable, who: str) -> None:
-    """Assigning must not fail halfway through a step."""
+    """Check a new value before any assignment, so that no step fails half done."""
     if not isinstance(value, (Tensor, Variable)):
         value = _core.constant(value, variable.dtype, who)
     if (value.dtype, value.shape) != (variable.dtype, variable.shape):
@@ -376,7 +512,7 @@ def _unknown_reason(v: Variable) -> str:
 
 
 def _no_gradients(who: str, reasons: list[tuple[Variable, str]]) -> str:
-    """The message where every gradient is None."""
+    """Return the message for the case that all gradients are None."""
     lines = [f"{who}: No gradients provided for any variable:"]
     lines += [f"  '{v.name}' of shape {v.shape}: {why}" for v, why in reasons]
     return "\n".join(lines)

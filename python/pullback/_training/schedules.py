@@ -1,7 +1,7 @@
 """Schedules of the learning rate: functions of the number of finished steps, 0 for the first.
 
-They take a number or a tensor and compute with tensors, in float64, so one plan serves all steps of
-a training step in `pb.function`.
+The step is a number or a tensor. A schedule computes with float64 tensors, so one plan serves all
+steps of a training step in `pb.function`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,22 @@ from .._core import Tensor, Variable
 
 
 class _Schedule:
-    """What shows the numbers that it was made with."""
+    """Show the arguments in the representation of a schedule."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
 
 
 class Constant(_Schedule):
-    """value at every step.
+    """Return the same learning rate at each step.
 
+    Parameters
+    ----------
+    value : float, Tensor or Variable
+        Learning rate, a scalar.
+
+    Examples
+    --------
     >>> float(pb.optimizers.Constant(0.5)(10))
     0.5
     """
@@ -34,12 +41,46 @@ class Constant(_Schedule):
         self.value = value
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         return _number(self.value)
 
 
 class Exponential(_Schedule):
-    """initial · factor^(step / steps); with `staircase` the exponent is rounded down.
+    """Multiply the learning rate by a constant factor every `steps` steps.
 
+    The rate is initial · factor^(step / steps).
+
+    Parameters
+    ----------
+    initial : float, Tensor or Variable
+        Learning rate of the first step.
+    steps : int or float
+        Number of steps for one factor, above 0.
+    factor : float
+        Factor, at least 0.
+    staircase : bool, optional
+        Round the exponent down. Default: False.
+
+    Raises
+    ------
+    ValueError
+        If `steps` is not above 0 or `factor` is negative.
+    TypeError
+        If `steps` is not a number.
+
+    Examples
+    --------
     >>> rate = pb.optimizers.Exponential(1.0, steps=10, factor=0.25)
     >>> [float(rate(step)) for step in (0, 5, 10)]
     [1.0, 0.5, 0.25]
@@ -55,6 +96,18 @@ class Exponential(_Schedule):
         self.staircase = staircase
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         exponent = _number(step) / self.steps
         if self.staircase:
             exponent = _core.floor(exponent)
@@ -62,11 +115,34 @@ class Exponential(_Schedule):
 
 
 class Cosine(_Schedule):
-    """From initial to final along half a wave: final + (initial - final) (1 + cos(π step / steps))
-    / 2; after `steps` it stays at final.
+    """Decrease the learning rate along half a period of the cosine.
 
-    Source: Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts, 2017.
+    The rate is final + (initial - final) (1 + cos(π step / steps)) / 2, and `final` after `steps`
+    steps.
 
+    Parameters
+    ----------
+    initial : float, Tensor or Variable
+        Learning rate of the first step.
+    steps : int or float
+        Number of steps of the decay, above 0.
+    final : float, Tensor or Variable, optional
+        Learning rate after the decay. Default: 0.0.
+
+    Raises
+    ------
+    ValueError
+        If `steps` is not above 0.
+    TypeError
+        If `steps` is not a number.
+
+    References
+    ----------
+    .. [1] I. Loshchilov, F. Hutter, "SGDR: stochastic gradient descent with warm restarts", ICLR
+       2017.
+
+    Examples
+    --------
     >>> rate = pb.optimizers.Cosine(1.0, steps=10)
     >>> [float(pb.round(rate(step) * 100)) for step in (0, 5, 10, 11)]
     [100.0, 50.0, 0.0, 0.0]
@@ -79,14 +155,46 @@ class Cosine(_Schedule):
         self.final = final
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         initial, final = _number(self.initial), _number(self.final)
         rate: Tensor = initial + (final - initial) * _half_wave(_number(step) / self.steps)
         return rate
 
 
 class Linear(_Schedule):
-    """From initial to final in equal parts; after `steps` it stays at final.
+    """Change the learning rate linearly.
 
+    The rate changes from `initial` to `final` in equal parts, and is `final` after `steps` steps.
+
+    Parameters
+    ----------
+    initial : float, Tensor or Variable
+        Learning rate of the first step.
+    steps : int or float
+        Number of steps of the change, above 0.
+    final : float, Tensor or Variable
+        Learning rate after the change.
+
+    Raises
+    ------
+    ValueError
+        If `steps` is not above 0.
+    TypeError
+        If `steps` is not a number.
+
+    Examples
+    --------
     >>> rate = pb.optimizers.Linear(1.0, steps=4, final=0.0)
     >>> [float(rate(step)) for step in (0, 1, 4, 5)]
     [1.0, 0.75, 0.0, 0.0]
@@ -99,14 +207,42 @@ class Linear(_Schedule):
         self.final = final
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         initial, final = _number(self.initial), _number(self.final)
         return initial + (final - initial) * _core.minimum(_number(step) / self.steps, 1)
 
 
 class WarmUp(_Schedule):
-    """From 0 up to after in `steps` equal parts, then `after`: a number, or a schedule that starts
-    there with its step 0.
+    """Increase the learning rate linearly from 0, then follow another schedule.
 
+    Parameters
+    ----------
+    steps : int or float
+        Number of steps of the increase, above 0.
+    after : float, Tensor or Variable or callable
+        Learning rate at the end of the increase and after it: a number, or a schedule that starts
+        there with its step 0.
+
+    Raises
+    ------
+    ValueError
+        If `steps` is not above 0.
+    TypeError
+        If `steps` is not a number.
+
+    Examples
+    --------
     >>> rate = pb.optimizers.WarmUp(4, pb.optimizers.Cosine(1.0, steps=10))
     >>> [float(pb.round(rate(step) * 100)) for step in (0, 1, 4, 9)]
     [0.0, 25.0, 100.0, 50.0]
@@ -118,6 +254,18 @@ class WarmUp(_Schedule):
         self.after = after
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         step = _number(step)
         after = self.after if callable(self.after) else Constant(self.after)
         rising = _number(after(_number(0))) * (step / self.steps)
@@ -126,9 +274,28 @@ class WarmUp(_Schedule):
 
 
 class Piecewise(_Schedule):
-    """values[0] before step boundaries[0], values[1] from there on before boundaries[1], and so on;
-    one value more than boundaries, else a ValueError.
+    """Use a constant learning rate in each interval of steps.
 
+    The rate is `values[0]` before step `boundaries[0]`, then `values[1]` before step
+    `boundaries[1]`, and so on.
+
+    Parameters
+    ----------
+    boundaries : list or tuple of int
+        Steps at which the rate changes, strictly increasing.
+    values : list or tuple of float, Tensor or Variable
+        Learning rates, one more than boundaries.
+
+    Raises
+    ------
+    TypeError
+        If `boundaries` or `values` is neither a list nor a tuple.
+    ValueError
+        If the number of values is not the number of boundaries plus 1, or the boundaries do not
+        increase.
+
+    Examples
+    --------
     >>> rate = pb.optimizers.Piecewise([10, 20], [1.0, 0.5, 0.25])
     >>> [float(rate(step)) for step in (0, 9, 10, 20)]
     [1.0, 1.0, 0.5, 0.25]
@@ -151,6 +318,18 @@ class Piecewise(_Schedule):
         self.values = values
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         out = _number(self.values[0])
         for boundary, value in zip(self.boundaries, self.values[1:], strict=True):
             out = _core.where(_number(step) < boundary, out, _number(value))
@@ -158,11 +337,39 @@ class Piecewise(_Schedule):
 
 
 class OneCycle(_Schedule):
-    """Up from highest / start to highest in the share `rising` of the steps, then down to
-    highest / (start · end), both along half a wave of the cosine; there it stays.
+    """Increase the learning rate to a maximum, then decrease it below its start.
 
-    Source: Smith and Topin, Super-convergence, 2018.
+    The rate increases from highest / start to highest in the first `rising · steps` steps. Then it
+    decreases to highest / (start · end) and remains there. Both parts follow half a period of the
+    cosine.
 
+    Parameters
+    ----------
+    highest : float, Tensor or Variable
+        Maximum of the learning rate.
+    steps : int or float
+        Number of steps of the cycle, above 0.
+    rising : float, optional
+        Fraction of the steps with an increasing rate, between 0 and 1. Default: 0.3.
+    start : float, optional
+        Ratio of the maximum to the first rate, above 0. Default: 25.0.
+    end : float, optional
+        Ratio of the first rate to the last rate, above 0. Default: 1e4.
+
+    Raises
+    ------
+    ValueError
+        If `steps`, `start` or `end` is not above 0, or `rising` is not between 0 and 1.
+    TypeError
+        If `steps` is not a number.
+
+    References
+    ----------
+    .. [1] L. N. Smith, N. Topin, "Super-convergence: very fast training of neural networks using
+       large learning rates", arXiv:1708.07120, 2018.
+
+    Examples
+    --------
     >>> rate = pb.optimizers.OneCycle(1.0, steps=10, rising=0.5)
     >>> [float(pb.round(rate(step) * 100)) for step in (0, 5, 10)]
     [4.0, 100.0, 0.0]
@@ -189,6 +396,18 @@ class OneCycle(_Schedule):
         self.end = end
 
     def __call__(self, step: Any) -> Tensor:
+        """Return the learning rate of a step.
+
+        Parameters
+        ----------
+        step : float, Tensor or Variable
+            Number of finished steps, 0 for the first step.
+
+        Returns
+        -------
+        Tensor
+            A scalar of dtype float64.
+        """
         step = _number(step)
         turn = self.rising * self.steps
         highest = _number(self.highest)
@@ -200,12 +419,12 @@ class OneCycle(_Schedule):
 
 
 def _half_wave(share: Any) -> Any:
-    """From 0 to 1 as the share goes there, and no further."""
+    """Increase from 0 to 1 along half a period of the cosine; constant outside of [0, 1]."""
     return (1 - _core.cos(_core.clip(share, 0, 1) * pi)) / 2
 
 
 def _number(value: Any) -> Tensor:
-    """A number or a tensor as float64; an optimizer casts the rate."""
+    """Convert a number or a tensor to float64; an optimizer casts the rate."""
     if isinstance(value, (Tensor, Variable)):
         return _core.cast(value, "float64")
     return _core.constant(value, "float64")
