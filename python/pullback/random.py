@@ -1,14 +1,15 @@
-"""Random numbers: `pb.random`, counter-based (Philox, Salmon et al., 2011), so the same seed gives
-the same numbers, whatever the number of threads. Each call draws anew; a drawn tensor keeps its
-numbers however often it is looked at. In a `function` each call draws, in `vmap` each entry, in
-`scan` each iteration; a checkpoint that is computed again has the numbers it had.
+"""Random numbers: distributions, choices and seeds.
 
-One rule for all: what a distribution cannot do without comes first, then `shape` and `dtype`, and
-location and scale have names: `normal((2, 3))`, `normal(loc=m, scale=s)`,
-`gamma(concentration, (2, 3))`. Parameters are numbers or tensors and broadcast, to `shape` where it
-is given. The dtype is that of the parameters, or the default float. Gradients pass to the
-parameters of continuous distributions. A parameter without meaning is a ValueError where it is a
-number, and makes NaN where it is an entry of a tensor.
+The numbers are counter-based (Philox; Salmon et al., 2011), so a seed gives the same numbers for
+any number of threads. Each call draws new numbers; a drawn tensor keeps its numbers. A `function`
+draws in each call, `vmap` for each entry, `scan` in each iteration. A checkpoint that is recomputed
+repeats its numbers.
+
+Required parameters come first, then `shape` and `dtype`; location and scale are passed by name:
+`normal((2, 3))`, `normal(loc=m, scale=s)`, `gamma(concentration, (2, 3))`. Parameters are numbers
+or arrays and broadcast to `shape`. The default dtype is that of the parameters, or the default
+floating dtype. Continuous distributions are differentiable in their parameters. A number outside
+the domain of a parameter raises a ValueError; an entry of a tensor outside gives NaN.
 """
 
 from ._random.generator import MODULE, Generator, seed

@@ -1,4 +1,4 @@
-"""Whole numbers, and choices among things. None of them has a gradient."""
+"""Discrete distributions: integers, counts and choices. Draws have no gradient by parameters."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from .parameters import (
 
 
 class Discrete(Sequential):
+    """Draw from discrete distributions."""
+
     def integers(
         self,
         low: TensorLike,
@@ -34,12 +36,40 @@ class Discrete(Sequential):
         *,
         endpoint: bool = False,
     ) -> Tensor:
-        """Integers from `low` (included) to `high` (excluded, or included with `endpoint`), all
-        exactly equally likely; from 0 to `low` where high is None. int64 unless a dtype is given.
+        """Draw integers from an interval, with exactly equal probabilities.
 
-        Raises:
-            ValueError: there are none between low and high (in a tensor such an entry gives low).
+        The interval starts at `low` and ends before `high`. If `high` is None it starts at 0 and
+        ends before `low`. The result has no gradient.
 
+        Parameters
+        ----------
+        low : array_like, integer
+            Lower end, included; or the upper end if `high` is None.
+        high : array_like, integer, optional
+            Upper end, excluded unless `endpoint` is True. Default: None.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, optional
+            Dtype of the result. Default: int64.
+        endpoint : bool, optional
+            Include `high`. Default: False.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If the interval is empty, if `dtype` cannot represent its ends, or the shapes do not
+            broadcast. An empty interval of tensors gives `low`.
+        TypeError
+            If `low` or `high` is not an integer.
+
+        Examples
+        --------
         >>> x = pb.random.integers(1, 7, 1000)
         >>> int(pb.min(x)), int(pb.max(x))
         (1, 6)
@@ -54,7 +84,7 @@ class Discrete(Sequential):
             last = b if endpoint else _core.subtract(b, 1)
             drawn = _core.random_integers(a, last, size, self._source)
             return drawn if dtype is None else _core.cast(drawn, dtype)
-        # Drawn as int64 numbers that are less by 2⁶³: the difference wraps to the same order.
+        # Drawn as int64 numbers minus 2⁶³: the subtraction keeps the order modulo 2⁶⁴.
         a, b = (_core.bitwise_xor(_core.cast(p, "uint64"), 1 << 63) for p in given)
         last = _core.cast(b, "int64")
         last = last if endpoint else _core.subtract(last, 1)
@@ -63,8 +93,35 @@ class Discrete(Sequential):
         return _core.cast(drawn, "int64" if dtype is None else dtype)
 
     def bernoulli(self, p: TensorLike, shape: Shape | None = None, dtype: DType = bool) -> Tensor:
-        """True with probability p; in a float dtype 1 with probability p, and 0.
+        """Draw True with probability `p`, else False.
 
+        The result has no gradient.
+
+        Parameters
+        ----------
+        p : array_like, real
+            Probability in [0, 1]. An invalid entry of an array gives NaN in a floating dtype, else
+            False.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, optional
+            Dtype of the result, with 1 for True. Default: bool.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `p` is a number outside [0, 1], or the shapes do not broadcast.
+        TypeError
+            If `p` is complex.
+
+        Examples
+        --------
         >>> x = pb.random.bernoulli(0.25, 1000)
         >>> bool(pb.any(x)), bool(pb.all(x))
         (True, False)
@@ -77,8 +134,31 @@ class Discrete(Sequential):
         return drawn
 
     def rademacher(self, shape: Shape | None = None, dtype: DType = None) -> Tensor:
-        """1 and -1, equally likely.
+        """Draw 1 or -1 with equal probabilities.
 
+        The result has no gradient.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result. Default: ().
+        dtype : dtype_like, optional
+            Dtype of the result. Default: the default floating dtype.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If an axis of `shape` is negative.
+        TypeError
+            If `dtype` is a number, or `shape` is not an integer or a tuple of integers.
+
+        Examples
+        --------
         >>> pb.unique(pb.random.rademacher(100))
         Tensor([-1.,  1.], dtype=float32)
         """
@@ -86,9 +166,40 @@ class Discrete(Sequential):
         return _core.cast(_core.where(_core.less(u, 0.5), -1, 1), float_dtype("rademacher", dtype))
 
     def poisson(self, lam: TensorLike, shape: Shape | None = None, dtype: DType = None) -> Tensor:
-        """Draws from the Poisson distribution of mean `lam`. int64, in which a mean without meaning
-        gives -1, unless a dtype is given. Source: Hoermann, 1993.
+        """Draw from the Poisson distribution.
 
+        The result has no gradient.
+
+        Parameters
+        ----------
+        lam : array_like, real
+            Mean, at least 0.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, optional
+            Dtype of the result. Default: int64. An invalid entry of an array gives NaN in a
+            floating dtype, else -1.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `lam` is a number that is negative or above 9.2e18, or the shapes do not broadcast.
+        TypeError
+            If `lam` is complex.
+
+        References
+        ----------
+        .. [1] W. Hörmann, "The transformed rejection method for generating Poisson random
+           variables", Insur. Math. Econ. 12, 1993.
+
+        Examples
+        --------
         >>> pb.random.poisson([0.0, 4.0, 1e9]).shape
         (3,)
         """
@@ -105,9 +216,43 @@ class Discrete(Sequential):
         shape: Shape | None = None,
         dtype: DType = None,
     ) -> Tensor:
-        """How many of n tries succeed, each with probability p. int64, in which parameters without
-        meaning give -1, unless a dtype is given. Source: Hoermann, 1993.
+        """Draw the number of successes in `n` trials.
 
+        The result has no gradient.
+
+        Parameters
+        ----------
+        n : array_like, real
+            Number of trials, an integer of at least 0.
+        p : array_like, real
+            Probability of success in a trial, in [0, 1].
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, optional
+            Dtype of the result. Default: int64. An invalid entry of an array gives NaN in a
+            floating dtype, else -1.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `n` is a number that is negative or not an integer, `p` is a number outside [0, 1],
+            or the shapes do not broadcast.
+        TypeError
+            If a parameter is complex.
+
+        References
+        ----------
+        .. [1] W. Hörmann, "The generation of binomial random variates", J. Stat. Comput. Simul. 46,
+           1993.
+
+        Examples
+        --------
         >>> pb.random.binomial(10, [0.0, 1.0])
         Tensor([ 0, 10], dtype=int64)
         """
@@ -120,10 +265,33 @@ class Discrete(Sequential):
     def categorical(
         self, logits: TensorLike, shape: Shape | None = None, *, axis: SupportsIndex = -1
     ) -> Tensor:
-        """Classes (int64), drawn with the probabilities softmax(logits) along `axis`. The other
-        axes of logits broadcast to `shape`. Logits with a NaN, an infinity or nothing but -inf are
-        a ValueError; those of a tensor give -1.
+        """Draw classes with the probabilities softmax(logits).
 
+        The result has no gradient.
+
+        Parameters
+        ----------
+        logits : array_like, real
+            Logarithms of the probabilities, up to a constant, along `axis`. The other axes
+            broadcast to `shape`.
+        shape : int or tuple of int, optional
+            Shape of the result. Default: the shape of `logits` without `axis`.
+        axis : int, optional
+            Axis of the classes. Default: -1.
+
+        Returns
+        -------
+        Tensor
+            Class indices of the given shape; dtype int64. Invalid logits of a tensor give -1.
+
+        Raises
+        ------
+        ValueError
+            If there is no class, `axis` is out of range, or the shapes do not broadcast. Also if
+            `logits` is not a tensor and contains NaN or inf, or all logits of a draw are -inf.
+
+        Examples
+        --------
         >>> pb.random.categorical([0.0, -pb.inf, 5.0], (2, 3)).shape
         (2, 3)
         """
@@ -137,7 +305,7 @@ class Discrete(Sequential):
         order = [k for k in range(x.ndim) if k != along] + [along]
         x = x if along == x.ndim - 1 else _core.transpose(x, order)
         size = shape_of(shape, who, [x.shape[:-1]])
-        most = _core.max(x, -1, False)  # NaN if one is
+        most = _core.max(x, -1, False)  # NaN if a logit is NaN
         usable = _core.logical_and(_core.greater(most, -math.inf), _core.less(most, math.inf))
         if not isinstance(logits, (Tensor, Variable)) and not usable.numpy().all():
             raise ValueError(
@@ -145,7 +313,7 @@ class Discrete(Sequential):
             )
         if x.ndim == 1:
             drawn = self._classes(_core.softmax(x, 0), size)
-        else:  # The largest of logits with Gumbel noise has these probabilities.
+        else:  # The argmax of logits with Gumbel noise has these probabilities.
             noise = _core.log(self._exponential((*size, x.shape[-1]), x.dtype))
             drawn = _core.argmax(_core.subtract(x, noise), -1)
         return _core.where(usable, drawn, -1)
@@ -159,14 +327,48 @@ class Discrete(Sequential):
         p: TensorLike | None = None,
         axis: SupportsIndex = 0,
     ) -> Tensor:
-        """Entries of a along an axis, or of 0 ... a - 1 where it is an integer; with probabilities
-        p, or equally likely. Without `replace` none is drawn twice, one after the other.
+        """Draw entries of an array along an axis, or integers below `a`.
 
-        Raises:
-            ValueError: more entries are wanted than there are; p is not of their length, or its
-                numbers are negative or do not add up to 1 (those of a tensor are divided by their
-                sum).
+        Without `replace` no entry is drawn twice; the entries are drawn one after the other. The
+        drawn entries are differentiable in `a`.
 
+        Parameters
+        ----------
+        a : array_like or int
+            Entries to choose from, or an integer for the integers 0, …, a - 1.
+        shape : int or tuple of int, optional
+            Shape of the draws. Default: ().
+        replace : bool, optional
+            Permit an entry to be drawn again. Default: True.
+        p : array_like, real, optional
+            Probabilities of the entries, a vector. They sum to 1; those of a tensor are divided by
+            their sum. Default: equal probabilities.
+        axis : int, optional
+            Axis of the entries. Default: 0.
+
+        Returns
+        -------
+        Tensor
+            The shape of `a`, in which `shape` replaces `axis`, with the dtype of `a`; or int64
+            numbers of the given shape if `a` is an integer.
+
+        Raises
+        ------
+        ValueError
+            If `a` is a scalar that is not an integer, or has no entry to draw. If there are fewer
+            entries (or entries with a probability) than draws and `replace` is False. If `p` has
+            another length than the axis, is negative or does not sum to 1. If `axis` is out of
+            range.
+        TypeError
+            If `p` is complex.
+
+        References
+        ----------
+        .. [1] P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a reservoir", Inf.
+           Process. Lett. 97, 2006.
+
+        Examples
+        --------
         >>> pb.random.choice([5, 7, 9], 2, replace=False).shape
         (2,)
         """
@@ -201,8 +403,33 @@ class Discrete(Sequential):
         return places if things is None else _core.take(things, places, along)
 
     def permutation(self, x: SupportsIndex | TensorLike, *, axis: SupportsIndex = 0) -> Tensor:
-        """The integers 0 ... x - 1 (int64) in random order, or the entries of x along an axis.
+        """Draw a permutation of integers, or of the entries of an array.
 
+        Differentiable in an array `x`.
+
+        Parameters
+        ----------
+        x : int or array_like
+            An integer n for a permutation of 0, …, n - 1, or an array of rank 1 or more.
+        axis : int, optional
+            Axis of the entries to permute. Default: 0.
+
+        Returns
+        -------
+        Tensor
+            Integers of shape (n,) and dtype int64, or the shape and dtype of `x`.
+
+        Raises
+        ------
+        ValueError
+            If `x` is negative or a scalar that is not an integer, or `axis` is out of range.
+
+        See Also
+        --------
+        shuffle
+
+        Examples
+        --------
         >>> sorted(pb.random.permutation(4).numpy().tolist())
         [0, 1, 2, 3]
         """
@@ -211,9 +438,34 @@ class Discrete(Sequential):
         return self.shuffle(cast(TensorLike, x), axis=axis)
 
     def shuffle(self, x: TensorLike, /, *, axis: SupportsIndex = 0) -> Tensor:
-        """A new tensor with the entries of x along an axis in random order. Each gradient finds its
-        way back to the entry that it belongs to.
+        """Return the entries of an array along an axis in random order.
 
+        Differentiable in `x`: the gradient of each entry has its original position. The argument is
+        not modified.
+
+        Parameters
+        ----------
+        x : array_like
+            Array of rank 1 or more.
+        axis : int, optional
+            Axis of the entries to permute. Default: 0.
+
+        Returns
+        -------
+        Tensor
+            Shape and dtype of `x`.
+
+        Raises
+        ------
+        ValueError
+            If `x` is a scalar or `axis` is out of range.
+
+        See Also
+        --------
+        permutation
+
+        Examples
+        --------
         >>> sorted(pb.random.shuffle([3, 1, 2]).numpy().tolist())
         [1, 2, 3]
         """
@@ -224,15 +476,18 @@ class Discrete(Sequential):
         return _core.take(x, _core.permutation(x.shape[along], self._source), along)
 
     def _classes(self, share: Tensor, shape: tuple[int, ...]) -> Tensor:
-        """Positions with these probabilities: where a uniform number lies among their sums."""
+        """Draw indices with these probabilities, by a search in their cumulative sums."""
         sums = _core.cumulative_sum(_core.cast(share, "float64"), 0)
         u = _core.multiply(self._uniform(shape, "float64"), sums[-1])
         places = _core.searchsorted(sums, u, True)
         return _core.minimum(places, share.shape[0] - 1)
 
     def _order(self, share: Tensor) -> Tensor:
-        """All positions, drawn one after the other: by the times at which clocks of these rates
-        ring (Efraimidis and Spirakis, 2006)."""
+        """Draw a permutation, one index after the other with the given probabilities.
+
+        The order is that of exponential waiting times with these rates (Efraimidis and Spirakis,
+        2006).
+        """
         clocks = self._exponential(share.shape, "float64")
         return _core.argsort(_core.divide(clocks, share), 0, False)
 

@@ -1,4 +1,4 @@
-"""Sequences of draws."""
+"""Generator: a sequence of draws; and the sequence of the module."""
 
 from __future__ import annotations
 
@@ -14,15 +14,25 @@ from .shaped import Shaped
 
 
 class Generator(LocationScale, Shaped, Discrete):
-    """A sequence of draws of its own, from a seed, with the functions of `pb.random` as methods.
+    """Generate random numbers from an independent sequence with a seed.
 
-    The seed is an integer from 0 to 2**64 - 1. A function that is traced with it draws from it
-    in each call.
+    The functions of `pb.random` are its methods. A function that is traced with a generator draws
+    from it in each call. A generator cannot be copied or pickled.
 
-    Raises:
-        ValueError: the seed is none.
-        RuntimeError: it is made while a function is traced.
+    Parameters
+    ----------
+    seed : int
+        Seed from 0 to 2**64 - 1.
 
+    Raises
+    ------
+    ValueError
+        If `seed` is not an integer from 0 to 2**64 - 1.
+    RuntimeError
+        If the generator is created while a function is traced.
+
+    Examples
+    --------
     >>> a, b = pb.random.Generator(7), pb.random.Generator(7)
     >>> (a.normal(3).numpy() == b.normal(3).numpy()).all()
     np.True_
@@ -34,9 +44,30 @@ class Generator(LocationScale, Shaped, Discrete):
         weakref.finalize(self, _core.free_random_source, self._source)
 
     def spawn(self, n: SupportsIndex) -> list[Generator]:
-        """n new generators, whose draws have nothing to do with those of this one or of each other.
-        Its own sequence goes on as if there were none; the next call makes others.
+        """Create generators with independent sequences.
 
+        The new sequences are independent of each other and of this generator, whose own sequence is
+        not changed. The next call creates other generators.
+
+        Parameters
+        ----------
+        n : int
+            Number of generators, at least 0.
+
+        Returns
+        -------
+        list of Generator
+            The new generators.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+        TypeError
+            If `n` is not an integer.
+
+        Examples
+        --------
         >>> workers = pb.random.Generator(7).spawn(2)
         >>> len({float(worker.normal()) for worker in workers})
         2
@@ -57,7 +88,7 @@ class Generator(LocationScale, Shaped, Discrete):
 
 
 def _name_as_called() -> None:
-    """Errors of Python name a function as users do, not by the class that has it."""
+    """Name the methods as users call them, for error messages of Python."""
     for family in (LocationScale, Shaped, Discrete):
         for name, method in vars(family).items():
             if not name.startswith("_"):
@@ -77,8 +108,22 @@ MODULE = _of_the_module()
 
 
 def seed(seed: SupportsIndex) -> None:
-    """Starts the sequence of draws of the module again, with an integer from 0 to 2**64 - 1.
+    """Restart the sequence of draws of the module `pullback.random`.
 
+    Parameters
+    ----------
+    seed : int
+        Seed from 0 to 2**64 - 1.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is not an integer from 0 to 2**64 - 1.
+    RuntimeError
+        If a function is being traced.
+
+    Examples
+    --------
     >>> pb.random.seed(1)
     >>> first = pb.random.uniform(3).numpy()
     >>> pb.random.seed(1)

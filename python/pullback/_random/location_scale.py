@@ -1,4 +1,4 @@
-"""Distributions that are moved and scaled: gradients pass to the location and the scale."""
+"""Distributions with a location and a scale, and the uniform one; differentiable in both."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from .parameters import (
 
 
 class LocationScale(Sequential):
+    """Draw from distributions with a location and a scale."""
+
     def normal(
         self,
         shape: Shape | None = None,
@@ -31,8 +33,40 @@ class LocationScale(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws from the normal distribution of mean `loc` and deviation `scale`.
+        """Draw from the normal distribution.
 
+        Differentiable in `loc` and `scale`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `loc` and `scale` are passed by name.
+        loc : array_like, real, optional
+            Mean. Default: 0.
+        scale : array_like, real, optional
+            Standard deviation, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.normal((2, 3)).shape
         (2, 3)
         >>> pb.random.normal(loc=[0.0, 100.0], scale=0.1).shape
@@ -50,9 +84,41 @@ class LocationScale(Sequential):
         low: TensorLike = 0.0,
         high: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws from `low` (included) to `high` (excluded, but where rounding reaches it), all
-        equally likely.
+        """Draw from the uniform distribution on [low, high).
 
+        Rounding may produce `high`. Differentiable in `low` and `high`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `low` and `high` are passed by name.
+        low : array_like, real, optional
+            Lower end, included. Default: 0.
+        high : array_like, real, optional
+            Upper end, excluded, not less than `low`. Default: 1. Arrays with high < low give NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `low` and `high` are numbers and high < low, if the dtype cannot represent their
+            difference, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> x = pb.random.uniform(1000)
         >>> bool(pb.all((x >= 0) & (x < 1)))
         True
@@ -81,8 +147,40 @@ class LocationScale(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws with the density exp(-|x - loc| / scale) / (2 scale).
+        """Draw from the Laplace distribution.
 
+        The density is exp(-|x - loc| / scale) / (2 scale). Differentiable in `loc` and `scale`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `loc` and `scale` are passed by name.
+        loc : array_like, real, optional
+            Location, added to the draws. Default: 0.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.laplace(3, scale=2.0).shape
         (3,)
         """
@@ -99,8 +197,41 @@ class LocationScale(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws whose shares below x are sigmoid((x - loc) / scale).
+        """Draw from the logistic distribution.
 
+        The distribution function is sigmoid((x - loc) / scale). Differentiable in `loc` and
+        `scale`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `loc` and `scale` are passed by name.
+        loc : array_like, real, optional
+            Location, added to the draws. Default: 0.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.logistic(3, loc=1.0).shape
         (3,)
         """
@@ -117,8 +248,41 @@ class LocationScale(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws whose shares below x are exp(-exp(-(x - loc) / scale)), as largest values have.
+        """Draw from the Gumbel distribution of extreme values.
 
+        The distribution function is exp(-exp(-(x - loc) / scale)), a limit distribution of maxima.
+        Differentiable in `loc` and `scale`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `loc` and `scale` are passed by name.
+        loc : array_like, real, optional
+            Location, added to the draws. Default: 0.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.gumbel(3).shape
         (3,)
         """
@@ -134,8 +298,40 @@ class LocationScale(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws with the density scale / (pi (scale^2 + (x - loc)^2)).
+        """Draw from the Cauchy distribution.
 
+        The density is scale / (pi (scale² + (x - loc)²)). Differentiable in `loc` and `scale`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `loc` and `scale` are passed by name.
+        loc : array_like, real, optional
+            Location, added to the draws. Default: 0.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.cauchy(3).shape
         (3,)
         """
@@ -151,8 +347,38 @@ class LocationScale(Sequential):
         *rest: NoReturn,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws with the density exp(-x / scale) / scale for x > 0.
+        """Draw from the exponential distribution.
 
+        The density is exp(-x / scale) / scale for x > 0. Differentiable in `scale`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `scale` is passed by name.
+        scale : array_like, real, optional
+            Mean, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> bool(pb.all(pb.random.exponential(1000, scale=3.0) > 0))
         True
         """
@@ -168,8 +394,42 @@ class LocationScale(Sequential):
         mean: TensorLike = 0.0,
         sigma: TensorLike = 1.0,
     ) -> Tensor:
-        """exp of draws from the normal distribution of this mean and deviation.
+        """Draw from the log-normal distribution.
 
+        The draws are exp of draws from the normal distribution. Differentiable in `mean` and
+        `sigma`.
+
+        Parameters
+        ----------
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        *rest : never
+            Further positional arguments are an error: `mean` and `sigma` are passed by name.
+        mean : array_like, real, optional
+            Mean of the logarithm. Default: 0.
+        sigma : array_like, real, optional
+            Standard deviation of the logarithm, at least 0. Default: 1. An invalid entry of an
+            array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `sigma` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If there are more than two positional arguments, a parameter is complex, or `dtype` is
+            not a floating dtype.
+
+        Examples
+        --------
         >>> bool(pb.all(pb.random.lognormal(1000) > 0))
         True
         """
@@ -179,7 +439,7 @@ class LocationScale(Sequential):
 
 
 class Given:
-    """Arguments that a distribution of location and scale has."""
+    """Convert the arguments of a distribution with a location and a scale."""
 
     def __init__(
         self, who: str, shape: Any, dtype: Any, loc: Any, scale: Any, name: str = "scale"

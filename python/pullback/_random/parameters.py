@@ -1,5 +1,6 @@
-"""What draws do with their arguments: the shape and dtype of the result, and which parameters have
-no meaning. A Python number without one is a ValueError at the call, an entry of a tensor makes NaN.
+"""Arguments of draws: shape and dtype of the result, and the domains of parameters.
+
+A Python number outside the domain raises a ValueError at the call; an entry of a tensor gives NaN.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Parameter: TypeAlias = float | Tensor  # a Python number, or a tensor of real nu
 
 
 class Sequential:
-    """Draws from a sequence: that of the module, or of a generator."""
+    """Draw from a sequence: of the module, or of a generator."""
 
     _source: int
 
@@ -48,7 +49,7 @@ def refuse_numpy_order(who: str, rest: tuple[Any, ...], *names: str) -> None:
 
 
 def real(value: Any, who: str) -> Parameter:
-    """A number as it is; anything else as a tensor of real numbers."""
+    """Return a Python number unchanged, and another value as a tensor of real numbers."""
     if isinstance(value, (int, float)):
         return value
     tensor = _core.constant(value, who=who)
@@ -58,7 +59,7 @@ def real(value: Any, who: str) -> Parameter:
 
 
 def at_least(value: Any, low: float, who: str, name: str, *, open: bool = False) -> Parameter:
-    """A parameter that is no less than `low`, and more if `open`."""
+    """Check that a parameter is at least `low`, or above it if `open`."""
     given = real(value, who)
     if not isinstance(given, Tensor):
         if not (given > low if open else given >= low):
@@ -69,7 +70,7 @@ def at_least(value: Any, low: float, who: str, name: str, *, open: bool = False)
 
 
 def probability(value: Any, who: str, name: str = "p") -> Parameter:
-    """A parameter from 0 to 1."""
+    """Check that a parameter is in [0, 1]."""
     given = real(value, who)
     if not isinstance(given, Tensor):
         if not 0 <= given <= 1:
@@ -80,13 +81,13 @@ def probability(value: Any, who: str, name: str = "p") -> Parameter:
 
 
 def valid(x: Tensor, holds: Any) -> Tensor:
-    """x, and NaN where the condition does not hold."""
+    """Replace entries by NaN if the condition is false."""
     x = x if x.dtype.kind == "f" else _core.cast(x, _core.default_float())
     return _core.where(holds, x, math.nan)
 
 
 def float_dtype(who: str, dtype: DType, *parameters: Parameter) -> Any:
-    """The dtype that is asked for, or that of the parameters, or the default."""
+    """Return the given dtype, or the promoted dtype of the parameters, or the default one."""
     if isinstance(dtype, (int, float)):
         raise TypeError(
             f"{who}: expected a dtype after the shape, got the number {dtype!r}; parameters such "
@@ -106,7 +107,7 @@ def in_dtype(parameter: Parameter, dtype: Any) -> Parameter:
 
 
 def drawn_shape(shape: Shape | None, who: str, *parameters: Any) -> tuple[int, ...]:
-    """The shape that is asked for, which the parameters broadcast to; else that of all of these."""
+    """Return the given shape, to which the parameters broadcast, or their broadcast shape."""
     shapes = [p.shape for p in parameters if isinstance(p, Tensor)]
     return shape_of(shape, who, shapes)
 
@@ -140,7 +141,7 @@ def _lengths(shape: Shape, who: str) -> tuple[int, ...]:
 
 
 def moved(x: Tensor, loc: Parameter, scale: Parameter, dtype: Any) -> Tensor:
-    """loc + scale x"""
+    """Return loc + scale x."""
     if isinstance(scale, Tensor) or scale != 1:
         x = _core.multiply(x, in_dtype(scale, dtype))
     if isinstance(loc, Tensor) or loc != 0:

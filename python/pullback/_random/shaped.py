@@ -1,7 +1,8 @@
-"""Distributions whose parameters change more than place and size. Gradients pass to all of them:
-by the inverse of the distribution function where there is one in closed form, else by implicit
-reparameterization (Figurnov, Mohamed and Mnih, 2018), which the gamma distribution has in the core
-and the others through it.
+"""Distributions with further parameters than location and scale; differentiable in all of them.
+
+Gradients use the inverse of the distribution function if it has a closed form, else implicit
+reparameterization (Figurnov, Mohamed and Mnih, 2018). The core implements it for the gamma
+distribution, from which other distributions follow.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from .parameters import (
 
 
 class Shaped(Sequential):
+    """Draw from distributions with further parameters than location and scale."""
+
     def gamma(
         self,
         concentration: TensorLike,
@@ -35,12 +38,48 @@ class Shaped(Sequential):
         *,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws with a density proportional to x^(concentration - 1) exp(-x / scale) for x > 0
-        (NumPy calls the concentration `shape`). Source: Marsaglia and Tsang, 2000.
+        """Draw from the gamma distribution.
 
-        Raises:
-            NotImplementedError: a third derivative by the concentration is asked for.
+        The density is proportional to x^(concentration - 1) exp(-x / scale) for x > 0. NumPy calls
+        the concentration `shape`. Differentiable in `concentration`, by implicit reparameterization
+        [2]_, and in `scale`.
 
+        Parameters
+        ----------
+        concentration : array_like, real
+            Shape parameter, at least 0. An invalid entry of an array gives NaN.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `concentration` or `scale` is a negative number, or the shapes do not broadcast.
+        TypeError
+            If a parameter is complex, or `dtype` is not a floating dtype.
+        NotImplementedError
+            If a third derivative by the concentration is requested.
+
+        References
+        ----------
+        .. [1] G. Marsaglia, W. W. Tsang, "A simple method for generating gamma variables", ACM TOMS
+           26, 2000.
+        .. [2] M. Figurnov, S. Mohamed, A. Mnih, "Implicit reparameterization gradients", NeurIPS
+           2018.
+
+        Examples
+        --------
         >>> a = pb.Variable([0.5, 3.0])
         >>> x = pb.random.gamma(a, (1000, 2))
         >>> [slope.shape for slope in pb.gradients(pb.mean(x), [a])]
@@ -54,8 +93,36 @@ class Shaped(Sequential):
     def beta(
         self, a: TensorLike, b: TensorLike, shape: Shape | None = None, dtype: DType = None
     ) -> Tensor:
-        """Draws with a density proportional to x^(a - 1) (1 - x)^(b - 1) for 0 < x < 1.
+        """Draw from the beta distribution.
 
+        The density is proportional to x^(a - 1) (1 - x)^(b - 1) for 0 < x < 1. Differentiable in
+        `a` and `b`.
+
+        Parameters
+        ----------
+        a, b : array_like, real
+            Shape parameters, above 0. An invalid entry of an array gives NaN.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `a` or `b` is a number that is not above 0, or the shapes do not broadcast.
+        TypeError
+            If a parameter is complex, or `dtype` is not a floating dtype.
+
+        Examples
+        --------
         >>> x = pb.random.beta(2.0, 3.0, 1000)
         >>> bool(pb.all((x > 0) & (x < 1)))
         True
@@ -70,9 +137,39 @@ class Shaped(Sequential):
     def dirichlet(
         self, alpha: TensorLike, shape: Shape | None = None, dtype: DType = None
     ) -> Tensor:
-        """Draws of probabilities, which are proportional to draws of the gamma distribution with
-        the concentrations `alpha`, along the last axis. `shape` is that of the batch, before it.
+        """Draw probability vectors from the Dirichlet distribution.
 
+        A vector is proportional to draws of the gamma distribution with the concentrations `alpha`.
+        Differentiable in `alpha`.
+
+        Parameters
+        ----------
+        alpha : array_like, real
+            Concentrations along the last axis, above 0; at least one axis. An entry of a tensor
+            that is not above 0 makes its vector NaN.
+        shape : int or tuple of int, optional
+            Shape of the batch, without the last axis. Default: the shape of `alpha` without the
+            last axis.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+
+        Returns
+        -------
+        Tensor
+            The shape of the batch and the last axis of `alpha`; vectors along the last axis that
+            sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is a scalar, or is not a tensor and contains a number that is not above 0, or
+            the shapes do not broadcast.
+        TypeError
+            If `dtype` is not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.dirichlet([1.0, 2.0, 3.0], 5).shape
         (5, 3)
         """
@@ -98,8 +195,41 @@ class Shaped(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws from Student's distribution with `df` degrees of freedom, moved and scaled.
+        """Draw from Student's t-distribution.
 
+        The draws are scaled by `scale` and shifted by `loc`. Differentiable in `df`, `loc` and
+        `scale`.
+
+        Parameters
+        ----------
+        df : array_like, real
+            Degrees of freedom, above 0. An invalid entry of an array gives NaN.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        loc : array_like, real, optional
+            Location, added to the draws. Default: 0.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `df` is a number that is not above 0, `scale` is a negative number, or the shapes do
+            not broadcast.
+        TypeError
+            If a parameter is complex, or `dtype` is not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.student_t(5.0, (2, 3)).shape
         (2, 3)
         """
@@ -120,8 +250,39 @@ class Shaped(Sequential):
         *,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """Draws whose shares above x > 0 are exp(-(x / scale)^a).
+        """Draw from the Weibull distribution.
 
+        The probability of a value above x > 0 is exp(-(x / scale)^a). Differentiable in `a` and
+        `scale`.
+
+        Parameters
+        ----------
+        a : array_like, real
+            Shape parameter, above 0. An invalid entry of an array gives NaN.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `a` is a number that is not above 0, `scale` is a negative number, or the shapes do
+            not broadcast.
+        TypeError
+            If a parameter is complex, or `dtype` is not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.weibull(1.5, 4).shape
         (4,)
         """
@@ -142,12 +303,42 @@ class Shaped(Sequential):
         loc: TensorLike = 0.0,
         scale: TensorLike = 1.0,
     ) -> Tensor:
-        """loc + scale x, for draws x of the standard normal distribution from `lower` to `upper`,
-        which may be infinite. As far out as floats go.
+        """Draw from the normal distribution truncated to an interval.
 
-        Raises:
-            ValueError: both bounds are numbers, and lower is not below upper.
+        The result is loc + scale x, where x is from the standard normal distribution between
+        `lower` and `upper`. Both bounds may be far in the same tail. Differentiable in all
+        parameters.
 
+        Parameters
+        ----------
+        lower, upper : array_like, real
+            Bounds of x, which may be infinite. Arrays with lower >= upper give NaN.
+        shape : int or tuple of int, optional
+            Shape of the result; the shapes of the parameters broadcast to it. Default: the
+            broadcast shape of the parameters.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+        loc : array_like, real, optional
+            Location, added to the draws. Default: 0.
+        scale : array_like, real, optional
+            Scale, at least 0. Default: 1. An invalid entry of an array gives NaN.
+
+        Returns
+        -------
+        Tensor
+            Random numbers of the given shape and dtype.
+
+        Raises
+        ------
+        ValueError
+            If `lower` and `upper` are numbers and `lower` is not below `upper`, `scale` is a
+            negative number, or the shapes do not broadcast.
+        TypeError
+            If a parameter is complex, or `dtype` is not a floating dtype.
+
+        Examples
+        --------
         >>> x = pb.random.truncated_normal(-2.0, 2.0, 1000)
         >>> float(pb.max(pb.abs(x))) <= 2
         True
@@ -173,12 +364,40 @@ class Shaped(Sequential):
         shape: Shape | None = None,
         dtype: DType = None,
     ) -> Tensor:
-        """Draws of vectors with this mean and covariance, which is positive definite: mean + L z
-        for its Cholesky factor L. `shape` is that of the batch, before the last axis.
+        """Draw vectors from a multivariate normal distribution.
 
-        Raises:
-            LinAlgError: cov is not positive definite, when it is computed.
+        The result is mean + L z, where L is the Cholesky factor of `cov` and z is standard normal.
+        Differentiable in `mean` and `cov`.
 
+        Parameters
+        ----------
+        mean : array_like, real
+            Mean of shape (…, n).
+        cov : array_like, real
+            Covariance of shape (…, n, n), positive definite.
+        shape : int or tuple of int, optional
+            Shape of the batch, without the last axis. Default: the broadcast shape of the batches
+            of `mean` and `cov`.
+        dtype : dtype_like, floating, optional
+            Dtype of the result. Default: the promoted floating dtype of the parameters that are
+            arrays, or the default floating dtype.
+
+        Returns
+        -------
+        Tensor
+            The shape of the batch followed by n.
+
+        Raises
+        ------
+        ValueError
+            If the last axes of `mean` and `cov` differ, or the shapes do not broadcast.
+        numpy.linalg.LinAlgError
+            If `cov` is not positive definite. It is raised when the result is computed.
+        TypeError
+            If `dtype` is not a floating dtype.
+
+        Examples
+        --------
         >>> pb.random.multivariate_normal([0.0, 1.0], [[2.0, 1.0], [1.0, 2.0]], 5).shape
         (5, 2)
         """
@@ -201,8 +420,11 @@ def _log(x: Parameter) -> Any:
 
 
 def _between(low: Tensor, high: Tensor, drawn: Tensor) -> Tensor:
-    """A normal number from low to high. With u = exp(-drawn) its share is u of that below high and
-    1 - u of that below low; on whichever side shares are small numbers."""
+    """Transform an exponential draw to a normal number between `low` and `high`.
+
+    With u = exp(-drawn) the probability is u · Φ(high) + (1 - u) · Φ(low). It is evaluated in the
+    tail in which the probabilities are small.
+    """
     turned = _core.greater(_core.add(low, high), 0)
     left = _core.where(turned, _core.negative(high), low)
     right = _core.where(turned, _core.negative(low), high)
@@ -215,13 +437,13 @@ def _between(low: Tensor, high: Tensor, drawn: Tensor) -> Tensor:
 
 
 def _quantile(log_share: Tensor) -> Tensor:
-    """The normal number below which is the share with this logarithm."""
+    """Evaluate the normal quantile function at exp(log_share)."""
     above = _core.greater(log_share, -math.log(2))
     other = _core.log(_core.negative(_core.expm1(log_share)))
     t = _core.where(above, other, log_share)
     far = _core.less(t, -10.0)
-    # Newton's steps from the first terms of the asymptotic expansion; for a gradient each doubles
-    # the order up to which it is right.
+    # Newton steps from the first terms of the asymptotic expansion. Each step doubles the order up
+    # to which derivatives are exact.
     s = _core.stop_gradient(_core.multiply(_core.minimum(t, -10.0), -2.0))
     x = _core.negative(_core.sqrt(_core.subtract(s, _core.log(_core.multiply(s, 2 * math.pi)))))
     tail = _core.where(far, t, -10.0)
