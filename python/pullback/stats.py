@@ -1,10 +1,11 @@
-"""Probability distributions with SciPy's names, `pb.stats`.
+"""Probability distributions with SciPy's names.
 
-Each is an object whose methods take a value, shape parameters, then `loc` and `scale` (discrete
-ones only `loc`), all of which broadcast: `pdf logpdf`, or `pmf logpmf` of discrete ones, `cdf
-logcdf sf logsf ppf isf mean var std median entropy`. Gradients exist by the value and by all
-parameters. Outside of the support densities are 0 and gradients, too; where parameters are not
-valid, values are NaN.
+A distribution is an object whose methods take a value, shape parameters, then `loc` and `scale`
+(discrete distributions only `loc`). All arguments broadcast. The methods are `pdf` and `logpdf`, or
+`pmf` and `logpmf` of discrete distributions, and `cdf`, `logcdf`, `sf`, `logsf`, `ppf`, `isf`,
+`mean`, `var`, `std`, `median` and `entropy`. They are differentiable in the value and in all
+parameters. Outside the support densities and gradients are 0; for invalid parameters the result is
+NaN.
 
 >>> pb.stats.gamma.logpdf(1.5, 2.0, scale=0.5)
 Tensor(-1.2082405, dtype=float32)

@@ -1,8 +1,9 @@
-"""The continuous adjoint of a solution: its gradient solves another equation, backwards.
+"""The continuous adjoint of a solution: its gradient solves another equation, backwards in time.
 
-Pontryagin's equation for the sensitivity, a' = -aᵀ ∂f/∂y, goes back along the solution, with what
-it sends to the parameters and to the times; as in Chen, Rubanova, Bettencourt and Duvenaud, "Neural
-Ordinary Differential Equations" (2018). Nothing of the way forward is kept but the ys.
+Pontryagin's equation for the sensitivity, a' = -aᵀ ∂f/∂y, is solved backwards along the solution,
+together with the integrals that are the gradients of the parameters, as in Chen, Rubanova,
+Bettencourt and Duvenaud, "Neural Ordinary Differential Equations" (2018). The gradients of the
+times follow at each time. Of the forward solution only the values at the times are stored.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from .._core import Rule, Tensor
 
 
 class Closed:
-    """A function of (y, t) as a function of (y, t, parameters), where the parameters are all
-    floating tensors of outside that it uses and a gradient may be asked for."""
+    """Close a function of (y, t): return a function of (y, t, parameters).
+
+    The parameters are all floating tensors from outside that the function uses.
+    """
 
     def __init__(self, f: Callable[[Tensor, Tensor], Tensor], y: Tensor, t: Tensor) -> None:
         trace = _core.Trace("odeint")
@@ -49,8 +52,11 @@ def with_adjoint(
     who: str,
     solve: Callable[[Callable[..., Any], Any, Tensor], Any],
 ) -> Tensor:
-    """solve(f, y0, ts), with its gradient by the adjoint equation, which `solve` solves too: it
-    takes a function of a state and a time, a state, which may be a tuple, and times."""
+    """Return solve(f, y0, ts) with a gradient by the adjoint equation.
+
+    `solve` solves that equation too. Its arguments are a function of a state and a time, a state,
+    which may be a tuple, and times.
+    """
     closed = Closed(f, y0, ts[0])
     inputs = [y0, ts, *closed.parameters]
     stopped = [_core.stop_gradient(x) for x in inputs]
@@ -79,7 +85,7 @@ def _backwards(
     def between(carry: Any, x: Any) -> Any:
         a, *sums = carry
         after, before, y, g_after, g_before = x
-        # What moves the time of this value moves along the solution.
+        # The derivative by a time is the slope of the solution at that time.
         moved = _dot(closed(y, after, *parameters), g_after)
         sums[0] = sums[0] - _core.cast(moved, closed.dtype)
         ends = _core.stack([after, before], 0)

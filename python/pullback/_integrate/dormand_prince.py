@@ -1,13 +1,13 @@
-"""The method of Dormand and Prince: steps of fifth order with an error of fourth, whose size is
-chosen as it goes, and a polynomial between the ends of each.
+"""The method of Dormand and Prince: steps of order 5 with an error estimate of order 4, adaptive
+step sizes, and an interpolating polynomial in each step.
 
 Tableau: Dormand and Prince, "A family of embedded Runge-Kutta formulae", 1980. The polynomial, the
 first step and the choice of the next are those of Hairer, Nørsett and Wanner, Solving Ordinary
 Differential Equations I (1993), sections II.4 to II.6.
 
-A solution is a scan over the times that are asked for, and in each a while_loop of steps until one
-has passed that time. Sizes of steps are constants for a gradient, which so is that of the steps
-that were taken; a step that was refused has none.
+A solution is a scan over the requested times, and for each a while_loop of steps until one has
+passed that time. Step sizes are constants for the gradient, so the gradient is that of the accepted
+steps; a rejected step has none.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MIDDLE = (
     701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
 )  # fmt: skip
 
-# What became of a solution.
+# Status of a solution.
 GOOD, NO_STEP, TOO_MANY = 0, 1, 2
 
 
@@ -50,7 +50,7 @@ class Tolerance(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Where the steps are, and what the polynomial of the last one is made of."""
+    """Store the state of the steps, and the data of the polynomial of the last step."""
 
     t: Any
     y: Any

@@ -1,4 +1,4 @@
-"""odeint: what it takes and returns, what its errors are, and its two gradients."""
+"""odeint: arguments and results, errors, and the two gradients."""
 
 from __future__ import annotations
 
@@ -30,36 +30,68 @@ def odeint(
     max_steps: int = 100_000,
     adjoint: str = "discrete",
 ) -> Any:
-    """The solution of y' = f(y, t, *args) with y(t[0]) = y0, at each of the times t.
+    """Solve the ordinary differential equation y' = f(y, t, *args) with y(t[0]) = y0.
 
-    f: takes y, like y0, and a time, a tensor of shape (), and returns the derivative of each part
-        of y in its place. It is called some times, with stand-ins, and may use what it likes from
-        outside; it is computed seven times in a step, six where the step before was taken.
-    y0: a float32, float64 or complex tensor, or a nest of them of one dtype. Numbers of Python
-        take that dtype.
-    t: times of shape (n,) that increase, or that decrease; equal ones are fine. They are cast to
-        the precision of y0.
-    rtol, atol: what is tolerated in a step: the root mean square of the errors of the entries of y,
-        each in units of atol + rtol * |y|, is at most 1.
-    max_steps: how many steps may be taken between the first and the last time.
-    adjoint: how it has a gradient, by y0, t, args and all that f uses. "discrete": that of the
-        steps that were taken, with their sizes as constants; exact for these numbers, and its
-        memory grows with the number of steps. "continuous": another equation, solved
-        backwards from the ys with the same tolerances, at which it is as exact; it keeps no steps,
-        but a stiff or chaotic solution cannot be gone back along, and its gradient is then wrong or
-        an error.
+    The method is Dormand–Prince of order 5(4) with an interpolant of order 4 [1]_, so the steps do
+    not depend on the requested times; no step goes beyond the last one. The solution is one
+    operation, whose number of steps is determined when it is evaluated.
 
-    Returns a nest like y0, each part with an axis of length n in front; the first entries are y0.
+    Differentiable in `y0`, `t`, `args` and all tensors that `f` uses, any number of times. Forward
+    mode differentiates the steps.
 
-    The method is that of Dormand and Prince, of order 5(4), with an interpolating polynomial of
-    order 4, so steps do not depend on the times that are asked for; none goes beyond the last one.
-    It is one operation, whose number of steps is found out when it is computed. Gradients are
-    differentiable again; forward mode goes through the steps.
+    Parameters
+    ----------
+    f : callable
+        Function of y, in the structure of `y0`, a time, a tensor of shape (), and `args`. It
+        returns the derivative of each part of y in its place. It is traced a few times and may use
+        tensors from outside. A step evaluates it seven times, or six times if the previous step was
+        accepted.
+    y0 : array_like or pytree of array_like, floating or complex
+        Initial value, of one dtype. Python numbers take that dtype.
+    t : array_like, real
+        Times of shape (n,), increasing or decreasing; equal times are permitted. They are cast to
+        the precision of `y0`.
+    *args : any
+        Further arguments of `f`.
+    rtol, atol : float, optional
+        Tolerances of a step: the root mean square of the errors of the entries, each divided by
+        atol + rtol * |y|, is at most 1. Defaults: 1e-6 and 1e-9.
+    max_steps : int, optional
+        Largest number of steps between the first and the last time. Default: 100000.
+    adjoint : {"discrete", "continuous"}, optional
+        Method of the gradient. "discrete" differentiates the accepted steps with their sizes as
+        constants. It is exact for the computed numbers, and its memory grows with the number of
+        steps. "continuous" solves the adjoint equation [2]_ backwards from the solution with the
+        same tolerances, which determine its accuracy. It stores no steps. A stiff or chaotic
+        solution cannot be integrated backwards; its gradient is then inaccurate or raises an error.
+        Default: "discrete".
 
-    Raises TypeError or ValueError for what does not fit, when it is called; where no step is small
-    enough, or max_steps are too few, as for a stiff equation, RuntimeError with the time it came
-    to, when the solution is computed.
+    Returns
+    -------
+    Tensor or pytree of Tensor
+        The structure and dtype of `y0`; each part has an additional first axis of size n. The first
+        entries are `y0`.
 
+    Raises
+    ------
+    TypeError
+        If `f` is not callable, a dtype is unsuitable, a tolerance is not a number, or `max_steps`
+        is not an integer.
+    ValueError
+        If `t`, a tolerance, `max_steps`, `adjoint` or the result of `f` is invalid.
+    RuntimeError
+        If the step size becomes too small or `max_steps` are insufficient, as for a stiff equation.
+        It is raised when the solution is evaluated, and names the time that was reached.
+
+    References
+    ----------
+    .. [1] J. R. Dormand, P. J. Prince, "A family of embedded Runge-Kutta formulae", J. Comput.
+       Appl. Math. 6, 1980.
+    .. [2] R. T. Q. Chen, Y. Rubanova, J. Bettencourt, D. Duvenaud, "Neural ordinary differential
+       equations", NeurIPS 2018.
+
+    Examples
+    --------
     >>> from pullback.integrate import odeint
     >>> ys = odeint(lambda y, t: -y, 1.0, [0.0, 1.0, 2.0])
     >>> pb.round(ys, 4)
@@ -91,7 +123,10 @@ def odeint(
 
 
 def _flat(state: _State, ts: Tensor, sign: int | None, tolerance: Tolerance, where: str) -> Tensor:
-    """The solution as a vector for each time. sign: of the direction of time, where it is known."""
+    """Return the solution as a vector for each time.
+
+    `sign` is the sign of the direction of time, or None if it is unknown.
+    """
     way: Any = sign
     if sign is None:
         real = ts.dtype.name
@@ -107,7 +142,7 @@ def _flat(state: _State, ts: Tensor, sign: int | None, tolerance: Tolerance, whe
 
 
 class _State:
-    """A nest of floats as one vector, and f of it."""
+    """Represent a pytree of floating tensors as one vector, and `f` as a function of it."""
 
     def __init__(self, f: Callable[..., Any], y0: Any, args: tuple[Any, ...]) -> None:
         self.f = f
@@ -159,7 +194,7 @@ def _holds(dtype: str, other: str) -> bool:
 
 
 def _dtype_of(nest: Nest) -> str:
-    """The one of all arrays in it, which numbers take too."""
+    """Return the dtype of all arrays, which Python numbers take too."""
     if not nest.tensors:
         raise ValueError(f"{WHO}: y0 is empty: expected a tensor, or a nest of them")
     found: dict[str, str] = {}
@@ -183,9 +218,9 @@ def _dtype_of(nest: Nest) -> str:
 
 
 def _times(t: Any, real: str) -> tuple[Tensor, int | None]:
-    """The times, and 1 where they increase, else -1; None where that is not known yet."""
+    """Return the times, and 1 if they increase, -1 if they decrease, None if it is unknown."""
     known = not isinstance(t, (Tensor, Variable))
-    if isinstance(t, (list, tuple)):  # of numbers, as they are written
+    if isinstance(t, (list, tuple)):  # Python numbers, at full precision
         t = np.asarray(t)
     ts = _core.constant(t, who=f"{WHO}: t")
     if ts.dtype.kind not in "iuf":
@@ -217,9 +252,9 @@ def _tolerance(rtol: Any, atol: Any, max_steps: Any) -> Tolerance:
 
 
 def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, where: str) -> Tensor:
-    """The ys, of which a look raises where the solution did not get to the end."""
+    """Return the solution, whose evaluation raises an error if it did not reach the end."""
 
-    def check(status: Any, t: Any, count: Any, ordered: Any) -> Any:  # of a batch as well
+    def check(status: Any, t: Any, count: Any, ordered: Any) -> Any:  # also of a batch
         if not np.all(ordered):
             raise ValueError(f"{WHO}: t: expected times that increase, or that decrease")
         for one, at, steps in np.nditer([status, t, count]):

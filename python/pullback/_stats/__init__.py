@@ -1,1 +1,1 @@
-"""Probability distributions: what `pullback.stats` names."""
+"""Probability distributions; `pullback.stats` has the public names."""

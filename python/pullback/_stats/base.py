@@ -1,4 +1,4 @@
-"""What the distributions of one variable share: parameters, location and scale, the support."""
+"""Base classes of distributions of one variable: parameters, location, scale and support."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
 def floats(values: list[Any], who: str) -> tuple[list[Tensor], Any]:
-    """float64 tensors, and the dtype of what is made of them: that of the operands together, the
-    default float for integers. Densities are small differences of large terms: in float32 no digit
-    of them would be right where parameters are some millions."""
+    """Convert values to float64 tensors and return the dtype of the result.
+
+    It is the promoted dtype of the operands, or the default floating dtype for integers. The
+    computation is in float64, because densities are small differences of large terms: with
+    parameters of some millions, float32 would leave no correct digit.
+    """
     tensors = _core.operands(values, who)
     dtype = reduce(_core.promote, [tensor.dtype for tensor in tensors])
     if dtype.kind == "c":
@@ -30,7 +33,7 @@ def floats(values: list[Any], who: str) -> tuple[list[Tensor], Any]:
 
 
 def check_broadcast(tensors: list[Tensor], names: list[str], who: str) -> None:
-    """A ValueError that says which arguments have shapes that do not go together."""
+    """Raise a ValueError that names the arguments whose shapes do not broadcast."""
     try:
         numpy.broadcast_shapes(*(tensor.shape for tensor in tensors))
     except ValueError:
@@ -40,13 +43,13 @@ def check_broadcast(tensors: list[Tensor], names: list[str], who: str) -> None:
 
 
 class Arguments(NamedTuple):
-    """x (or a share), shapes, loc and scale; what is not given of the last two is None."""
+    """Store x (or a probability), shapes, loc and scale; None for a missing loc or scale."""
 
     x: Tensor | None
     shapes: list[Tensor]
     loc: Tensor | None
     scale: Tensor | None
-    dtype: Any  # of the result; None where nothing is given
+    dtype: Any  # of the result; None if there is no argument
 
 
 def all_of(masks: list[Tensor]) -> Tensor:
@@ -58,16 +61,19 @@ def positive(*values: Tensor) -> list[Tensor]:
 
 
 def log_share(share: Tensor, other: Tensor) -> Tensor:
-    """log(share) from the smaller one of it and other = 1 - share."""
+    """Compute log(share) from the smaller of `share` and `other` = 1 - share."""
     return _core.where(_core.less(share, 0.5), _core.log(share), _core.log1p(-other))
 
 
 class Distribution:
-    """A family of distributions: methods take the shape parameters, then `loc` and `scale`.
+    """Implement the methods of a distribution with location and scale.
 
-    A subclass says what holds for loc 0 and scale 1, inside of the support; this one shifts and
-    scales, and says what is outside of the support, where gradients are 0, and where parameters
-    are not valid, where values are NaN. Arguments broadcast; integers become the default float.
+    The arguments of a method are the shape parameters, `loc` (default 0) and, for continuous
+    distributions, `scale` (default 1). They broadcast; integers become the default floating dtype.
+
+    A subclass implements the standard form (loc 0, scale 1) inside the support. This class shifts
+    and scales. It defines the values outside the support, where gradients are 0, and the NaN of
+    invalid parameters.
     """
 
     name: ClassVar[str]
@@ -79,7 +85,7 @@ class Distribution:
     def __repr__(self) -> str:
         return f"pb.stats.{self.name}"
 
-    # --- what a subclass defines, of standardised values
+    # --- the standard form, which a subclass implements
 
     def _cdf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
         raise NotImplementedError
@@ -109,14 +115,14 @@ class Distribution:
         return log_share(self._sf(x, *shapes), self._cdf(x, *shapes))
 
     def _valid(self, *shapes: Any, **_: Any) -> list[Tensor]:
-        """Masks that hold where the parameters are those of a distribution."""
+        """Return masks that are true if the parameters are valid."""
         return positive(*shapes)
 
     def _high(self, *shapes: Any, **_: Any) -> Tensor | float:
         return INFINITY
 
     def _reduced(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
-        """The parameters that the standard form has, for a family inside of another one."""
+        """Return the parameters of the standard form, for a family inside of another one."""
         return shapes, scale
 
     # --- arguments
@@ -149,7 +155,7 @@ class Distribution:
         )
 
     def _checked(self, value: Any, given: Arguments) -> Tensor:
-        """NaN where a parameter is not valid, or NaN; of the dtype that users see."""
+        """Replace the value by NaN if a parameter is invalid or NaN, and cast it."""
         masks = [] if not given.shapes else self._valid(*given.shapes)
         if given.scale is not None:
             masks += positive(given.scale)
@@ -163,36 +169,174 @@ class Distribution:
         self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
         ends: tuple[float, float],
     ) -> Tensor:  # fmt: skip
-        """A distribution function of x, with what it is below and above the support."""
+        """Evaluate a distribution function, with its values below and above the support."""
         at = self._at(what, x, args, kwargs)
         value = getattr(self, "_" + what)(at.z, *at.shapes)
         value = _core.where(at.below, ends[0], value)
         return at.checked(_core.where(at.above, ends[1], value))
 
-    # --- what users call
+    # --- public methods
 
     def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of values up to x."""
+        """Compute the cumulative distribution function: the probability of values up to `x`.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self._share("cdf", x, args, kwargs, (0.0, 1.0))
 
     def sf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of values above x, with all its digits in the tail."""
+        """Compute the survival function: the probability of values above `x`.
+
+        It is accurate in the upper tail, where `1 - cdf(x)` loses digits.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self._share("sf", x, args, kwargs, (1.0, 0.0))
 
     def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """log(cdf), with its digits in both tails."""
+        """Compute the logarithm of the cumulative distribution function.
+
+        It is accurate in both tails.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self._share("logcdf", x, args, kwargs, (-INFINITY, 0.0))
 
     def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """log(sf), with its digits in both tails."""
+        """Compute the logarithm of the survival function.
+
+        It is accurate in both tails.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self._share("logsf", x, args, kwargs, (0.0, -INFINITY))
 
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The inverse of cdf; NaN for q outside of [0, 1]."""
+        """Compute the quantile function, the inverse of `cdf`.
+
+        The result is NaN for `q` outside [0, 1]. Quantiles of discrete distributions have no
+        gradient.
+
+        Parameters
+        ----------
+        q : array_like, real
+            Probabilities in [0, 1].
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self._inverse("ppf", q, args, kwargs)
 
     def isf(self, q: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The inverse of sf; NaN for q outside of [0, 1]."""
+        """Compute the inverse of the survival function `sf`.
+
+        The result is NaN for `q` outside [0, 1]. Quantiles of discrete distributions have no
+        gradient.
+
+        Parameters
+        ----------
+        q : array_like, real
+            Probabilities in [0, 1].
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self._inverse("isf", q, args, kwargs)
 
     def _inverse(self, what: str, q: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
@@ -206,37 +350,138 @@ class Distribution:
     def _summary(
         self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Tensor, Any, Arguments]:
-        """What it is for loc 0 and scale 1, and the scale."""
+        """Return a property of the standard form, the scale and the arguments."""
         given = self._arguments(what, args, kwargs)
         own, scale = self._reduced(given.shapes, given.scale)
         value = getattr(self, "_" + what)(*own)
         if not isinstance(value, Tensor):
             value = _core.constant(value, None if given.dtype is None else "float64")
         for parameter in (given.loc, given.scale):
-            if parameter is not None:  # it broadcasts, and a NaN passes
+            if parameter is not None:  # broadcast, and propagate NaN
                 value = value + _core.multiply(parameter, 0)
         return value, scale, given
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The mean."""
+        """Compute the mean.
+
+        Parameters
+        ----------
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the parameters; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         value, scale, given = self._summary("mean", args, kwargs)
         return self._checked(_moved(value, given.loc, scale), given)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The variance."""
+        """Compute the variance.
+
+        Parameters
+        ----------
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the parameters; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         value, scale, given = self._summary("var", args, kwargs)
         return self._checked(value if scale is None else value * _core.square(scale), given)
 
     def std(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The standard deviation."""
+        """Compute the standard deviation.
+
+        Parameters
+        ----------
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the parameters; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return _core.sqrt(self.var(*args, **kwargs))
 
     def median(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The median."""
+        """Compute the median, the quantile of 0.5.
+
+        Parameters
+        ----------
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the parameters; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         return self.ppf(0.5, *args, **kwargs)
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The entropy in nats, differential where the distribution is continuous."""
+        """Compute the entropy in nats.
+
+        It is the differential entropy of a continuous distribution. For a discrete distribution
+        other than Bernoulli it is a sum of many terms, whose number depends on the values of the
+        parameters.
+
+        Parameters
+        ----------
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the parameters; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast, or a sum needs more than 10 million terms.
+        RuntimeError
+            If such a sum is requested while a function is traced.
+        """
         value, scale, given = self._summary("entropy", args, kwargs)
         return self._checked(value if scale is None else value + _core.log(scale), given)
 
@@ -248,7 +493,7 @@ def _moved(value: Tensor, loc: Tensor | None, scale: Any) -> Tensor:
 
 
 class _Place:
-    """A value in standard form, and on which side of the support it is."""
+    """Store a value in standard form, and its position relative to the support."""
 
     def __init__(self, family: Distribution, given: Arguments) -> None:
         self.family, self.given = family, given
@@ -268,13 +513,13 @@ class _Place:
         return self.family._checked(value, self.given)
 
     def density(self, value: Tensor, outside: float) -> Tensor:
-        """A density, with what it is where there are no values."""
+        """Return a density, with its value outside the support."""
         ends = _core.logical_or(_core.logical_or(self.below, self.above), _core.isinf(self.z))
         return self.checked(_core.where(ends, outside, value))
 
 
 class Continuous(Distribution):
-    """A distribution with a density."""
+    """Implement a distribution with a density."""
 
     def _logpdf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
         raise NotImplementedError
@@ -283,20 +528,62 @@ class Continuous(Distribution):
         return _core.exp(self._logpdf(x, *shapes))
 
     def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The density at x; 0 outside of the support."""
+        """Compute the probability density; 0 outside the support.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         at = self._at("pdf", x, args, kwargs)
         value = self._pdf(at.z, *at.shapes)
         return at.density(value if at.scale is None else value / at.scale, 0.0)
 
     def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """log(pdf); -inf outside of the support."""
+        """Compute the logarithm of the density; -inf outside the support.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters, `loc` and `scale`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         at = self._at("logpdf", x, args, kwargs)
         value = self._logpdf(at.z, *at.shapes)
         return at.density(value if at.scale is None else value - _core.log(at.scale), -INFINITY)
 
 
 class Symmetric(Continuous):
-    """A density that is even, so that one tail says what the other one is."""
+    """Implement a distribution with an even density: one tail determines the other."""
 
     def _sf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
         return self._cdf(-x, *shapes)

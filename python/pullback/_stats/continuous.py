@@ -1,4 +1,4 @@
-"""The continuous distributions of `pb.stats`, each in its standard form."""
+"""Continuous distributions with elementary functions, each in its standard form."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ _LOG_2 = math.log(2)
 
 
 def _log_less_one(z: Tensor) -> Tensor:
-    """log(1 - exp(-z)) for z >= 0."""
+    """Compute log(1 - exp(-z)) for z >= 0."""
     small = _core.less(z, _LOG_2)
     return _core.where(small, _core.log(-_core.expm1(-z)), _core.log1p(-_core.exp(-z)))
 
 
 class Norm(Symmetric):
-    """The normal distribution.
+    """Represent the normal distribution with mean `loc` and standard deviation `scale`.
 
+    The standard density is exp(-x² / 2) / √(2π). There is no shape parameter.
+
+    Examples
+    --------
     >>> pb.stats.norm.logsf([0.0, 40.0])
     Tensor([-6.9314718e-01, -8.0460846e+02], dtype=float32)
     """
@@ -46,8 +50,12 @@ class Norm(Symmetric):
 
 
 class Expon(Continuous):
-    """The exponential distribution of rate 1 / `scale`.
+    """Represent the exponential distribution of rate 1 / `scale`.
 
+    The standard density is exp(-x) for x >= 0. There is no shape parameter.
+
+    Examples
+    --------
     >>> pb.stats.expon.ppf([0.0, 0.5], scale=2.0)
     Tensor([0.       , 1.3862944], dtype=float32)
     """
@@ -86,8 +94,12 @@ class Expon(Continuous):
 
 
 class Laplace(Symmetric):
-    """The double exponential distribution.
+    """Represent the Laplace (double exponential) distribution.
 
+    The standard density is exp(-|x|) / 2. There is no shape parameter.
+
+    Examples
+    --------
     >>> pb.stats.laplace.logcdf([-50.0, 0.0])
     Tensor([-50.693146 ,  -0.6931472], dtype=float32)
     """
@@ -114,8 +126,12 @@ class Laplace(Symmetric):
 
 
 class Logistic(Symmetric):
-    """The logistic distribution, whose distribution function is `sigmoid`.
+    """Represent the logistic distribution.
 
+    The standard distribution function is `sigmoid`. There is no shape parameter.
+
+    Examples
+    --------
     >>> pb.stats.logistic.logsf([0.0, 1000.0])
     Tensor([-6.931472e-01, -1.000000e+03], dtype=float32)
     """
@@ -145,8 +161,13 @@ class Logistic(Symmetric):
 
 
 class Cauchy(Symmetric):
-    """The Cauchy distribution, which has no mean.
+    """Represent the Cauchy distribution.
 
+    The standard density is 1 / (π (1 + x²)). Mean and variance do not exist and are NaN. There is
+    no shape parameter.
+
+    Examples
+    --------
     >>> pb.stats.cauchy.sf([0.0, 1e6])
     Tensor([5.0000000e-01, 3.1830987e-07], dtype=float32)
     """
@@ -177,8 +198,13 @@ class Cauchy(Symmetric):
 
 
 class LogNorm(Continuous):
-    """The distribution of exp(`s` z), z normal; `s` > 0.
+    """Represent the log-normal distribution.
 
+    It is the distribution of exp(`s` z), where z is standard normal; the shape parameter is `s` >
+    0.
+
+    Examples
+    --------
     >>> pb.stats.lognorm.ppf([0.5, 0.9], 0.5, scale=3.0)
     Tensor([3.       , 5.6938577], dtype=float32)
     """
@@ -218,8 +244,12 @@ class LogNorm(Continuous):
 
 
 class Uniform(Continuous):
-    """The uniform distribution on [`loc`, `loc` + `scale`].
+    """Represent the uniform distribution on [`loc`, `loc` + `scale`].
 
+    There is no shape parameter.
+
+    Examples
+    --------
     >>> pb.stats.uniform.cdf([-1.0, 1.0, 5.0], scale=4.0)
     Tensor([0.  , 0.25, 1.  ], dtype=float32)
     """

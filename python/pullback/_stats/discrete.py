@@ -17,7 +17,7 @@ _MOST_TERMS = 10_000_000
 
 
 def _smallest(reached: Callable[[Tensor], Tensor], low: Tensor, high: Tensor) -> Tensor:
-    """The smallest whole number above `low`, at most `high`, that `reached` holds for."""
+    """Find the smallest integer in (low, high] for which `reached` is true, by bisection."""
     for _ in range(56):
         middle = _core.floor(0.5 * (low + high))
         enough = _core.logical_or(reached(middle), _core.less_equal(high - low, 1))
@@ -29,7 +29,7 @@ def _smallest(reached: Callable[[Tensor], Tensor], low: Tensor, high: Tensor) ->
 
 
 class Discrete(Distribution):
-    """A distribution of whole numbers from 0 on. Quantiles are numbers without gradients."""
+    """Implement a distribution of integers from 0. Quantiles have no gradient."""
 
     low = 0.0
     scales = False
@@ -41,13 +41,57 @@ class Discrete(Distribution):
         raise NotImplementedError
 
     def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of k; 0 for what is no whole number or outside of the support."""
+        """Compute the probability of `k`; 0 outside the support and if `k` is not an integer.
+
+        Parameters
+        ----------
+        k : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters and `loc`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         at = self._at("pmf", k, args, kwargs)
         value = _core.where(_core.greater(at.exact, at.z), 0.0, self._pmf(at.z, *at.shapes))
         return at.density(value, 0.0)
 
     def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """log(pmf); -inf for what is no whole number or outside of the support."""
+        """Compute the logarithm of `pmf`.
+
+        It is -inf outside the support and if `k` is not an integer.
+
+        Parameters
+        ----------
+        k : array_like, real
+            Values at which to evaluate.
+        *args, **kwargs : array_like, real
+            Shape parameters and `loc`, by position in this order or by name.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape of the arguments; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        TypeError
+            If an argument is complex, or a parameter is missing, unknown or given twice.
+        ValueError
+            If the shapes do not broadcast.
+        """
         at = self._at("logpmf", k, args, kwargs)
         value = self._logpmf(at.z, *at.shapes)
         value = _core.where(_core.greater(at.exact, at.z), -INFINITY, value)
@@ -65,7 +109,10 @@ class Discrete(Distribution):
         self, p: Tensor, shapes: tuple[Tensor, ...], q: Tensor, reached: Callable[[Tensor], Tensor],
         upper: bool = False,
     ) -> Tensor:  # fmt: skip
-        """By bisection between bounds of Cantelli; at p = 0 and 1, -1 and the support's end."""
+        """Compute quantiles by bisection between Cantelli's bounds.
+
+        At p = 0 and 1 the result is -1 and the end of the support.
+        """
         p, q = _core.stop_gradient(p), _core.stop_gradient(q)
         shapes = tuple(_core.stop_gradient(shape) for shape in shapes)
         mean, top = self._mean(*shapes), self._high(*shapes)
@@ -81,7 +128,10 @@ class Discrete(Distribution):
         return _core.stop_gradient(_core.where(ends, top, value))
 
     def _entropy(self, *shapes: Any, **_: Any) -> Tensor:
-        """A sum over all values whose probability counts; how many depends on the parameters."""
+        """Sum over all values with a significant probability.
+
+        Their number depends on the parameters.
+        """
         who = f"{self.name}.entropy"
         mean, var = looked_at(self._mean(*shapes), who), looked_at(self._var(*shapes), who)
         mean, spread = np.asarray(mean, np.float64), np.sqrt(np.asarray(var, np.float64))
@@ -99,13 +149,17 @@ class Discrete(Distribution):
         return -_core.sum(_core.where(there, p * log, 0.0), -1)
 
     def _reach(self, *shapes: Any, **_: Any) -> float:
-        """How many standard deviations above the mean a value may be and count."""
+        """Return the last significant value, in standard deviations above the mean."""
         return 12.0
 
 
 class Poisson(Discrete):
-    """The Poisson distribution of mean `mu` >= 0.
+    """Represent the Poisson distribution.
 
+    The shape parameter is the mean `mu` >= 0.
+
+    Examples
+    --------
     >>> pb.stats.poisson.pmf([0, 1, 2], 1.5)
     Tensor([0.22313017, 0.33469525, 0.25102144], dtype=float32)
     """
@@ -141,8 +195,13 @@ class Poisson(Discrete):
 
 
 class Binom(Discrete):
-    """The number of successes in `n` trials, each of probability `p`.
+    """Represent the binomial distribution: the number of successes in `n` trials.
 
+    The shape parameters are `n`, an integer of at least 0, and the probability `p` of a success, in
+    [0, 1].
+
+    Examples
+    --------
     >>> pb.stats.binom.cdf([0, 1, 2], 2, 0.25)
     Tensor([0.5625, 0.9375, 1.    ], dtype=float32)
     """
@@ -181,8 +240,12 @@ class Binom(Discrete):
 
 
 class Bernoulli(Binom):
-    """1 with probability `p`, else 0.
+    """Represent the Bernoulli distribution: 1 with probability `p`, else 0.
 
+    The shape parameter is `p`, in [0, 1].
+
+    Examples
+    --------
     >>> pb.stats.bernoulli.logpmf([0, 1], 0.25)
     Tensor([-0.2876821, -1.3862944], dtype=float32)
     """
@@ -200,8 +263,12 @@ class Bernoulli(Binom):
 
 
 class NBinom(Discrete):
-    """The number of failures before success `n` > 0, each trial of probability `p` of success.
+    """Represent the negative binomial distribution: failures before success `n`.
 
+    The shape parameters are `n` > 0 and the probability `p` of a success in a trial, in (0, 1].
+
+    Examples
+    --------
     >>> pb.stats.nbinom.pmf([0, 1, 2], 2, 0.5)
     Tensor([0.25  , 0.25  , 0.1875], dtype=float32)
     """
@@ -231,7 +298,7 @@ class NBinom(Discrete):
         return n * (1 - p) / _core.square(p)
 
     def _reach(self, n: Tensor, p: Tensor) -> float:
-        # beyond the mean it falls as a gamma distribution of shape n
+        # above the mean it decreases like a gamma distribution of shape n
         least = float(np.min(looked_at(n, "nbinom.entropy"), initial=math.inf))
         return 40.0 / math.sqrt(min(max(least, 1e-3), 1.0)) if least < math.inf else NAN
 

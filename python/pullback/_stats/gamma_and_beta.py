@@ -1,5 +1,4 @@
-"""Distributions of `pb.stats` by the incomplete gamma and beta functions, each in its standard
-form."""
+"""Distributions with incomplete gamma and beta functions, each in its standard form."""
 
 from __future__ import annotations
 
@@ -11,8 +10,13 @@ from .base import HALF_LOG_TAU, INFINITY, NAN, Continuous, Symmetric
 
 
 class StudentT(Symmetric):
-    """Student's distribution of `df` > 0 degrees of freedom, which may be infinite.
+    """Represent Student's t-distribution.
 
+    The shape parameter is the degrees of freedom `df` > 0, which may be infinite. The variance is
+    infinite for `df` in (1, 2] and NaN for `df` <= 1; the mean is infinite for `df` <= 1.
+
+    Examples
+    --------
     >>> pb.stats.t.cdf([-2.0, 0.0, 2.0], df=3)
     Tensor([0.06966298, 0.5       , 0.930337  ], dtype=float32)
     """
@@ -49,8 +53,12 @@ class StudentT(Symmetric):
 
 
 class Gamma(Continuous):
-    """The gamma distribution of shape `a` > 0.
+    """Represent the gamma distribution.
 
+    The standard density is x^(a - 1) exp(-x) / Γ(a) for x >= 0; the shape parameter is `a` > 0.
+
+    Examples
+    --------
     >>> pb.stats.gamma.logpdf([0.5, 3.0], 2.0, scale=2.0)
     Tensor([-2.3294415, -1.787682 ], dtype=float32)
     """
@@ -92,8 +100,13 @@ class Gamma(Continuous):
 
 
 class Chi2(Gamma):
-    """The distribution of the sum of `df` > 0 squares of normal numbers.
+    """Represent the chi-squared distribution.
 
+    It is the distribution of the sum of the squares of `df` standard normal numbers; the shape
+    parameter is `df` > 0.
+
+    Examples
+    --------
     >>> pb.stats.chi2.sf([1.0, 10.0], df=2)
     Tensor([0.60653067, 0.00673795], dtype=float32)
     """
@@ -106,8 +119,13 @@ class Chi2(Gamma):
 
 
 class Beta(Continuous):
-    """The beta distribution of shapes `a` and `b` > 0 on [0, 1].
+    """Represent the beta distribution on [0, 1].
 
+    The standard density is x^(a - 1) (1 - x)^(b - 1) / B(a, b); the shape parameters are `a` > 0
+    and `b` > 0.
+
+    Examples
+    --------
     >>> pb.stats.beta.cdf([0.25, 0.5], 2.0, 3.0)
     Tensor([0.26171875, 0.6875    ], dtype=float32)
     """

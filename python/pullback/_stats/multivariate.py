@@ -1,4 +1,4 @@
-"""Distributions of vectors, which are the last axis; the axes before are a batch."""
+"""Distributions of vectors along the last axis; the axes before it are a batch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ def _sum(x: Tensor) -> Tensor:
 
 
 class Dirichlet:
-    """The Dirichlet distribution of `alpha` > 0, vectors along the last axis (SciPy: the first).
+    """Represent the Dirichlet distribution of probability vectors.
 
+    Vectors are along the last axis (in SciPy along the first); the axes before it are a batch. The
+    parameter is `alpha` > 0. If an entry of `alpha` is invalid, the result is NaN.
+
+    Examples
+    --------
     >>> pb.stats.dirichlet.logpdf([0.2, 0.3, 0.5], [1.0, 2.0, 3.0])
     Tensor(1.5040774, dtype=float32)
     """
@@ -29,16 +34,62 @@ class Dirichlet:
         return "pb.stats.dirichlet"
 
     def pdf(self, x: Any, alpha: Any) -> Tensor:
-        """The density at x of shape (…, k)."""
+        """Compute the probability density at `x`.
+
+        It is 0 if `x` has a negative entry or does not sum to 1, within half of the digits.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Vectors of shape (…, k).
+        alpha : array_like, real
+            Concentrations of shape (…, k), above 0.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape without the last axis; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        ValueError
+            If the last axes of `x` and `alpha` differ, or the shapes do not broadcast.
+        TypeError
+            If an argument is complex.
+        """
         value, dtype = self._log(x, alpha, "pdf")
         return _core.cast(_core.exp(value), dtype)
 
     def logpdf(self, x: Any, alpha: Any) -> Tensor:
-        """log(pdf); -inf where x is negative or does not sum to 1 (to half of the digits)."""
+        """Compute the logarithm of the density at `x`.
+
+        It is -inf if `x` has a negative entry or does not sum to 1, within half of the digits.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Vectors of shape (…, k).
+        alpha : array_like, real
+            Concentrations of shape (…, k), above 0.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape without the last axis; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        ValueError
+            If the last axes of `x` and `alpha` differ, or the shapes do not broadcast.
+        TypeError
+            If an argument is complex.
+        """
         return _core.cast(*self._log(x, alpha, "logpdf"))
 
     def _log(self, x: Any, alpha: Any, what: str) -> tuple[Tensor, Any]:
-        """In float64, and the dtype that users see."""
+        """Return the logarithm of the density in float64, and the dtype of the result."""
         who = f"dirichlet.{what}"
         (x, alpha), dtype = floats([x, alpha], who)
         if not x.shape or not alpha.shape or x.shape[-1] != alpha.shape[-1]:
@@ -55,7 +106,25 @@ class Dirichlet:
         return _valid_where(alpha, _core.where(outside, -INFINITY, value)), dtype
 
     def entropy(self, alpha: Any) -> Tensor:
-        """The differential entropy."""
+        """Compute the differential entropy in nats.
+
+        Parameters
+        ----------
+        alpha : array_like, real
+            Concentrations of shape (…, k), above 0.
+
+        Returns
+        -------
+        Tensor
+            Shape of `alpha` without the last axis; its floating dtype, or the default one.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is a scalar.
+        TypeError
+            If `alpha` is complex.
+        """
         (alpha,), dtype = floats([alpha], "dirichlet.entropy")
         if not alpha.shape:
             raise ValueError("dirichlet.entropy: alpha: expected a vector, got one number")
@@ -71,12 +140,14 @@ def _valid_where(alpha: Tensor, value: Tensor) -> Tensor:
 
 
 class MultivariateNormal:
-    """The normal distribution of vectors of a `mean` and a covariance `cov`.
+    """Represent the multivariate normal distribution.
 
-    mean: of shape (…, n), 0 if not given. cov: of shape (…, n, n), positive definite, of which the
-    lower triangle is read; one number stands for itself times the identity. Other than in SciPy, n
-    is what x has where neither says it.
+    Vectors are along the last axis; the axes before it are a batch. Only the lower triangle of
+    `cov` is read. A scalar `cov` represents a multiple of the identity. If neither `mean` nor `cov`
+    determines the size n, it is the size of `x`; SciPy uses 1.
 
+    Examples
+    --------
     >>> covariance = [[2.0, 0.0], [0.0, 1.0]]
     >>> pb.round(pb.stats.multivariate_normal.logpdf([1.0, 0.0], [0.0, 0.0], covariance), 4)
     Tensor(-2.4345, dtype=float32)
@@ -86,16 +157,66 @@ class MultivariateNormal:
         return "pb.stats.multivariate_normal"
 
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1) -> Tensor:
-        """The density at x of shape (…, n)."""
+        """Compute the probability density at `x`.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Vectors of shape (…, n).
+        mean : array_like, real, optional
+            Mean of shape (…, n). Default: 0.
+        cov : array_like, real, optional
+            Covariance of shape (…, n, n), positive definite, or a scalar. Default: 1.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape without the last axis; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        ValueError
+            If `x` is a scalar, `cov` has another shape, or the shapes do not broadcast.
+        TypeError
+            If an argument is complex.
+        numpy.linalg.LinAlgError
+            If `cov` is not positive definite. It is raised when the result is computed.
+        """
         value, dtype = self._log(x, mean, cov, "pdf")
         return _core.cast(_core.exp(value), dtype)
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1) -> Tensor:
-        """log(pdf); a `numpy.linalg.LinAlgError` where cov is not positive definite."""
+        """Compute the logarithm of the density at `x`.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Vectors of shape (…, n).
+        mean : array_like, real, optional
+            Mean of shape (…, n). Default: 0.
+        cov : array_like, real, optional
+            Covariance of shape (…, n, n), positive definite, or a scalar. Default: 1.
+
+        Returns
+        -------
+        Tensor
+            The broadcast shape without the last axis; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        ValueError
+            If `x` is a scalar, `cov` has another shape, or the shapes do not broadcast.
+        TypeError
+            If an argument is complex.
+        numpy.linalg.LinAlgError
+            If `cov` is not positive definite. It is raised when the result is computed.
+        """
         return _core.cast(*self._log(x, mean, cov, "logpdf"))
 
     def _log(self, x: Any, mean: Any, cov: Any, what: str) -> tuple[Tensor, Any]:
-        """In float64, and the dtype that users see."""
+        """Return the logarithm of the density in float64, and the dtype of the result."""
         who = f"multivariate_normal.{what}"
         (x, cov, *means), dtype = floats([x, cov, *([] if mean is None else [mean])], who)
         check_broadcast([x, *means], ["x", "mean"], who)
@@ -104,7 +225,7 @@ class MultivariateNormal:
             raise ValueError(f"{who}: x: expected a vector, got one number")
         n = apart.shape[-1]
         factor = _factor(cov, n, who)
-        if len(factor.shape) == 2:  # one matrix for all: one solution of many columns
+        if len(factor.shape) == 2:  # one matrix for the batch: one solve with many columns
             if 0 in apart.shape:
                 return _sum(apart), dtype
             columns = _core.transpose(_core.reshape(apart, (-1, n)), (1, 0))
@@ -117,7 +238,32 @@ class MultivariateNormal:
         return -0.5 * square - size, dtype
 
     def entropy(self, mean: Any = None, cov: Any = 1) -> Tensor:
-        """The differential entropy, which does not depend on the mean but on its length."""
+        """Compute the differential entropy in nats.
+
+        It depends on the size of the mean, not on its value.
+
+        Parameters
+        ----------
+        mean : array_like, real, optional
+            Mean of shape (…, n). Default: 0.
+        cov : array_like, real, optional
+            Covariance of shape (…, n, n), positive definite, or a scalar. Default: 1.
+
+        Returns
+        -------
+        Tensor
+            Shape of `cov` without the last two axes; their promoted dtype, or the default floating
+            dtype.
+
+        Raises
+        ------
+        ValueError
+            If `mean` is a scalar, or `cov` has another shape.
+        TypeError
+            If an argument is complex.
+        numpy.linalg.LinAlgError
+            If `cov` is not positive definite. It is raised when the result is computed.
+        """
         who = "multivariate_normal.entropy"
         (cov, *means), dtype = floats([cov, *([] if mean is None else [mean])], who)
         if means and not means[0].shape:
@@ -136,7 +282,7 @@ def _factor(cov: Tensor, n: int, who: str) -> Tensor:
 
 
 def _log_size(factor: Tensor) -> Tensor:
-    """Half of the logarithm of the determinant of a matrix of this factor."""
+    """Return half of the logarithm of the determinant, from the Cholesky factor."""
     return _core.sum(_core.log(diagonal(factor, 0, -2, -1)), -1)
 
 

@@ -26,7 +26,15 @@ CLASSES = 10
 
 
 class Mnist(NamedTuple):
-    """Images are float32 in [0, 1] of shape (n, 784); labels int64 (n,), or float32 (n, 10)."""
+    """Store the MNIST digits as four NumPy arrays.
+
+    Parameters
+    ----------
+    train_images, test_images : numpy.ndarray
+        Images of shape (n, 784) and dtype float32, in [0, 1].
+    train_labels, test_labels : numpy.ndarray
+        Digits of shape (n,) and dtype int64, or one-hot rows of shape (n, 10) and dtype float32.
+    """
 
     train_images: NDArray[np.float32]
     train_labels: NDArray[Any]
@@ -35,13 +43,31 @@ class Mnist(NamedTuple):
 
 
 def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) -> Mnist:
-    """Reads the four IDX gzip files of `directory`, or the sample that ships with the package.
+    """Load the MNIST digits from a folder, or the sample of the package.
 
-    The sample has 6000 training and 1000 test images of the real set. With `one_hot`, labels are
-    rows of zeros with a one at the digit.
+    The sample has 6000 training and 1000 test images of the real data set.
 
-    Raises FileNotFoundError where a file is missing and ValueError where one is damaged.
+    Parameters
+    ----------
+    directory : str or pathlib.Path, optional
+        Folder with the four IDX gzip files. Default: the sample of the package.
+    one_hot : bool, optional
+        Return labels as rows of zeros with a one at the digit. Default: False.
 
+    Returns
+    -------
+    Mnist
+        Named tuple `(train_images, train_labels, test_images, test_labels)`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing.
+    ValueError
+        If a file is damaged.
+
+    Examples
+    --------
     >>> digits = load_mnist()
     >>> digits.train_images.shape, digits.test_labels.shape
     ((6000, 784), (1000,))
@@ -61,7 +87,7 @@ def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) ->
 
 
 def read_idx(path: str | Path) -> NDArray[np.uint8]:
-    """One IDX gzip file of unsigned bytes, in its own shape. ValueError if it is damaged."""
+    """Read an IDX gzip file of unsigned bytes, in its own shape; a damaged file is a ValueError."""
     path = Path(path)
     try:
         data = gzip.decompress(path.read_bytes())
