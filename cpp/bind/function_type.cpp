@@ -112,22 +112,61 @@ PyCFunction as_function(FastMethod method) {
 
 PyMethodDef function_methods[] = {
     {"plan", as_function(plan_method), METH_FASTCALL | METH_KEYWORDS,
-     "plan($self, *args, **kwargs)\n--\n\nplan(self, *args: typing.Any, **kwargs: typing.Any) -> "
-     "str\n\n"
-     "The plan that a call with these arguments runs, one line a step.\n\n"
-     "Traces if no such call was made before; runs nothing."},
+     R"(plan($self, *args, **kwargs)
+--
+
+plan(self, *args: typing.Any, **kwargs: typing.Any) -> str
+
+Return the plan of a call with these arguments, without running it.
+
+The function is traced if there was no such call before.
+
+Parameters
+----------
+*args, **kwargs : any
+    Arguments of the call.
+
+Returns
+-------
+str
+    One line for each step.
+)"},
     {"graph", as_function(graph_method), METH_FASTCALL | METH_KEYWORDS,
-     "graph($self, *args, **kwargs)\n--\n\ngraph(self, *args: typing.Any, **kwargs: typing.Any) -> "
-     "str\n\n"
-     "The operations recorded for a call with these arguments, one a line: name, operation,\n"
-     "inputs, dtype and shape.\n\n"
-     "Traces if no such call was made before; runs nothing."},
+     R"(graph($self, *args, **kwargs)
+--
+
+graph(self, *args: typing.Any, **kwargs: typing.Any) -> str
+
+Return the operations recorded for a call with these arguments, without running them.
+
+The function is traced if there was no such call before.
+
+Parameters
+----------
+*args, **kwargs : any
+    Arguments of the call.
+
+Returns
+-------
+str
+    One line for each operation: name, operation, inputs, dtype and shape.
+)"},
     {"cache_info", cache_info_method, METH_NOARGS,
-     "cache_info($self)\n--\n\ncache_info(self) -> typing.Any\n\n"
-     "How many calls found a trace (hits) and how many made one (misses), and the number of\n"
-     "traces (currsize)."},
+     R"(cache_info($self)
+--
+
+cache_info(self) -> typing.Any
+
+Return counts of the cache of traces.
+
+Returns
+-------
+CacheInfo
+    Named tuple of the numbers of calls that found a trace (`hits`), of calls that
+    created one (`misses`), and of stored traces (`currsize`).
+)"},
     {"clear_cache", clear_cache_method, METH_NOARGS,
-     "clear_cache($self)\n--\n\nclear_cache(self) -> None\n\nForgets all traces; the next call "
+     "clear_cache($self)\n--\n\nclear_cache(self) -> None\n\nRemove all traces; the next call "
      "traces again."},
     {"__reduce__", reduce_function, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -171,7 +210,7 @@ void bind_function(py::module_& m) {
                          {Py_tp_methods, function_methods},
                          {Py_tp_getset, function_attributes},
                          {Py_tp_members, function_members},
-                         {Py_tp_doc, const_cast<char*>("A function that is traced once for each "
+                         {Py_tp_doc, const_cast<char*>("Trace a function once for each "
                                                        "signature; `pullback.function` makes it.")},
                          {0, nullptr}};
   PyType_Spec spec = {"pullback._core.Function", sizeof(PyFunction), 0,

@@ -278,47 +278,114 @@ Py_hash_t identity_hash(PyObject* object) {
 
 PyMethodDef shared_methods[] = {
     {"numpy", numpy_method, METH_NOARGS,
-     "numpy($self)\n--\n\nnumpy(self) -> numpy.typing.NDArray[typing.Any]\n\nThe value as a NumPy "
-     "array (read-only, not a copy)."},
+     R"(numpy($self)
+--
+
+numpy(self) -> numpy.typing.NDArray[typing.Any]
+
+Return the value as a NumPy array.
+
+The tensor is evaluated. The array is read-only and not a copy.
+
+Returns
+-------
+numpy.ndarray
+    Shape and dtype of the tensor.
+
+Raises
+------
+RuntimeError
+    If the tensor is traced, since it has no value then.
+
+Examples
+--------
+>>> pb.constant([1.0, 2.0]).numpy()
+array([1., 2.], dtype=float32)
+)"},
     {"item", item_method, METH_NOARGS,
-     "item($self)\n--\n\nitem(self) -> bool | int | float | complex\n\nThe value of a one-element "
-     "tensor as "
-     "a Python number."},
+     R"(item($self)
+--
+
+item(self) -> bool | int | float | complex
+
+Return the value of a tensor with one element as a Python number.
+
+Returns
+-------
+bool, int, float or complex
+    The kind of number of the dtype.
+
+Raises
+------
+ValueError
+    If the tensor does not have exactly one element.
+RuntimeError
+    If the tensor is traced, since it has no value then.
+
+Examples
+--------
+>>> pb.constant([2.5]).item()
+2.5
+)"},
     {"tolist", tolist_method, METH_NOARGS,
-     "tolist($self)\n--\n\ntolist(self) -> typing.Any\n\nThe value as a nested list of Python "
-     "numbers; of rank 0 a number."},
+     R"(tolist($self)
+--
+
+tolist(self) -> typing.Any
+
+Return the value as a nested list of Python numbers.
+
+Returns
+-------
+list or number
+    One level of lists for each axis; a number if the rank is 0.
+
+Raises
+------
+RuntimeError
+    If the tensor is traced, since it has no value then.
+
+Examples
+--------
+>>> pb.constant([[1, 2], [3, 4]]).tolist()
+[[1, 2], [3, 4]]
+)"},
     {"__complex__", complex_method, METH_NOARGS,
-     "__complex__(self) -> complex\n\nThe value of a one-element tensor."},
+     "__complex__(self) -> complex\n\nReturn the value of a tensor with one element."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
      METH_VARARGS | METH_KEYWORDS,
      "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
      "numpy.typing.NDArray[numpy.generic]\n\n"
-     "NumPy's array protocol."},
+     "Implement NumPy's array protocol."},
     {"__array_function__", array_function_method, METH_VARARGS,
      "__array_function__(self, function: collections.abc.Callable[..., typing.Any], types: "
      "typing.Any, args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any], /) -> typing.Any\n\n"
-     "NumPy's protocol for functions: what has a derivative is refused for a tracked tensor."},
+     "Implement NumPy's function protocol: a tracked tensor refuses functions with a derivative."},
     {"__array_ufunc__",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc_method)),
      METH_FASTCALL | METH_KEYWORDS,
      "__array_ufunc__(self, ufunc: typing.Any, method: str, /, *inputs: typing.Any, **options: "
      "typing.Any) -> typing.Any\n\n"
-     "NumPy's protocol for universal functions: operators are ours, others are refused."},
+     "Implement NumPy's ufunc protocol: operators return tensors, other ufuncs are errors."},
     {"__format__", format_method, METH_O,
-     "__format__(self, specification: str, /) -> str\n\nThat of the number that it holds."},
+     "__format__(self, specification: str, /) -> str\n\nFormat the number of a tensor with one "
+     "element."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef shared_attributes[] = {
-    {"shape", get_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
-    {"dtype", get_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
-    {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
-    {"size", get_size, nullptr, "The number of elements.", nullptr},
-    {"T", get_transposed, nullptr, "The tensor with its axes reversed.", nullptr},
-    {"mT", get_matrix_transposed, nullptr, "The tensor with its last two axes exchanged.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes of an element.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"shape", get_shape, nullptr, "Return the sizes of the axes, a tuple of int.", nullptr},
+    {"dtype", get_dtype, nullptr, "Return the dtype of the elements, a numpy.dtype.", nullptr},
+    {"ndim", get_ndim, nullptr, "Return the number of axes, an int.", nullptr},
+    {"size", get_size, nullptr, "Return the number of elements, an int.", nullptr},
+    {"T", get_transposed, nullptr, "Return a Tensor with the axes in reverse order.", nullptr},
+    {"mT", get_matrix_transposed, nullptr,
+     "Return a Tensor with the last two axes exchanged; the rank must be 2 or more.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Return the size of an element in bytes, an int.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Return the size of all elements in bytes, an int.", nullptr},
     {"at", get_at, nullptr,
-     "x.at[index].set(value), .add, .multiply, .min, .max: a tensor like x with other entries.",
+     "Return an indexer for updates of entries.\n\n`x.at[index]` has the methods `get()`, "
+     "`set(value)`, `add(value)`, `multiply(value)`, `min(value)` and\n`max(value)`. They return a "
+     "tensor and do not modify `x`.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

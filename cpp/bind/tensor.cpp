@@ -203,7 +203,7 @@ PyObject* reduce_tensor(PyObject* self, PyObject*) {
 
 PyMethodDef own_methods[] = {{"__reduce__", reduce_tensor, METH_NOARGS,
                               "__reduce__(self) -> tuple[typing.Any, ...]\n\n"
-                              "For pickle and copy: the value, without history."},
+                              "Support pickle and copy, which keep the value without its history."},
                              {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef tensor_members[] = {
@@ -225,15 +225,18 @@ void bind_tensor(py::module_& m) {
   slots.push_back({Py_tp_traverse, slot(tensor_traverse)});
   slots.push_back({Py_tp_clear, slot(tensor_clear)});
   slots.push_back({Py_tp_members, tensor_members});
-  slots.push_back(
-      {Py_tp_doc,
-       const_cast<char*>("Tensor()\n--\n\nA lazy n-dimensional value.\n\n"
-                         "Operations check shapes and dtypes at once and compute nothing; "
-                         "the value is computed when\nsomebody looks at it.\n\n"
-                         "NumPy's operators give tensors. Its functions take the value of "
-                         "a tensor that is not tracked;\nwhere a tracked one would lose its "
-                         "gradient they are a TypeError, as its ufuncs always are but for those of "
-                         "operators.")});
+  slots.push_back({Py_tp_doc, const_cast<char*>(R"(Tensor()
+--
+
+Represent a lazy n-dimensional array.
+
+Functions such as `constant` and all operations create tensors. An operation checks shapes and
+dtypes at once; its value is computed when it is read, for example by `numpy()`.
+
+Operators between NumPy arrays and tensors return tensors. A NumPy function reads the value of a
+tensor that is not tracked, and raises a TypeError if a tracked tensor would lose its gradient. NumPy
+ufuncs other than those of operators always raise a TypeError.
+)")});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |

@@ -172,31 +172,135 @@ PyObject* set_state_method(PyObject* self, PyObject* state) {
 
 PyMethodDef variable_methods[] = {
     {"__reduce__", reduce_variable, METH_NOARGS,
-     "__reduce__(self) -> tuple[typing.Any, ...]\n\nFor pickle and copy."},
+     "__reduce__(self) -> tuple[typing.Any, ...]\n\nSupport pickle and copy."},
     {"__setstate__", set_state_method, METH_O,
-     "__setstate__(self, state: tuple[typing.Any, ...], /) -> None\n\nFor pickle and copy."},
+     "__setstate__(self, state: tuple[typing.Any, ...], /) -> None\n\nSupport pickle and copy."},
     {"assign", assign_method, METH_O,
-     "assign($self, value)\n--\n\nassign(self, value: typing.Any) -> Variable\n\nReplaces the "
-     "value; returns the variable."},
+     R"(assign($self, value)
+--
+
+assign(self, value: typing.Any) -> Variable
+
+Replace the value of the variable.
+
+Parameters
+----------
+value : array_like
+    Tensor with the shape and the dtype of the variable. Python numbers take its dtype.
+
+Returns
+-------
+Variable
+    The variable itself.
+
+Raises
+------
+ValueError
+    If the shape differs from that of the variable.
+TypeError
+    If the dtype differs, or a Python number cannot be cast to the dtype of the variable.
+
+Examples
+--------
+>>> v = pb.Variable([1.0, 2.0], name="v")
+>>> v.assign([3.0, 5.0])
+Variable('v', [3., 5.], dtype=float32)
+)"},
     {"assign_add", assign_add_method, METH_O,
-     "assign_add($self, value)\n--\n\nassign_add(self, value: typing.Any) -> Variable\n\nAdds to "
-     "the value; returns the variable."},
+     R"(assign_add($self, value)
+--
+
+assign_add(self, value: typing.Any) -> Variable
+
+Add to the value of the variable.
+
+Parameters
+----------
+value : array_like
+    Tensor with the dtype of the variable, whose shape broadcasts to its shape. Python numbers take its dtype.
+
+Returns
+-------
+Variable
+    The variable itself.
+
+Raises
+------
+ValueError
+    If the shape does not broadcast to that of the variable.
+TypeError
+    If the dtype differs, or a Python number cannot be cast to the dtype of the variable.
+
+Examples
+--------
+>>> v = pb.Variable([1.0, 2.0], name="v")
+>>> v.assign_add([3.0, 5.0])
+Variable('v', [4., 7.], dtype=float32)
+)"},
     {"assign_sub", assign_sub_method, METH_O,
-     "assign_sub($self, value)\n--\n\nassign_sub(self, value: typing.Any) -> Variable\n\n"
-     "Subtracts from the value; returns the variable."},
+     R"(assign_sub($self, value)
+--
+
+assign_sub(self, value: typing.Any) -> Variable
+
+Subtract from the value of the variable.
+
+Parameters
+----------
+value : array_like
+    Tensor with the dtype of the variable, whose shape broadcasts to its shape. Python numbers take its dtype.
+
+Returns
+-------
+Variable
+    The variable itself.
+
+Raises
+------
+ValueError
+    If the shape does not broadcast to that of the variable.
+TypeError
+    If the dtype differs, or a Python number cannot be cast to the dtype of the variable.
+
+Examples
+--------
+>>> v = pb.Variable([1.0, 2.0], name="v")
+>>> v.assign_sub([3.0, 5.0])
+Variable('v', [-2., -3.], dtype=float32)
+)"},
     {"read", read_method, METH_NOARGS,
-     "read($self)\n--\n\nread(self) -> Tensor\n\nReturn the present value as a tensor (a "
-     "snapshot).\n\nUntil the next assignment each read, also by an operation on the variable, is "
-     "the same tensor:\nthe gradient by it counts all uses of the variable in that time. Use "
-     "identity(v) for a tensor that\ncounts its own uses only."},
+     R"(read($self)
+--
+
+read(self) -> Tensor
+
+Return the present value as a tensor, a snapshot.
+
+Until the next assignment all reads return the same tensor, reads by operations included. So the
+gradient with respect to that tensor counts all uses of the variable in that time. `identity(v)` is
+a tensor with uses of its own.
+
+Returns
+-------
+Tensor
+    Shape and dtype of the variable.
+
+Examples
+--------
+>>> v = pb.Variable([1.0, 2.0])
+>>> old = v.read()
+>>> v.assign([0.0, 0.0]).read(), old
+(Tensor([0., 0.], dtype=float32), Tensor([1., 2.], dtype=float32))
+)"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef variable_attributes[] = {
     {"trainable", get_trainable, nullptr,
-     "Whether tapes watch it, and so whether minimize() changes it unasked.", nullptr},
-    {"name", get_name, nullptr, "The name in messages.", nullptr},
-    {"shape", variable_shape, nullptr, "Lengths of the axes, a tuple of int.", nullptr},
-    {"dtype", variable_dtype, nullptr, "The element type, a numpy.dtype.", nullptr},
+     "Return True if tapes watch the variable, so that minimize() changes it by default.", nullptr},
+    {"name", get_name, nullptr,
+     "Return the name, a str, which messages and the state of optimizers use.", nullptr},
+    {"shape", variable_shape, nullptr, "Return the sizes of the axes, a tuple of int.", nullptr},
+    {"dtype", variable_dtype, nullptr, "Return the dtype of the elements, a numpy.dtype.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef variable_members[] = {
@@ -207,15 +311,33 @@ constexpr const char* kDoc =
     R"(Variable(initial, trainable=True, name=None, dtype=None)
 --
 
-A place that holds a value of one dtype and shape.
+Store a value of one dtype and shape that can be assigned.
 
-In operations it stands for its present value: a read is a snapshot, which a later assignment does
-not change. Gradients with respect to a variable are the sum over all its reads, and never pass
-through an assignment. `assign`, `assign_add` and `assign_sub` return the variable; another shape
-is a ValueError, another dtype a TypeError. A `trainable` variable is watched by tapes, and changed
-by `minimize` unasked. One without a name gets a number. Pickles and copies are variables of their
-own.
+Operations use the present value: a read is a snapshot, which a later assignment does not change.
+The gradient with respect to a variable is the sum over all its reads. Gradients never pass through
+an assignment. Pickles and copies are independent variables.
 
+Parameters
+----------
+initial : array_like
+    Initial value of any shape and dtype.
+trainable : bool, optional
+    If True, tapes watch the variable, and `minimize` updates it by default. Default: True.
+name : str, optional
+    Name in messages and in the state of optimizers. Default: `Variable_` and a number.
+dtype : dtype_like, optional
+    Dtype of the variable. Default: the dtype of `initial`.
+
+Raises
+------
+TypeError
+    If `initial` is not numeric, `trainable` is not a bool, `name` is not a string, or `dtype` is
+    unknown.
+RuntimeError
+    If the variable is created while a function is traced.
+
+Examples
+--------
 >>> import pullback as pb
 >>> v = pb.Variable([1.0, 2.0], name="v")
 >>> y = pb.sum(v * v)

@@ -1008,7 +1008,7 @@ class Structure:
 
 class Function:
     """
-    A function that is traced once for each signature; `pullback.function` makes it.
+    Trace a function once for each signature; `pullback.function` makes it.
     """
     @staticmethod
     def __reduce__(*args, **kwargs): ...
@@ -1028,31 +1028,55 @@ class Function:
         """
         cache_info(self) -> typing.Any
 
-        How many calls found a trace (hits) and how many made one (misses), and the number of
-        traces (currsize).
+        Return counts of the cache of traces.
+
+        Returns
+        -------
+        CacheInfo
+            Named tuple of the numbers of calls that found a trace (`hits`), of calls that
+            created one (`misses`), and of stored traces (`currsize`).
         """
     def clear_cache(self):
         """
         clear_cache(self) -> None
 
-        Forgets all traces; the next call traces again.
+        Remove all traces; the next call traces again.
         """
     def graph(self, *args, **kwargs):
         """
         graph(self, *args: typing.Any, **kwargs: typing.Any) -> str
 
-        The operations recorded for a call with these arguments, one a line: name, operation,
-        inputs, dtype and shape.
+        Return the operations recorded for a call with these arguments, without running them.
 
-        Traces if no such call was made before; runs nothing.
+        The function is traced if there was no such call before.
+
+        Parameters
+        ----------
+        *args, **kwargs : any
+            Arguments of the call.
+
+        Returns
+        -------
+        str
+            One line for each operation: name, operation, inputs, dtype and shape.
         """
     def plan(self, *args, **kwargs):
         """
         plan(self, *args: typing.Any, **kwargs: typing.Any) -> str
 
-        The plan that a call with these arguments runs, one line a step.
+        Return the plan of a call with these arguments, without running it.
 
-        Traces if no such call was made before; runs nothing.
+        The function is traced if there was no such call before.
+
+        Parameters
+        ----------
+        *args, **kwargs : any
+            Arguments of the call.
+
+        Returns
+        -------
+        str
+            One line for each step.
         """
 
 def abs(a: typing.Any) -> Tensor: ...

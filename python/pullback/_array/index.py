@@ -256,7 +256,7 @@ def assigned(x: Tensor, key: Any, value: TensorLike) -> Tensor:
 
 
 class At:
-    """`x.at`, to be indexed."""
+    """Index a tensor for updates: `x.at[index]`."""
 
     __slots__ = ("_x",)
     # By indices 0, 1, 2, … either would go on for ever.
@@ -274,20 +274,20 @@ class At:
 
 
 class Place:
-    """`x.at[index]`: the entries of x that any NumPy index names, to be replaced.
+    """Represent the entries `x[index]` of a tensor, for updates.
 
-    x itself does not change: each method gives a new tensor of its shape and dtype. The value is
-    broadcast to the shape of `x[index]`; floats in place of integers, or numbers in place of bool,
-    are a TypeError. An index outside is an IndexError: at the call, or when it is computed where
-    the index is yet to be computed. Where arrays name an entry more than once, its values take
-    effect in the order of the index: the last one set stays, others are added (multiplied,
-    compared) one after the other.
+    The index is any NumPy index. Each method returns a new tensor with the shape and dtype of `x`;
+    `x` is not modified. If arrays index an entry more than once, the values apply in the order of
+    the index: the last one that is set remains; others are added (multiplied, compared) one after
+    the other.
 
-    Gradients go to x and to the value. Whoever was overwritten gets zeros; in `min` and `max` those
-    that are equal to the result share. A factor of `multiply` gets the product of all others of its
-    entry, without a division. Inside of a traced function, indices that are computed there must
-    not name an entry twice for that (NotImplementedError).
+    Differentiable in `x` and `value`. Overwritten entries receive a zero gradient. In `min` and
+    `max` entries that equal the result share the gradient. A factor of `multiply` receives the
+    product of all other factors of its entry, without a division. For that gradient inside a traced
+    function, indices that are computed there must not repeat an entry (NotImplementedError).
 
+    Examples
+    --------
     >>> x = pb.constant([1.0, 2.0, 3.0, 4.0])
     >>> x.at[1:3].set(0.0)
     Tensor([1., 0., 0., 4.], dtype=float32)
@@ -307,27 +307,143 @@ class Place:
         return f"<at[{self._key!r}] of a tensor of shape {self._x.shape}>"
 
     def get(self) -> Tensor:
-        """`x[index]`."""
+        """Return the entries `x[index]`.
+
+        Returns
+        -------
+        Tensor
+            Shape of the indexed entries; dtype of `x`.
+        """
         return self._x[self._key]
 
     def set(self, value: TensorLike) -> Tensor:
-        """x with the value in these places."""
+        """Return a tensor with the value at these entries.
+
+        Parameters
+        ----------
+        value : array_like
+            Value, which broadcasts to the shape of `x[index]`.
+
+        Returns
+        -------
+        Tensor
+            Shape and dtype of `x`.
+
+        Raises
+        ------
+        TypeError
+            If `value` is floating and `x` an integer, or `value` is a number and `x` is of dtype
+            bool.
+        ValueError
+            If `value` does not broadcast to the shape of `x[index]`.
+        IndexError
+            If an index is out of range. If the index has no value yet, it is raised at the
+            evaluation.
+        """
         return _update(self._x, self._key, value, "set")
 
     def add(self, value: TensorLike) -> Tensor:
-        """x with the value added in these places; truth values are joined by or."""
+        """Return a tensor with the value added at these entries; for bool, by or.
+
+        Parameters
+        ----------
+        value : array_like
+            Value, which broadcasts to the shape of `x[index]`.
+
+        Returns
+        -------
+        Tensor
+            Shape and dtype of `x`.
+
+        Raises
+        ------
+        TypeError
+            If `value` is floating and `x` an integer, or `value` is a number and `x` is of dtype
+            bool.
+        ValueError
+            If `value` does not broadcast to the shape of `x[index]`.
+        IndexError
+            If an index is out of range. If the index has no value yet, it is raised at the
+            evaluation.
+        """
         return _update(self._x, self._key, value, "add")
 
     def multiply(self, value: TensorLike) -> Tensor:
-        """x with these places multiplied by the value; truth values are joined by and."""
+        """Return a tensor with these entries multiplied by the value; for bool, by and.
+
+        Parameters
+        ----------
+        value : array_like
+            Value, which broadcasts to the shape of `x[index]`.
+
+        Returns
+        -------
+        Tensor
+            Shape and dtype of `x`.
+
+        Raises
+        ------
+        TypeError
+            If `value` is floating and `x` an integer, or `value` is a number and `x` is of dtype
+            bool.
+        ValueError
+            If `value` does not broadcast to the shape of `x[index]`.
+        IndexError
+            If an index is out of range. If the index has no value yet, it is raised at the
+            evaluation.
+        """
         return _update(self._x, self._key, value, "multiply")
 
     def min(self, value: TensorLike) -> Tensor:
-        """x with the smaller of what is there and the value in these places."""
+        """Return a tensor with the minimum of the value and the present entry at these entries.
+
+        Parameters
+        ----------
+        value : array_like
+            Value, which broadcasts to the shape of `x[index]`.
+
+        Returns
+        -------
+        Tensor
+            Shape and dtype of `x`.
+
+        Raises
+        ------
+        TypeError
+            If `value` is floating and `x` an integer, or `value` is a number and `x` is of dtype
+            bool.
+        ValueError
+            If `value` does not broadcast to the shape of `x[index]`.
+        IndexError
+            If an index is out of range. If the index has no value yet, it is raised at the
+            evaluation.
+        """
         return _update(self._x, self._key, value, "min")
 
     def max(self, value: TensorLike) -> Tensor:
-        """x with the larger of what is there and the value in these places."""
+        """Return a tensor with the maximum of the value and the present entry at these entries.
+
+        Parameters
+        ----------
+        value : array_like
+            Value, which broadcasts to the shape of `x[index]`.
+
+        Returns
+        -------
+        Tensor
+            Shape and dtype of `x`.
+
+        Raises
+        ------
+        TypeError
+            If `value` is floating and `x` an integer, or `value` is a number and `x` is of dtype
+            bool.
+        ValueError
+            If `value` does not broadcast to the shape of `x[index]`.
+        IndexError
+            If an index is out of range. If the index has no value yet, it is raised at the
+            evaluation.
+        """
         return _update(self._x, self._key, value, "max")
 
 
@@ -354,8 +470,10 @@ def _is_mask(key: Any) -> bool:
 
 
 def _where(x: Tensor, mask: Any, value: Tensor, update: str, who: str) -> Tensor | None:
-    """The update under a mask by `where`, which needs not know how many entries are true; None
-    where the value has an entry for each."""
+    """Perform the update under a mask by `where`, which does not need the number of entries.
+
+    Return None if the value has an element for each entry.
+    """
     inner = x.ndim - mask.ndim
     if mask.ndim == 0 or mask.shape != x.shape[: mask.ndim] or value.ndim > inner + 1:
         return None

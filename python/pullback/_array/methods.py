@@ -1,13 +1,14 @@
-"""Methods of Tensor and Variable: each is the public function of its name, with the tensor as its
-first argument. `METHODS` lists them; a function that gets its name added here is a method.
+"""Methods of Tensor and Variable: public functions with the tensor as their first argument.
 
-What follows the function's own positional arguments is its `axis`, as in NumPy. Those whose
-arguments differ from the function's are written out.
+`METHODS` lists them; a name that is added there becomes a method. As in NumPy, `axis` may follow
+the positional arguments of the function. Methods with other arguments than the function are in
+`OWN`.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,28 +27,103 @@ METHODS = [
 def copy(self: Any) -> Tensor:
     """copy(self) -> Tensor
 
-    A tensor of the same value: what is assigned to its items leaves this one as it is."""
+    Return a tensor with the same value.
+
+    An assignment to items of the copy does not change this tensor.
+
+    Returns
+    -------
+    Tensor
+        The same shape and dtype.
+
+    Examples
+    --------
+    >>> x = pb.constant([1.0, 2.0])
+    >>> y = x.copy()
+    >>> y[0] = 5.0
+    >>> x
+    Tensor([1., 2.], dtype=float32)
+    """
     return _core.identity(self)
 
 
 def flatten(self: Any) -> Tensor:
     """flatten(self) -> Tensor
 
-    The entries in one row."""
+    Return the elements as a vector, in row-major order.
+
+    Returns
+    -------
+    Tensor
+        Shape (size,); the same dtype.
+
+    Examples
+    --------
+    >>> pb.constant([[1, 2], [3, 4]]).flatten()
+    Tensor([1, 2, 3, 4], dtype=int64)
+    """
     return _core.reshape(self, (-1,) if self.size else (0,))
 
 
 def reshape(self: Any, *shape: Any) -> Tensor:
     """reshape(self, *shape: typing.Any) -> Tensor
 
-    `pullback.reshape`, with the lengths given one by one or as a tuple."""
+    Return the elements in another shape, in row-major order.
+
+    Differentiable, like `pullback.reshape`.
+
+    Parameters
+    ----------
+    *shape : int or tuple of int
+        Axis sizes, one by one or as a tuple. One of them may be -1; it is computed from the size.
+
+    Returns
+    -------
+    Tensor
+        The given shape; the same dtype.
+
+    Raises
+    ------
+    ValueError
+        If the number of elements differs.
+
+    Examples
+    --------
+    >>> pb.constant([1, 2, 3, 4]).reshape(2, -1)
+    Tensor([[1, 2],
+            [3, 4]], dtype=int64)
+    """
     return _core.reshape(self, shape[0] if len(shape) == 1 else shape)
 
 
 def transpose(self: Any, *axes: Any) -> Tensor:
     """transpose(self, *axes: typing.Any) -> Tensor
 
-    `pullback.transpose`, with the axes given one by one or as a tuple."""
+    Permute the axes.
+
+    Differentiable, like `pullback.transpose`.
+
+    Parameters
+    ----------
+    *axes : int or tuple of int
+        Axes in the order of the result, one by one or as a tuple. Default: the reverse order.
+
+    Returns
+    -------
+    Tensor
+        The permuted shape; the same dtype.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range, missing or repeated.
+
+    Examples
+    --------
+    >>> pb.constant([[1, 2], [3, 4]]).transpose(1, 0)
+    Tensor([[1, 3],
+            [2, 4]], dtype=int64)
+    """
     if len(axes) == 1 and (axes[0] is None or hasattr(axes[0], "__len__")):
         axes = axes[0]
     return _core.transpose(self, axes if axes != () or self.shape == () else None)
@@ -56,19 +132,34 @@ def transpose(self: Any, *axes: Any) -> Tensor:
 def rounded(self: Any, decimals: int | None = None) -> Any:
     """__round__(self, decimals: int | None = None) -> typing.Any
 
-    `round(x, n)` is `pullback.round`; `round(x)` of rank 0 a Python integer."""
+    Implement `round(x, decimals)` by `pullback.round`.
+
+    `round(x)` of rank 0 is a Python integer.
+    """
     if decimals is None and self.shape == ():
         return int(round(self))
     return round(self, decimals or 0)
 
 
 def real(self: Any) -> Tensor:
-    """The real part, `pullback.real` of this tensor."""
+    """Return the real part, like `pullback.real`.
+
+    Returns
+    -------
+    Tensor
+        The same shape; the real dtype.
+    """
     return _core.real(self)
 
 
 def imag(self: Any) -> Tensor:
-    """The imaginary part, `pullback.imag` of this tensor."""
+    """Return the imaginary part, like `pullback.imag`.
+
+    Returns
+    -------
+    Tensor
+        The same shape; the real dtype. It is 0 if the tensor is real.
+    """
     return _core.imag(self)
 
 
@@ -88,6 +179,12 @@ OWN = {
 }
 
 
+def _with_self(doc: str, first: str) -> str:
+    """Rename the first parameter of a docstring to `self`."""
+    doc = doc.replace(f"`{first}`", "`self`")
+    return re.sub(rf"^{first}(, .*)? :", r"self\1 :", doc, count=1, flags=re.MULTILINE)
+
+
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     name, taken = function.__name__, function.__code__.co_argcount
 
@@ -101,13 +198,14 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     plain = [other.replace(annotation=inspect.Parameter.empty) for other in others]
     taken_by_it = [inspect.Parameter("self", first.kind), *plain]
     method.__signature__ = inspect.Signature(taken_by_it)  # type: ignore[attr-defined]
-    method.__doc__ = f"{name}(self, ...)\n\n`pullback.{name}` of this tensor."
+    doc = _with_self(inspect.getdoc(function) or "", first.name)
+    method.__doc__ = f"{name}{inspect.signature(method)}\n\n{doc}"
     method.__wrapped__ = function  # type: ignore[attr-defined]
     return method
 
 
 def add_methods(public: Mapping[str, Any]) -> None:
-    """Gives both classes their methods, made of the public functions."""
+    """Add the methods to both classes; those in METHODS are made from public functions."""
     made = {name: _method(public[name]) for name in METHODS if name in public}
     for cls in (Tensor, Variable):
         for name, method in {**OWN, **made}.items():
