@@ -71,7 +71,7 @@ fill = operation(
 def _full_of(number: int, public: str, type: str) -> Any:
     """zeros and zeros_like, or ones and ones_like."""
     define(type, lambda x: _core.full(x.shape, like(x, number)), flows=False, fresh=True,
-           shape=shape_functions.unchanged, domain="no text" if number else "any")  # fmt: skip
+           shape=shape_functions.unchanged)  # fmt: skip
 
     def full(shape: Any, dtype: Any = float32, name: str | None = None) -> Any:
         kind = as_dtype(dtype)

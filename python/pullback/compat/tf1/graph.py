@@ -99,7 +99,9 @@ class Graph:
                     "given to; build both inside one `with graph.as_default()`"
                 )
         held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
-        kind, full = type or definition.type, self.unique_name(name)
+        kind = type or definition.type
+        definition.check_texts(kind, inputs)
+        full = self.unique_name(name)
         if full in self._by_name:
             raise ValueError(f"duplicate node name in the graph: '{full}'; give another name")
         override = self.override_of(kind)

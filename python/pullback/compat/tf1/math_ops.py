@@ -228,7 +228,7 @@ def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
 
 
 define(
-    "Cast", _cast, domain="no text", dtype="DstT", shape=shape_functions.unchanged,
+    "Cast", _cast, dtype="DstT", shape=shape_functions.unchanged,
     value=lambda x, SrcT, DstT: x,
 )  # fmt: skip
 

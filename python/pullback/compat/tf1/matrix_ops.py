@@ -82,7 +82,7 @@ def _set_diagonal(x: Any, diagonal: Any) -> Any:
 
 matrix_set_diag = operation(
     "MatrixSetDiag", _set_diagonal, "input diagonal", "Matrices with other diagonals.",
-    "matrix_set_diag", default_name="set_diag", domain="no text", same=True, fresh=True,
+    "matrix_set_diag", default_name="set_diag", same=True, fresh=True,
     shape=shape_functions.unchanged,
 )  # fmt: skip
 self_adjoint_eigvals = unary(

@@ -6,7 +6,7 @@ A row says how an operation is computed, and where TensorFlow's conventions are 
                 will do. Or `execute`, for what needs the run: (run, operation, inputs) -> outputs
     static      inputs that are read while building (axes, shapes): the function gets Python values
     labels      names of the inputs, for what a program gives as a number or a list
-    domain      what the first input may be: any of DOMAINS
+    domain      what the first input may be: any of DOMAINS; texts are allowed by TEXTS alone
     same        all inputs that are not static share a dtype
     dtype       of the outputs where they cannot be built before a run: None (as the first input),
                 a DType, the name of an attribute, or the number of an input
@@ -35,7 +35,7 @@ from functools import partial
 from typing import Any
 
 from ... import _core
-from .dtypes import DType
+from .dtypes import DType, string
 
 __all__ = ["ALIASES", "OPS", "OpDef", "define"]
 
@@ -81,6 +81,13 @@ class OpDef:
         fixed = self.which_static(inputs)
         return [x if is_fixed else next(left) for x, is_fixed in zip(inputs, fixed, strict=True)]
 
+    def check_texts(self, kind: str, inputs: Sequence[Any]) -> None:
+        """TypeError for a tensor of texts where the operations of a kind take numbers."""
+        allowed = TEXTS.get(kind, ())
+        for i, (x, fixed) in enumerate(zip(inputs, self.which_static(inputs), strict=True)):
+            if x.dtype is string and (fixed or (allowed is not None and i not in allowed)):
+                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got texts: {x!r}")
+
     def label(self, index: int) -> str:
         return self.labels[index] if index < len(self.labels) else f"values_{index}"
 
@@ -97,7 +104,6 @@ _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
 _FLOATS, _COMPLEX = ("float16", "float32", "float64"), ("complex64", "complex128")
 DOMAINS = {
     "any": ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX, "string"),
-    "no text": ("bool", *_INTEGERS, *_FLOATS, *_COMPLEX),
     "number": (*_INTEGERS, *_FLOATS, *_COMPLEX),
     "real": (*_INTEGERS, *_FLOATS),
     "inexact": (*_FLOATS, *_COMPLEX),
@@ -107,8 +113,23 @@ DOMAINS = {
     "bool": ("bool",),
 }
 NAMES = {  # of those with many dtypes, for messages
-    "no text": "numbers or bool", "number": "numbers", "real": "real numbers",
+    "number": "numbers",
+    "real": "real numbers",
     "integer": "integers",
+}
+# By type, the positions of the inputs that may be texts; None: all that are not static.
+_ALL = """
+    After Assert Assign BroadcastTo ConcatV2 DepthToSpace EnsureShape Equal ExpandDims
+    GradientOutput Identity IdentityN If MakeIterator NotEqual Pack Pad PlaceholderWithDefault
+    PreventGradient PrintV2 PyFunc PyFuncStateless RandomShuffle Rank ReadVariableOp Reshape
+    ReverseV2 Roll Scan Shape Size SpaceToDepth Split SplitV Squeeze StopGradient StridedSlice
+    SymbolicGradient TensorArrayConcat TensorArraySize TensorArrayStack TensorArrayWrite Tile
+    Transpose UniqueWithCounts Unpack While ZerosLike
+"""
+TEXTS: dict[str, tuple[int, ...] | None] = {
+    **dict.fromkeys(_ALL.split()), "Entry": (0,), "Fill": (1,), "GatherNd": (0,), "GatherV2": (0,),
+    "OneHot": (2, 3), "ScatterNdUpdate": (1,), "ScatterUpdate": (1,), "Select": (1, 2),
+    "Slice": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
 }  # fmt: skip
 
 
