@@ -1,5 +1,5 @@
-// The slots that Tensor and Variable share: attributes, indexing, looking at values. Operators are
-// in operators.cpp.
+// The slots that Tensor and Variable share: attributes, indexing, conversions of the value.
+// Operators are in operators.cpp. Docstrings take the file past 400 lines.
 
 #include "bind/convert.h"
 #include "bind/escapes.h"
