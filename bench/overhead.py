@@ -115,6 +115,37 @@ def session_run(library: str, small: bool) -> Case:
     return Case(lambda: session.run(y, feed_dict=feed), check=lambda y: [float(sum(y))])
 
 
+def pipeline(library: str, batch_first: bool, small: bool) -> Case:
+    """A batch of a dataset that is shuffled, scaled and repeated."""
+    tf: Any
+    if library == "pullback":
+        import pullback.compat.tf1 as tf
+    else:
+        import tensorflow.compat.v1 as tf
+    count, size = (20, 4) if small else (10_000, 28 * 28)
+    images = np.random.default_rng(0).integers(0, 256, (count, size)).astype(np.uint8)
+    graph = tf.Graph()
+    with graph.as_default():
+        data = tf.data.Dataset.from_tensor_slices((images, np.arange(count))).shuffle(count)
+        steps = [
+            lambda data: data.map(lambda x, y: (tf.cast(x, tf.float32) / 255.0, y)),
+            lambda data: data.batch(10 if small else 100),
+        ]
+        for step in reversed(steps) if batch_first else steps:
+            data = step(data)
+        batch = tf.data.make_one_shot_iterator(data.repeat().prefetch(1)).get_next()
+        session = tf.Session(graph=graph)
+    return Case(lambda: session.run(batch), check=lambda batch: [float(x.size) for x in batch])
+
+
+def pipeline_row(about: str, batch_first: bool) -> Row:
+    make: dict[tuple[str, str], Make] = {
+        (library, "Session.run"): partial(pipeline, library, batch_first)
+        for library in ("pullback", "tensorflow")
+    }
+    return Row(about, "µs", make, goal=Goal(1.0, PEERS, "Session.run"))
+
+
 ROWS = {
     **{name: conversion_row(what, values) for name, (what, values) in MADE_OF.items()},
     "session": Row(
@@ -126,6 +157,8 @@ ROWS = {
         },
         goal=Goal(1.0, PEERS, "Session.run"),
     ),
+    "dataset": pipeline_row("tf.data: a batch of 100 images, shuffled, scaled one by one", False),
+    "dataset-batched": pipeline_row("tf.data: a batch of 100 images, shuffled, scaled", True),
     "op": Row(
         "a + b on 3 floats from Python, tracked",
         "µs",

@@ -71,12 +71,14 @@ def repeated(again: Callable[[], Rows[Any]], times: int | None) -> Rows[Any]:
 def shuffled(left: Rows[Any], size: int, random: np.random.Generator) -> Rows[Any]:
     """The elements, drawn from a buffer of the next `size`."""
     buffer: list[Any] = []
+    # Drawn 256 at a time: a single draw takes as long as NumPy needs for hundreds.
+    draws = itertools.chain.from_iterable(iter(lambda: random.random(256).tolist(), None))
 
     def draw() -> Any:
         buffer.extend(itertools.islice(left, size - len(buffer)))
         if not buffer:
             return None
-        i = int(random.integers(len(buffer)))
+        i = int(next(draws) * len(buffer))
         buffer[i], buffer[-1] = buffer[-1], buffer[i]
         return buffer.pop()
 
