@@ -104,12 +104,14 @@ int64_t span_of(const TileGroup& group) {
   return 0;
 }
 
-// Rounds blocks to whole leaves, if these are much smaller.
+// Rounds blocks to whole leaves: the values of a leaf that lies in several blocks are copied, which
+// takes a third of the time of a group with many sums. Blocks of less than half a leaf stay, whose
+// elements cost much more than a copy.
 void cut_at_leaves(GroupProgram* p) {
   const int64_t leaf = kLeaf / std::gcd(p->tiles.length, kLeaf);  // rows
   const int64_t step = std::lcm(leaf, p->steps);
-  if (4 * step > p->block) return;
-  p->block = round_up(p->block, step);
+  if (p->blocks == 1 || 2 * p->block < step) return;
+  p->block = std::max<int64_t>(1, (p->block + step / 2) / step) * step;
   p->blocks = ceil_div(p->reduced, p->block);
 }
 
