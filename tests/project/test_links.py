@@ -26,6 +26,15 @@ CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 # A row of a table of types: the types, the file of each, the purpose.
 TYPES = re.compile(r"^\| (`.+?) \| (.*\.(?:h|py|cpp).*?) \| .+ \|$", re.MULTILINE)
+# The first column of a table.
+FIRST_COLUMN = re.compile(r"^\| (`.+?) \|", re.MULTILINE)
+# Pages with a section on the folders of a place, and which folders it lists.
+FOLDER_PAGES = {
+    "architecture.md": "cpp/[a-z]*",
+    "internals/backend_cpu.md": "cpp/backend/cpu/[a-z]*",
+    "internals/bind.md": "cpp/bind/[a-z]*",
+    "internals/tf1.md": "python/pullback/compat/tf1/_[a-z]*",
+}
 TERM = re.compile(r"^\| \*\*(.+?)\*\* \| (.+) \| (.+) \|$", re.MULTILINE)
 MOST_TERMS = 40
 MOST_LINES = 120
@@ -101,6 +110,18 @@ def test_types_are_in_the_files_that_pages_name() -> None:
         names = re.findall(r"`([^`]+)`", types)
         missing += [f"{page.name}: {n}" for n in names if not re.search(rf"\b{n}\b", text)]
     assert not missing
+
+
+def test_tables_of_folders_are_complete() -> None:
+    for page, pattern in FOLDER_PAGES.items():
+        (section,) = re.findall(
+            r"^## Folders$(.*?)^## ", text_of(ROOT / "docs" / page), re.MULTILINE | re.DOTALL
+        )
+        cells = "".join(FIRST_COLUMN.findall(section))
+        listed = {Path(name).name for name in re.findall(r"`([^`]+)`", cells)}
+        folders = {path.name for path in ROOT.glob(pattern) if path.is_dir()}
+        assert len(folders) > 4
+        assert folders <= listed, page
 
 
 def uses(source: str, term: str, meaning: str) -> bool:
