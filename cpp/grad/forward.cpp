@@ -33,10 +33,6 @@
 namespace pullback {
 namespace {
 
-// A tangent as a plain tensor. A copy, since dense() forgets the mask, which the other operations
-// that read the tangent need.
-NodeRef dense_value(Adjoint tangent) { return tangent.dense(); }
-
 class ForwardPass : public NodeTangents {
  public:
   explicit ForwardPass(const TangentRequest& request) : request_(request), graph_(request.of) {
@@ -50,7 +46,7 @@ class ForwardPass : public NodeTangents {
       Node* node = graph_.nodes()[i];
       if (graph_.live(i) && !graph_.stopped(node)) push_forward(i, node);
       if (check_numbers && tangents_[i].kind() == Cotangent::Value) {
-        check_numbers(dense_value(tangents_[i]).get(), node);
+        check_numbers(tangents_[i].dense_copy().get(), node);
       }
     }
     return answer();
@@ -183,15 +179,15 @@ class ForwardPass : public NodeTangents {
 
   void apply_columns(size_t i, Node* node, const Sent& sent) {
     if (node->op == Op::where && sent[1] && sent[2]) {
-      const Expr both = formula::where(Expr(node->in[0]), Expr(dense_value(*sent[1])),
-                                       Expr(dense_value(*sent[2])));
+      const Expr both = formula::where(Expr(node->in[0]), Expr(sent[1]->dense_copy()),
+                                       Expr(sent[2]->dense_copy()));
       return add(i, {Cotangent::Value, both, nullptr, true});
     }
     const Mask pass = traits(node->op).mask;
     for (size_t k = 0; k < sent.size(); ++k) {
       if (!sent[k]) continue;
       const FactoredMask nonzero = pass == Mask::Stops ? FactoredMask() : sent[k]->nonzero();
-      const NodeRef g = nonzero.everywhere() ? dense_value(*sent[k]) : sent[k]->value();
+      const NodeRef g = nonzero.everywhere() ? sent[k]->dense_copy() : sent[k]->value();
       uint8_t wanted[3] = {};
       wanted[k] = cares_[i] >= Zeros::Keep ? kWantedMasked : kWanted;
       Cotangent out[3];
@@ -209,16 +205,14 @@ class ForwardPass : public NodeTangents {
   void apply_itself(size_t i, Node* node, const Sent& sent) {
     const Zeros zeros = cares_[i];
     const bool parts = has_parts(node);
-    // Each has a part of the entry.
-    const bool both = node->op == Op::complex && sent[0] && sent[1];
+    const bool both = node->op == Op::complex && sent[0] && sent[1];  // each has a part of an entry
     const bool dense = parts || both || mixes_upwards(node);
     std::vector<Part> of;
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
     FactoredMask nonzero;
     if (both) {
-      const std::vector<FactoredMask> masks = {sent[0]->nonzero(), sent[1]->nonzero()};
-      nonzero = unite(masks);
+      nonzero = unite(std::vector{sent[0]->nonzero(), sent[1]->nonzero()});
     }
     for (size_t k = 0; k < sent.size(); ++k) {
       Node* input = node->inputs()[k];
@@ -233,7 +227,7 @@ class ForwardPass : public NodeTangents {
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
           nonzero.intersect(pullback::zeros({}, DType::Bool));
         }
-        held.push_back(dense ? dense_value(*sent[k]) : sent[k]->value());
+        held.push_back(dense ? sent[k]->dense_copy() : sent[k]->value());
       } else if (is_inexact(input->dtype)) {
         held.push_back(pullback::zeros(input->shape, input->dtype));
       } else {
@@ -263,7 +257,7 @@ class ForwardPass : public NodeTangents {
       const FactoredMask known =
           request_.masks.empty() ? sent[k]->nonzero() : sent[k]->nonzero().without(request_.masks);
       const NodeRef other = guarded_upwards(node, known, k, cares_[i]);
-      const NodeRef t = dense_value(*sent[k]);
+      const NodeRef t = sent[k]->dense_copy();
       add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, nonzero);
     }
   }
@@ -280,7 +274,7 @@ class ForwardPass : public NodeTangents {
       own.intersect(answers[k].mask);
       const NodeRef y = dense_of(answers[k].value, own, answers[k].clean);
       request.ys.push_back(y);
-      request.grad_ys.push_back(broadcast_to(dense_value(*sent[k]), y->shape));
+      request.grad_ys.push_back(broadcast_to(sent[k]->dense_copy(), y->shape));
     }
     for (const NodeRef& u : us) request.xs.push_back({u, 0});
     if (request.ys.empty()) return std::vector<NodeRef>(us.size());
@@ -355,7 +349,7 @@ class ForwardPass : public NodeTangents {
 
   void push_through(Node* operation, const Sent& sent) {
     std::vector<NodeRef> in;
-    for (Adjoint* one : sent) in.push_back(one ? dense_value(*one) : nullptr);
+    for (Adjoint* one : sent) in.push_back(one ? one->dense_copy() : nullptr);
     results_[operation] = {control_tangents(NodeRef(operation), in, request_.of.overrides), false};
   }
 
