@@ -27,8 +27,11 @@ class Adjoint {
   const NodeRef& value() const { return value_; }
   bool clean() const { return clean_; }
   const FactoredMask& nonzero();
-  // The cotangent as a plain tensor, masked entries zero; null unless kind() is Value.
+  // The cotangent as a plain tensor, masked entries zero; null unless kind() is Value. Forgets the
+  // mask.
   NodeRef dense();
+  // The same for one of several readers: the others still need the mask.
+  NodeRef dense_copy() const { return Adjoint(*this).dense(); }
 
  private:
   Cotangent::Kind kind_ = Cotangent::None;

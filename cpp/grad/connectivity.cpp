@@ -214,7 +214,9 @@ void Connectivity::fill_table() {
   for (size_t i = 0; i < nodes_.size(); ++i) position_[nodes_[i]] = i;
 }
 
-// Nobody else is an x, or what a gradient ends at by name.
+// Indexes the nodes as common subexpressions, so that extend() gives a new node the number of an
+// existing one that computes the same. An x and a node of `stop_gradients=` are left out: a node
+// that computes the same is not that x, and a gradient passes it.
 void Connectivity::start_expressions() {
   fill_table();
   expressions_ = std::make_unique<CommonSubexpressions>();

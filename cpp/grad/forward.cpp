@@ -46,8 +46,7 @@ class ForwardPass : public NodeTangents {
       Node* node = graph_.nodes()[i];
       if (graph_.live(i) && !graph_.stopped(node)) push_forward(i, node);
       if (check_numbers && tangents_[i].kind() == Cotangent::Value) {
-        Adjoint seen = tangents_[i];  // dense() forgets its mask
-        check_numbers(seen.dense().get(), node);
+        check_numbers(tangents_[i].dense_copy().get(), node);
       }
     }
     return answer();
@@ -180,15 +179,15 @@ class ForwardPass : public NodeTangents {
 
   void apply_columns(size_t i, Node* node, const Sent& sent) {
     if (node->op == Op::where && sent[1] && sent[2]) {
-      const Expr both =
-          formula::where(Expr(node->in[0]), Expr(sent[1]->dense()), Expr(sent[2]->dense()));
+      const Expr both = formula::where(Expr(node->in[0]), Expr(sent[1]->dense_copy()),
+                                       Expr(sent[2]->dense_copy()));
       return add(i, {Cotangent::Value, both, nullptr, true});
     }
     const Mask pass = traits(node->op).mask;
     for (size_t k = 0; k < sent.size(); ++k) {
       if (!sent[k]) continue;
       const FactoredMask nonzero = pass == Mask::Stops ? FactoredMask() : sent[k]->nonzero();
-      const NodeRef g = nonzero.everywhere() ? sent[k]->dense() : sent[k]->value();
+      const NodeRef g = nonzero.everywhere() ? sent[k]->dense_copy() : sent[k]->value();
       uint8_t wanted[3] = {};
       wanted[k] = cares_[i] >= Zeros::Keep ? kWantedMasked : kWanted;
       Cotangent out[3];
@@ -206,13 +205,15 @@ class ForwardPass : public NodeTangents {
   void apply_itself(size_t i, Node* node, const Sent& sent) {
     const Zeros zeros = cares_[i];
     const bool parts = has_parts(node);
-    const bool both =
-        node->op == Op::complex && sent[0] && sent[1];  // each has a part of the entry
+    const bool both = node->op == Op::complex && sent[0] && sent[1];  // each has a part of an entry
     const bool dense = parts || both || mixes_upwards(node);
     std::vector<Part> of;
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
     FactoredMask nonzero;
+    if (both) {
+      nonzero = unite(std::vector{sent[0]->nonzero(), sent[1]->nonzero()});
+    }
     for (size_t k = 0; k < sent.size(); ++k) {
       Node* input = node->inputs()[k];
       if (parts && is_inexact(input->dtype)) {
@@ -226,7 +227,7 @@ class ForwardPass : public NodeTangents {
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
           nonzero.intersect(pullback::zeros({}, DType::Bool));
         }
-        held.push_back(dense ? sent[k]->dense() : sent[k]->value());
+        held.push_back(dense ? sent[k]->dense_copy() : sent[k]->value());
       } else if (is_inexact(input->dtype)) {
         held.push_back(pullback::zeros(input->shape, input->dtype));
       } else {
@@ -256,7 +257,7 @@ class ForwardPass : public NodeTangents {
       const FactoredMask known =
           request_.masks.empty() ? sent[k]->nonzero() : sent[k]->nonzero().without(request_.masks);
       const NodeRef other = guarded_upwards(node, known, k, cares_[i]);
-      const NodeRef t = sent[k]->dense();
+      const NodeRef t = sent[k]->dense_copy();
       add(i, {Cotangent::Value, k == 0 ? matmul(t, other) : matmul(other, t), nullptr}, nonzero);
     }
   }
@@ -273,7 +274,7 @@ class ForwardPass : public NodeTangents {
       own.intersect(answers[k].mask);
       const NodeRef y = dense_of(answers[k].value, own, answers[k].clean);
       request.ys.push_back(y);
-      request.grad_ys.push_back(broadcast_to(sent[k]->dense(), y->shape));
+      request.grad_ys.push_back(broadcast_to(sent[k]->dense_copy(), y->shape));
     }
     for (const NodeRef& u : us) request.xs.push_back({u, 0});
     if (request.ys.empty()) return std::vector<NodeRef>(us.size());
@@ -286,7 +287,7 @@ class ForwardPass : public NodeTangents {
     for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
     std::vector<Cotangent> answers(sent.size());
     vjp_of(node->op)({node, u, wanted}, answers.data());
-    std::vector<FactoredMask> masks;  // before they are made numbers
+    std::vector<FactoredMask> masks;  // before they are replaced by ordinary zeros
     for (Adjoint* one : sent) {
       if (one) masks.push_back(one->nonzero());
     }
@@ -348,7 +349,7 @@ class ForwardPass : public NodeTangents {
 
   void push_through(Node* operation, const Sent& sent) {
     std::vector<NodeRef> in;
-    for (Adjoint* one : sent) in.push_back(one ? one->dense() : nullptr);
+    for (Adjoint* one : sent) in.push_back(one ? one->dense_copy() : nullptr);
     results_[operation] = {control_tangents(NodeRef(operation), in, request_.of.overrides), false};
   }
 

@@ -93,8 +93,7 @@ class ReversePass {
   void check_sent(const Node* node, const Exit& exit, const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
-      Adjoint sent = adjoints_[graph_.position(exit.inputs[k])];  // dense() forgets its mask
-      const NodeRef g = sent.dense();
+      const NodeRef g = adjoints_[graph_.position(exit.inputs[k])].dense_copy();
       if (g && check_numbers) check_numbers(g.get(), node);
     }
   }

@@ -1,5 +1,5 @@
 // The reverse pass: adds the nodes that compute a gradient to the graph. Takes a GradientRequest;
-// reverse.cpp explains its four parts. Rules may run Python and release the interpreter lock.
+// reverse.cpp explains its three parts. Rules may run Python and release the interpreter lock.
 #pragma once
 
 #include <span>

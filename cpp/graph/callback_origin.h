@@ -15,8 +15,7 @@ struct CallbackOrigin : Origin, Callback {
 inline bool is_function(const Node* node) {
   return node->op == Op::scalar && dynamic_cast<const CallbackOrigin*>(node->origin.get());
 }
-// A scalar that a body is given by each run: a draw, or which function to call. Its plan is the
-// same for all of them.
+// A scalar that each run passes to a body (draw or callback). Its value is not part of the plan.
 inline bool is_given(const Node* node) { return is_draw(node) || is_function(node); }
 
 }  // namespace pullback

@@ -1,4 +1,5 @@
-// Node: one operation of the graph, and the value it may already have. Start at NodeHead.
+// Node: one operation of the graph, and the value it may already have. Start at NodeHead and Node:
+// each field has its line.
 //
 // The value that a node stands for never changes. When it is computed, an untracked node drops its
 // inputs (it is sealed), so loops over plain arrays do not grow. Inputs exist before the node:
@@ -11,8 +12,6 @@
 // (Attr::keep) and trace/trace_history.cpp (numbers and scopes of rebuilt nodes).
 //
 // All graph work happens under the interpreter lock; counts and flags are plain integers.
-//
-// Start at NodeHead and Node: each field has its line.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +52,13 @@ struct TensorType {
 enum NodeFlag : uint8_t {
   kTracked = 1,  // depends on a variable, a watched tensor or a traced argument: keeps its history
   kHistoryLost = 2,  // made from a result of a call that assigned variables and kept no history
-  kWeak = 4,       // a Python number whose dtype may still follow its neighbour's: a scalar, or in
-                   // a trace a float64 made from nothing but such numbers
-  kTraced = 8,     // depends on a traced argument: it has no value, and evaluating it raises
-  kInFlight = 16,  // has no value now: a run writes the next one into its donated memory
-  kConstant = 32,  // a scalar written in this library's own formulas: part of a plan's structure
-  kSeed = 64,      // seed of a random operation: a replayed function takes a new one each time
-  kCounter = 128,  // counter of a random operation: likewise
+  kWeak = 4,         // a Python number whose dtype may still follow its neighbour's: a weak scalar,
+                     // or in a trace a float64 made from nothing but such numbers
+  kTraced = 8,       // depends on a traced argument: it has no value, and evaluating it raises
+  kInFlight = 16,    // in flight: has no value now, a run writes the next one into its memory
+  kConstant = 32,    // a scalar written in this library's own formulas: part of a plan's structure
+  kSeed = 64,        // seed of a random operation: a replayed function takes a new one each time
+  kCounter = 128,    // counter of a random operation: likewise
   kDraw = kSeed | kCounter,
 };
 
@@ -82,7 +81,7 @@ static_assert(sizeof(NodeHead) == 64);
 
 struct Node : NodeHead {
   Attr attr;
-  Scalar scalar{};  // Op::scalar: the number
+  Scalar scalar{};  // of a scalar node (Op::scalar): the number
   Shape shape;
   uint32_t depth = 0;        // longest chain of uncomputed nodes below
   uint16_t watchers = 0;     // number of tapes that watch this tensor now
@@ -93,7 +92,7 @@ struct Node : NodeHead {
   uint64_t variable = 0;     // read, argument: number of the variable whose value this was
   Ref<Rule> rule;            // custom, or an override stamped when the node was made
   Ref<Origin> origin;        // argument, value: whose argument, or whose result it is
-  Ref<Operation> operation;  // custom_call, loop, branch
+  Ref<Operation> operation;  // custom_call, loop, branch, routine
   std::unique_ptr<Window> window;  // slice, embed, at_window
   std::unique_ptr<Node*[]> rest;   // all inputs where there are more than three, owned
 

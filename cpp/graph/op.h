@@ -79,13 +79,14 @@ enum class Fails : uint8_t {
 
 // What becomes of the structural zeros (Cotangent::mask) of its cotangent.
 enum class Mask : uint8_t {
-  Stops,    // they are made numbers before its rule
+  Stops,    // they are replaced by ordinary zeros before the rule is called
   Entry,    // elementwise: they stay where they are, and there is no slope
   Bounded,  // elementwise: they stay where they are, and meet slopes that are finite for finite
             // operands
   Scales,   // elementwise: they stay where they are, and meet slopes that may be infinite or NaN
   Moves,    // they go where the values go
-  Mixes,    // the same, but entries meet in sums on the way: the values are made numbers first
+  Mixes,  // the same, but entries meet in sums: they are replaced by ordinary zeros before the rule
+          // is called
 };
 
 // How a tangent passes, for forward mode.

@@ -1,10 +1,10 @@
 // rebuild: copies a subgraph onto other inputs.
 //
-// A Subgraph is the set of nodes between some inputs and some roots, oldest first, with its edges
-// as numbers. rebuild() visits each node once; the visitor returns copy_node(), or another node
-// that replaces it from then on. Nodes outside of the subgraph are shared by original and copy.
-// Inlined calls of traced functions, the histories of their results and the answers of recorded
-// rules are all made by it. Start at Subgraph.
+// A Subgraph is a closed graph: the nodes between some inputs and some roots, oldest first, with
+// their edges as numbers. rebuild() visits each node once; the visitor returns copy_node(), or
+// another node that replaces it from then on. Nodes outside of the subgraph are shared by original
+// and copy. Inlined calls of traced functions, the histories of their results and the answers of
+// recorded rules are all made by it. Start at Subgraph.
 #pragma once
 
 #include <algorithm>

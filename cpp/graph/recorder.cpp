@@ -1,4 +1,5 @@
-// The ring of records, the ring of looks, and the names of variables.
+// The ring of records, the ring of values read by the program (ValueRead), and the names of
+// variables.
 #include "graph/recorder.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Variable: a place that holds a value. A read captures the present value (a snapshot); an
+// Variable: a place that holds a value. A read captures the present value; an
 // assignment replaces it.
 //
 // A variable has at most one pending update, so the graph of a training loop that evaluates nothing

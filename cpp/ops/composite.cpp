@@ -122,6 +122,10 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
                 size_t others) {
   mark_parts(inside.get(), given);
   Node* all[3] = {inside.get()};
+  if (given.size() >= std::size(all)) {
+    fail(ErrorKind::Runtime, name_of(which), ": expected at most ", std::size(all) - 1,
+         " inputs of a composite, got ", given.size(), "; enlarge the array in compose()");
+  }
   size_t count = 1;
   for (const NodeRef& x : given) all[count++] = x.get();
   Attr attr;

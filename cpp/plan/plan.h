@@ -286,10 +286,10 @@ struct Plan {
   std::vector<std::pair<uint32_t, uint32_t>> replaced;
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
-  // For each Output slot the argument whose memory it may take, -1 for none; empty: none at all. A
-  // run does so if the value is not needed after it. Such an argument is no output and is donated
-  // once; its last read is not after the first write to the output, as if both were one slot. (If
-  // that write copies all of the argument, the run has nothing to do.)
+  // Donation: for each Output slot the argument (the donor) whose memory it may take, -1 for none;
+  // empty: none at all. A run does so if the value is not needed after it. Such an argument is no
+  // output and is donated once; its last read is not after the first write to the output, as if
+  // both were one slot. (If that write copies all of the argument, the run has nothing to do.)
   std::vector<int32_t> donated_arguments;
   // The first step that writes donated memory. From there on no step may fail after it has begun to
   // write, and a run is not interrupted.

@@ -43,6 +43,7 @@ int64_t bytes_of(const Step& step) {
   return bytes;
 }
 
+// One for each kind of step, so that a new one does not compile before it has its own.
 int64_t operations_of(const TileGroup& group) {
   int64_t total = static_cast<int64_t>(group.reductions.size()) * group.count;
   for (const Instruction& instruction : group.instructions) {
@@ -86,11 +87,13 @@ int64_t operations_of(const LibraryCall& call) {
   }
   return 2 * call.batch * form.m * form.n * (form.k ? form.k : std::min(form.m, form.n));
 }
-
-template <class Work>
-int64_t operations_of(const Work&) {  // they only move
-  return 0;
-}
+// These only move data, or their work is that of a callback or of their bodies' plans.
+int64_t operations_of(const Layout&) { return 0; }
+int64_t operations_of(const Gather&) { return 0; }
+int64_t operations_of(const Iota&) { return 0; }
+int64_t operations_of(const CallbackCall&) { return 0; }
+int64_t operations_of(const Loop&) { return 0; }
+int64_t operations_of(const Branch&) { return 0; }
 
 }  // namespace
 

@@ -194,6 +194,10 @@ FUNCTIONS: dict[str, Function] = {
                        lambda x: mp.log(2.5)**2 * mp.mpf(2.5)**x),
     "logaddexp(x, 1)": Function(lambda x: pb.logaddexp(x, 1.0), lambda x: logaddexp(x, 1),
                                 lambda x: sigmoid(x - 1), lambda x: sigmoid_slope(x - 1)),
+    "logaddexp2(x, 1)": Function(lambda x: pb.logaddexp2(x, 1.0),
+                                 lambda x: logaddexp(x * ln(2), ln(2)) / ln(2),
+                                 lambda x: sigmoid((x - 1) * ln(2)),
+                                 lambda x: ln(2) * sigmoid_slope((x - 1) * ln(2))),
     # --- trigonometric and hyperbolic
     "sin": Function(pb.sin, mp.sin, mp.cos, lambda x: -mp.sin(x), hard=(2 * HALF_PI, 4 * HALF_PI)),
     "cos": Function(pb.cos, mp.cos, lambda x: -mp.sin(x), lambda x: -mp.cos(x),

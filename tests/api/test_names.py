@@ -10,7 +10,7 @@ from support.public import FUNCTIONS, OTHERS, parameters
 
 import pullback as pb
 from pullback import _core
-from pullback._autodiff.composites import PARTS, SHAPED
+from pullback._autodiff.override_names import PARTS, SHAPED
 
 
 def test_errors_of_composites():

@@ -1,6 +1,8 @@
 """profile: the steps that ran, what they moved and computed, and nothing of other calls."""
 
+import re
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,15 @@ def floats(*shape, dtype=np.float64):
 def only_step(f, *args):
     (step,) = pb.profile(f, *args).steps
     return step
+
+
+def test_kinds_are_documented():
+    header = Path(__file__).parents[2] / "cpp" / "plan" / "profile.h"
+    (names,) = re.findall(r"kWorkNames\[\] = \{(.*?)\}", header.read_text(), re.DOTALL)
+    # Loops and branches have no entry of their own: the steps of their bodies are recorded.
+    kinds = set(re.findall(r'"(\w+)"', names)) - {"loop", "branch"}
+    assert len(kinds) > 10
+    assert kinds <= set(re.findall(r'"(\w+)"', pb.ProfileStep.__doc__))
 
 
 def test_product():

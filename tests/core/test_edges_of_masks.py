@@ -73,3 +73,40 @@ def test_what_is_not_picked_meets_no_infinite_slope() -> None:
     x = pb.Variable(np.array([[4.0, 0.0, 0.0], [0.0, 9.0, 0.0]]))
     [g] = pb.gradients(pb.sum(_core.pick(pb.sqrt(x), pb.constant([0, 1]))), x)
     np.testing.assert_allclose(g.numpy(), [[1 / 4, 0, 0], [0, 1 / 6, 0]])
+
+
+@pytest.mark.parametrize(
+    ("of", "moves"),
+    [
+        (lambda s: pb.cumulative_sum(s), [0, 1, 1]),
+        (lambda s: pb.flip(pb.cumulative_sum(pb.flip(s))), [1, 1, 0]),
+        (lambda s: _core.scatter_add(s, pb.constant([2, 0, 2]), 0, 3), [1, 0, 0]),
+        (lambda s: pb.real(pb.complex(s, 3.0 * s)), [0, 1, 0]),
+    ],
+)
+def test_tangents_of_sums_of_structural_zeros(of: Callable[[Any], Any], moves: list[int]) -> None:
+    """A sum of structural zeros is one, in forward mode as in reverse mode."""
+    chosen = pb.constant([False, True, False])
+
+    def f(x: Any) -> Any:
+        return pb.cbrt(of(pb.sqrt(pb.where(chosen, x, 0.0))))
+
+    x = pb.constant([4.0, 1.0, 9.0])
+    np.testing.assert_allclose(
+        pb.jvp(f, (x,), (pb.ones(3),))[1].numpy(), np.array(moves) / 6, rtol=1e-6
+    )
+    (backward,) = pb.vjp(f, x)[1](pb.ones(3))
+    np.testing.assert_allclose(backward.numpy(), [0, sum(moves) / 6, 0], rtol=1e-6)
+
+
+def test_a_tangent_keeps_its_structural_zeros_for_every_use() -> None:
+    """A sum takes the plain numbers of a tangent; the next operation still needs the zeros."""
+
+    def f(x: Any) -> Any:
+        root = pb.sqrt(pb.where(pb.constant([False, True, False]), x, 0.0))
+        return pb.sum(root), pb.cbrt(root)
+
+    x = pb.constant([4.0, 1.0, 9.0])
+    total, roots = pb.jvp(f, (x,), (pb.ones(3),))[1]
+    assert total.item() == 0.5
+    np.testing.assert_allclose(roots.numpy(), [0, 1 / 6, 0], rtol=1e-6)

@@ -10,6 +10,7 @@
 #include "graph.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
+#include "ops/composite.h"
 #include "ops/expr.h"
 
 namespace pullback::test {
@@ -225,6 +226,16 @@ void test_rule_results() {
   }
 }
 
+void test_inputs_of_composites() {
+  const Expr x = tracked({2}, {1, 2});
+  try {
+    compose(Composite::mean, x, {x, x, x});
+    check(false, "a composite of three inputs is refused");
+  } catch (const Error& error) {
+    check(error.kind() == ErrorKind::Runtime, "a composite of three inputs is a RuntimeError");
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -240,5 +251,6 @@ int main() {
   test_variables();
   test_tapes();
   test_rule_results();
+  test_inputs_of_composites();
   return report();
 }

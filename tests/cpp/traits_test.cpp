@@ -1,9 +1,11 @@
 // The traits of every operation (graph/op.h) against what the operations do: tangents that are said
-// to be linear are, masks that are said to meet no infinite slope do not, rules and traits agree.
+// to be linear are, masks that are said to meet no infinite slope do not, rules and traits agree,
+// and the forward pass moves structural zeros as the operations move entries.
 #include <functional>
 #include <limits>
 #include <optional>
 
+#include "grad/forward.h"
 #include "graph.h"
 #include "ops/expr.h"
 
@@ -134,6 +136,49 @@ void test_linear(Op op) {
         name + ": not linear in its second tensor");
 }
 
+// The tangent of cbrt(f(sqrt(where(c, x, 0)))) where f is an operation that passes tangents by
+// itself. Both slopes are infinite where an entry is 0 because c is false, so the result is NaN if
+// grad/zeros/forward_masks.cpp does not move the mask as f moves the entries.
+void test_zeros_upwards(Op op) {
+  const std::optional<Case> found = case_of(op);
+  if (!found) return;
+  for (int k = 0; k < (found->two ? 2 : 1); ++k) {
+    const Shape& shape = k == 0 ? found->a : found->b;
+    const NodeRef other = random_tensor(k == 0 ? found->b : found->a);
+    const auto f = [&](const NodeRef& x) {
+      return k == 0 ? found->build(x, other) : found->build(other, x);
+    };
+    Numbers numbers(static_cast<size_t>(shape.size()));
+    Numbers chosen(numbers.size());
+    Numbers slopes(numbers.size());
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = static_cast<double>(1 + pick(1000)) / 250;
+      chosen[i] = i % 3 == 1;
+      slopes[i] = i % 3 == 1 ? 0.5 / std::sqrt(numbers[i]) : 0;
+    }
+    const NodeRef x = tracked(shape, numbers);
+    const Expr condition = Expr(tensor(shape, chosen)) != 0.0;
+    const Expr root = formula::sqrt(formula::where(condition, Expr(x), 0.0));
+    const NodeRef y = f(root);
+    TangentRequest request;
+    request.of.ys = {formula::cbrt(Expr(y))};
+    request.of.xs = {{x}};
+    const Numbers got = numbers_of(tangents(request)[0]);
+    // f of zeros in place of b is linear in the tangent, also where f adds b (at_window).
+    const NodeRef nothing = tensor(shape, Numbers(numbers.size()));
+    const Numbers dy = numbers_of(Expr(f(tensor(shape, slopes))) - Expr(f(nothing)));
+    Numbers expected = numbers_of(y);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double slope = 3 * std::pow(std::cbrt(expected[i]), 2);
+      expected[i] = dy[i] == 0 ? 0 : dy[i] / slope;
+    }
+    check(near(got, expected, 1e-5), std::string(name_of(op)) + ": structural zeros of input " +
+                                         std::to_string(k) +
+                                         " are lost in the forward pass: expected " +
+                                         text_of(expected) + ", got " + text_of(got));
+  }
+}
+
 // An elementwise operation whose masks are `Entry`: whatever the inputs are, a cotangent of zero
 // stays zero, and one of one stays finite. Where they are `Bounded`, whatever finite inputs are.
 void test_slopes(Op op, int inputs) {
@@ -207,7 +252,10 @@ void test_all() {
     const bool drawn = t.step == StepKind::Random && vjp_of(op);
     check((t.tangent == Tangent::TransposeOfVjp) == (op == Op::custom || by_rules || drawn),
           name + ": who knows only its vjp");
-    if (t.tangent == Tangent::Self || t.tangent == Tangent::Product) test_linear(op);
+    if (t.tangent == Tangent::Self || t.tangent == Tangent::Product) {
+      test_linear(op);
+      test_zeros_upwards(op);
+    }
     if (i < static_cast<int>(std::size(kInputs)) &&
         (t.mask == Mask::Entry || t.mask == Mask::Bounded))
       test_slopes(op, kInputs[i]);

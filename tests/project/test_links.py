@@ -1,5 +1,5 @@
-"""The pages: links lead somewhere, paths and types that a page names exist, and the glossary stays
-short and names the owner of each term."""
+"""The pages: links lead somewhere, files and types that a page names exist, and the glossary stays
+short and names the owner of each term, which uses the term."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 # A path of the tree in code: `cpp/plan/plan.h`, `tests/support/table`, `cpp/grad/`.
 TOP = "bench|cpp|docs|examples|python|tests|tools"
 NAMED = re.compile(rf"`((?:{TOP})/[\w./-]+)`")
+# A file without its folder, or with a part of it: `graph.h`, `_numpy/logic.py`.
+SHORT = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:h|cpp|def|py))`")
+ELSEWHERE = {"Python.h"}
+# A link whose label is a file.
+LABEL = re.compile(r"\[`([\w./-]+\.(?:h|cpp|def|py|md))`\]\(([^)\s]+)\)")
 # A file of cpp/ in a comment: ops/body.cpp, graph/op.h.
 FOLDERS = "|".join(path.name for path in sorted((ROOT / "cpp").iterdir()) if path.is_dir())
 COMMENTED = re.compile(rf"//.*?(?<![\w/.])((?:{FOLDERS})/[\w/]+\.(?:h|cpp|def))\b")
@@ -21,7 +26,16 @@ CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 # A row of a table of types: the types, the file of each, the purpose.
 TYPES = re.compile(r"^\| (`.+?) \| (.*\.(?:h|py|cpp).*?) \| .+ \|$", re.MULTILINE)
-TERM = re.compile(r"^\| \*\*(.+?)\*\* \| .+ \| (.+) \|$", re.MULTILINE)
+# The first column of a table.
+FIRST_COLUMN = re.compile(r"^\| (`.+?) \|", re.MULTILINE)
+# Pages with a section on the folders of a place, and which folders it lists.
+FOLDER_PAGES = {
+    "architecture.md": "cpp/[a-z]*",
+    "internals/backend_cpu.md": "cpp/backend/cpu/[a-z]*",
+    "internals/bind.md": "cpp/bind/[a-z]*",
+    "internals/tf1.md": "python/pullback/compat/tf1/_[a-z]*",
+}
+TERM = re.compile(r"^\| \*\*(.+?)\*\* \| (.+) \| (.+) \|$", re.MULTILINE)
 MOST_TERMS = 40
 MOST_LINES = 120
 
@@ -56,6 +70,26 @@ def test_paths_that_are_named_exist(page: Path) -> None:
     assert not missing
 
 
+@each("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_labels_are_the_names_of_their_files(page: Path) -> None:
+    labels = LABEL.findall(text_of(page))
+    wrong = [pair for pair in labels if Path(pair[0]).name != Path(pair[1]).name]
+    assert not wrong
+
+
+def test_files_that_are_named_without_their_folder_exist() -> None:
+    files = [path for top in TOP.split("|") for path in (ROOT / top).rglob("*")]
+    known = {f"/{path.relative_to(ROOT).as_posix()}" for path in files if path.is_file()}
+    named = [(page.name, name) for page in PAGES for name in SHORT.findall(text_of(page))]
+    assert len(named) > 50
+    missing = [
+        pair
+        for pair in named
+        if pair[1] not in ELSEWHERE and not any(path.endswith(f"/{pair[1]}") for path in known)
+    ]
+    assert not missing
+
+
 def test_files_that_comments_name_exist() -> None:
     sources = [p for p in (ROOT / "cpp").rglob("*") if p.suffix in {".h", ".cpp", ".def"}]
     found = [(p.name, name) for p in sources for name in COMMENTED.findall(p.read_text())]
@@ -78,17 +112,40 @@ def test_types_are_in_the_files_that_pages_name() -> None:
     assert not missing
 
 
+def test_tables_of_folders_are_complete() -> None:
+    for page, pattern in FOLDER_PAGES.items():
+        (section,) = re.findall(
+            r"^## Folders$(.*?)^## ", text_of(ROOT / "docs" / page), re.MULTILINE | re.DOTALL
+        )
+        cells = "".join(FIRST_COLUMN.findall(section))
+        listed = {Path(name).name for name in re.findall(r"`([^`]+)`", cells)}
+        folders = {path.name for path in ROOT.glob(pattern) if path.is_dir()}
+        assert len(folders) > 4
+        assert folders <= listed, page
+
+
+def uses(source: str, term: str, meaning: str) -> bool:
+    """Test whether a source uses a term of the glossary, or a type that its meaning names."""
+    words = re.sub(r"\n\s*//", "", source).replace("_", " ")
+    types = re.findall(r"`([A-Z]\w+)`", meaning)
+    return bool(re.search(rf"\b{term}", words, re.IGNORECASE)) or any(
+        re.search(rf"\b{name}\b", source) for name in types
+    )
+
+
 def test_the_glossary_names_the_owner_of_each_term() -> None:
     rows = TERM.findall((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
-    terms = [term for term, _ in rows]
+    terms = [term for term, _, _ in rows]
     assert 0 < len(terms) <= MOST_TERMS
     assert terms == sorted(terms, key=str.lower)
     assert len(set(terms)) == len(terms)
-    for term, owner in rows:
+    for term, meaning, owner in rows:
         paths = re.findall(r"`([\w./-]+)`", owner)
         assert paths, f"{term} has no owner"
         for path in paths:
             assert (ROOT / path).is_file(), f"{term}: {path} does not exist"
+            source = (ROOT / path).read_text(encoding="utf-8")
+            assert uses(source, term, meaning), f"{path} does not use the term {term}"
 
 
 def test_pages_for_maintainers_stay_short() -> None:

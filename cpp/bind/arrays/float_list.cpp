@@ -1,5 +1,6 @@
-// Two passes: the shape by the first entry of each level, then the numbers. The first thing that
-// does not fit ends it, and the general way says what is wrong. No Python code runs meanwhile.
+// Fast conversion of nested Python lists of floats to a constant; returns null for anything else,
+// which convert.cpp then handles. Two passes: the shape by the first entry of each level, then the
+// numbers. No Python code runs meanwhile.
 
 #include "bind/arrays/float_list.h"
 

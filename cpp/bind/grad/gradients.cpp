@@ -1,4 +1,5 @@
-// The gradient surface: gradients(), rules in Python and overrides. Tapes and traces: tape.cpp.
+// Binds gradients() of lists that Python has checked, rules in Python and overrides. The checked
+// entry that the package calls is in package_calls.cpp; tapes and traces are in tape.cpp.
 
 #include <algorithm>
 

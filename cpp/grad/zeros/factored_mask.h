@@ -32,7 +32,8 @@ class FactoredMask {
   NodeRef tensor() const;
 
   // The factors that differ along `axes` of a tensor of this rank as one, null if none does; `rest`
-  // gets the others. Any of A and any of B are more than any of A and B.
+  // gets the others. any(A) and any(B) is weaker than any(A and B), so these factors are combined
+  // first.
   NodeRef differing(int64_t rank, AxisMask axes, FactoredMask* rest) const;
   // What is left where entries of a tensor of this rank are added up along `axes`, which stay with
   // length 1: a sum is a structural zero where all its terms are. Factors that differ along the

@@ -19,6 +19,25 @@ NodeRef without_axes(const NodeRef& factor, const Node* fold) {
   return reshape(factor, shape);
 }
 
+// The axes of input 0 along which its entries meet in several sums; 0: they do not.
+AxisMask mixed_axes(const Node* node) {
+  if (node->op == Op::cumulative_sum) return axis_bit(node->attr.axis);
+  if (node->op != Op::scatter_add) return 0;
+  return static_cast<AxisMask>(all_axes(node->in[1]->shape.rank) << node->attr.axis);
+}
+
+// A sum is a structural zero if all its terms are.
+NodeRef scattered(const NodeRef& factor, const Node* node) {
+  const int64_t axis = node->attr.axis;
+  const NodeRef indices(node->in[1]);
+  const int64_t count = indices->shape.rank;
+  if (!varies(factor.get(), factor->shape.rank, mixed_axes(node))) {
+    return with_ones(factor, axis, count, 1);
+  }
+  return scatter_add(widened(factor, node->in[0]->shape, axis, count), indices, axis,
+                     node->shape[axis]);
+}
+
 // Where a factor for the tangent of input 0 goes in that of `node`. Null: nowhere.
 NodeRef moved_factor(const Node* node, const NodeRef& one) {
   const Node* input = node->in[0];
@@ -43,6 +62,11 @@ NodeRef moved_factor(const Node* node, const NodeRef& one) {
       return picked(factor, input->shape, node->in[1]);
     case Op::place:
       return with_ones(factor, factor->shape.rank, 0, 1);
+    case Op::scatter_add:
+      return scattered(factor, node);
+    case Op::cumulative_sum:
+      if (factor->shape[node->attr.axis] == 1) return factor;
+      return scan(Op::cumulative_max, factor, node->attr.axis, node->attr.reversed);
     case Op::identity:
     case Op::broadcast_to:
       return one;
@@ -51,7 +75,7 @@ NodeRef moved_factor(const Node* node, const NodeRef& one) {
   }
 }
 
-// Where a node is zero but for what it was made from.
+// The mask of the entries that come from the input; the rest are structural zeros. Null: all do.
 NodeRef own_place(const Node* node) {
   const Node* input = node->in[0];
   switch (node->op) {
@@ -108,7 +132,13 @@ FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t
     }
     return out;
   }
-  for (const NodeRef& factor : nonzero.factors()) out.intersect(moved_factor(node, factor));
+  FactoredMask rest = nonzero;
+  if (const AxisMask axes = mixed_axes(node)) {
+    rest = {};
+    const NodeRef mixed = nonzero.differing(node->in[0]->shape.rank, axes, &rest);
+    if (mixed) out.intersect(moved_factor(node, mixed));
+  }
+  for (const NodeRef& factor : rest.factors()) out.intersect(moved_factor(node, factor));
   if (look) out.intersect(own_place(node));
   return out;
 }

@@ -8,7 +8,8 @@
 
 namespace pullback {
 
-// Whether entries of an input meet in sums in the result: its tangent is made numbers first.
+// Whether entries of an input meet in sums in the result. Then the structural zeros of its tangent
+// are replaced by ordinary zeros first.
 bool mixes_upwards(const Node* node);
 
 // The mask of what input k's tangent makes of the tangent of `node`, an operation that applies

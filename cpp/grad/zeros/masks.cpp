@@ -282,7 +282,7 @@ FactoredMask moved_in_composite(const Node* node, const FactoredMask& nonzero, Z
     case Composite::det:
     case Composite::logabsdet:
     case Composite::count:
-      break;  // no rule of their own
+      break;  // no rule of their own, or (linear algebra) one that mixes all entries
   }
   return {};
 }

@@ -8,7 +8,7 @@
 namespace pullback {
 namespace {
 
-// Of values that need no rounding, the result needs none.
+// If all inputs are representable in the stored dtype, so is the result.
 bool is_exact(Op op, DType dtype) {
   switch (op) {
     case Op::where:

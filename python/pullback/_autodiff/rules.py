@@ -15,7 +15,7 @@ import numpy
 
 from .. import _core
 from .._core import Rule, Tensor
-from .composites import ALIASES, PARTS, SHAPED
+from .override_names import ALIASES, PARTS, SHAPED
 
 registered: set[str] = set()  # names for messages; the core stores the rules
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._autodiff.composites import SHAPED
+from .._autodiff.override_names import SHAPED
 from .ancestry import Place, Step
 
 

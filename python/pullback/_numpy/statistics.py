@@ -206,6 +206,8 @@ def std(
 
 
 def deviation_of(v: Tensor, result: DType) -> Tensor:
+    """Return sqrt(v) with gradient 0 where `v` is 0: the double `where` keeps the infinite slope
+    out."""
     flat = _core.equal(v, 0)
     return _core.cast(_core.where(flat, 0, _core.sqrt(_core.where(flat, 1, v))), result)
 

@@ -27,8 +27,9 @@ class ProfileStep(NamedTuple):
     ----------
     kind : str
         Kind of the step: "tiles" (elementwise operations and reductions), "gemm" (a matrix
-        product), "layout", "gather", "scatter_add", "argmax", "random", "iota", "scan", "sort",
-        "search" or "host" (a callback). A step in the body of a loop counts once for all
+        product), "convolution", "pool", "layout" (a copy), "gather", "scatter_add", "argmax",
+        "random", "iota", "scan", "sort", "search", "library" (linear algebra, a Fourier transform
+        or attention) or "host" (a callback). A step in the body of a loop counts once for all
         iterations.
     source : str
         The most prominent operation of the program in the step.

@@ -1,7 +1,7 @@
-"""Public functions that are not operations of the core, for overrides and their messages.
+"""Names of public functions that are not operations or composites of the core, for overrides.
 
-ALIASES have another name in the core, PARTS consist of several operations, and SHAPED define their
-own gradient.
+ALIASES have another name in the core. PARTS are Python functions of several operations, without a
+node and a rule of their own. SHAPED define their own gradient.
 """
 
 # Names of public functions that the core knows under another name.
