@@ -82,7 +82,8 @@ class Op:
 def place(fn: Any) -> str:
     """Return the name of a function and its location: `clip (train.py:12)`.
 
-    Wrappers, such as decorators of this library, are skipped.
+    Wrappers, such as decorators of this library, are skipped. A function of this library has its
+    public name alone: `pb.sin`.
     """
     for _ in range(64):  # a limit for objects that wrap themselves
         inner = fn.func if isinstance(fn, partial) else getattr(fn, "__wrapped__", None)
@@ -90,6 +91,9 @@ def place(fn: Any) -> str:
             break
         fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
+    module = str(getattr(fn, "__module__", None))
+    if module.partition(".")[0] == "pullback":
+        return name if "._" in module else f"pb{module.removeprefix('pullback')}.{name}"
     code = getattr(fn, "__code__", None)
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
 

@@ -179,6 +179,9 @@ def test_the_place_is_that_of_the_users_function():
         pb.custom_gradient(functools.partial(mine)),
     ):
         assert place(wrapped) == plain
+    assert place(pb.sin) == place(pb.grad(pb.sin)) == "pb.sin"
+    assert place(pb.linalg.solve) == "pb.linalg.solve"
+    assert place(pb.ones(2).sum) == "pb.sum" and place(pb.stats.norm.pdf) == "Continuous.pdf"
     assert place(Mock()) == "Mock"
     assert place(call)  # every attribute of it is another of its kind
 
