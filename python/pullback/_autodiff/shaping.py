@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import floating
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._base.pytree import flatten, leaf_paths, leaves_like, unflatten
 from .._core import Rule, Tensor, Variable
 from .._typing import TensorLike
@@ -208,12 +209,7 @@ def clip_gradient(
         raise ValueError(f"clip_gradient: by must be one of 'value', 'norm'; got {_core.shown(by)}")
     x = floating(x, "clip_gradient")
     bound = _core.maximum(_fitting(limit, x, "clip_gradient: limit"), 0)
-    if isinstance(limit, (int, float, np.ndarray, np.generic)) and not np.all(
-        np.asarray(limit) >= 0
-    ):
-        raise ValueError(
-            f"clip_gradient: expected a non-negative number for limit, got {_core.shown(limit)}"
-        )
+    check_domain(limit, NON_NEGATIVE, "clip_gradient", "limit")
     if by == "value":
         return _shaped(x, lambda upstream: _core.clip(upstream, -bound, bound), "clip_gradient")
     if bound.shape != ():
