@@ -10,14 +10,14 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import axes_of, integer, is_integer
+from .._base.domains import NON_NEGATIVE, PROBABILITY
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
 from ._parameters import (
     Sequential,
-    at_least,
     drawn_shape,
     float_dtype,
-    probability,
+    in_domain,
     real,
     shape_of,
     valid,
@@ -126,7 +126,7 @@ class Discrete(Sequential):
         >>> bool(pb.any(x)), bool(pb.all(x))
         (True, False)
         """
-        share = probability(p, "bernoulli")
+        share = in_domain(p, PROBABILITY, "bernoulli", "p")
         u = self._uniform(drawn_shape(shape, "bernoulli", share), "float64")
         drawn = _core.cast(_core.less(u, share), dtype)
         if isinstance(share, Tensor) and drawn.dtype.kind == "f":
@@ -203,7 +203,7 @@ class Discrete(Sequential):
         >>> pb.random.poisson([0.0, 4.0, 1e9]).shape
         (3,)
         """
-        mean = at_least(lam, 0, "poisson", "lam")
+        mean = in_domain(lam, NON_NEGATIVE, "poisson", "lam")
         if not isinstance(mean, Tensor) and mean > 9.2e18:
             raise ValueError(f"poisson: expected a number <= 9.2e18 for lam, got {mean!r}")
         size = drawn_shape(shape, "poisson", mean)
@@ -256,7 +256,10 @@ class Discrete(Sequential):
         >>> pb.random.binomial(10, [0.0, 1.0])
         Tensor([ 0, 10], dtype=int64)
         """
-        count, share = at_least(n, 0, "binomial", "n"), probability(p, "binomial")
+        count, share = (
+            in_domain(n, NON_NEGATIVE, "binomial", "n"),
+            in_domain(p, PROBABILITY, "binomial", "p"),
+        )
         if isinstance(count, float) and not count.is_integer():
             raise ValueError(f"binomial: expected an integer for n, got {count!r}")
         size = drawn_shape(shape, "binomial", count, share)
