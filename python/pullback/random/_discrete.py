@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex, cast
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, integer, is_integer
+from .._base.checks import axes_of, flag, integer, is_integer
 from .._base.domains import NON_NEGATIVE, PROBABILITY
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
@@ -66,7 +66,7 @@ class Discrete(Sequential):
             If the interval is empty, if `dtype` cannot represent its ends, or the shapes do not
             broadcast. An empty interval of tensors gives `low`.
         TypeError
-            If `low` or `high` is not an integer.
+            If `low` or `high` is not an integer, or `endpoint` is not a bool.
 
         Examples
         --------
@@ -74,6 +74,7 @@ class Discrete(Sequential):
         >>> int(pb.min(x)), int(pb.max(x))
         (1, 6)
         """
+        endpoint = flag(endpoint, "integers", "endpoint")
         first, end = (0, low) if high is None else (low, high)
         given = [_integral(p, "integers") for p in (first, end)]
         if not any(isinstance(p, (Tensor, Variable)) for p in (first, end)):
@@ -363,7 +364,7 @@ class Discrete(Sequential):
             another length than the axis, is negative or does not sum to 1. If `axis` is out of
             range.
         TypeError
-            If `p` is complex.
+            If `p` is complex or `replace` is not a bool.
 
         References
         ----------
@@ -376,6 +377,7 @@ class Discrete(Sequential):
         (2,)
         """
         who = "choice"
+        replace = flag(replace, who, "replace")
         things = None if is_integer(a) else _core.constant(a, who=who)
         if things is not None and things.ndim == 0:
             raise ValueError(f"{who}: expected an integer or an array for a, got {_core.shown(a)}")
