@@ -14,7 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import _core
-from .._base.checks import floating
+from .._base.checks import counted, floating
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._base.pytree import flatten, leaf_paths, leaves_like, unflatten
 from .._core import Rule, Tensor, Variable
@@ -413,8 +413,8 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
             others = _tensors_among(args, len(leaves))
             if len(others) != len(leaves):
                 raise ValueError(
-                    f"{who}: expected {len(others)} results from {place(f)}, one for each tensor "
-                    f"among its positional arguments, got {len(leaves)}"
+                    f"{who}: expected {counted(len(others), 'result')} from {place(f)}, one for "
+                    f"each tensor among its positional arguments, got {len(leaves)}"
                 )
         else:
             others = leaves_like(result, g(*args, **kwargs), said)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._base.checks import flag
+from .._base.checks import counted, flag
 from .._base.domains import INSIDE, NON_NEGATIVE, POSITIVE, check_numbers
 from .._core import Tensor, Variable
 
@@ -354,8 +354,8 @@ class Piecewise(_Schedule):
                 )
         if len(values) != len(boundaries) + 1:
             raise ValueError(
-                f"Piecewise: expected {len(boundaries) + 1} values for {len(boundaries)} "
-                f"boundaries, got {len(values)}"
+                f"Piecewise: expected {counted(len(boundaries) + 1, 'value')} for "
+                f"{counted(len(boundaries), 'boundary')}, got {len(values)}"
             )
         for i, boundary in enumerate(boundaries):
             check_numbers("Piecewise", NON_NEGATIVE, **{f"boundaries[{i}]": boundary})

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex, cast
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, flag, integer, is_integer
+from .._base.checks import axes_of, counted, flag, integer, is_integer
 from .._base.domains import NON_NEGATIVE, PROBABILITY
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
@@ -390,14 +390,15 @@ class Discrete(Sequential):
         share = None if p is None else _probabilities(p, count)
         if not replace and wanted > count:
             raise ValueError(
-                f"{who}: expected at most {count} draws without replacement, got {wanted}"
+                f"{who}: expected at most {counted(count, 'draw')} without replacement, got "
+                f"{wanted}"
             )
         if not replace and share is not None and not isinstance(p, Tensor):
             possible = int(np.count_nonzero(np.asarray(p)))
             if wanted > possible:
                 raise ValueError(
-                    f"{who}: expected at most {possible} draws without replacement, the entries "
-                    f"with a probability, got {wanted}"
+                    f"{who}: expected at most {counted(possible, 'draw')} without replacement, the "
+                    f"entries with a probability, got {wanted}"
                 )
         if replace:
             if share is None:

@@ -34,18 +34,18 @@ def test_wrong_count():
     rule_error(
         ValueError,
         lambda x, w: (x * 1, lambda g: (g, g)),
-        "expected 1 gradients for its arguments, got 2",
+        "expected 1 gradient for its arguments, got 2",
         "faulty",
     )
     rule_error(
         ValueError,
         lambda x, w: (x * 1, lambda g: ()),
-        "expected 1 gradients for its arguments, got 0",
+        "expected 1 gradient for its arguments, got 0",
     )
     rule_error(
         ValueError,
         lambda x, w: (x * w, lambda g, variables: (g, [])),
-        "expected 1 gradients for its variables, got 0",
+        "expected 1 gradient for its variables, got 0",
     )
     rule_error(ValueError, lambda x, w: (x * w, lambda g, variables: g), "pair")
 

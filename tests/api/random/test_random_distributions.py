@@ -171,7 +171,7 @@ def test_integers_of_all_ranges() -> None:
 
 
 def test_choice_of_what_has_no_probability() -> None:
-    with pytest.raises(ValueError, match=r"at most 1 draws .* with a probability, got 2"):
+    with pytest.raises(ValueError, match=r"at most 1 draw .* with a probability, got 2"):
         pb.random.choice(3, 2, replace=False, p=[1.0, 0.0, 0.0])
     drawn = pb.random.choice(4, 2, replace=False, p=[0.5, 0.0, 0.5, 0.0]).numpy()
     assert sorted(drawn.tolist()) == [0, 2]
