@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from os import sep
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -16,6 +18,8 @@ import numpy
 from .. import _core
 from .._core import Rule, Tensor
 from .composites import ALIASES, PARTS, SHAPED
+
+_FOLDER = str(Path(__file__).parents[1]) + sep
 
 registered: set[str] = set()  # names for messages; the core stores the rules
 
@@ -91,11 +95,12 @@ def place(fn: Any) -> str:
             break
         fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
-    module = str(getattr(fn, "__module__", None))
-    if module.partition(".")[0] == "pullback":
-        return name if "._" in module else f"pb{module.removeprefix('pullback')}.{name}"
     code = getattr(fn, "__code__", None)
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+    if code and not str(code.co_filename).startswith(_FOLDER):
+        return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    module = str(getattr(fn, "__module__", None))
+    public = module.partition(".")[0] == "pullback" and "._" not in module
+    return f"pb{module.removeprefix('pullback')}.{name}" if public else str(name)
 
 
 def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
