@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/callback.h"
+#include "base/counted.h"
 #include "base/error.h"
 
 namespace pullback {
@@ -48,7 +49,7 @@ void raise(const Plan& plan, const Status& status) {
     case Problem::IndexOutOfRange:
       if (op == Op::pick || op == Op::place) {  // only the labels of a loss pick
         fail_run(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
-                 " is out of range for ", status.bound, " classes");
+                 " is out of range for ", counted(status.bound, "class", "classes"));
       }
       fail_run(ErrorKind::Index, who, ": index ", status.detail,
                " is out of range for an axis of length ", status.bound);

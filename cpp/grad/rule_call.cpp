@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "ops/composite.h"
 #include "ops/ops.h"
@@ -69,8 +70,8 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
   }
   if (out.size() != exit.inputs.size()) {
     fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
-         static_cast<int64_t>(out.size()), " gradients for ",
-         static_cast<int64_t>(exit.inputs.size()), " inputs");
+         counted(static_cast<int64_t>(out.size()), "gradient", "gradients"), " for ",
+         counted(static_cast<int64_t>(exit.inputs.size()), "input", "inputs"));
   }
   for (size_t k = 0; k < out.size(); ++k) {
     if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);

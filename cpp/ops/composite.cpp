@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "graph/make.h"
 #include "ops/expr.h"
@@ -302,7 +303,8 @@ NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& label
   }
   const int64_t classes = logits->shape[logits->shape.rank - 1];
   if (const auto bad = known_outside(labels, 0, classes)) {
-    fail(ErrorKind::Index, who, ": label ", *bad, " is out of range for ", classes, " classes");
+    fail(ErrorKind::Index, who, ": label ", *bad, " is out of range for ",
+         counted(classes, "class", "classes"));
   }
   if (is_half(logits)) {
     return cast(sparse_softmax_cross_entropy(cast(logits, widened(logits->dtype)), labels),

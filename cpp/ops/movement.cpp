@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "graph/make.h"
 
@@ -45,13 +46,14 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
   const int64_t size = x->shape.size();
   if (unknown >= 0) {
     if (known == 0 || size % known != 0) {
-      fail(ErrorKind::Value, who, ": cannot fit ", size, " elements of shape ", x->shape,
-           " into shape ", wish);
+      fail(ErrorKind::Value, who, ": cannot fit ", counted(size, "element", "elements"),
+           " of shape ", x->shape, " into shape ", wish);
     }
     shape[unknown] = size / known;
   } else if (known != size) {
-    fail(ErrorKind::Value, who, ": cannot turn shape ", x->shape, " (", size,
-         " elements) into shape ", shape, " (", known, " elements)");
+    fail(ErrorKind::Value, who, ": cannot turn shape ", x->shape, " (",
+         counted(size, "element", "elements"), ") into shape ", shape, " (",
+         counted(known, "element", "elements"), ")");
   }
   if (shape == x->shape) return x;
   return unary(Op::reshape, x, shape, {}, who);
@@ -72,8 +74,9 @@ NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
     std::iota(order->rbegin(), order->rend(), 0);
   }
   if (static_cast<int64_t>(order->size()) != rank) {
-    fail(ErrorKind::Value, "transpose: ", static_cast<int64_t>(order->size()),
-         " axes given for a tensor of rank ", rank);
+    fail(ErrorKind::Value,
+         "transpose: ", counted(static_cast<int64_t>(order->size()), "axis", "axes"),
+         " given for a tensor of rank ", rank);
   }
   Attr attr;
   Shape shape;

@@ -130,7 +130,7 @@ WRONG = {
     "multivariate_normal.entropy: expected a vector for mean": lambda: (
         pb.stats.multivariate_normal.entropy(0.5)
     ),
-    "AdagradDA: expected a number > 0 for initial": lambda: pb.optimizers.AdagradDA(0.1, "same"),
+    "AdagradDA: expected a number for initial_acc": lambda: pb.optimizers.AdagradDA(0.1, "same"),
     "histogram: range": lambda: pb.histogram([1.0, 2.0], range=1.0),
     "derivative: n": lambda: pb.derivative(pb.sin, None),
     "categorical: axis": lambda: pb.random.categorical([1.0, 2.0], axis=()),

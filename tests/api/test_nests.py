@@ -122,7 +122,7 @@ def test_targets_and_their_weights(parameters):
 @pytest.mark.parametrize(
     ("seeds", "words"),
     [
-        ({"layers": []}, ["['layers']", "expected 1 entries, got 0"]),
+        ({"layers": []}, ["['layers']", "expected 1 entry, got 0"]),
         ({"layer": [1.0]}, ["keys", "'layers'", "'layer'"]),
         ([1.0, 2.0, 3.0], ["keys", "'layers'"]),
         ({"layers": [Pair(1.0, 1.0)]}, ["Layer", "1.0"]),

@@ -397,3 +397,27 @@ def test_products_with_tangents_are_as_with_cotangents(name: str) -> None:
     found = np.stack(by_columns, 1)
     np.testing.assert_allclose(found, np.stack(by_rows), rtol=1e-14)
     assert np.isfinite(found).all()
+
+
+def test_the_limit_in_sums_of_products() -> None:
+    """The last paragraph on structural zeros in docs/conventions.md."""
+    x, w = np.ones((2, 2)), np.array([[1.0, INF], [2.0, 3.0]])
+    columns, rows = np.array([[True, False]]), np.array([[False], [True]])
+    full, taps = np.broadcast_to(columns, (2, 2)).copy(), np.array([INF, 1.0]).reshape(2, 1, 1)
+    cases = [
+        (lambda x: pb.where(columns, x @ w, 0), [[1, 2], [1, 2]]),
+        (lambda x: pb.where(columns, pb.einsum("ij,jk->ik", x, w), 0), [[1, 2], [1, 2]]),
+        (lambda x: pb.where(rows, x @ w, 0), [[0, 0], [INF, 5]]),
+        (lambda x: pb.where(False, x @ w, 0), [[0, 0], [0, 0]]),
+        (lambda x: pb.where(full, x @ pb.abs(w), 0), [[np.nan, 2], [np.nan, 2]]),
+        (lambda x: pb.where(full, x @ w, 0), [[np.nan, 2], [np.nan, 2]]),
+        (lambda x: pb.where(columns | rows, x @ w, 0), [[np.nan, 2], [INF, 5]]),
+        (lambda x: pb.where(rows, pb.nn.conv1d(x[..., None], taps)[..., 0], 0),
+         [[np.nan, np.nan], [INF, np.nan]]),
+    ]  # fmt: skip
+    for k, (f, expected) in enumerate(cases):
+        np.testing.assert_array_equal(first(f, x)[0], expected, err_msg=str(k))
+    (_, slope) = first(lambda x, w: pb.where(full, x @ pb.abs(w), 0), x, w)
+    np.testing.assert_array_equal(slope, [[2, 0], [2, 0]])
+    (slope, _) = first(lambda x, w: pb.where(full, x @ pb.abs(w), 0), x, w)
+    np.testing.assert_array_equal(slope, [[1, 2], [1, 2]])

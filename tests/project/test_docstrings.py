@@ -35,6 +35,14 @@ def test_errors_have_a_condition():
     check.done()
 
 
+def test_lines_fit_a_terminal():
+    check = Check()
+    for name, thing in documented().items():
+        for line in text_of(thing).splitlines():
+            check.that(len(line) <= 100, f"{name}: {line!r}")
+    check.done()
+
+
 def test_the_patterns():
     assert OPENING.match("Whether all hold.") and OPENING.match("Scaled down to a norm.")
     assert not OPENING.match("Return the sum.")

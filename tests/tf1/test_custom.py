@@ -202,7 +202,7 @@ def test_wrong_number_of_variable_gradients():
     def f(x):
         return v * x, lambda d, variables: (d, [])
 
-    with pytest.raises(ValueError, match="expected 1 gradients for its variables, got 0"):
+    with pytest.raises(ValueError, match="expected 1 gradient for its variables, got 0"):
         tf.gradients(f(tf.constant(1.0)), v)
 
 

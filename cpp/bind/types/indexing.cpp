@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "bind/arrays/convert.h"
 #include "bind/common/trace_checks.h"
 #include "graph/variable.h"
@@ -69,8 +70,8 @@ struct Indexing {
       }
     }
     if (consumed > shape.rank) {
-      fail(ErrorKind::Index, "index: ", consumed, " indices for a tensor of rank ", shape.rank,
-           " (shape ", shape, ")");
+      fail(ErrorKind::Index, "index: ", counted(consumed, "index", "indices"),
+           " for a tensor of rank ", shape.rank, " (shape ", shape, ")");
     }
     if (!ellipsis) entries.push_back(Py_Ellipsis);
     int64_t axis = 0;

@@ -234,8 +234,8 @@ Functions such as `constant` and all operations create tensors. An operation che
 dtypes at once; its value is computed when it is read, for example by `numpy()`.
 
 Operators between NumPy arrays and tensors return tensors. A NumPy function reads the value of a
-tensor that is not tracked, and raises a TypeError if a tracked tensor would lose its gradient. NumPy
-ufuncs other than those of operators always raise a TypeError.
+tensor that is not tracked, and raises a TypeError if a tracked tensor would lose its gradient.
+NumPy ufuncs other than those of operators always raise a TypeError.
 
 Examples
 --------

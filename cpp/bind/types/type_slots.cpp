@@ -391,8 +391,8 @@ PyGetSetDef shared_attributes[] = {
     {"at", get_at, nullptr,
      R"(Return an indexer for updates of entries.
 
-`x.at[index]` has the methods `get()`, `set(value)`, `add(value)`, `multiply(value)`, `min(value)` and
-`max(value)`. They return a tensor and do not modify `x`.
+`x.at[index]` has the methods `get()`, `set(value)`, `add(value)`, `multiply(value)`, `min(value)`
+and `max(value)`. They return a tensor and do not modify `x`.
 )",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

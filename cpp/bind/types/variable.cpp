@@ -217,7 +217,7 @@ Add to the value of the variable.
 Parameters
 ----------
 value : array_like
-    Tensor with the dtype of the variable, whose shape broadcasts to its shape. Python numbers take its dtype.
+    Tensor of the dtype of the variable, or a Python number; the shape broadcasts to its shape.
 
 Returns
 -------
@@ -248,7 +248,7 @@ Subtract from the value of the variable.
 Parameters
 ----------
 value : array_like
-    Tensor with the dtype of the variable, whose shape broadcasts to its shape. Python numbers take its dtype.
+    Tensor of the dtype of the variable, or a Python number; the shape broadcasts to its shape.
 
 Returns
 -------

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._base.checks import counted
 from .._core import Tensor, Variable
 from .custom import custom_gradient
 from .rules import place
@@ -265,7 +266,7 @@ class _Checked:
             return self._array(answer, self.types[0], "")
         if not isinstance(answer, (tuple, list)) or len(answer) != len(self.types):
             raise ValueError(
-                f"{WHO}: {place(self.f)}: expected {len(self.types)} results, "
+                f"{WHO}: {place(self.f)}: expected {counted(len(self.types), 'result')}, "
                 f"got {len(answer) if isinstance(answer, (tuple, list)) else _core.shown(answer)}"
             )
         pairs = zip(answer, self.types, strict=True)

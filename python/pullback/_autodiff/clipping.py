@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import floating
+from .._base.domains import NON_NEGATIVE, as_python, check_domain
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor
 from .._numpy.euclidean import euclidean_norm, norm_of_all
@@ -29,8 +30,9 @@ Nest = TypeVar("Nest")
 def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike) -> Tensor:
     """Limit the elements of a tensor to an interval.
 
-    If the bounds cross, the upper bound applies. NaN remains. The gradient with respect to `x` is 1
-    inside and at the bounds. Outside it is 0, and the bound that applies receives the gradient.
+    If the bounds are tensors and cross, the upper bound applies. NaN remains. The gradient with
+    respect to `x` is 1 inside and at the bounds. Outside it is 0, and the bound that applies
+    receives the gradient.
 
     Parameters
     ----------
@@ -48,7 +50,7 @@ def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
     Raises
     ------
     ValueError
-        If `x` would have to broadcast to the shape of a bound.
+        If the bounds are numbers and cross, or `x` would have to broadcast to the shape of a bound.
     TypeError
         If the promoted dtype of `x` and the bounds is not the dtype of `x`, or an argument is
         complex.
@@ -59,6 +61,12 @@ def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
     x = _core.constant(x, who="clip_by_value")
+    low, high = as_python(clip_value_min), as_python(clip_value_max)
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low > high:
+        raise ValueError(
+            "clip_by_value: expected clip_value_min <= clip_value_max, got "
+            f"{low!r} and {high!r}; exchange them"
+        )
     out = _core.clip(x, clip_value_min, clip_value_max)
     if out.dtype != x.dtype:
         raise TypeError(
@@ -88,9 +96,9 @@ def clip_by_norm(
     x : array_like, floating
         Tensor to clip, of any shape.
     clip_norm : array_like, real
-        Maximum of the norm. A negative value counts as 0, and an infinite value clips nothing. With
-        `axis` there may be a value for each norm: the shape broadcasts to the shape of `x` with
-        these axes of size 1.
+        Maximum of the norm, at least 0. An infinite value clips nothing; a negative tensor counts
+        as 0, because its value is not evaluated. With `axis` there may be a value for each norm:
+        the shape broadcasts to the shape of `x` with these axes of size 1.
     axis : int or tuple of int, optional
         Axes of the norm. Default: all axes.
     mode : {"nan", "zero", "raise"}, optional
@@ -109,7 +117,8 @@ def clip_by_norm(
     TypeError
         If `x` is not floating.
     ValueError
-        If `clip_norm` has an invalid shape, `axis` is out of range, or `mode` is unknown.
+        If `clip_norm` is a negative number or array, or has an invalid shape, `axis` is out of
+        range, or `mode` is unknown.
     FloatingPointError
         If `mode` is "raise" and a norm is not finite.
 
@@ -121,6 +130,7 @@ def clip_by_norm(
     Tensor([0., 0.], dtype=float32)
     """
     _check_mode(mode, "clip_by_norm")
+    check_domain(clip_norm, NON_NEGATIVE, "clip_by_norm", "clip_norm")
     x = floating(x, "clip_by_norm")
     norm = euclidean_norm(x, axis, True)
     bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
@@ -195,8 +205,8 @@ def clip_by_global_norm(
         List, or any nesting of dicts, lists, tuples and dataclasses. All tensors have one dtype.
         None is skipped.
     clip_norm : array_like, real
-        Maximum of the global norm, a scalar. A negative value counts as 0, and an infinite value
-        clips nothing.
+        Maximum of the global norm, a scalar of at least 0. An infinite value clips nothing; a
+        negative tensor counts as 0, because its value is not evaluated.
     use_norm : array_like, real, optional
         Global norm, a scalar, if it is known. Default: `global_norm(tensors)`.
     mode : {"nan", "zero", "raise"}, optional
@@ -217,7 +227,8 @@ def clip_by_global_norm(
         If `tensors` is a single tensor, a leaf is not floating, or the dtypes differ. The message
         names the leaves.
     ValueError
-        If `clip_norm` or `use_norm` is not a scalar, or `mode` is unknown.
+        If `clip_norm` is a negative number, `clip_norm` or `use_norm` is not a scalar, or `mode` is
+        unknown.
     FloatingPointError
         If `mode` is "raise" and a norm is not finite.
 
@@ -232,6 +243,7 @@ def clip_by_global_norm(
     ([Tensor([1.5, 2. ], dtype=float32), Tensor(6., dtype=float32)], Tensor(13., dtype=float32))
     """
     _check_mode(mode, "clip_by_global_norm")
+    check_domain(clip_norm, NON_NEGATIVE, "clip_by_global_norm", "clip_norm")
     entries, structure = _checked(tensors, "clip_by_global_norm")
     if use_norm is None:
         norm = _norm_of(entries)

@@ -14,6 +14,7 @@ from weakref import ref
 import numpy as np
 
 from .. import _core
+from .._base.checks import flag
 from .._base.pytree import flatten, unflatten
 from .._base.settings import check_verification
 from .._core import Rule, Tensor, Variable
@@ -127,9 +128,9 @@ def custom_gradient(
     Raises
     ------
     TypeError
-        If `f`, `jvp` or `second` is not callable. At the call: if `f` does not return a pair with a
-        callable rule. When a gradient passes: if the rule returns another dtype. The message names
-        the rule.
+        If `f`, `jvp` or `second` is not callable, or `intentional` is not a bool. At the call: if
+        `f` does not return a pair with a callable rule. When a gradient passes: if the rule returns
+        another dtype. The message names the rule.
     ValueError
         If `verify` is invalid. When a gradient passes: if the rule returns another number of
         gradients or another shape, or if `jvp` is not linear in the tangents.
@@ -157,6 +158,7 @@ def custom_gradient(
     >>> pb.gradients(cube(x), x)
     [Tensor(12., dtype=float32)]
     """
+    intentional = flag(intentional, "custom_gradient", "intentional")
     options = {"jvp": jvp, "second": second, "verify": verify, "intentional": intentional}
     if f is None:
         return partial(custom_gradient, **options)

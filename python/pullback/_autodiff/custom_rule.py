@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._base.checks import counted
 from .._base.pytree import flatten
 from .._core import Tensor, Variable
 from .rules import as_cotangents, place
@@ -145,8 +146,8 @@ class CustomRule:
             return []
         if len(answers) != expected:
             raise ValueError(
-                f"{self.name()}: expected {expected} gradients for its {what}, got {len(answers)}; "
-                "return one for each tensor and variable, in order"
+                f"{self.name()}: expected {counted(expected, 'gradient')} for its {what}, got "
+                f"{len(answers)}; return one for each tensor and variable, in order"
             )
         return list(answers)
 
@@ -240,7 +241,8 @@ class RuleWithSecond:
             entries = flatten(part)[0]
             if len(entries) != len(asked):
                 raise ValueError(
-                    f"{who}: expected {len(asked)} gradients for the {what}, got {len(entries)}"
+                    f"{who}: expected {counted(len(asked), 'gradient')} for the {what}, got "
+                    f"{len(entries)}"
                 )
             out += entries
         return out

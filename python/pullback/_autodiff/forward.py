@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import _core
+from .._base.checks import counted
 from .._base.pytree import flatten, leaves_like, unflatten, written_behind
 from .._core import Tape, Tensor, Variable
 from .function import inlined_functions
@@ -453,7 +454,8 @@ class Opened:
 def _check_count(tangents: Any, primals: Any, who: str) -> None:
     if len(tangents) != len(primals):
         raise ValueError(
-            f"{who}: expected {len(primals)} tangents, one for each primal, got {len(tangents)}"
+            f"{who}: expected {counted(len(primals), 'tangent')}, one for each primal, got "
+            f"{len(tangents)}"
         )
 
 

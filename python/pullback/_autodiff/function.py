@@ -12,6 +12,7 @@ from operator import index
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .. import _core
+from .._base.checks import counted
 from .._typing import Function
 from .rules import place
 
@@ -197,7 +198,7 @@ def _static(f: Any, argnums: Any, argnames: Any) -> tuple[list[int], list[str]]:
         if number < -count or (number >= count and not open_ended):
             raise ValueError(
                 f"function: expected {-count} to {count - 1} for static_argnums of {place(f)}, "
-                f"which has {count} positional arguments, got {number}"
+                f"which has {counted(count, 'positional argument')}, got {number}"
             )
     known = {p.name: p for p in parameters}
     for name in names:

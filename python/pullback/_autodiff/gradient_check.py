@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._base.domains import NON_NEGATIVE, check_numbers
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor, Variable
 from .finite_differences import Difference, derivative
@@ -60,10 +61,10 @@ def check_gradients(
     Raises
     ------
     TypeError
-        If `f` is not callable.
+        If `f` is not callable, or `rtol` or `atol` is not a number.
     ValueError
-        If `order` is invalid, if `f` returns another value when called again, if its values are not
-        finite, or if no argument or no result is floating.
+        If `order` is invalid, if `rtol` or `atol` is negative, if `f` returns another value when
+        called again, if its values are not finite, or if no argument or no result is floating.
     pullback.testing.GradientError
         If a gradient is wrong. It is an AssertionError; the message contains the numbers, the
         argument and the entry.
@@ -80,6 +81,7 @@ def check_gradients(
         raise TypeError(f"check_gradients: expected a function for f, got {_core.shown(f)}")
     if order not in (1, 2):
         raise ValueError(f"check_gradients: order must be one of 1, 2; got {_core.shown(order)}")
+    check_numbers("check_gradients", NON_NEGATIVE, rtol=rtol, atol=atol)
     who = f"check_gradients: {place(f)}"
     check = _Check(f, args, [str(i) for i in range(len(args))], rtol, atol, who)
     check.compare(check.value, check.gradient(check.at), "derivative")

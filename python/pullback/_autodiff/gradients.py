@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._base import last_query, settings
+from .._base.checks import flag
 from .._base.pytree import flatten, leaves_like
 from .._core import Rule, Tensor, Variable
 from .._typing import TensorLike
@@ -254,7 +255,7 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     Raises
     ------
     TypeError
-        If `name` is not a string, or if the decorated object is not callable.
+        If `name` is not a string, `replace` is not a bool, or the decorated object is not callable.
     ValueError
         If `name` is empty.
     KeyError
@@ -281,6 +282,7 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
         raise TypeError(f"register_gradient: expected a string for name, got {_core.shown(name)}")
     if not name:
         raise ValueError("register_gradient: expected a non-empty string for name, got ''")
+    replace = flag(replace, "register_gradient", "replace")
     known = operation(name)
     # A straight-through rule is often registered under this name, which is also a function.
     if known is None and name != "hard_tanh" and (why := without_gradient(name)):

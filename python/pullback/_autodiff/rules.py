@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from os import sep
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -16,6 +18,8 @@ import numpy
 from .. import _core
 from .._core import Rule, Tensor
 from .override_names import ALIASES, PARTS, SHAPED
+
+_FOLDER = str(Path(__file__).parents[1]) + sep
 
 registered: set[str] = set()  # names for messages; the core stores the rules
 
@@ -82,7 +86,8 @@ class Op:
 def place(fn: Any) -> str:
     """Return the name of a function and its location: `clip (train.py:12)`.
 
-    Wrappers, such as decorators of this library, are skipped.
+    Wrappers, such as decorators of this library, are skipped. A function of this library has its
+    public name alone: `pb.sin`.
     """
     for _ in range(64):  # a limit for objects that wrap themselves
         inner = fn.func if isinstance(fn, partial) else getattr(fn, "__wrapped__", None)
@@ -91,7 +96,11 @@ def place(fn: Any) -> str:
         fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
     code = getattr(fn, "__code__", None)
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+    if code and not str(code.co_filename).startswith(_FOLDER):
+        return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    module = str(getattr(fn, "__module__", None))
+    public = module.partition(".")[0] == "pullback" and "._" not in module
+    return f"pb{module.removeprefix('pullback')}.{name}" if public else str(name)
 
 
 def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:

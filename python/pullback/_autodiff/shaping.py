@@ -14,7 +14,8 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import _core
-from .._base.checks import floating
+from .._base.checks import counted, floating
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._base.pytree import flatten, leaf_paths, leaves_like, unflatten
 from .._core import Rule, Tensor, Variable
 from .._typing import TensorLike
@@ -208,12 +209,7 @@ def clip_gradient(
         raise ValueError(f"clip_gradient: by must be one of 'value', 'norm'; got {_core.shown(by)}")
     x = floating(x, "clip_gradient")
     bound = _core.maximum(_fitting(limit, x, "clip_gradient: limit"), 0)
-    if isinstance(limit, (int, float, np.ndarray, np.generic)) and not np.all(
-        np.asarray(limit) >= 0
-    ):
-        raise ValueError(
-            f"clip_gradient: expected a non-negative number for limit, got {_core.shown(limit)}"
-        )
+    check_domain(limit, NON_NEGATIVE, "clip_gradient", "limit")
     if by == "value":
         return _shaped(x, lambda upstream: _core.clip(upstream, -bound, bound), "clip_gradient")
     if bound.shape != ():
@@ -417,8 +413,8 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
             others = _tensors_among(args, len(leaves))
             if len(others) != len(leaves):
                 raise ValueError(
-                    f"{who}: expected {len(others)} results from {place(f)}, one for each tensor "
-                    f"among its positional arguments, got {len(leaves)}"
+                    f"{who}: expected {counted(len(others), 'result')} from {place(f)}, one for "
+                    f"each tensor among its positional arguments, got {len(leaves)}"
                 )
         else:
             others = leaves_like(result, g(*args, **kwargs), said)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _core
-from .._base.checks import integer
+from .._base.checks import counted, integer
 from .._base.pytree import flatten, leaves_like, unflatten
 from .._core import Tensor
 from .forward import Opened, like
@@ -243,8 +243,8 @@ def _order(primals: Sequence[Any], series: Any) -> int:
             )
         if len(own) != len(series[0]):
             raise ValueError(
-                f"jet: expected {len(series[0])} derivatives for series[{i}], as for series[0], "
-                f"got {len(own)}; fill with 0 or None"
+                f"jet: expected {counted(len(series[0]), 'derivative')} for series[{i}], as for "
+                f"series[0], got {len(own)}; fill with 0 or None"
             )
     if not series or not series[0]:
         raise ValueError("jet: expected at least one derivative for series, got none")

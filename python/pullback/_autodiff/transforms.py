@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.checks import flag
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
@@ -55,9 +56,9 @@ def value_and_grad(
     Raises
     ------
     TypeError
-        If `f` is not callable or `argnums` is not made of integers. At the call: if an argument is
-        missing or is not floating, if the result is not a real floating tensor, or if `f` does not
-        return a pair although `has_aux` is True.
+        If `f` is not callable, `argnums` is not made of integers or `has_aux` is not a bool. At the
+        call: if an argument is missing or is not floating, if the result is not a real floating
+        tensor, or if `f` does not return a pair although `has_aux` is True.
     ValueError
         At the call: if the result does not have shape (), or if `argnums` names an argument twice.
 
@@ -102,9 +103,9 @@ def grad(
     Raises
     ------
     TypeError
-        If `f` is not callable or `argnums` is not made of integers. At the call: if an argument is
-        missing or is not floating, if the result is not a real floating tensor, or if `f` does not
-        return a pair although `has_aux` is True.
+        If `f` is not callable, `argnums` is not made of integers or `has_aux` is not a bool. At the
+        call: if an argument is missing or is not floating, if the result is not a real floating
+        tensor, or if `f` does not return a pair although `has_aux` is True.
     ValueError
         At the call: if the result does not have shape (), or if `argnums` names an argument twice.
 
@@ -133,6 +134,7 @@ def _transformed(
 ) -> Callable[..., Any]:
     if not callable(f):
         raise TypeError(f"{who}: expected a function for f, got {shown(f)}")
+    has_aux = flag(has_aux, who, "has_aux")
     single, positions = argument_numbers(argnums, who)
 
     @wraps(f)

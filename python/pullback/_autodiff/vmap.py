@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._base.checks import counted
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tensor, Variable
 from .function import inlined_functions
@@ -206,8 +207,8 @@ def _axes_of_arguments(in_axes: Any, count: int) -> list[Any]:
         return [in_axes] * count
     if len(in_axes) != count:
         raise ValueError(
-            f"vmap: expected {count} entries for in_axes, one for each positional argument, got "
-            f"{len(in_axes)}"
+            f"vmap: expected {counted(count, 'entry')} for in_axes, one for each positional "
+            f"argument, got {len(in_axes)}"
         )
     return list(in_axes)
 
@@ -298,7 +299,7 @@ def vectorize(
         ins, outs = parsed or ([()] * len(arrays), [()])
         if len(ins) != len(arrays):
             raise ValueError(
-                f"vectorize: expected {len(ins)} arrays for {place(f)} by its signature "
+                f"vectorize: expected {counted(len(ins), 'array')} for {place(f)} by its signature "
                 f"{signature}, got {len(arrays)}"
             )
         lengths: dict[str, int] = {}
@@ -322,15 +323,16 @@ def vectorize(
             parts = results if isinstance(results, (tuple, list)) else [results]
             if len(parts) != len(outs):
                 raise ValueError(
-                    f"vectorize: expected {len(outs)} results of {place(f)} by its signature "
-                    f"{signature or '()->()'}, got {len(parts)}"
+                    f"vectorize: expected {counted(len(outs), 'result')} of {place(f)} by its "
+                    f"signature {signature or '()->()'}, got {len(parts)}"
                 )
             for k, (part, names) in enumerate(zip(parts, outs, strict=True)):
                 rest = _free_axes(np.shape(part), names, lengths, f"result {k}", signature)
                 if rest:
                     raise ValueError(
-                        f"vectorize: expected {len(names)} axes for result {k} of {place(f)} by "
-                        f"its signature {signature or '()->()'}, got shape {np.shape(part)}"
+                        f"vectorize: expected {counted(len(names), 'axis')} for result {k} of "
+                        f"{place(f)} by its signature {signature or '()->()'}, got shape "
+                        f"{np.shape(part)}"
                     )
             return results
 
@@ -370,8 +372,8 @@ def _free_axes(
 ) -> tuple[int, ...]:
     if len(shape) < len(names):
         raise ValueError(
-            f"vectorize: expected at least {len(names)} axes for {who} by the signature {text}, "
-            f"got shape {shape}"
+            f"vectorize: expected at least {counted(len(names), 'axis')} for {who} by the "
+            f"signature {text}, got shape {shape}"
         )
     split = len(shape) - len(names)
     for name, length in zip(names, shape[split:], strict=True):

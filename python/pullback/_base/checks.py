@@ -43,6 +43,14 @@ def number(value: Any, who: str, name: str = "") -> float:
     raise TypeError(f"{who}: expected {what}, got {_core.shown(value)}")
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun for a message: "1 gradient", "2 gradients", "2 entries"."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = {"axis": "axes", "index": "indices"}.get(noun)
+    return f"{count} {plural or (noun[:-1] + 'ies' if noun.endswith('y') else noun + 's')}"
+
+
 def check_copy(value: Any, who: str) -> None:
     """A TypeError unless it is True, False or None, as the standard has `copy`."""
     if value is not None:
@@ -175,7 +183,7 @@ def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor
     given = _core.constant(value, who=who)
     if given.shape != (batch,) or (batch and given.dtype.kind not in "iu"):
         raise ValueError(
-            f"{who}: {what}: expected {batch} integers, one for each of the batch, got "
+            f"{who}: {what}: expected {counted(batch, 'integer')}, one for each of the batch, got "
             f"{given.dtype} of shape {given.shape}"
         )
     lengths = _core.cast(given, "int64")

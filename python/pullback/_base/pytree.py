@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import flatten, unflatten
+from .checks import counted
 
 __all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten", "written_behind"]
 
@@ -41,7 +42,7 @@ def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
         if not isinstance(other, (list, tuple)):
             other = [other]
         if len(other) != len(nest):
-            raise ValueError(f"{who}: expected {len(nest)} entries, got {len(other)}")
+            raise ValueError(f"{who}: expected {counted(len(nest), 'entry')}, got {len(other)}")
         pairs = enumerate(zip(nest, other, strict=True))
         return [leaf for i, (a, b) in pairs for leaf in leaves_like(a, b, f"{who}[{i}]")]
     if hasattr(type(nest), "__dataclass_fields__"):

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
+from .._base.checks import flag
 from .._core import Tensor
 from .bodies import Nest, callable_of
 
@@ -45,7 +46,8 @@ def associative_scan(
     Raises
     ------
     TypeError
-        If `f` is not callable, if `axis` is not an integer, or if `f` changes a dtype.
+        If `f` is not callable, if `axis` is not an integer, if `reverse` is not a bool, or if `f`
+        changes a dtype.
     ValueError
         If `axis` is out of range, if the sizes along the axis differ, or if `f` changes a shape or
         the structure.
@@ -65,6 +67,7 @@ def associative_scan(
     Tensor([ 1.,  2.,  6., 24.], dtype=float32)
     """
     callable_of(f, "associative_scan", "f")
+    reverse = flag(reverse, "associative_scan", "reverse")
     given = Nest(xs, "associative_scan: xs")
     axes = [_axis(axis, x, path) for path, x in zip(given.names(), given.tensors, strict=True)]
     lengths = {x.shape[d] for x, d in zip(given.tensors, axes, strict=True)}

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 from .. import _core
+from .._base.checks import flag
 from .bodies import Nest, Recording, callable_of, int64_of, settled
 
 __all__ = ["fori_loop", "map", "scan", "while_loop"]
@@ -56,8 +57,8 @@ def scan(
     Raises
     ------
     TypeError
-        If `f` is not callable or does not return a pair, if a dtype of the carry changes, or if
-        `length` is not an integer.
+        If `f` is not callable or does not return a pair, if a dtype of the carry changes, if
+        `length` is not an integer, or if `reverse` is not a bool.
     ValueError
         If a shape or the structure of the carry changes, if the sizes of the first axes differ, or
         if the number of iterations is negative or not known.
@@ -81,6 +82,7 @@ def scan(
     (1024.0, 5120.0)
     """
     callable_of(f, "scan", "f")
+    reverse = flag(reverse, "scan", "reverse")
     state = Nest(carry, "scan: carry")
     along = Nest(xs, "scan: xs")
     trips = _length(along, length, "scan")
@@ -98,7 +100,7 @@ def scan(
         if settled(state, after, "scan", body.place, "carry"):
             break
     recorded = body.close([*after.tensors, *each.tensors])
-    outputs = _core.scan_loop(recorded, state.tensors, along.tensors, trips, bool(reverse))
+    outputs = _core.scan_loop(recorded, state.tensors, along.tensors, trips, reverse)
     return state.like(outputs[:count]), each.like(outputs[count:-1])
 
 

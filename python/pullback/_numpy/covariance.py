@@ -6,7 +6,7 @@ from math import nan
 from typing import Literal, overload
 
 from .. import _core
-from .._base.checks import axes_of, flag, integer, made_floating
+from .._base.checks import axes_of, counted, flag, integer, made_floating
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype
@@ -204,7 +204,7 @@ def _covariance(
         if given is not None:
             w = _core.cast(_core.operands([rows, given], who)[1], rows.dtype)
             if w.shape != (n,):
-                raise ValueError(f"{who}: expected {n} weights, got shape {w.shape}")
+                raise ValueError(f"{who}: expected {counted(n, 'weight')}, got shape {w.shape}")
             weights = w if weights is None else _core.multiply(weights, w)
     # As in a variance: the first shift needs no gradient, the second keeps the digits.
     apart = _core.subtract(rows, _core.stop_gradient(_core.mean(rows, 1, True)))

@@ -13,6 +13,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from .. import _core
+from .._base.checks import counted
 from .._core import Tensor
 from .contraction import Label, Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
 from .contraction_order import contraction_order
@@ -74,7 +75,8 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
         inputs, output, values = _from_lists([subscripts, *operands])
     if len(values) != len(inputs):
         raise ValueError(
-            f"einsum: {_core.shown(subscripts)} names {len(inputs)} operands, got {len(values)}"
+            f"einsum: {_core.shown(subscripts)} names {counted(len(inputs), 'operand')}, got "
+            f"{len(values)}"
             if isinstance(subscripts, str)
             else "einsum: expected an operand and a list of its axes in turn"
         )
@@ -206,7 +208,7 @@ def _spelled(labels: Labels, shape: tuple[int, ...], k: int) -> Labels:
     if more < 0 or (more and _DOTS not in labels):
         text = "".join(map(str, labels)) if all(map(_is_text, labels)) else list(labels)
         raise ValueError(
-            f"einsum: operand {k} has shape {shape}, {len(shape)} axes; its subscripts "
+            f"einsum: operand {k} has shape {shape}, {counted(len(shape), 'axis')}; its subscripts "
             f"{_core.shown(text)} name {named}"
         )
     if _DOTS not in labels:
@@ -258,8 +260,8 @@ def _result(inputs: tuple[Labels, ...], output: Labels | None, terms: list[Label
         return wide + tuple(sorted(label for label, n in count.items() if n == 1))
     if dots and _DOTS not in output:
         raise ValueError(
-            f"einsum: '...' stands for {dots} axes of the operands, and the result has no '...'; "
-            "write it there, or sum over letters"
+            f"einsum: '...' stands for {counted(dots, 'axis')} of the operands, and the "
+            "result has no '...'; write it there, or sum over letters"
         )
     for label in output:
         if label != _DOTS and label not in known:

@@ -12,7 +12,7 @@ from operator import index
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import integer, is_integer
+from .._base.checks import counted, integer, is_integer
 from .._core import Tensor
 from .._typing import TensorLike
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
@@ -365,7 +365,7 @@ def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tupl
         ) from None
     if len(of_a) != len(of_b):
         raise ValueError(
-            f"tensordot: {len(of_a)} axes of a and {len(of_b)} of b were given; they go in pairs"
+            f"tensordot: {counted(len(of_a), 'axis')} of a and {len(of_b)} of b; they go in pairs"
         )
     return of_a, of_b
 

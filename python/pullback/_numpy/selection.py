@@ -12,7 +12,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, looked_at
+from .._base.checks import axes_of, counted, looked_at
 from .._core import Tensor
 from .._typing import TensorLike
 from .broadcasting import common_shape
@@ -273,8 +273,8 @@ def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "rais
         out_of_range = [n for n in which.numpy().flat if not -len(arrays) <= n < len(arrays)]
         if out_of_range:
             raise IndexError(
-                f"choose: index {out_of_range[0]} is out of range for {len(arrays)} choices; "
-                "mode='clip' or 'wrap' accepts it"
+                f"choose: index {out_of_range[0]} is out of range for "
+                f"{counted(len(arrays), 'choice')}; mode='clip' or 'wrap' accepts it"
             )
     which, *arrays = _broadcast([which, *arrays], "choose")
     return _core.pick(_core.stack(arrays, -1), which)
@@ -316,7 +316,10 @@ def select(
     """
     conditions, choices = listed(condlist, "select"), listed(choicelist, "select")
     if len(conditions) != len(choices) or not conditions:
-        raise ValueError(f"select: {len(conditions)} conditions for {len(choices)} choices")
+        raise ValueError(
+            "select: expected a choice for each condition, got "
+            f"{counted(len(conditions), 'condition')} and {counted(len(choices), 'choice')}"
+        )
     *choices, out = _core.operands([*choices, default], "select")
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         out = _core.where(condition, choice, out)
@@ -365,7 +368,10 @@ def piecewise(
     conditions, functions = listed(condlist, "piecewise"), listed(funclist, "piecewise")
     missing = len(functions) - len(conditions)
     if missing not in (0, 1) or not conditions:
-        raise ValueError(f"piecewise: {len(conditions)} conditions for {len(functions)} functions")
+        raise ValueError(
+            "piecewise: expected a function for each condition, and at most one more, got "
+            f"{counted(len(conditions), 'condition')} and {counted(len(functions), 'function')}"
+        )
     values = [f(x) if callable(f) else f for f in functions]
     if not missing:
         values.append(0)

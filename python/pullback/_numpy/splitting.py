@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import along, axes_of, integer, integers, is_integer
+from .._base.checks import along, axes_of, counted, integer, integers, is_integer
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -155,7 +155,7 @@ def dsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> 
 def _ranked(x: TensorLike, rank: int, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     if len(x.shape) < rank:
-        raise ValueError(f"{who}: expected {rank} axes at least, got shape {x.shape}")
+        raise ValueError(f"{who}: expected at least {counted(rank, 'axis')}, got shape {x.shape}")
     return x
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import axes_of
+from .._base.checks import axes_of, number
 from .._core import Tensor
 from .._numpy.array_api import on_device
 from .._numpy.flipping import roll
@@ -44,9 +44,9 @@ def fftfreq(
     Raises
     ------
     ValueError
-        If `n` is below 1 or `device` is not "cpu".
+        If `n` is below 1, `d` is 0 or `device` is not "cpu".
     TypeError
-        If `n` is not an integer or `dtype` is not floating.
+        If `n` is not an integer, `d` is not a number or `dtype` is not floating.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def rfftfreq(
     Raises
     ------
     ValueError
-        If `n` is below 1 or `device` is not "cpu".
+        If `n` is below 1, `d` is 0 or `device` is not "cpu".
     TypeError
-        If `n` is not an integer or `dtype` is not floating.
+        If `n` is not an integer, `d` is not a number or `dtype` is not floating.
 
     Examples
     --------
@@ -166,7 +166,10 @@ def ifftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
 def _frequencies(k: Tensor, n: int, d: Any, dtype: Any, device: Any, who: str) -> Tensor:
     on_device(device, who)
     dtype = _core.default_float() if dtype is None else dtype
-    wide = _core.divide(_core.cast(k, "float64"), n * float(d))
+    spacing = number(d, who, "d")
+    if spacing == 0:
+        raise ValueError(f"{who}: expected a number other than 0 for d, got {_core.shown(d)}")
+    wide = _core.divide(_core.cast(k, "float64"), n * spacing)
     out = _core.cast(wide, dtype)
     if out.dtype.kind != "f":
         raise TypeError(f"{who}: dtype: expected floats, got {out.dtype}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _core, random
 from .._base.checks import integers, number
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Tensor
 from .._typing import DType, Shape, TensorLike
 
@@ -69,7 +70,8 @@ def uniform(shape: Shape, low: float = -0.05, high: float = 0.05, dtype: DType =
         If `shape` does not consist of integers, a bound is not a number, or `dtype` is not
         floating.
     ValueError
-        If `shape` has a negative size.
+        If `low` is above `high`, `dtype` cannot represent their difference, or `shape` has a
+        negative size.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def uniform(shape: Shape, low: float = -0.05, high: float = 0.05, dtype: DType =
     (2, 3)
     """
     first, last = number(low, "uniform", "low"), number(high, "uniform", "high")
-    return _core.add(_core.multiply(random.uniform(shape, dtype), last - first), first)
+    return random.uniform(shape, dtype, low=first, high=last)
 
 
 def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = None) -> Tensor:
@@ -90,7 +92,7 @@ def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = 
     mean : float, optional
         Mean. Default: 0.
     stddev : float, optional
-        Standard deviation. Default: 1.
+        Standard deviation, at least 0. Default: 1.
     dtype : dtype_like, optional
         Floating dtype. Default: the default floating dtype.
 
@@ -105,7 +107,7 @@ def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = 
         If `shape` does not consist of integers, `mean` or `stddev` is not a number, or `dtype` is
         not floating.
     ValueError
-        If `shape` has a negative size.
+        If `stddev` is negative or `shape` has a negative size.
 
     Examples
     --------
@@ -113,6 +115,7 @@ def normal(shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DType = 
     (2, 3)
     """
     scale, shift = number(stddev, "normal", "stddev"), number(mean, "normal", "mean")
+    check_domain(scale, NON_NEGATIVE, "normal", "stddev")
     return _core.add(_core.multiply(random.normal(shape, dtype), scale), shift)
 
 
@@ -128,7 +131,7 @@ def truncated_normal(
     mean : float, optional
         Mean. Default: 0.
     stddev : float, optional
-        Standard deviation before the truncation. Default: 1.
+        Standard deviation before the truncation, at least 0. Default: 1.
     dtype : dtype_like, optional
         Floating dtype. Default: the default floating dtype.
 
@@ -143,13 +146,15 @@ def truncated_normal(
         If `shape` does not consist of integers, `mean` or `stddev` is not a number, or `dtype` is
         not floating.
     ValueError
-        If `shape` has a negative size.
+        If `stddev` is negative or `shape` has a negative size.
 
     Examples
     --------
     >>> bool(pb.all(pb.abs(pb.nn.initializers.truncated_normal(1000)) <= 2))
     True
     """
-    scale, shift = number(stddev, "truncated_normal"), number(mean, "truncated_normal")
+    who = "truncated_normal"
+    scale, shift = number(stddev, who, "stddev"), number(mean, who, "mean")
+    check_domain(scale, NON_NEGATIVE, who, "stddev")
     drawn = random.truncated_normal(-2.0, 2.0, shape, dtype)
     return _core.add(_core.multiply(drawn, scale), shift)

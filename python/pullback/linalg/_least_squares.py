@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._base.checks import check_matrices
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Rule, Tensor
 from .._numpy.dtype_functions import finfo
 from .._typing import TensorLike
@@ -62,6 +63,8 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     numpy.linalg.LinAlgError
         If `x` is not a matrix or a batch of matrices, or contains NaN or inf. The latter is raised
         when the result is computed.
+    ValueError
+        If `rtol` is a negative number.
     TypeError
         If `rtol` is complex.
 
@@ -74,7 +77,7 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     check_matrices(a, "pinv")
     rows = a.shape[-2]
     unit = _core.broadcast_to(_core.eye(rows, rows, 0, a.dtype), (*a.shape[:-1], rows))
-    return rounded(_least(a, unit, _cutoff(a, rtol, "pinv"), False, "pinv"))
+    return rounded(_least(a, unit, _cutoff(a, rtol, "pinv", "rtol"), False, "pinv"))
 
 
 def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> LstsqResult:
@@ -108,7 +111,7 @@ def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> L
     Raises
     ------
     ValueError
-        If the shapes do not match.
+        If the shapes do not match, or `rcond` is a negative number.
     numpy.linalg.LinAlgError
         If `a` is not a matrix or a batch of matrices, or contains NaN or inf. The latter is raised
         when the result is computed.
@@ -131,7 +134,7 @@ def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> L
     (left, right), rounded = one_dtype([a, b], who)
     check_matrices(left, who)
     sides, restored = right_sides(right, left.shape[-2], who)
-    cutoff = _cutoff(left, rcond, who)
+    cutoff = _cutoff(left, rcond, who, "rcond")
     values = _core.reduced_svd(left, who)[1]
     kept = _kept(values, cutoff)
     rank = _core.sum(_core.cast(kept, "int64"), -1, False)
@@ -154,11 +157,12 @@ def _real(rounded: Any, x: Tensor) -> Any:
     return rounded(x) if x.dtype == "float32" else x
 
 
-def _cutoff(a: Tensor, rtol: Any, who: str) -> Tensor:
+def _cutoff(a: Tensor, rtol: Any, who: str, name: str) -> Tensor:
     """Return the tolerance of each matrix, with an axis for its singular values."""
     dtype = _core.abs(_core.full((), 0, a.dtype)).dtype
     if rtol is None:
         return _core.constant(max(a.shape[-2:]) * float(finfo(dtype).eps), dtype)
+    check_domain(rtol, NON_NEGATIVE, who, name)
     given = _core.constant(rtol, None, who)
     if given.dtype.kind == "c":
         raise TypeError(f"{who}: expected a real tolerance, got {given.dtype}")

@@ -11,6 +11,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, check_matrices, flag, made_floating
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Tensor
 from .._numpy.euclidean import euclidean_norm, scale_of
 from .._typing import TensorLike
@@ -287,6 +288,8 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     ------
     LinAlgError
         If `x` has a rank below 2.
+    ValueError
+        If `rtol` is a negative number.
 
     Examples
     --------
@@ -297,6 +300,7 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
 
     x = made_floating(x, "matrix_rank", "fc")
     check_matrices(x, "matrix_rank")
+    check_domain(rtol, NON_NEGATIVE, "matrix_rank", "rtol")
     values = _core.svd(x, False)[1]
     if values.shape[-1] == 0:
         return _core.full(values.shape[:-1], 0, "int64")

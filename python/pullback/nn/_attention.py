@@ -75,7 +75,8 @@ def scaled_dot_product_attention(
     ValueError
         If the shapes do not match, or `dropout_p` is outside [0, 1].
     TypeError
-        If an input is complex, the mask is an integer, or `is_causal` is not a bool.
+        If an input is complex, the mask is an integer, or `is_causal` or `enable_gqa` is not a
+        bool.
 
     References
     ----------
@@ -94,6 +95,7 @@ def scaled_dot_product_attention(
     if is_causal is not False:
         is_causal = flag(is_causal, "scaled_dot_product_attention", "is_causal")
     who = "scaled_dot_product_attention"
+    enable_gqa = flag(enable_gqa, who, "enable_gqa")
     q, k, v = (_core.constant(x, who=who) for x in (query, key, value))
     if enable_gqa:
         k, v = (_repeated(x, q, who) for x in (k, v))

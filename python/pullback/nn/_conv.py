@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import integer, made_floating
+from .._base.checks import counted, integer, made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 from ._windows import (
@@ -337,9 +337,10 @@ def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
             f"{w.shape[-1]} outputs, got {_core.shown(groups)}"
         )
     if w.shape[-2] != channels // parts:
+        taps = "taps, " * rank
         raise ValueError(
-            f"{who}: x has {channels} channels in {parts} groups, so expected weights of shape "
-            f"({', '.join(['taps'] * rank)}, {channels // parts}, outputs), got {w.shape}"
+            f"{who}: x has {counted(channels, 'channel')} in {counted(parts, 'group')}, so "
+            f"expected weights of shape ({taps}{channels // parts}, outputs), got {w.shape}"
         )
     return parts
 

@@ -11,10 +11,11 @@ needs no gradient, since the result is invariant under a shift.
 from __future__ import annotations
 
 from math import prod
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, flag, integer, made_floating, number
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -46,7 +47,7 @@ def layer_norm(
     axis : int or tuple of int, optional
         Axes of the mean and the variance. Default: the last one.
     epsilon : float, optional
-        Number added to the variance. Default: 1e-5.
+        Number added to the variance, at least 0. Default: 1e-5.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def layer_norm(
     TypeError
         If `x` is complex or `epsilon` is not a number.
     ValueError
-        If an axis is given twice or the shapes do not broadcast.
+        If an axis is given twice, the shapes do not broadcast or `epsilon` is negative.
     AxisError
         If an axis is out of range.
 
@@ -74,7 +75,7 @@ def layer_norm(
     """
     x = made_floating(x, "layer_norm")
     axes = axes_of(axis, len(x.shape), "layer_norm")
-    normal = _normalized(x, axes, number(epsilon, "layer_norm", "epsilon"))
+    normal = _normalized(x, axes, _epsilon(epsilon, "layer_norm"))
     return _affine(normal, weight, bias)
 
 
@@ -99,7 +100,7 @@ def rms_norm(
     axis : int or tuple of int, optional
         Axes of the mean. Default: the last one.
     epsilon : float, optional
-        Number added to the mean square. Default: 1e-6.
+        Number added to the mean square, at least 0. Default: 1e-6.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def rms_norm(
     TypeError
         If `x` is complex or `epsilon` is not a number.
     ValueError
-        If an axis is given twice or the shapes do not broadcast.
+        If an axis is given twice, the shapes do not broadcast or `epsilon` is negative.
     AxisError
         If an axis is out of range.
 
@@ -128,7 +129,7 @@ def rms_norm(
     x = made_floating(x, "rms_norm")
     axes = axes_of(axis, len(x.shape), "rms_norm")
     power = _core.mean(_core.square(x), axes, True)
-    over = _core.rsqrt(_core.add(power, number(epsilon, "rms_norm", "epsilon")))
+    over = _core.rsqrt(_core.add(power, _epsilon(epsilon, "rms_norm")))
     return _affine(_core.multiply(x, over), weight, None)
 
 
@@ -166,7 +167,7 @@ def batch_norm(
     axis : int, optional
         Axis of the channels. Default: the last one.
     epsilon : float, optional
-        Number added to the variance. Default: 1e-5.
+        Number added to the variance, at least 0. Default: 1e-5.
 
     Returns
     -------
@@ -178,7 +179,8 @@ def batch_norm(
     TypeError
         If only one of `mean` and `variance` is given, `x` is complex or `epsilon` is not a number.
     ValueError
-        If an array is neither a scalar nor has one entry for each channel.
+        If an array is neither a scalar nor has one entry for each channel, or `epsilon` is
+        negative.
     AxisError
         If `axis` is out of range.
 
@@ -195,7 +197,7 @@ def batch_norm(
     """
     x = made_floating(x, "batch_norm")
     (channel,) = axes_of([axis], len(x.shape), "batch_norm")
-    small = number(epsilon, "batch_norm", "epsilon")
+    small = _epsilon(epsilon, "batch_norm")
     shape = tuple(n if k == channel else 1 for k, n in enumerate(x.shape))
     weight, bias, mean, variance = (
         _channels(v, shape, "batch_norm") for v in (weight, bias, mean, variance)
@@ -238,7 +240,7 @@ def group_norm(
     axis : int, optional
         Axis of the channels, not the first one. Default: the last one.
     epsilon : float, optional
-        Number added to the variance. Default: 1e-5.
+        Number added to the variance, at least 0. Default: 1e-5.
 
     Returns
     -------
@@ -250,8 +252,8 @@ def group_norm(
     TypeError
         If `x` is complex, `groups` is not an integer or `epsilon` is not a number.
     ValueError
-        If `axis` is the first one, `groups` does not divide the number of channels, or `weight` or
-        `bias` is neither a scalar nor has one entry for each channel.
+        If `axis` is the first one, `groups` does not divide the number of channels, `weight` or
+        `bias` is neither a scalar nor has one entry for each channel, or `epsilon` is negative.
     AxisError
         If `axis` is out of range.
 
@@ -283,8 +285,14 @@ def group_norm(
     weight, bias = (_channels(v, shape, "group_norm") for v in (weight, bias))
     cut = (*x.shape[:channel], count, x.shape[channel] // count, *x.shape[channel + 1 :])
     inside = [k for k in range(1, len(cut)) if k != channel]
-    normal = _normalized(_core.reshape(x, cut), inside, number(epsilon, "group_norm", "epsilon"))
+    normal = _normalized(_core.reshape(x, cut), inside, _epsilon(epsilon, "group_norm"))
     return _affine(_core.reshape(normal, x.shape), weight, bias)
+
+
+def _epsilon(value: Any, who: str) -> float:
+    epsilon = number(value, who, "epsilon")
+    check_domain(epsilon, NON_NEGATIVE, who, "epsilon")
+    return epsilon
 
 
 def _normalized(x: Tensor, axes: list[int], epsilon: float) -> Tensor:

@@ -9,6 +9,7 @@ from .. import _core
 from .._base.checks import integer
 from .._core import Variable
 from ._optimizer import New, Optimizer, Pair, kept
+from ._slots import check_mapping
 
 
 class Accumulated(Optimizer):
@@ -86,6 +87,7 @@ class Accumulated(Optimizer):
         return super().state_dict() | self.optimizer.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        check_mapping(state, f"{self._name}.load_state_dict")
         own = {k: x for k, x in state.items() if k == "calls" or k.endswith("/accumulated")}
         self.optimizer.load_state_dict({k: x for k, x in state.items() if k not in own})
         self._slots.load(own, self._slot_sets(), {"calls": True})

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.domains import DECAY, NON_NEGATIVE, check_numbers
 from . import _update_rules as update_rules
-from ._optimizer import Optimizer, in_range, kept
+from ._optimizer import Optimizer, kept
 
 
 class Adam(Optimizer):
@@ -34,14 +35,15 @@ class Adam(Optimizer):
     beta2 : float or Tensor, optional
         Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
     epsilon : float or Tensor, optional
-        The ε of the denominator. Default: 1e-8.
+        The ε of the denominator, at least 0. Default: 1e-8.
 
     Raises
     ------
     ValueError
-        If `beta1` or `beta2` is outside [0, 1).
+        If `beta1` or `beta2` is outside [0, 1), or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -68,7 +70,8 @@ class Adam(Optimizer):
         epsilon: float = 1e-8,
     ) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, 1, beta1=beta1, beta2=beta2)
+        check_numbers(self._name, DECAY, beta1=beta1, beta2=beta2)
+        check_numbers(self._name, NON_NEGATIVE, epsilon=epsilon)
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
@@ -93,14 +96,15 @@ class Nadam(Adam):
     beta2 : float or Tensor, optional
         Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
     epsilon : float or Tensor, optional
-        The ε of the denominator. Default: 1e-8.
+        The ε of the denominator, at least 0. Default: 1e-8.
 
     Raises
     ------
     ValueError
-        If `beta1` or `beta2` is outside [0, 1).
+        If `beta1` or `beta2` is outside [0, 1), or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -137,16 +141,17 @@ class AdamW(Adam):
     beta2 : float or Tensor, optional
         Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
     epsilon : float or Tensor, optional
-        The ε of the denominator. Default: 1e-8.
+        The ε of the denominator, at least 0. Default: 1e-8.
     weight_decay : float or Tensor, optional
-        Weight decay λ. Default: 0.01.
+        Weight decay λ, at least 0. Default: 0.01.
 
     Raises
     ------
     ValueError
-        If `beta1` or `beta2` is outside [0, 1).
+        If `beta1` or `beta2` is outside [0, 1), or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -172,6 +177,7 @@ class AdamW(Adam):
         weight_decay: float = 0.01,
     ) -> None:
         super().__init__(learning_rate, beta1, beta2, epsilon)
+        check_numbers(self._name, NON_NEGATIVE, weight_decay=weight_decay)
         self.weight_decay = weight_decay
 
 
@@ -192,16 +198,17 @@ class Lamb(AdamW):
     beta2 : float or Tensor, optional
         Decay β₂ of the mean of the squared gradients, in [0, 1). Default: 0.999.
     epsilon : float or Tensor, optional
-        The ε of the denominator. Default: 1e-6.
+        The ε of the denominator, at least 0. Default: 1e-6.
     weight_decay : float or Tensor, optional
-        Weight decay λ. Default: 0.01.
+        Weight decay λ, at least 0. Default: 0.01.
 
     Raises
     ------
     ValueError
-        If `beta1` or `beta2` is outside [0, 1).
+        If `beta1` or `beta2` is outside [0, 1), or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.checks import flag
+from .._base.domains import NON_NEGATIVE, NON_POSITIVE, POSITIVE, PROBABILITY, check_numbers
 from .._core import Variable
 from . import _update_rules as update_rules
-from ._optimizer import Optimizer, in_range, kept
+from ._optimizer import Optimizer, kept
 
 
 class RMSProp(Optimizer):
@@ -33,18 +35,19 @@ class RMSProp(Optimizer):
     decay : float or Tensor, optional
         Decay of the mean of the squared gradients, in [0, 1]. Default: 0.9.
     momentum : float or Tensor, optional
-        Decay of the accumulated steps. Default: 0.0.
+        Decay of the accumulated steps, in [0, 1]. Default: 0.0.
     epsilon : float or Tensor, optional
-        The ε of the root. Default: 1e-10.
+        The ε of the root, at least 0. Default: 1e-10.
     centered : bool, optional
         Subtract the squared mean of the gradients. Default: False.
 
     Raises
     ------
     ValueError
-        If `decay` is outside [0, 1].
+        If `decay` or `momentum` is outside [0, 1], or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -72,11 +75,12 @@ class RMSProp(Optimizer):
         centered: bool = False,
     ) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, 1, closed=True, decay=decay)
+        check_numbers(self._name, PROBABILITY, decay=decay, momentum=momentum)
+        check_numbers(self._name, NON_NEGATIVE, epsilon=epsilon)
         self.decay = decay
         self.momentum = momentum
         self.epsilon = epsilon
-        self.centered = centered
+        self.centered = flag(centered, self._name, "centered")
 
     def _slot_sets(self) -> tuple[tuple[str, ...], ...]:
         return (tuple(self._state)[: 2 + bool(self.centered)],)
@@ -99,9 +103,10 @@ class Adagrad(Optimizer):
     Raises
     ------
     ValueError
-        If `initial_accumulator_value` is not above 0.
+        If `initial_accumulator_value` is not above 0, or `learning_rate` is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -123,7 +128,7 @@ class Adagrad(Optimizer):
 
     def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1) -> None:
         super().__init__(learning_rate)
-        _check_initial(self, initial_accumulator_value)
+        check_numbers(self._name, POSITIVE, initial_accumulator_value=initial_accumulator_value)
         self.initial_accumulator_value = initial_accumulator_value
 
 
@@ -152,9 +157,10 @@ class Adadelta(Optimizer):
     Raises
     ------
     ValueError
-        If `rho` is outside [0, 1] or `epsilon` is negative.
+        If `rho` is outside [0, 1], or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -176,8 +182,8 @@ class Adadelta(Optimizer):
         self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-8
     ) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, 1, closed=True, rho=rho)
-        in_range(self, 0, epsilon=epsilon)
+        check_numbers(self._name, PROBABILITY, rho=rho)
+        check_numbers(self._name, NON_NEGATIVE, epsilon=epsilon)
         self.rho = rho
         self.epsilon = epsilon
 
@@ -204,7 +210,7 @@ class Adafactor(Optimizer):
         Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
         Default: 0.001.
     beta2_decay : float or Tensor, optional
-        Exponent of the decay of s. Default: -0.8.
+        Exponent of the decay of s, at most 0. Default: -0.8.
     epsilon1 : float or Tensor, optional
         The ε₁ that is added to g², at least 0. Default: 1e-30.
     epsilon2 : float or Tensor, optional
@@ -217,9 +223,11 @@ class Adafactor(Optimizer):
     Raises
     ------
     ValueError
-        If `epsilon1` or `epsilon2` is negative, or `clip_threshold` is not above 0.
+        If `beta2_decay` is positive, `clip_threshold` is not above 0, or another number is
+        negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -253,16 +261,14 @@ class Adafactor(Optimizer):
         relative_step: bool = True,
     ) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, epsilon1=epsilon1, epsilon2=epsilon2)
-        if not clip_threshold > 0:
-            raise ValueError(
-                f"Adafactor: expected a number > 0 for clip_threshold, got {clip_threshold!r}"
-            )
+        check_numbers(self._name, NON_POSITIVE, beta2_decay=beta2_decay)
+        check_numbers(self._name, NON_NEGATIVE, epsilon1=epsilon1, epsilon2=epsilon2)
+        check_numbers(self._name, POSITIVE, clip_threshold=clip_threshold)
         self.beta2_decay = beta2_decay
         self.epsilon1 = epsilon1
         self.epsilon2 = epsilon2
         self.clip_threshold = clip_threshold
-        self.relative_step = relative_step
+        self.relative_step = flag(relative_step, self._name, "relative_step")
 
     def _slot_sets(self) -> tuple[tuple[str, ...], ...]:
         return ("rows", "columns"), ("s",)
@@ -312,7 +318,8 @@ class Ftrl(Optimizer):
     ValueError
         If `learning_rate_power` is positive, or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -342,12 +349,16 @@ class Ftrl(Optimizer):
         beta: float = 0.0,
     ) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, initial_accumulator_value=initial_accumulator_value)
-        in_range(self, 0, l1=l1, l2=l2, l2_shrinkage=l2_shrinkage, beta=beta)
-        if learning_rate_power > 0:
-            raise ValueError(
-                f"Ftrl: expected a number <= 0 for learning_rate_power, got {learning_rate_power}"
-            )
+        check_numbers(self._name, NON_POSITIVE, learning_rate_power=learning_rate_power)
+        check_numbers(
+            self._name,
+            NON_NEGATIVE,
+            initial_accumulator_value=initial_accumulator_value,
+            l1=l1,
+            l2=l2,
+            l2_shrinkage=l2_shrinkage,
+            beta=beta,
+        )
         self.initial_accumulator_value = initial_accumulator_value
         self.learning_rate_power = learning_rate_power
         self.l1 = l1
@@ -377,9 +388,10 @@ class ProximalAdagrad(Optimizer):
     Raises
     ------
     ValueError
-        If `initial_accumulator_value` is not above 0, or `l1` or `l2` is negative.
+        If `initial_accumulator_value` is not above 0, or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -407,8 +419,8 @@ class ProximalAdagrad(Optimizer):
         l2: float = 0.0,
     ) -> None:
         super().__init__(learning_rate)
-        _check_initial(self, initial_accumulator_value)
-        in_range(self, 0, l1=l1, l2=l2)
+        check_numbers(self._name, POSITIVE, initial_accumulator_value=initial_accumulator_value)
+        check_numbers(self._name, NON_NEGATIVE, l1=l1, l2=l2)
         self.initial_accumulator_value = initial_accumulator_value
         self.l1 = l1
         self.l2 = l2
@@ -436,9 +448,10 @@ class AdagradDA(ProximalAdagrad):
     Raises
     ------
     ValueError
-        If `initial_accumulator_value` is not above 0, or `l1` or `l2` is negative.
+        If `initial_accumulator_value` is not above 0, or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -456,12 +469,3 @@ class AdagradDA(ProximalAdagrad):
     _rule = staticmethod(update_rules.adagrad_da)
     _state = kept(gradients=0.0, squares="initial_accumulator_value")
     _counts = True
-
-
-def _check_initial(who: Optimizer, value: float) -> None:
-    """Require a positive initial value for a sum of squares, since its root is a divisor."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__gt__") or not value > 0:
-        raise ValueError(
-            f"{type(who).__name__}: expected a number > 0 for initial_accumulator_value, got "
-            f"{value!r}"
-        )

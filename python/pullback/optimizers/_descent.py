@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.checks import flag
+from .._base.domains import DECAY, NON_NEGATIVE, PROBABILITY, check_numbers
 from . import _update_rules as update_rules
-from ._optimizer import Optimizer, in_range, kept
+from ._optimizer import Optimizer, kept
 
 
 class GradientDescent(Optimizer):
@@ -29,6 +31,8 @@ class GradientDescent(Optimizer):
 
     Raises
     ------
+    ValueError
+        If `learning_rate` is negative.
     TypeError
         If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
 
@@ -55,14 +59,17 @@ class Momentum(Optimizer):
     learning_rate : float, Tensor, Variable or callable
         Learning rate r: a scalar, a schedule, or a function without arguments, as in `Optimizer`.
     momentum : float or Tensor
-        Decay μ of the accumulated gradients.
+        Decay μ of the accumulated gradients, in [0, 1].
     use_nesterov : bool, optional
         Use Nesterov's form. Default: False.
 
     Raises
     ------
+    ValueError
+        If `momentum` is outside [0, 1], or `learning_rate` is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -85,8 +92,9 @@ class Momentum(Optimizer):
 
     def __init__(self, learning_rate: Any, momentum: float, use_nesterov: bool = False) -> None:
         super().__init__(learning_rate)
+        check_numbers(self._name, PROBABILITY, momentum=momentum)
         self.momentum = momentum
-        self.use_nesterov = use_nesterov
+        self.use_nesterov = flag(use_nesterov, self._name, "use_nesterov")
 
 
 class Lion(Optimizer):
@@ -107,14 +115,15 @@ class Lion(Optimizer):
     beta2 : float or Tensor, optional
         Decay β₂ of the mean of the gradients, in [0, 1). Default: 0.99.
     weight_decay : float or Tensor, optional
-        Weight decay λ. Default: 0.0.
+        Weight decay λ, at least 0. Default: 0.0.
 
     Raises
     ------
     ValueError
-        If `beta1` or `beta2` is outside [0, 1).
+        If `beta1` or `beta2` is outside [0, 1), or another number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -140,7 +149,8 @@ class Lion(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, 1, beta1=beta1, beta2=beta2)
+        check_numbers(self._name, DECAY, beta1=beta1, beta2=beta2)
+        check_numbers(self._name, NON_NEGATIVE, weight_decay=weight_decay)
         self.beta1 = beta1
         self.beta2 = beta2
         self.weight_decay = weight_decay
@@ -165,9 +175,10 @@ class ProximalGradientDescent(Optimizer):
     Raises
     ------
     ValueError
-        If `l1` or `l2` is negative.
+        If a number is negative.
     TypeError
-        If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
+        If `learning_rate` is a string, a list, a tuple, a dict, a set or None, or another argument
+        has an invalid type.
 
     References
     ----------
@@ -188,6 +199,6 @@ class ProximalGradientDescent(Optimizer):
 
     def __init__(self, learning_rate: Any, l1: float = 0.0, l2: float = 0.0) -> None:
         super().__init__(learning_rate)
-        in_range(self, 0, l1=l1, l2=l2)
+        check_numbers(self._name, NON_NEGATIVE, l1=l1, l2=l2)
         self.l1 = l1
         self.l2 = l2

@@ -10,7 +10,7 @@ out of range in a gradient, is raised when a variable is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import inf, isfinite
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import _core
 from .._base import last_query, settings
+from .._base.domains import NON_NEGATIVE, check_domain
 from .._base.pytree import flatten, leaves_like
 from .._core import Tensor, Variable
 from ._row_updates import update_rows
@@ -53,10 +54,13 @@ class Optimizer:
     Parameters
     ----------
     learning_rate : float, Tensor, Variable or callable
-        Learning rate: a scalar, a schedule, or a function without arguments, which each step calls.
+        Learning rate: a scalar of at least 0, a schedule, or a function without arguments, which
+        each step calls.
 
     Raises
     ------
+    ValueError
+        If `learning_rate` is a negative number.
     TypeError
         If `learning_rate` is a string, a list, a tuple, a dict, a set or None.
 
@@ -89,6 +93,8 @@ class Optimizer:
 
         Raises
         ------
+        ValueError
+            If the assigned value is a negative number.
         TypeError
             If the assigned value is a string, a list, a tuple, a dict, a set or None.
         """
@@ -101,6 +107,8 @@ class Optimizer:
                 f"{self._name}: expected a number, tensor, variable or function for learning_rate, "
                 f"got {_core.shown(value)}; pass variables to minimize or apply_gradients"
             )
+        remedy = "; negate the loss to maximise it"
+        check_domain(value, NON_NEGATIVE, self._name, "learning_rate", remedy)
         # Both at once: another thread may be stepping.
         self._rate = value, callable(value) and _takes_step(value)
 
@@ -284,7 +292,10 @@ class Optimizer:
         return self._slots.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Load the state of another optimizer of this class.
+        """Load the state of another optimizer of this class, or of a class with the same state.
+
+        The states of `Adam`, `AdamW`, `Nadam` and `Lamb` have the same entries, as have those of
+        `Adagrad` and `ProximalAdagrad`; the state of another class raises an error.
 
         Variables are identified by name, and may be updated for the first time later. Name the
         variables: default names count through a process. A variable that is updated and has no
@@ -447,22 +458,6 @@ class Optimizer:
         if settings.debugging:
             last_query.note((self,), [value], variables)
         return list(zip(_core.gradients([value], variables), variables, strict=True)), value
-
-
-def in_range(
-    who: Optimizer, low: float, high: float = inf, *, closed: bool = False, **values: Any
-) -> None:
-    """Raise a ValueError for a number outside [low, high), or [low, high] if closed.
-
-    Tensors are not evaluated.
-    """
-    for name, value in values.items():
-        if not isinstance(value, (int, float, np.number)) or (closed and value == high):
-            continue
-        if not low <= value < high:
-            wanted = f">= {low}" if high == inf else f"in [{low}, {high}{']' if closed else ')'}"
-            shown = _core.shown(value)
-            raise ValueError(f"{who._name}: expected a number {wanted} for {name}, got {shown}")
 
 
 def _takes_step(rate: Callable[..., Any]) -> bool:

@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._base.checks import counted, flag
+from .._base.domains import INSIDE, NON_NEGATIVE, POSITIVE, check_numbers
 from .._core import Tensor, Variable
 
 
 class _Schedule:
-    """Show the arguments in the representation of a schedule."""
+    """Check the step and show the arguments in the representation of a schedule."""
+
+    def _step(self, step: Any) -> Tensor:
+        check_numbers(type(self).__name__, NON_NEGATIVE, step=step)
+        return _number(step)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
@@ -29,7 +35,14 @@ class Constant(_Schedule):
     Parameters
     ----------
     value : float, Tensor or Variable
-        Learning rate, a scalar.
+        Learning rate, a scalar of at least 0.
+
+    Raises
+    ------
+    ValueError
+        If `value` is a negative number.
+    TypeError
+        If `value` has an invalid type.
 
     Examples
     --------
@@ -38,6 +51,7 @@ class Constant(_Schedule):
     """
 
     def __init__(self, value: Any) -> None:
+        check_numbers("Constant", NON_NEGATIVE, value=value)
         self.value = value
 
     def __call__(self, step: Any) -> Tensor:
@@ -52,7 +66,13 @@ class Constant(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
+        self._step(step)
         return _number(self.value)
 
 
@@ -75,9 +95,9 @@ class Exponential(_Schedule):
     Raises
     ------
     ValueError
-        If `steps` is not above 0 or `factor` is negative.
+        If `steps` is not above 0, or another number is negative.
     TypeError
-        If `steps` is not a number.
+        If an argument has an invalid type.
 
     Examples
     --------
@@ -88,12 +108,11 @@ class Exponential(_Schedule):
 
     def __init__(self, initial: Any, steps: int, factor: float, staircase: bool = False) -> None:
         _check_steps(steps, "Exponential")
-        if not factor >= 0:
-            raise ValueError(f"Exponential: expected a number >= 0 for factor, got {factor!r}")
+        check_numbers("Exponential", NON_NEGATIVE, initial=initial, factor=factor)
         self.initial = initial
         self.steps = steps
         self.factor = factor
-        self.staircase = staircase
+        self.staircase = flag(staircase, "Exponential", "staircase")
 
     def __call__(self, step: Any) -> Tensor:
         """Return the learning rate of a step.
@@ -107,8 +126,13 @@ class Exponential(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
-        exponent = _number(step) / self.steps
+        exponent = self._step(step) / self.steps
         if self.staircase:
             exponent = _core.floor(exponent)
         return _number(self.initial) * _number(self.factor) ** exponent
@@ -132,9 +156,9 @@ class Cosine(_Schedule):
     Raises
     ------
     ValueError
-        If `steps` is not above 0.
+        If `steps` is not above 0, or another number is negative.
     TypeError
-        If `steps` is not a number.
+        If an argument has an invalid type.
 
     References
     ----------
@@ -150,6 +174,7 @@ class Cosine(_Schedule):
 
     def __init__(self, initial: Any, steps: int, final: Any = 0.0) -> None:
         _check_steps(steps, "Cosine")
+        check_numbers("Cosine", NON_NEGATIVE, initial=initial, final=final)
         self.initial = initial
         self.steps = steps
         self.final = final
@@ -166,9 +191,14 @@ class Cosine(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
         initial, final = _number(self.initial), _number(self.final)
-        rate: Tensor = initial + (final - initial) * _half_wave(_number(step) / self.steps)
+        rate: Tensor = initial + (final - initial) * _half_wave(self._step(step) / self.steps)
         return rate
 
 
@@ -189,9 +219,9 @@ class Linear(_Schedule):
     Raises
     ------
     ValueError
-        If `steps` is not above 0.
+        If `steps` is not above 0, or another number is negative.
     TypeError
-        If `steps` is not a number.
+        If an argument has an invalid type.
 
     Examples
     --------
@@ -202,6 +232,7 @@ class Linear(_Schedule):
 
     def __init__(self, initial: Any, steps: int, final: Any) -> None:
         _check_steps(steps, "Linear")
+        check_numbers("Linear", NON_NEGATIVE, initial=initial, final=final)
         self.initial = initial
         self.steps = steps
         self.final = final
@@ -218,9 +249,14 @@ class Linear(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
         initial, final = _number(self.initial), _number(self.final)
-        return initial + (final - initial) * _core.minimum(_number(step) / self.steps, 1)
+        return initial + (final - initial) * _core.minimum(self._step(step) / self.steps, 1)
 
 
 class WarmUp(_Schedule):
@@ -237,9 +273,9 @@ class WarmUp(_Schedule):
     Raises
     ------
     ValueError
-        If `steps` is not above 0.
+        If `steps` is not above 0, or another number is negative.
     TypeError
-        If `steps` is not a number.
+        If an argument has an invalid type.
 
     Examples
     --------
@@ -250,6 +286,8 @@ class WarmUp(_Schedule):
 
     def __init__(self, steps: int, after: Any) -> None:
         _check_steps(steps, "WarmUp")
+        if not callable(after):
+            check_numbers("WarmUp", NON_NEGATIVE, after=after)
         self.steps = steps
         self.after = after
 
@@ -265,8 +303,13 @@ class WarmUp(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
-        step = _number(step)
+        step = self._step(step)
         after = self.after if callable(self.after) else Constant(self.after)
         rising = _number(after(_number(0))) * (step / self.steps)
         then = _number(after(_core.maximum(step - self.steps, 0)))
@@ -289,10 +332,10 @@ class Piecewise(_Schedule):
     Raises
     ------
     TypeError
-        If `boundaries` or `values` is neither a list nor a tuple.
+        If `boundaries` or `values` is neither a list nor a tuple of numbers.
     ValueError
-        If the number of values is not the number of boundaries plus 1, or the boundaries do not
-        increase.
+        If the number of values is not the number of boundaries plus 1, if the boundaries do not
+        increase, or if a number is negative.
 
     Examples
     --------
@@ -311,9 +354,13 @@ class Piecewise(_Schedule):
                 )
         if len(values) != len(boundaries) + 1:
             raise ValueError(
-                f"Piecewise: expected {len(boundaries) + 1} values for {len(boundaries)} "
-                f"boundaries, got {len(values)}"
+                f"Piecewise: expected {counted(len(boundaries) + 1, 'value')} for "
+                f"{counted(len(boundaries), 'boundary')}, got {len(values)}"
             )
+        for i, boundary in enumerate(boundaries):
+            check_numbers("Piecewise", NON_NEGATIVE, **{f"boundaries[{i}]": boundary})
+        for i, value in enumerate(values):
+            check_numbers("Piecewise", NON_NEGATIVE, **{f"values[{i}]": value})
         if any(b <= a for a, b in pairwise(boundaries)):
             raise ValueError(f"Piecewise: expected increasing boundaries, got {list(boundaries)}")
         self.boundaries = boundaries
@@ -331,10 +378,15 @@ class Piecewise(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
-        out = _number(self.values[0])
+        step, out = self._step(step), _number(self.values[0])
         for boundary, value in zip(self.boundaries, self.values[1:], strict=True):
-            out = _core.where(_number(step) < boundary, out, _number(value))
+            out = _core.where(step < boundary, out, _number(value))
         return out
 
 
@@ -361,9 +413,10 @@ class OneCycle(_Schedule):
     Raises
     ------
     ValueError
-        If `steps`, `start` or `end` is not above 0, or `rising` is not between 0 and 1.
+        If `steps`, `start` or `end` is not above 0, `highest` is negative, or `rising` is not
+        between 0 and 1.
     TypeError
-        If `steps` is not a number.
+        If an argument has an invalid type.
 
     References
     ----------
@@ -386,13 +439,9 @@ class OneCycle(_Schedule):
         end: float = 1e4,
     ) -> None:
         _check_steps(steps, "OneCycle")
-        if not 0 < rising < 1:
-            raise ValueError(
-                f"OneCycle: expected a number between 0 and 1 for rising, got {rising!r}"
-            )
-        for name, given in (("start", start), ("end", end)):
-            if not given > 0:
-                raise ValueError(f"OneCycle: expected a number > 0 for {name}, got {given!r}")
+        check_numbers("OneCycle", NON_NEGATIVE, highest=highest)
+        check_numbers("OneCycle", INSIDE, rising=rising)
+        check_numbers("OneCycle", POSITIVE, start=start, end=end)
         self.highest = highest
         self.steps = steps
         self.rising = rising
@@ -411,8 +460,13 @@ class OneCycle(_Schedule):
         -------
         Tensor
             A scalar of dtype float64.
+
+        Raises
+        ------
+        ValueError
+            If `step` is a negative number.
         """
-        step = _number(step)
+        step = self._step(step)
         turn = self.rising * self.steps
         highest = _number(self.highest)
         first = highest / self.start

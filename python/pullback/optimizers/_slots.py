@@ -110,8 +110,7 @@ class Slots:
         A shared slot is required if its value in `shared` is True.
         """
         who = f"{self._who}.load_state_dict"
-        if not isinstance(state, Mapping):
-            raise TypeError(f"{who}: expected a dict of arrays, got {_core.shown(state)}")
+        check_mapping(state, who)
         names = tuple(chain(*sets))
         arrays = {key: _checked(key, value, names, shared, who) for key, value in state.items()}
         owners = list(dict.fromkeys(key.rpartition("/")[0] for key in arrays if key not in shared))
@@ -171,6 +170,11 @@ class Slots:
             RuntimeWarning,
             stacklevel=2,
         )
+
+
+def check_mapping(state: Any, who: str) -> None:
+    if not isinstance(state, Mapping):
+        raise TypeError(f"{who}: expected a dict of arrays for state, got {_core.shown(state)}")
 
 
 def _checked(

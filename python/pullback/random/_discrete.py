@@ -9,15 +9,15 @@ from typing import Any, SupportsIndex, cast
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, integer, is_integer
+from .._base.checks import axes_of, counted, flag, integer, is_integer
+from .._base.domains import NON_NEGATIVE, PROBABILITY
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
 from ._parameters import (
     Sequential,
-    at_least,
     drawn_shape,
     float_dtype,
-    probability,
+    in_domain,
     real,
     shape_of,
     valid,
@@ -66,7 +66,7 @@ class Discrete(Sequential):
             If the interval is empty, if `dtype` cannot represent its ends, or the shapes do not
             broadcast. An empty interval of tensors gives `low`.
         TypeError
-            If `low` or `high` is not an integer.
+            If `low` or `high` is not an integer, or `endpoint` is not a bool.
 
         Examples
         --------
@@ -74,6 +74,7 @@ class Discrete(Sequential):
         >>> int(pb.min(x)), int(pb.max(x))
         (1, 6)
         """
+        endpoint = flag(endpoint, "integers", "endpoint")
         first, end = (0, low) if high is None else (low, high)
         given = [_integral(p, "integers") for p in (first, end)]
         if not any(isinstance(p, (Tensor, Variable)) for p in (first, end)):
@@ -126,7 +127,7 @@ class Discrete(Sequential):
         >>> bool(pb.any(x)), bool(pb.all(x))
         (True, False)
         """
-        share = probability(p, "bernoulli")
+        share = in_domain(p, PROBABILITY, "bernoulli", "p")
         u = self._uniform(drawn_shape(shape, "bernoulli", share), "float64")
         drawn = _core.cast(_core.less(u, share), dtype)
         if isinstance(share, Tensor) and drawn.dtype.kind == "f":
@@ -203,7 +204,7 @@ class Discrete(Sequential):
         >>> pb.random.poisson([0.0, 4.0, 1e9]).shape
         (3,)
         """
-        mean = at_least(lam, 0, "poisson", "lam")
+        mean = in_domain(lam, NON_NEGATIVE, "poisson", "lam")
         if not isinstance(mean, Tensor) and mean > 9.2e18:
             raise ValueError(f"poisson: expected a number <= 9.2e18 for lam, got {mean!r}")
         size = drawn_shape(shape, "poisson", mean)
@@ -256,7 +257,10 @@ class Discrete(Sequential):
         >>> pb.random.binomial(10, [0.0, 1.0])
         Tensor([ 0, 10], dtype=int64)
         """
-        count, share = at_least(n, 0, "binomial", "n"), probability(p, "binomial")
+        count, share = (
+            in_domain(n, NON_NEGATIVE, "binomial", "n"),
+            in_domain(p, PROBABILITY, "binomial", "p"),
+        )
         if isinstance(count, float) and not count.is_integer():
             raise ValueError(f"binomial: expected an integer for n, got {count!r}")
         size = drawn_shape(shape, "binomial", count, share)
@@ -360,7 +364,7 @@ class Discrete(Sequential):
             another length than the axis, is negative or does not sum to 1. If `axis` is out of
             range.
         TypeError
-            If `p` is complex.
+            If `p` is complex or `replace` is not a bool.
 
         References
         ----------
@@ -373,6 +377,7 @@ class Discrete(Sequential):
         (2,)
         """
         who = "choice"
+        replace = flag(replace, who, "replace")
         things = None if is_integer(a) else _core.constant(a, who=who)
         if things is not None and things.ndim == 0:
             raise ValueError(f"{who}: expected an integer or an array for a, got {_core.shown(a)}")
@@ -385,14 +390,15 @@ class Discrete(Sequential):
         share = None if p is None else _probabilities(p, count)
         if not replace and wanted > count:
             raise ValueError(
-                f"{who}: expected at most {count} draws without replacement, got {wanted}"
+                f"{who}: expected at most {counted(count, 'draw')} without replacement, got "
+                f"{wanted}"
             )
         if not replace and share is not None and not isinstance(p, Tensor):
             possible = int(np.count_nonzero(np.asarray(p)))
             if wanted > possible:
                 raise ValueError(
-                    f"{who}: expected at most {possible} draws without replacement, the entries "
-                    f"with a probability, got {wanted}"
+                    f"{who}: expected at most {counted(possible, 'draw')} without replacement, the "
+                    f"entries with a probability, got {wanted}"
                 )
         if replace:
             if share is None:

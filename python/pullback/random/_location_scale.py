@@ -6,15 +6,16 @@ import math
 from typing import Any, NoReturn
 
 from .. import _core
+from .._base.domains import NON_NEGATIVE
 from .._core import Tensor
 from .._numpy.dtype_functions import finfo
 from .._typing import DType, Shape, TensorLike
 from ._parameters import (
     Parameter,
     Sequential,
-    at_least,
     drawn_shape,
     float_dtype,
+    in_domain,
     moved,
     real,
     refuse_numpy_order,
@@ -445,7 +446,7 @@ class Given:
         self, who: str, shape: Any, dtype: Any, loc: Any, scale: Any, name: str = "scale"
     ) -> None:
         self.loc: Parameter = real(loc, who)
-        self.scale = at_least(scale, 0, who, name)
+        self.scale = in_domain(scale, NON_NEGATIVE, who, name)
         self.dtype = float_dtype(who, dtype, self.loc, self.scale)
         self.shape = drawn_shape(shape, who, self.loc, self.scale)
 

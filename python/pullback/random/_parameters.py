@@ -1,6 +1,7 @@
 """Arguments of draws: shape and dtype of the result, and the domains of parameters.
 
-A Python number outside the domain raises a ValueError at the call; an entry of a tensor gives NaN.
+A number outside the domain raises a ValueError at the call; an entry of a tensor gives NaN. A
+number of NumPy counts as Python's number, so it has no effect on the dtype.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import integers
+from .._base.domains import Domain, as_python, check_domain
 from .._core import Tensor
 from .._typing import DType, Shape
 
@@ -49,7 +51,8 @@ def refuse_numpy_order(who: str, rest: tuple[Any, ...], *names: str) -> None:
 
 
 def real(value: Any, who: str) -> Parameter:
-    """Return a Python number unchanged, and another value as a tensor of real numbers."""
+    """Return a number as Python's number, and another value as a tensor of real numbers."""
+    value = as_python(value)
     if isinstance(value, (int, float)):
         return value
     tensor = _core.constant(value, who=who)
@@ -58,26 +61,13 @@ def real(value: Any, who: str) -> Parameter:
     return tensor
 
 
-def at_least(value: Any, low: float, who: str, name: str, *, open: bool = False) -> Parameter:
-    """Check that a parameter is at least `low`, or above it if `open`."""
+def in_domain(value: Any, domain: Domain, who: str, name: str) -> Parameter:
+    """Require a number in the domain; entries of a tensor outside of it become NaN."""
     given = real(value, who)
-    if not isinstance(given, Tensor):
-        if not (given > low if open else given >= low):
-            sign = ">" if open else ">="
-            raise ValueError(f"{who}: expected a number {sign} {low:g} for {name}, got {given!r}")
-        return given
-    return valid(given, _core.greater(given, low) if open else _core.greater_equal(given, low))
-
-
-def probability(value: Any, who: str, name: str = "p") -> Parameter:
-    """Check that a parameter is in [0, 1]."""
-    given = real(value, who)
-    if not isinstance(given, Tensor):
-        if not 0 <= given <= 1:
-            raise ValueError(f"{who}: expected a number in [0, 1] for {name}, got {given!r}")
-        return given
-    inside = _core.logical_and(_core.greater_equal(given, 0), _core.less_equal(given, 1))
-    return valid(given, inside)
+    if isinstance(given, Tensor):
+        return valid(given, domain.holds(given))
+    check_domain(given, domain, who, name)
+    return given
 
 
 def valid(x: Tensor, holds: Any) -> Tensor:

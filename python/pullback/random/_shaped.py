@@ -11,14 +11,15 @@ import math
 from typing import Any
 
 from .. import _core
+from .._base.domains import NON_NEGATIVE, POSITIVE
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
 from ._parameters import (
     Parameter,
     Sequential,
-    at_least,
     drawn_shape,
     float_dtype,
+    in_domain,
     in_dtype,
     moved,
     real,
@@ -85,8 +86,8 @@ class Shaped(Sequential):
         >>> [slope.shape for slope in pb.gradients(pb.mean(x), [a])]
         [(2,)]
         """
-        a = at_least(concentration, 0, "gamma", "concentration")
-        b = at_least(scale, 0, "gamma", "scale")
+        a = in_domain(concentration, NON_NEGATIVE, "gamma", "concentration")
+        b = in_domain(scale, NON_NEGATIVE, "gamma", "scale")
         kind = float_dtype("gamma", dtype, a, b)
         return moved(self._gamma(a, drawn_shape(shape, "gamma", a, b), kind), 0, b, kind)
 
@@ -127,8 +128,8 @@ class Shaped(Sequential):
         >>> bool(pb.all((x > 0) & (x < 1)))
         True
         """
-        first = at_least(a, 0, "beta", "a", open=True)
-        second = at_least(b, 0, "beta", "b", open=True)
+        first = in_domain(a, POSITIVE, "beta", "a")
+        second = in_domain(b, POSITIVE, "beta", "b")
         kind = float_dtype("beta", dtype, first, second)
         size = drawn_shape(shape, "beta", first, second)
         gap = _core.subtract(*(self._gamma(p, size, kind, True) for p in (first, second)))
@@ -231,8 +232,8 @@ class Shaped(Sequential):
         >>> pb.random.student_t(5.0, (2, 3)).shape
         (2, 3)
         """
-        n = at_least(df, 0, "student_t", "df", open=True)
-        m, s = real(loc, "student_t"), at_least(scale, 0, "student_t", "scale")
+        n = in_domain(df, POSITIVE, "student_t", "df")
+        m, s = real(loc, "student_t"), in_domain(scale, NON_NEGATIVE, "student_t", "scale")
         kind = float_dtype("student_t", dtype, n, m, s)
         size = drawn_shape(shape, "student_t", n, m, s)
         half = _core.multiply(in_dtype(n, kind), 0.5) if isinstance(n, Tensor) else n / 2
@@ -284,8 +285,8 @@ class Shaped(Sequential):
         >>> pb.random.weibull(1.5, 4).shape
         (4,)
         """
-        power = at_least(a, 0, "weibull", "a", open=True)
-        size = at_least(scale, 0, "weibull", "scale")
+        power = in_domain(a, POSITIVE, "weibull", "a")
+        size = in_domain(scale, NON_NEGATIVE, "weibull", "scale")
         kind = float_dtype("weibull", dtype, power, size)
         drawn = self._exponential(drawn_shape(shape, "weibull", power, size), kind)
         x = _core.exp(_core.divide(_core.log(drawn), in_dtype(power, kind)))
@@ -343,7 +344,7 @@ class Shaped(Sequential):
         """
         who = "truncated_normal"
         a, b = real(lower, who), real(upper, who)
-        m, s = real(loc, who), at_least(scale, 0, who, "scale")
+        m, s = real(loc, who), in_domain(scale, NON_NEGATIVE, who, "scale")
         numbers = not isinstance(a, Tensor) and not isinstance(b, Tensor)
         if numbers and not a < b:
             raise ValueError(f"{who}: expected lower < upper, got {a!r} and {b!r}")

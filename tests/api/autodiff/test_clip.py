@@ -27,6 +27,7 @@ def test_by_value():
     same(pb.clip_by_value(x, -1, 2), [-1, -1, 0.5, 2, 2, nan])
     same(pb.clip_by_value(x, -inf, inf), x)
     same(pb.clip_by_value([0, 9], 1, 5), [1, 5])
+    same(pb.clip_by_value([0.0, 9.0], pb.constant(5.0), 1), [1, 1])
     same(pb.clip_by_value(np.zeros((2, 2)), np.array([1.0, -1.0]), 3.0), [[1, 0], [1, 0]])
 
 
@@ -45,6 +46,7 @@ def test_gradient_by_value():
         (([1.0, 2.0], [0.0, 0.0, 0.0], 1.0), ValueError),
         (([1, 2], 0.5, 1.5), TypeError),
         (([1.0], np.zeros(1), 1.0), TypeError),
+        (([1.0], np.float32(2.0), 1), ValueError),
         ((None, 0.0, 1.0), TypeError),
     ],
 )
@@ -94,7 +96,8 @@ def test_by_norm_at_the_edges():
     same(pb.clip_by_norm([inf, 4.0], inf), [inf, 4])
     same(pb.clip_by_norm([0.0, 0.0], 0.0), [0, 0])
     same(pb.clip_by_norm([3.0, 4.0], 0.0), [0, 0])
-    same(pb.clip_by_norm([3.0, 4.0], -1.0), [0, 0])
+    same(pb.clip_by_norm([3.0, 4.0], pb.constant(-1.0)), [0, 0])
+    same(pb.clip_by_global_norm([pb.constant(3.0)], pb.constant(-1.0))[0][0], 0)
     same(pb.clip_by_norm([nan, 4.0], 1.0), [nan, nan])
     same(pb.clip_by_norm([inf, 4.0], 1.0), [nan, 0])
 
@@ -159,7 +162,7 @@ def test_a_norm_that_is_not_finite(bad):
 
 def test_by_global_norm_at_the_edges():
     tensors = [pb.constant([3.0, 4.0]), pb.constant(0.0)]
-    for bound, expected in ((inf, [3.0, 4.0]), (0.0, [0.0, 0.0]), (-1.0, [0.0, 0.0])):
+    for bound, expected in ((inf, [3.0, 4.0]), (0.0, [0.0, 0.0]), (pb.constant(-1.0), [0.0, 0.0])):
         same(pb.clip_by_global_norm(tensors, bound)[0][0], expected)
     zeros = [pb.zeros(2)]
     same(pb.clip_by_global_norm(zeros, 0.0)[0][0], [0, 0])

@@ -58,7 +58,7 @@ def test_none_is_an_answer_for_what_is_not_a_tensor(other):
 def test_an_answer_for_what_can_have_none_is_refused():
     f = pb.custom_gradient(lambda x, name: (x * 2, lambda g: (5 * g, g)))
     x = pb.Variable(1.0)
-    with pytest.raises(ValueError, match="expected 1 gradients for its arguments, got 2"):
+    with pytest.raises(ValueError, match="expected 1 gradient for its arguments, got 2"):
         pb.gradients(f(x, "name"), x)
 
 

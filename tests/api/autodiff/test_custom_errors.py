@@ -34,18 +34,18 @@ def test_wrong_count():
     rule_error(
         ValueError,
         lambda x, w: (x * 1, lambda g: (g, g)),
-        "expected 1 gradients for its arguments, got 2",
+        "expected 1 gradient for its arguments, got 2",
         "faulty",
     )
     rule_error(
         ValueError,
         lambda x, w: (x * 1, lambda g: ()),
-        "expected 1 gradients for its arguments, got 0",
+        "expected 1 gradient for its arguments, got 0",
     )
     rule_error(
         ValueError,
         lambda x, w: (x * w, lambda g, variables: (g, [])),
-        "expected 1 gradients for its variables, got 0",
+        "expected 1 gradient for its variables, got 0",
     )
     rule_error(ValueError, lambda x, w: (x * w, lambda g, variables: g), "pair")
 
@@ -179,6 +179,9 @@ def test_the_place_is_that_of_the_users_function():
         pb.custom_gradient(functools.partial(mine)),
     ):
         assert place(wrapped) == plain
+    assert place(pb.sin) == place(pb.grad(pb.sin)) == "pb.sin"
+    assert place(pb.linalg.solve) == "pb.linalg.solve"
+    assert place(pb.ones(2).sum) == "pb.sum" and place(pb.stats.norm.pdf) == "Continuous.pdf"
     assert place(Mock()) == "Mock"
     assert place(call)  # every attribute of it is another of its kind
 

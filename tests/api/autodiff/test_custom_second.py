@@ -178,7 +178,7 @@ def test_bad_rules():
 
     with pytest.raises(ValueError, match="expected a pair, the gradients of the primals and"):
         run(3.0)
-    with pytest.raises(ValueError, match="expected 1 gradients for the primals, got 2"):
+    with pytest.raises(ValueError, match="expected 1 gradient for the primals, got 2"):
         run(([1.0, 2.0], 1.0))
     with pytest.raises(TypeError, match="expected a function for second, got 3"):
         pb.custom_gradient(lambda x: (x, None), second=3)

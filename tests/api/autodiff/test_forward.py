@@ -276,7 +276,7 @@ def test_a_loop_over_jvps_keeps_nothing() -> None:
             "jvp: expected a tuple of arguments for primals",
         ),
         (lambda: pb.jvp(pb.exp, (1.0,), 1.0), TypeError, "jvp: expected a tuple for tangents"),
-        (lambda: pb.jvp(pb.exp, (1.0,), ()), ValueError, "jvp: expected 1 tangents, .* got 0"),
+        (lambda: pb.jvp(pb.exp, (1.0,), ()), ValueError, "jvp: expected 1 tangent, .* got 0"),
         (
             lambda: pb.jvp(pb.exp, (np.arange(3),), (np.ones(3),)),
             TypeError,
@@ -293,7 +293,7 @@ def test_a_loop_over_jvps_keeps_nothing() -> None:
             r"jvp: tangents\[0\]: expected the keys 'a'",
         ),
         (lambda: pb.jvp(lambda x: 3, (1.0,), (1.0,)), TypeError, "expected a Tensor .* got 3"),
-        (lambda: pb.linearize(pb.exp, 1.0)[1](), ValueError, "expected 1 tangents, .* got 0"),
+        (lambda: pb.linearize(pb.exp, 1.0)[1](), ValueError, "expected 1 tangent, .* got 0"),
         (lambda: pb.vjp(pb.exp, 1.0)[1]([1.0, 2.0]), ValueError, "vjp: cotangent"),
     ],
 )

@@ -296,7 +296,7 @@ def test_none(nothing):
 @pytest.mark.parametrize(
     ("rule", "error", "words"),
     [
-        (lambda op, g: (g, g), ValueError, ["2 gradients", "1 inputs"]),
+        (lambda op, g: (g, g), ValueError, ["2 gradients for 1 input"]),
         (lambda op, g: (), ValueError, ["0 gradients"]),
         (lambda op, g: pb.ones(3), ValueError, ["(3,)", "(2,)", "input 0"]),
         (lambda op, g: pb.sum(g), ValueError, ["()", "(2,)"]),

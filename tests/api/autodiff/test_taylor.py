@@ -331,7 +331,7 @@ def test_laplacian_of_a_harmonic_function_and_by_gradients() -> None:
         (
             lambda: pb.jet(pb.add, (1.0, 2.0), ([1.0], [1.0, 0])),
             ValueError,
-            r"expected 1 derivatives for series\[1\], as for series\[0\], got 2",
+            r"expected 1 derivative for series\[1\], as for series\[0\], got 2",
         ),
         (
             lambda: pb.jet(pb.sin, (np.ones(3),), ([np.ones(2)],)),

@@ -356,7 +356,7 @@ def test_vectorize_broadcasts() -> None:
         (lambda: pb.vectorize(pb.exp, signature="n->n"), "a string like .* for signature, got"),
         (
             lambda: pb.vectorize(pb.exp, signature="(n)->()")(1.0),
-            "expected at least 1 axes for argument 0",
+            "expected at least 1 axis for argument 0",
         ),
         (
             lambda: pb.vectorize(pb.exp, signature="(3)->(3)")(X.T),
@@ -368,7 +368,7 @@ def test_vectorize_broadcasts() -> None:
         ),
         (
             lambda: pb.vectorize(pb.add, signature="(n)->(n)")(X, X),
-            "expected 1 arrays for .*, got 2",
+            "expected 1 array for .*, got 2",
         ),
         (
             lambda: pb.vectorize(pb.add, signature="(n),(n)->(n)")(X, X[:, :2]),

@@ -285,7 +285,7 @@ ERRORS = [
     ),
     (
         lambda: nn.conv2d(np.ones((1, 4, 4, 3)), np.ones((2, 2, 2, 1))),
-        "x has 3 channels in 1 groups",
+        "x has 3 channels in 1 group",
     ),
     (
         lambda: nn.conv2d(np.ones((1, 4, 4, 3)), np.ones((2, 2, 1, 3)), groups=2),

@@ -294,7 +294,7 @@ V, T = ValueError, TypeError
 # fmt: off
 BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: E("ij,jk", A), V, "'ij,jk' names 2 operands, got 1"),
-    (lambda: E("ij", A, A), V, "'ij' names 1 operands, got 2"),
+    (lambda: E("ij", A, A), V, "'ij' names 1 operand, got 2"),
     (lambda: E("ijk", A), V, r"operand 0 has shape \(3, 4\), 2 axes; its subscripts 'ijk' name 3"),
     (lambda: E("i", A), V, "its subscripts 'i' name 1"),
     (lambda: E("...ijk", A), V, "name 3"),
@@ -308,7 +308,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: E("...i...", A), V, r"got '\.'"),
     (lambda: E("ij->ii", A), V, "'i' is twice in the result"),
     (lambda: E("ij->k", A), V, "'k' of the result is in no operand"),
-    (lambda: E("i...->i", A), V, "'...' stands for 1 axes"),
+    (lambda: E("i...->i", A), V, "'...' stands for 1 axis"),
     (lambda: E("ij-i", A), V, "only as one '->' in subscripts"),
     (lambda: E("ij->i->j", A), V, "only as one '->' in subscripts"),
     (lambda: E("ij->i,j", A), V, "there is one result"),
@@ -321,7 +321,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.tensordot(A, A.T), V, r"tensordot: axis 0 of shape \(3, 4\) has length 3, axis 0"),
     (lambda: pb.tensordot(A, A, 1), V, r"tensordot: axis 1 of shape \(3, 4\) has length 4, axis 0"),
     (lambda: pb.tensordot(A, A, 3), V, "tensordot: expected a number of axes from 0 to 2, got 3"),
-    (lambda: pb.tensordot(A, A, ([0], [0, 1])), V, "tensordot: 1 axes of a and 2 of b"),
+    (lambda: pb.tensordot(A, A, ([0], [0, 1])), V, "tensordot: 1 axis of a and 2 of b"),
     (lambda: pb.tensordot(A, A, ([0, 0], [0, 0])), V, "tensordot: an axis .* named twice"),
     (lambda: pb.tensordot(A, A, ([2], [0])), V, r"axis 2 is not there in shape \(3, 4\)"),
     (lambda: pb.tensordot(A, A, "ab"), V, "tensordot: expected a number of axes, or .* got 'ab'"),

@@ -120,7 +120,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
         ValueError,
         "^hsplit: expected parts to divide 4, the size of axis 1, got 3",
     ),
-    (lambda: pb.vsplit([1.0], 1), ValueError, "^vsplit: expected 2 axes"),
+    (lambda: pb.vsplit([1.0], 1), ValueError, "^vsplit: expected at least 2 axes"),
     (lambda: pb.geomspace(0, 16, 5), ValueError, "^geomspace: .*other than 0 for start, got 0$"),
     (lambda: pb.geomspace(1, np.array([2.0, 0.0])), ValueError, "other than 0 for stop"),
     (lambda: pb.geomspace(1, 2, -1), ValueError, "^geomspace: num must be from 0"),

@@ -77,7 +77,7 @@ def test_a_vector_and_rows_of_matrices() -> None:
 @pytest.mark.parametrize("rate", [np.inf, np.nan])
 def test_a_rate_that_makes_nan_of_zeros_does_so(rate: float) -> None:
     v = pb.Variable(np.ones((10, 2)))
-    pb.optimizers.GradientDescent(rate).minimize(lambda: pb.sum(pb.take(v, [1], axis=0)))
+    pb.optimizers.GradientDescent(lambda: rate).minimize(lambda: pb.sum(pb.take(v, [1], axis=0)))
     assert np.isnan(v.numpy()[0]).all()
 
 

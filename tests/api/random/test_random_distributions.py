@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import special, stats
+from support.each import each
 
 import pullback as pb
 
@@ -170,7 +171,7 @@ def test_integers_of_all_ranges() -> None:
 
 
 def test_choice_of_what_has_no_probability() -> None:
-    with pytest.raises(ValueError, match=r"at most 1 draws .* with a probability, got 2"):
+    with pytest.raises(ValueError, match=r"at most 1 draw .* with a probability, got 2"):
         pb.random.choice(3, 2, replace=False, p=[1.0, 0.0, 0.0])
     drawn = pb.random.choice(4, 2, replace=False, p=[0.5, 0.0, 0.5, 0.0]).numpy()
     assert sorted(drawn.tolist()) == [0, 2]
@@ -227,12 +228,34 @@ NUMBERS: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize("k", range(len(NUMBERS)))
 def test_parameters_without_meaning(k: int) -> None:
     draw = NUMBERS[k]
-    for bad in (-1.0, np.nan):
+    for bad in (-1.0, np.nan, np.float32(-1), np.int64(-1)):
         with pytest.raises(ValueError, match="expected a number"):
             draw(bad)
     x = draw(np.array([-1.0, np.nan, 0.5])).numpy()
     assert np.isnan(x[:2]).all() and not np.isnan(x[2])
     assert draw(np.zeros((0, 3))).numpy().shape == (0, 3)
+
+
+FURTHER: list[Callable[[Any], Any]] = [
+    lambda v: R.normal(loc=v),
+    lambda v: R.laplace(loc=v),
+    lambda v: R.lognormal(mean=v),
+    lambda v: R.student_t(3.0, loc=v),
+    lambda v: R.uniform(low=v),
+    lambda v: R.uniform(low=-1.0, high=v),
+    lambda v: R.truncated_normal(v, 2.0),
+    lambda v: R.truncated_normal(-1.0, v, scale=v),
+]
+
+
+@each("draw", NUMBERS + FURTHER)
+def test_a_number_of_numpy_is_no_array(draw: Callable[[Any], Any]) -> None:
+    results = []
+    for v in (0.5, np.float64(0.5), np.float32(0.5), np.float16(0.5)):
+        R.seed(5)
+        results.append(draw(v))
+    assert [x.dtype.name for x in results] == ["float32"] * 4
+    assert all(x.numpy() == results[0].numpy() for x in results)
 
 
 def test_errors() -> None:
