@@ -43,6 +43,15 @@ def number(value: Any, who: str, name: str = "") -> float:
     raise TypeError(f"{who}: expected {what}, got {_core.shown(value)}")
 
 
+def given_once(names: dict[str, Any], who: str) -> Any:
+    """Return the value of an argument that has two names; raise a TypeError if both are given."""
+    given = [value for value in names.values() if value is not None]
+    if len(given) > 1:
+        first, second = names
+        raise TypeError(f"{who}: give {first} or {second}, which are the same, not both")
+    return given[0] if given else None
+
+
 def check_copy(value: Any, who: str) -> None:
     """A TypeError unless it is True, False or None, as the standard has `copy`."""
     if value is not None:

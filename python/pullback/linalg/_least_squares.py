@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._base.checks import check_matrices
+from .._base.checks import check_matrices, given_once
 from .._core import Rule, Tensor
 from .._numpy.dtype_functions import finfo
 from .._typing import TensorLike
@@ -39,7 +39,9 @@ class LstsqResult(NamedTuple):
     s: Tensor
 
 
-def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+def pinv(
+    x: TensorLike, /, rcond: TensorLike | None = None, *, rtol: TensorLike | None = None
+) -> Tensor:
     """Compute the Moore-Penrose inverse of matrices.
 
     Differentiable in `x`; see the note on the rank in `lstsq`.
@@ -48,6 +50,8 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     ----------
     x : array_like
         Matrices of shape (…, m, n); integers become the default floating dtype.
+    rcond : array_like, real, optional
+        Alias of `rtol`. Give at most one of the two.
     rtol : array_like, real, optional
         Relative tolerance, for each matrix or for all: singular values up to `rtol` times the
         largest count as 0. Default: max(m, n) times the rounding unit of the dtype.
@@ -63,13 +67,14 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
         If `x` is not a matrix or a batch of matrices, or contains NaN or inf. The latter is raised
         when the result is computed.
     TypeError
-        If `rtol` is complex.
+        If `rtol` is complex, or both `rcond` and `rtol` are given.
 
     Examples
     --------
     >>> pb.round(pb.linalg.pinv([[3.0], [4.0]]), 3)
     Tensor([[0.12, 0.16]], dtype=float32)
     """
+    rtol = given_once({"rcond": rcond, "rtol": rtol}, "pinv")
     [a], rounded = one_dtype([x], "pinv")
     check_matrices(a, "pinv")
     rows = a.shape[-2]
@@ -77,7 +82,7 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     return rounded(_least(a, unit, _cutoff(a, rtol, "pinv"), False, "pinv"))
 
 
-def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> LstsqResult:
+def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> LstsqResult:
     """Solve least-squares problems: minimise the norm of b - a x.
 
     Of all minimisers the result is the one with the least norm, as in `np.linalg.lstsq`.
