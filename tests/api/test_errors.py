@@ -170,6 +170,8 @@ def test_names_of_other_libraries():
         pb.cat  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'softplas'; did you mean 'softplus'\?"):
         pb.softplas  # noqa: B018
+    with pytest.raises(AttributeError, match=r"did you mean 'softmax_cross_entropy'\?"):
+        pb.SoftmaxCrossEntropy  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'erf'; here it is 'special.erf'$"):
         pb.erf  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute '_private'$"):

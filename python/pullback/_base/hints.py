@@ -1,7 +1,8 @@
-"""Hints in the AttributeError of an absent name: the name or expression to use in pullback.
+"""Hints in errors: similar names, and what to use in pullback in place of an absent name.
 
-`add_hints` gives the modules of the package a `__getattr__`. Tensors have no `__getattr__`, which
-would slow down every attribute; `ATTRIBUTES` lists the absent ones that raise a hint.
+`did_you_mean` finds similar names for all errors of the package. `add_hints` gives the modules of
+the package a `__getattr__`, which raises these errors. Tensors have no `__getattr__`, which would
+slow down every attribute; `ATTRIBUTES` lists the absent ones that raise a hint.
 """
 
 from __future__ import annotations
@@ -109,12 +110,23 @@ def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
                 elif space is package:
                     path = f"pb.{wanted}"
                 return f"; here it is {path!r}"
+    return did_you_mean(name, module.__all__)
+
+
+def did_you_mean(name: Any, known: Iterable[str], similarity: float = 0.7) -> str:
+    """Return "; did you mean 'a' or 'b'?" with up to three similar names of `known`, else "".
+
+    Capitals and underscores do not count. `similarity` is the least ratio of difflib.
+    """
     from difflib import get_close_matches
 
-    public = module.__all__
-    near = [other for other in public if other.lower() == name.lower()]
-    near = near or get_close_matches(name, public, 1, 0.75)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    def letters(text: Any) -> str:
+        return str(text).lower().replace("_", "")
+
+    by_letters = {letters(entry): entry for entry in known}
+    wish = letters(name)
+    near = [wish] if wish in by_letters else get_close_matches(wish, by_letters, 3, similarity)
+    return f"; did you mean {' or '.join(repr(by_letters[k]) for k in near)}?" if near else ""
 
 
 class _Absent:
