@@ -192,6 +192,19 @@ def test_names_of_other_libraries():
             x.detach()
 
 
+def test_names_of_nn_at_the_top_are_deprecated():
+    from pullback._base.hints import NN_ONLY
+
+    assert set(pb.nn.__all__) >= NN_ONLY and not NN_ONLY & {*pb.__all__, *dir(pb)}
+    for name in NN_ONLY:
+        text = rf"^pb\.{name} is deprecated; use pb\.nn\.{name}$"
+        with pytest.warns(DeprecationWarning, match=text) as caught:
+            assert getattr(pb, name) is getattr(pb.nn, name)
+        assert caught[0].filename == __file__
+    with pytest.raises(AttributeError, match=r"no attribute 'conv2d'; here it is 'nn.conv2d'$"):
+        pb.conv2d  # noqa: B018
+
+
 @pytest.mark.parametrize("dtype", ["abc", None, "datetime64[s]", "<U3"])
 def test_dtypes_are_refused_by_name(dtype):
     calls = {"zeros": lambda: pb.zeros(2, dtype), "Variable": lambda: pb.Variable(1.0, dtype=dtype)}
