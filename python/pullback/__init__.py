@@ -8,9 +8,9 @@
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
 `function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing`. Functions of `nn` and
-`linalg` that NumPy or the Array API standard have in the main namespace are also here. The names of
-TensorFlow 1 are in `pullback.compat.tf1`.
+`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing`. Functions of `linalg`
+that NumPy or the Array API standard have in the main namespace are also here, and the functions of
+`nn` that most networks use. The names of TensorFlow 1 are in `pullback.compat.tf1`.
 """
 
 # Each module lists its public names in `__all__`. Type checkers follow the stars.
@@ -116,15 +116,18 @@ from ._runtime.evaluation import *
 from ._runtime.profile import *
 from ._runtime.support import *
 from .fft._convolve import convolve, correlate
-from .nn._activations import *
-from .nn._attention import *
-from .nn._ctc import *
-from .nn._embedding import *
-from .nn._losses import *
-from .nn._normalization import *
-from .nn._rectifiers import *
-from .nn._recurrent import *
-from .nn._regression_losses import *
+from .nn import (
+    dropout,
+    gelu,
+    log_softmax,
+    relu,
+    sigmoid,
+    sigmoid_cross_entropy,
+    softmax,
+    softmax_cross_entropy,
+    softplus,
+    sparse_softmax_cross_entropy,
+)
 
 
 def _numbers_in_order(name: str) -> str:
@@ -156,14 +159,24 @@ __all__ = [
     "bool",
     "convolve",
     "correlate",
+    "dropout",
     "fft",
+    "gelu",
     "implicit",
     "initializers",
     "integrate",
     "linalg",
+    "log_softmax",
     "nn",
     "optimizers",
     "random",
+    "relu",
+    "sigmoid",
+    "sigmoid_cross_entropy",
+    "softmax",
+    "softmax_cross_entropy",
+    "softplus",
+    "sparse_softmax_cross_entropy",
     "special",
     "stats",
     "testing",
@@ -241,15 +254,6 @@ __all__ += _numpy.trigonometric_aliases.__all__
 __all__ += _runtime.evaluation.__all__
 __all__ += _runtime.profile.__all__
 __all__ += _runtime.support.__all__
-__all__ += nn._activations.__all__
-__all__ += nn._attention.__all__
-__all__ += nn._ctc.__all__
-__all__ += nn._embedding.__all__
-__all__ += nn._losses.__all__
-__all__ += nn._normalization.__all__
-__all__ += nn._rectifiers.__all__
-__all__ += nn._recurrent.__all__
-__all__ += nn._regression_losses.__all__
 __all__.sort(key=_numbers_in_order)
 
 

@@ -21,6 +21,7 @@ from ._core import Tensor, Variable
 
 TensorLike: TypeAlias = Tensor | Variable | npt.ArrayLike | Sequence[Tensor | Variable]
 Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+Sections: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 DType: TypeAlias = npt.DTypeLike | None
 

@@ -170,6 +170,8 @@ def test_names_of_other_libraries():
         pb.cat  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'softplas'; did you mean 'softplus'\?"):
         pb.softplas  # noqa: B018
+    with pytest.raises(AttributeError, match=r"did you mean 'softmax_cross_entropy'\?"):
+        pb.SoftmaxCrossEntropy  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'erf'; here it is 'special.erf'$"):
         pb.erf  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute '_private'$"):
@@ -188,6 +190,19 @@ def test_names_of_other_libraries():
         assert not set(ATTRIBUTES) & set(dir(x)) and not hasattr(x, "detach")
         with pytest.raises(AttributeError, match=r"'detach'; use pb.stop_gradient\(x\)$"):
             x.detach()
+
+
+def test_names_of_nn_at_the_top_are_deprecated():
+    from pullback._base.hints import NN_ONLY
+
+    assert set(pb.nn.__all__) >= NN_ONLY and not NN_ONLY & {*pb.__all__, *dir(pb)}
+    for name in NN_ONLY:
+        text = rf"^pb\.{name} is deprecated; use pb\.nn\.{name}$"
+        with pytest.warns(DeprecationWarning, match=text) as caught:
+            assert getattr(pb, name) is getattr(pb.nn, name)
+        assert caught[0].filename == __file__
+    with pytest.raises(AttributeError, match=r"no attribute 'conv2d'; here it is 'nn.conv2d'$"):
+        pb.conv2d  # noqa: B018
 
 
 @pytest.mark.parametrize("dtype", ["abc", None, "datetime64[s]", "<U3"])

@@ -47,7 +47,11 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.concat([]), V, "concat: no tensors"),
     (lambda: pb.stack([X, Y]), V, r"stack: tensor 1 has shape \(5, 2\)"),
     (lambda: pb.stack([]), V, "stack: no tensors"),
-    (lambda: pb.split(X, 3, axis=1), V, "split: expected parts to divide 4, .* 1, got 3"),
+    (
+        lambda: pb.split(X, 3, axis=1),
+        V,
+        "split: expected indices_or_sections to divide 4, .* 1, got 3",
+    ),
     (lambda: pb.split(X, [3, 1]), V, "split: positions"),
     (lambda: pb.broadcast_to(X, (4, 3)), V, r"broadcast_to: shape \(3, 4\) does not .* \(4, 3\)"),
     (lambda: pb.broadcast_to(X, (4,)), V, "broadcast_to"),

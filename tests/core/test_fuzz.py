@@ -57,7 +57,7 @@ def test_every_public_function_is_in_some_program() -> None:
         for name in space.__all__
         if callable(getattr(space, name)) and name[0].islower()
     }
-    called = r"(?<=pb\.)\w+|(?<=special\.)\w+|(?<=[\"'])\w+(?=[\"'(])"
+    called = r"(?<=pb\.)\w+|(?<=nn\.)\w+|(?<=special\.)\w+|(?<=[\"'])\w+(?=[\"'(])"
     used = set(re.findall(called, text)) | {"bfloat16"}
     used |= {n for n in functions if getattr(np, n, None) in np.sctypeDict.values()}
     assert functions - used == {name for names in WITHOUT_PROGRAMS.values() for name in names}

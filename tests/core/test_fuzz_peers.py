@@ -37,7 +37,7 @@ def peer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     if name == "itself":
         functions = {n: getattr(pb, n) for n in pb.__all__}
         there = SimpleNamespace(PEER=Itself(name, functions), answer=answer)
-        there.PEER.special = pb.special
+        there.PEER.special, there.PEER.nn = pb.special, pb.nn
         monkeypatch.setitem(sys.modules, "fuzz.peers.by_itself", there)
         monkeypatch.setattr(peers, "PEERS", ("itself",))
         monkeypatch.setitem(peers.EVERY, "itself", 1)

@@ -70,7 +70,7 @@ def slopes(case: Case, xs: list[Any], drawn: str, computed: str) -> list[Any]:
 
 @pytest.mark.parametrize("row", ELEMENTWISE, ids=str)
 def test_elementwise_gradients(row: Case) -> None:
-    public = any(row.op in space.__all__ for space in (pb, pb.special))
+    public = any(row.op in space.__all__ for space in (pb, pb.nn, pb.special))
     most = FUNCTION if public else CANCELLING if row.op in TERMS_CANCEL else INSIDE
     check = Check()
     c = cotangents((POINTS,))
@@ -96,7 +96,7 @@ def test_elementwise_gradients(row: Case) -> None:
 
 
 def test_what_cancels_stands_in_gradients_alone() -> None:
-    public = set(pb.__all__) | set(pb.special.__all__)
+    public = {*pb.__all__, *pb.nn.__all__, *pb.special.__all__}
     assert not public & set(TERMS_CANCEL) and set(TERMS_CANCEL) <= set(_core.op_names())
 
 

@@ -347,7 +347,7 @@ def test_stored_floats_flow(dtype: str) -> None:
 
 COMPOSITES = {
     "std": lambda h: pb.std(h, axis=0),
-    "layer_norm": pb.layer_norm,
+    "layer_norm": pb.nn.layer_norm,
     "norm": lambda h: pb.linalg.norm(h, ord=3, axis=0),
     "quantile": lambda h: pb.quantile(h, 0.3),
     "relu6": pb.nn.relu6,

@@ -1,6 +1,6 @@
 """Bugs of the kinds that automatic differentiation has had, to be put in place of functions: a
 program that calls one must fail. `MUTANTS` lists them as function: what is wrong with it. A name
-may have a dot: of `pb.special`, or of `helpers`.
+may have a dot: of `pb.special`, `pb.nn` or `helpers`.
 
 A mutant never changes the library: it stands in the namespace that programs get as `pb`.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import pullback as pb
@@ -79,7 +80,7 @@ def in_place(name: str, mutant: Function) -> Iterator[None]:
         finally:
             setattr(helpers, last, before)
         return
-    given = Mutated(pb.special, last, mutant) if space else mutant
+    given = Mutated(getattr(pb, space[0]), last, mutant) if space else mutant
     modes.pb = Mutated(pb, space[0] if space else last, given)  # type: ignore[assignment]
     try:
         yield
@@ -94,8 +95,8 @@ SPECIAL = ("erfc", "gammaln", "ndtr", "j0", "digamma", "erfinv", "log_ndtr", "ga
            "betainc", "iv", "polygamma")  # fmt: skip
 SPECIAL = tuple(f"special.{name}" for name in SPECIAL)
 SCANS = ("cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_logsumexp")
-MADE_OF_OTHERS = ("silu", "layer_norm", "huber_loss", "gelu", "std", "kl_divergence", "quantile",
-                  "corrcoef", "elu", "glu")  # fmt: skip
+MADE_OF_OTHERS = ("nn.silu", "nn.layer_norm", "nn.huber_loss", "gelu", "std", "nn.kl_divergence",
+                  "quantile", "corrcoef", "nn.elu", "nn.glu")  # fmt: skip
 ARRANGED = ("flip", "roll", "repeat", "pad", "tril", "kron", "diff")
 REDUCTIONS = ("sum", "mean", "prod", "max", "min", "logsumexp")
 
@@ -103,9 +104,7 @@ REDUCTIONS = ("sum", "mean", "prod", "max", "min", "logsumexp")
 def _mutants() -> Iterator[tuple[str, str, Function]]:
     def of(names: tuple[str, ...], wrong: Function) -> Iterator[tuple[str, str, Function]]:
         for name in names:
-            space = pb.special if "." in name else pb
-            function = getattr(space, name.rpartition(".")[2])
-            yield name, wrong.__name__, partial(wrong, function)
+            yield name, wrong.__name__, partial(wrong, attrgetter(name)(pb))
 
     yield from of(UNARY, slope_off)
     yield from of(UNARY[:8], no_curvature)

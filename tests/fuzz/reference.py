@@ -47,7 +47,7 @@ class Reference(Ordering, Meaning):
         self._next = None if frozen is None else 0
         self._may_cancel = self._either_sign = False
         self._rest = 0.0  # of what cancels
-        self.special = self
+        self.special = self.nn = self
 
     # --- dtypes, choices and constants
 

@@ -174,10 +174,10 @@ SHAPES_OF = {1: UNARY_SHAPES, 2: BINARY_SHAPES, 3: TERNARY_SHAPES}
 
 
 def public(name: str) -> Callable[..., Any]:
-    """pb.name or pb.special.name; the core's where a row is only used inside gradients."""
+    """The function of pb, pb.nn or pb.special; the core's where only gradients use a row."""
 
     def call(*args: Any) -> Any:
-        home: Any = next((m for m in (pb, pb.special) if hasattr(m, name)), _core)
+        home: Any = next((m for m in (pb, pb.nn, pb.special) if name in vars(m)), _core)
         return getattr(home, name)(*args)
 
     return call

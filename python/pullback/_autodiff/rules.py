@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .._base.hints import did_you_mean
 from .._core import Rule, Tensor
 from .override_names import ALIASES, PARTS, SHAPED
 
@@ -148,7 +149,7 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
             rule = _core.registered_rule(operation(value) or value)
             if rule is None:
                 raise LookupError(
-                    f"{who}: no rule is registered as {value!r}{_near(value, registered)}; "
+                    f"{who}: no rule is registered as {value!r}{did_you_mean(value, registered)}; "
                     "register it with register_gradient, or pass the function itself"
                 )
             rules[name] = rule
@@ -190,14 +191,7 @@ def without_gradient(name: str) -> str | None:
 
 
 def _unknown(name: str) -> str:
-    near = _near(name, {*_core.op_names(), *ALIASES} - SHAPED) or _near(name, {*PARTS, *SHAPED})
+    wish = name.rpartition(".")[2]  # also for "linalg.det"
+    near = did_you_mean(wish, {*_core.op_names(), *ALIASES} - SHAPED)
+    near = near or did_you_mean(wish, {*PARTS, *SHAPED})
     return f"{name!r} is not an operation{near}"
-
-
-def _near(name: str, known: set[str]) -> str:
-    from difflib import get_close_matches
-
-    by_letters = {entry.lower().replace("_", ""): entry for entry in known}
-    wish = name.lower().replace("_", "").rpartition(".")[2]  # also for "linalg.det"
-    near = [repr(by_letters[m]) for m in get_close_matches(wish, by_letters, 3, 0.7)]
-    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,7 +1,9 @@
-"""Hints in the AttributeError of an absent name: the name or expression to use in pullback.
+"""Hints in errors: similar names, and what to use in pullback in place of an absent name.
 
-`add_hints` gives the modules of the package a `__getattr__`. Tensors have no `__getattr__`, which
-would slow down every attribute; `ATTRIBUTES` lists the absent ones that raise a hint.
+`did_you_mean` finds similar names for all errors of the package. `add_hints` gives the modules of
+the package a `__getattr__`, which raises these errors. A name of `NN_ONLY` is still found at the
+top, with a DeprecationWarning. Tensors have no `__getattr__`, which would slow down every
+attribute; `ATTRIBUTES` lists the absent ones that raise a hint.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from functools import partial
 from inspect import getattr_static
 from types import ModuleType
 from typing import Any, NoReturn
+from warnings import warn
 
 # Names of other libraries, with the public name in pullback.
 NAMES = {
@@ -53,7 +56,7 @@ INSTEAD = {
     "datasets": "import pullback.datasets",
     "linear": "x @ weights + bias",
     "load": "numpy.load(path), and assign() of each variable",
-    "mse_loss": "pb.mean(pb.square(predictions - targets)), or l2_loss, which is half of it",
+    "mse_loss": "pb.mean(pb.square(predictions - targets)), or pb.nn.l2_loss, which is half of it",
     "no_grad": "pb.stop_gradient(x) for the values that have no gradient",
     "save": "numpy.savez(path, **{v.name: v.numpy() for v in variables})",
 }
@@ -79,6 +82,16 @@ ATTRIBUTES = {
 }
 
 
+# Names of pb.nn that were also in pb. The others in both are those that most networks use.
+NN_ONLY = {
+    "batch_norm", "celu", "cosine_similarity", "ctc_loss", "elu", "embedding", "embedding_bag",
+    "glu", "group_norm", "gru", "hard_sigmoid", "hard_silu", "hard_tanh", "hinge",
+    "huber_loss", "kl_divergence", "l1_loss", "l2_loss", "layer_norm", "leaky_relu",
+    "log_sigmoid", "lstm", "mish", "multi_head_attention", "relu6", "rms_norm", "rnn",
+    "scaled_dot_product_attention", "selu", "silu", "smooth_l1", "softsign",
+}  # fmt: skip
+
+
 def add_hints(package: ModuleType) -> None:
     """Set `__getattr__` of the package and of its public modules."""
     for module in (package, *_modules(package)):
@@ -91,7 +104,11 @@ def _modules(package: ModuleType) -> Iterable[ModuleType]:
             yield value
 
 
-def _absent(package: ModuleType, module: ModuleType, name: str) -> NoReturn:
+def _absent(package: ModuleType, module: ModuleType, name: str) -> Any:
+    if module is package and name in NN_ONLY:
+        text = f"pb.{name} is deprecated; use pb.nn.{name}"
+        warn(text, DeprecationWarning, stacklevel=2)
+        return getattr(package.nn, name)
     hint = "" if name.startswith("_") else _hint(package, module, name)
     text = f"module {module.__name__!r} has no attribute {name!r}{hint}"
     raise AttributeError(text, name=name, obj=module)
@@ -109,12 +126,23 @@ def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
                 elif space is package:
                     path = f"pb.{wanted}"
                 return f"; here it is {path!r}"
+    return did_you_mean(name, module.__all__)
+
+
+def did_you_mean(name: Any, known: Iterable[str], similarity: float = 0.7) -> str:
+    """Return "; did you mean 'a' or 'b'?" with up to three similar names of `known`, else "".
+
+    Capitals and underscores do not count. `similarity` is the least ratio of difflib.
+    """
     from difflib import get_close_matches
 
-    public = module.__all__
-    near = [other for other in public if other.lower() == name.lower()]
-    near = near or get_close_matches(name, public, 1, 0.75)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    def letters(text: Any) -> str:
+        return str(text).lower().replace("_", "")
+
+    by_letters = {letters(entry): entry for entry in known}
+    wish = letters(name)
+    near = [wish] if wish in by_letters else get_close_matches(wish, by_letters, 3, similarity)
+    return f"; did you mean {' or '.join(repr(by_letters[k]) for k in near)}?" if near else ""
 
 
 class _Absent:

@@ -18,7 +18,7 @@ from .._typing import Axis, Shape, TensorLike
 __all__ = ["moveaxis", "ravel", "repeat", "swapaxes", "tile", "unstack"]
 
 
-def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
+def moveaxis(x: TensorLike, /, source: Axis, destination: Axis) -> Tensor:
     """Move axes to other positions.
 
     The other axes keep their order. Differentiable in `x`.
@@ -62,7 +62,7 @@ def moveaxis(x: TensorLike, source: Axis, destination: Axis, /) -> Tensor:
     return _core.transpose(x, order)
 
 
-def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Tensor:
+def swapaxes(x: TensorLike, /, axis1: SupportsIndex, axis2: SupportsIndex) -> Tensor:
     """Exchange two axes.
 
     Differentiable in `x`.
@@ -96,7 +96,7 @@ def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex, /) -> Te
     return _core.transpose(x, order)
 
 
-def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
+def tile(x: TensorLike, /, reps: Shape) -> Tensor:
     """Repeat an array along each axis.
 
     Differentiable in `x`.
@@ -105,21 +105,21 @@ def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
     ----------
     x : array_like
         Input of any shape and dtype.
-    repetitions : int or sequence of int
-        Number of copies along each axis, aligned at the last axis: `x` or `repetitions` is extended
-        by leading ones.
+    reps : int or sequence of int
+        Number of copies along each axis, aligned at the last axis: `x` or `reps` is extended by
+        leading ones.
 
     Returns
     -------
     Tensor
-        Shape of `x` multiplied by `repetitions`; the dtype of `x`.
+        Shape of `x` multiplied by `reps`; the dtype of `x`.
 
     Raises
     ------
     ValueError
         If a number of copies is negative.
     TypeError
-        If `repetitions` is not made of integers.
+        If `reps` is not made of integers.
 
     Examples
     --------
@@ -128,9 +128,9 @@ def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
             [1, 2, 1, 2]], dtype=int64)
     """
     x = _core.constant(x, who="tile")
-    counts = integers(repetitions, "tile")
+    counts = integers(reps, "tile")
     if any(n < 0 for n in counts):
-        raise ValueError(f"tile: repetitions must not be negative, got {counts}")
+        raise ValueError(f"tile: reps must not be negative, got {counts}")
     rank = max(len(counts), len(x.shape))
     shape = (1,) * (rank - len(x.shape)) + tuple(x.shape)
     counts = [1] * (rank - len(counts)) + counts
@@ -140,7 +140,7 @@ def tile(x: TensorLike, repetitions: Shape, /) -> Tensor:
     return _core.reshape(whole, tuple(n * m for n, m in zip(counts, shape, strict=True)))
 
 
-def repeat(x: TensorLike, repeats: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
+def repeat(x: TensorLike, /, repeats: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Repeat each element along an axis.
 
     Differentiable in `x`. The shape of the result depends on `repeats`, so its values are evaluated

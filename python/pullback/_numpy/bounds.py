@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from .. import _core
+from .._base.checks import given_once
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -71,7 +72,15 @@ def minimum(x: TensorLike, y: TensorLike) -> Tensor:
     return _core.minimum(x, y)
 
 
-def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
+def clip(
+    x: TensorLike,
+    /,
+    min: TensorLike | None = None,
+    max: TensorLike | None = None,
+    *,
+    a_min: TensorLike | None = None,
+    a_max: TensorLike | None = None,
+) -> Tensor:
     """Limit the values of `x` to the interval from `min` to `max`.
 
     If `min` exceeds `max`, the result is `max`. The gradient with respect to `x` is 1 inside the
@@ -83,6 +92,8 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
         Input of any shape.
     min, max : array_like, real, optional
         Lower and upper bound. Their shapes broadcast with the shape of `x`. Default: no bound.
+    a_min, a_max : array_like, real, optional
+        Aliases of `min` and `max`. Give at most one name of a bound.
 
     Returns
     -------
@@ -92,7 +103,8 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
     Raises
     ------
     TypeError
-        If a bound is given and an argument is complex, or all arguments are of dtype bool.
+        If a bound is given and an argument is complex, if all arguments are of dtype bool, or if a
+        bound is given under both names.
     ValueError
         If the shapes do not broadcast.
 
@@ -101,6 +113,8 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
     >>> pb.clip([-2.0, 0.5, 2.0], -1, 1)
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
+    min = given_once({"min": min, "a_min": a_min}, "clip")
+    max = given_once({"max": max, "a_max": a_max}, "clip")
     if min is not None and max is not None:
         return _core.clip(x, min, max)
     x = _core.identity(x)

@@ -11,23 +11,22 @@ __all__ = ["allclose", "isclose"]
 
 
 def isclose(
-    x: TensorLike,
-    y: TensorLike,
-    /,
+    a: TensorLike,
+    b: TensorLike,
     rtol: float = 1e-5,
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Test whether |x - y| is at most atol + rtol |y|, elementwise.
+    """Test whether |a - b| is at most atol + rtol |b|, elementwise.
 
     An infinity is close to itself only. The result has no gradient.
 
     Parameters
     ----------
-    x, y : array_like
+    a, b : array_like
         Operands of numeric dtypes. Their shapes broadcast.
     rtol : float, optional
-        Tolerance relative to `y`. Default: 1e-5.
+        Tolerance relative to `b`. Default: 1e-5.
     atol : float, optional
         Absolute tolerance. Default: 1e-8.
     equal_nan : bool, optional
@@ -56,7 +55,7 @@ def isclose(
     """
     if equal_nan is not False:
         equal_nan = flag(equal_nan, "isclose", "equal_nan")
-    x, y = _core.operands([x, y], "isclose")
+    x, y = _core.operands([a, b], "isclose")
     minus = _core.subtract if "c" in (x.dtype.kind, y.dtype.kind) else _core.difference
     apart = _core.abs(minus(x, y))
     # The absolute value of the smallest integer overflows its dtype.
@@ -68,23 +67,22 @@ def isclose(
 
 
 def allclose(
-    x: TensorLike,
-    y: TensorLike,
-    /,
+    a: TensorLike,
+    b: TensorLike,
     rtol: float = 1e-5,
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Test whether all entries of `x` and `y` are close, as defined by `isclose`.
+    """Test whether all entries of `a` and `b` are close, as defined by `isclose`.
 
     The result has no gradient.
 
     Parameters
     ----------
-    x, y : array_like
+    a, b : array_like
         Operands of numeric dtypes. Their shapes broadcast.
     rtol : float, optional
-        Tolerance relative to `y`. Default: 1e-5.
+        Tolerance relative to `b`. Default: 1e-5.
     atol : float, optional
         Absolute tolerance. Default: 1e-8.
     equal_nan : bool, optional
@@ -113,4 +111,4 @@ def allclose(
     """
     if equal_nan is not False:
         equal_nan = flag(equal_nan, "allclose", "equal_nan")
-    return _core.all(isclose(x, y, rtol, atol, equal_nan))
+    return _core.all(isclose(a, b, rtol, atol, equal_nan))

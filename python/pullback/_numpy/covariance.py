@@ -117,14 +117,14 @@ def average(
 
 def cov(
     x: TensorLike,
-    y: TensorLike | None = None,
     /,
-    *,
+    y: TensorLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
     fweights: TensorLike | None = None,
     aweights: TensorLike | None = None,
+    *,
     dtype: DType = None,
 ) -> Tensor:
     """Compute the covariance matrix of variables.
@@ -241,10 +241,10 @@ def _squeezed(total: Tensor) -> Tensor:
 
 def corrcoef(
     x: TensorLike,
-    y: TensorLike | None = None,
     /,
-    *,
+    y: TensorLike | None = None,
     rowvar: bool = True,
+    *,
     dtype: DType = None,
 ) -> Tensor:
     """Compute the matrix of correlation coefficients of variables.

@@ -180,9 +180,9 @@ def eye(
     n_rows: SupportsIndex,
     n_cols: SupportsIndex | None = None,
     /,
-    *,
     k: SupportsIndex = 0,
     dtype: DType = None,
+    *,
     device: str | None = None,
 ) -> Tensor:
     """Return a matrix with ones on a diagonal and zeros elsewhere.

@@ -8,9 +8,10 @@ from typing import SupportsIndex
 import numpy
 
 from .. import _core
-from .._base.checks import flag, integer
+from .._base.checks import flag, given_once, integer
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import DType, TensorLike
+from . import reductions
 from .products import axes_last, checked_axis
 
 __all__ = [
@@ -115,22 +116,31 @@ def _on_diagonal(x: Tensor, k: int) -> Tensor:
     return _core.reshape(flat, (n, n))
 
 
-def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) -> Tensor:
+def fill_diagonal(
+    x: TensorLike,
+    /,
+    val: TensorLike | None = None,
+    wrap: bool = False,
+    *,
+    value: TensorLike | None = None,
+) -> Tensor:
     """Return `x` with other values on its main diagonal.
 
-    The result is a new tensor. Differentiable in `x` and `value`; replaced entries receive the
+    The result is a new tensor. Differentiable in `x` and `val`; replaced entries receive the
     gradient 0.
 
     Parameters
     ----------
     x : array_like
         A matrix, or an array with three or more axes, all of the same size.
-    value : array_like
+    val : array_like
         A number, or a vector with one entry for each replaced entry. It is cast to the dtype of
         `x`.
     wrap : bool, optional
         If True, the diagonal of a tall matrix starts again below its end, after one row without.
         Default: False.
+    value : array_like, optional
+        Alias of `val`. Give one of the two.
 
     Returns
     -------
@@ -140,10 +150,11 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
     Raises
     ------
     TypeError
-        If `wrap` is not a bool, or `value` is complex and `x` is not.
+        If `wrap` is not a bool, `val` is complex and `x` is not, or both `val` and `value` are
+        given.
     ValueError
-        If `x` has fewer than two axes, or three or more of different sizes, or `value` has the
-        wrong shape.
+        If `x` has fewer than two axes, or three or more of different sizes, or `val` has the wrong
+        shape.
 
     Examples
     --------
@@ -153,6 +164,7 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
     """
     if wrap is not False:
         wrap = flag(wrap, "fill_diagonal", "wrap")
+    val = given_once({"val": val, "value": value}, "fill_diagonal")
     x = _core.constant(x, who="fill_diagonal")
     rank = len(x.shape)
     if rank < 2 or (rank > 2 and len(set(x.shape)) > 1):
@@ -163,7 +175,7 @@ def fill_diagonal(x: TensorLike, /, value: TensorLike, *, wrap: bool = False) ->
     step = columns + 1 if rank == 2 else 1 + sum(columns**k for k in range(1, rank))
     end = columns * columns if rank == 2 and not wrap else x.size
     end = min(end, x.size)
-    filled = _core.cast(_core.operands([x, value], "fill_diagonal")[1], x.dtype)
+    filled = _core.cast(_core.operands([x, val], "fill_diagonal")[1], x.dtype)
     count = -(-end // step)
     if filled.shape not in ((), (count,)):
         raise ValueError(
@@ -318,7 +330,12 @@ def _diagonal(
 
 
 def trace(
-    x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+    x: TensorLike,
+    /,
+    offset: SupportsIndex = 0,
+    axis1: SupportsIndex = 0,
+    axis2: SupportsIndex = 1,
+    dtype: DType = None,
 ) -> Tensor:
     """Compute the sum of a diagonal.
 
@@ -332,11 +349,13 @@ def trace(
         Diagonal to sum: 0 is the main diagonal, positive values lie above it, negative ones below.
     axis1, axis2 : int, default 0 and 1
         Axes that form the matrices; negative values count from the last axis.
+    dtype : dtype, optional
+        Dtype to which the elements are cast first, and dtype of the result.
 
     Returns
     -------
     Tensor
-        Shape of `x` without both axes; the dtype of `sum`.
+        Shape of `x` without both axes; `dtype`, or the dtype of `sum`.
 
     Raises
     ------
@@ -355,4 +374,4 @@ def trace(
     >>> pb.trace([[1.0, 2.0], [3.0, 4.0]])
     Tensor(5., dtype=float32)
     """
-    return _core.sum(_diagonal(x, offset, axis1, axis2, "trace"), -1)
+    return reductions.sum(_diagonal(x, offset, axis1, axis2, "trace"), -1, dtype=dtype)

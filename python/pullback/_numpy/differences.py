@@ -17,7 +17,6 @@ def diff(
     /,
     n: SupportsIndex = 1,
     axis: SupportsIndex = -1,
-    *,
     prepend: TensorLike | None = None,
     append: TensorLike | None = None,
 ) -> Tensor:

@@ -76,7 +76,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     return out
 
 
-def can_cast(from_: Any, to: Any, /) -> bool:
+def can_cast(from_: Any, to: Any) -> bool:
     """Test whether a cast preserves every value, like NumPy's safe casts.
 
     Parameters

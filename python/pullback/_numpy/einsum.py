@@ -23,7 +23,7 @@ __all__ = ["einsum"]
 _DOTS = "..."
 
 
-def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
+def einsum(subscripts: Any, /, *operands: Any, optimize: Any = True) -> Tensor:
     """Compute a sum of products over labelled axes.
 
     In `"ij,jk->ik"` each letter labels an axis of an operand. Axes with the same letter have one
@@ -42,6 +42,8 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
         [0, 1], b, [1, 2], [0, 2])`.
     *operands : array_like
         Operands, whose dtypes promote as in `matmul`.
+    optimize : bool, str or list, optional
+        Accepted for compatibility with NumPy; the order is always optimised.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
     ValueError
         If the subscripts are invalid or do not match the shapes.
     TypeError
-        If all operands are bool, or there are no subscripts.
+        If all operands are bool, there are no subscripts, or `optimize` is none of these.
 
     See Also
     --------
@@ -68,6 +70,11 @@ def einsum(subscripts: Any, /, *operands: Any) -> Tensor:
     >>> pb.einsum("ii", pb.eye(3)), pb.einsum("...j->...", a)
     (Tensor(3., dtype=float32), Tensor([ 3., 12.], dtype=float32))
     """
+    if not isinstance(optimize, (bool, str, list, tuple)):
+        raise TypeError(
+            f"einsum: expected True, False, a method or a path for optimize, got "
+            f"{_core.shown(optimize)}"
+        )
     if isinstance(subscripts, str):
         inputs, output = _parse(subscripts)
         values = list(operands)

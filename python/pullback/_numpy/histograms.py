@@ -22,7 +22,7 @@ def nonempty_vector(x: Tensor, who: str, what: str) -> Tensor:
     return x
 
 
-def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tensor:
+def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     """Return the index of the bin that contains each element.
 
     Index i means ``bins[i-1] <= x < bins[i]`` for ascending bins and ``bins[i-1] > x >= bins[i]``
@@ -68,7 +68,7 @@ def digitize(x: TensorLike, bins: TensorLike, /, *, right: bool = False) -> Tens
 
 
 def bincount(
-    x: TensorLike, /, weights: TensorLike | None = None, *, minlength: SupportsIndex = 0
+    x: TensorLike, /, weights: TensorLike | None = None, minlength: SupportsIndex = 0
 ) -> Tensor:
     """Count the occurrences of each nonnegative integer.
 
@@ -165,10 +165,9 @@ def histogram(
     x: TensorLike,
     /,
     bins: TensorLike = 10,
-    *,
     range: Sequence[TensorLike] | None = None,
-    weights: TensorLike | None = None,
     density: bool = False,
+    weights: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Count the elements in each bin.
 
@@ -184,10 +183,10 @@ def histogram(
     range : pair of array_like scalars, optional
         Outer edges (low, high) if `bins` is a number. Default: minimum and maximum of `x`, or (0,
         1) if `x` is empty. Equal edges are moved apart by 0.5 each.
-    weights : array_like, optional
-        As many elements as `x` has. Sum the weights in each bin instead of counting.
     density : bool, default False
         Divide the result by its sum and by the widths of the bins.
+    weights : array_like, optional
+        As many elements as `x` has. Sum the weights in each bin instead of counting.
 
     Returns
     -------

@@ -15,8 +15,6 @@ def interp(
     x: TensorLike,
     xp: TensorLike,
     fp: TensorLike,
-    /,
-    *,
     left: TensorLike | None = None,
     right: TensorLike | None = None,
     period: TensorLike | None = None,

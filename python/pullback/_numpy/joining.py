@@ -273,7 +273,7 @@ def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0)
     return _core.concat(parts, integer(axis, "concatenate", "axis"))
 
 
-def append(x: TensorLike, values: TensorLike, /, axis: SupportsIndex | None = None) -> Tensor:
+def append(x: TensorLike, /, values: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Append values to an array along an axis.
 
     Differentiable in `x` and `values`.

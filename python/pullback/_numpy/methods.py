@@ -1,8 +1,7 @@
 """Methods of Tensor and Variable: public functions with the tensor as their first argument.
 
-`METHODS` lists them; a name that is added there becomes a method. As in NumPy, `axis` may follow
-the positional arguments of the function. Methods with other arguments than the function are in
-`OWN`.
+`METHODS` lists them; a name that is added there becomes a method. Methods with other arguments than
+the function are in `OWN`.
 """
 
 from __future__ import annotations
@@ -187,11 +186,9 @@ def _with_self(doc: str, first: str) -> str:
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    name, taken = function.__name__, function.__code__.co_argcount
+    name = function.__name__
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == taken and "axis" not in kwargs:
-            return function(self, *args[:-1], axis=args[-1], **kwargs)
         return function(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name

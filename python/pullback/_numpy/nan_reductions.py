@@ -22,9 +22,9 @@ def nansum(
     x: TensorLike,
     /,
     axis: Axis = None,
+    dtype: DType = None,
     *,
     keepdims: bool = False,
-    dtype: DType = None,
     initial: TensorLike | None = None,
     where: TensorLike = True,
 ) -> Tensor:
@@ -38,10 +38,10 @@ def nansum(
         Input of any shape and dtype.
     axis : int or tuple of int, optional
         Axes to reduce; negative values count from the last axis. Default: all axes.
-    keepdims : bool, default False
-        Keep the reduced axes with size 1.
     dtype : dtype, optional
         Dtype to which the elements are cast before the reduction, and dtype of the result.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
     initial : array_like, scalar, optional
         Number that is included in the reduction, cast to the dtype that the result has before the
         cast to `dtype`; it receives a gradient.
@@ -81,9 +81,9 @@ def nanmean(
     x: TensorLike,
     /,
     axis: Axis = None,
+    dtype: DType = None,
     *,
     keepdims: bool = False,
-    dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
     """Compute the arithmetic mean over axes, ignoring NaN.
@@ -97,10 +97,10 @@ def nanmean(
         Input of any shape and dtype.
     axis : int or tuple of int, optional
         Axes to reduce; negative values count from the last axis. Default: all axes.
-    keepdims : bool, default False
-        Keep the reduced axes with size 1.
     dtype : dtype, optional
         Dtype to which the elements are cast before the reduction.
+    keepdims : bool, default False
+        Keep the reduced axes with size 1.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -133,11 +133,11 @@ def nanvar(
     x: TensorLike,
     /,
     axis: Axis = None,
+    dtype: DType = None,
     *,
     correction: float = 0.0,
     ddof: float | None = None,
     keepdims: bool = False,
-    dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
     """Compute the variance over axes, ignoring NaN.
@@ -151,14 +151,14 @@ def nanvar(
         Input of any shape and dtype.
     axis : int or tuple of int, optional
         Axes to reduce; negative values count from the last axis. Default: all axes.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
     correction : float, default 0
         Number subtracted from the count of included elements in the divisor.
     ddof : float, optional
         Alias of `correction`. Give at most one of the two.
     keepdims : bool, default False
         Keep the reduced axes with size 1.
-    dtype : dtype, optional
-        Dtype to which the elements are cast before the reduction.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -194,11 +194,11 @@ def nanstd(
     x: TensorLike,
     /,
     axis: Axis = None,
+    dtype: DType = None,
     *,
     correction: float = 0.0,
     ddof: float | None = None,
     keepdims: bool = False,
-    dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
     """Compute the standard deviation over axes, ignoring NaN.
@@ -212,14 +212,14 @@ def nanstd(
         Input of any shape and dtype.
     axis : int or tuple of int, optional
         Axes to reduce; negative values count from the last axis. Default: all axes.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
     correction : float, default 0
         Number subtracted from the count of included elements in the divisor.
     ddof : float, optional
         Alias of `correction`. Give at most one of the two.
     keepdims : bool, default False
         Keep the reduced axes with size 1.
-    dtype : dtype, optional
-        Dtype to which the elements are cast before the reduction.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.

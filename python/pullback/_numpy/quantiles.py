@@ -170,8 +170,8 @@ def _quantile(
 
 def quantile(
     x: TensorLike,
-    q: TensorLike,
     /,
+    q: TensorLike,
     axis: Axis = None,
     *,
     method: str = "linear",
@@ -230,8 +230,8 @@ def quantile(
 
 def percentile(
     x: TensorLike,
-    q: TensorLike,
     /,
+    q: TensorLike,
     axis: Axis = None,
     *,
     method: str = "linear",
@@ -288,8 +288,8 @@ def percentile(
 
 def nanquantile(
     x: TensorLike,
-    q: TensorLike,
     /,
+    q: TensorLike,
     axis: Axis = None,
     *,
     method: str = "linear",
@@ -346,8 +346,8 @@ def nanquantile(
 
 def nanpercentile(
     x: TensorLike,
-    q: TensorLike,
     /,
+    q: TensorLike,
     axis: Axis = None,
     *,
     method: str = "linear",

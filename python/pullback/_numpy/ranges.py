@@ -9,10 +9,11 @@ from typing import Any, SupportsIndex
 import numpy
 
 from .. import _core
-from .._base.checks import flag, integer
+from .._base.checks import axes_of, flag, integer
 from .._base.dtypes import float64
 from .._core import Tensor
 from .._typing import DType, TensorLike
+from .arranging import moveaxis
 from .array_api import on_device
 
 __all__ = ["arange", "geomspace", "linspace", "logspace", "meshgrid"]
@@ -21,11 +22,11 @@ __all__ = ["arange", "geomspace", "linspace", "logspace", "meshgrid"]
 def linspace(
     start: TensorLike,
     stop: TensorLike,
-    /,
     num: SupportsIndex = 50,
+    endpoint: bool = True,
     *,
     dtype: DType = None,
-    endpoint: bool = True,
+    axis: SupportsIndex = 0,
     device: str | None = None,
 ) -> Tensor:
     """Return `num` evenly spaced values from `start` to `stop`.
@@ -38,26 +39,28 @@ def linspace(
         First and last value. Their shapes broadcast.
     num : int, optional
         Number of values, at most 2^40 - 1. Default: 50.
-    dtype : dtype_like, optional
-        Dtype. Values are rounded down for an integer dtype. Default: see below.
     endpoint : bool, optional
         If False, `stop` is the value after the last one. Default: True.
+    dtype : dtype_like, optional
+        Dtype. Values are rounded down for an integer dtype. Default: see below.
+    axis : int, optional
+        Axis of the values in the result. Default: 0.
     device : {"cpu"}, optional
         The only device. Default: None, which means "cpu".
 
     Returns
     -------
     Tensor
-        Shape (num,) followed by the broadcast shape of the ends; the given dtype, else the floating
-        dtype of the ends, or the default one.
+        The broadcast shape of the ends with an axis of size `num` at `axis`; the given dtype, else
+        the floating dtype of the ends, or the default one.
 
     Raises
     ------
     TypeError
         If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
     ValueError
-        If `num` is out of range, the shapes do not broadcast, or `device` is neither "cpu" nor
-        None.
+        If `num` or `axis` is out of range, the shapes do not broadcast, or `device` is neither
+        "cpu" nor None.
 
     See Also
     --------
@@ -80,20 +83,19 @@ def linspace(
     near = _core.add(first, _core.multiply(weight, whole))
     far = _core.subtract(last, _core.multiply(rest, whole))
     line = _core.where(_core.constant(share < 0.5), near, far)
-    if dtype is None:
-        return line
-    return _core.cast(line if _core.dtype(dtype).kind in "fc" else _core.floor(line), dtype)
+    if dtype is not None:
+        line = _core.cast(line if _core.dtype(dtype).kind in "fc" else _core.floor(line), dtype)
+    return _placed(line, axis, "linspace")
 
 
 def logspace(
     start: TensorLike,
     stop: TensorLike,
-    /,
     num: SupportsIndex = 50,
-    *,
+    endpoint: bool = True,
     base: TensorLike = 10.0,
     dtype: DType = None,
-    endpoint: bool = True,
+    axis: SupportsIndex = 0,
 ) -> Tensor:
     """Return `base` raised to evenly spaced exponents from `start` to `stop`.
 
@@ -105,25 +107,27 @@ def logspace(
         First and last exponent. Their shapes broadcast.
     num : int, optional
         Number of values, at most 2^40 - 1. Default: 50.
+    endpoint : bool, optional
+        If False, `stop` is the exponent after the last one. Default: True.
     base : array_like, optional
         Base, which broadcasts with the exponents. Default: 10.
     dtype : dtype_like, optional
         Dtype to which the result is cast. Default: see below.
-    endpoint : bool, optional
-        If False, `stop` is the exponent after the last one. Default: True.
+    axis : int, optional
+        Axis of the values in the result. Default: 0.
 
     Returns
     -------
     Tensor
         Shape of the exponents, (num,) followed by the broadcast shape of the ends, broadcast with
-        `base`; the given dtype, else the promoted floating dtype.
+        `base`, with its first axis at `axis`; the given dtype, else the promoted floating dtype.
 
     Raises
     ------
     TypeError
         If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
     ValueError
-        If `num` is out of range or the shapes do not broadcast.
+        If `num` or `axis` is out of range or the shapes do not broadcast.
 
     See Also
     --------
@@ -139,17 +143,16 @@ def logspace(
     first, last = _ends(start, stop, dtype, "logspace")
     count = _count(num, "logspace")
     powers = _core.pow(base, linspace(first, last, count, endpoint=endpoint))
-    return powers if dtype is None else _core.cast(powers, dtype)
+    return _placed(powers if dtype is None else _core.cast(powers, dtype), axis, "logspace")
 
 
 def geomspace(
     start: TensorLike,
     stop: TensorLike,
-    /,
     num: SupportsIndex = 50,
-    *,
-    dtype: DType = None,
     endpoint: bool = True,
+    dtype: DType = None,
+    axis: SupportsIndex = 0,
 ) -> Tensor:
     """Return `num` values from `start` to `stop` with a constant ratio.
 
@@ -162,24 +165,26 @@ def geomspace(
         First and last value. Their shapes broadcast.
     num : int, optional
         Number of values, at most 2^40 - 1. Default: 50.
-    dtype : dtype_like, optional
-        Dtype to which the result is cast. Default: see below.
     endpoint : bool, optional
         If False, `stop` is the value after the last one. Default: True.
+    dtype : dtype_like, optional
+        Dtype to which the result is cast. Default: see below.
+    axis : int, optional
+        Axis of the values in the result. Default: 0.
 
     Returns
     -------
     Tensor
-        Shape (num,) followed by the broadcast shape of the ends; the given dtype, else the floating
-        dtype of the ends, or the default one.
+        The broadcast shape of the ends with an axis of size `num` at `axis`; the given dtype, else
+        the floating dtype of the ends, or the default one.
 
     Raises
     ------
     TypeError
         If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
     ValueError
-        If an end is 0 and a number or NumPy array, `num` is out of range or the shapes do not
-        broadcast.
+        If an end is 0 and a number or NumPy array, `num` or `axis` is out of range or the shapes do
+        not broadcast.
 
     See Also
     --------
@@ -203,7 +208,7 @@ def geomspace(
     near = _core.multiply(first, _core.pow(_core.divide(last, first), weight))
     far = _core.multiply(last, _core.pow(_core.divide(first, last), rest))
     line = _core.where(_core.constant(share < 0.5), near, far)
-    return line if dtype is None else _core.cast(line, dtype)
+    return _placed(line if dtype is None else _core.cast(line, dtype), axis, "geomspace")
 
 
 def _count(num: SupportsIndex, who: str) -> int:
@@ -217,6 +222,14 @@ def _share(count: int, endpoint: bool, first: Tensor, last: Tensor) -> Any:
     """Return each value's fraction of the distance from the first, along a leading axis."""
     share = numpy.arange(count) / max(count - 1 if endpoint else count, 1)
     return share.reshape(-1, *(1,) * max(len(first.shape), len(last.shape)))
+
+
+def _placed(line: Tensor, axis: SupportsIndex, who: str) -> Tensor:
+    """Move the first axis, that of the values, to `axis`."""
+    if axis == 0:
+        return line
+    (to,) = axes_of([axis], len(line.shape), who)
+    return moveaxis(line, 0, to)
 
 
 def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[Tensor, Tensor]:
@@ -234,7 +247,7 @@ def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[T
     return first, last
 
 
-def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(*arrays: TensorLike, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Return the coordinate arrays of a grid.
 
     Differentiable in all arrays.
@@ -243,6 +256,8 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> tuple[Tensor, ...]:
     ----------
     *arrays : array_like
         Coordinates along each axis: vectors or scalars of any dtype.
+    sparse : bool, optional
+        If True, each array has size 1 along the axes of the others. Default: False.
     indexing : {"xy", "ij"}, optional
         "ij" orders the axes like the arrays; "xy" exchanges the first two. Default: "xy".
 
@@ -250,18 +265,21 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> tuple[Tensor, ...]:
     -------
     tuple of Tensor
         One array for each argument, with its dtype. All have the same shape, whose sizes are those
-        of the arrays in the order of `indexing`.
+        of the arrays in the order of `indexing`, or broadcast to it if `sparse`.
 
     Raises
     ------
     ValueError
         If `indexing` is neither "xy" nor "ij", or an array has more than one axis.
+    TypeError
+        If `sparse` is not a bool.
 
     Examples
     --------
     >>> [x.shape for x in pb.meshgrid([1, 2, 3], [4, 5])]
     [(2, 3), (2, 3)]
     """
+    sparse = flag(sparse, "meshgrid", "sparse")
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {_core.shown(indexing)}")
     rows = []
@@ -280,7 +298,8 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> tuple[Tensor, ...]:
     for x, place in zip(rows, places, strict=True):
         thin = [1] * len(rows)
         thin[place] = x.shape[0]
-        made.append(_core.broadcast_to(_core.reshape(x, thin), shape))
+        x = _core.reshape(x, thin)
+        made.append(x if sparse else _core.broadcast_to(x, shape))
     return tuple(made)
 
 

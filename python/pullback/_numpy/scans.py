@@ -154,7 +154,7 @@ def _flat_unless(x: TensorLike, axis: SupportsIndex | None, who: str) -> tuple[T
     return x, axes_of([axis], len(x.shape), who)[0]
 
 
-def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType = None) -> Tensor:
+def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, dtype: DType = None) -> Tensor:
     """Compute the cumulative sum along an axis or of the flattened input.
 
     As `cumulative_sum`, with NumPy's name and default axis. Differentiable in `x`.
@@ -187,7 +187,7 @@ def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType 
     return _accumulated(_core.cumulative_sum, *_flat_unless(x, axis, "cumsum"), dtype)
 
 
-def cumprod(x: TensorLike, /, axis: SupportsIndex | None = None, *, dtype: DType = None) -> Tensor:
+def cumprod(x: TensorLike, /, axis: SupportsIndex | None = None, dtype: DType = None) -> Tensor:
     """Compute the cumulative product along an axis or of the flattened input.
 
     As `cumulative_prod`, with NumPy's name and default axis. Differentiable in `x`.

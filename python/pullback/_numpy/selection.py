@@ -123,23 +123,23 @@ def flatnonzero(x: TensorLike, /) -> Tensor:
     return _core.constant(np.flatnonzero(looked_at(x, "flatnonzero")))
 
 
-def extract(condition: TensorLike, x: TensorLike, /) -> Tensor:
+def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
     """Return the elements of the flattened input where a condition is true.
 
     The shape of the result depends on values, so `condition` is evaluated at the call.
-    Differentiable in `x`.
+    Differentiable in `arr`.
 
     Parameters
     ----------
     condition : array_like
-        As many elements as `x` has; those that are not 0 are true.
-    x : array_like
+        As many elements as `arr` has; those that are not 0 are true.
+    arr : array_like
         Input of any shape and dtype.
 
     Returns
     -------
     Tensor
-        Vector of the selected elements; the dtype of `x`.
+        Vector of the selected elements; the dtype of `arr`.
 
     Raises
     ------
@@ -154,26 +154,24 @@ def extract(condition: TensorLike, x: TensorLike, /) -> Tensor:
     Tensor([1., 3.], dtype=float32)
     """
     holds = looked_at(condition, "extract")
-    flat = _core.reshape(_core.constant(x, who="extract"), -1)
+    flat = _core.reshape(_core.constant(arr, who="extract"), -1)
     if holds.size != flat.size:
         raise ValueError(f"extract: {holds.size} conditions for {flat.size} entries")
     return _core.take(flat, np.flatnonzero(holds), 0, checked=True)
 
 
-def compress(
-    condition: TensorLike, x: TensorLike, /, *, axis: SupportsIndex | None = None
-) -> Tensor:
+def compress(condition: TensorLike, a: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Select the slices along an axis where a condition is true.
 
     The shape of the result depends on values, so `condition` is evaluated at the call.
-    Differentiable in `x`.
+    Differentiable in `a`.
 
     Parameters
     ----------
     condition : array_like
         Vector whose elements that are not 0 are true. It can be shorter than the axis; the slices
         beyond it are left out.
-    x : array_like
+    a : array_like
         Input of any shape and dtype.
     axis : int, optional
         Axis to select along; negative values count from the last axis. Default: the flattened
@@ -182,7 +180,7 @@ def compress(
     Returns
     -------
     Tensor
-        Shape of `x` with the number of true elements as the size of the axis; the dtype of `x`.
+        Shape of `a` with the number of true elements as the size of the axis; the dtype of `a`.
 
     Raises
     ------
@@ -199,7 +197,7 @@ def compress(
     Tensor([[3., 4.]], dtype=float32)
     """
     holds = looked_at(condition, "compress")
-    x = _core.constant(x, who="compress")
+    x = _core.constant(a, who="compress")
     if holds.ndim != 1:
         raise ValueError(f"compress: expected a condition of rank 1, got shape {holds.shape}")
     if axis is None:
@@ -219,7 +217,7 @@ def _broadcast(arrays: list[Tensor], who: str) -> list[Tensor]:
     return [_core.broadcast_to(x, shape) for x in arrays]
 
 
-def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "raise") -> Tensor:
+def choose(x: TensorLike, /, choices: Sequence[TensorLike], *, mode: str = "raise") -> Tensor:
     """Select each element from one of several arrays by its number.
 
     Differentiable in `choices`; elements that are not selected receive no gradient.
@@ -281,7 +279,7 @@ def choose(x: TensorLike, choices: Sequence[TensorLike], /, *, mode: str = "rais
 
 
 def select(
-    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], /, default: TensorLike = 0
+    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
 ) -> Tensor:
     """Select each element from the array of the first condition that is true.
 
@@ -330,7 +328,6 @@ def piecewise(
     x: TensorLike,
     condlist: Sequence[TensorLike],
     funclist: Sequence[Callable[[Tensor], TensorLike] | TensorLike],
-    /,
 ) -> Tensor:
     """Evaluate a function that is defined piecewise by conditions.
 

@@ -224,10 +224,10 @@ def unique_values(x: TensorLike, /) -> Tensor:
 def unique(
     x: TensorLike,
     /,
-    *,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    *,
     equal_nan: bool = True,
 ) -> Any:
     """Return the distinct values, with the options of ``np.unique``.
@@ -281,7 +281,7 @@ def unique(
     return out if len(out) > 1 else out[0]
 
 
-def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Tensor:
+def isin(x: TensorLike, /, test_elements: TensorLike, *, invert: bool = False) -> Tensor:
     """Test whether each element is contained in a set of elements.
 
     NaN is not equal to anything, so it is never contained. The function works in traced functions.
@@ -290,10 +290,10 @@ def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Ten
     ----------
     x : array_like, real
         Input of any shape.
-    elements : array_like, real
+    test_elements : array_like, real
         Elements to compare with, of any shape.
     invert : bool, default False
-        Test whether each element is missing from `elements`.
+        Test whether each element is missing from `test_elements`.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def isin(x: TensorLike, elements: TensorLike, /, *, invert: bool = False) -> Ten
     """
     if invert is not False:
         invert = flag(invert, "isin", "invert")
-    x, among = _core.operands([x, elements], "isin")
+    x, among = _core.operands([x, test_elements], "isin")
     among = _core.reshape(among, -1)
     if among.size == 0:
         return _core.full(x.shape, bool(invert), "bool")

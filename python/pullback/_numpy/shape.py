@@ -10,9 +10,9 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import check_copy, integer, is_integer
+from .._base.checks import check_copy, given_once, integer, is_integer
 from .._core import Tensor
-from .._typing import Shape, TensorLike
+from .._typing import Sections, Shape, TensorLike
 
 __all__ = [
     "broadcast_to",
@@ -316,7 +316,12 @@ def listed(arrays: Any, who: str) -> list[Any]:
 
 
 def split(
-    x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex], axis: SupportsIndex = 0
+    x: TensorLike,
+    /,
+    indices_or_sections: Sections | None = None,
+    axis: SupportsIndex = 0,
+    *,
+    parts: Sections | None = None,
 ) -> list[Tensor]:
     """Split an array into parts along an axis.
 
@@ -326,11 +331,13 @@ def split(
     ----------
     x : array_like
         Input of rank 1 or higher, of any dtype.
-    parts : int or sequence of int
+    indices_or_sections : int or sequence of int
         Number of parts of equal size, or ascending positions along the axis at which a new part
         begins.
     axis : int, default 0
         Axis to split; negative values count from the last axis.
+    parts : int or sequence of int, optional
+        Alias of `indices_or_sections`. Give one of the two.
 
     Returns
     -------
@@ -340,10 +347,11 @@ def split(
     Raises
     ------
     ValueError
-        If the axis is not divisible into `parts` equal parts, if the positions do not ascend within
-        0 and the size of the axis, or if `axis` is out of range.
+        If the axis is not divisible into that many equal parts, if the positions do not ascend
+        within 0 and the size of the axis, or if `axis` is out of range.
     TypeError
-        If `parts` is neither an integer nor made of integers.
+        If `indices_or_sections` is neither an integer nor made of integers, or `parts` is given
+        too.
 
     See Also
     --------
@@ -361,21 +369,22 @@ def split(
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"split: axis {axis} of a tensor of rank {x.ndim}")
     length = x.shape[axis]
-    if is_integer(parts):
-        count = integer(parts, "split", "parts")
+    sections = given_once({"indices_or_sections": indices_or_sections, "parts": parts}, "split")
+    if is_integer(sections):
+        count = integer(sections, "split", "indices_or_sections")
         if count < 1 or length % count:
             raise ValueError(
-                f"split: expected parts to divide {length}, the size of axis {axis}, got {count}; "
-                "array_split makes parts of different sizes"
+                f"split: expected indices_or_sections to divide {length}, the size of axis {axis}, "
+                f"got {count}; array_split makes parts of different sizes"
             )
         sizes = [length // count] * count
     else:
-        if not hasattr(parts, "__iter__"):
+        if not hasattr(sections, "__iter__"):
             raise TypeError(
-                f"split: expected an integer or a list of positions for parts, got "
-                f"{_core.shown(parts)}"
+                "split: expected an integer or a list of positions for indices_or_sections, got "
+                f"{_core.shown(sections)}"
             )
-        cuts = [0, *(integer(cut, "split", "parts") for cut in parts), length]
+        cuts = [0, *(integer(cut, "split", "indices_or_sections") for cut in sections), length]
         sizes = [end - begin for begin, end in pairwise(cuts)]
         if any(size < 0 for size in sizes):
             raise ValueError(f"split: positions {cuts[1:-1]} do not rise within 0 … {length}")

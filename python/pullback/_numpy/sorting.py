@@ -173,7 +173,7 @@ def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str)
     return x
 
 
-def partition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) -> Tensor:
+def partition(x: TensorLike, /, kth: SupportsIndex, axis: SupportsIndex = -1) -> Tensor:
     """Partition the elements along an axis around the k-th smallest.
 
     The element at `kth` is the one that a sort puts there; no larger element precedes it and no
@@ -208,7 +208,7 @@ def partition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) ->
     return _core.sort(_check_kth(x, kth, axis, "partition"), axis)
 
 
-def argpartition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1) -> Tensor:
+def argpartition(x: TensorLike, /, kth: SupportsIndex, axis: SupportsIndex = -1) -> Tensor:
     """Return the indices that partition the elements along an axis.
 
     The indices of the elements of `partition`; they sort the axis fully.
@@ -242,7 +242,7 @@ def argpartition(x: TensorLike, kth: SupportsIndex, /, axis: SupportsIndex = -1)
     return _core.argsort(_check_kth(x, kth, axis, "argpartition"), axis)
 
 
-def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
+def lexsort(keys: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     """Return the indices that sort by several keys.
 
     The last key is the primary one. Ties are resolved by the key before it, and so on; the sort is
@@ -287,7 +287,7 @@ def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
 
 
 def searchsorted(
-    x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: TensorLike | None = None
+    a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None
 ) -> Tensor:
     """Return the indices at which elements can be inserted into a sorted vector.
 
@@ -295,26 +295,26 @@ def searchsorted(
 
     Parameters
     ----------
-    x1 : array_like, real
+    a : array_like, real
         Vector of shape (n,), in ascending order unless `sorter` is given.
-    x2 : array_like, real
+    v : array_like, real
         Elements to insert, of any shape.
     side : {"left", "right"}, default "left"
-        Insert before or after the elements of `x1` that are equal.
+        Insert before or after the elements of `a` that are equal.
     sorter : array_like, int, optional
-        Indices that sort `x1`, as `argsort` returns them.
+        Indices that sort `a`, as `argsort` returns them.
 
     Returns
     -------
     Tensor
-        Indices in [0, n]; the shape of `x2`, dtype int64.
+        Indices in [0, n]; the shape of `v`, dtype int64.
 
     Raises
     ------
     ValueError
-        If `x1` is not a vector or `side` is unknown.
+        If `a` is not a vector or `side` is unknown.
     IndexError
-        If `sorter` holds an index outside `x1`.
+        If `sorter` holds an index outside `a`.
     TypeError
         If an input is complex or `sorter` is not made of integers.
 
@@ -325,7 +325,7 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: expected side 'left' or 'right', got {_core.shown(side)}")
-    x1, x2 = _core.operands([x1, x2], "searchsorted")
+    a, v = _core.operands([a, v], "searchsorted")
     if sorter is not None:
-        x1 = _core.take(x1, sorter, 0)
-    return _core.searchsorted(x1, x2, side == "right")
+        a = _core.take(a, sorter, 0)
+    return _core.searchsorted(a, v, side == "right")

@@ -21,11 +21,11 @@ def var(
     x: TensorLike,
     /,
     axis: Axis = None,
+    dtype: DType = None,
     *,
     correction: float = 0.0,
     ddof: float | None = None,
     keepdims: bool = False,
-    dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
     """Compute the variance over axes.
@@ -43,14 +43,14 @@ def var(
         Input of any shape and dtype.
     axis : int or tuple of int, optional
         Axes to reduce; negative values count from the last axis. Default: all axes.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
     correction : float, default 0
         Number subtracted from the count of included elements in the divisor.
     ddof : float, optional
         Alias of `correction`. Give at most one of the two.
     keepdims : bool, default False
         Keep the reduced axes with size 1.
-    dtype : dtype, optional
-        Dtype to which the elements are cast before the reduction.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.
@@ -150,11 +150,11 @@ def std(
     x: TensorLike,
     /,
     axis: Axis = None,
+    dtype: DType = None,
     *,
     correction: float = 0.0,
     ddof: float | None = None,
     keepdims: bool = False,
-    dtype: DType = None,
     where: TensorLike = True,
 ) -> Tensor:
     """Compute the standard deviation over axes.
@@ -168,14 +168,14 @@ def std(
         Input of any shape and dtype.
     axis : int or tuple of int, optional
         Axes to reduce; negative values count from the last axis. Default: all axes.
+    dtype : dtype, optional
+        Dtype to which the elements are cast before the reduction.
     correction : float, default 0
         Number subtracted from the count of included elements in the divisor.
     ddof : float, optional
         Alias of `correction`. Give at most one of the two.
     keepdims : bool, default False
         Keep the reduced axes with size 1.
-    dtype : dtype, optional
-        Dtype to which the elements are cast before the reduction.
     where : array_like, bool, default True
         Elements to include; broadcasts to the shape of `x`. Excluded elements receive no gradient,
         whatever their value.

@@ -15,7 +15,7 @@ from .diagonals import axis_size
 __all__ = ["tri", "tril", "tril_indices", "triu", "triu_indices"]
 
 
-def tril(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
+def tril(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Return the lower triangle of matrices.
 
     Elements above the k-th diagonal become 0; they receive no gradient. Differentiable in `x`.
@@ -49,7 +49,7 @@ def tril(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
     return _masked(x, k, True, "tril")
 
 
-def triu(x: TensorLike, /, *, k: SupportsIndex = 0) -> Tensor:
+def triu(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Return the upper triangle of matrices.
 
     Elements below the k-th diagonal become 0; they receive no gradient. Differentiable in `x`.

@@ -26,7 +26,7 @@ _MODES = ("full", "same", "valid")
 _FEW = 64
 
 
-def convolve(a: TensorLike, v: TensorLike, /, mode: Mode = "full") -> Tensor:
+def convolve(a: TensorLike, v: TensorLike, mode: Mode = "full") -> Tensor:
     """Compute the convolution of two vectors.
 
     The result is ``y[k] = sum(a[j] * v[k - j])``, as in ``numpy.convolve``. Differentiable in `a`
@@ -61,7 +61,7 @@ def convolve(a: TensorLike, v: TensorLike, /, mode: Mode = "full") -> Tensor:
     return _of_vectors(*_vectors(a, v, "convolve"), mode, "convolve")
 
 
-def correlate(a: TensorLike, v: TensorLike, /, mode: Mode = "valid") -> Tensor:
+def correlate(a: TensorLike, v: TensorLike, mode: Mode = "valid") -> Tensor:
     """Compute the cross-correlation of two vectors.
 
     The result is ``y[k] = sum(a[j + k] * conj(v[j]))``, as in ``numpy.correlate``. Differentiable

@@ -5,7 +5,7 @@ Their common properties are documented in `pb.linalg`.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from .. import _core
 from .._base.checks import choice, flag
@@ -97,7 +97,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     return _turned(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
 
 
-def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+def qr(x: TensorLike, /, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Compute the QR decomposition of matrices.
 
     The factors of x = Q R, with orthonormal columns in Q and an upper triangle R. Differentiable in
@@ -139,9 +139,32 @@ def qr(x: TensorLike, /, *, mode: Literal["reduced", "complete"] = "reduced") ->
     return QRResult(*_core.qr(_core.constant(x, who="qr"), full))
 
 
+@overload
 def svd(
-    x: TensorLike, /, *, full_matrices: bool = True, degenerate: Degenerate = "nan"
-) -> SVDResult:
+    x: TensorLike,
+    /,
+    full_matrices: bool = True,
+    compute_uv: Literal[True] = True,
+    *,
+    degenerate: Degenerate = "nan",
+) -> SVDResult: ...
+@overload
+def svd(
+    x: TensorLike,
+    /,
+    full_matrices: bool = True,
+    *,
+    compute_uv: Literal[False],
+    degenerate: Degenerate = "nan",
+) -> Tensor: ...
+def svd(
+    x: TensorLike,
+    /,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    *,
+    degenerate: Degenerate = "nan",
+) -> SVDResult | Tensor:
     """Compute the singular value decomposition of matrices.
 
     The factors of x = U diag(S) Vh. Differentiable in `x`; gradients of U and Vh require
@@ -154,6 +177,8 @@ def svd(
         bfloat16 are computed in float32.
     full_matrices : bool, default True
         Return complete orthonormal bases in `U` and `Vh`.
+    compute_uv : bool, default True
+        If False, return `S` alone, as `svdvals` does.
     degenerate : {"nan", "mask", "error"}, default "nan"
         Gradient of the vectors of equal values: NaN, without the terms between these vectors, or an
         error; see `pb.linalg`.
@@ -189,6 +214,8 @@ def svd(
     """
     if full_matrices is not True:
         full_matrices = flag(full_matrices, "svd", "full_matrices")
+    if not flag(compute_uv, "svd", "compute_uv"):
+        return svdvals(x)
     word = _degenerate(degenerate, "svd")
     return SVDResult(*_core.svd(_core.constant(x, who="svd"), full_matrices, word))
 

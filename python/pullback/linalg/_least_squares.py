@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._base.checks import check_matrices
+from .._base.checks import check_matrices, given_once
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Rule, Tensor
 from .._numpy.dtype_functions import finfo
@@ -40,7 +40,9 @@ class LstsqResult(NamedTuple):
     s: Tensor
 
 
-def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+def pinv(
+    x: TensorLike, /, rcond: TensorLike | None = None, *, rtol: TensorLike | None = None
+) -> Tensor:
     """Compute the Moore-Penrose inverse of matrices.
 
     Differentiable in `x`; see the note on the rank in `lstsq`.
@@ -49,6 +51,8 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     ----------
     x : array_like
         Matrices of shape (…, m, n); integers become the default floating dtype.
+    rcond : array_like, real, optional
+        Alias of `rtol`. Give at most one of the two.
     rtol : array_like, real, optional
         Relative tolerance, for each matrix or for all: singular values up to `rtol` times the
         largest count as 0. Default: max(m, n) times the rounding unit of the dtype.
@@ -66,13 +70,14 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     ValueError
         If `rtol` is a negative number.
     TypeError
-        If `rtol` is complex.
+        If `rtol` is complex, or both `rcond` and `rtol` are given.
 
     Examples
     --------
     >>> pb.round(pb.linalg.pinv([[3.0], [4.0]]), 3)
     Tensor([[0.12, 0.16]], dtype=float32)
     """
+    rtol = given_once({"rcond": rcond, "rtol": rtol}, "pinv")
     [a], rounded = one_dtype([x], "pinv")
     check_matrices(a, "pinv")
     rows = a.shape[-2]
@@ -80,7 +85,7 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     return rounded(_least(a, unit, _cutoff(a, rtol, "pinv", "rtol"), False, "pinv"))
 
 
-def lstsq(a: TensorLike, b: TensorLike, /, rcond: TensorLike | None = None) -> LstsqResult:
+def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> LstsqResult:
     """Solve least-squares problems: minimise the norm of b - a x.
 
     Of all minimisers the result is the one with the least norm, as in `np.linalg.lstsq`.

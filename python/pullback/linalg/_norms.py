@@ -266,15 +266,19 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
     )
 
 
-def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+def matrix_rank(
+    x: TensorLike, /, tol: TensorLike | None = None, *, rtol: TensorLike | None = None
+) -> Tensor:
     """Compute the rank of matrices.
 
-    The number of singular values that are larger than `rtol` times the largest.
+    The number of singular values that are larger than `tol`, or than `rtol` times the largest.
 
     Parameters
     ----------
     x : array_like
         Matrices of shape (…, m, n); integers become the default floating dtype.
+    tol : array_like, real, optional
+        Absolute tolerance; broadcasts with shape (…). Give at most one of `tol` and `rtol`.
     rtol : array_like, real, optional
         Relative tolerance; broadcasts with shape (…). Default: max(m, n) times the machine epsilon
         of the dtype.
@@ -290,6 +294,8 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
         If `x` has a rank below 2.
     ValueError
         If `rtol` is a negative number.
+    TypeError
+        If both `tol` and `rtol` are given.
 
     Examples
     --------
@@ -298,18 +304,22 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """
     from .._numpy.dtype_functions import finfo
 
+    if tol is not None and rtol is not None:
+        raise TypeError("matrix_rank: give tol, which is absolute, or rtol, not both")
     x = made_floating(x, "matrix_rank", "fc")
     check_matrices(x, "matrix_rank")
     check_domain(rtol, NON_NEGATIVE, "matrix_rank", "rtol")
     values = _core.svd(x, False)[1]
     if values.shape[-1] == 0:
         return _core.full(values.shape[:-1], 0, "int64")
-    if rtol is None:
-        factor = _core.constant(max(x.shape[-2:]) * float(finfo(values.dtype).eps), values.dtype)
+    given = tol if rtol is None else rtol
+    if given is None:
+        bound = _core.constant(max(x.shape[-2:]) * float(finfo(values.dtype).eps), values.dtype)
     else:
-        factor = _core.expand_dims(_core.constant(rtol, values.dtype, who="matrix_rank"), -1)
+        bound = _core.expand_dims(_core.constant(given, values.dtype, who="matrix_rank"), -1)
     last = [len(values.shape) - 1]
-    bound = _core.multiply(_core.max(values, last, True), factor)
+    if tol is None:
+        bound = _core.multiply(_core.max(values, last, True), bound)
     return _core.sum(_core.cast(_core.greater(values, bound), "int64"), last, False)
 
 

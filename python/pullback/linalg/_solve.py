@@ -26,23 +26,23 @@ class SlogdetResult(NamedTuple):
     logabsdet: Tensor
 
 
-def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
-    """Solve the linear equations ``x1 @ x = x2``.
+def solve(a: TensorLike, b: TensorLike) -> Tensor:
+    """Solve the linear equations ``a @ x = b``.
 
-    Differentiable in `x1` and `x2`. Batches broadcast.
+    Differentiable in `a` and `b`. Batches broadcast.
 
     Parameters
     ----------
-    x1 : array_like
+    a : array_like
         Coefficient matrices of shape (…, n, n). Integers become the default floating dtype; float16
         and bfloat16 are computed in float32.
-    x2 : array_like
+    b : array_like
         Right-hand sides of shape (…, n, k), or a vector of shape (n,).
 
     Returns
     -------
     Tensor
-        Shape (…, n, k), or (…, n) if `x2` is a vector; the floating or complex dtype to which the
+        Shape (…, n, k), or (…, n) if `b` is a vector; the floating or complex dtype to which the
         inputs promote.
 
     Raises
@@ -58,8 +58,7 @@ def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     >>> pb.linalg.solve([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0])
     Tensor([1., 2.], dtype=float32)
     """
-    a, b = _operands(x1, x2, "solve")
-    return _core.solve(a, b)
+    return _core.solve(*_operands(a, b, "solve"))
 
 
 def solve_triangular(
@@ -264,7 +263,7 @@ def slogdet(x: TensorLike, /) -> SlogdetResult:
     return SlogdetResult(*_core.slogdet(_core.constant(x, who="slogdet")))
 
 
-def matrix_power(x: TensorLike, n: SupportsIndex, /) -> Tensor:
+def matrix_power(x: TensorLike, /, n: SupportsIndex) -> Tensor:
     """Compute an integer power of matrices.
 
     Matrices are multiplied by repeated squaring; for negative `n` the power is that of the inverse.

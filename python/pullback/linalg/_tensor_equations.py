@@ -60,7 +60,7 @@ def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
     return rounded(_core.reshape(_core.equation(matrix, unit, who), (*others, *first)))
 
 
-def tensorsolve(a: TensorLike, b: TensorLike, /, axes: Any = None) -> Tensor:
+def tensorsolve(a: TensorLike, b: TensorLike, axes: Any = None) -> Tensor:
     """Solve `tensordot(a, x, x.ndim)` = b for x.
 
     The convention is that of `np.linalg.tensorsolve`. Differentiable in `a` and `b`.

@@ -159,7 +159,7 @@ def silu(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.silu([-1.0, 2.0])
+    >>> pb.nn.silu([-1.0, 2.0])
     Tensor([-0.26894143,  1.7615942 ], dtype=float32)
     """
     x = made_floating(x, "silu")
@@ -190,7 +190,7 @@ def mish(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.mish([-1.0, 2.0])
+    >>> pb.nn.mish([-1.0, 2.0])
     Tensor([-0.30340147,  1.943959  ], dtype=float32)
     """
     x = made_floating(x, "mish")
@@ -217,7 +217,7 @@ def softsign(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.softsign([-1.0, 3.0])
+    >>> pb.nn.softsign([-1.0, 3.0])
     Tensor([-0.5 ,  0.75], dtype=float32)
     """
     return _core.softsign(x)
@@ -245,7 +245,7 @@ def log_sigmoid(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.log_sigmoid([-1000.0, 0.0])
+    >>> pb.nn.log_sigmoid([-1000.0, 0.0])
     Tensor([-1.000000e+03, -6.931472e-01], dtype=float32)
     """
     return _core.negative(_core.softplus(_core.negative(made_floating(x, "log_sigmoid"))))
@@ -281,7 +281,7 @@ def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
 
     Examples
     --------
-    >>> pb.glu([2.0, 3.0, 0.0, 1000.0])
+    >>> pb.nn.glu([2.0, 3.0, 0.0, 1000.0])
     Tensor([1., 3.], dtype=float32)
     """
     x = made_floating(x, "glu")

@@ -200,7 +200,7 @@ def kl_divergence(
     Examples
     --------
     >>> predictions = pb.log_softmax([[0.0, 0.0], [0.0, 1000.0]])
-    >>> pb.kl_divergence(predictions, [[1.0, 0.0], [0.0, 1.0]], reduction="none")
+    >>> pb.nn.kl_divergence(predictions, [[1.0, 0.0], [0.0, 1.0]], reduction="none")
     Tensor([0.6931472, 0.       ], dtype=float32)
     """
     q, p = pair(log_predictions, targets, "kl_divergence")
@@ -243,7 +243,7 @@ def cosine_similarity(x: TensorLike, y: TensorLike, /, *, axis: SupportsIndex = 
 
     Examples
     --------
-    >>> pb.cosine_similarity([[3.0, 4.0], [1e30, 0.0]], [[3.0, 4.0], [0.0, 1e30]])
+    >>> pb.nn.cosine_similarity([[3.0, 4.0], [1e30, 0.0]], [[3.0, 4.0], [0.0, 1e30]])
     Tensor([1., 0.], dtype=float32)
     """
     who = "cosine_similarity"

@@ -69,7 +69,7 @@ def layer_norm(
 
     Examples
     --------
-    >>> pb.layer_norm([[1.0, 3.0], [1e6, 1e6]])
+    >>> pb.nn.layer_norm([[1.0, 3.0], [1e6, 1e6]])
     Tensor([[-0.999995,  0.999995],
             [ 0.      ,  0.      ]], dtype=float32)
     """
@@ -122,7 +122,7 @@ def rms_norm(
 
     Examples
     --------
-    >>> pb.rms_norm([[1.0, -1.0], [300.0, 300.0]])
+    >>> pb.nn.rms_norm([[1.0, -1.0], [300.0, 300.0]])
     Tensor([[ 0.9999995, -0.9999995],
             [ 1.       ,  1.       ]], dtype=float32)
     """
@@ -191,7 +191,7 @@ def batch_norm(
 
     Examples
     --------
-    >>> pb.batch_norm([[1.0, 5.0], [3.0, 5.0]])
+    >>> pb.nn.batch_norm([[1.0, 5.0], [3.0, 5.0]])
     Tensor([[-0.999995,  0.      ],
             [ 0.999995,  0.      ]], dtype=float32)
     """
@@ -267,7 +267,7 @@ def group_norm(
 
     Examples
     --------
-    >>> pb.group_norm([[1.0, 3.0, 10.0, 10.0]], 2)
+    >>> pb.nn.group_norm([[1.0, 3.0, 10.0, 10.0]], 2)
     Tensor([[-0.999995,  0.999995,  0.      ,  0.      ]], dtype=float32)
     """
     x = made_floating(x, "group_norm")
@@ -401,7 +401,7 @@ def embedding(table: TensorLike, indices: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.embedding([[1.0, 2.0], [3.0, 4.0]], [1, 1, 0])
+    >>> pb.nn.embedding([[1.0, 2.0], [3.0, 4.0]], [1, 1, 0])
     Tensor([[3., 4.],
             [3., 4.],
             [1., 2.]], dtype=float32)

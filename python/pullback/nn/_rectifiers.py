@@ -70,7 +70,7 @@ def relu6(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.relu6([-1.0, 2.0, 9.0])
+    >>> pb.nn.relu6([-1.0, 2.0, 9.0])
     Tensor([0., 2., 6.], dtype=float32)
     """
     x = made_floating(x, "relu6")
@@ -101,7 +101,7 @@ def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
 
     Examples
     --------
-    >>> pb.leaky_relu([-1.0, 2.0])
+    >>> pb.nn.leaky_relu([-1.0, 2.0])
     Tensor([-0.01,  2.  ], dtype=float32)
     """
     x = made_floating(x, "leaky_relu")
@@ -137,7 +137,7 @@ def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
 
     Examples
     --------
-    >>> pb.elu([-1.0, 2.0])
+    >>> pb.nn.elu([-1.0, 2.0])
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
     x = made_floating(x, "elu")
@@ -170,7 +170,7 @@ def selu(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.selu([-1.0, 2.0])
+    >>> pb.nn.selu([-1.0, 2.0])
     Tensor([-1.1113307,  2.101402 ], dtype=float32)
     """
     return _core.multiply(1.0507009873554805, elu(made_floating(x, "selu"), 1.6732632423543772))
@@ -204,7 +204,7 @@ def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
 
     Examples
     --------
-    >>> pb.celu([-1.0, 2.0])
+    >>> pb.nn.celu([-1.0, 2.0])
     Tensor([-0.63212055,  2.        ], dtype=float32)
     """
     x = made_floating(x, "celu")
@@ -232,7 +232,7 @@ def hard_sigmoid(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.hard_sigmoid([-4.0, 0.0, 1.5])
+    >>> pb.nn.hard_sigmoid([-4.0, 0.0, 1.5])
     Tensor([0.  , 0.5 , 0.75], dtype=float32)
     """
     return _core.divide(relu6(_core.add(made_floating(x, "hard_sigmoid"), 3)), 6)
@@ -262,7 +262,7 @@ def hard_silu(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.hard_silu([-4.0, 0.0, 3.0])
+    >>> pb.nn.hard_silu([-4.0, 0.0, 3.0])
     Tensor([-0.,  0.,  3.], dtype=float32)
     """
     x = made_floating(x, "hard_silu")
@@ -291,7 +291,7 @@ def hard_tanh(x: TensorLike, /) -> Tensor:
 
     Examples
     --------
-    >>> pb.hard_tanh([-3.0, 0.5, 2.0])
+    >>> pb.nn.hard_tanh([-3.0, 0.5, 2.0])
     Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
     return _core.clip(made_floating(x, "hard_tanh"), -1, 1)

@@ -72,7 +72,7 @@ def l1_loss(
 
     Examples
     --------
-    >>> pb.l1_loss([1.0, 4.0], [2.0, 2.0])
+    >>> pb.nn.l1_loss([1.0, 4.0], [2.0, 2.0])
     Tensor(1.5, dtype=float32)
     """
     x, y = pair(predictions, targets, "l1_loss")
@@ -116,7 +116,7 @@ def l2_loss(
 
     Examples
     --------
-    >>> pb.l2_loss([1.0, 4.0], [2.0, 2.0], reduction="none")
+    >>> pb.nn.l2_loss([1.0, 4.0], [2.0, 2.0], reduction="none")
     Tensor([0.5, 2. ], dtype=float32)
     """
     x, y = pair(predictions, targets, "l2_loss")
@@ -166,7 +166,7 @@ def huber_loss(
 
     Examples
     --------
-    >>> pb.huber_loss([1.0, 4.0], [1.5, 1.0], reduction="none")
+    >>> pb.nn.huber_loss([1.0, 4.0], [1.5, 1.0], reduction="none")
     Tensor([0.125, 2.5  ], dtype=float32)
     """
     x, y = pair(predictions, targets, "huber_loss")
@@ -223,7 +223,7 @@ def smooth_l1(
 
     Examples
     --------
-    >>> pb.smooth_l1([1.0, 4.0], [1.5, 1.0], reduction="none")
+    >>> pb.nn.smooth_l1([1.0, 4.0], [1.5, 1.0], reduction="none")
     Tensor([0.125, 2.5  ], dtype=float32)
     """
     x, y = pair(predictions, targets, "smooth_l1")
@@ -281,7 +281,7 @@ def hinge(predictions: TensorLike, targets: TensorLike, *, reduction: str = "mea
 
     Examples
     --------
-    >>> pb.hinge([0.5, -2.0], [1, -1], reduction="none")
+    >>> pb.nn.hinge([0.5, -2.0], [1, -1], reduction="none")
     Tensor([0.5, 0. ], dtype=float32)
     """
     x, y = pair(predictions, targets, "hinge")

@@ -118,7 +118,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: pb.hsplit(X, 3),
         ValueError,
-        "^hsplit: expected parts to divide 4, the size of axis 1, got 3",
+        "^hsplit: expected indices_or_sections to divide 4, the size of axis 1, got 3",
     ),
     (lambda: pb.vsplit([1.0], 1), ValueError, "^vsplit: expected at least 2 axes"),
     (lambda: pb.geomspace(0, 16, 5), ValueError, "^geomspace: .*other than 0 for start, got 0$"),

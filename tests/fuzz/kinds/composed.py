@@ -11,24 +11,24 @@ from .registry import Generator, axis_of, kind
 
 # Of any floats. What each is beside it.
 ACTIVATIONS = {
-    "relu6({0})": "pb.clip({0}, 0.0, 6.0)",
-    "leaky_relu({0})": "pb.where(pb.greater({0}, 0), {0}, pb.multiply({0}, 0.01))",
-    "elu({0})": "pb.where(pb.greater({0}, 0), {0}, pb.expm1(pb.minimum({0}, 0)))",
-    "selu({0})": "pb.multiply(1.0507009873554805, pb.where(pb.greater({0}, 0), {0}, "
+    "nn.relu6({0})": "pb.clip({0}, 0.0, 6.0)",
+    "nn.leaky_relu({0})": "pb.where(pb.greater({0}, 0), {0}, pb.multiply({0}, 0.01))",
+    "nn.elu({0})": "pb.where(pb.greater({0}, 0), {0}, pb.expm1(pb.minimum({0}, 0)))",
+    "nn.selu({0})": "pb.multiply(1.0507009873554805, pb.where(pb.greater({0}, 0), {0}, "
     "pb.multiply(1.6732632423543772, pb.expm1(pb.minimum({0}, 0)))))",
-    "celu({0}, 0.5)": "pb.where(pb.greater({0}, 0), {0}, "
+    "nn.celu({0}, 0.5)": "pb.where(pb.greater({0}, 0), {0}, "
     "pb.multiply(0.5, pb.expm1(pb.multiply(2, pb.minimum({0}, 0)))))",
-    "silu({0})": "pb.multiply({0}, pb.sigmoid({0}))",
-    "mish({0})": "pb.multiply({0}, pb.tanh(pb.softplus({0})))",
+    "nn.silu({0})": "pb.multiply({0}, pb.sigmoid({0}))",
+    "nn.mish({0})": "pb.multiply({0}, pb.tanh(pb.softplus({0})))",
     "gelu({0})": "pb.multiply({0}, pb.quadratic('ndtr', {0}))",
     # Not by 1 + tanh(u), of which nothing is left where tanh is -1: `%` shows the sign of that.
     "gelu({0}, approximate='tanh')": "pb.multiply({0}, pb.sigmoid(pb.multiply(1.5957691216057308, "
     "pb.add({0}, pb.multiply(0.044715, pb.pow({0}, 3))))))",
-    "softsign({0})": "pb.divide({0}, pb.add(1, pb.abs({0})))",
-    "log_sigmoid({0})": "pb.negative(pb.softplus(pb.negative({0})))",
-    "hard_tanh({0})": "pb.clip({0}, -1.0, 1.0)",
-    "hard_sigmoid({0})": "pb.divide(pb.clip(pb.add({0}, 3.0), 0.0, 6.0), 6.0)",
-    "hard_silu({0})": "pb.multiply({0}, pb.divide(pb.clip(pb.add({0}, 3.0), 0.0, 6.0), 6.0))",
+    "nn.softsign({0})": "pb.divide({0}, pb.add(1, pb.abs({0})))",
+    "nn.log_sigmoid({0})": "pb.negative(pb.softplus(pb.negative({0})))",
+    "nn.hard_tanh({0})": "pb.clip({0}, -1.0, 1.0)",
+    "nn.hard_sigmoid({0})": "pb.divide(pb.clip(pb.add({0}, 3.0), 0.0, 6.0), 6.0)",
+    "nn.hard_silu({0})": "pb.multiply({0}, pb.divide(pb.clip(pb.add({0}, 3.0), 0.0, 6.0), 6.0))",
     "sinc({0})": "pb.sinc({0})",
     "nan_to_num(pb.where(pb.greater({0}, 0.5), nan, {0}), nan=1.5)": "pb.where(pb.greater({0}, 0.5)"
     ", 1.5, {0})",
@@ -62,23 +62,23 @@ HUBER = f"pb.mean(pb.where(pb.less_equal({NEAR}, D), pb.multiply(0.5, pb.square(
 )
 # Of two tensors of one shape.
 LOSSES = {
-    "l1_loss({0}, {1})": f"pb.mean({NEAR})",
-    "l2_loss({0}, {1}, reduction='sum')": "pb.multiply(0.5, pb.sum(pb.square(pb.subtract({0}, "
+    "nn.l1_loss({0}, {1})": f"pb.mean({NEAR})",
+    "nn.l2_loss({0}, {1}, reduction='sum')": "pb.multiply(0.5, pb.sum(pb.square(pb.subtract({0}, "
     "{1}))))",
-    "huber_loss({0}, {1})": HUBER.replace("D", "1.0"),
-    "smooth_l1({0}, {1}, 0.5)": f"pb.multiply(2.0, {HUBER.replace('D', '0.5')})",
-    "hinge({0}, {1})": "pb.mean(pb.relu(pb.subtract(1, pb.multiply({0}, {1}))))",
+    "nn.huber_loss({0}, {1})": HUBER.replace("D", "1.0"),
+    "nn.smooth_l1({0}, {1}, 0.5)": f"pb.multiply(2.0, {HUBER.replace('D', '0.5')})",
+    "nn.hinge({0}, {1})": "pb.mean(pb.relu(pb.subtract(1, pb.multiply({0}, {1}))))",
     f"sigmoid_cross_entropy({{0}}, {P})": f"pb.mean(pb.subtract(pb.softplus({{0}}), "
     f"pb.multiply({{0}}, {P})))",
     # Not of one distribution twice, where rounding would decide the sign.
-    f"kl_divergence(pb.subtract({LOGS}, 0.0625), {SHARES})": "pb.mean(pb.sum(pb.multiply("
+    f"nn.kl_divergence(pb.subtract({LOGS}, 0.0625), {SHARES})": "pb.mean(pb.sum(pb.multiply("
     f"{SHARES}, pb.subtract(pb.log({SHARES}), pb.subtract({LOGS}, 0.0625))), axis=-1))",
-    "cosine_similarity({0}, {1})": "pb.divide(pb.sum(pb.multiply({0}, {1}), axis=-1), pb.sqrt("
+    "nn.cosine_similarity({0}, {1})": "pb.divide(pb.sum(pb.multiply({0}, {1}), axis=-1), pb.sqrt("
     "pb.multiply(pb.sum(pb.square({0}), axis=-1), pb.sum(pb.square({1}), axis=-1))))",
-    "layer_norm({0}, {1}, {0})": "pb.add(pb.multiply(pb.layer_norm({0}), {1}), {0})",
-    "rms_norm({0}, {1})": "pb.multiply(pb.rms_norm({0}), {1})",
-    "batch_norm({0})": "pb.batch_norm({0})",
-    "group_norm({0}, 1)": "pb.group_norm({0}, 1)",
+    "nn.layer_norm({0}, {1}, {0})": "pb.add(pb.multiply(pb.nn.layer_norm({0}), {1}), {0})",
+    "nn.rms_norm({0}, {1})": "pb.multiply(pb.nn.rms_norm({0}), {1})",
+    "nn.batch_norm({0})": "pb.nn.batch_norm({0})",
+    "nn.group_norm({0}, 1)": "pb.nn.group_norm({0}, 1)",
     "copysign({0}, {1})": "pb.multiply(pb.abs({0}), pb.where(pb.signbit({1}), -1, 1))",
     "heaviside({0}, {1})": "pb.where(pb.less({0}, 0), 0.0, pb.where(pb.greater({0}, 0), 1.0, {1}))",
     "fmod({0}, pb.add(pb.square({1}), 0.6))": "pb.subtract({0}, pb.multiply(pb.trunc(pb.divide({0},"
@@ -94,7 +94,10 @@ LOSSES = {
     "pb.add(pb.abs({0}), 0.2)))",
 }
 # These are steep where what they divide by is small: neither rows of one number nor of equal ones.
-NORMS = ("layer_norm", "batch_norm", "group_norm", "cosine_similarity", "rms_norm")
+NORMS = tuple(
+    f"nn.{name}"
+    for name in ("layer_norm", "batch_norm", "group_norm", "cosine_similarity", "rms_norm")
+)
 
 
 @kind(1.5)
@@ -106,8 +109,8 @@ def loss(g: Generator) -> None:
     text = g.pick(*LOSSES)
     if text.startswith(NORMS):
         tensors = [x] if y is None else [x, y]
-        axis = 0 if text.startswith("batch_norm") else -1
-        if text.startswith("group_norm") and g.array(x).ndim < 2:
+        axis = 0 if text.startswith("nn.batch_norm") else -1
+        if text.startswith("nn.group_norm") and g.array(x).ndim < 2:
             return
         if not all(np.all(np.std(g.array(i), axis=axis) > 0.3) for i in tensors):
             return
@@ -124,10 +127,10 @@ def gated(g: Generator) -> None:
     if n and n % 2 == 0:
         parts = f"np.split({{0}}, 2, axis={axis})"
         ref = f"pb.multiply({parts}[0], pb.sigmoid({parts}[1]))"
-        g.add(f"pb.glu({{0}}, axis={axis})", x, ref=ref)
+        g.add(f"pb.nn.glu({{0}}, axis={axis})", x, ref=ref)
     elif n:
         rows = listed(g.random.integers(-len(g.array(x)), len(g.array(x)), (3,)))
-        g.add(f"pb.embedding({{0}}, {rows})", x, ref=f"np.take({{0}}, {rows}, axis=0)")
+        g.add(f"pb.nn.embedding({{0}}, {rows})", x, ref=f"np.take({{0}}, {rows}, axis=0)")
 
 
 POSITIVE = "pb.add(pb.abs({0}), 0.5)"

@@ -38,7 +38,7 @@ class Peer(Meaning):
             "clip_by_global_norm": self._clip_by_global_norm,
             "softmax_cross_entropy": self._cross_entropy,
         }
-        self.special = self
+        self.special = self.nn = self
 
     def _with_slope_of(self, value: Any, other: Any) -> Any:
         value, fixed = self.stop_gradient(value), self.stop_gradient(other)
@@ -65,5 +65,5 @@ class Peer(Meaning):
             raise AttributeError(name) from None
 
     def has(self, text: str) -> bool:
-        names = [name.removeprefix("special.") for name in CALL.findall(text)]
+        names = [name.rpartition(".")[2] for name in CALL.findall(text)]
         return all(name in self.functions for name in names)

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .names import absent, named, near, public_names
+from ..._base.hints import did_you_mean
+from .names import absent, named, public_names
 
 
 class _Flags:
@@ -59,14 +60,14 @@ class _Flags:
             raise AttributeError(name)
         values = self._read()
         if name not in values:
-            raise AttributeError(f"there is no flag {name}{near(name, values)}")
+            raise AttributeError(f"there is no flag {name}{did_you_mean(name, values)}")
         return values[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
             object.__setattr__(self, name, value)
         elif name not in self._read():
-            raise AttributeError(f"there is no flag {name}{near(name, self._read())}")
+            raise AttributeError(f"there is no flag {name}{did_you_mean(name, self._read())}")
         else:
             self._read()[name] = value
 

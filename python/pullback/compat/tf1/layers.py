@@ -7,6 +7,7 @@ import re
 from math import prod
 from typing import Any
 
+from ..._base.hints import did_you_mean
 from . import initializers, nn
 from ._graph import mode
 from ._graph.create import cast, convert_to_tensor
@@ -22,7 +23,7 @@ from ._ops.math_ops import matmul, maximum
 from ._ops.random_ops import ones_initializer, zeros_initializer
 from .dtypes import as_dtype, float64
 from .dtypes import bool as tf_bool
-from .names import absent, near, public_names
+from .names import absent, public_names
 
 _COMMON = (
     "activation=None use_bias=True kernel_initializer=None bias_initializer=None "
@@ -76,7 +77,7 @@ class Weighted(Layer):
 def by_text(value: Any, space: Any) -> Any:
     """What a text such as 'relu' names."""
     if isinstance(value, str) and not hasattr(space, value):
-        home, hint = space.__name__.rpartition(".")[2], near(value, space.__all__)
+        home, hint = space.__name__.rpartition(".")[2], did_you_mean(value, space.__all__)
         raise ValueError(f"expected the name of a function of tf.{home}, got {value!r}{hint}")
     return getattr(space, value) if isinstance(value, str) else value
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
+
+from ..._base.hints import did_you_mean
 
 F = TypeVar("F")
 
@@ -58,7 +59,9 @@ def absent(module: str, kinds: Sequence[str] = ("", "module")) -> Callable[[str]
         else:
             wanted = kinds if name[:1].islower() else ("class",)
             known = spaces.get(module, {}) if advice is None else {}
-            text += near(name, [n for n, v in known.items() if n[0] != "_" and _kind(v) in wanted])
+            text += did_you_mean(
+                name, [n for n, v in known.items() if n[0] != "_" and _kind(v) in wanted]
+            )
         raise AttributeError(f"{where} has no {name}{text}")
 
     return missing
@@ -88,13 +91,6 @@ def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
         and (getattr(value, "__module__", None) == own or hasattr(value, "type"))
     }  # fmt: skip
     return sorted(made.union(others))
-
-
-def near(name: Any, known: Iterable[str]) -> str:
-    """ "; did you mean …?" where names are near, in any case; else nothing."""
-    lower = {entry.lower(): entry for entry in known}
-    matches = [repr(lower[m]) for m in get_close_matches(str(name).lower(), lower, 3)]
-    return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 
 def signature_of(arguments: str) -> Signature:

@@ -39,7 +39,7 @@ relu = unary(
     from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
 )  # fmt: skip
 leaky_relu = unary(
-    "LeakyRelu:leaky_relu", lambda x, alpha: pb.leaky_relu(x, alpha),
+    "LeakyRelu:leaky_relu", lambda x, alpha: pb.nn.leaky_relu(x, alpha),
     "x where it is positive, else alpha x.", "float", "features alpha=0.2",
 )  # fmt: skip
 
@@ -100,18 +100,18 @@ relu6 = unary(
     from_output=_relu6_slope, slopes={0: lambda g, ins, y: _relu6_slope(g, y)},
 )  # fmt: skip
 elu = unary(
-    "Elu", pb.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
+    "Elu", pb.nn.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
     from_output=lambda g, y: _core.where(y < like(y, 0), g * (y + like(y, 1)), g),
 )  # fmt: skip
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 selu = unary(
-    "Selu", pb.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
+    "Selu", pb.nn.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
     "features", from_output=lambda g, y: g * _core.where(
         y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
     ),
 )  # fmt: skip
-softsign = unary("Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
-_swish = unary("swish_f32:swish", pb.silu, "x sigmoid(x).", "float", "features")
+softsign = unary("Softsign", pb.nn.softsign, "x / (1 + |x|).", "float", "features")
+_swish = unary("swish_f32:swish", pb.nn.silu, "x sigmoid(x).", "float", "features")
 
 
 @taking("features")

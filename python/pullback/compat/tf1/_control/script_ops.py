@@ -14,6 +14,7 @@ import numpy as np
 import pullback
 
 from .... import _core
+from ...._base.hints import did_you_mean
 from .._gradients.tape import GradientTape, core_nest
 from .._graph import mode
 from .._graph.conversion import on_values
@@ -28,7 +29,7 @@ from .._graph.tensor import as_core, as_eager, mapped
 from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import OutOfRangeError
-from ..names import near, public_names
+from ..names import public_names
 
 
 def _dtypes(Tout: Any) -> list[DType]:
@@ -255,7 +256,7 @@ def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callab
         raise TypeError(f"raw_op: expected a function, got {function!r}")
     own = ALIASES.get(name, name) in OPS and name not in _raw
     if own:
-        raise ValueError(f"raw_op: '{name}' is a type of pullback's own{near(name, OPS)}")
+        raise ValueError(f"raw_op: '{name}' is a type of pullback's own{did_you_mean(name, OPS)}")
     _raw.add(name)
 
     def dims(*inputs: Any) -> Any:

@@ -20,7 +20,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from .... import _core
-from ..names import near, public_names, taking
+from ...._base.hints import did_you_mean
+from ..names import public_names, taking
 from .opdef import ALIASES, OPS, OpDef
 from .operation import Operation, operation_of
 from .tensor import SymbolicTensor as Tensor
@@ -139,8 +140,9 @@ class Graph:
     def get_operation_by_name(self, name: str) -> Operation:
         found = self._by_name.get(name) if isinstance(name, str) else None
         if found is None:
+            hint = did_you_mean(name, self._by_name, 0.6)  # names can have one or two letters
             raise (KeyError if isinstance(name, str) else TypeError)(
-                f"no operation named {name!r} in this graph{near(name, self._by_name)}"
+                f"no operation named {name!r} in this graph{hint}"
             )
         return found
 
@@ -277,7 +279,7 @@ class Graph:
         entries = {str(ALIASES.get(key, key)): rule for key, rule in op_type_map.items()}
         for key in entries:
             if key not in OPS and not key.endswith("Grad"):
-                text = f"gradient_override_map: there is no op type '{key}'{near(key, OPS)}"
+                text = f"gradient_override_map: there is no op type '{key}'{did_you_mean(key, OPS)}"
                 warnings.warn(text, stacklevel=3)
         self._overrides.append(entries)
         try:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ...._base.hints import did_you_mean
 from ..errors import RuleResultError
-from ..names import near
 from .opdef import ALIASES, OPS, OpDef
 from .shapes import TensorShape
 from .tensor import SymbolicTensor as Tensor
@@ -110,9 +110,10 @@ def find_rule(op_type: str, op_name: str, override: str | None) -> Rule | OpDef 
         return _rules[override]
     row = OPS.get(ALIASES.get(override, override))
     if row is None or not row.registered:
+        hint = did_you_mean(override, [*_rules, *OPS])
         raise LookupError(
             f"operation '{op_name}' ({op_type}) was made under a gradient_override_map to "
-            f"'{override}', which is not in the gradient registry{near(override, [*_rules, *OPS])}"
+            f"'{override}', which is not in the gradient registry{hint}"
         )
     return row if row.flows else None
 

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from .... import _core
+from ...._base.hints import did_you_mean
 from .._graph import mode
 from .._graph.graph import get_default_graph
 from .._variables.variables import Variable, global_variables
 from ..dtypes import as_dtype
 from ..errors import InvalidArgumentError, NotFoundError
-from ..names import near
 from .stored_graph import Stored, rebuilt
 
 __all__ = [
@@ -149,7 +149,7 @@ class Saver:
     def _fitting(self, name: str, v: Any, saved: Mapping[str, Any], path: str) -> Any:
         if name not in saved:
             raise NotFoundError(
-                None, f"Key {name} not found in checkpoint '{path}'{near(name, saved)}"
+                None, f"Key {name} not found in checkpoint '{path}'{did_you_mean(name, saved)}"
             )
         value = saved[name]
         dims = getattr(v.shape, "_dims", tuple(v.shape))
@@ -351,5 +351,5 @@ def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray[Any, Any]:
     saved = _found(ckpt_dir_or_file, "load_variable")
     key = name.partition(":")[0]
     if key not in saved:
-        raise NotFoundError(None, f"Key {key} not found in checkpoint{near(key, saved)}")
+        raise NotFoundError(None, f"Key {key} not found in checkpoint{did_you_mean(key, saved)}")
     return saved[key]
