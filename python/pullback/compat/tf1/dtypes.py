@@ -60,7 +60,7 @@ class DType:
     def __eq__(self, other: object) -> builtins.bool:
         other = other.dtype if isinstance(other, DType) else other
         try:
-            return other is not None and self.dtype == other
+            return not (other is None or isinstance(other, tuple)) and self.dtype == other
         except TypeError:
             return False
 

@@ -21,11 +21,12 @@ from .._graph import mode
 from .._graph.conversion import as_array
 from .._graph.create import convert_to_tensor, is_tensor, placeholder
 from .._graph.graph import Graph, get_default_graph
-from .._graph.shapes import common_dims
+from .._graph.shapes import TensorShape, common_dims
 from .._graph.tensor import SymbolicTensor
 from .._graph.texts import decoded
 from .._run.session import Session
 from ..dtypes import as_dtype, int64, string
+from ..dtypes import bool as tf_bool
 from ..errors import InvalidArgumentError
 from . import rows
 from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
@@ -73,16 +74,20 @@ class Dataset(Elements):
         return Iterator(self._element, self)
 
     def _then(
-        self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None
-    ) -> Dataset:
+        self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None,
+        who: str = "", least: int | None = None,
+    ) -> Dataset:  # fmt: skip
         """What `make(again, *args)` gives; `again()` begins this one. A function among the
         arguments gives one, of `values`. The last argument is the first element of the dataset
         `more`, if there is one. Iterators of `make` go on after an error; see rows.py."""
         args = tuple(convert_to_tensor(x) if is_tensor(x) else x for x in args)
+        for x in args:
+            if not (_is_source(x) or callable(x)):
+                _count(x, who, least)
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
-            found = (values[x] if _is_source(x) else x(values) if callable(x) else x for x in args)
-            given = (int(x) if np.ndim(x) == 0 and hasattr(x, "dtype") else x for x in found)
+            found = (values[x] if _is_source(x) else x for x in args)
+            given = (x(values) if callable(x) else _count(x, who, least) for x in found)
             further = [next(more._start(values))] if more else []
             return make(lambda: self._start(values), *given, *further)
 
@@ -132,11 +137,17 @@ class Dataset(Elements):
     def range(*args: Any, output_type: Any = int64) -> Dataset:
         """Integers, as Python's `range`."""
         kind = as_dtype(output_type)
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"range: expected 1 to 3 integers, got {len(args)}")
 
         def numbers(_: Any, *ends: int) -> Rows[Any]:
+            if ends[2:] == (0,):
+                raise InvalidArgumentError(None, "range: expected a step other than 0, got 0")
             return ([np.asarray(i, kind.dtype)] for i in range(*ends))
 
-        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(numbers, *args)
+        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(
+            numbers, *args, who="range args"
+        )
 
     @staticmethod
     def from_generator(
@@ -159,6 +170,11 @@ class Dataset(Elements):
     def zip(datasets: Any) -> Dataset:
         """Nests of the elements of several datasets, as long as the shortest."""
         many = leaves_of(datasets)
+        for d in many:
+            if not isinstance(d, Dataset):
+                raise TypeError(
+                    f"zip: expected a dataset, or tuples and dicts of datasets, got {d!r:.60}"
+                )
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
             return map(rows.joined, zip(*(d._start(values) for d in many), strict=False))
@@ -171,6 +187,8 @@ class Dataset(Elements):
     def _traced(self, function: Callable[..., Any], who: str) -> tuple[Any, Any]:
         """What a function of an element returns, a nest of tensors of a graph of its own; and a
         function of arrays that gives some of these tensors."""
+        if not callable(function):
+            raise TypeError(f"{who}: expected a function of an element, got {function!r:.60}")
         graph = Graph()
         graph.seed = get_default_graph().seed
         with graph.as_default():
@@ -212,19 +230,21 @@ class Dataset(Elements):
             found = compute(sources, x) if sources else []
             return inner._start(dict(zip(sources, found, strict=True)))
 
-        return self._then(
-            lambda again: itertools.chain.from_iterable(map(begun, again())),
-            element=inner._element,
-        )
+        return self._then(lambda again: rows.Chained(map(begun, again())), element=inner._element)
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """The elements for which `predicate` holds."""
         result, compute = self._traced(predicate, "filter")
+        if not _is_source(result) or result.dtype != tf_bool or result.dims not in ((), None):
+            raise ValueError(f"filter: expected a scalar bool from predicate, got {result!r:.80}")
         return self._then(lambda again: filter(lambda x: compute([result], x)[0], again()))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func` of this dataset."""
-        return transformation_func(self)
+        result = transformation_func(self)
+        if not isinstance(result, Dataset):
+            raise TypeError(f"apply: expected a dataset from the function, got {result!r:.60}")
+        return result
 
     # --- order and number
 
@@ -253,24 +273,24 @@ class Dataset(Elements):
             return generators
 
         def shuffled(again: Any, size: int, orders: Rows[Any]) -> Rows[Any]:
-            if size <= 0:
-                raise InvalidArgumentError(None, f"shuffle: expected a buffer_size > 0, got {size}")
             return rows.shuffled(again(), size, next(orders))
 
-        return self._then(shuffled, buffer_size, orders)
+        return self._then(shuffled, buffer_size, orders, who="shuffle buffer_size", least=1)
 
     def repeat(self, count: Any = None) -> Dataset:
         """This dataset `count` times; without end if it is None or negative."""
-        return self._then(rows.repeated, count)
+        return self._then(rows.repeated, count, who="repeat count")
 
     def take(self, count: Any) -> Dataset:
         """The first `count` elements; all if it is negative."""
-        return self._then(lambda again, n: rows.first(again(), n), count)
+        return self._then(lambda again, n: rows.first(again(), n), count, who="take count")
 
     def skip(self, count: Any) -> Dataset:
         """Without the first `count` elements; none if it is negative."""
         return self._then(
-            lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()), count
+            lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()),
+            count,
+            who="skip count",
         )
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
@@ -283,7 +303,7 @@ class Dataset(Elements):
                 )
             return rows.at(lambda i: i % count == at, again())
 
-        return self._then(chosen, num_shards, index)
+        return self._then(chosen, num_shards, index, who="shard num_shards or index")
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """The elements of this one, then those of another of the same types."""
@@ -332,6 +352,18 @@ class Dataset(Elements):
         shapes = self.output_shapes if padded_shapes is None else each(_open, padded_shapes)
         wanted = [s.dims for s in leaves_of(specs_of(self.output_types, shapes))]
         kinds = leaves_of(self.output_types)
+        for spec, shape in zip(leaves_of(self._element), wanted, strict=True):
+            own = spec.dims
+            if None not in (own, shape) and (
+                len(own) != len(shape)
+                or any(
+                    None not in pair and pair[0] > pair[1] for pair in zip(own, shape, strict=True)
+                )
+            ):
+                raise ValueError(
+                    f"padded_batch: expected padded_shapes that fit elements of shape "
+                    f"{TensorShape(own)}, got {TensorShape(shape)}"
+                )
         given = [None] * len(kinds) if padding_values is None else leaves_of(padding_values)
         fill = tuple(
             np.zeros((), t.dtype) if v is None else convert_to_tensor(v, t)
@@ -341,10 +373,6 @@ class Dataset(Elements):
 
     def _batched(self, size: Any, drop: bool, shapes: list[Any], fills: Any) -> Dataset:
         def batches(again: Any, size: int, fill: Any = None) -> Rows[Any]:
-            if size <= 0:
-                raise InvalidArgumentError(
-                    None, f"batch_size must be greater than zero, got {size}"
-                )
             return rows.batches(again(), size, drop, shapes, fill)
 
         count = size if drop and isinstance(size, int) else None
@@ -352,7 +380,22 @@ class Dataset(Elements):
             Spec(s.dtype, None if dims is None else (count, *dims))
             for s, dims in zip(leaves_of(self._element), shapes, strict=True)
         )
-        return self._then(batches, size, element=packed(self._element, specs), more=fills)
+        element = packed(self._element, specs)
+        return self._then(
+            batches, size, element=element, more=fills, who="batch batch_size", least=1
+        )
+
+
+def _count(x: Any, who: str, least: int | None) -> Any:
+    """A number that a method of datasets was given, or None, as a Python int."""
+    if x is None:
+        return None
+    function, _, argument = who.partition(" ")
+    if np.ndim(x) or not as_dtype(np.asarray(x).dtype).is_integer:
+        raise TypeError(f"{function}: expected an integer for {argument}, got {x!r:.60}")
+    if least is not None and x < least:
+        raise InvalidArgumentError(None, f"{function}: expected {argument} >= {least}, got {x}")
+    return int(x)
 
 
 def _is_source(x: Any) -> bool:

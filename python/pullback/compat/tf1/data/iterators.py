@@ -74,6 +74,14 @@ class Elements:
                 f"{other.output_types}"
             )
 
+    def _check_shapes(self, other: Elements, who: str) -> None:
+        pairs = zip(leaves_of(self.output_shapes), leaves_of(other.output_shapes), strict=True)
+        if not all(a.is_compatible_with(b) for a, b in pairs):
+            raise TypeError(
+                f"{who}: expected a dataset of shapes {self.output_shapes}, got one of "
+                f"{other.output_shapes}"
+            )
+
 
 def specs_of(types: Any, shapes: Any) -> Any:
     """The Specs of a nest of dtypes and one of shapes, or None where nothing is known of these."""
@@ -181,6 +189,7 @@ class Iterator(Elements):
     def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
         """An operation that begins a dataset, which must have the iterator's types."""
         self._check_like(dataset, "Iterator.make_initializer")
+        self._check_shapes(dataset, "Iterator.make_initializer")
         attrs = {"iterator": self, "dataset": dataset}
         record = get_default_graph().record
         return record("MakeIterator", dataset._sources, attrs, name or "make_initializer")

@@ -16,12 +16,28 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 
-__all__ = ["at", "batches", "first", "joined", "noted", "repeated", "shuffled"]
+__all__ = ["Chained", "at", "batches", "first", "joined", "noted", "repeated", "shuffled"]
 
 
 def joined(parts: Iterable[list[Any]]) -> list[Any]:
     """One element of several."""
     return [*itertools.chain(*parts)]
+
+
+class Chained:
+    """The elements of several iterators, one iterator after the other."""
+
+    def __init__(self, iterators: Rows[Rows[Any]]) -> None:
+        self._iterators, self._current = iterators, iter(())
+
+    def __iter__(self) -> Rows[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        while True:
+            for element in self._current:
+                return element
+            self._current = next(self._iterators)
 
 
 def at(holds: Callable[[int], bool], left: Rows[Any]) -> Rows[Any]:
