@@ -20,7 +20,7 @@ from ._ops.convolutions import padded_length
 from ._ops.indexing_ops import concat, stack, where
 from ._ops.math_ops import matmul, maximum
 from ._ops.random_ops import ones_initializer, zeros_initializer
-from .dtypes import as_dtype, float64
+from .dtypes import as_dtype, float16, float32, float64
 from .dtypes import bool as tf_bool
 from .names import absent, near, public_names
 
@@ -52,6 +52,8 @@ def _layout(layer: Layer, rank: int) -> str:
 class Weighted(Layer):
     """A layer with a kernel, perhaps a bias, and an activation."""
 
+    _weight_dtype: Any = None  # of the variables, if it is not the layer's
+
     def _make(self, kernel: list[Any], bias: int) -> None:
         self.kernel = self._weight("kernel", kernel)
         self.bias = self._bias(bias)
@@ -65,7 +67,9 @@ class Weighted(Layer):
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
         initial = default if initial is None else by_text(initial, initializers)
-        return self.add_weight(key + end, shape, None, initial, regularizer, trained, constraint)
+        return self.add_weight(
+            key + end, shape, self._weight_dtype, initial, regularizer, trained, constraint
+        )
 
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
@@ -150,7 +154,7 @@ class Conv2D(Weighted):
                 f"{self.name}: expected inputs of rank {rank} whose number of channels is known, "
                 f"got shape {input_shape}"
             )
-        self.filters: int = int(self.filters)
+        (self.filters,) = _counts(int(self.filters), self.name, "filters", 1)
         self._make_for(self._given("kernel_size"), channels)
         self.built = True
 
@@ -325,7 +329,14 @@ class BatchNormalization(Weighted):
             if getattr(self, key):
                 raise NotImplementedError(f"batch_normalization: {key} is not part of pullback yet")
         dims = TensorShape(input_shape).as_list()
-        (axis,) = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        axis, *more = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        if more or not -len(dims) <= axis < len(dims):
+            raise ValueError(
+                f"batch_normalization: expected one axis of {input_shape} for axis, got {self.axis}"
+            )
+        if self.dtype is not None and not self.dtype.is_floating:
+            raise TypeError(f"batch_normalization: expected floats, got {self.dtype.name}")
+        self._weight_dtype = float32 if self.dtype == float16 else None
         self._axis, size = axis % len(dims), dims[axis]
         if size is None:
             raise ValueError(f"batch_normalization: axis {axis} of {input_shape} must be known")
@@ -337,6 +348,8 @@ class BatchNormalization(Weighted):
 
     def call(self, inputs: Any, training: Any = False) -> Any:
         flag, rank, axis = _flag(training), len(inputs.shape), self._axis
+        dtype = as_dtype(inputs.dtype)
+        inputs = cast(inputs, as_dtype(self.moving_mean.dtype))
         moving = mean, variance = [self.moving_mean, self.moving_variance]
         if flag is not False:
             batch = list(nn.moments(inputs, [i for i in range(rank) if i != axis]))
@@ -357,7 +370,8 @@ class BatchNormalization(Weighted):
         if axis < rank - 1:
             parts = [v if v is None else reshape(v, along) for v in parts]
         mean, variance, beta, gamma = parts
-        return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+        out = nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+        return cast(out, dtype)
 
 
 def _flag(training: Any) -> Any:

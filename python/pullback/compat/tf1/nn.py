@@ -32,6 +32,7 @@ from ._ops.math_ops import tanh as tanh
 from ._ops.order_ops import in_top_k as in_top_k
 from ._ops.order_ops import top_k as top_k
 from ._ops.random_ops import dropout as dropout
+from .dtypes import as_dtype, float16, float32
 from .names import absent, public_names, taking
 
 relu = unary(
@@ -153,15 +154,18 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with scope_of(name or "moments", x):
         x = convert_to_tensor(x)
-        axes = axes if isinstance(axes, int) else list(axes)
+        dtype = as_dtype(x.dtype)
+        if dtype == float16:  # squares overflow there
+            x = cast(x, float32)
+        axes = axes if axes is None or isinstance(axes, int) else list(axes)
         mean = math_ops.reduce_mean(x, axes, keepdims=True)
         variance = math_ops.reduce_mean(
             math_ops.squared_difference(x, stop_gradient(mean)), axes, keepdims=True
         )
-        if keep:
-            return mean, variance
-        gone = [axes] if isinstance(axes, int) else axes
-        return squeeze(mean, gone), squeeze(variance, gone)
+        if not keep:
+            gone = [axes] if isinstance(axes, int) else axes
+            mean, variance = squeeze(mean, gone), squeeze(variance, gone)
+        return cast(mean, dtype), cast(variance, dtype)
 
 
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any,
@@ -185,6 +189,8 @@ def fused_batch_norm(
         raise NotImplementedError("fused_batch_norm: data_format 'NHWC' and a factor of 1 only")
     with scope_of(name or "FusedBatchNorm", x, scale) as scope:
         x, scale, offset = map(convert_to_tensor, (x, scale, offset))
+        dtype = as_dtype(x.dtype)
+        x = cast(x, scale.dtype)  # float16 pictures have float32 moments and parameters
         if is_training:
             mean, variance = moments(x, [0, 1, 2])
             count = math_ops.reduce_prod(cast(shape_of(x)[:3], x.dtype))
@@ -193,7 +199,7 @@ def fused_batch_norm(
             mean, unbiased = map(convert_to_tensor, (mean, variance))
             variance = unbiased
         y = batch_normalization(x, mean, variance, offset, scale, epsilon, name=scope)
-        return y, mean, unbiased
+        return cast(y, dtype), mean, unbiased
 
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
