@@ -22,7 +22,7 @@ from ._ops import math_ops
 from ._ops.array_ops import expand_dims, identity, ones_like, zeros_like
 from ._ops.array_ops import shape as shape_of
 from ._ops.array_ops import stop_gradient as _constant
-from ._ops.check_ops import Assert
+from ._ops.check_ops import Assert, assert_less_equal, assert_non_negative, assert_positive
 from ._ops.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
@@ -55,6 +55,14 @@ _FAMILIES: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[..., Any
     "Beta": (stats.beta, lambda a, b: {"a": a, "b": b}, lambda n, d, a, b: random.beta(a, b, n, d)),
     "StudentT": (stats.t, lambda df, m, s: {"df": df, "loc": m, "scale": s},
                  lambda n, d, df, m, s: random.student_t(df, n, d, loc=m, scale=s)),
+}  # fmt: skip
+
+
+# By name of a parameter, the assertions of `validate_args`.
+_RANGES: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "probs": (assert_non_negative, lambda x: assert_less_equal(x, 1.0)),
+    **dict.fromkeys(("scale", "rate", "df", "concentration", "concentration1", "concentration0"),
+                    (assert_positive,)),
 }  # fmt: skip
 
 
@@ -106,9 +114,16 @@ class Distribution:
         for key, value in given.items():
             x = convert_to_tensor(value, wish, key)
             x = x if as_dtype(x.dtype).is_floating else cast(x, float32)
-            setattr(self, key, x)
             wish = as_dtype(x.dtype)
+            setattr(self, key, self._validated(key, x))
         self._params = [getattr(self, key) for key in given]
+
+    def _validated(self, key: str, x: Any) -> Any:
+        """The parameter; with `validate_args` a run raises if it is out of range."""
+        if not self.parameters["validate_args"] or key not in _RANGES:
+            return x
+        with control_dependencies([check(x) for check in _RANGES[key]]):
+            return identity(x)
 
     dtype: Any = property(lambda self: self._dtype or as_dtype(self._params[0].dtype))
     event_shape: Any = property(lambda self: TensorShape([]))
@@ -270,6 +285,11 @@ class Exponential(Family):
     """The exponential distribution of a rate."""
 
     arguments = "rate"
+
+    def mode(self, name: str = "mode") -> Any:
+        """NaN: as in TensorFlow, where it is the mode of a Gamma of concentration 1."""
+        zero = zeros_like(self.rate)
+        return self._defined(zero, zero > 0.0)
 
 
 class Gamma(Family):

@@ -22,6 +22,15 @@ class _Flags:
     def _define(
         self, name: str, default: Any, help: str | None, parse: Callable[[str], Any]
     ) -> None:
+        if name in self._parsers:
+            raise ValueError(f"flags: the flag {name!r} is defined twice")
+        if isinstance(default, str):
+            try:
+                default = parse(default)
+            except (ValueError, argparse.ArgumentTypeError) as error:
+                raise ValueError(
+                    f"flags: the default {default!r} of {name!r} is invalid: {error}"
+                ) from None
         self._parsers[name], self._help[name] = parse, help
         self._defaults[name] = default
         if self._values is not None:

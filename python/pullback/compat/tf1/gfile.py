@@ -4,6 +4,7 @@ import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,6 +42,11 @@ def _make_folders(dirname: Any) -> None:
     os.makedirs(dirname, exist_ok=True)
 
 
+def _make_folder(dirname: Any) -> None:
+    with suppress(FileExistsError):  # as TensorFlow
+        os.mkdir(dirname)
+
+
 def _stat(filename: Any) -> Any:
     found = os.stat(filename)
     return SimpleNamespace(
@@ -67,7 +73,7 @@ Exists = _named("Exists", "filename", os.path.exists, "Whether there is a file o
 Glob = _named("Glob", "filename", _glob, "The paths that fit a pattern, or one of several.")
 IsDirectory = _named("IsDirectory", "dirname", os.path.isdir, "Whether there is a folder.")
 ListDirectory = _named("ListDirectory", "dirname", os.listdir, "The names in a folder.")
-MkDir = _named("MkDir", "dirname", os.mkdir, "Makes a folder.")
+MkDir = _named("MkDir", "dirname", _make_folder, "Make a folder unless the path exists.")
 MakeDirs = _named("MakeDirs", "dirname", _make_folders,
                   "Makes a folder, and those that it lies in, unless it is there.")  # fmt: skip
 Remove = _named("Remove", "filename", os.remove, "Removes a file.")

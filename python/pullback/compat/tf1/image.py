@@ -16,6 +16,11 @@ from .names import absent, public_names
 
 def _resized(x: Any, size: Any, align_corners: bool, between: bool) -> Any:
     """By positions that begin at the first pixel, as TensorFlow 1 has them."""
+    if len(x.shape) != 4 or np.ndim(size) != 1 or len(size) != 2 or min(size) < 1:
+        raise ValueError(
+            f"expected images of rank 4 and a height and width of 1 or more for size, got shape "
+            f"{x.shape} and {size}"
+        )
     x = _core.cast(x, np.dtype("float32")) if between else x
     for axis, n in zip((1, 2), size, strict=True):
         old, n = x.shape[axis], int(n)
@@ -78,14 +83,21 @@ def resize_images(
     return resize(x, size, align_corners, name=name)
 
 
+def _picture(image: Any, who: str) -> Any:
+    x = convert_to_tensor(image)
+    if x.shape.ndims is not None and x.shape.ndims < 3:
+        raise ValueError(f"{who}: expected a tensor of rank 3 or more for image, got {x!r:.80}")
+    return x
+
+
 def flip_left_right(image: Any) -> Any:
-    """The columns in reverse order."""
-    return convert_to_tensor(image)[..., ::-1, :]
+    """Reverse the columns."""
+    return _picture(image, "flip_left_right")[..., ::-1, :]
 
 
 def flip_up_down(image: Any) -> Any:
-    """The rows in reverse order."""
-    return convert_to_tensor(image)[..., ::-1, :, :]
+    """Reverse the rows."""
+    return _picture(image, "flip_up_down")[..., ::-1, :, :]
 
 
 def total_variation(images: Any, name: str | None = None) -> Any:

@@ -14,6 +14,7 @@ from ._graph.create import apply
 from ._graph.shapes import TensorShape, as_dims
 from ._graph.tensor import mapped
 from ._layers.base_layer import Layer
+from ._layers.rnn import _check_cell
 from ._ops.array_ops import zeros
 from ._ops.clip_ops import clip_by_value
 from ._ops.indexing_ops import concat, split
@@ -241,6 +242,7 @@ class _Wrapper(RNNCell):
 
     def __init__(self, cell: Any, *args: Any, **keywords: Any) -> None:
         super().__init__(cell, *args, **keywords)
+        _check_cell(cell, type(self).__name__)
         self._wrapped = cell
 
     state_size: Any = property(attrgetter("_wrapped.state_size"))
@@ -263,6 +265,10 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
+        for key in ("input_keep_prob", "output_keep_prob", "state_keep_prob"):
+            keep = getattr(self, key)
+            if isinstance(keep, (int, float)) and not 0 <= keep <= 1:
+                raise ValueError(f"DropoutWrapper: expected 0 to 1 for {key}, got {keep}")
         if self.variational_recurrent or self.dropout_state_filter_visitor:
             raise NotImplementedError(
                 "DropoutWrapper: expected no variational_recurrent and no "

@@ -39,7 +39,7 @@ def _dtypes(Tout: Any) -> list[DType]:
 def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
     """What a function returned, as arrays of the dtypes that were announced. A Python number takes
     the dtype that is wanted."""
-    several = isinstance(results, (list, tuple)) and (len(wanted) != 1 or len(results) == 1)
+    several = isinstance(results, (list, tuple))
     many = list(results) if several else [] if not wanted and results is None else [results]
     if len(many) != len(wanted):
         raise ValueError(f"{who} returned {len(many)} values, Tout names {len(wanted)}")

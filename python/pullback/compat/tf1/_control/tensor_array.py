@@ -176,6 +176,9 @@ class TensorArray:
         x = self._converted(value)
         dims = as_dims(x.shape)
         shape = None if dims is None else dims[1:]
+        size = None if self.dynamic_size else (as_dims(self.flow.shape) or [None])[0]
+        if size is not None and dims and dims[0] is not None and dims[0] > size:
+            raise ValueError(f"TensorArray.unstack: expected {size} rows or fewer, got {dims[0]}")
         flow = apply("TensorArrayStack", x, name=name or "TensorArrayUnstack")
         return self._new(flow, shape)
 

@@ -62,6 +62,13 @@ def known_dims(x: Any) -> Any:
     return np.shape(x)
 
 
+def check_rank(x: Any, rank: int, who: str) -> None:
+    """Raise ValueError for a tensor whose rank is known and another one."""
+    dims = known_dims(x)
+    if dims is not None and len(dims) != rank:
+        raise ValueError(f"{who}: expected a tensor of rank {rank}, got {x!r:.80}")
+
+
 def graph_of(values: Any) -> Graph:
     """The graph of the tensors among these values, or the default graph."""
     found = None

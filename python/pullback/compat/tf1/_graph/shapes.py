@@ -24,7 +24,7 @@ class Dimension:
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
-        self.value: int | None = value.value if isinstance(value, Dimension) else value
+        self.value: int | None = _dimension(value)
 
     def __int__(self) -> int:
         if self.value is None:

@@ -21,13 +21,17 @@ from ..dtypes import int32
 from ..names import public_names
 
 
+def _check_cell(cell: Any, who: str) -> None:
+    if not (callable(cell) and hasattr(cell, "output_size") and hasattr(cell, "zero_state")):
+        raise TypeError(f"{who}: expected an RNNCell for cell, got {cell!r:.80}")
+
+
 def _prepared(
     who: str, cell: Any, lengths: Any, state: Any, x: Any, dtype: Any, batch: int
 ) -> tuple[Any, Callable[..., Any]]:
     """The first state, for a batch along this axis of x; and (state, input, time) -> (state,
     output), where an entry of the batch that has ended keeps its state and gives zeros."""
-    if not (callable(cell) and hasattr(cell, "output_size") and hasattr(cell, "zero_state")):
-        raise TypeError(f"{who}: expected an RNNCell for cell, got {cell!r:.80}")
+    _check_cell(cell, who)
     if state is None:
         if dtype is None:
             raise ValueError(f"{who}: expected initial_state or dtype, got neither; give one")

@@ -66,6 +66,8 @@ def _shaped(
 @row("Fill", "#dims value", shape=shape_functions.of_value, fresh=False)
 def fill(dims: Any, value: Any) -> Any:
     """A tensor of shape `dims` full of one number."""
+    if value.shape:
+        raise ValueError(f"expected a scalar for value, got shape {value.shape}")
     return _core.full(dims, value)
 
 
@@ -107,13 +109,22 @@ def eye(
     return constant(value, name=name or "eye")
 
 
+def _numbers(start: Any, limit: Any, delta: Any) -> Any:
+    if delta == 0 or (limit - start) * delta < 0:
+        raise ValueError(
+            f"range: expected a delta that leads from start to limit, got start={start}, "
+            f"limit={limit}, delta={delta}"
+        )
+    return np.arange(start, limit, delta)
+
+
 define(
     "Range", lambda start, limit, delta, dtype: _core.constant(
-        np.arange(start, limit, delta).astype(dtype.dtype), dtype.dtype
+        _numbers(start, limit, delta).astype(dtype.dtype), dtype.dtype
     ),
     static=(0, 1, 2), flows=False, dtype="dtype", labels=("start", "limit", "delta"),
     shape=shape_functions.vector,
-    value=lambda start, limit, delta, dtype: np.arange(start, limit, delta),
+    value=lambda start, limit, delta, dtype: _numbers(start, limit, delta),
 )  # fmt: skip
 
 
@@ -131,7 +142,7 @@ def range(
         with scope_of(name or "range", *values) as scope:  # integers, scaled: axes are integers
             if any(is_tensor(v) for v in values):
                 raise NotImplementedError("range: floats must be numbers, not tensors")
-            return constant(np.arange(*values, dtype=wish.dtype), wish, name=scope)
+            return constant(_numbers(*values).astype(wish.dtype), wish, name=scope)
     with scope_of(name or "range", *values) as scope:
         return apply("Range", *values, name=scope, dtype=wish)
 
@@ -276,7 +287,7 @@ def squeeze(x: Any, axis: Any) -> Any:
 @row("Tile", "input #multiples", shape=shape_functions.tiled, fresh=False)
 def tile(x: Any, multiples: list[int]) -> Any:
     """The tensor repeated so many times along each axis."""
-    if len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
+    if np.ndim(multiples) != 1 or len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
         raise ValueError(
             f"expected {len(x.shape)} multiples, none negative, for shape {x.shape}; got "
             f"{multiples}"

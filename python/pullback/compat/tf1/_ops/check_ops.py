@@ -150,6 +150,12 @@ def _asserting(public: str, holds: Callable[..., Any], text: str, right: str = "
         a, b = together(x, y)
         words = [f"Condition x {text} {right} did not hold element-wise:", "x =", a]
         shown = words + (["y =", b] if right == "y" else []) if data is None else data
+        constant = [t.known for t in (a, b) if isinstance(t, Tensor) and t.op.type == "Const"]
+        if len([v for v in constant if v is not None]) == 2 and not np.all(
+            getattr(np, holds.__name__)(*constant)
+        ):
+            values = f"x = {constant[0]}, y = {constant[1]}"
+            raise InvalidArgumentError(None, f"{message or public}: {words[0]} {values}")
         test = math_ops.reduce_all(holds(a, b))
         return Assert(test, [message or "", *shown], summarize, name or public)
 

@@ -41,9 +41,9 @@ def _scheme(padding: Any, who: str, channels_last: bool) -> Any:
         pairs = [tuple(p) for p in padding]
         pairs = pairs[1:3] if channels_last else pairs[2:]
         return tuple(pairs)
-    if str(padding).upper() not in ("SAME", "VALID"):
-        raise ValueError(f"{who}: padding is 'SAME', 'VALID' or pairs, got {padding!r}")
-    return str(padding).upper()
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(f"{who}: padding must be 'SAME', 'VALID' or pairs; got {padding!r}")
+    return padding
 
 
 def _extent(n: int | None, size: int, stride: int, padding: Any, axis: int) -> int | None:
@@ -324,6 +324,8 @@ def _rows(type: str, public: str, doc: str, sizes: Any, whole: Any) -> Any:
     def compute(x: Any, block_size: int, data_format: str) -> Any:
         if data_format != "NHWC" or len(x.shape) != 4:
             raise ValueError(f"expected pictures in 'NHWC', got {x.shape} in {data_format!r}")
+        if block_size < 2:
+            raise ValueError(f"expected block_size >= 2, got {block_size}")
         cut = _core.reshape(x, sizes(*x.shape, block_size))
         return _core.reshape(pb.permute_dims(cut, _ORDER), whole(*x.shape, block_size))
 

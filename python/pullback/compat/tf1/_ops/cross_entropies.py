@@ -8,7 +8,15 @@ import numpy as np
 
 from .... import _core
 from .._graph import mode, shape_functions
-from .._graph.create import apply, cast, constant_of, convert_to_tensor, is_tensor, scope_of
+from .._graph.create import (
+    apply,
+    cast,
+    constant_of,
+    convert_to_tensor,
+    in_dtype,
+    is_tensor,
+    scope_of,
+)
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define, like
 from ..dtypes import as_dtype, float32, int64
@@ -52,6 +60,8 @@ def _candidates(
     who: str, draw: Any, true_classes: Any, num_true: int, num_sampled: int, unique: bool,
     range_max: int, seed: int | None, name: str | None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    if num_sampled < 1:
+        raise ValueError(f"{who}: expected num_sampled >= 1, got {num_sampled}")
     if unique and num_sampled > range_max:
         raise ValueError(f"{who}: there are no {num_sampled} different classes of {range_max}")
     with scope_of(name or who, true_classes) as scope:
@@ -172,7 +182,7 @@ def softmax_cross_entropy_with_logits_v2(
     axis = dim if axis is None else axis
     with scope_of(name or who, logits, labels) as scope:
         x = convert_to_tensor(logits)
-        p = convert_to_tensor(labels, as_dtype(x.dtype), "labels")
+        p = in_dtype(labels, x.dtype, "labels")
         if axis not in (None, -1):
             order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
             x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -14,6 +15,9 @@ from .._graph.operation import Operation, operation_of
 from .indexed_slices import mapped, on_values
 
 __all__ = ["colocate_with", "control_dependencies", "device", "group", "no_op", "tuple"]
+
+_PART = r"job:\w+|(replica|task):\d+|(device:)?(cpu|gpu|tpu|xla_cpu|xla_gpu)(:(\d+|\*))?"
+_DEVICE = re.compile(rf"(/*({_PART}))*/*", re.IGNORECASE)
 
 define("NoOp", execute=lambda run, op, inputs: [], flows=False)
 
@@ -29,7 +33,12 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> AbstractContex
 
 
 def device(device_name_or_function: Any) -> AbstractContextManager[Any]:
-    """Accepted; everything is computed on the CPU."""
+    """Accept a device, a function of operations or None, and compute on the CPU."""
+    given = device_name_or_function
+    if not (given is None or callable(given) or isinstance(given, str)):
+        raise TypeError(f"device: expected a str, a function or None, got {given!r:.60}")
+    if isinstance(given, str) and not _DEVICE.fullmatch(given):
+        raise ValueError(f"device: expected a name such as '/cpu:0' or '/gpu:0', got {given!r}")
     return nullcontext()
 
 

@@ -111,6 +111,10 @@ def split(
     """The tensor in so many equal parts along an axis, or in parts of the sizes given."""
     sizes = num_or_size_splits
     if isinstance(sizes, (int, np.integer)):
+        if sizes < 1:
+            raise ValueError(
+                f"split: expected one part or more for num_or_size_splits, got {sizes}"
+            )
         out = apply("Split", axis, value, name=name, num_split=int(sizes))
     else:
         if num is None:

@@ -210,10 +210,11 @@ define("AddN", _sum_of, domain="number", same=True, shape=shape_functions.merged
 
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     """The sum of tensors of one dtype and shape."""
-    parts = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    if not parts:
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"add_n: expected a list of tensors for inputs, got {inputs!r:.80}")
+    if not inputs:
         raise ValueError("add_n: expected at least one tensor, got an empty list")
-    return apply("AddN", *parts, name=name)
+    return apply("AddN", *inputs, name=name)
 
 
 @taking("inputs shape=None tensor_dtype=None name=None")
@@ -367,6 +368,10 @@ def _position(public: str, type: str, function: Any, which: str) -> Callable[...
     def prepare(given: dict[str, Any]) -> None:
         given["axis"] = 0 if given["axis"] is None else given["axis"]
         given["output_type"] = as_dtype(given["output_type"])
+        if not given["output_type"].is_integer:
+            raise TypeError(
+                f"{public}: expected an integer dtype for output_type, got {given['output_type']!r}"
+            )
 
     return operation(
         type, lambda x, axis, output_type: _core.cast(function(x, axis), output_type.dtype),

@@ -16,7 +16,16 @@ import pullback as pb
 from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
-from .._graph.create import apply, cast, convert_to_tensor, known_dims, row, scope_of
+from .._graph.create import (
+    apply,
+    cast,
+    check_rank,
+    convert_to_tensor,
+    is_tensor,
+    known_dims,
+    row,
+    scope_of,
+)
 from .._graph.opdef import define
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
@@ -71,6 +80,7 @@ define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=Tru
 
 def _found(x: Any, out_idx: Any, name: str | None) -> list[Any]:
     x, kind = convert_to_tensor(x), as_dtype(out_idx)
+    check_rank(x, 1, "unique")
     if hasattr(x, "graph"):
         with scope_of(name or "Unique", x) as scope:
             outputs = ((x.dtype, (None,)), (kind, x.dims), (kind, (None,)))
@@ -142,15 +152,19 @@ def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) 
         dims = known_dims(x)
         if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
             raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
+        if not is_tensor(k) and k < 0:
+            raise ValueError(f"top_k: expected k >= 0, got {k}")
         order = argsort(x, -1, "DESCENDING")[..., :k]
         return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)
 
 
 def _in_top(predictions: Any, targets: Any, k: int) -> Any:
     rows = _core.expand_dims(_core.cast(targets, np.dtype("int64")), -1)
-    own = pb.take_along_axis(predictions, rows, axis=-1)
+    inside = _core.clip(rows, 0, predictions.shape[-1] - 1)
+    own = pb.take_along_axis(predictions, inside, axis=-1)
     above = _core.sum(_core.cast(predictions > own, np.dtype("int32")), -1, False)
-    return _core.logical_and(above < k, _core.isfinite(_core.squeeze(own, (-1,))))
+    valid = _core.logical_and(rows == inside, _core.isfinite(own))
+    return _core.logical_and(above < k, _core.squeeze(valid, (-1,)))
 
 
 define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predictions", "targets"),
@@ -158,7 +172,10 @@ define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predi
 
 
 def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) -> Any:
-    """Whether fewer than k predictions of a row are larger than that of its target."""
+    """Test for each row whether fewer than k predictions are larger than the target's.
+
+    The result is False for a target that is no class, and for a prediction that is not finite.
+    """
     return apply("InTopK", predictions, targets, k=k, name=name)
 
 
@@ -236,9 +253,9 @@ def dynamic_partition(
 ) -> list[Any]:
     """The entries of data by the number that `partitions` has for each."""
     with scope_of(name or "DynamicPartition", data, partitions):
-        which = convert_to_tensor(partitions)
-        parts = np.arange(num_partitions).tolist()
-        return [boolean_mask(data, apply("Equal", which, i)) for i in parts]
+        which = gather(range_of(num_partitions), partitions)  # raises for a number out of range
+        numbers = np.arange(num_partitions).tolist()
+        return [boolean_mask(data, apply("Equal", which, i)) for i in numbers]
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
@@ -254,6 +271,8 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
 @row("ReverseV2", "tensor #axis", shape=lambda x, axis: x.dims)
 def reverse(x: Any, axis: Any) -> Any:
     """The entries along these axes from the end."""
+    if np.ndim(axis) != 1:
+        raise ValueError(f"expected a list of axes for axis, got {axis}")
     return pb.flip(x, axis)
 
 

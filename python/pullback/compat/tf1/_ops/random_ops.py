@@ -15,10 +15,19 @@ from .... import _core, random
 from ....initializers._matrices import orthogonal
 from ....initializers._variance_scaling import MODES, scaled
 from .._graph import mode, shape_functions
-from .._graph.create import apply, cast, convert_to_tensor, known_dims, scope_of
+from .._graph.create import (
+    apply,
+    cast,
+    check_rank,
+    convert_to_tensor,
+    is_tensor,
+    known_dims,
+    scope_of,
+)
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from ..dtypes import as_dtype, float32, int32
+from ..errors import InvalidArgumentError
 from ..names import bind, public_names, signature_of
 from .array_ops import constant, eye, ones, zeros
 from .array_ops import shape as shape_of
@@ -111,6 +120,10 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
         low = convert_to_tensor(minval, wish, "min")
         high = convert_to_tensor(1 if maxval is None else maxval, wish, "max")
         if wish.is_integer:
+            if not is_tensor(minval) and not is_tensor(maxval) and np.any(minval >= maxval):
+                raise InvalidArgumentError(
+                    None, f"random_uniform: expected minval < maxval, got {minval} and {maxval}"
+                )
             _seeded(seed)
             return apply("RandomUniformInt", shape, low, high, name=scope, dtype=wish, seed=seed)
         draw = _draw("RandomUniform", shape, dtype, seed, "RandomUniform")
@@ -132,8 +145,15 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
     """A part of a tensor of the given size, at a random place."""
     with scope_of(name or "random_crop", value):
         x = convert_to_tensor(value)
+        dims = known_dims(x)
+        if not is_tensor(size) and any(
+            n is not None and s > n for n, s in zip(dims, size, strict=True)
+        ):
+            raise InvalidArgumentError(
+                None, f"random_crop: expected a size of at most {dims}, got {size}"
+            )
         room = apply("Shape", x, out_type=int32) - convert_to_tensor(size, int32) + 1
-        draw = random_uniform([len(known_dims(x))], 0, int32.max, int32, seed)
+        draw = random_uniform([len(dims)], 0, int32.max, int32, seed)
         return slice(x, draw % room, size)
 
 
@@ -142,6 +162,7 @@ def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: st
     """For each row of logits so many classes, drawn by the probabilities softmax(logits)."""
     with scope_of(name or "multinomial", logits) as scope:
         x = convert_to_tensor(logits)
+        check_rank(x, 2, "multinomial")
         _seeded(seed)
         kind = as_dtype("int64" if output_dtype is None else output_dtype)
         return apply("Multinomial", x, num_samples, name=scope, output_dtype=kind)

@@ -24,9 +24,11 @@ from .._graph.create import (
 from .._graph.opdef import define
 from .._graph.shapes import TensorShape
 from ..dtypes import as_dtype, int32
+from ..errors import InvalidArgumentError
 from ..names import public_names, taking
+from .array_ops import range as range_of
 from .array_ops import reshape
-from .indexing_ops import from_start
+from .indexing_ops import from_start, gather
 from .math_ops import argmax, argmin, matmul
 
 _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
@@ -60,6 +62,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     )
     with scope_of(name or "Slice", x):
         key = []
+        _check_bounds(dims, starts, counts)
         for axis in np.arange(len(dims)).tolist():
             first, count = starts[axis], counts[axis]
             rest = not is_tensor(count) and count == -1
@@ -68,6 +71,21 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
                 first = 0
             key.append(_Bounds(first, None if rest else first + count))
         return x[tuple(key)]
+
+
+def _check_bounds(dims: Any, starts: Any, counts: Any) -> None:
+    for given in (starts, counts):
+        if not is_tensor(given) and len(given) != len(dims):
+            raise ValueError(f"slice: expected {len(dims)} entries for begin and size, got {given}")
+    if is_tensor(starts) or is_tensor(counts):
+        return
+    for axis, (n, first, count) in enumerate(zip(dims, starts, counts, strict=True)):
+        if n is None or is_tensor(first) or is_tensor(count):
+            continue
+        if not (0 <= first <= n and -1 <= count <= n - first):
+            raise InvalidArgumentError(
+                None, f"slice: begin {first} and size {count} leave axis {axis} of size {n}"
+            )
 
 
 def strided_slice(
@@ -123,6 +141,9 @@ def roll(x: Any, shift: Any, axis: Any) -> Any:
 )  # fmt: skip
 def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
     """Matrices with zeros outside a band around the diagonal; -1 for a whole triangle."""
+    for count, n in ((num_lower, x.shape[-2]), (num_upper, x.shape[-1])):
+        if count > n:
+            raise ValueError(f"expected a band of at most {n} diagonals, got {count}")
     x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
     return x if num_upper < 0 else pb.tril(x, k=num_upper)
 
@@ -177,11 +198,9 @@ def confusion_matrix(
         raise NotImplementedError("confusion_matrix: give num_classes")
     with scope_of(name or "confusion_matrix", labels, predictions):
         kind = as_dtype("float64")
-        truth, guess = (
-            apply("OneHot", reshape(convert_to_tensor(v), [-1]), num_classes,
-                  convert_to_tensor(1.0, kind), convert_to_tensor(0.0, kind), axis=-1)
-            for v in (labels, predictions)
-        )  # fmt: skip
+        rows = apply("OneHot", range_of(num_classes), num_classes, convert_to_tensor(1.0, kind),
+                     convert_to_tensor(0.0, kind), axis=-1)  # fmt: skip
+        truth, guess = (gather(rows, reshape(v, [-1])) for v in (labels, predictions))
         if weights is not None:
             truth = truth * reshape(cast(convert_to_tensor(weights), kind), [-1, 1])
         counted = matmul(truth, guess, transpose_a=True)

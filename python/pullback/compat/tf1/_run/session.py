@@ -24,6 +24,7 @@ from .._graph.operation import Operation, stack
 from .._graph.operation import get_default_session as get_default_session
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._ops.indexed_slices import mapped
+from ..errors import InvalidArgumentError
 from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, note_run
 from .host_run import HostProgram, Steps
 from .instantiate import Feed, Program, Run, Slot, make_program, needed_operations, static_feeds
@@ -89,6 +90,11 @@ class Session:
     """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if target not in ("", "local"):
+            raise InvalidArgumentError(
+                None,
+                f"Session: expected '' for target, got {target!r}; a session runs in this process",
+            )
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"Session: graph must be a tf.Graph, got {graph!r:.60}")
         if config is not None and not isinstance(config, ConfigProto):

@@ -20,7 +20,7 @@ from ....optimizers._update_rules import Rule
 from .._gradients.backprop import gradients
 from .._gradients.tape import GradientTape
 from .._graph import mode
-from .._graph.create import convert_to_tensor, in_dtype, is_tensor
+from .._graph.create import check_rank, convert_to_tensor, in_dtype, is_tensor
 from .._graph.graph import Graph, GraphKeys, get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation, operation_of
@@ -345,6 +345,8 @@ class Optimizer(OptimizerHooks):
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
         numbers = {key: in_dtype(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
+        for key, x in numbers.items():
+            check_rank(x, 0, f"{self.__class__.__name__}: {key}")
         attrs = {"optimizer": self, "variable": v, "slots": self._slots_of(v), "hyper": [*numbers],
                  "flags": flags}  # fmt: skip
         parts = _parts(g)

@@ -70,6 +70,8 @@ class Saver:
         self._variables = _named(global_variables() if var_list is None else var_list)
         if not self._variables and not allow_empty:
             raise ValueError("Saver: no variables to save")
+        if not isinstance(max_to_keep, (int, np.integer, type(None))):
+            raise TypeError(f"Saver: expected an integer for max_to_keep, got {max_to_keep!r}")
         self._reshape, self._most = reshape, max_to_keep or 0
         self._padded = pad_step_number
         self._made: list[str] = []
@@ -102,6 +104,8 @@ class Saver:
         FailedPreconditionError if one has no value, ValueError if the folder does not exist.
         """
         prefix = os.fspath(save_path)
+        if not prefix:
+            raise ValueError("Saver.save: expected a path for save_path, got ''")
         if global_step is not None:
             step = _number(sess, global_step)
             prefix += f"-{step:08d}" if self._padded else f"-{step}"
@@ -175,7 +179,9 @@ def _named(var_list: Any) -> dict[str, Any]:
     for name, v in pairs:
         if not isinstance(v, (Variable, _core.Variable)):
             raise TypeError(f"Saver: expected variables, got {v!r:.60}")
-        if name in named and named[name] is not v:
+        if not isinstance(name, str):
+            raise TypeError(f"Saver: expected a str for a name in var_list, got {name!r}")
+        if name in named:
             raise ValueError(f"Saver: at least two variables have the same name: {name}")
         named[name] = v
     return named

@@ -108,6 +108,10 @@ def variable_scope(
     """
     if name_or_scope is None and default_name is None:
         raise TypeError("variable_scope: give name_or_scope or default_name")
+    if reuse not in (None, True, False, AUTO_REUSE):
+        raise ValueError(
+            f"variable_scope: reuse must be True, False, None or tf.AUTO_REUSE; got {reuse!r}"
+        )
     graph, outer = get_default_graph(), get_variable_scope()
     settings = name_or_scope if isinstance(name_or_scope, VariableScope) else outer
     if settings is name_or_scope:
@@ -206,6 +210,8 @@ def get_variable(
     partitioner is accepted, and the variable is one. ValueError where the scope does not allow what
     would happen, or shape and dtype contradict.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"get_variable: expected a str for name, got {name!r:.60}")
     scope = get_variable_scope()
     getter = _nested(scope.custom_getter, custom_getter)
     given = {

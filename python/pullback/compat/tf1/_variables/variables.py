@@ -91,6 +91,10 @@ class Variable(Operators):
     ) -> None:  # fmt: skip
         if initial_value is None:
             raise ValueError(f"Variable '{name or 'Variable'}': initial_value must be given")
+        if isinstance(collections, str):
+            raise ValueError(
+                f"Variable: expected a list of keys for collections, got {collections!r}"
+            )
         graph = get_default_graph()
         self.trainable = trainable = trainable is not False
         self.constraint = constraint

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import initializers, layers, nn
 from .._graph import mode
 from .._graph.create import convert_to_tensor
@@ -63,6 +65,10 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     @taking(f"inputs num_outputs {own} {_COMMON}", name, doc)
     def function(**given: Any) -> Any:
         normalizer, reuse = given["normalizer_fn"], given["reuse"]
+        if not isinstance(given["num_outputs"], (int, np.integer)):
+            raise ValueError(
+                f"{name}: expected an integer for num_outputs, got {given['num_outputs']!r:.60}"
+            )
         kept = {_RENAMED[k]: v for k, v in given.items() if k in _RENAMED}
         if "data_format" in given:
             kept["data_format"] = _FORMATS[given["data_format"]]
