@@ -1,4 +1,4 @@
-"""From values of a program to arrays of a dtype, without casting in silence what would be lost."""
+"""Conversion of a program's values to arrays of a dtype, without lossy casts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .texts import encoded, is_text
 
 
 def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
-    """A value as an array of a supported dtype."""
+    """Convert a value to an array of a supported dtype."""
     if value is None:
         raise ValueError("None is not a tensor: expected a number, a list or an array")
     value = _plain(value)
@@ -59,7 +59,7 @@ def _natural_dtype(value: Any, array: np.ndarray[Any, Any]) -> DType:
 
 
 def _is_numpy(value: Any) -> bool:
-    """Whether the dtype is the program's choice: that of an array or NumPy scalar."""
+    """Test whether a value is an array or NumPy scalar, whose dtype the program chose."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
     return hasattr(value, "dtype") and not isinstance(value, (list, tuple))
@@ -74,7 +74,7 @@ def _described(value: Any, array: np.ndarray[Any, Any]) -> str:
 
 
 def as_static(value: Any) -> Any:
-    """Axes, a shape, sizes: as Python integers and lists of them."""
+    """Convert axes, a shape or sizes to Python integers and lists of them."""
     if isinstance(value, (_core.Tensor, _core.Variable)):
         return value.numpy().tolist()
     if isinstance(value, np.ndarray):
@@ -87,7 +87,7 @@ def as_static(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Shapes and dimensions in a nest as integers."""
+    """Replace shapes and dimensions in a pytree by integers."""
     if isinstance(value, Dimension):
         return int(value)
     if isinstance(value, (list, tuple, TensorShape)):
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def on_values(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a `host` row: `function` of arrays gives an array, or a list of them."""
+    """Wrap a function of arrays as the function of a `host` row."""
 
     def row(*inputs: Any, **attrs: Any) -> list[Any]:
         made = function(*(x.numpy() for x in inputs), **attrs)

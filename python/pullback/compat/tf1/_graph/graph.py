@@ -1,8 +1,8 @@
 """Graph: the records that a program builds before any session runs them.
 
-A Graph is an append-only list of Operations, so an operation's number is larger than those of its
-inputs and creation order is a topological order; every pass over a graph is a loop over it. Beside
-the list it has the names in use and the stacks of what `with` blocks have set: name scope, control
+A Graph is an append-only list of Operations. An operation's number is larger than those of its
+inputs, so creation order is a topological order and every pass over a graph is a loop. The graph
+also has the names in use, and the stacks of the settings of `with` blocks: name scope, control
 dependencies, gradient overrides.
 
 Start reading at `Graph.create`.

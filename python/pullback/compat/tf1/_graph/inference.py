@@ -1,12 +1,12 @@
-"""What is known of an operation's outputs before a run: dtypes, shapes, small integer values.
+"""Inference of an operation's outputs before a run: dtypes, shapes, small integer values.
 
-The row's function is built on the stand-ins of the inputs, which computes nothing. Where all shapes
-are known that tells everything, and an error of it is the program's own. Otherwise the row's shape
-function says what is known, in which None stands for a dimension that only a run can tell; the
-stand-in is then kept for questions about gradients alone. Without a shape function nothing is said.
+The row's function is built on the abstract values of the inputs, which computes nothing. If all
+shapes are known, the result is exact, and an error is the program's own. Otherwise the row's shape
+function returns the known dimensions, None for an unknown one, and the abstract value is kept for
+queries about gradients only. Without a shape function the shape is unknown.
 
-Values are followed through integers: tf.shape(x)[0] * 2 is an array of float64 in which NaN, which
-arithmetic passes on, stands for an unknown number.
+Values of integers are propagated: tf.shape(x)[0] * 2 is an array of float64 in which NaN marks an
+unknown number, since arithmetic passes NaN on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST_VALUE = 64
 
 
 def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
-    """Dtype, dimensions, stand-in and known value of each output."""
+    """Return dtype, dimensions, abstract value and known value of each output."""
     row, static = op.definition, op.definition.which_static(op.inputs)
     tensors = row.tensors(op.inputs)
     values = [x.known for x, fixed in zip(op.inputs, static, strict=True) if fixed]
@@ -84,7 +84,7 @@ def _dtype(op: Operation, tensors: list[SymbolicTensor]) -> DType:
 
 
 def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
-    """What the row's shape function says; None of each output where it says nothing."""
+    """Return the result of the row's shape function; None for each output without one."""
     if op.definition.shape is None:
         return [None] * count
     args = [
@@ -99,7 +99,7 @@ def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
 
 
 def _lengths(known: Any) -> Any:
-    """The value of a static input, with None in the place of what is unknown."""
+    """Return the value of a static input, with None for each unknown number."""
     if known is None:
         return None
     integers = np.nan_to_num(known).astype(int).astype(object)
@@ -129,14 +129,14 @@ def _value(op: Operation, static: list[bool]) -> Any:
 
 
 def _known(x: SymbolicTensor) -> Any:
-    """What is known of a value; of a few integers at least how many there are."""
+    """Return the known value of a tensor; for a few unknown integers an array of NaN."""
     if x.known is not None or not x.dtype.is_integer or not x.is_static:
         return x.known
     return np.full(x.dims, np.nan) if np.prod(x.dims) <= _LONGEST_VALUE else None  # type: ignore
 
 
 def whole(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A `value` of a row that looks at the inputs themselves: (inputs, attributes) -> value."""
+    """Mark a `value` function that reads the inputs themselves: (inputs, attributes) -> value."""
     function.whole = True  # type: ignore[attr-defined]
     return function
 
@@ -146,12 +146,12 @@ def _integers(known: Any) -> Any:
 
 
 def as_python(known: Any) -> Any:
-    """The value of a static input as Python integers; NaN becomes what stand-ins have."""
+    """Convert the value of a static input to Python integers; NaN becomes UNKNOWN."""
     return np.where(np.isnan(known), UNKNOWN, known).astype(np.int64).tolist()
 
 
 def known_of(array: Any, dtype: DType) -> Any:
-    """What is known of a constant."""
+    """Return the known value of a constant."""
     # What is computed of them is not wrapped, as that of small integers would have to be.
     if dtype.name not in ("int32", "int64") or array.size > _LONGEST_VALUE:
         return None
@@ -159,7 +159,7 @@ def known_of(array: Any, dtype: DType) -> Any:
 
 
 def explained(op: Operation, error: Exception) -> Exception:
-    """The same kind of error, with the operation and its inputs."""
+    """Return the same kind of error with the operation and its inputs in the message."""
     text = f"{op.type} '{op.name}': {error}; inputs: {described(op.inputs) or 'none'}"
     return InvalidArgumentError(op, text) if isinstance(error, FAILURES) else type(error)(text)
 

@@ -1,30 +1,30 @@
 """OPS: one row for every operation type; graphs, sessions and eager mode read the same row.
 
-A row says how an operation is computed, and where TensorFlow's conventions are not the core's:
+A row defines how an operation is computed, with TensorFlow's conventions if the core differs:
 
     function    (*inputs, **attributes) -> core tensor or list; any function of the main namespace
-                will do. Or `execute`, for what needs the run: (run, operation, inputs) -> outputs
+                is accepted. Or `execute`, if it needs the run: (run, operation, inputs) -> outputs
     static      inputs that are read while building (axes, shapes): the function gets Python values
-    labels      names of the inputs, for what a program gives as a number or a list
-    domain      what the first input may be: any of DOMAINS; texts are allowed by TEXTS alone
+    labels      names of the inputs, for tensors made from numbers or lists
+    domain      allowed dtypes of the first input: any of DOMAINS; STRINGS lists inputs of strings
     same        all inputs that are not static share a dtype
-    dtype       of the outputs where they cannot be built before a run: None (as the first input),
+    dtype       dtype of outputs that cannot be built before a run: None (as the first input),
                 a DType, the name of an attribute, or the number of an input
-    shape       (*inputs, **attributes) -> what is known of the output shapes where not everything
-                is known of the inputs; see inference.py
-    value       a NumPy function with which integers known in part are followed: tf.shape(x)[0] * 2
+    shape       (*inputs, **attributes) -> the known dimensions of the outputs, if the inputs have
+                unknown dimensions; see inference.py
+    value       a NumPy function that propagates known integers: tf.shape(x)[0] * 2
     flows       False: not differentiable, the gradient is None
-    registered  False: asking for its gradient is a LookupError
-    slopes      by input: (cotangent, inputs, output) -> gradient, where it is not the core's
-    from_output (cotangent, output, **attributes) -> gradient, where TensorFlow's rule uses the
+    registered  False: requesting its gradient is a LookupError
+    slopes      by input: (cotangent, inputs, output) -> gradient, if it is not the core's
+    from_output (cotangent, output, **attributes) -> gradient, if TensorFlow's rule uses the
                 output: for an output that is fed, and for an override that names this rule
     random      it draws random numbers
-    host        its function is Python's and wants values: a run that needs it is not traced
-    sampled     (session, its feeds, NumPy generator, **attributes) -> arrays: what a session feeds
-                it before each run
-    fresh       the function never gives back the very tensor that it was given
+    host        its function is Python's and reads values: a run that needs it is not traced
+    sampled     (session, its feeds, NumPy generator, **attributes) -> arrays that a session feeds
+                to it before each run
+    fresh       the function never returns an input itself
 
-Rows with a public function are made by create.operation, others by define.
+create.operation makes rows with a public function, `define` makes other rows.
 """
 
 from __future__ import annotations

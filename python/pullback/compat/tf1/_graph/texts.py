@@ -1,7 +1,7 @@
-"""Tensors of texts: in the core they are numbers, places in one table of all texts of the process.
+"""Tensors of strings: in the core they are numbers, indices into one table of the process.
 
-So whatever moves elements, compares them or hands them on works for texts as well. Texts become
-numbers where a program gives them, `encoded`, and bytes where it fetches them, `decoded`.
+Every operation that moves elements, compares them or returns them unchanged works for strings too.
+`encoded` converts strings to numbers at input, `decoded` converts numbers to bytes at a fetch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _adding = threading.Lock()
 
 
 def is_text(value: Any) -> bool:
-    """Whether a nest or an array begins with a text."""
+    """Test whether the first leaf of a pytree or array is a string."""
     if isinstance(value, np.ndarray):
         value = value.reshape(-1)[:1].tolist()
     while isinstance(value, (list, tuple)) and value:
@@ -26,7 +26,7 @@ def is_text(value: Any) -> bool:
 
 
 def encoded(value: Any) -> np.ndarray[Any, Any]:
-    """A nest of texts as an array of places."""
+    """Convert strings in nested lists to an array of table indices."""
     array = np.asarray(value, object)
     found = np.empty(array.shape, np.int64)
     for i, text in enumerate(array.reshape(-1)):
@@ -42,7 +42,7 @@ def encoded(value: Any) -> np.ndarray[Any, Any]:
 
 
 def decoded(places: np.ndarray[Any, Any]) -> Any:
-    """Bytes for a single place, an array of them for an array."""
+    """Return bytes for a scalar index, an array of bytes for an array."""
     if places.ndim == 0:
         return _texts[int(places)]
     made = np.empty(places.shape, object)
