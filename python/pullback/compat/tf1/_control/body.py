@@ -1,18 +1,19 @@
-"""Bodies: what the function of a loop or a branch has recorded, and its run in the core.
+"""Bodies: the subgraphs that the functions of loops and branches record, and their run.
 
-A loop or branch is one operation of the graph. What its functions make stands in the same graph,
-before it: from the inputs of the body, `LoopArgument` records of which no session knows a value, to
-what was returned. A `Piece` says which records these are and what they use from outside; that
-`captured` is among the inputs of the operation, so all passes over a graph see an operation.
+A loop or branch is one operation of the graph. The operations of its functions are recorded in the
+same graph before it: from the inputs of the body, `LoopArgument` records without a value in any
+session, to the results. A `Subgraph` stores which records these are and which outer tensors they
+use. These `captured` tensors are inputs of the operation, so every pass over a graph sees an
+ordinary operation.
 
-When a run comes to the operation, the core's loops and branches call a function with stand-ins,
-as they do with a program's, and the function instantiates the piece on them: a `BodyRun`. What is
-assigned inside is carried along and assigned afterwards. Where the core cannot do it, because
-shapes change from one iteration to the next or something wants values, `WantsValues` is raised:
-then the run computes as it goes (host_run.py), and loops are Python's.
+In a run the core's loops and branches call a function on abstract values, as they do for a user's
+function, and the function instantiates the subgraph on them: a `BodyRun`. Variables assigned inside
+become loop variables, and are assigned at the end. The core cannot run a body if shapes change
+between iterations or an operation needs values. Then `WantsValues` is raised, the run computes
+eagerly (host_run.py), and loops are Python's.
 
-The core differentiates loops by the operations inside. So inside, an operation whose gradient a
-program defines carries that rule along, as a piece of its own.
+The core differentiates loops by the operations inside. An operation inside that has a user-defined
+gradient therefore carries that rule as a subgraph.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ define("LoopArgument", execute=_missing)
 
 
 def argument_of(graph: Graph, dtype: Any, dims: Any, name: str, initial: Any = None) -> Tensor:
-    """What a body is given; `initial` is the tensor outside that it begins with."""
+    """Create an input of a body; `initial` is the outer tensor that it starts from."""
     made: Tensor = graph.record(
         "LoopArgument", [], {"initial": initial}, name, (dtype, dims)
     ).outputs[0]
@@ -61,7 +62,7 @@ def argument_of(graph: Graph, dtype: Any, dims: Any, name: str, initial: Any = N
 
 @dataclass(eq=False)
 class Piece:
-    """Some records with their arguments and results, and what they use of others."""
+    """Some records with their arguments and results, and the outer tensors that they use."""
 
     arguments: list[Tensor]
     results: list[Tensor]
@@ -72,18 +73,18 @@ class Piece:
 
     @property
     def host(self) -> bool:
-        """Whether something inside wants values."""
+        """Whether an operation inside needs values."""
         return any(op.definition.host or any(p.host for p in pieces(op)) for op in self.ops)
 
 
 def pieces(op: Operation) -> Sequence[Piece]:
-    """The bodies of an operation."""
+    """Return the bodies of an operation."""
     found: Sequence[Piece] = op.attrs.get("bodies", ())
     return found
 
 
 def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Piece:
-    """What was recorded since the operation of number `first`, as far as results need it."""
+    """Return the records since operation number `first` on which the results depend."""
     own = {x.op for x in arguments}
     ops: set[Operation] = set()
     captured: dict[Tensor, None] = {}
@@ -119,7 +120,7 @@ def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor])
 
 @dataclass(eq=False)
 class BodyRun(HostRun):
-    """One instantiation of a body, within a run."""
+    """One instantiation of a body within a run."""
 
     outer: Any = None
     base: frozenset[Any] = frozenset()  # the variables whose assignments come before the loop
@@ -145,7 +146,7 @@ class BodyRun(HostRun):
     def on(
         self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any], assigned: Any = ()
     ) -> list[Any]:
-        """The results for these arguments; `assigned` says what variables are by now."""
+        """Compute the results for these arguments; `assigned` maps variables to current values."""
         self.values.update(zip(piece.captured, captured, strict=True))
         self.values.update(zip(piece.arguments, arguments, strict=True))
         self.assigned = dict(assigned)
@@ -192,7 +193,7 @@ class BodyRun(HostRun):
         return outs
 
     def _have(self, tensors: Sequence[Tensor]) -> None:
-        """Makes what only a rule uses."""
+        """Compute tensors that only a rule uses."""
         missing = [x for x in tensors if x not in self.values]
         for op in ancestors(missing) if missing else ():
             if not all(y in self.values for y in op.outputs):
@@ -200,7 +201,7 @@ class BodyRun(HostRun):
                 self._instantiate(op)
 
     def _with_rule(self, op: Operation, outs: list[Any]) -> list[Any]:
-        """Outputs with the gradient that the program, or nobody, has defined."""
+        """Attach the user-defined gradient, or an undefined one, to the outputs."""
         if op not in self.rules:
             self.rules[op] = own_rule_of(op)
         own, run = self.rules[op], self
@@ -238,15 +239,17 @@ class BodyRun(HostRun):
 
 @dataclass(frozen=True, eq=False)
 class OwnRule:
-    """The rule of an operation as a piece, whose arguments are the upstream gradients."""
+    """The rule of an operation as a subgraph, whose arguments are the upstream gradients."""
 
     piece: Piece
     answered: list[int]  # the inputs that its results belong to
 
 
 def own_rule_of(op: Operation) -> OwnRule | Exception | None:
-    """None where there is no gradient; what goes wrong is raised when a gradient is asked for. The
-    records are no part of the graph."""
+    """Return the recorded rule of an operation, or None without a gradient.
+
+    Errors are raised when a gradient is requested. The records do not stay in the graph.
+    """
     graph = op.graph
     with graph.as_default(), graph.trial():
         first = len(graph._operations)
@@ -261,14 +264,14 @@ def own_rule_of(op: Operation) -> OwnRule | Exception | None:
 
 
 class _OfRecords(dict[Tensor, Any]):
-    """The stand-ins that were made when the graph was."""
+    """The abstract values that were created with the graph."""
 
     def __missing__(self, x: Tensor) -> Any:
         return x.stand_in
 
 
 class StandIns(BodyRun):
-    """A body on stand-ins, to be asked which gradients exist."""
+    """A body on abstract values, for queries about gradients."""
 
     def _have(self, tensors: Sequence[Tensor]) -> None:
         made = set[Operation]()  # from what the body is given
@@ -296,8 +299,7 @@ class StandIns(BodyRun):
 
 
 def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
-    """Outputs of a loop or a branch, of these dtypes and dimensions, with stand-ins made as a run
-    would make them."""
+    """Return the outputs of a loop or branch with abstract values built as in a run."""
     stand_ins = [x.stand_in for x in op.inputs]
     run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
     run.values = _OfRecords(zip(op.inputs, stand_ins, strict=True))
@@ -318,6 +320,6 @@ def recorded(
     graph: Graph, type: str, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str,
     kinds: Sequence[tuple[Any, Any]], controls: Sequence[Operation],
 ) -> list[Tensor]:  # fmt: skip
-    """The outputs, of these dtypes and dimensions, of a new loop or branch."""
+    """Record a loop or branch with outputs of these dtypes and dimensions."""
     op = graph.create(OPS[type], inputs, attrs, name, type, controls)
     return list(graph.complete(op, outputs_of(op, kinds)).outputs)

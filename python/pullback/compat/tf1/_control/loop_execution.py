@@ -1,11 +1,11 @@
-"""While, Scan and If: how a run carries out the loops and branches of a graph.
+"""Execution of While, Scan and If, the loops and branches of a graph.
 
-Each is one of the core's. Where that cannot be (see body.py), a run that computes as it goes does
-in Python what the core would do.
+Each becomes a loop or branch of the core. If that is impossible (see body.py), the run computes
+eagerly and Python executes the same steps.
 
-A TensorArray is carried as one tensor, its elements along the first axis. As long as nothing was
-written it is of shape (size, 0), whatever its elements will be: a loop that writes begins with
-zeros of the shape that its body gives.
+A TensorArray is one tensor with its elements along the first axis. Before the first write it has
+shape (size, 0), since the shape of the elements is unknown: a loop that writes starts with zeros of
+the shape that its body returns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .body import BodyRun, Piece
 
 @dataclass(frozen=True)
 class Counter:
-    """Which of the loop variables counts, from where, and how often the loop runs."""
+    """The loop variable that counts, its start, and the number of iterations."""
 
     at: int
     start: int
@@ -38,7 +38,10 @@ class Counter:
 
 
 def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> Counter | None:
-    """None where it is not seen how often a loop runs; `asked` is what the condition uses."""
+    """Return the counter, or None if the trip count is unknown.
+
+    The condition uses the tensors in `asked`.
+    """
     body, condition = op.attrs["bodies"]
     test = condition.results[0].op
     if test.type != "Less" or test.inputs[0] not in condition.arguments:
@@ -57,7 +60,7 @@ def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> C
 
 
 def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
-    """The value of a tensor of the condition that is the same in all iterations, else None."""
+    """Return the value of a loop-invariant tensor of the condition, else None."""
     condition = op.attrs["bodies"][1]
     if x in condition.captured:
         return asked[condition.captured.index(x)]
@@ -72,7 +75,7 @@ def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
 
 
 def _integer(value: Any) -> int | None:
-    """The value of a constant; None for what is known only when the run is carried out."""
+    """Return the value of a constant; None if it is known only in the run."""
     if value is None or value.dtype.kind not in "iu" or value.shape != ():
         return None
     try:
@@ -84,8 +87,10 @@ def _integer(value: Any) -> int | None:
 def written_in_turn(
     body: Piece, condition: Piece, state: list[Any], counter: Counter
 ) -> dict[int, Operation]:
-    """The loop variables that are arrays of which iteration i writes element i, the last time the
-    last one, and how they do so."""
+    """Return the arrays of which iteration i writes element i once, with the writing operation.
+
+    The last write has to reach the last element.
+    """
     found: dict[int, Operation] = {}
     for k, (argument, result) in enumerate(zip(body.arguments, body.results, strict=True)):
         op = result.op
@@ -108,12 +113,12 @@ def written_in_turn(
 
 
 def _used(piece: Piece, x: Tensor, by: Operation | None) -> bool:
-    """Whether any operation inside uses a tensor, but for one."""
+    """Test whether an operation inside, except one, uses a tensor."""
     return any(x in op.inputs for op in piece.ops if op is not by)
 
 
 def without(body: Piece, arrays: dict[int, Operation]) -> Piece:
-    """The body that gives what it would write to arrays instead."""
+    """Return the body with the values written to arrays as results, in place of the arrays."""
     kept = [k for k in range(len(body.arguments)) if k not in arrays]
     writes = set(arrays.values())
     return Piece(
@@ -125,17 +130,17 @@ def without(body: Piece, arrays: dict[int, Operation]) -> Piece:
 
 
 def is_blank(flow: Any) -> bool:
-    """Whether nothing was written to a TensorArray that does not know its elements."""
+    """Test whether a TensorArray of unknown element shape has no written element."""
     return len(flow.shape) == 2 and flow.shape[1] == 0
 
 
 def blank(flow: Any, shape: Any) -> Any:
-    """An array of zeros in the place of one that was not written to."""
+    """Return zeros for an array without written elements."""
     return _core.full(tuple(shape), _core.constant(0, flow.dtype))
 
 
 class Again(Exception):
-    """More is known now: the body has to be made once more."""
+    """Raised to rebuild the body, because more is known."""
 
 
 Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
@@ -146,8 +151,10 @@ def _looped(
     captured: Sequence[Any],
     make: Callable[[list[Any], Step, list[Any]], tuple[Sequence[Any], Sequence[Any]]],
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
-    """The last state and what is stacked, by one of the core's loops, which `make` makes of a
-    state, a step, and the variables that the state ends with."""
+    """Run a loop of the core; return the last state and the stacked results.
+
+    `make` creates the loop from a state, a step and the variables in which the state ends.
+    """
     n, start, variables = len(state), list(state), list[Any]()
 
     def step(carried: Sequence[Any], entries: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -185,7 +192,7 @@ def _assign(run: Run, op: Operation, values: dict[Any, Any]) -> None:
 def _either(
     run: Run, op: Operation, traced: Callable[[], list[Any]], looking: Callable[[], list[Any]]
 ) -> list[Any]:
-    """What the core does, or else what is done in Python."""
+    """Run the core's version, or Python's if it needs values."""
     if not run.looks:
         return traced()
     if not any(piece.host for piece in op.attrs["bodies"]):
@@ -197,7 +204,7 @@ def _either(
 
 
 class _Steps:
-    """A body in Python: called as often as it takes."""
+    """A body called from Python, once per iteration."""
 
     def __init__(self, run: Run, op: Operation) -> None:
         self.run, self.op, self.assigned = run, op, dict[Any, Any]()
@@ -248,7 +255,7 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
 def _counted(
     run: Run, op: Operation, state: list[Any], captured: Sequence[Any], counter: Counter
 ) -> list[Any]:
-    """A loop that is known to run so many times."""
+    """Run a loop with a known number of iterations."""
     body, condition = op.attrs["bodies"]
     written = written_in_turn(body, condition, state, counter)
     kept = [k for k in range(len(state)) if k not in written]
@@ -267,7 +274,7 @@ def _counted(
 
 
 def _all_written(flow: Any, rows: Any) -> Any:
-    """An array with all of its elements written."""
+    """Build an array from all of its written elements."""
     if not is_blank(flow) and flow.shape != rows.shape:
         raise ValueError(
             f"elements of shape {rows.shape[1:]} for a TensorArray with elements of shape "

@@ -1,8 +1,8 @@
-"""recompute_grad: what a function computes inside is computed again for its gradient.
+"""recompute_grad: recompute the body of a function for its gradient.
 
-In a graph the operations that the function has made are copied when a gradient is built, as far as
-they only compute. What draws, reads or prints is done once: its results count among what the
-function was made from, like its arguments and what it takes from outside.
+In a graph the operations of the function that only compute are copied when a gradient is built.
+Operations that draw random numbers, read variables or print run once: their results are inputs of
+the recomputation, as are the arguments and the captured tensors.
 """
 
 from __future__ import annotations
@@ -37,8 +37,10 @@ Copies = dict[Tensor, Tensor]
 
 
 def only_computes(op: Operation, also: frozenset[str] = frozenset()) -> bool:
-    """Whether it may be carried out twice, to the same effect and with the same values. `also` says
-    which further rows without a function may."""
+    """Test whether an operation may run twice with the same effect and values.
+
+    `also` tests further rows without a function.
+    """
     row = op.definition
     computes = row.execute is None or op.type in _COMPUTED or op.type in also
     return computes and not (row.draws or row.host)
@@ -47,8 +49,10 @@ def only_computes(op: Operation, also: frozenset[str] = frozenset()) -> bool:
 def copied(
     op: Operation, copies: Copies, rule: Rule | None, as_original: bool = False
 ) -> tuple[Tensor, ...]:
-    """The outputs of an operation like `op`, with this rule, on the copies of its inputs; perhaps
-    of the same name and line."""
+    """Return the outputs of a copy of `op` with this rule, on the copies of its inputs.
+
+    With `as_original` the copy has the same name and source line.
+    """
     inputs = [copies.get(x, x) for x in op.inputs]
     made = op.graph.create(op.definition, inputs, op.attrs, op.name, op.type)
     made.override, made.rule = op.override, rule
@@ -64,8 +68,7 @@ def copied(
 def outputs_like(
     op: Operation, kinds: Sequence[tuple[Any, Any]], rule: Rule | None = None
 ) -> list[Any]:
-    """What is known of the outputs of an operation that is made again, of these dtypes and
-    dimensions; `rule` is that of the first one."""
+    """Return dtype and dimensions of a rebuilt operation's outputs; `rule` is its first rule."""
     if op.type == "Const":
         array = op.attrs["value"].numpy()
         return [(op.attrs["dtype"], array.shape, None, known_of(array, op.attrs["dtype"]))]
@@ -82,11 +85,11 @@ def outputs_like(
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, whose inside is computed again on the way back instead of being kept.
+    """Wrap a function so that its intermediate results are recomputed in the backward pass.
 
-    Values and gradients are those of f, by its arguments (keywords and nests of them included) and
-    by all that it reads outside, variables and tensors. It is called once; random numbers are the
-    same on the way back. In eager mode it is `pullback.checkpoint`.
+    Values and gradients are those of `f`, with respect to its arguments (keywords and pytrees
+    included) and to every outer variable or tensor that it reads. `f` is called once; random
+    numbers are the same in the backward pass. In eager mode this is `pullback.checkpoint`.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:

@@ -21,7 +21,7 @@ __all__ = ["foldl", "foldr", "map_fn", "scan"]
 
 
 def _entries(elems: Any, who: str) -> tuple[Nest, int | None]:
-    """The tensors to go along, and how many entries they have as far as it is known."""
+    """Return the inputs of the loop, and the number of entries if it is known."""
     along = Nest(elems)
     if not along.tensors:
         raise ValueError(f"{who}: elems has no tensors")
@@ -41,8 +41,10 @@ def _along(
     who: str, fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, reverse: bool,
     name: str | None, first: bool, kinds: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The last state and what is stacked: fn(state, entry) -> (the next state, what is stacked).
-    Without an initializer, and if `first`, the first entry is the first state."""
+    """Run fn(state, entry) -> (next state, output) over entries; return state and stacked outputs.
+
+    Without an initializer, and if `first`, the first entry is the first state.
+    """
     if mode.executing_eagerly():
         return _in_turn(who, fn, elems, initializer, back_prop, reverse, first)
     graph = graph_of(flatten((elems, initializer))[0])
@@ -106,7 +108,7 @@ def _in_turn(
     who: str, fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, reverse: bool,
     first: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The same in eager mode: one entry after the other."""
+    """Run the same loop in eager mode, one entry after the other."""
     along, length = _entries(elems, who)
     assert length is not None
     places = [*range(length)][:: -1 if reverse else 1]
@@ -135,18 +137,24 @@ def scan(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
     reverse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Running results: state = fn(state, entry) for each entry of elems, all states stacked.
+    """Compute running results: state = fn(state, entry) for each entry, all states stacked.
 
-    elems: a tensor, or a nest of tensors, with one length of the first axis; fn gets an entry of
-        each in the same nest.
-    initializer: the first state, a nest that fn returns again with the same dtypes and shapes; it
-        is not among the results. Without it, the first entry is the first state and the first
-        result.
-    reverse: from the last entry to the first; the state after an entry stands where the entry does.
+    In a graph the loop is one operation. The other arguments are those of `while_loop`.
 
-    In a graph fn is called once and the loop is one operation. The other arguments are those of
-    `while_loop`.
+    Parameters
+    ----------
+    fn : callable
+        Function of the state and of an entry of `elems`; in a graph it is called once.
+    elems : tensor or pytree of tensors
+        Inputs with one size of the first axis. An entry has the same structure.
+    initializer : tensor or pytree, optional
+        The first state, which is not among the results. `fn` returns the same structure, dtypes
+        and shapes. Default: the first entry, which is then the first result.
+    reverse : bool
+        Run from the last entry to the first; each state stays at the place of its entry.
 
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.constant([1.0, 2.0, 3.0])
@@ -168,14 +176,26 @@ def map_fn(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """fn of each entry of elems, stacked.
+    """Apply a function to each entry of the first axis and stack the results.
 
-    elems: a tensor, or a nest of tensors, with one length of the first axis; fn gets an entry of
-        each in the same nest, and returns a tensor or a nest.
-    dtype: what fn returns, a dtype or a nest of them, where that is not as elems.
+    The other arguments are those of `scan`.
 
-    ValueError where fn returns other dtypes. See `scan`.
+    Parameters
+    ----------
+    fn : callable
+        Function of an entry, which returns a tensor or a pytree; in a graph it is called once.
+    elems : tensor or pytree of tensors
+        Inputs with one size of the first axis. An entry has the same structure.
+    dtype : dtype or pytree of dtypes, optional
+        The dtypes that `fn` returns, if they are not those of `elems`.
 
+    Raises
+    ------
+    ValueError
+        If `fn` returns other dtypes.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     rows = tf.constant([[1.0, 2.0], [3.0, 4.0]])

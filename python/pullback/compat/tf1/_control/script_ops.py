@@ -1,6 +1,6 @@
-"""Operations of Python functions: py_func, numpy_function, py_function, raw_op; and tf.function.
+"""Operations of Python functions: py_func, numpy_function, py_function, raw_op; tf.function.
 
-What a run does that needs one of them is in host_run.py.
+host_run.py describes runs that need one of these operations.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ def _dtypes(Tout: Any) -> list[DType]:
 
 
 def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
-    """What a function returned, as arrays of the dtypes that were announced. A Python number takes
-    the dtype that is wanted."""
+    """Convert a function's results to arrays of the dtypes in Tout; Python numbers take them."""
     several = isinstance(results, (list, tuple))
     many = list(results) if several else [] if not wanted and results is None else [results]
     if len(many) != len(wanted):
@@ -78,11 +77,11 @@ def py_func(
     func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`func` of NumPy arrays as an operation: a tensor of dtype `Tout`, or a list for a list. In a
-    graph the result for an empty `Tout` is the operation.
+    """Wrap `func` of NumPy arrays as an operation.
 
-    No gradient passes it (None), unless a gradient_override_map for `PyFunc` gives it a rule. The
-    shape of the result is unknown: say it with `set_shape`.
+    The result is a tensor of dtype `Tout`, or a list for a list. In a graph the result for an empty
+    `Tout` is the operation. The gradient is None unless a gradient_override_map for `PyFunc` gives
+    it a rule. The shape of the result is unknown: state it with `set_shape`.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -107,7 +106,7 @@ def py_func(
 
 def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
                    name: str | None = None) -> Any:  # fmt: skip
-    """`py_func`."""
+    """Alias of `py_func`."""
     return py_func(func, inp, Tout, name=name)
 
 
@@ -131,7 +130,7 @@ def _results(op: Operation, Tout: Any) -> Any:
 
 def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
                 name: str | None = None) -> Any:  # fmt: skip
-    """`func` of eager tensors as an operation, which is differentiated with a tape.
+    """Wrap `func` of eager tensors as an operation, which is differentiated with a tape.
 
     >>> from pullback.compat import tf1 as tf
     >>> def clipped(x):
@@ -166,7 +165,7 @@ def _eager_results(func: Any, xs: list[Any], wanted: list[DType]) -> list[Any]:
 def _differentiable(
     func: Any, inputs: list[Any], wanted: list[DType], name: str, forward: Operation | None
 ) -> Operation:
-    """The operation; `forward` is another, the gradient of which this function computes."""
+    """Record the operation; it may compute the gradient of the operation `forward`."""
     attrs = {"func": func, "Tout": wanted, "forward": forward}
     op = _recorded("EagerPyFunc", inputs, attrs, name)
     if op.override is None:
@@ -175,7 +174,7 @@ def _differentiable(
 
 
 def _slope(op: Operation, *upstreams: Any) -> list[Any]:
-    """Another such operation, so that it has a gradient again."""
+    """Return the rule of such an operation: another one, so that higher orders exist."""
     floats = [i for i, x in enumerate(op.inputs) if x.dtype.is_inexact]
     back = _backward(op.attrs["func"], op.attrs["Tout"], len(op.inputs), floats)
     weights = [g for g, y in zip(upstreams, op.outputs, strict=True) if y.dtype.is_inexact]
@@ -231,14 +230,20 @@ define("EagerPyFunc", execute=_execute, host=True)
 
 
 def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callable[..., Any]:
-    """A new type of operation that computes `function` of NumPy arrays, and has no gradient.
+    """Create a new operation type that computes `function` of NumPy arrays, without a gradient.
 
-    The result has the dtype of the first input. `shape` is what is known of its shape before a run:
-    a shape, or a function of the inputs' shapes that returns one. Gives a function of tensors (and
-    `name=`) that makes such operations. A gradient that reaches one of them is a LookupError, until
-    `RegisterGradient(name)`, `NotDifferentiable(name)` or a gradient_override_map says what it is.
-    ValueError if the name is one of pullback's own types.
+    The result has the dtype of the first input. `shape` is the static shape of the result, or a
+    function from the shapes of the inputs to it. Returns a function of tensors (and `name=`) that
+    creates such operations. A gradient that reaches one of them is a LookupError, until
+    `RegisterGradient(name)`, `NotDifferentiable(name)` or a gradient_override_map defines it.
 
+    Raises
+    ------
+    ValueError
+        If the name is one of pullback's own types.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> shrink = tf.raw_op("Shrink", lambda x: x[::2, ::2], shape=[2, 2])
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -293,13 +298,13 @@ def function(
     experimental_autograph_options: Any = None, experimental_relax_shapes: bool = False,
     experimental_compile: bool | None = None,
 ) -> Any:  # fmt: skip
-    """Decorates a function that is traced once for each signature, then replayed.
+    """Decorate a function that is traced once for each signature, then replayed.
 
-    In eager mode this is `pullback.function`, in which `tf.gradients` works too; overrides of the
-    block around a call do not reach inside, those of a block inside it count. In a graph, a call
-    adds the function's operations.
-    Python's `if` and `while` are not rewritten: they run while the function is traced. With an
-    `input_signature` the arguments must be tensors of these shapes and dtypes.
+    In eager mode this is `pullback.function`, in which `tf.gradients` works too. Overrides of the
+    block around a call have no effect inside; overrides inside the function have. In a graph, a
+    call adds the function's operations. Python's `if` and `while` are not rewritten: they run while
+    the function is traced. With an `input_signature` the arguments must be tensors of these shapes
+    and dtypes.
     """
     if func is None:
         return functools.partial(function, input_signature=input_signature)

@@ -1,8 +1,8 @@
 """while_loop, cond, case and switch_case.
 
-In a graph cond and body are called once, and what they record becomes the body of one operation
-(body.py). In eager mode the loop is Python's, but inside of a `tf.function`, where tensors have
-no value yet, it is the main namespace's.
+In a graph `cond` and `body` are called once, and their records become the body of one operation
+(body.py). In eager mode the loop is Python's; inside a `tf.function`, where tensors have no value
+yet, it is the main namespace's.
 """
 
 from __future__ import annotations
@@ -36,23 +36,40 @@ def while_loop(
     swap_memory: bool = False, name: str | None = None, maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:  # fmt: skip
-    """loop_vars = body(*loop_vars) as long as cond(*loop_vars) holds.
+    """Repeat loop_vars = body(*loop_vars) while cond(*loop_vars) is true.
 
-    loop_vars: a list of tensors, values, TensorArrays and nests of them. body returns the same
-        structure with the same dtypes and shapes; what has an entry in `shape_invariants`, in the
-        same structure, may have any shape that it allows, and then the loop computes as it goes.
-    back_prop: with False the gradient by everything is None.
-    maximum_iterations: an integer or a tensor; the loop ends after so many.
+    In a graph the loop is one operation, which has gradients of every order: by the initial values
+    and by the captured tensors. Variables assigned in the body have the new value in the next
+    iteration, for reads that depend on the assignment. The other arguments have no effect.
 
-    Returns the last loop_vars; a single one without its list, unless `return_same_structure`. In a
-    graph cond and body are called once, and the loop is one operation, which has gradients of every
-    order: by the initial values and by what the body uses from outside. What the body assigns to a
-    variable is carried to the next iteration, where reads that depend on an assignment see it.
-    The other arguments change nothing.
+    Parameters
+    ----------
+    cond, body : callable
+        Functions of the loop variables, called once in a graph. `body` returns the same structure
+        with the same dtypes and shapes.
+    loop_vars : list
+        Tensors, values, TensorArrays and pytrees of these.
+    shape_invariants : pytree of shapes, optional
+        The shapes that a loop variable may take; the loop then computes eagerly.
+    back_prop : bool
+        If False, the gradient by everything is None.
+    maximum_iterations : int or tensor, optional
+        Limit of the number of iterations.
 
-    TypeError where cond or body is no function; ValueError without loop_vars, where the structure,
-    a dtype or a shape changes.
+    Returns
+    -------
+    list
+        The last loop variables; a single one without its list, unless `return_same_structure`.
 
+    Raises
+    ------
+    TypeError
+        If `cond` or `body` is not a function.
+    ValueError
+        If there are no loop variables, or a structure, dtype or shape changes.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.placeholder(tf.float32, [])
@@ -85,7 +102,7 @@ def while_loop(
 
 
 def _sequence(result: Any, like: Any) -> Any:
-    """What a body returned as a sequence of the kind that it was given."""
+    """Return the result of a body as a sequence of the same kind as its input."""
     if not isinstance(result, (list, tuple)):
         result = [result]
     elif hasattr(result, "_fields"):
@@ -197,16 +214,22 @@ def cond(
     pred: Any, true_fn: Any = None, false_fn: Any = None, strict: bool = False,
     name: str | None = None, fn1: Any = None, fn2: Any = None,
 ) -> Any:  # fmt: skip
-    """What true_fn() returns where pred holds, else what false_fn() returns.
+    """Return true_fn() if pred holds, else false_fn().
 
-    In a graph both are called once, and a run carries out what the one that is chosen has made
-    inside; what was made outside runs in any case. Both return the same structure of tensors with
-    the same dtypes; an operation counts as a tensor that is True. A list of one is that one, unless
-    `strict`. The gradient by what only the other one uses is zero.
+    In a graph both functions are called once, and a run executes the operations of the chosen one;
+    operations created outside run in any case. Both return the same structure of tensors with the
+    same dtypes; an operation counts as a tensor that is True. A list of one tensor becomes that
+    tensor, unless `strict`. The gradient by tensors that only the other function uses is zero.
 
-    TypeError for a pred of Python's bool and for what is no function; ValueError where a branch
-    returns None, or both do not return the same.
+    Raises
+    ------
+    TypeError
+        If `pred` is a Python bool, or a function is not callable.
+    ValueError
+        If a function returns None, or the structures or dtypes differ.
 
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.placeholder(tf.float32, [])
@@ -238,7 +261,7 @@ def _plain(result: Any, strict: bool) -> Any:
 
 
 def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who: str) -> Any:
-    """The result of the function that index names, in the scope of the operation."""
+    """Return the result of the function that the index selects, in the operation's scope."""
     if mode.executing_eagerly():
         made: list[Nest] = []
 
@@ -271,7 +294,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
 
 
 def _ran(nest: Any) -> Any:
-    """The nest with operations as tensors that have a value when they have run."""
+    """Replace operations in a pytree by tensors whose value exists after they have run."""
     if isinstance(nest, Operation):
         with nest.graph.control_dependencies([nest]):
             return identity(convert_to_tensor(True))
@@ -288,14 +311,22 @@ def case(
     pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False,
     name: str = "case",
 ) -> Any:  # fmt: skip
-    """What the function of the first predicate that holds returns, else what default() returns.
+    """Return the function's result for the first predicate that holds, else default().
 
-    pred_fn_pairs: pairs of a bool tensor and a function, or a dict of them. Without a default, and
-        with `exclusive`, a run in which no or another predicate holds is an InvalidArgumentError;
-        it computes as it goes.
+    The functions obey the rules of `cond`.
 
-    Otherwise as `cond`.
+    Parameters
+    ----------
+    pred_fn_pairs : list or dict
+        Pairs of a bool tensor and a function.
+    default : callable, optional
+        Function for the case that no predicate holds. Without it, such a run is an
+        InvalidArgumentError, and the run computes eagerly.
+    exclusive : bool
+        Raise InvalidArgumentError in a run in which several predicates hold.
 
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.constant(3.0)
@@ -342,12 +373,11 @@ def _chosen(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who:
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
-    """What the function of number `branch_index` returns; for a number without one, what default()
-    returns, or the last function.
+    """Return the result of the function with number `branch_index`.
 
-    branch_fns: functions, pairs of a number and a function, or a dict of them.
-
-    Otherwise as `cond`, with `strict`.
+    Without a function of this number the result is default(), or that of the last function.
+    `branch_fns` is a list of functions, pairs of a number and a function, or a dict of these. The
+    functions obey the rules of `cond` with `strict`.
     """
     pairs = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
     if not pairs:
