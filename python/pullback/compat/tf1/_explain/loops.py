@@ -1,8 +1,8 @@
-"""Loops and branches of a graph as the operations that they stand for, for `pb.explain`.
+"""Loops and branches of a graph, unrolled for `pb.explain`.
 
-y is made once more: iterations one after the other, each of copies of the body's records on what
-the one before made. Of many iterations shorter loops are made. The copies bear the names and the
-lines of what they are copies of, and are forgotten with the trial that asks.
+y is rebuilt: iterations in sequence, each of copies of the body's records on the results of the one
+before. Of a long loop fewer iterations are built. The copies have the names and the source lines of
+the originals, and are removed with the trial of the query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REPEATABLE = LEAVES.union(_CONTROL, {"BuiltInGradient", "TensorArrayWrite"})
 
 
 class Below(NamedTuple):
-    """A y that is made without some loops and branches: as `_core.unrolled_below` answers."""
+    """A y rebuilt without some loops and branches, the result of `_core.unrolled_below`."""
 
     y: Tensor
     ran: dict[int, tuple[str, int, str]]  # of each its kind and how many iterations or which branch
@@ -42,8 +42,10 @@ def opened_below(
     y: Tensor, ops: Iterable[Operation], ends: Sequence[Tensor],
     arrays_of: Callable[[list[Any]], list[Any]] | None,
 ) -> Below:  # fmt: skip
-    """y with `ops` opened, where what they did is known, as far as it is made of them and behind
-    `ends`. `arrays_of` gives values, if there are any."""
+    """Rebuild y with `ops` unrolled, if y depends on them after `ends`.
+
+    `arrays_of` returns values, if there are any; they give the trip counts and the branches taken.
+    """
     numbers = _numbers_of([op for op in ops if _divisible(op)], arrays_of)
     below = Below(y, {}, [], [])
     copies: Copies = {}
@@ -64,8 +66,7 @@ def opened_below(
 
 
 def _repeatable(op: Operation) -> bool:
-    """Whether it may be carried out twice. What waits for others would have to wait for copies of
-    them."""
+    """Test whether an operation may run twice. Its control inputs would have to be copied too."""
     alone = not (assigns(op) or op.control_inputs)
     return alone and only_computes(op, _REPEATABLE) and _divisible(op)
 
@@ -77,9 +78,11 @@ def _divisible(op: Operation) -> bool:
 def _numbers_of(
     ops: list[Operation], arrays_of: Callable[[list[Any]], list[Any]] | None
 ) -> dict[Operation, int]:
-    """How many iterations they ran for, or which branches they took. Without values the question
-    is why there is no gradient, and it has one after as many iterations as a loop carries tensors
-    or never."""
+    """Return the numbers of iterations, or the branches taken.
+
+    Without values the query is why there is no gradient. A gradient then exists after as many
+    iterations as the loop has tensors, or never.
+    """
     if arrays_of is None:
         return {op: len(bodies.pieces(op)[0].arguments) for op in ops if op.type != "If"}
     asked = []
@@ -95,7 +98,7 @@ def _numbers_of(
 
 
 def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) -> list[Tensor]:
-    """A while loop like `op` that counts its iterations, too; or that runs for so many."""
+    """Record a while loop like `op` that also counts its iterations, or runs `trips` times."""
     graph, (body, condition) = op.graph, bodies.pieces(op)
     n = len(body.arguments)
     first = len(graph._operations)
@@ -121,7 +124,7 @@ def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) 
 
 
 class _Opening:
-    """One loop or branch, on what stands for its inputs."""
+    """One loop or branch to unroll, on copies of its inputs."""
 
     def __init__(self, op: Operation, inputs: list[Tensor], below: Below) -> None:
         self.op, self.inputs, self.below = op, inputs, below
@@ -218,7 +221,7 @@ class _Opening:
         self._extend(part)
 
     def _extend(self, part: dict[str, Any]) -> None:
-        """What is made around the copies was made where the operation was."""
+        """Add the operations created around the copies to those of the original."""
         copies, self.copies = dict(self.copies), []
         for made in self.graph._operations[self.first :]:
             original = copies.get(made)
@@ -238,7 +241,7 @@ def _copied(op: Operation, copies: Copies) -> tuple[Tensor, ...]:
 
 
 def _rule_in_copy(op: Operation, copies: Copies) -> Rule:
-    """The rule of custom_gradient, which may use tensors of the body: its answers are copied."""
+    """Copy the results of a custom_gradient rule, which may use tensors of the body."""
 
     def rule(made: Operation, *upstream: Any) -> list[Any]:
         own = bodies.own_rule_of(op)

@@ -1,4 +1,4 @@
-"""Why y was not made from x at all, in a graph."""
+"""Why y does not depend on x at all, in a graph."""
 
 from __future__ import annotations
 
@@ -40,8 +40,11 @@ def why_apart(question: GraphQuestion, ancestry: Ancestry) -> Finding:
 
 
 def _made_later(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
-    """As in the main namespace; but a graph is built as a whole, and that two tensors share what is
-    before them says little. A name was bound again where they share a leaf of the form of x."""
+    """Test whether a name was rebound after y was built, as in the main namespace.
+
+    A graph is built as a whole, so common ancestors prove little: the name was rebound if the
+    tensors share a leaf of the shape of x.
+    """
     if ancestry.x < ancestry.y:
         return None
     parents = steps_of(question.source)
@@ -58,7 +61,7 @@ def _made_later(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
 
 
 def _reached(steps: dict[int, Step], start: Step) -> set[int]:
-    """The steps whose values go into one: a gradient is not made of what was differentiated."""
+    """Return the steps that flow into a step, without the tensors differentiated by a gradient."""
     out: set[int] = set()
     pending = [start.number]
     while pending:
@@ -72,7 +75,7 @@ def _reached(steps: dict[int, Step], start: Step) -> set[int]:
 
 
 def _of_like_name(x: Any, ancestry: Ancestry) -> Finding | None:
-    """A name that is taken gets a number, in the variable or in a scope of it."""
+    """Find a variable or scope with the name of x and the number of a taken name."""
 
     def plain(name: str) -> str:
         return re.sub(r"_\d+(?=/|$)", "", name)

@@ -1,4 +1,4 @@
-"""The rule of one operation type used for another: what an override by a built-in name means."""
+"""Overrides by the name of a built-in type: the rule of one operation type for another."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .._graph.tensor import argument, opaque
 
 
 def built_in(op: Operation, row: OpDef, upstream: list[Any], live: list[int]) -> list[Any]:
-    """The rule of another type, of which only the core knows: one more
-    record. `live` are the inputs that a gradient may go to."""
+    """Record the core's rule of another type; only the inputs in `live` may have a gradient."""
     count = len(op.inputs)
     attrs = {"row": row, "of": op, "inputs": count, "outputs": len(op.outputs)}
     inputs = [*op.inputs, *op.outputs, *upstream]

@@ -1,8 +1,8 @@
-"""custom_gradient: the value of one computation with a gradient of the program's own.
+"""custom_gradient: the value of one computation with a user-defined gradient.
 
-In a graph it is one IdentityN operation around the results; its inputs are the results, the
-arguments and the variables that were read, and it carries the rule itself, so nothing global keeps
-it alive. In eager mode it is the main namespace's.
+In a graph it is one IdentityN operation around the results. Its inputs are the results, the
+arguments and the variables read, and it stores the rule itself, so no global table keeps the rule
+alive. In eager mode it is the main namespace's.
 """
 
 from __future__ import annotations
@@ -36,14 +36,13 @@ __all__ = ["custom_gradient", "grad_pass_through"]
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """Decorates `f(*args) -> (result, grad_fn)`: the result, with the gradient that grad_fn gives.
+    """Decorate `f(*args) -> (result, grad_fn)`: the result with the gradient of grad_fn.
 
-    `grad_fn(*upstreams)` gets one upstream gradient for each tensor of the result and returns one
-    gradient (or None) for each tensor among the arguments, keywords included; other arguments pass
-    through, with None for each of them or without. If f reads trainable variables that are not
-    arguments, grad_fn may take `variables=None` and then returns a pair, the second entry with one
-    gradient for each of these variables, by name; if it does not take it, they have their ordinary
-    gradients.
+    `grad_fn(*upstreams)` receives one upstream gradient for each tensor of the result. It returns
+    one gradient (or None) for each tensor among the arguments, keywords included; the entries of
+    other arguments are None or left out. If f reads trainable variables that are not arguments,
+    grad_fn may take `variables=None` and then returns a pair, whose second entry has one gradient
+    for each of these variables, by name. Otherwise these variables have their ordinary gradients.
 
     >>> from pullback.compat import tf1 as tf
     >>> @tf.custom_gradient
@@ -123,7 +122,7 @@ def _scope_name(f: Callable[..., Any]) -> str:
 
 
 def _variables_read(graph: Any, first: int, results: list[Any], leaves: list[Any]) -> list[Any]:
-    """The trainable variables whose values were used by what f made, by name."""
+    """Return the trainable variables that f reads, by name."""
     handles = {leaf.handle for leaf in leaves if hasattr(leaf, "handle")}
     trainable = {v.handle: v for v in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)}
     found: dict[Tensor, Any] = {}
@@ -145,8 +144,11 @@ def custom_operation(
     f: Callable[..., Any], grad_fn: Any, results: list[Any], arguments: tuple[list[Any], list[Any]],
     kinds: list[int], variables: list[Any],
 ) -> Operation:  # fmt: skip
-    """The operation with these results, whose gradient is what grad_fn answers for the arguments:
-    these outside, and as f sees them."""
+    """Record the operation of a user-defined gradient.
+
+    Its outputs are the results; grad_fn returns the gradients of the arguments. These are given
+    twice: outside, and as f sees them.
+    """
     given, inside = arguments
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
@@ -176,7 +178,7 @@ def custom_operation(
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, with the gradient of the identity: as many results as arguments, straight through."""
+    """Wrap f with the gradient of the identity; it returns as many results as arguments."""
 
     @custom_gradient
     @functools.wraps(f)
