@@ -1,6 +1,7 @@
-"""What `Session.run` is asked for and given: nests of fetches, and feeds checked one by one.
+"""Fetches and feeds of `Session.run`: pytrees of fetches, and feeds that are checked one by one.
 
-While debugging, what left a graph by a run and may come back as numbers is kept for pb.explain."""
+While debugging, fetched values that may be fed back are stored for pb.explain.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from ..dtypes import string
 
 
 def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
-    """The tensors and operations in a nest."""
+    """Return the tensors and operations in a pytree."""
     leaves: list[Tensor | Operation] = []
     mapped(lambda fetch: leaves.append(_element(graph, fetch)), fetches)
     return leaves
@@ -42,7 +43,7 @@ def _element(graph: Graph, fetch: Any) -> Any:
 
 
 def as_value(element: Tensor | Operation, result: Any) -> Any:
-    """A result as NumPy gives it: scalars as NumPy scalars, arrays as writable copies."""
+    """Convert a result: scalars to NumPy scalars, arrays to writable copies."""
     if isinstance(element, Operation):
         return None
     array = result.numpy()
@@ -52,7 +53,7 @@ def as_value(element: Tensor | Operation, result: Any) -> Any:
 
 
 def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-    """What is fed, tensor by tensor, where a key may be a nest of tuples."""
+    """Return the fed values tensor by tensor; a key may be a nested tuple."""
     if isinstance(key, IndexedSlices):
         key = tuple(x for x in (key.values, key.indices, key.dense_shape) if x is not None)
         value = value[: len(key)] if isinstance(value, IndexedSlicesValue) else value
@@ -66,7 +67,7 @@ def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[Any, Any]]]:
-    """The fed tensors and their values as arrays of the right dtype, in the order given."""
+    """Return the fed tensors and their values as arrays of the right dtype, in order."""
     if feed_dict is None:
         return []
     if not isinstance(feed_dict, Mapping):
@@ -90,7 +91,7 @@ def fed_tensor(graph: Graph, key: Any) -> Tensor:
 
 
 def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
-    """A fed value as an array; TypeError and ValueError as TensorFlow raises them."""
+    """Convert a fed value to an array; TypeError and ValueError as in TensorFlow."""
     if isinstance(value, (Tensor, _core.Tensor, _core.Variable)) or hasattr(value, "_as_tensor"):
         raise TypeError(
             f"the value of a feed cannot be a tensor: '{tensor.name}' was fed {value!r:.60}; "
@@ -126,7 +127,7 @@ _MOST, _LARGEST = 256, 10_000  # looks that are kept, and elements of one
 
 
 class Look(NamedTuple):
-    """A tensor that was fetched, its value, where, and how many operations there were."""
+    """A fetched tensor with its value, source line and the number of operations at that time."""
 
     tensor: Tensor
     value: Any
@@ -135,7 +136,7 @@ class Look(NamedTuple):
 
 
 def note_run(graph: Any, feeds: Iterable[Any], elements: Iterable[Any], values: list[Any]) -> None:
-    """Keeps what a run has answered, and which of its feeds were answers before."""
+    """Store the results of a run, and which of its feeds were earlier results."""
     for tensor, array in feeds:
         graph.fed_looks[tensor] = [look for look in graph.looks if _same(look.value, array)]
     site = _core.current_site()
@@ -147,7 +148,7 @@ def note_run(graph: Any, feeds: Iterable[Any], elements: Iterable[Any], values: 
 
 
 def _same(fetched: Any, array: Any) -> bool:
-    """Whether a value is one that was fetched; 0 and 1 are everywhere."""
+    """Test whether a value is a fetched array; 0 and 1 are too frequent to count."""
     if fetched.shape != array.shape or fetched.dtype.kind != array.dtype.kind:
         return False
     telling = fetched.size > 1 or (fetched.size == 1 and fetched.item() not in (0, 1))
@@ -155,7 +156,7 @@ def _same(fetched: Any, array: Any) -> bool:
 
 
 def looks_behind(x: Tensor) -> list[Look]:
-    """The fetched values that a placeholder was fed last, or that a constant may come from."""
+    """Return the fetched values that were fed to a placeholder last, or that a constant may be."""
     if x.op.type != "Const":
         return list(x.graph.fed_looks.get(x, []))
     array = x.op.attrs["value"].numpy()

@@ -1,9 +1,9 @@
-"""From records to core tensors: one run of some fetches, traced once and replayed.
+"""Conversion of records to core tensors: one run of some fetches, traced once and replayed.
 
 The records that the fetches need are instantiated in order of creation inside a core Trace. Fed
-tensors are arguments wherever they are, so constants, intermediates and gradients can be fed.
-Variables are read as they were before the run; a read that depends on an assignment of the run sees
-the new value. What must happen in Python (printing) is kept for after the replay.
+tensors are arguments, so constants, intermediates and gradients can be fed. Variables have their
+values from before the run; a read that depends on an assignment of the run has the new value.
+Effects in Python (printing) are executed after the replay.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..errors import FailedPreconditionError, InvalidArgumentError, OpError
 
 
 class Unwritten(ValueError):
-    """Something is read that was not written yet."""
+    """An element was read before it was written."""
 
 
 class WantsValues(Exception):
-    """Something that cannot be traced."""
+    """Raised for an operation that cannot be traced."""
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Feed:
-    """What is known about a fed value when a program is made."""
+    """Dtype and static shape or value of a feed, for a new program."""
 
     tensor: Tensor
     shape: tuple[int, ...]
@@ -50,7 +50,7 @@ class Feed:
 
 @dataclass(eq=False)
 class Program:
-    """Some fetches under one feed signature, ready to run again and again."""
+    """Some fetches under one feed signature, ready to run repeatedly."""
 
     trace: Any
     fetched: int
@@ -60,7 +60,7 @@ class Program:
     arguments: list[bool]  # which feeds are arguments
 
     def is_valid(self) -> bool:
-        """Whether the session's variables are still those that were traced."""
+        """Test whether the session's variables are still those that were traced."""
         return all(slot.core is core and slot.initialized for slot, core in self.reads)
 
     def run(self, values: Sequence[Any]) -> list[Any]:
@@ -81,10 +81,10 @@ class Program:
 def needed_operations(
     fetches: Iterable[Any], fed: set[Tensor]
 ) -> tuple[list[Operation], set[Operation]]:
-    """What must be built for these fetches, oldest first; and what of it must have a value.
+    """Return the operations to build for the fetches, oldest first, and those that need a value.
 
-    The rest is only differentiated: it may turn out that the gradient does not depend on it. So
-    what it waits for is not among it.
+    The others are only differentiated, and the gradient may not depend on their values. Therefore
+    their control inputs are not among those that need a value.
     """
     strict: set[Operation] = set()
     pending = [
@@ -118,7 +118,7 @@ def needed_operations(
 
 
 def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
-    """What the gradient passes below tensors that are fed: a feed never cuts a path."""
+    """Return the operations that a gradient passes below fed tensors: a feed never cuts a path."""
     if not any(x.op.inputs for x in fed):
         return []
     n, m = record.attrs["ys"], record.attrs["xs"]
@@ -133,7 +133,7 @@ def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
 
 
 def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tensor]:
-    """The fed tensors whose values are read while building: axes and shapes depend on them."""
+    """Return the fed tensors whose values determine axes and shapes."""
     fed = set(feeds)
     wanted: set[Tensor] = set()
     pending = list(ops)
@@ -153,8 +153,10 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
 def make_program(
     fetches: Sequence[Any], feeds: Sequence[Feed], make_run: Callable[[], Run]
 ) -> Program | None:
-    """Traces the fetches, a list of tensors and operations of one graph. None if they turn out to
-    need a Python function that wants values."""
+    """Trace the fetches, tensors and operations of one graph.
+
+    Returns None if they need a Python function that reads values.
+    """
     used: list[Operation] = []
     while True:
         run = make_run()
@@ -191,7 +193,7 @@ def make_program(
 
 @dataclass(eq=False)
 class Run:
-    """The state of one instantiation; what `execute` of a row gets."""
+    """The state of one instantiation, the argument of a row's `execute`."""
 
     slot_of: Callable[[Any], Slot]
     looks: bool = field(default=False, kw_only=True)  # whether values can be looked at
@@ -226,8 +228,7 @@ class Run:
         return outputs + [x for _, inputs in self.effects for x in inputs]
 
     def used_after_all(self, outputs: list[Any]) -> list[Operation]:
-        """What is differentiated, and waits for others that do not run, but has a value that the
-        run uses: the others must run too."""
+        """Return differentiated operations whose values, and so control inputs, the run uses."""
         waiting = (op for op in self.behind if op not in self.strict and op.control_inputs)
         values = [x for op in waiting for x in op.outputs]
         results = outputs + [self._latest(variable) for variable in self.assigned]
@@ -286,7 +287,7 @@ class Run:
         return [as_static(x) if fixed else x for x, fixed in zip(inputs, static, strict=True)]
 
     def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
-        """A fed value in the place of an output: its gradient is the operation's own."""
+        """Replace an output by the fed value, with the gradient of the operation."""
         row = op.definition
         args = self._arguments(op, inputs)
         tensors = row.tensors(args)
@@ -305,14 +306,14 @@ class Run:
     # --- variables
 
     def _behind(self, op: Operation) -> frozenset[Any]:
-        """The variables whose assignments in this run come before an operation."""
+        """Return the variables whose assignments in this run precede an operation."""
         sets = {self.behind[x.op] for x in op.inputs if x.op in self.behind}
         sets.update(self.behind[c] for c in op.control_inputs if c in self.behind)
         sets.discard(frozenset())
         return frozenset().union(*sets) if len(sets) != 1 else next(iter(sets))
 
     def peek(self, variable: Any) -> Any:
-        """The value before the run, or None if there is none."""
+        """Return the value before the run, or None if there is none."""
         slot = self.slot_of(variable)
         if variable not in self.snapshots and slot.initialized:
             # Before any assignment of this run: the trace gives the value from outside.
@@ -320,7 +321,7 @@ class Run:
         return self.snapshots.get(variable, (None, None))[1]
 
     def read(self, variable: Any, op: Operation) -> Any:
-        """What a read operation sees."""
+        """Return the value of a read operation."""
         handle = self.values[variable.handle]
         if variable in self.behind[op]:
             value = self._latest(variable)
@@ -336,7 +337,7 @@ class Run:
         return _core.custom([value], [handle], rule)[0]
 
     def current(self, variable: Any) -> Any:
-        """The value after the assignments so far."""
+        """Return the value after the assignments so far."""
         if variable in self.assigned:
             return self._latest(variable)
         value = self.peek(variable)
@@ -345,11 +346,11 @@ class Run:
         return value
 
     def _latest(self, variable: Any) -> Any:
-        """What this run has assigned."""
+        """Return the value that this run has assigned."""
         return self.assigned[variable].read()
 
     def assign(self, variable: Any, value: Any) -> Any:
-        """Assigns when the run succeeds; gives the new value."""
+        """Assign when the run succeeds; returns the new value."""
         self.peek(variable)
         core = self.assigned.get(variable, self.slot_of(variable).core)
         if core is None or core.shape != value.shape:
@@ -360,7 +361,7 @@ class Run:
         return value
 
     def mark(self, op: Operation, variables: Iterable[Any]) -> None:
-        """Says that an operation has assigned these, for what comes after it."""
+        """Record that an operation has assigned these variables, for later reads."""
         self.behind[op] = self.behind[op].union(variables)
 
     def _uninitialized(self, variable: Any) -> FailedPreconditionError:

@@ -1,13 +1,12 @@
-"""Variable in graph mode: a handle, one read that everybody shares, and an initializer.
+"""Variable in graph mode: a handle, one shared read, and an initializer.
 
-    v           VariableV2: the handle; `gradients` with respect to a variable asks about this one
-    v/read      what the variable is in an expression: its value before the run
+    v           VariableV2: the handle; gradients with respect to a variable are taken by it
+    v/read      the variable in expressions: its value before the run
     v/Assign    the initializer
+    v/read_1, … reads inside `control_dependencies`, and the results of `read_value`
 
-    v/read_1, … what it is inside of `control_dependencies`, and what `read_value` gives
-
-The value lives in a Session. A read made later sees an assignment of the same run if a control
-dependency or an input orders it behind; see instantiate.py.
+The value is stored in a Session. A later read has the value of an assignment of the same run if it
+depends on it by a control dependency or an input; see instantiate.py.
 """
 
 from __future__ import annotations
