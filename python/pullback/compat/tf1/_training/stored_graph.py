@@ -1,11 +1,11 @@
 """A graph as plain data, for saved models and `.meta` files: JSON, no pickle.
 
-`Stored` writes the operations of a graph in order, each with its attributes, its inputs by name and
-what is known of its outputs; `rebuilt` makes them again through `Graph.create`, so that their rows
-compute them as before. What holds a Python function (py_func, a dataset, an optimizer of the
-program) cannot be written; it is left out with everything made from it, and `Stored.missing` says
-why. A gradient rule of `custom_gradient` is a function too: the operation is written without it,
-and a gradient that reaches it after loading is a LookupError.
+`Stored` writes the operations of a graph in order, each with its attributes, the names of its
+inputs and the static part of its outputs. `rebuilt` creates them again through `Graph.create`, so
+that their rows compute them as before. Operations with a Python function (py_func, a dataset, a
+user-defined optimizer) cannot be stored. They are left out with every operation that depends on
+them, and `Stored.missing` has the reasons. A rule of `custom_gradient` is a function too: the
+operation is stored without it, and a gradient that reaches it after loading is a LookupError.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .optimizer import Optimizer
 
 
 class NotStorableError(Exception):
-    """What cannot be written, and why."""
+    """An operation that cannot be stored, with the reason."""
 
 
 class Stored:
@@ -108,7 +108,7 @@ class Stored:
             raise NotStorableError(self.missing.get(op, f"'{op.name}' is of another graph"))
 
     def encode(self, value: Any) -> Any:
-        """A value as JSON: itself, or one entry that says what it is."""
+        """Encode a value as JSON: itself, or a dict with one entry that names its kind."""
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, list):
@@ -128,7 +128,7 @@ class Stored:
 
 
 def _optimizers(kind: type[Optimizer] = Optimizer) -> list[type[Optimizer]]:
-    """The optimizers of this package."""
+    """Return the optimizers of this package."""
     found = [c for sub in kind.__subclasses__() for c in (sub, *_optimizers(sub))]
     return [c for c in found if c.__module__ == f"{ROOT}.train"]
 
@@ -143,7 +143,7 @@ def _bytes(text: str) -> bytes:
 
 
 class _Builder:
-    """Makes the operations of a document in a graph, their names under a prefix."""
+    """Create the operations of a document in a graph, with a prefix of their names."""
 
     def __init__(self, document: Mapping[str, Any], graph: Graph, scope: str) -> None:
         self.document, self.graph, self.scope = document, graph, scope
@@ -254,8 +254,7 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
 def rebuilt(
     document: Mapping[str, Any], graph: Graph, scope: str | None, who: str
 ) -> dict[str, Variable]:
-    """Makes the operations of a document in a graph, under the names that they had; gives its
-    variables by name."""
+    """Create the operations of a document under their names; return the variables by name."""
     prefix = f"{scope}/" if scope else ""
     taken = [d["name"] for d in document["operations"] if prefix + d["name"] in graph._by_name]
     if taken:
