@@ -1,4 +1,4 @@
-"""Norms, traces, diagonals, contractions and cumulated sums under TensorFlow's names."""
+"""Norms, traces, diagonals, contractions and cumulative sums under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ def _checked_norm(given: dict[str, Any]) -> None:
     ),
 )  # fmt: skip
 def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    """The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is
-    'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a zero
-    vector is 0."""
+    """Compute the norm of vectors over one axis or all, or of matrices over a pair of axes.
+
+    `ord` is 'euclidean' (for matrices 'fro'), or 1, 2, a positive number or infinity. The gradient
+    at a zero vector is 0.
+    """
     if isinstance(axis, list) and len(axis) == 2 and ord not in ("euclidean", "fro"):
         return pb.linalg.norm(x, ord, tuple(axis), keepdims)
     if ord in ("euclidean", "fro", 2):
@@ -58,7 +60,7 @@ def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
 
 @row("Trace", "x", domain="number", shape=lambda x: x.dims and x.dims[:-2])
 def trace(x: Any) -> Any:
-    """The sum of the diagonal of the last two axes."""
+    """Sum the diagonal of the last two axes."""
     return _core.sum(pb.diagonal(x, 0, -2, -1), -1, False)
 
 
@@ -76,7 +78,7 @@ matrix_diag = operation(
 
 @row("MatrixDiagPart", "input", domain="number")
 def matrix_diag_part(x: Any) -> Any:
-    """The diagonals of matrices."""
+    """Return the diagonals of matrices."""
     return pb.diagonal(x, 0, -2, -1)
 
 
@@ -85,7 +87,7 @@ def matrix_diag_part(x: Any) -> Any:
     shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
 )  # fmt: skip
 def diag(x: Any) -> Any:
-    """The matrix with this vector as diagonal."""
+    """Return the matrix with this vector as diagonal."""
     if len(x.shape) != 1:
         raise NotImplementedError(f"diag: expected a vector, got shape {x.shape}")
     return _put_on_diagonal(x)
@@ -93,12 +95,12 @@ def diag(x: Any) -> Any:
 
 @row("DiagPart", "input", domain="number")
 def diag_part(x: Any) -> Any:
-    """The diagonal of a matrix."""
+    """Return the diagonal of a matrix."""
     return pb.diagonal(x, 0, 0, 1)
 
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     with scope_of(name, a) as scope:
         x = convert_to_tensor(a)
         dims = known_dims(x)
@@ -115,7 +117,7 @@ define("Einsum", lambda *xs, equation: pb.einsum(equation, *xs), domain="number"
 
 
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Products summed as `np.einsum` says."""
+    """Sum products of the operands as `np.einsum`."""
     name = kwargs.pop("name", None)
     if kwargs:
         raise TypeError(f"einsum: unknown argument {', '.join(sorted(kwargs))}")
@@ -132,7 +134,7 @@ define("Tensordot", lambda a, b, axes: pb.tensordot(a, b, axes), domain="number"
 
 
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """Products summed over axes: the last `axes` of a and first of b, or a pair of lists."""
+    """Contract the last `axes` axes of a with the first of b, or the axes of a pair of lists."""
     return apply("Tensordot", a, b, axes=_axes(axes), name=name or "Tensordot")
 
 
@@ -180,7 +182,7 @@ def count_nonzero(
     name: str | None = None, reduction_indices: Any = None, keep_dims: bool | None = None,
     input: Any = None,
 ) -> Any:  # fmt: skip
-    """How many elements are not 0, over all axes or some."""
+    """Count the elements that are not 0, over all or some axes."""
     x = convert_to_tensor(input_tensor if input is None else input)
     with scope_of(name or "count_nonzero", x) as scope:
         counted = x if as_dtype(x.dtype).is_bool else not_equal(x, zeros_like(x))

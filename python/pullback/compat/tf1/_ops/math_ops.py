@@ -1,7 +1,7 @@
 """Arithmetic, comparisons, reductions and products under TensorFlow's names.
 
-Every function takes tensors, variables, numbers, lists and arrays. Beside a tensor the others take
-its dtype; tensors of different dtypes are a TypeError, shapes that do not fit a ValueError.
+Every function takes tensors, variables, numbers, lists and arrays. Beside a tensor the others are
+converted to its dtype; different dtypes are a TypeError, incompatible shapes a ValueError.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ logical_and, logical_or, logical_xor = (
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y; integers are divided as float64, those of at most 16 bits as float32."""
+    """Compute x / y; integers are divided as float64, those of at most 16 bits as float32."""
     with scope_of(name or "truediv", x, y) as scope:
         x, y = together(x, y)
         if as_dtype(x.dtype).is_integer and as_dtype(x.dtype) == as_dtype(y.dtype):
@@ -185,13 +185,13 @@ truediv = divide
 
 
 def div(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y as Python 2 had it: integers are rounded down."""
+    """Compute x / y as in Python 2: the quotient of integers is rounded down."""
     x = convert_to_tensor(x, dtype_of(x, y))
     return (floordiv if as_dtype(x.dtype).is_integer else realdiv)(x, y, name or "div")
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Any:
-    """log(sigmoid(x)), accurate for any x."""
+    """Compute log(sigmoid(x)), accurate for any x."""
     with scope_of(name or "LogSigmoid", x) as scope:
         return negative(softplus(negative(x)), scope)
 
@@ -209,7 +209,7 @@ define("AddN", _sum_of, domain="number", same=True, shape=shape_functions.merged
 
 
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
-    """The sum of tensors of one dtype and shape."""
+    """Sum tensors of one dtype and shape."""
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"add_n: expected a list of tensors for inputs, got {inputs!r:.80}")
     if not inputs:
@@ -219,7 +219,7 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
 
 @taking("inputs shape=None tensor_dtype=None name=None")
 def accumulate_n(inputs: Sequence[Any], name: str | None, **_: Any) -> Any:
-    """`add_n`."""
+    """Alias of `add_n`."""
     return add_n(inputs, name or "AccumulateNV2")
 
 
@@ -273,8 +273,9 @@ def matmul(
     adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The matrix product over the last two axes; both need rank 2 or more. An adjoint is
-    the transpose of the conjugate.
+    """Compute the matrix product over the last two axes; both operands need rank 2 or more.
+
+    An adjoint is the transpose of the conjugate.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -298,7 +299,7 @@ define("AllAxes", lambda x: _core.constant(np.arange(len(x.shape)), np.int32), f
 
 
 def _all_axes(given: dict[str, Any]) -> None:
-    """All axes in place of None."""
+    """Replace the axis None by all axes."""
     if given["axis"] is not None:
         return
     dims = known_dims(given["input_tensor"])
@@ -341,7 +342,7 @@ reduce_mean = _reduction("Mean", _mean, "The mean")
 
 
 def _extreme(function: Any, sign: int) -> Any:
-    """Of nothing at all it is the least or the greatest number."""
+    """Extend a reduction: without elements it is the least or the greatest number."""
 
     def reduce(x: Any, axis: Any, keepdims: bool) -> Any:
         if 0 not in (x.shape[a] for a in np.reshape(axis, -1)):

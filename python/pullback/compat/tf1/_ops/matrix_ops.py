@@ -1,4 +1,4 @@
-"""Factors, inverses and equations of matrices under TensorFlow's names, by `pb.linalg`."""
+"""Factorizations, inverses and linear systems under TensorFlow's names, by `pb.linalg`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ cholesky = unary("Cholesky", pb.linalg.cholesky, "The lower triangle l with inpu
 
 @row("MatrixInverse", "input adjoint=False", domain="inexact", shape=shape_functions.unchanged)
 def matrix_inverse(x: Any, adjoint: bool) -> Any:
-    """The inverses of matrices."""
+    """Compute the inverses of matrices."""
     return pb.linalg.inv(_adjoint(x) if adjoint else x)
 
 
@@ -53,13 +53,13 @@ class _SignAndLog(NamedTuple):
 
 
 def slogdet(input: Any, name: str | None = None) -> _SignAndLog:
-    """The signs and the logarithms of the absolute values of determinants."""
+    """Return the signs and the logarithms of the absolute values of determinants."""
     return _SignAndLog(*_slogdet(input, name=name))
 
 
 @row("MatrixSolve", "matrix rhs adjoint=False", domain="inexact", same=True, shape=_of_rhs)
 def matrix_solve(a: Any, b: Any, adjoint: bool) -> Any:
-    """x with matrix · x = rhs."""
+    """Solve matrix · x = rhs."""
     return pb.linalg.solve(_adjoint(a) if adjoint else a, b)
 
 
@@ -68,13 +68,13 @@ def matrix_solve(a: Any, b: Any, adjoint: bool) -> Any:
     shape=_of_rhs,
 )  # fmt: skip
 def matrix_triangular_solve(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
-    """x with matrix · x = rhs, for a triangular matrix."""
+    """Solve matrix · x = rhs for a triangular matrix."""
     return pb.linalg.solve_triangular(a, b, trans="C" if adjoint else "N", lower=lower)
 
 
 @row("CholeskySolve", "chol rhs", domain="inexact", same=True, shape=_of_rhs)
 def cholesky_solve(c: Any, b: Any) -> Any:
-    """x with chol · cholᵀ · x = rhs."""
+    """Solve chol · cholᵀ · x = rhs."""
     return pb.linalg.cho_solve((c, True), b)
 
 
@@ -127,7 +127,7 @@ class _QR(NamedTuple):
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> _QR:
-    """Orthonormal columns q and a triangle r with input = q r."""
+    """Compute orthonormal columns q and a triangular r with input = q r."""
     return _QR(*_qr_rows(input, full_matrices, name=name))
 
 

@@ -1,7 +1,7 @@
-"""Ordering, positions, gathering and scattering under TensorFlow's names.
+"""Sorting, searching, gathering and scattering under TensorFlow's names.
 
-Positions whose number only a run can tell (`where` of a condition, `unique`) and sorting are found
-by NumPy, so a run that needs them computes as it goes.
+The number of positions is unknown before a run for `where` of a condition and `unique`. NumPy
+computes these and the sorts, so a run that needs them computes eagerly.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ define("Where", on_values(lambda c: np.argwhere(c).astype(np.int64)), flows=Fals
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """With x and y, x where the condition holds, else y; alone, the positions where it holds.
+    """Select from x where the condition holds, else from y; alone, return the true positions.
 
-    The gradient of the branch not taken is exactly 0. A condition that is a vector chooses among
-    the rows of x and y. Positions are rows of int64, one for each element that is not 0 or False.
+    The gradient of the branch not taken is exactly 0. A condition that is a vector selects rows of
+    x and y. Positions are rows of int64, one for each element that is not 0 or False.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -96,12 +96,12 @@ _TopK = namedtuple("_TopK", "values indices")
 
 
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> _Unique:
-    """The values of a vector, each once, as they come; and for each entry which one it is."""
+    """Return the distinct values of a vector in order of appearance, and each entry's index."""
     return _Unique(*_found(x, out_idx, name)[:2])
 
 
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> _Counted:
-    """As `unique`, and how often each value comes."""
+    """Return the results of `unique`, and the count of each value."""
     return _Counted(*_found(x, out_idx, name))
 
 
@@ -132,13 +132,13 @@ def _descending(direction: str) -> bool:
 
 def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Any:  # fmt: skip
-    """The positions of the values in their order along an axis; equal ones stay as they were."""
+    """Return the positions that sort along an axis; equal entries keep their order."""
     down = _descending(direction)
     return apply("ArgSort", values, axis=axis, descending=down, name=name or "argsort")
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
-    """The values in their order along an axis; the gradient goes back to where they were."""
+    """Sort along an axis; the gradient is permuted back."""
     with scope_of(name or "sort", values) as scope:
         x = convert_to_tensor(values)
         order = argsort(x, axis, direction)
@@ -146,7 +146,7 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
 
 
 def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> _TopK:
-    """The k largest entries along the last axis, the largest first, and their positions."""
+    """Return the k largest entries along the last axis in decreasing order, and their positions."""
     with scope_of(name or "TopKV2", input):
         x = convert_to_tensor(input)
         dims = known_dims(x)
@@ -183,8 +183,7 @@ def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) ->
 
 
 def places(indices: Any, dims: Any) -> tuple[Any, ...]:
-    """Rows of positions as an index of the axes that they name, in which none counts from the
-    end."""
+    """Convert rows of positions to an index of axes; negative positions are out of range."""
     depth = indices.shape[-1] if indices.shape else 0
     if depth > len(dims) or not indices.shape:
         raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {tuple(dims)}")
@@ -206,7 +205,7 @@ define("GatherNd", _gather_nd, labels=("params", "indices"), fresh=True, shape=_
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
-    """The elements or slices of params at rows of positions."""
+    """Return the elements or slices of params at rows of positions."""
     if batch_dims:
         raise NotImplementedError("gather_nd: batch_dims is not part of pullback")
     return apply("GatherNd", params, indices, name=name)
@@ -222,14 +221,14 @@ define("ScatterNd", _scatter_nd, static=(2,), labels=("indices", "updates", "sha
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
-    """Zeros of a shape with the updates added at rows of positions."""
+    """Add the updates to zeros of a shape at rows of positions."""
     return apply("ScatterNd", indices, updates, shape, name=name)
 
 
 def boolean_mask(
     tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None
 ) -> Any:
-    """The entries at which the mask holds, along its axes, as one axis."""
+    """Select the entries at which the mask holds, along its axes, as one axis."""
     with scope_of(name, tensor, mask):
         x, m = convert_to_tensor(tensor), convert_to_tensor(mask, tf_bool)
         dims, shape = known_dims(x), known_dims(m)
@@ -251,7 +250,7 @@ def boolean_mask(
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Any]:
-    """The entries of data by the number that `partitions` has for each."""
+    """Split data by the number in `partitions` for each entry."""
     with scope_of(name or "DynamicPartition", data, partitions):
         which = gather(range_of(num_partitions), partitions)  # raises for a number out of range
         numbers = np.arange(num_partitions).tolist()
@@ -260,7 +259,7 @@ def dynamic_partition(
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
                   name: str | None = None) -> Any:  # fmt: skip
-    """For each length a row that begins with as many True, or 1."""
+    """Return for each length a row that starts with this number of True, or 1."""
     with scope_of(name or "SequenceMask", lengths):
         n = convert_to_tensor(lengths)
         longest = reduce_max(n) if maxlen is None else maxlen
@@ -270,7 +269,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
 
 @row("ReverseV2", "tensor #axis", shape=lambda x, axis: x.dims)
 def reverse(x: Any, axis: Any) -> Any:
-    """The entries along these axes from the end."""
+    """Reverse the order of the entries along axes."""
     if np.ndim(axis) != 1:
         raise ValueError(f"expected a list of axes for axis, got {axis}")
     return pb.flip(x, axis)
@@ -280,7 +279,7 @@ reverse_v2 = reverse
 
 
 def invert_permutation(x: Any, name: str | None = None) -> Any:
-    """The permutation that takes back another."""
+    """Return the inverse permutation."""
     return argsort(x, name=name or "InvertPermutation")
 
 

@@ -1,7 +1,7 @@
 """Random tensors, dropout and initializers.
 
-Every run draws new numbers. `set_random_seed`, or a `seed` given to an operation, makes a program
-repeatable: a session then draws from a sequence of its own that begins there.
+Every run draws new numbers. `set_random_seed`, or the `seed` of an operation, makes a program
+repeatable: each session then draws from a sequence of its own that starts at the seed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ define("RandomShuffle", _shuffle, registered=False, shape=_shuffled_shape, rando
 
 
 def set_random_seed(seed: int) -> None:
-    """Makes the draws of every session of this graph begin from this seed."""
+    """Set the seed of the random numbers of every session of this graph."""
     if not isinstance(seed, int):
         raise TypeError(f"set_random_seed: expected an integer, got {seed!r}")
     if mode.executing_eagerly():
@@ -109,7 +109,7 @@ truncated_normal = _normal("truncated_normal", "TruncatedNormal", " within two d
 
 def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
                    seed: int | None = None, name: str | None = None) -> Any:  # fmt: skip
-    """Draws from `minval` (included) to `maxval` (excluded, 1), all equally likely.
+    """Draw uniform numbers from `minval` (included) to `maxval` (excluded, 1).
 
     Integers are drawn too; then `maxval` must be given.
     """
@@ -132,17 +132,17 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """The entries along the first axis in random order.
+    """Permute the entries along the first axis at random.
 
-    It has no registered gradient: `tf.gradients` through it raises LookupError, unless
-    `tf.stop_gradient` comes after it.
+    It has no registered gradient: `tf.gradients` through it raises LookupError, unless it is inside
+    `tf.stop_gradient`.
     """
     _seeded(seed)
     return apply("RandomShuffle", value, name=name, seed=seed)
 
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """A part of a tensor of the given size, at a random place."""
+    """Return a slice of the given size at a random position."""
     with scope_of(name or "random_crop", value):
         x = convert_to_tensor(value)
         dims = known_dims(x)
@@ -159,7 +159,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
 
 def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None,
                 output_dtype: Any = None) -> Any:  # fmt: skip
-    """For each row of logits so many classes, drawn by the probabilities softmax(logits)."""
+    """Draw classes for each row of logits, with the probabilities softmax(logits)."""
     with scope_of(name or "multinomial", logits) as scope:
         x = convert_to_tensor(logits)
         check_rank(x, 2, "multinomial")
@@ -179,7 +179,7 @@ define("Multinomial", _classes, static=(1,), flows=False, domain="float", dtype=
 
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None,
                 name: str | None = None) -> Any:  # fmt: skip
-    """`multinomial`."""
+    """Alias of `multinomial`."""
     return multinomial(logits, num_samples, seed, name, dtype)
 
 
@@ -187,9 +187,9 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | No
 
 
 class Initializer:
-    """Called with a shape and perhaps a dtype, gives the initial value of a variable.
+    """Function of a shape and a dtype that returns the initial value of a variable.
 
-    A class says with what it is made, and the function of shape, dtype and these that it calls.
+    A class defines its `arguments`, and the function `make` of shape, dtype and these.
     """
 
     arguments = "dtype='float32'"
@@ -230,7 +230,7 @@ random_uniform_initializer = _initializer(
 
 
 class constant_initializer(Initializer):
-    """A number, or values that fill the shape."""
+    """Fill with a number, or with values for each element."""
 
     arguments = "value=0 dtype='float32' verify_shape=False"
 
@@ -245,9 +245,11 @@ _DISTRIBUTIONS = {"truncated_normal": "truncated_normal", "untruncated_normal": 
 
 
 class variance_scaling_initializer(Initializer):
-    """Draws with the variance scale / n, where n is the number of inputs ('fan_in'), of outputs
-    ('fan_out') or their mean ('fan_avg'), from the distribution 'truncated_normal' (also called
-    'normal'), 'untruncated_normal' or 'uniform'."""
+    """Draw with the variance scale / n.
+
+    n is the number of inputs ('fan_in'), of outputs ('fan_out') or their mean ('fan_avg'). The
+    distribution is 'truncated_normal' (also called 'normal'), 'untruncated_normal' or 'uniform'.
+    """
 
     arguments = "scale=1.0 mode='fan_in' distribution='truncated_normal' seed=None dtype='float32'"
 
@@ -299,8 +301,10 @@ define(
 
 
 class orthogonal_initializer(Initializer):
-    """A matrix with orthogonal rows or columns, times `gain`; more axes are taken as rows. Source:
-    Saxe et al., Exact solutions to the nonlinear dynamics of learning, 2014."""
+    """Draw a matrix with orthogonal rows or columns, times `gain`; leading axes are rows.
+
+    Source: Saxe et al., Exact solutions to the nonlinear dynamics of learning, 2014.
+    """
 
     arguments = "gain=1.0 seed=None dtype='float32'"
 
@@ -314,7 +318,7 @@ class orthogonal_initializer(Initializer):
 
 
 class identity_initializer(Initializer):
-    """The identity matrix, times `gain`."""
+    """Return the identity matrix, times `gain`."""
 
     arguments = "gain=1.0 dtype='float32'"
 
@@ -332,10 +336,15 @@ _HIDDEN = ("categorical", "dropout", "he_normal_initializer", "he_uniform_initia
 
 def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
         name: str | None = None, rate: Any = None) -> Any:  # fmt: skip
-    """x with zeros for a share `rate` of its entries, the others divided by 1 - rate; or what is
-    kept with probability `keep_prob`, divided by it. Both may be tensors.
+    """Set a share `rate` of the entries to zero and divide the others by 1 - rate.
 
-    `noise_shape` has a length of 1 where entries are dropped together.
+    `keep_prob` is 1 - rate. Both may be tensors. `noise_shape` has size 1 along axes whose entries
+    are dropped together.
+
+    Raises
+    ------
+    ValueError
+        If both or neither is given, or the number is out of range.
     """
     if (keep_prob is None) == (rate is None):
         raise ValueError("dropout: give either keep_prob or rate")

@@ -1,4 +1,4 @@
-"""Variables and tensors with some of their rows replaced or combined with others."""
+"""Replacing rows of variables and tensors, or combining them with others; segment sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .order_ops import places
 
 
 def _at(x: Any, indices: Any, updates: Any, method: str, nd: bool) -> Any:
-    """x with some of its rows, or of its parts at rows of positions, combined with others."""
+    """Combine rows of x, or entries at rows of positions, with updates."""
     indices = places(indices, x.shape) if nd else from_start(indices, x.shape[0])
     if method == "subtract":
         updates, method = -updates, "add"
@@ -162,7 +162,7 @@ unsorted_segment_mean = _segments("mean", _means, "Means")
 
 
 def _sorted(ids: Any) -> Any:
-    """The ids, of which those below 0 or below the one before are out of range."""
+    """Make ids below 0, or below the previous one, out of range."""
     before = _core.concat([_core.constant(np.zeros(1, ids.dtype)), ids[:-1]], 0)
     bad = _core.less(ids, before)
     if _core.is_computed(ids) and bad.numpy().any():

@@ -52,7 +52,7 @@ define(
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """So many entries from `begin` along each axis; -1 for all that are left."""
+    """Return `size` entries from `begin` along each axis; -1 stands for all up to the end."""
     x = convert_to_tensor(input_)
     dims = known_dims(x)
     if dims is None:
@@ -93,7 +93,7 @@ def strided_slice(
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`input_[begin:end:strides]` along each axis; the bits of a mask are the axes it is about."""
+    """Return `input_[begin:end:strides]` along each axis; the bits of a mask are axes."""
     first, last = as_static(begin), as_static(end)
     steps = [1] * len(first) if strides is None else as_static(strides)
     key: list[Any] = []
@@ -117,7 +117,7 @@ define("Meshgrid", lambda *xs, indexing: list(pb.meshgrid(*xs, indexing=indexing
 
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
-    """Grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
+    """Return grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
         raise TypeError(f"meshgrid: unknown argument {', '.join(sorted(kwargs))}")
@@ -131,7 +131,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
 
 @row("Roll", "input #shift #axis", shape=shape_functions.unchanged)
 def roll(x: Any, shift: Any, axis: Any) -> Any:
-    """The entries moved along axes, round the end."""
+    """Move the entries cyclically along axes."""
     return pb.roll(x, shift, axis)
 
 
@@ -140,7 +140,7 @@ def roll(x: Any, shift: Any, axis: Any) -> Any:
     shape=shape_functions.unchanged, fresh=False,
 )  # fmt: skip
 def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
-    """Matrices with zeros outside a band around the diagonal; -1 for a whole triangle."""
+    """Set entries outside a band around the diagonal to zero; -1 keeps a whole triangle."""
     for count, n in ((num_lower, x.shape[-2]), (num_upper, x.shape[-1])):
         if count > n:
             raise ValueError(f"expected a band of at most {n} diagonals, got {count}")
@@ -149,7 +149,7 @@ def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
-    """The tensor, of which a shape is known; ValueError if it has another, also in a run."""
+    """Return the tensor with a static shape; ValueError if it differs, also in a run."""
     wish = TensorShape(shape)
     return apply("EnsureShape", x, name=name, shape=tuple(wish.as_list()))
 
@@ -167,13 +167,13 @@ operation(
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape of what two tensors of these shapes give; ValueError if they do not fit."""
+    """Broadcast two static shapes; ValueError if they are incompatible."""
     pair = [TensorShape(s) for s in (shape_x, shape_y)]
     return TensorShape(shape_functions.broadcast_dims(*(s._dims for s in pair)))
 
 
 def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Any]:
-    """The shapes of several tensors."""
+    """Return the shapes of several tensors."""
     with scope_of(name or "ShapeN", *input):
         return [apply("Shape", x, out_type=out_type) for x in input]
 
@@ -193,7 +193,7 @@ def confusion_matrix(
     labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
     name: str | None = None, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """How often, or with which weight, each label (a row) was predicted as each class."""
+    """Count, or sum the weights of, each pair of label (row) and predicted class (column)."""
     if num_classes is None:
         raise NotImplementedError("confusion_matrix: give num_classes")
     with scope_of(name or "confusion_matrix", labels, predictions):

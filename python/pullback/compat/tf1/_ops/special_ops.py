@@ -59,12 +59,12 @@ truncatemod = binary("TruncateMod", lambda x, y: x - _toward_zero(x, y) * y,
 
 @taking("x y name=None")
 def floor_div(x: Any, y: Any, name: str | None) -> Any:
-    """x // y."""
+    """Compute x // y."""
     return apply("FloorDiv", x, y, name=name)
 
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """A number, or a tensor of rank 0, times a tensor; of an IndexedSlices times the values."""
+    """Multiply a tensor, or the values of an IndexedSlices, by a scalar."""
     if isinstance(x, IndexedSlices):
         return x.with_values(scalar_mul(scalar, x.values, name))
     x = convert_to_tensor(x)
@@ -75,7 +75,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """The values in another dtype, the nearest where they do not fit."""
+    """Convert to another dtype; values out of range become the nearest limit."""
     with scope_of(name or "saturate_cast", value) as scope:
         x, wish = convert_to_tensor(value), as_dtype(dtype)
         have = as_dtype(x.dtype)
