@@ -1,8 +1,8 @@
-"""`data.Dataset`: recipes of elements, each a list of NumPy arrays with the structure `_element`.
+"""`data.Dataset`: a recipe of elements, lists of NumPy arrays with the structure `_element`.
 
-`_start(values)` gives a new Python iterator over the elements; `values` has the arrays of the
-tensors that the recipe was given, `_sources`, and what one iterator keeps over its epochs. The
-function of a `map` is traced once, in a graph and a session of its own, that run for each element.
+`_start(values)` returns a new Python iterator over the elements. `values` has the arrays of the
+tensors of the recipe, `_sources`, and the state that one iterator keeps between epochs. The
+function of a `map` is traced once, in its own graph and session, which run for each element.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ _shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a gra
 
 
 class Dataset(Elements):
-    """Elements, one after the other: tensors, or tuples and dicts of them. Methods give a new
-    dataset; numbers among their arguments may be tensors, and arguments about speed are ignored.
+    """A sequence of elements: tensors, or tuples and dicts of tensors.
+
+    Methods return a new dataset. Numbers among their arguments may be tensors; arguments about
+    speed have no effect.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -64,11 +66,11 @@ class Dataset(Elements):
         return Iterator(self._element, self)
 
     def make_one_shot_iterator(self) -> Iterator:
-        """An iterator that begins at its first use, in each session."""
+        """Return an iterator that starts at its first use, in each session."""
         return Iterator(self._element, self, one_shot=True)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
-        """An iterator that begins whenever its `initializer` runs, with what this is fed."""
+        """Return an iterator that restarts whenever its `initializer` runs."""
         if mode.executing_eagerly():
             raise RuntimeError("make_initializable_iterator: in eager mode iterate directly")
         return Iterator(self._element, self)
@@ -77,9 +79,13 @@ class Dataset(Elements):
         self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None,
         who: str = "", least: int | None = None,
     ) -> Dataset:  # fmt: skip
-        """What `make(again, *args)` gives; `again()` begins this one. A function among the
-        arguments gives one, of `values`. The last argument is the first element of the dataset
-        `more`, if there is one. Iterators of `make` go on after an error; see rows.py."""
+        """Return the dataset of `make(again, *args)`, where `again()` iterates over this one.
+
+        A callable among the arguments is replaced by its result for `values`. The last argument is
+        the first element of the dataset `more`, if given. Iterators continue after an error; see
+        rows.py. `who` is the function with the argument, and `least` the smallest number, for error
+        messages.
+        """
         args = tuple(convert_to_tensor(x) if is_tensor(x) else x for x in args)
         for x in args:
             if not (_is_source(x) or callable(x)):
@@ -98,7 +104,7 @@ class Dataset(Elements):
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
-        """A single element."""
+        """Create a dataset of a single element."""
         given = [_leaf(x) for x in leaves_of(tensors)]
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
@@ -108,7 +114,7 @@ class Dataset(Elements):
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> Dataset:
-        """The entries along the first axis."""
+        """Create a dataset of the entries along the first axis."""
         whole = Dataset.from_tensors(tensors)
         shapes = [s.dims for s in leaves_of(whole._element)]
         if any(dims == () for dims in shapes):
@@ -135,7 +141,7 @@ class Dataset(Elements):
 
     @staticmethod
     def range(*args: Any, output_type: Any = int64) -> Dataset:
-        """Integers, as Python's `range`."""
+        """Create a dataset of integers, as Python's `range`."""
         kind = as_dtype(output_type)
         if not 1 <= len(args) <= 3:
             raise ValueError(f"range: expected 1 to 3 integers, got {len(args)}")
@@ -153,7 +159,7 @@ class Dataset(Elements):
     def from_generator(
         generator: Any, output_types: Any, output_shapes: Any = None, args: Any = None
     ) -> Dataset:
-        """What `generator(*args)`, called once an epoch, yields: nests of arrays."""
+        """Create a dataset of what `generator(*args)` yields in each epoch: pytrees of arrays."""
         if not callable(generator):
             raise TypeError(f"from_generator: expected a function, got {generator!r:.60}")
         element = specs_of(output_types, output_shapes)
@@ -168,7 +174,7 @@ class Dataset(Elements):
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
-        """Nests of the elements of several datasets, as long as the shortest."""
+        """Combine several datasets to tuples or dicts of elements, as long as the shortest."""
         many = leaves_of(datasets)
         for d in many:
             if not isinstance(d, Dataset):
@@ -185,8 +191,11 @@ class Dataset(Elements):
     # --- functions of elements
 
     def _traced(self, function: Callable[..., Any], who: str) -> tuple[Any, Any]:
-        """What a function of an element returns, a nest of tensors of a graph of its own; and a
-        function of arrays that gives some of these tensors."""
+        """Trace a function of an element in its own graph.
+
+        Returns its result, a pytree of tensors, and a function from an element's arrays to the
+        values of some of these tensors.
+        """
         if not callable(function):
             raise TypeError(f"{who}: expected a function of an element, got {function!r:.60}")
         graph = Graph()
@@ -212,15 +221,17 @@ class Dataset(Elements):
         self, map_func: Callable[..., Any], num_parallel_calls: Any = None,
         deterministic: bool | None = None,
     ) -> Dataset:  # fmt: skip
-        """`map_func` of each element; of the entries of a tuple as separate arguments. It is traced
-        once, and must not use tensors from outside: give these as elements, by `zip`."""
+        """Apply `map_func` to each element; the entries of a tuple are separate arguments.
+
+        It is traced once, and must not use outer tensors: pass these as elements, by `zip`.
+        """
         result, compute = self._traced(map_func, "map")
         outs = leaves_of(result)
         element = each(lambda y: Spec(y.dtype, y.dims), result)
         return self._then(lambda again: map(partial(compute, outs), again()), element=element)
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
-        """The elements of the datasets that `map_func` returns, one dataset after the other."""
+        """Concatenate the datasets that `map_func` returns for the elements."""
         inner, compute = self._traced(map_func, "flat_map")
         if not isinstance(inner, Dataset):
             raise TypeError(f"flat_map: expected a dataset from map_func, got {inner!r:.60}")
@@ -233,14 +244,14 @@ class Dataset(Elements):
         return self._then(lambda again: rows.Chained(map(begun, again())), element=inner._element)
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
-        """The elements for which `predicate` holds."""
+        """Keep the elements for which `predicate` holds."""
         result, compute = self._traced(predicate, "filter")
         if not _is_source(result) or result.dtype != tf_bool or result.dims not in ((), None):
             raise ValueError(f"filter: expected a scalar bool from predicate, got {result!r:.80}")
         return self._then(lambda again: filter(lambda x: compute([result], x)[0], again()))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """`transformation_func` of this dataset."""
+        """Return `transformation_func` of this dataset."""
         result = transformation_func(self)
         if not isinstance(result, Dataset):
             raise TypeError(f"apply: expected a dataset from the function, got {result!r:.60}")
@@ -252,8 +263,10 @@ class Dataset(Elements):
         self, buffer_size: Any, seed: int | None = None,
         reshuffle_each_iteration: bool | None = None,
     ) -> Dataset:  # fmt: skip
-        """Elements drawn from a buffer of the next `buffer_size`. `seed`, or that of the graph,
-        repeats the order in each program, which is not TensorFlow's order."""
+        """Draw elements from a buffer of the next `buffer_size`.
+
+        `seed`, or the graph's seed, makes the order repeatable; it differs from TensorFlow's order.
+        """
         graph = get_default_graph()
         _shuffles[graph] = number = _shuffles.get(graph, 0) + 1
         if seed is None and graph.seed is not None:
@@ -262,7 +275,7 @@ class Dataset(Elements):
         kept: dict[Any, Any] | None = {} if mode.executing_eagerly() else None
 
         def orders(values: dict[Any, Any]) -> Rows[Any]:
-            """A generator for each epoch of one iterator, in eager mode of the dataset."""
+            """Yield a generator for each epoch of an iterator, in eager mode of the dataset."""
             known = values if kept is None else kept
             if orders not in known:
                 base = seeds if any(seeds) else [_core.fork_random_state()]
@@ -278,15 +291,15 @@ class Dataset(Elements):
         return self._then(shuffled, buffer_size, orders, who="shuffle buffer_size", least=1)
 
     def repeat(self, count: Any = None) -> Dataset:
-        """This dataset `count` times; without end if it is None or negative."""
+        """Repeat this dataset `count` times; without end if it is None or negative."""
         return self._then(rows.repeated, count, who="repeat count")
 
     def take(self, count: Any) -> Dataset:
-        """The first `count` elements; all if it is negative."""
+        """Keep the first `count` elements; all if it is negative."""
         return self._then(lambda again, n: rows.first(again(), n), count, who="take count")
 
     def skip(self, count: Any) -> Dataset:
-        """Without the first `count` elements; none if it is negative."""
+        """Drop the first `count` elements; all if it is negative."""
         return self._then(
             lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()),
             count,
@@ -294,7 +307,7 @@ class Dataset(Elements):
         )
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
-        """Every `num_shards`-th element, from number `index` on."""
+        """Keep every `num_shards`-th element, from number `index` on."""
 
         def chosen(again: Any, count: int, at: int) -> Rows[Any]:
             if not 0 <= at < count:
@@ -306,7 +319,7 @@ class Dataset(Elements):
         return self._then(chosen, num_shards, index, who="shard num_shards or index")
 
     def concatenate(self, dataset: Dataset) -> Dataset:
-        """The elements of this one, then those of another of the same types."""
+        """Append the elements of another dataset of the same types."""
         self._check_like(dataset, "concatenate")
         pairs = zip(leaves_of(self._element), leaves_of(dataset._element), strict=True)
         specs = (Spec(a.dtype, common_dims([a.dims, b.dims])) for a, b in pairs)
@@ -318,15 +331,15 @@ class Dataset(Elements):
         return Dataset(element, [*self._sources, *dataset._sources], start)
 
     def enumerate(self, start: int = 0) -> Dataset:
-        """Pairs of a number and an element."""
+        """Pair each element with its number."""
         return Dataset.zip((Dataset.range(start, 2**63 - 1), self))
 
     def prefetch(self, buffer_size: Any = None) -> Dataset:
-        """This dataset: elements are made when they are taken."""
+        """Return this dataset: elements are computed when they are taken."""
         return self
 
     def cache(self, filename: str = "") -> Dataset:
-        """Keeps the elements of the first epoch of each iterator in memory for the later ones."""
+        """Store the elements of the first epoch of each iterator in memory for later epochs."""
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
             if start in values:
@@ -338,7 +351,7 @@ class Dataset(Elements):
     # --- batches
 
     def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset:
-        """Stacks of `batch_size` elements; the last one may be smaller, unless it is dropped."""
+        """Stack `batch_size` elements; the last batch may be smaller, unless it is dropped."""
         return self._batched(
             batch_size, drop_remainder, [s.dims for s in leaves_of(self._element)], None
         )
@@ -347,8 +360,10 @@ class Dataset(Elements):
         self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
         drop_remainder: bool = False,
     ) -> Dataset:  # fmt: skip
-        """Stacks of elements filled up to `padded_shapes`; where these have None or -1, to the
-        largest of the batch. The padding is zero, or `padding_values`."""
+        """Stack elements padded to `padded_shapes`, by zero or `padding_values`.
+
+        For None or -1 the size is the largest of the batch.
+        """
         shapes = self.output_shapes if padded_shapes is None else each(_open, padded_shapes)
         wanted = [s.dims for s in leaves_of(specs_of(self.output_types, shapes))]
         kinds = leaves_of(self.output_types)
@@ -387,7 +402,7 @@ class Dataset(Elements):
 
 
 def _count(x: Any, who: str, least: int | None) -> Any:
-    """A number that a method of datasets was given, or None, as a Python int."""
+    """Check the number that a method received; return a Python int or None."""
     if x is None:
         return None
     function, _, argument = who.partition(" ")
@@ -403,14 +418,14 @@ def _is_source(x: Any) -> bool:
 
 
 def _open(shape: Any) -> Any:
-    """A shape, or one entry of it, with None for -1."""
+    """Replace -1 in a shape by None."""
     if isinstance(shape, (list, np.ndarray)):
         return [_open(d) for d in shape]
     return None if isinstance(shape, (int, np.integer)) and shape == -1 else shape
 
 
 def _leaf(value: Any) -> tuple[Any, Spec]:
-    """A tensor of the graph as it is, anything else as an array; and what is known of it."""
+    """Return a tensor, or another value as an array, with its Spec."""
     x = convert_to_tensor(value) if is_tensor(value) else value
     if _is_source(x):
         return x, Spec(x.dtype, x.dims)
