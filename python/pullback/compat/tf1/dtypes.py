@@ -1,6 +1,6 @@
-"""Element types under TensorFlow's names: `tf.float32` and its kin.
+"""Element types under TensorFlow's names, such as `tf.float32`.
 
-A DType wraps one `numpy.dtype` and compares equal to whatever NumPy takes for it.
+A DType wraps one `numpy.dtype` and compares equal to every value that NumPy converts to it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class DType:
         return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
     def is_compatible_with(self, other: Any) -> builtins.bool:
-        """Whether it is the same dtype."""
+        """Test whether another dtype is the same."""
         return self == as_dtype(other)
 
     def __eq__(self, other: object) -> builtins.bool:
@@ -75,7 +75,7 @@ class DType:
 
 
 class _Text(DType):
-    """The dtype of texts, which the core has as numbers; see texts.py."""
+    """The dtype of strings, which are numbers in the core; see texts.py."""
 
     __slots__ = ()
     name, as_numpy_dtype, size = "string", object, 1
@@ -102,7 +102,7 @@ _REAL: dict[DType, DType] = {complex64: float32, complex128: float64}
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The DType for a DType, NumPy dtype, Python type or name; TypeError if it is not supported.
+    """Convert a DType, NumPy dtype, Python type or name to a DType; TypeError if unsupported.
 
     >>> as_dtype("int64"), as_dtype(np.float32), as_dtype(float)
     (tf.int64, tf.float32, tf.float32)

@@ -1,4 +1,4 @@
-"""`tf.gfile`: files and folders under TensorFlow's names, by Python's own functions."""
+"""`tf.gfile`: files and folders under TensorFlow's names, with Python's own functions."""
 
 import glob
 import os
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _named(name: str, arguments: str, function: Callable[..., Any], doc: str) -> Any:
-    """A function of TensorFlow's arguments that raises TensorFlow's errors."""
+    """Define a function with TensorFlow's arguments and errors."""
 
     def call(**given: Any) -> Any:
         try:

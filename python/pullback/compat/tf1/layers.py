@@ -1,5 +1,7 @@
-"""`tf.layers`: dense layers, convolutions and pooling, dropout, batch normalisation and flatten. A
-function makes a layer of the class of its name and calls it once."""
+"""`tf.layers`: dense layers, convolutions and pooling, dropout, batch normalization and flatten.
+
+A function creates a layer of the class of its name and calls it once.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ def _layout(layer: Layer, rank: int) -> str:
 
 
 class Weighted(Layer):
-    """A layer with a kernel, perhaps a bias, and an activation."""
+    """Base class of layers with a kernel, an optional bias and an activation."""
 
     _weight_dtype: Any = None  # of the variables, if it is not the layer's
 
@@ -63,7 +65,7 @@ class Weighted(Layer):
 
     def _weight(self, key: str, shape: list[Any], default: Any = None, trained: bool = True,
                 end: str = "") -> Any:  # fmt: skip
-        """A variable with the initializer, regularizer and constraint that are named after it."""
+        """Create a variable with the initializer, regularizer and constraint named after it."""
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
         initial = default if initial is None else by_text(initial, initializers)
@@ -78,7 +80,7 @@ class Weighted(Layer):
 
 
 def by_text(value: Any, space: Any) -> Any:
-    """What a text such as 'relu' names."""
+    """Return the function that a string such as 'relu' names."""
     if isinstance(value, str) and not hasattr(space, value):
         home, hint = space.__name__.rpartition(".")[2], near(value, space.__all__)
         raise ValueError(f"expected the name of a function of tf.{home}, got {value!r}{hint}")
@@ -86,10 +88,10 @@ def by_text(value: Any, space: Any) -> Any:
 
 
 class Dense(Weighted):
-    """activation(inputs · kernel + bias) along the last axis, whose length must be known.
+    """Compute activation(inputs · kernel + bias) along the last axis, whose size must be known.
 
-    The variables are `kernel` of shape (last axis, units), and `bias` of shape (units,), which
-    starts with zeros.
+    The variables are `kernel` of shape (last axis, units), and `bias` of shape (units,), which is
+    initialized with zeros.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -125,7 +127,7 @@ class Dense(Weighted):
 
 
 class Conv2D(Weighted):
-    """activation(convolution + bias) of (batch, height, width, channels) with `filters` outputs.
+    """Compute activation(convolution + bias) of (batch, height, width, channels).
 
     The variables are `kernel` of shape (height, width, channels, filters), and `bias`.
 
@@ -171,14 +173,14 @@ class Conv2D(Weighted):
 
 
 class Conv1D(Conv2D):
-    """activation(convolution + bias) along one axis, of (batch, length, channels)."""
+    """Compute activation(convolution + bias) along one axis of (batch, length, channels)."""
 
     arguments = Conv2D.arguments.replace("(1,1)", "1")
     rank = 1
 
 
 class SeparableConv2D(Conv2D):
-    """activation(convolution of each channel, product over the channels of each point + bias).
+    """Compute activation(1 x 1 convolution of a depthwise convolution + bias).
 
     The variables are `depthwise_kernel`, of shape (height, width, channels, depth_multiplier),
     `pointwise_kernel` and `bias`.
@@ -205,7 +207,7 @@ class SeparableConv2D(Conv2D):
 
 
 class Conv2DTranspose(Conv2D):
-    """The layer that goes the other way than `conv2d`: its outputs are `strides` times as long.
+    """Compute a transposed convolution, whose output is `strides` times larger.
 
     The variables are `kernel` of shape (height, width, filters, channels), and `bias`.
     """
@@ -231,7 +233,7 @@ class Conv2DTranspose(Conv2D):
 
 
 class MaxPooling2D(Layer):
-    """The largest entries of windows."""
+    """Compute the largest entry of each window."""
 
     arguments = "pool_size strides padding='valid' data_format='channels_last' name=None"
     rank = 2
@@ -249,19 +251,19 @@ class MaxPooling2D(Layer):
 
 
 class AveragePooling2D(MaxPooling2D):
-    """The means of windows."""
+    """Compute the mean of each window."""
 
     pool = staticmethod(nn.avg_pool)
 
 
 class MaxPooling1D(MaxPooling2D):
-    """The largest entries of windows along one axis."""
+    """Compute the largest entry of each window along one axis."""
 
     rank = 1
 
 
 class AveragePooling1D(AveragePooling2D):
-    """The means of windows along one axis."""
+    """Compute the mean of each window along one axis."""
 
     rank = 1
 
@@ -277,7 +279,10 @@ max_pooling1d, max_pooling2d, average_pooling1d, average_pooling2d = (
 
 
 class Flatten(Layer):
-    """All axes but the first as one; with 'channels_first' the second axis comes last there."""
+    """Merge all axes but the first.
+
+    With 'channels_first' the second axis is moved to the end before.
+    """
 
     arguments = "data_format='channels_last' name=None"
 
@@ -293,8 +298,10 @@ class Flatten(Layer):
 
 
 class Dropout(Layer):
-    """While `training`, zeros for a share `rate` of the entries, the others divided by 1 - rate;
-    else the inputs. `training` may be a tensor, such as a placeholder."""
+    """Set a share `rate` of the entries to zero if `training`; scale the others by 1 / (1 - rate).
+
+    `training` may be a tensor, such as a placeholder.
+    """
 
     arguments = "rate=0.5 noise_shape=None seed=None name=None"
 
@@ -307,13 +314,13 @@ class Dropout(Layer):
 
 
 class BatchNormalization(Weighted):
-    """(inputs - mean) / √(variance + ε) · gamma + beta, over all axes but one.
+    """Compute (inputs - mean) / √(variance + ε) · gamma + beta, over all axes but one.
 
-    While `training` the moments are those of the batch, and two operations in the collection
-    `UPDATE_OPS` move `moving_mean` and `moving_variance` towards them: let the training step depend
-    on them. Else the moments are the moving ones. `training` may be a tensor. Of four axes, unless
-    `fused` is False or the dtype is float64, the moving variance is that of a sample: n / (n - 1)
-    times the batch's.
+    If `training`, mean and variance are those of the batch, and two operations in the collection
+    `UPDATE_OPS` update `moving_mean` and `moving_variance`: let the training step depend on them.
+    Otherwise the moving values are used. `training` may be a tensor. For four axes the moving
+    variance is unbiased, n / (n - 1) times the batch's, unless `fused` is False or the dtype is
+    float64. The variables of float16 inputs are float32.
     """
 
     arguments = (
@@ -375,7 +382,7 @@ class BatchNormalization(Weighted):
 
 
 def _flag(training: Any) -> Any:
-    """True, False or a tensor of bool."""
+    """Return True, False or a tensor of bool."""
     if isinstance(training, (bool, int)):
         return bool(training)
     flag = convert_to_tensor(training)

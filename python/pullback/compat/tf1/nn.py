@@ -1,6 +1,6 @@
 # ruff: noqa: F403 (the names of a whole namespace)
-"""`tf.nn`: activations, and what normalises; cross entropies, convolutions and pooling have files
-of their own."""
+"""`tf.nn`: activations and normalization; cross entropies, convolutions and pooling have their
+own files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ softmax, log_softmax = (
     shape=shape_functions.unchanged,
 )  # fmt: skip
 def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
-    """Adds a vector along the channels: the last axis, with data_format 'NCHW' the second."""
+    """Add a vector along the channels: the last axis, or the second with data_format 'NCHW'."""
     if data_format not in (None, "NHWC", "NCHW"):
         raise ValueError(f"data_format is 'NHWC' or 'NCHW', got {data_format!r}")
     axis = 1 if data_format == "NCHW" else -1
@@ -87,7 +87,7 @@ def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
 
 @row("L2Loss", "t", domain="float", shape=shape_functions.scalar)
 def l2_loss(t: Any) -> Any:
-    """Half the sum of squares."""
+    """Compute half the sum of squares."""
     return _core.sum(_core.square(t)) * like(t, 0.5)
 
 
@@ -117,19 +117,19 @@ _swish = unary("swish_f32:swish", pb.silu, "x sigmoid(x).", "float", "features")
 
 @taking("features")
 def swish(features: Any) -> Any:
-    """x sigmoid(x)."""
+    """Compute x sigmoid(x)."""
     return _swish(features)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
-    """x · weights + biases."""
+    """Compute x · weights + biases."""
     with scope_of(name or "xw_plus_b", x, weights, biases) as scope:
         return bias_add(math_ops.matmul(x, weights), biases, name=scope)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
         dim: Any = None) -> Any:  # fmt: skip
-    """x / √max(sum(x²), ε), along axes."""
+    """Compute x / √max(sum(x²), ε), along axes."""
     with scope_of(name or "l2_normalize", x) as scope:
         x = convert_to_tensor(x)
         total = math_ops.reduce_sum(
@@ -141,7 +141,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
         name: str | None = None, validate_indices: bool = True,
         max_norm: Any = None) -> Any:  # fmt: skip
-    """The rows of params at the ids; one table only."""
+    """Return the rows of params at the ids; one table only."""
     tables = list(params) if isinstance(params, (list, tuple)) else [params]
     if len(tables) != 1 or max_norm is not None:
         raise NotImplementedError("embedding_lookup: one table, and no max_norm yet")
@@ -150,7 +150,7 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
 
 def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None,
         keepdims: Any = None) -> tuple[Any, Any]:  # fmt: skip
-    """The mean and the variance over axes."""
+    """Compute the mean and the variance over axes; float16 is computed in float32."""
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with scope_of(name or "moments", x):
         x = convert_to_tensor(x)
@@ -170,7 +170,7 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
 
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any,
         variance_epsilon: float, name: str | None = None) -> Any:  # fmt: skip
-    """(x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
+    """Compute (x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
     with scope_of(name or "batchnorm", x, mean, variance) as scope:
         factor = math_ops.rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
@@ -183,8 +183,10 @@ def fused_batch_norm(
     epsilon: float = 0.001, data_format: str = "NHWC", is_training: bool = True,
     name: str | None = None, exponential_avg_factor: float = 1.0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """`batch_normalization` of the channels of pictures, by the moments of the batch if it is
-    training; and the mean and the variance, without bias, with which averages are updated."""
+    """Normalize the channels of images, and return the moments for the averages.
+
+    In training the moments are those of the batch, and the returned variance is unbiased.
+    """
     if data_format != "NHWC" or exponential_avg_factor != 1.0:
         raise NotImplementedError("fused_batch_norm: data_format 'NHWC' and a factor of 1 only")
     with scope_of(name or "FusedBatchNorm", x, scale) as scope:
@@ -203,7 +205,7 @@ def fused_batch_norm(
 
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
-    """relu(x · weights + biases)."""
+    """Compute relu(x · weights + biases)."""
     with scope_of(name or "relu_layer", x, weights, biases) as scope:
         return relu(xw_plus_b(x, weights, biases), name=scope)
 
@@ -212,7 +214,7 @@ def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """x / (bias + alpha · sum of squares of the channels not further than depth_radius)^beta."""
+    """Compute x / (bias + alpha · sum of squares of channels within depth_radius)^beta."""
     with scope_of(name or "LRN", input) as scope:
         x = convert_to_tensor(input)
         near = [[0, 0]] * 3 + [[depth_radius, depth_radius]]
@@ -227,14 +229,14 @@ lrn = local_response_normalization
 
 
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
-    """relu of x and of -x, joined along an axis."""
+    """Join relu(x) and relu(-x) along an axis."""
     with scope_of(name or "CRelu", features) as scope:
         x = convert_to_tensor(features)
         return relu(concat([x, -x], axis), name=scope)
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Any:
-    """The share of elements that are 0."""
+    """Compute the share of elements that are 0."""
     with scope_of(name or "zero_fraction", value) as scope:
         x = convert_to_tensor(value)
         return math_ops.reduce_mean(cast(math_ops.equal(x, zeros_like(x)), "float32"), name=scope)

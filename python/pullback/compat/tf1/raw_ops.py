@@ -1,4 +1,4 @@
-"""`tf.raw_ops`: what gradient programs take from it."""
+"""`tf.raw_ops`: the part that gradient programs use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ define("PreventGradient", lambda x, message: _core.identity(x), fresh=True, regi
 
 
 def PreventGradient(input: Any, message: str = "", name: str | None = None) -> Any:
-    """The tensor; a gradient that arrives at it is a LookupError with the message.
+    """Return the tensor; a gradient that reaches it is a LookupError with the message.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():

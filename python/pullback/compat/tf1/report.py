@@ -1,6 +1,6 @@
-"""Which names of TensorFlow programs use, and which of them `compat.tf1` has: `tf.report`.
+"""`tf.report`: which names of TensorFlow programs use, and which of them `compat.tf1` has.
 
-Programs are parsed, never run. `_Reader` follows the names that imports and assignments give to
+Programs are parsed, never run. `_Reader` follows the names that imports and assignments bind to
 modules of TensorFlow; `report` resolves each use in `compat.tf1`.
 """
 
