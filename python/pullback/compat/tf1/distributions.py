@@ -40,7 +40,7 @@ __all__ = [
     "Normal", "StudentT", "Uniform", "kl_divergence",
 ]  # fmt: skip
 
-# By class: the family of stats, its arguments for those of the class, and a draw.
+# By class: the family of stats, the conversion of arguments, and the sampler.
 _FAMILIES: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[..., Any]]] = {
     "Normal": (stats.norm, lambda m, s: {"loc": m, "scale": s},
                lambda n, d, m, s: random.normal(n, d, loc=m, scale=s)),
@@ -70,7 +70,7 @@ def _statistic(*inputs: Any, kind: str, what: str, values: int) -> Any:
     family, named, _ = _FAMILIES[kind]
     given = named(*inputs[values:])
     out = getattr(family, what)(*inputs[:values], **given)
-    if kind == "Uniform" and what in ("pdf", "logpdf"):  # TensorFlow's is open at `high`
+    if kind == "Uniform" and what in ("pdf", "logpdf"):  # TensorFlow excludes `high`
         x, high = inputs[0], inputs[-1]
         out = _core.where(x >= high, 0.0 if what == "pdf" else -np.inf, out)
     return out

@@ -103,7 +103,7 @@ def _defining(kind: str, parse: Callable[[str], Any]) -> Callable[..., None]:
     ) -> None:
         flag_values._define(name, default, help, parse)
 
-    doc = f"An option `--name` of the kind {kind}."
+    doc = f"Define an option `--name` of the kind {kind}."
     return named(function, f"DEFINE_{kind}", doc)
 
 

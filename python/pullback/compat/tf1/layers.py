@@ -36,7 +36,7 @@ _COMMON = (
 def _counts(value: Any, who: str, what: str, count: int = 2) -> list[int]:
     many = list(value) if isinstance(value, (list, tuple)) else [value] * count
     if len(many) != count or any(not isinstance(n, int) or n < 1 for n in many):
-        raise ValueError(f"{who}: {what}: expected {count} positive integers, got {value!r}")
+        raise ValueError(f"{who}: expected {count} positive integers for {what}, got {value!r}")
     return many
 
 
@@ -44,7 +44,7 @@ def _layout(layer: Layer, rank: int) -> str:
     formats = {"channels_last": "NHWC", "channels_first": "NCHW"}
     if layer.data_format not in formats:
         raise ValueError(
-            f"{layer.name}: data_format is one of {', '.join(formats)}, got {layer.data_format!r}"
+            f"{layer.name}: data_format must be {' or '.join(formats)}; got {layer.data_format!r}"
         )
     if rank == 1 and layer.data_format == "channels_first":
         raise NotImplementedError(f"{layer.name}: channels_first is not part of pullback")

@@ -209,7 +209,7 @@ def sparse_softmax_cross_entropy(
     return compute_weighted_loss(values, w, opened, loss_collection, reduction)
 
 
-# --- what was collected
+# --- collections
 
 
 def add_loss(loss: Any, loss_collection: str | None = GraphKeys.LOSSES) -> None:

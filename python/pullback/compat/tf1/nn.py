@@ -73,7 +73,7 @@ softmax, log_softmax = (
 def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
     """Add a vector along the channels: the last axis, or the second with data_format 'NCHW'."""
     if data_format not in (None, "NHWC", "NCHW"):
-        raise ValueError(f"data_format is 'NHWC' or 'NCHW', got {data_format!r}")
+        raise ValueError(f"data_format must be 'NHWC' or 'NCHW'; got {data_format!r}")
     axis = 1 if data_format == "NCHW" else -1
     if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[axis] != bias.shape[0]:
         raise ValueError(

@@ -16,7 +16,7 @@ from typing import Any
 
 __all__ = ["Report", "report"]
 
-# Modules that stand for `tf`.
+# Modules that are imported as `tf`.
 _ROOTS = ("pullback.compat.tf1", "tensorflow.compat.v1", "tensorflow")
 _NO_ADVICE = "it is not part of pullback"
 

@@ -43,7 +43,7 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
 
 
 def _dropping(kind: str, arguments: str) -> Any:
-    @taking(arguments, kind, "Dropped; run, it is an empty text.")
+    @taking(arguments, kind, "Drop the summary; its value in a run is an empty string.")
     def function(name: str | None, collections: Any = None, **_: Any) -> Any:
         return _summary(name, kind, collections)
 

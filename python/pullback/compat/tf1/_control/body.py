@@ -37,15 +37,15 @@ from .._run.host_run import HostRun
 from .._run.instantiate import Run, Slot, Unwritten, WantsValues
 from ..errors import InvalidArgumentError
 
-# What exists once, wherever it is made.
+# Operations that exist once in a graph.
 _OUTSIDE = {"VariableV2", "Placeholder"}
 
 
 def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     raise InvalidArgumentError(
         op,
-        f"'{op.name}' is inside of a loop and has another value in every iteration: it cannot be "
-        "fetched, nor used outside; return from the body what is wanted",
+        f"'{op.name}' is inside a loop and has a different value in each iteration: it cannot be "
+        "fetched or used outside; return it from the body",
     )
 
 
@@ -68,7 +68,7 @@ class Piece:
     results: list[Tensor]
     ops: list[Operation]
     captured: list[Tensor]
-    controls: list[Operation]  # what its operations wait for outside
+    controls: list[Operation]  # outer operations that its operations wait for
     rules: dict[Operation, Any] = field(default_factory=dict)
 
     @property
@@ -123,7 +123,7 @@ class BodyRun(HostRun):
     """One instantiation of a body within a run."""
 
     outer: Any = None
-    base: frozenset[Any] = frozenset()  # the variables whose assignments come before the loop
+    base: frozenset[Any] = frozenset()  # variables assigned before the loop
     rules: dict[Operation, Any] = field(default_factory=dict)
 
     @staticmethod
@@ -169,7 +169,7 @@ class BodyRun(HostRun):
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
         try:
             return super()._arguments(op, inputs)
-        except RuntimeError:  # a size that each iteration says anew
+        except RuntimeError:  # a size that each iteration sets
             if self.looks:
                 raise
             raise WantsValues from None
@@ -185,7 +185,7 @@ class BodyRun(HostRun):
         except Unwritten:
             if self.looks:
                 raise
-            raise WantsValues from None  # perhaps the run does not come here before it is written
+            raise WantsValues from None  # the run may write it before it reads here
         if not op.has_own_rule or not any(carries(x) for x in op.outputs):
             return outs
         outs = self._with_rule(op, outs)
@@ -208,7 +208,7 @@ class BodyRun(HostRun):
         if own is None:
             return outs
         live = [op.inputs[i] for i in differentiable_inputs(op)]
-        # A rule may be called where this body is built once more, so all that it uses is given.
+        # A rule may be called in another instance of this body, so all its tensors are arguments.
         used = [] if isinstance(own, Exception) else own.piece.captured
         given = [*dict.fromkeys([*live, *(x for x in used if x not in op.outputs)])]
         self._have(given)
@@ -242,7 +242,7 @@ class OwnRule:
     """The rule of an operation as a subgraph, whose arguments are the upstream gradients."""
 
     piece: Piece
-    answered: list[int]  # the inputs that its results belong to
+    answered: list[int]  # inputs that have a gradient
 
 
 def own_rule_of(op: Operation) -> OwnRule | Exception | None:
@@ -274,7 +274,7 @@ class StandIns(BodyRun):
     """A body on abstract values, for queries about gradients."""
 
     def _have(self, tensors: Sequence[Tensor]) -> None:
-        made = set[Operation]()  # from what the body is given
+        made = set[Operation]()  # operations that depend on the inputs
         for op in ancestors(x for x in tensors if x not in self.values):
             if op.type == "LoopArgument" or any(x.op in made for x in op.inputs):
                 made.add(op)
@@ -311,7 +311,7 @@ def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     outs = []
     for (dtype, dims), y in zip(kinds, made, strict=True):
         fits = y is not None and stands_for(y, dims)
-        flows = stand_ins if dtype.is_inexact else []  # no integer carries a gradient
+        flows = stand_ins if dtype.is_inexact else []  # integers have no gradient
         outs.append((dtype, dims, y if fits else opaque(flows, dtype, dims)))
     return outs
 

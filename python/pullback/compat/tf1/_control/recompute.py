@@ -30,7 +30,7 @@ from .._graph.tensor import ancestors, as_core, as_eager, mapped, opaque
 from .body import outputs_of, pieces
 
 LEAVES = frozenset({"Const", "ReadVariableOp"})
-# Rows without a function that compute nevertheless.
+# Rows without a function that only compute.
 _COMPUTED = frozenset({"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"})
 
 Copies = dict[Tensor, Tensor]
@@ -134,7 +134,7 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
             return unflatten(structure, leaves)
 
         def again(*upstream: Any) -> list[Any]:
-            # Copies that are known only when a cotangent is, so that nothing is computed before.
+            # The copies depend on a cotangent, so that they are computed in the backward pass.
             copies = {x: apply("After", x, upstream[0]) for x in given}
             for op in piece:
                 copies.update(zip(op.outputs, copied(op, copies, op.rule), strict=True))

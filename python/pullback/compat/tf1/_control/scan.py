@@ -54,7 +54,7 @@ def _along(
         tensors = along.tensors
         if initializer is None and first:
             at = -1 if reverse else 0
-            # No integer carries a gradient through a loop, so the first one has none either.
+            # Integers have no gradient through a loop, so the first entry has none either.
             ends = [x[at] if x.dtype.is_inexact else stop_gradient(x[at]) for x in tensors]
             start = Nest(along.like(ends))
             tensors = [x[:-1] if reverse else x[1:] for x in tensors]
@@ -67,7 +67,7 @@ def _along(
             ]
             state, each = fn(start.like(given), along.like(entries))
             after, results = Nest(state), Nest(each)
-            start.check_like(after, who, "what fn returned and the state")
+            start.check_like(after, who, "the result of fn and the state")
             for x, y in zip(start.tensors, after.tensors, strict=True):
                 if not TensorShape(x.dims).is_compatible_with(y.dims):
                     raise ValueError(
@@ -120,7 +120,7 @@ def _in_turn(
     for i in places:
         before = Nest(state)
         state, y = fn(state, along.like([x[i] for x in along.tensors]))
-        before.check_like(Nest(state), who, "what fn returned and the state")
+        before.check_like(Nest(state), who, "the result of fn and the state")
         each.append(y)
     if not each:
         raise ValueError(f"{who}: elems have no entries, so nothing is known of the results")

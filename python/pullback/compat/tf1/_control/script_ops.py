@@ -50,9 +50,7 @@ def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
         weak = isinstance(value, (bool, int, float, list, tuple))
         array = np.asarray(value, dtype.dtype if weak else None)
         if array.dtype != dtype.dtype:
-            raise ValueError(
-                f"value {i} that {who} returned is {array.dtype}, Tout says {dtype.name}"
-            )
+            raise ValueError(f"expected {dtype.name} for result {i} of {who}, got {array.dtype}")
         arrays.append(array)
     return arrays
 
@@ -211,7 +209,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     xs = [as_eager(_core.constant(x.numpy(), x.dtype)) for x in inputs]
     floats = [i for i, x in enumerate(xs) if as_dtype(x.dtype).is_inexact]
     with mode.eagerly():
-        if forward in run.recorded:  # the function is called once, unless for higher orders
+        if forward in run.recorded:  # the function is called again only for higher orders
             tape, ins, results = run.recorded[forward]
             inner = [i for i in floats if i < len(ins)]
             results = _pulled(tape, ins, results, xs[len(ins) :], inner)

@@ -47,7 +47,7 @@ def _written(
     count = 0
     if dynamic:
         if not (looks or _core.is_computed(index)):
-            raise WantsValues  # how long it will be is known only then
+            raise WantsValues  # its size is known only then
         count = int(index.numpy().max(initial=-1)) + 1
     flow = _fitting(flow, count, shape)
     if flow.shape[1:] != tuple(shape):
@@ -134,7 +134,7 @@ class TensorArray:
         self.handle = handle
         if flow is None:
             if size is None:
-                raise ValueError("TensorArray: give its size")
+                raise ValueError("TensorArray: expected an integer for size, got None")
             dims = as_dims(element_shape)
             flow = apply("TensorArrayV3", size, name=name or "TensorArray", dtype=self.dtype,
                          element=dims)  # fmt: skip
@@ -219,7 +219,7 @@ class TensorArray:
                 f"{self.element_shape}"
             )
         if mode.executing_eagerly():
-            self.flow = flow  # as there: the array itself changes
+            self.flow = flow  # as in TensorFlow: the array itself changes
             return self
         return self.with_flow(flow, self.element_shape.merge_with(shape))
 
@@ -269,7 +269,7 @@ class Nest:
         """Raise ValueError if another pytree differs in structure or dtypes."""
         if self.paths != other.paths or self.arrays != other.arrays:
             raise ValueError(
-                f"{who}: {what} is of another structure: {self._shown()} and {other._shown()}"
+                f"{who}: {what} differ in structure: {self._shown()} and {other._shown()}"
             )
         for x, y in zip(self.tensors, other.tensors, strict=True):
             if as_dtype(x.dtype) != as_dtype(y.dtype):

@@ -133,7 +133,7 @@ def _loop(
             first = len(graph._operations)
             inside = given("Identity")
             after = Nest(_sequence(body(*start.like(inside)), loop_vars))
-            start.check_like(after, "while_loop", "what body returned and loop_vars")
+            start.check_like(after, "while_loop", "the result of body and loop_vars")
             for x, d, y, array in zip(
                 start.tensors, dims, after.tensors, start.arrays, strict=True
             ):
@@ -155,7 +155,7 @@ def _loop(
 
 def _invariants(start: Nest, invariants: Any) -> list[Any]:
     if invariants is None:
-        # How long an array will be, and what is in it, is the body's to say.
+        # The body determines size and elements of an array.
         return [
             None if array else x.dims for x, array in zip(start.tensors, start.arrays, strict=True)
         ]
@@ -183,7 +183,7 @@ def _eager_loop(cond: Any, body: Any, loop_vars: Any) -> Any:
         present = loop_vars
         while bool(cond(*present)):
             after = _sequence(body(*present), loop_vars)
-            Nest(present).check_like(Nest(after), "while_loop", "what body returned and loop_vars")
+            Nest(present).check_like(Nest(after), "while_loop", "the result of body and loop_vars")
             present = after
         return Nest(present).like(Nest(present).tensors)
     start = Nest(loop_vars)
@@ -191,7 +191,7 @@ def _eager_loop(cond: Any, body: Any, loop_vars: Any) -> Any:
 
     def step(tensors: Any) -> Any:
         after = Nest(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
-        start.check_like(after, "while_loop", "what body returned and loop_vars")
+        start.check_like(after, "while_loop", "the result of body and loop_vars")
         results = [as_core(y) for y in after.tensors]
         for k, y in enumerate(results):
             if start.arrays[k] and is_blank(state[k]) and y.shape != state[k].shape:
@@ -267,7 +267,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
 
         def plain(function: Any) -> list[Any]:
             made.append(Nest(function()))
-            made[0].check_like(made[-1], who, "what the branches return")
+            made[0].check_like(made[-1], who, "the results of the branches")
             return [as_core(y) for y in made[-1].tensors]
 
         outs = branches.switch(as_core(index), [lambda f=f: plain(f) for _, f in functions])
@@ -281,7 +281,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
                 raise ValueError(f"{who}: {what} must have a return value")
             nest = Nest(_ran(_plain(result, strict)))
             if nests:
-                nests[0].check_like(nest, who, "what the branches return")
+                nests[0].check_like(nest, who, "the results of the branches")
             nests.append(nest)
             pieces.append(piece_of(first, [], nest.tensors))
     kinds = []

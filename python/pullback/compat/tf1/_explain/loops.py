@@ -23,7 +23,7 @@ from .._ops.indexing_ops import concat, stack
 from ..dtypes import int32
 from .steps import assigns, number_of
 
-# As many records may stand for the iterations of a loop; of more iterations so many loops are made.
+# Limit of the records of an unrolled loop; more iterations become several shorter loops.
 _RECORDS, _LOOPS = 1024, 16
 _CONTROL = ("While", "Scan", "If")
 _REPEATABLE = LEAVES.union(_CONTROL, {"BuiltInGradient", "TensorArrayWrite"})
@@ -33,7 +33,7 @@ class Below(NamedTuple):
     """A y rebuilt without some loops and branches, the result of `_core.unrolled_below`."""
 
     y: Tensor
-    ran: dict[int, tuple[str, int, str]]  # of each its kind and how many iterations or which branch
+    ran: dict[int, tuple[str, int, str]]  # kind, and number of iterations or branch, of each
     parts: list[dict[str, Any]]
     copies: list[tuple[int, int]]
 

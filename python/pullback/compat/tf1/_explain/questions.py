@@ -29,7 +29,7 @@ from .loops import opened_below
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, rule_of, steps_of
 from .unconnected import why_apart
 
-__all__: list[str] = []  # it is imported for what it registers
+__all__: list[str] = []  # imported to register classes
 
 
 def _checked(who: str, which: str, value: Any) -> Tensor:
@@ -103,7 +103,7 @@ class GraphQuestion(Question):
         return list(self.session._rehearsed(tensors, {**self.feeds, **self._draws}))
 
     def _opened_below(self, steps: list[Step]) -> Any:
-        if self.seen is not None:  # the tape has not seen what would be made
+        if self.seen is not None:  # the tape would not have recorded it
             return self.y, {}, [], []
         values = None if self.session is None else self.arrays_of
         ends = [self.source, *self.stops]

@@ -16,10 +16,10 @@ from .._graph.operation import Operation
 from .._graph.registry import Rule, find_rule
 from .._graph.tensor import SymbolicTensor as Tensor
 
-_OUTPUTS = 20  # bits of a number that say which output it is
+_OUTPUTS = 20  # bits of a step number that select the output
 
-# What reasons know operations by, where the main namespace computes the same of the same operands.
-# An average is no `mean`, which the core makes of a sum and a division.
+# Names of operations in reasons, equal to the main namespace's for the same computation.
+# An average is not `mean`, which the core builds from a sum and a division.
 KINDS = {
     "AddN": "add", "AddV2": "add", "BatchMatMulV2": "matmul", "BiasAdd": "add",
     "BroadcastTo": "broadcast_to", "Cast": "cast", "ConcatV2": "concat", "Const": "constant",
@@ -127,7 +127,7 @@ def is_read(op: Operation) -> bool:
 
 def sources_of(op: Operation) -> list[Tensor]:
     """Return the inputs of an operation that matter for a gradient or a reader."""
-    if is_read(op) or op.type == "UnitCotangent":  # that is ones in the form of its input
+    if is_read(op) or op.type == "UnitCotangent":  # ones of the shape of its input
         return []
     static = op.definition.which_static(op.inputs)
     pairs = zip(op.inputs, static, strict=True)
@@ -193,7 +193,7 @@ class GraphAncestry(Ancestry):
         self.depends = self._dependents() if x.graph is y.graph else set()
 
     def _dependents(self) -> set[int]:
-        users: dict[int, list[int]] = {}  # what a variable was assigned may be newer than its read
+        users: dict[int, list[int]] = {}  # an assigned value may be newer than the read
         for step in self.steps.values():
             for number in step.inputs:
                 users.setdefault(number, []).append(step.number)

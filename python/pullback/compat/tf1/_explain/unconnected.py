@@ -82,7 +82,7 @@ def _of_like_name(x: Any, ancestry: Ancestry) -> Finding | None:
 
     taken = plain(x.op.name)
     if taken not in [op.name for op in x.graph.get_operations()]:
-        return None  # the program gave the numbers
+        return None  # the program's own numbers
     for step in ancestry.steps.values():
         if not step.variable or step.form != _form(x):
             continue

@@ -255,7 +255,7 @@ def _ask(
 
     try:
         return asked(_spread(given, tensors))
-    except FAILURES:  # a cotangent whose shape is not known yet
+    except FAILURES:  # a cotangent of unknown shape
         inputs = [*tensors, *(w for w in given if w is not None)]
         return [
             None if g is None else opaque(inputs, x.dtype, x.dims)
@@ -348,12 +348,12 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
     stops, given = rest[: -sum(op.attrs["seeded"]) or None], iter(rest[-sum(op.attrs["seeded"]) :])
     seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
-    # Where the cotangent of a jacobian is a structural zero: its other output.
+    # For a structural zero among the cotangents of a jacobian: its other output.
     units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
     masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []
     stops = [*stops, *run.cut]
     answers = _core.gradients(ys, xs, seeds, stops, None, None, op.attrs["integers"], True, masks)
-    outs: list[Any] = []  # None is a path that carries nothing
+    outs: list[Any] = []  # None: a path without a cotangent
     for g, kind in zip(with_zeros(answers, xs), op.attrs["rows"], strict=True):
         outs.extend([g] if kind is None else _rows(g, kind.dtype))
     return outs

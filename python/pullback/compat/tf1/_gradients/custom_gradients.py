@@ -67,7 +67,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             return mapped(as_eager, in_eager(*args, **keywords))
         return _call(f, args, keywords)
 
-    # As in the main namespace: what stands for it where it is itself a rule.
+    # As in the main namespace: the value of an argument that is itself a rule.
     def plain(*args: Any, **keywords: Any) -> Any:
         return f(*args, **keywords)[0]
 
@@ -152,11 +152,11 @@ def custom_operation(
     given, inside = arguments
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
-    # A gradient reaches the arguments and the variables, never what is inside f.
+    # A gradient reaches the arguments and the variables, never tensors inside f.
     outputs = ((y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results)
     op = graph.record("IdentityN", inputs, {"results": len(results)}, None, *outputs)
     plain = undecorated(grad_fn)  # its own operations are differentiated
-    # By their reads: inside of a loop nothing is known of what these are made of.
+    # By their reads: inside a loop their ancestors are unknown.
     reads = [op.outputs[0] for op in ancestors(results) if op.type == "ReadVariableOp"]
 
     def of_variables(gs: list[Any]) -> list[Any]:
@@ -170,7 +170,7 @@ def custom_operation(
         plain,
         kinds,
         variables,
-        of_variables,  # what f reads, not its arguments
+        of_variables,  # variables that f reads, without its arguments
     )
     op.rule = Rule(grad_fn, "")
     op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))

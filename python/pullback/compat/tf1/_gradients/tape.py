@@ -257,7 +257,7 @@ class _Intervals:
             self.start()
 
     def recorded(self, op: Operation) -> bool:
-        # The read that everybody shares was made before.
+        # The shared read was created before.
         inside = any(a <= op.number < b for a, b in self.intervals)
         return inside or op.type == "ReadVariableOp"
 

@@ -78,7 +78,7 @@ def graph_of(values: Any) -> Graph:
             if isinstance(graph, Graph) and graph is not found:
                 if found is not None:
                     raise ValueError(
-                        f"{entry!r:.80} is not of the same graph as what it is given together "
+                        f"{entry!r:.80} is not of the same graph as the inputs given together "
                         "with; build both inside one `with graph.as_default()`"
                     )
                 found = graph
@@ -163,7 +163,7 @@ def _leaf_dtype(value: Any) -> DType | None:
 
 
 def core_constant(array: np.ndarray[Any, Any]) -> Any:
-    # A single number is an argument of the plan and no part of its structure.
+    # A single number is an argument of the plan, not a part of its structure.
     return _core.constant(array.item() if array.ndim == 0 else array, array.dtype)
 
 

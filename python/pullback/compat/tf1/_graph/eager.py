@@ -20,7 +20,7 @@ from .tensor import as_core, as_eager
 
 def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
     """Compute the outputs of a row; static inputs are Python values."""
-    # The row computes in the main namespace's way.
+    # The rule of the core applies.
     args = [as_core(x) for x in inputs]
     outs = build(row, args, attrs)
     override = get_default_graph().override_of(row.type)

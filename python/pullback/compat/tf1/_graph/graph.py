@@ -71,16 +71,16 @@ class Graph:
         self._op_seeds: list[int] = []
         self._operations: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
-        self._names: dict[str, int] = {}  # lower-case name -> how many have asked for it
+        self._names: dict[str, int] = {}  # lower-case name -> number of uses
         self._scope = ""  # "" or "a/b/"
         self._controls: list[tuple[Operation, ...]] = []
-        self.reads_wait = False  # whether what a variable stands for now is to be read after others
+        self.reads_wait = False  # whether a variable is to be read after control inputs
         self._overrides: list[dict[str, str]] = []
         self._collections: dict[str, list[Any]] = {}
         self.variable_store: dict[str, Any] = {}
         self.variable_scopes: list[Any] = []
         self.variable_scope_names: set[str] = set()
-        self.looks: list[Any] = []  # while debugging: what runs have answered; see fetches.py
+        self.looks: list[Any] = []  # while debugging: results of runs; see fetches.py
         self.fed_looks: dict[Any, list[Any]] = {}
 
     # --- operations
@@ -192,7 +192,7 @@ class Graph:
 
     def unique_name(self, name: str) -> str:
         """`name` under the present scope, with _1, _2, … where it is taken (in any case)."""
-        if name.endswith("/"):  # a full name: a scope that is opened again
+        if name.endswith("/"):  # a full name: a reopened scope
             return name[:-1]
         if not _VALID_NAME.fullmatch(self._scope + name):
             raise ValueError(
@@ -217,7 +217,7 @@ class Graph:
         finally:
             self._scope = outer
 
-    # --- what `with` blocks set
+    # --- state of `with` blocks
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
@@ -313,7 +313,7 @@ class Graph:
             return list(items)
         return [x for x in items if hasattr(x, "name") and re.match(scope, x.name)]
 
-    # --- what sessions fetch and feed
+    # --- fetches and feeds
 
     def as_graph_element(self, item: Any) -> Any:
         """The Tensor or Operation for an object or a name; ValueError if it is of another graph."""

@@ -38,7 +38,7 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
         np.isnan(v).any() for v in values)  # fmt: skip
     outs: list[Any] | None = None
     try:
-        if all_known and not (row.random or row.host):  # a draw would be one of the program's
+        if all_known and not (row.random or row.host):  # random numbers must not be drawn here
             args = (
                 as_python(x.known) if fixed else x.stand_in
                 for x, fixed in zip(op.inputs, static, strict=True)
@@ -58,7 +58,7 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
         if dtype == int64 and not isinstance(row.dtype, (str, DType)) and any(
             x.dtype == string for x in tensors
         ):  # fmt: skip
-            dtype = string  # as texts are in the core
+            dtype = string  # strings are int64 in the core
         fits = out is not None and stands_for(out, dims)
         if not row.flows or op.has_own_rule:
             stand_in = argument(dtype, out.shape if fits else _whole(dims))
@@ -152,7 +152,7 @@ def as_python(known: Any) -> Any:
 
 def known_of(array: Any, dtype: DType) -> Any:
     """Return the known value of a constant."""
-    # What is computed of them is not wrapped, as that of small integers would have to be.
+    # Only 32 and 64 bits: the propagated values do not wrap around.
     if dtype.name not in ("int32", "int64") or array.size > _LONGEST_VALUE:
         return None
     return array.astype(np.float64)

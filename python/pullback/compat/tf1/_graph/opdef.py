@@ -92,7 +92,7 @@ class OpDef:
 
 OPS: dict[str, OpDef] = {}
 
-# Other names under which gradient_override_map and RegisterGradient know a type.
+# Other names of a type for gradient_override_map and RegisterGradient.
 ALIASES = {
     "Add": "AddV2", "SelectV2": "Select", "Concat": "ConcatV2", "Gather": "GatherV2",
     "BatchMatMul": "BatchMatMulV2", "Variable": "VariableV2", "VarHandleOp": "VariableV2",
@@ -110,12 +110,12 @@ DOMAINS = {
     "integer": _INTEGERS,
     "bool": ("bool",),
 }
-NAMES = {  # of those with many dtypes, for messages
+NAMES = {  # domains with many dtypes, for messages
     "number": "numbers",
     "real": "real numbers",
     "integer": "integers",
 }
-# By type, the positions of the inputs that may be texts; None: all that are not static.
+# By type, the positions of inputs that may be strings; None: all that are not static.
 _ALL = """
     After Assert Assign BroadcastTo ConcatV2 DepthToSpace EnsureShape Equal ExpandDims
     GradientOutput Identity IdentityN If MakeIterator NotEqual Pack Pad PlaceholderWithDefault
@@ -147,7 +147,7 @@ def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
         return [_core.custom(outs, tensors, _core.Rule(_own_slopes(row, attrs), row.type))[0]]
     if row.fresh:
         return outs
-    # reshape of a tensor to its own shape is that tensor; here it is another one, with a gradient.
+    # The core returns the input of a trivial reshape; an output must be another tensor.
     kinds = {(x.dtype, x.shape) for x in tensors}
     return [_core.identity(y) if (y.dtype, y.shape) in kinds else y for y in outs]
 
@@ -155,7 +155,7 @@ def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
 def pulled_back(function: Callable[..., Any], ins: list[Any], cotangents: list[Any]) -> list[Any]:
     """The gradient of a function of these tensors, one of which may come in at two places."""
     xs = [_core.identity(x) for x in ins]
-    watcher = _core.Tape(False)  # what they are made of may be constant to all others
+    watcher = _core.Tape(False)  # ancestors may be constants for other tapes
     watcher.start()
     try:
         for x in xs:
@@ -177,7 +177,7 @@ def pull_through(
     if row.from_output is not None:
         return [row.from_output(cotangents[0], outs[0], **attrs)]
     if row.execute is not None:
-        return list(cotangents)  # what hands a value on, hands its gradient back
+        return list(cotangents)  # the value is unchanged, and so is its gradient
 
     def again(*xs: Any) -> Any:
         made = build(row, row.with_tensors(args, xs), attrs)

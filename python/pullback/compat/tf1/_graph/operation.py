@@ -60,7 +60,7 @@ class Operation:
     inputs: tuple[SymbolicTensor, ...]
     attrs: dict[str, Any]
     control_inputs: tuple[Operation, ...]
-    override: str | None  # a name of the registry, stamped when it was made
+    override: str | None  # name of a registered rule, set at creation
     number: int = -1
     outputs: tuple[SymbolicTensor, ...] = ()
     rule: Any = None  # custom_gradient's own rule

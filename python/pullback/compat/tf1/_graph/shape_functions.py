@@ -135,7 +135,7 @@ def reshaped(x: Any, shape: Any) -> Dims:
     if shape is None:
         return None
     wish = [None if d == -1 else d for d in shape]
-    # What -1 stands for is known where everything else is.
+    # The size of -1 is known if the other sizes are.
     if -1 in shape and wish.count(None) == 1 and x.dims is not None and None not in x.dims:
         rest = prod(d for d in wish if d is not None)
         if rest == 0 or prod(x.dims) % rest:

@@ -36,7 +36,7 @@ class Operators:
         __rpow__ = __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = _operator
         __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
         __neg__ = __abs__ = __invert__ = _unary_operator
-    # NumPy arrays on the left leave operators to us.
+    # NumPy arrays on the left defer to these operators.
     __array_ufunc__: Any = None
     __array_priority__ = 100
 
@@ -178,7 +178,7 @@ class SymbolicTensor(Tensor):
         shape = "" if self.dims is None else f", shape={shape_text(self.dims)}"
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
-    # --- not before a session runs
+    # --- values that exist in a run only
 
     __bool__: Any = _refusing("the truth")
     __iter__: Any = _refusing("the length")
@@ -195,9 +195,9 @@ class SymbolicTensor(Tensor):
         raise TypeError(f"'{self.name}' does not support item assignment: tensors never change")
 
 
-# --- stand-ins
+# --- abstract values
 
-UNKNOWN = 5040  # the length of every unknown axis of a stand-in; says nothing about shapes
+UNKNOWN = 5040  # the size of every unknown axis of an abstract value
 
 
 def argument(dtype: Any, shape: Any) -> Any:

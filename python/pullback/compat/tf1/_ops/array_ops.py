@@ -154,13 +154,13 @@ def range(
 def linspace(start: Any, stop: Any, num: int) -> Any:
     """Return `num` equally spaced numbers from `start` to `stop`, both included."""
     if num < 1:
-        raise ValueError(f"linspace: num is 1 or more, got {num}")
+        raise ValueError(f"linspace: expected num >= 1, got {num}")
     return pb.linspace(start, stop, num)
 
 
 lin_space = linspace
 
-# --- the same values
+# --- identities
 
 define("Identity", lambda x: _core.identity(x), shape=shape_functions.unchanged, fresh=True,
        value=lambda x: x)  # fmt: skip
@@ -221,7 +221,7 @@ size = _of_shape("Size", np.prod, "The number of elements", " out_type='int32'",
                  shape=shape_functions.scalar)  # fmt: skip
 rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.scalar)
 
-# --- shapes changed
+# --- changed shapes
 
 
 @row(
@@ -298,7 +298,7 @@ def tile(x: Any, multiples: list[int]) -> Any:
 def _checked_mode(given: dict[str, Any]) -> None:
     given["mode"] = str(given["mode"]).upper()
     if given["mode"] not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(f"pad: mode is CONSTANT, REFLECT or SYMMETRIC, got {given['mode']!r}")
+        raise ValueError(f"pad: mode must be CONSTANT, REFLECT or SYMMETRIC; got {given['mode']!r}")
 
 
 @row(

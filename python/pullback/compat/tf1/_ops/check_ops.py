@@ -40,7 +40,7 @@ def print(*inputs: Any, **options: Any) -> Any:
     if mode.executing_eagerly():
         _write(inputs, settings)
         return None
-    # Tensors are inputs of the operation; everything else is written as it is now.
+    # Tensors are inputs of the operation; other values are formatted now.
     tensors = [convert_to_tensor(x) for x in inputs if is_tensor(x)]
     graph = tensors[0].graph if tensors else get_default_graph()
     template = tuple(Ellipsis if is_tensor(x) else x for x in inputs)
@@ -145,7 +145,7 @@ def _asserting(public: str, holds: Callable[..., Any], text: str, right: str = "
     """Define the assertion that a comparison with y, or with 0, holds in every element."""
 
     @taking(f"x {'y ' if right == 'y' else ''}{_REST}", public,
-            f"`Assert` that x {text} {right} in every element.")  # fmt: skip
+            f"Assert x {text} {right} in every element.")  # fmt: skip
     def function(x: Any, data: Any, summarize: Any, message: Any, name: Any, y: Any = 0) -> Any:
         a, b = together(x, y)
         words = [f"Condition x {text} {right} did not hold element-wise:", "x =", a]
@@ -175,7 +175,7 @@ assert_non_positive = _asserting("assert_non_positive", math_ops.less_equal, "<=
 
 
 def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
-    @taking(f"x rank {_REST}", public, f"ValueError unless the rank of x is {text} `rank`.")
+    @taking(f"x rank {_REST}", public, f"Raise ValueError if the rank of x is {text} `rank`.")
     def function(x: Any, rank: Any, message: Any, name: Any, **_: Any) -> Any:
         dims = known_dims(convert_to_tensor(x))
         if dims is None:

@@ -24,13 +24,13 @@ def _pair(value: Any, who: str, what: str, channels_last: bool) -> tuple[int, in
         if list(rest) != [1, 1]:
             raise ValueError(f"{who}: {what} of batch and channels must be 1, got {value}")
     if len(many) not in (1, 2) or any(int(n) < 1 for n in many):
-        raise ValueError(f"{who}: {what}: expected 1, 2 or 4 positive integers, got {value}")
+        raise ValueError(f"{who}: expected 1, 2 or 4 positive integers for {what}, got {value}")
     return int(many[0]), int(many[-1])
 
 
 def _last(data_format: str | None, who: str, first: str = "NCHW", last: str = "NHWC") -> bool:
     if data_format not in (None, first, last):
-        raise ValueError(f"{who}: data_format is {last!r} or {first!r}, got {data_format!r}")
+        raise ValueError(f"{who}: data_format must be {last!r} or {first!r}; got {data_format!r}")
     return data_format != first
 
 

@@ -25,7 +25,7 @@ from .array_ops import shape
 
 __all__ = ["IndexedSlices", "IndexedSlicesValue"]
 
-_LARGE = 100_000_000  # elements that nobody wants to make by accident
+_LARGE = 100_000_000  # elements of an unintended dense tensor
 
 
 class IndexedSlicesValue(NamedTuple):
@@ -196,7 +196,9 @@ def total_of(parts: Sequence[Any]) -> Any:
 
 def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
     """Apply a function to each leaf of a pytree, in its own order."""
-    if isinstance(nest, (SymbolicTensor, Operation)):  # most are; to ask for a Mapping takes long
+    if isinstance(
+        nest, (SymbolicTensor, Operation)
+    ):  # the frequent case; isinstance(…, Mapping) is slow
         return function(nest)
     if isinstance(nest, IndexedSlices):
         shape = nest.dense_shape

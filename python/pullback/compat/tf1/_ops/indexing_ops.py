@@ -26,7 +26,7 @@ from ..dtypes import bool as tf_bool
 from ..names import public_names
 from .array_ops import identity
 
-# --- joined and taken apart
+# --- joining and splitting
 
 
 def _parts(values: Any, who: str) -> list[Any]:
@@ -125,7 +125,7 @@ def split(
     return out if isinstance(out, list) else [out]
 
 
-# --- chosen
+# --- indexing
 
 
 def from_start(indices: Any, length: int) -> Any:
@@ -213,7 +213,7 @@ def _slice(x: Any, key: Any) -> Any:
     return x
 
 
-# What a position counts from the end where it is below 0, unlike in GatherV2.
+# A negative position counts from the end, unlike in GatherV2.
 define("Entry", lambda x, index, axis: _core.take(x, index, axis), static=(2,),
        labels=("input", "index", "axis"), shape=shape_functions.gathered,
        value=lambda x, index, axis: None if np.isnan(index).any() else

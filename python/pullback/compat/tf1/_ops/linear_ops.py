@@ -26,11 +26,11 @@ def _checked_norm(given: dict[str, Any]) -> None:
     given["keepdims"] = bool(given["keepdims"])
     given["axis"] = axis = None if axis is None else [axis] if isinstance(axis, int) else [*axis]
     if axis is not None and len(axis) not in (1, 2):
-        raise ValueError(f"norm: axis is None, an integer or two of them, got {axis}")
+        raise ValueError(f"norm: axis must be None, an integer or two integers; got {axis}")
     if ord == "fro" and axis is not None and len(axis) == 1:
         raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
     if ord not in ("euclidean", "fro") and not (isinstance(ord, (int, float)) and ord > 0):
-        raise ValueError(f"norm: ord is 'euclidean', 'fro' or a positive number, got {ord!r}")
+        raise ValueError(f"norm: ord must be 'euclidean', 'fro' or a positive number; got {ord!r}")
     if axis is not None and len(axis) == 2 and ord not in ("euclidean", "fro", 1, 2, inf):
         raise ValueError(f"norm: ord {ord} is no norm of matrices")
 
@@ -144,7 +144,7 @@ cross = operation(
 )  # fmt: skip
 
 
-# --- cumulated
+# --- cumulative sums
 
 
 def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
@@ -154,7 +154,7 @@ def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
         at = axis % len(x.shape)
         n, kind = x.shape[at], x.dtype
 
-        if exclusive and n:  # without the last entry of the way, and `start` before the first
+        if exclusive and n:  # without the last entry, and `start` before the first
             edge = _core.full((*x.shape[:at], 1, *x.shape[at + 1 :]), like(x, start))
             whole = (*(slice(None),) * at, slice(1, None) if reverse else slice(0, n - 1))
             x = _core.concat([x[whole], edge] if reverse else [edge, x[whole]], at)

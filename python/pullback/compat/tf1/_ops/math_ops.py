@@ -40,8 +40,8 @@ from .complex_ops import conj
 
 
 def _sqrt_slope(g: Any, y: Any) -> Any:
-    # The slope at 0 is infinite, but a cotangent of 0 stays 0. The mask is there only: elsewhere
-    # the derivative by a cotangent of 0 counts, as in forward mode by two gradients.
+    # The slope at 0 is infinite, but a cotangent of 0 stays 0. Elsewhere there is no mask:
+    # the derivative by a cotangent of 0 matters, as in forward mode by two gradients.
     infinite = (g == like(g, 0)) & (y == like(y, 0))
     return g * like(g, 0.5) / _core.conj(_core.where(infinite, like(y, 1), y))
 
@@ -106,7 +106,7 @@ def _first_if(holds: Any) -> Any:
 
 def _base_slope(g: Any, ins: list[Any]) -> Any:
     x, y = ins
-    # A cotangent of 0 stays 0 where the slope is infinite, and nowhere else is masked.
+    # A cotangent of 0 stays 0 if the slope is infinite; elsewhere there is no mask.
     infinite = (g == like(g, 0)) & (x == like(x, 0)) & (y < like(y, 1))
     base = _core.where(infinite, like(x, 1), x)
     return summed(pulled_back(_core.pow, [base, y], [g])[0], x)
@@ -196,7 +196,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
         return negative(softplus(negative(x)), scope)
 
 
-# --- sums of several, dtypes
+# --- sums of tensors, dtypes
 
 
 def _sum_of(*xs: Any) -> Any:
@@ -224,7 +224,7 @@ def accumulate_n(inputs: Sequence[Any], name: str | None, **_: Any) -> Any:
 
 
 def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
-    # Between floats and integers no gradient passes. Of a complex number the real part is left.
+    # No gradient passes between floats and integers. A complex number keeps its real part.
     x = _core.real(x) if SrcT.is_complex and not DstT.is_complex else x
     passes = SrcT.is_inexact == DstT.is_inexact
     return _core.cast(x if passes else _core.stop_gradient(x), DstT.dtype)
@@ -326,7 +326,7 @@ def _reduction(
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     if x.dtype.kind in "fc":
         return _core.mean(x, axis, keepdims)
-    # Integers are divided as integers are: towards zero, and no gradient passes.
+    # Integers are divided towards zero, and no gradient passes.
     total = _core.mean(_core.cast(x, np.dtype("float64")), axis, keepdims)
     return _core.stop_gradient(_core.cast(total, x.dtype))
 
@@ -388,7 +388,7 @@ argmax = _position("argmax", "ArgMax", _core.argmax, "largest")
 argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
 
 
-# --- what the operators of tensors and variables stand for; `==` stays identity in graphs
+# --- operators of tensors and variables; `==` stays identity in graphs
 
 
 def _method(function: str, *given: Any, turned: bool = False) -> Any:

@@ -36,7 +36,7 @@ from .array_ops import range as range_of
 from .indexing_ops import concat, from_start, gather
 from .math_ops import less, reduce_max
 
-# --- found by NumPy
+# --- computed by NumPy
 
 define("Where", on_values(lambda c: np.argwhere(c).astype(np.int64)), flows=False, host=True,
        dtype=as_dtype("int64"), fresh=True, labels=("condition",),
@@ -68,7 +68,7 @@ def _unique(x: Any, out_idx: Any) -> list[Any]:
     _, first, inverse, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )
-    order = np.argsort(first)  # as they come, not sorted
+    order = np.argsort(first)  # in order of appearance, not sorted
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     kind = out_idx.dtype
@@ -126,7 +126,7 @@ define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims
 
 def _descending(direction: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"direction is 'ASCENDING' or 'DESCENDING', got {direction!r}")
+        raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING'; got {direction!r}")
     return direction == "DESCENDING"
 
 
@@ -179,7 +179,7 @@ def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) ->
     return apply("InTopK", predictions, targets, k=k, name=name)
 
 
-# --- gathered and scattered
+# --- gathering and scattering
 
 
 def places(indices: Any, dims: Any) -> tuple[Any, ...]:

@@ -239,7 +239,7 @@ class constant_initializer(Initializer):
         return constant(value, dtype, shape, verify_shape=verify_shape)
 
 
-# By TensorFlow's names those of the library.
+# TensorFlow's names -> names of the library.
 _DISTRIBUTIONS = {"truncated_normal": "truncated_normal", "untruncated_normal": "normal",
                   "normal": "truncated_normal", "uniform": "uniform"}  # fmt: skip
 
@@ -358,7 +358,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
             low, high = (given > 0, given <= 1) if rate is None else (given >= 0, given < 1)
             if not (low and high):
                 raise ValueError(
-                    f"dropout: keep_prob is from above 0 to 1, rate from 0 to below 1; got {given}"
+                    f"dropout: expected keep_prob in (0, 1] or rate in [0, 1), got {given}"
                 )
         kept = (
             convert_to_tensor(given, dtype) if rate is None else 1 - convert_to_tensor(rate, dtype)
@@ -370,7 +370,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
                                seed=seed)  # fmt: skip
         out = multiply(x / kept, cast(drawn < kept, dtype), name=scope)
         if not mode.executing_eagerly():
-            out.set_shape(x.shape)  # nothing may be known of the shape of keep_prob
+            out.set_shape(x.shape)  # the shape of keep_prob may be unknown
         return out
 
 

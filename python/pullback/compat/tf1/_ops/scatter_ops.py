@@ -75,8 +75,8 @@ def _scattering(name: str, method: str, text: str, nd: bool = False) -> Callable
 
     public = f"scatter_nd_{name}" if nd else f"scatter_{name}"
     kind = f"Scatter{'Nd' * nd}{name.capitalize()}"
-    where = "what is at rows of positions" if nd else "rows"
-    doc = f"An operation that {text} {where} of a variable; its output is the new value."
+    where = "the entries at rows of positions" if nd else "rows"
+    doc = f"Create an operation that {text} {where} of a variable; its output is the new value."
     return named(function, public, doc)
 
 

@@ -37,11 +37,11 @@ _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
 def _window(x: Any, first: Any, axis: int, count: int) -> Any:
     along = np.arange(count, dtype=first.dtype)
     at = from_start(first + _core.constant(along), x.shape[axis])
-    # Under another axis: what is taken along the first has rows as its gradient.
+    # Behind another axis: a take along the first axis has a sparse gradient.
     return _core.take(_core.expand_dims(x, 0), at, axis + 1)[0]
 
 
-# A position is no part of the shape, so it may be another one in each run.
+# A position is not part of a shape, so it may differ in each run.
 define(
     "Slice",
     _window,
@@ -122,7 +122,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     if kwargs:
         raise TypeError(f"meshgrid: unknown argument {', '.join(sorted(kwargs))}")
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij'; got {indexing!r}")
     with scope_of(name, *args):
         xs = [reshape(convert_to_tensor(x), [-1]) for x in args]
         made = apply("Meshgrid", *xs, indexing=indexing)

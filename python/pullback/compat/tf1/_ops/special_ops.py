@@ -16,7 +16,7 @@ from ..names import public_names, taking
 from .indexed_slices import IndexedSlices
 from .math_ops import maximum, minimum
 
-# No path to a division by 0: neither value nor slope of it is NaN.
+# No path reaches a division by 0, so value and gradient are not NaN.
 div_no_nan = divide_no_nan = binary(
     "DivNoNan:divide_no_nan", lambda x, y: pb.where(y == 0, 0, x / pb.where(y == 0, 1, y)),
     "x / y, and 0 with no slope where y is 0", "inexact",

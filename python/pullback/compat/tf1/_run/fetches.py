@@ -30,7 +30,7 @@ def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
 def _element(graph: Graph, fetch: Any) -> Any:
     if fetch is None:
         raise TypeError(
-            "a fetch is None, which has no value; a gradient is None where there is no "
+            "a fetch is None, which has no value; a gradient is None if there is no "
             "differentiable path"
         )
     try:
@@ -80,7 +80,7 @@ def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[An
 
 def fed_tensor(graph: Graph, key: Any) -> Tensor:
     try:
-        # A variable stands for its handle, so that all its reads see what is fed.
+        # The handle of a variable, so that all its reads have the fed value.
         tensor = graph.as_graph_element(getattr(key, "handle", key))
         if isinstance(tensor, Tensor):
             return tensor
@@ -123,7 +123,7 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-_MOST, _LARGEST = 256, 10_000  # looks that are kept, and elements of one
+_MOST, _LARGEST = 256, 10_000  # numbers of stored results, and of elements of one
 
 
 class Look(NamedTuple):

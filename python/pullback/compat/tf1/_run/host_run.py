@@ -35,23 +35,23 @@ class HostRun(Run):
     """The state of one run; `assigned` has values."""
 
     looks: bool = field(default=True, kw_only=True)
-    # Where Python functions draw from, one entry: not from the numbers of the run, which may be
+    # One entry, the generator of Python functions: not that of the run, whose numbers may be
     # drawn again.
     outside: list[Any] = field(default_factory=list)
-    # What Python functions have answered, each of which is called once; or raised in a plan.
+    # Results of Python functions, each called once; or the exception raised in a plan.
     called: dict[Operation, Any] = field(default_factory=dict)
     # The arguments of the calls of a plan.
     given: dict[Operation, list[Any]] = field(default_factory=dict)
-    # The variables as a plan has found them: those of the run that repeats it.
+    # Variables as the plan read them, for the run that repeats it.
     before: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # by id(slot)
-    # What py_function has recorded: a tape, its arguments and its results.
+    # Records of py_function: a tape, its arguments and its results.
     recorded: dict[Operation, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)
 
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         if not op.definition.host:
             return super()._outputs(op, inputs)
         if op not in self.called:
-            if not self.outside:  # a body that is traced, which calls no function
+            if not self.outside:  # a traced body, which calls no function
                 return super()._outputs(op, inputs)
             own = _core.exchange_thread_draws(self.outside.pop())
             try:
@@ -107,7 +107,7 @@ def run_now(
     except (IndexError, ZeroDivisionError, ValueError) as error:
         raise InvalidArgumentError(None, str(error)) from None
     except RuntimeError:
-        if run.hollow:  # the gradient depends on it after all
+        if run.hollow:  # the gradient depends on it
             raise run.hollow[0] from None
         raise
     for variable, value in run.assigned.items():
@@ -160,7 +160,7 @@ class Steps(Run):
         kinds = self.kinds.get(op)
         if kinds is None or any(kind[0].kind == "c" for kind in (*_kinds(inputs), *kinds)):
             raise WantsValues
-        # A weak reference: the plan is no part of what the garbage collector sees.
+        # A weak reference, since the garbage collector does not see the plan.
         call = _call(weakref.ref(op), self.behind[op], kinds)
         done = _core.host_call(call, [*inputs, *self.last], np.dtype(bool), ())
         if op in self.strict:
@@ -179,7 +179,7 @@ def _call(of: Callable[[], Any], behind: frozenset[Any], kinds: Any) -> Callable
         inputs = [_core.constant(a, a.dtype) for a in arrays[: len(op.inputs)]]
         known = run.given.setdefault(op, inputs)
         if known is not inputs and not all(map(_equal, known, inputs)):
-            # The plan began anew, as a variable was assigned meanwhile: the answer is out of date.
+            # The plan was restarted because a variable was assigned: the result is outdated.
             raise ValueError(f"{op.type} '{op.name}': this run has to be repeated")
         made = None
         try:
@@ -219,7 +219,7 @@ class HostProgram:
     make: Callable[[Kinds], Program | None] | None  # None: the run cannot be traced
     last: Kinds | None = None
     seen: dict[Kinds, None] = field(default_factory=dict)
-    programs: dict[Kinds, Program | None] = field(default_factory=dict)  # None: not made yet
+    programs: dict[Kinds, Program | None] = field(default_factory=dict)  # None: not built yet
 
     def is_valid(self) -> bool:
         return True
@@ -263,7 +263,7 @@ class HostProgram:
                     found = [(op, run.called.get(op, kind)) for op, kind in kinds or ()]
                     before, kinds = kinds, _kinds_of(found)
                     if kinds == before:
-                        break  # something has failed, and `run_now` says what
+                        break  # `run_now` raises the error
                 else:
                     self.last = kinds
                     return outputs

@@ -34,9 +34,9 @@ class WantsValues(Exception):
 class Slot:
     """A variable's value in one session."""
 
-    core: Any = None  # a core Variable, once anything was assigned
+    core: Any = None  # a core Variable after the first assignment
     initialized: bool = False
-    lock: Any = field(default_factory=RLock, repr=False)  # for the place of an iterator
+    lock: Any = field(default_factory=RLock, repr=False)  # for the position of an iterator
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Feed:
 
     tensor: Tensor
     shape: tuple[int, ...]
-    value: Any = None  # where the program depends on the value itself: axes, shapes
+    value: Any = None  # if the program depends on the value: axes, shapes
 
 
 @dataclass(eq=False)
@@ -54,9 +54,9 @@ class Program:
 
     trace: Any
     fetched: int
-    reads: list[tuple[Slot, Any]]  # must hold this core variable when the run begins
+    reads: list[tuple[Slot, Any]]  # must have this core variable at the start of the run
     assigned: list[tuple[Slot, Any]]
-    effects: list[tuple[Callable[..., None], int]]  # with how many of the trailing outputs
+    effects: list[tuple[Callable[..., None], int]]  # with the number of their trailing outputs
     arguments: list[bool]  # which feeds are arguments
 
     def is_valid(self) -> bool:
@@ -180,7 +180,7 @@ def make_program(
     try:
         run.trace.close(outputs)
     except RuntimeError:
-        if run.hollow:  # the gradient depends on it after all
+        if run.hollow:  # the gradient depends on it
             raise run.hollow[0] from None
         raise
     slot_of = run.slot_of
@@ -196,19 +196,19 @@ class Run:
     """The state of one instantiation, the argument of a row's `execute`."""
 
     slot_of: Callable[[Any], Slot]
-    looks: bool = field(default=False, kw_only=True)  # whether values can be looked at
+    looks: bool = field(default=False, kw_only=True)  # whether values can be read
     trace: Any = field(default_factory=_core.Trace)
-    # Watched constants are tracked, so that gradients can be asked about them.
+    # Watched constants are tracked, so that gradients by them exist.
     watcher: Any = field(default_factory=lambda: _core.Tape(False))
     values: MutableMapping[Tensor, Any] = field(default_factory=dict)
     fed: dict[Tensor, Any] = field(default_factory=dict)
     strict: set[Operation] = field(default_factory=set)
     hollow: list[Exception] = field(default_factory=list)  # for each value that is missing
-    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> what it was before
+    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> value before the run
     assigned: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
     behind: MutableMapping[Operation, frozenset[Any]] = field(default_factory=dict)
     effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
-    cut: list[Any] = field(default_factory=list)  # what gradients inside a body do not pass
+    cut: list[Any] = field(default_factory=list)  # tensors at which gradients inside a body stop
     kind: Any = None  # of the runs of bodies; see body.py
 
     def all(
@@ -253,8 +253,8 @@ class Run:
             if idle or isinstance(error, OpError):
                 if op in self.strict or not op.outputs or not op.outputs[0].is_static:
                     raise
-                # Perhaps the gradient does not depend on it: a tensor that nobody gives a value,
-                # nor a derivative.
+                # The gradient may not depend on it: a tensor without a value
+                # and without derivatives.
                 self.hollow.append(error)
                 under = [x for x in inputs if x is not None]
                 outs = [opaque(under, x.dtype, x.dims or ()) for x in op.outputs]
@@ -278,7 +278,7 @@ class Run:
             outs: list[Any] = row.execute(self, op, inputs)
             return outs
         outs = build(row, self._arguments(op, inputs), op.attrs)
-        # What the core must not differentiate; backprop.py calls the rules of programs.
+        # The core must not differentiate these; backprop.py calls user-defined rules.
         own = op.has_own_rule or not row.flows
         return [_core.stop_gradient(out) for out in outs] if own else outs
 
@@ -316,7 +316,7 @@ class Run:
         """Return the value before the run, or None if there is none."""
         slot = self.slot_of(variable)
         if variable not in self.snapshots and slot.initialized:
-            # Before any assignment of this run: the trace gives the value from outside.
+            # Before the first assignment of this run the trace has the outer value.
             self.snapshots[variable] = (slot.core, slot.core.read())
         return self.snapshots.get(variable, (None, None))[1]
 
@@ -332,7 +332,7 @@ class Run:
             value = argument(handle.dtype, handle.shape)
         else:
             return _core.identity(handle)
-        # Another value, or none; its gradient is the variable's all the same.
+        # Another value, or none; the gradient is still the variable's.
         rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
         return _core.custom([value], [handle], rule)[0]
 

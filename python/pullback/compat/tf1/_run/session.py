@@ -70,7 +70,7 @@ def _draws_from(seed: int, counter: int) -> Iterator[None]:
         _core.exchange_thread_draws(outside)
 
 
-# Programs refer to these in place of methods of the session, which refers to its programs.
+# Programs refer to these functions, not to the session's methods: that would be a cycle.
 def _slot_of(slots: dict[Any, Slot], variable: Any) -> Slot:
     return slots.setdefault(variable, Slot())
 
@@ -107,7 +107,7 @@ class Session:
         self._slot: Callable[[Any], Slot] = partial(_slot_of, self._slots)
         self._programs: dict[Any, Program | HostProgram] = {}
         self._statics: dict[Any, tuple[set[Tensor], str, list[Operation]]] = {}
-        self._random: tuple[int, int] = (-1, 0)  # a seed, and how many runs have drawn from it
+        self._random: tuple[int, int] = (-1, 0)  # the seed, and the number of runs that have drawn
         self._samples = 0
         self._context: Any = None
 
@@ -186,7 +186,7 @@ class Session:
         self, elements: list[Tensor | Operation], feeds: list[Feed], kinds: Any = None
     ) -> Program | None:
         make = Run if kinds is None else partial(Steps, kinds=dict(kinds))
-        with _tracing, _draws_from(0, 0):  # what tracing draws is thrown away
+        with _tracing, _draws_from(0, 0):  # draws of the trace are discarded
             return make_program(elements, feeds, partial(make, self._slot))
 
     def _sampled(self, ops: list[Operation], feeds: list[Any]) -> list[tuple[Tensor, Any]]:

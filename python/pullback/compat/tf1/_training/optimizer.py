@@ -52,7 +52,7 @@ class Optimizer(OptimizerHooks):
     arguments = "use_locking name"
     slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
     _run: _AtOnce | None = None  # the step in eager mode
-    positive = ""  # an argument that must be above 0
+    positive = ""  # name of an argument that must be positive
     powers: Mapping[str, str] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
@@ -91,7 +91,7 @@ class Optimizer(OptimizerHooks):
         ValueError
             If no variable has a gradient; the message lists them with the reasons.
         """
-        pairs = self.compute_gradients(  # by keywords: a class of a program takes them in its order
+        pairs = self.compute_gradients(  # by keywords: a user-defined class has its own order
             loss, var_list=var_list, gate_gradients=gate_gradients,
             aggregation_method=aggregation_method,
             colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss,
@@ -164,7 +164,9 @@ class Optimizer(OptimizerHooks):
             return None
         graph = present[0][1].graph
         with graph.as_default():
-            with graph.control_dependencies(None):  # what the step waits for, no initializer does
+            with graph.control_dependencies(
+                None
+            ):  # initializers do not wait for the step's control inputs
                 self._create_slots([v for _, v in present])
             with graph.name_scope(name or self._name) as scope:
                 self._prepare()
@@ -219,7 +221,7 @@ class Optimizer(OptimizerHooks):
         """Raise ValueError for a number out of range; tensors and functions are not checked."""
         number = self._hyper[name]
         if isinstance(number, (int, float, np.number)) and not holds(number):
-            raise ValueError(f"{type(self).__name__}: {name} is {wanted}, got {number!r}")
+            raise ValueError(f"{type(self).__name__}: expected {name} {wanted}, got {number!r}")
 
     # --- steps
 

@@ -61,7 +61,7 @@ class OptimizerHooks:
     _slots: dict[str, dict[Any, Any]]
     _non_slots: dict[tuple[Any, str], Any]
 
-    # --- what a program may define
+    # --- methods that a program may define
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         """Create the missing slots of these variables."""
@@ -92,7 +92,7 @@ class OptimizerHooks:
         """Create the operation of the whole step."""
         return None if mode.executing_eagerly() else group(*update_ops, name=name_scope)
 
-    # --- what it calls
+    # --- methods that it calls
 
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})

@@ -158,7 +158,7 @@ class Saver:
             for name, v in self._variables.items():
                 v.assign(values[name])
             return
-        # One by one: variables may share the tensor that they are initialized with.
+        # One by one: variables may share their initial tensor.
         for name, v in self._variables.items():
             v.load(values[name], sess)
 

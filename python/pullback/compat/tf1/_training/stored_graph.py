@@ -181,7 +181,7 @@ class _Builder:
         self.graph.complete(op, outputs_like(op, kinds))
         for y, (_, dims) in zip(op.outputs, kinds, strict=True):
             if y.dims != dims:
-                y.set_shape(dims)  # as the program has said
+                y.set_shape(dims)  # as set by the program
         if op.type == "VariableV2":
             attrs["variable"].handle = op.outputs[0]
 
@@ -213,8 +213,8 @@ def _texts(_: Any, value: Any) -> Any:
     return np.vectorize(lambda b: b.decode("latin-1"), otypes=[object])(value).tolist()
 
 
-# By the name of an entry: which values it is for, (encode, value) -> its data, and (builder, data)
-# -> the value. The first kind that fits counts.
+# By entry name: the test of a value, (encode, value) -> data, and (builder, data)
+# -> value. The first kind that fits is used.
 _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., Any]]] = {
     "tuple": (_is(tuple), lambda encode, x: [*map(encode, x)],
               lambda b, data: tuple(map(b.decode, data))),
@@ -223,10 +223,10 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
              lambda b, data: {k: b.decode(v) for k, v in data.items()}),
     "slice": (_is(slice), lambda encode, x: [*map(encode, (x.start, x.stop, x.step))],
               lambda b, data: slice(*map(b.decode, data))),
-    # Its rule; the state is in variables.
+    # The rule; the state is in variables.
     "optimizer": (lambda x: type(x) in _optimizers(), lambda _, x: type(x).__name__,
                   lambda b, data: _made(data)),
-    # Without its dataset: its elements can be fed.
+    # Without the dataset: the elements can be fed.
     "iterator": (_is(Iterator), lambda encode, x: [
         [[s.dtype.name, s.dims] for s in leaves_of(x._element)], encode(x._handle)
     ], lambda b, data: b.iterator(*data)),

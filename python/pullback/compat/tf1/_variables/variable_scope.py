@@ -140,7 +140,7 @@ def variable_scope(
             yield scope
     finally:
         graph.variable_scopes.pop()
-        # Whoever opens it again finds the scopes below under the same names.
+        # The scopes below have the same names when it is reopened.
         if settings is name_or_scope:
             graph.variable_scope_names = before
         else:
@@ -256,7 +256,7 @@ def _get(
     found = None if eager else graph.variable_store.get(full)
     if found is None and scope.reuse is True and not eager:
         raise ValueError(
-            f"get_variable: the variable {full} does not exist, and the scope says reuse=True; "
+            f"get_variable: the variable {full} does not exist, and the scope has reuse=True; "
             "use reuse=tf.AUTO_REUSE, or make it first"
         )
     if found is not None and not scope.reuse:

@@ -47,7 +47,7 @@ def _assigning(type: str, verb: str) -> Callable[..., Any]:
     return method
 
 
-# Both are accepted; a variable is in one place.
+# Accepted without effect: a variable has one replica.
 VariableSynchronization = Enum(
     "VariableSynchronization", "AUTO NONE ON_WRITE ON_READ", start=0, module=__name__
 )
@@ -261,7 +261,7 @@ class EagerVariable(Operators, _core.Variable):
 
 def _run_handle(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     value = run.peek(op.attrs["variable"])
-    if value is None:  # it can still be what a gradient is taken by; no read gives these zeros
+    if value is None:  # for gradients with respect to it; no read returns these zeros
         handle = op.outputs[0]
         dims = tuple(n or 0 for n in handle.dims or ())
         value = _core.full(dims, _core.constant(0, handle.dtype))

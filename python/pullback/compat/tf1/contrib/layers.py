@@ -28,7 +28,7 @@ _COMMON = (
     "trainable=True scope=None"
 )
 _FORMATS = {None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}
-_RENAMED = {  # arguments that layers of tf.layers have too, under their names there
+_RENAMED = {  # arguments of contrib -> arguments of tf.layers
     "stride": "strides", "rate": "dilation_rate", "weights_initializer": "kernel_initializer",
     "weights_regularizer": "kernel_regularizer", "biases_initializer": "bias_initializer",
     "biases_regularizer": "bias_regularizer", "kernel_size": "kernel_size", "padding": "padding",
@@ -155,7 +155,7 @@ def batch_norm(
             "part of pullback; leave them out"
         )
     x, getter = convert_to_tensor(inputs), _getter(variables_collections)
-    flat = len(x.shape) == 2 and fused is not False  # there too the variance is that of a sample
+    flat = len(x.shape) == 2 and fused is not False  # unbiased variance as for four axes
     more = {f"{k}_initializer": v for k, v in (param_initializers or {}).items()}
     more |= {f"{k}_regularizer": v for k, v in (param_regularizers or {}).items()}
     axis = 1 if data_format == "NCHW" and not flat else -1

@@ -31,7 +31,7 @@ from ..errors import InvalidArgumentError
 from . import rows
 from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
 
-_shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a graph has
+_shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # number per graph
 
 
 class Dataset(Elements):
@@ -100,7 +100,7 @@ class Dataset(Elements):
         sources = [*self._sources, *args, *(more._sources if more else ())]
         return Dataset(self._element if element is None else element, sources, start)
 
-    # --- first ones
+    # --- sources
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
@@ -270,7 +270,7 @@ class Dataset(Elements):
         graph = get_default_graph()
         _shuffles[graph] = number = _shuffles.get(graph, 0) + 1
         if seed is None and graph.seed is not None:
-            seed = number  # two of one program have orders of their own
+            seed = number  # each shuffle of a program has its own order
         seeds = [0 if s is None else s % 2**64 + 1 for s in (graph.seed, seed)]
         kept: dict[Any, Any] | None = {} if mode.executing_eagerly() else None
 

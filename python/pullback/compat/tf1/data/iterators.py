@@ -186,7 +186,7 @@ class Iterator(Elements):
         if self._initializer is None:
             raise ValueError(
                 "Iterator.initializer: expected an iterator of make_initializable_iterator, got "
-                "one that does not have an initializer; run what make_initializer gives"
+                "one that does not have an initializer; run the operation of make_initializer"
             )
         initializer: Operation = self._initializer
         return initializer
@@ -247,7 +247,7 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
             raise InvalidArgumentError(None, f"there is no iterator of the handle {text!r}")
         iterator = _by_handle[text]
     slot = session._slot(iterator)
-    with slot.lock:  # no two threads at once
+    with slot.lock:  # one thread at a time
         if slot.core is None:
             if not iterator._one_shot:
                 raise FailedPreconditionError(

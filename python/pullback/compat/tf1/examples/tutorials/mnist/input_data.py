@@ -94,7 +94,7 @@ def read_data_sets(
     labels, test_labels = digits.train_labels, digits.test_labels
     if not 0 <= validation_size <= len(images):
         raise ValueError(
-            f"read_data_sets: validation_size is from 0 to {len(images)}, got {validation_size}"
+            f"read_data_sets: expected 0 <= validation_size <= {len(images)}, got {validation_size}"
         )
     train, validation = slice(validation_size, None), slice(validation_size)
     return Datasets(
