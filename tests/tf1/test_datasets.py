@@ -282,7 +282,7 @@ def test_eager_programs_iterate():
         iterator.get_next()
     with pytest.raises(RuntimeError, match="eager"):
         D.range(1).make_initializable_iterator()
-    with pytest.raises(TypeError, match="texts"):
+    with pytest.raises(TypeError, match="strings"):
         next(iter(D.from_tensor_slices(["a"])))
     tf.set_random_seed(3)
     order = [int(x) for x in D.range(20).shuffle(20)]

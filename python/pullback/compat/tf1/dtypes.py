@@ -74,8 +74,8 @@ class DType:
         return f"<dtype: {self.name!r}>"
 
 
-class _Text(DType):
-    """The dtype of strings, which are numbers in the core; see texts.py."""
+class _String(DType):
+    """The dtype of strings, which are numbers in the core; see strings.py."""
 
     __slots__ = ()
     name, as_numpy_dtype, size = "string", object, 1
@@ -90,7 +90,7 @@ int8, int16, int32, int64 = map(DType, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(DType, ("float16", "float32", "float64"))
 complex64, complex128 = DType("complex64"), DType("complex128")
-string = _Text("int64")
+string = _String("int64")
 _SUPPORTED = {
     d.name: d
     for d in (

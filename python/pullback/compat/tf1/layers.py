@@ -68,7 +68,7 @@ class Weighted(Layer):
         """Create a variable with the initializer, regularizer and constraint named after it."""
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
-        initial = default if initial is None else by_text(initial, initializers)
+        initial = default if initial is None else by_name(initial, initializers)
         return self.add_weight(
             key + end, shape, self._weight_dtype, initial, regularizer, trained, constraint
         )
@@ -76,10 +76,10 @@ class Weighted(Layer):
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        return out if self.activation in (None, "linear") else by_text(self.activation, nn)(out)
+        return out if self.activation in (None, "linear") else by_name(self.activation, nn)(out)
 
 
-def by_text(value: Any, space: Any) -> Any:
+def by_name(value: Any, space: Any) -> Any:
     """Return the function that a string such as 'relu' names."""
     if isinstance(value, str) and not hasattr(space, value):
         home, hint = space.__name__.rpartition(".")[2], near(value, space.__all__)

@@ -40,7 +40,7 @@ def PreventGradient(input: Any, message: str = "", name: str | None = None) -> A
             core = as_core(x)
             rule = _core.Rule(lambda *_: refuse(None), "PreventGradient")
             return as_eager(_core.custom([_core.identity(core)], [core], rule)[0])
-        output = (x.dtype, x.dims, argument(x.dtype, x.stand_in.shape))
+        output = (x.dtype, x.dims, argument(x.dtype, x.abstract.shape))
         op = x.graph.record("PreventGradient", [x], {"message": message}, scope, output)
         op.rule = Rule(refuse, "PreventGradient") if op.override is None else None
         return op.outputs[0]

@@ -13,7 +13,7 @@ from ... import _core
 from ._graph import mode
 from ._graph.graph import GraphKeys, get_default_graph
 from ._graph.opdef import define
-from ._graph.texts import encoded
+from ._graph.strings import encoded
 from .dtypes import string
 from .names import absent, public_names, taking
 

@@ -61,7 +61,7 @@ def argument_of(graph: Graph, dtype: Any, dims: Any, name: str, initial: Any = N
 
 
 @dataclass(eq=False)
-class Piece:
+class Subgraph:
     """Some records with their arguments and results, and the outer tensors that they use."""
 
     arguments: list[Tensor]
@@ -74,16 +74,16 @@ class Piece:
     @property
     def host(self) -> bool:
         """Whether an operation inside needs values."""
-        return any(op.definition.host or any(p.host for p in pieces(op)) for op in self.ops)
+        return any(op.definition.host or any(p.host for p in bodies_of(op)) for op in self.ops)
 
 
-def pieces(op: Operation) -> Sequence[Piece]:
+def bodies_of(op: Operation) -> Sequence[Subgraph]:
     """Return the bodies of an operation."""
-    found: Sequence[Piece] = op.attrs.get("bodies", ())
+    found: Sequence[Subgraph] = op.attrs.get("bodies", ())
     return found
 
 
-def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Piece:
+def subgraph_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Subgraph:
     """Return the records since operation number `first` on which the results depend."""
     own = {x.op for x in arguments}
     ops: set[Operation] = set()
@@ -115,7 +115,7 @@ def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor])
             else:
                 controls[control] = None
     ordered = sorted(ops, key=lambda op: op.number)
-    return Piece(list(arguments), list(results), ordered, list(captured), list(controls))
+    return Subgraph(list(arguments), list(results), ordered, list(captured), list(controls))
 
 
 @dataclass(eq=False)
@@ -127,34 +127,38 @@ class BodyRun(HostRun):
     rules: dict[Operation, Any] = field(default_factory=dict)
 
     @staticmethod
-    def within(outer: Run, op: Operation, piece: Piece, looks: bool) -> BodyRun:
+    def within(outer: Run, op: Operation, subgraph: Subgraph, has_values: bool) -> BodyRun:
         run = (outer.kind or BodyRun)(
             outer.slot_of, trace=outer.trace, watcher=outer.watcher,
             values=ChainMap({}, outer.values),
-            fed=outer.fed, strict=set(piece.ops) if op in outer.strict else set(),
+            fed=outer.fed, strict=set(subgraph.ops) if op in outer.strict else set(),
             hollow=outer.hollow, snapshots=outer.snapshots, behind=ChainMap({}, outer.behind),
             cut=list(outer.cut), outer=outer, base=outer.behind.get(op, frozenset()),
-            rules=piece.rules, kind=outer.kind,
+            rules=subgraph.rules, kind=outer.kind,
         )  # fmt: skip
-        run.looks = looks
-        if looks:
+        run.has_values = has_values
+        if has_values:
             run.effects = outer.effects
         if isinstance(outer, HostRun):
             run.outside = outer.outside
         return run
 
     def on(
-        self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any], assigned: Any = ()
+        self,
+        subgraph: Subgraph,
+        arguments: Sequence[Any],
+        captured: Sequence[Any],
+        assigned: Any = (),
     ) -> list[Any]:
         """Compute the results for these arguments; `assigned` maps variables to current values."""
-        self.values.update(zip(piece.captured, captured, strict=True))
-        self.values.update(zip(piece.arguments, arguments, strict=True))
+        self.values.update(zip(subgraph.captured, captured, strict=True))
+        self.values.update(zip(subgraph.arguments, arguments, strict=True))
         self.assigned = dict(assigned)
-        for op in piece.ops:
+        for op in subgraph.ops:
             self._instantiate(op)
-        if self.effects and not self.looks:
+        if self.effects and not self.has_values:
             raise WantsValues
-        return [self.values[y] for y in piece.results]
+        return [self.values[y] for y in subgraph.results]
 
     def _behind(self, op: Operation) -> frozenset[Any]:
         return super()._behind(op) | self.base
@@ -170,7 +174,7 @@ class BodyRun(HostRun):
         try:
             return super()._arguments(op, inputs)
         except RuntimeError:  # a size that each iteration sets
-            if self.looks:
+            if self.has_values:
                 raise
             raise WantsValues from None
 
@@ -183,7 +187,7 @@ class BodyRun(HostRun):
         try:
             outs = super()._outputs(op, inputs)
         except Unwritten:
-            if self.looks:
+            if self.has_values:
                 raise
             raise WantsValues from None  # the run may write it before it reads here
         if not op.has_own_rule or not any(carries(x) for x in op.outputs):
@@ -209,7 +213,7 @@ class BodyRun(HostRun):
             return outs
         live = [op.inputs[i] for i in differentiable_inputs(op)]
         # A rule may be called in another instance of this body, so all its tensors are arguments.
-        used = [] if isinstance(own, Exception) else own.piece.captured
+        used = [] if isinstance(own, Exception) else own.subgraph.captured
         given = [*dict.fromkeys([*live, *(x for x in used if x not in op.outputs)])]
         self._have(given)
         values = [self.values[x] for x in given]
@@ -217,7 +221,7 @@ class BodyRun(HostRun):
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
             if isinstance(own, Exception):
                 raise own
-            inner = BodyRun.within(run, op, own.piece, run.looks)
+            inner = BodyRun.within(run, op, own.subgraph, run.has_values)
             for x, value, before in zip(given, ins, values, strict=True):
                 inner.values[x] = before if _core.is_computed(before) else value
             inner.values.update(zip(op.outputs, outs, strict=True))
@@ -225,8 +229,8 @@ class BodyRun(HostRun):
                 _core.full(y.shape, _core.constant(0, y.dtype)) if g is None else g
                 for g, y in zip(cotangents, outs, strict=True)
             ]
-            captured = [inner.values[x] for x in own.piece.captured]
-            found = dict(zip(own.answered, inner.on(own.piece, upstream, captured), strict=True))
+            captured = [inner.values[x] for x in own.subgraph.captured]
+            found = dict(zip(own.answered, inner.on(own.subgraph, upstream, captured), strict=True))
             answers: list[Any] = [None] * len(given)
             for i, g in found.items():
                 at = given.index(op.inputs[i])
@@ -241,7 +245,7 @@ class BodyRun(HostRun):
 class OwnRule:
     """The rule of an operation as a subgraph, whose arguments are the upstream gradients."""
 
-    piece: Piece
+    subgraph: Subgraph
     answered: list[int]  # inputs that have a gradient
 
 
@@ -260,17 +264,17 @@ def own_rule_of(op: Operation) -> OwnRule | Exception | None:
             return error
         live = [i for i in differentiable_inputs(op) if answers and answers[i] is not None]
         results = [convert_to_tensor(answers[i]) for i in live]
-        return OwnRule(piece_of(first, upstream, results), live) if live else None
+        return OwnRule(subgraph_of(first, upstream, results), live) if live else None
 
 
 class _OfRecords(dict[Tensor, Any]):
     """The abstract values that were created with the graph."""
 
     def __missing__(self, x: Tensor) -> Any:
-        return x.stand_in
+        return x.abstract
 
 
-class StandIns(BodyRun):
+class AbstractBody(BodyRun):
     """A body on abstract values, for queries about gradients."""
 
     def _have(self, tensors: Sequence[Tensor]) -> None:
@@ -292,26 +296,26 @@ class StandIns(BodyRun):
         return _core.identity(self.values[variable.handle])
 
     def peek(self, variable: Any) -> Any:
-        return variable.handle.stand_in
+        return variable.handle.abstract
 
     def _latest(self, variable: Any) -> Any:
-        return self.assigned.get(variable, variable.handle.stand_in)
+        return self.assigned.get(variable, variable.handle.abstract)
 
 
 def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     """Return the outputs of a loop or branch with abstract values built as in a run."""
-    stand_ins = [x.stand_in for x in op.inputs]
-    run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
-    run.values = _OfRecords(zip(op.inputs, stand_ins, strict=True))
-    run.kind, run.looks = StandIns, False
+    abstracts = [x.abstract for x in op.inputs]
+    run = AbstractBody(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
+    run.values = _OfRecords(zip(op.inputs, abstracts, strict=True))
+    run.kind, run.has_values = AbstractBody, False
     try:
-        made = op.definition.execute(run, op, stand_ins)  # type: ignore[misc]
+        made = op.definition.execute(run, op, abstracts)  # type: ignore[misc]
     except (TypeError, NotImplementedError, WantsValues, *FAILURES):
         made = [None] * len(kinds)
     outs = []
     for (dtype, dims), y in zip(kinds, made, strict=True):
         fits = y is not None and stands_for(y, dims)
-        flows = stand_ins if dtype.is_inexact else []  # integers have no gradient
+        flows = abstracts if dtype.is_inexact else []  # integers have no gradient
         outs.append((dtype, dims, y if fits else opaque(flows, dtype, dims)))
     return outs
 

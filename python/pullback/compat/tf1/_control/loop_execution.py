@@ -25,7 +25,7 @@ from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors
 from .._run.instantiate import Run, WantsValues
-from .body import BodyRun, Piece
+from .body import BodyRun, Subgraph
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
     ops = [inner for inner in condition.ops if inner in under]
     if any(inner.definition.draws or inner.definition.host for inner in ops):
         return None
-    piece = Piece([], [x], ops, condition.captured, [])
-    return BodyRun.within(run, op, piece, False).on(piece, [], asked)[0]
+    subgraph = Subgraph([], [x], ops, condition.captured, [])
+    return BodyRun.within(run, op, subgraph, False).on(subgraph, [], asked)[0]
 
 
 def _integer(value: Any) -> int | None:
@@ -85,7 +85,7 @@ def _integer(value: Any) -> int | None:
 
 
 def written_in_turn(
-    body: Piece, condition: Piece, state: list[Any], counter: Counter
+    body: Subgraph, condition: Subgraph, state: list[Any], counter: Counter
 ) -> dict[int, Operation]:
     """Return the arrays of which iteration i writes element i once, with the writing operation.
 
@@ -112,16 +112,16 @@ def written_in_turn(
     return found
 
 
-def _used(piece: Piece, x: Tensor, by: Operation | None) -> bool:
+def _used(subgraph: Subgraph, x: Tensor, by: Operation | None) -> bool:
     """Test whether an operation inside, except one, uses a tensor."""
-    return any(x in op.inputs for op in piece.ops if op is not by)
+    return any(x in op.inputs for op in subgraph.ops if op is not by)
 
 
-def without(body: Piece, arrays: dict[int, Operation]) -> Piece:
+def without(body: Subgraph, arrays: dict[int, Operation]) -> Subgraph:
     """Return the body with the values written to arrays as results, in place of the arrays."""
     kept = [k for k in range(len(body.arguments)) if k not in arrays]
     writes = set(arrays.values())
-    return Piece(
+    return Subgraph(
         [body.arguments[k] for k in kept],
         [body.results[k] for k in kept] + [op.inputs[2] for op in arrays.values()],
         [op for op in body.ops if op not in writes],
@@ -147,7 +147,7 @@ Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 
 def _looped(
-    run: Run, op: Operation, body: Piece, arrays: Sequence[bool], state: Sequence[Any],
+    run: Run, op: Operation, body: Subgraph, arrays: Sequence[bool], state: Sequence[Any],
     captured: Sequence[Any],
     make: Callable[[list[Any], Step, list[Any]], tuple[Sequence[Any], Sequence[Any]]],
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
@@ -190,17 +190,17 @@ def _assign(run: Run, op: Operation, values: dict[Any, Any]) -> None:
 
 
 def _either(
-    run: Run, op: Operation, traced: Callable[[], list[Any]], looking: Callable[[], list[Any]]
+    run: Run, op: Operation, traced: Callable[[], list[Any]], eagerly: Callable[[], list[Any]]
 ) -> list[Any]:
     """Run the core's version, or Python's if it needs values."""
-    if not run.looks:
+    if not run.has_values:
         return traced()
-    if not any(piece.host for piece in op.attrs["bodies"]):
+    if not any(subgraph.host for subgraph in op.attrs["bodies"]):
         try:
             return traced()
         except WantsValues:
             pass
-    return looking()
+    return eagerly()
 
 
 class _Steps:
@@ -209,9 +209,11 @@ class _Steps:
     def __init__(self, run: Run, op: Operation) -> None:
         self.run, self.op, self.assigned = run, op, dict[Any, Any]()
 
-    def __call__(self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any]) -> Any:
-        inner = BodyRun.within(self.run, self.op, piece, True)
-        results = inner.on(piece, arguments, captured, self.assigned)
+    def __call__(
+        self, subgraph: Subgraph, arguments: Sequence[Any], captured: Sequence[Any]
+    ) -> Any:
+        inner = BodyRun.within(self.run, self.op, subgraph, True)
+        results = inner.on(subgraph, arguments, captured, self.assigned)
         self.assigned = inner.assigned
         return results
 
@@ -236,7 +238,7 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
 
         return loops.while_loop(holds, lambda carried: step(carried, [])[0], start), []
 
-    def looking() -> list[Any]:
+    def eagerly() -> list[Any]:
         steps, present = _Steps(run, op), list(state)
         while bool(steps(condition, present, asked)[0].numpy()):
             present = steps(body, present, captured)
@@ -249,7 +251,7 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
             return _looped(run, op, body, op.attrs["arrays"], state, captured, make)[0]
         return _counted(run, op, state, captured, counter)
 
-    return _either(run, op, traced, looking)
+    return _either(run, op, traced, eagerly)
 
 
 def _counted(
@@ -300,7 +302,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
         return loops.scan(step, start, list(along), None, reverse)
 
-    def looking() -> list[Any]:
+    def eagerly() -> list[Any]:
         steps, present, each = _Steps(run, op), list(state), list[list[Any]]()
         places = range(along[0].shape[0])
         for i in reversed(places) if reverse else places:
@@ -317,7 +319,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         last, stacked = _looped(run, op, body, op.attrs["arrays"], state, captured, make)
         return [*last, *stacked]
 
-    return _either(run, op, traced, looking)
+    return _either(run, op, traced, eagerly)
 
 
 define("Scan", execute=_execute_scan)
@@ -326,16 +328,16 @@ define("Scan", execute=_execute_scan)
 
 
 def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
-    pieces, arrays, index = op.attrs["bodies"], op.attrs["arrays"], inputs[0]
+    subgraphs, arrays, index = op.attrs["bodies"], op.attrs["arrays"], inputs[0]
     captured, at = list[list[Any]](), 1
-    for piece in pieces:
-        captured.append(inputs[at : at + len(piece.captured)])
-        at += len(piece.captured)
+    for subgraph in subgraphs:
+        captured.append(inputs[at : at + len(subgraph.captured)])
+        at += len(subgraph.captured)
     variables, shapes = list[Any](), list[Any]([None] * len(arrays))
 
-    def branch(piece: Piece, used: list[Any], before: list[Any]) -> list[Any]:
-        inner = BodyRun.within(run, op, piece, False)
-        results = inner.on(piece, [], used)
+    def branch(subgraph: Subgraph, used: list[Any], before: list[Any]) -> list[Any]:
+        inner = BodyRun.within(run, op, subgraph, False)
+        results = inner.on(subgraph, [], used)
         for k, y in enumerate(results):
             if shapes[k] is None or (arrays[k] and len(shapes[k]) == 2 and shapes[k][1] == 0):
                 known, shapes[k] = shapes[k], y.shape
@@ -355,8 +357,8 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         while True:
             before = [run.current(v) for v in variables]
             functions = tuple(
-                partial(branch, piece, used, before)
-                for piece, used in zip(pieces, captured, strict=True)
+                partial(branch, subgraph, used, before)
+                for subgraph, used in zip(subgraphs, captured, strict=True)
             )
             try:
                 outs = branches.switch(index, functions)
@@ -366,14 +368,14 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         _assign(run, op, dict(zip(variables, outs[len(arrays) :], strict=True)))
         return list(outs[: len(arrays)])
 
-    def looking() -> list[Any]:
-        chosen = min(max(int(index.numpy()), 0), len(pieces) - 1)
+    def eagerly() -> list[Any]:
+        chosen = min(max(int(index.numpy()), 0), len(subgraphs) - 1)
         steps = _Steps(run, op)
-        outs: list[Any] = steps(pieces[chosen], [], captured[chosen])
+        outs: list[Any] = steps(subgraphs[chosen], [], captured[chosen])
         _assign(run, op, steps.assigned)
         return outs
 
-    return _either(run, op, traced, looking)
+    return _either(run, op, traced, eagerly)
 
 
 define("If", execute=_execute_branch)

@@ -27,7 +27,7 @@ from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, as_core, as_eager, mapped, opaque
-from .body import outputs_of, pieces
+from .body import bodies_of, outputs_of
 
 LEAVES = frozenset({"Const", "ReadVariableOp"})
 # Rows without a function that only compute.
@@ -59,7 +59,7 @@ def copied(
     if as_original:
         made.name, made.place = op.name, op.place
     if op.type in LEAVES:
-        kept = ((y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs)
+        kept = ((y.dtype, y.dims, _core.identity(y.abstract), y.known) for y in op.outputs)
         return op.graph.complete(made, kept).outputs
     outputs = outputs_like(made, [(y.dtype, y.dims) for y in op.outputs], op.rule)
     return op.graph.complete(made, outputs).outputs
@@ -73,15 +73,15 @@ def outputs_like(
         array = op.attrs["value"].numpy()
         return [(op.attrs["dtype"], array.shape, None, known_of(array, op.attrs["dtype"]))]
     if op.type == "ReadVariableOp":
-        return [(*kinds[0], _core.identity(op.inputs[0].stand_in))]
+        return [(*kinds[0], _core.identity(op.inputs[0].abstract))]
     if op.definition.host:
         return list(kinds)
-    if pieces(op):
+    if bodies_of(op):
         return outputs_of(op, kinds)
     if op.definition.execute is None and rule is None:
         return infer(op)
-    stand_ins = [x.stand_in for x in op.inputs]
-    return [(dtype, dims, opaque(stand_ins, dtype, dims)) for dtype, dims in kinds]
+    abstracts = [x.abstract for x in op.inputs]
+    return [(dtype, dims, opaque(abstracts, dtype, dims)) for dtype, dims in kinds]
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -123,20 +123,20 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         leaves, structure = flatten(f(*args, **keywords))
         own = [i for i, y in enumerate(leaves) if is_tensor(y)]
         results = [convert_to_tensor(leaves[i]) for i in own]
-        piece = [
+        subgraph = [
             op
             for op in ancestors(results)
             if op.number >= first and op.inputs and only_computes(op)
         ]
-        inside = {y for op in piece for y in op.outputs}
-        given = [*dict.fromkeys(x for op in piece for x in op.inputs if x not in inside)]
+        inside = {y for op in subgraph for y in op.outputs}
+        given = [*dict.fromkeys(x for op in subgraph for x in op.inputs if x not in inside)]
         if not any(x.dtype.is_floating for x in given):
             return unflatten(structure, leaves)
 
         def again(*upstream: Any) -> list[Any]:
             # The copies depend on a cotangent, so that they are computed in the backward pass.
             copies = {x: apply("After", x, upstream[0]) for x in given}
-            for op in piece:
+            for op in subgraph:
                 copies.update(zip(op.outputs, copied(op, copies, op.rule), strict=True))
             made = [copies.get(y, y) for y in results]
             return pull_back(made, list(upstream), [copies[x] for x in given], [])

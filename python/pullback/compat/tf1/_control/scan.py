@@ -14,15 +14,15 @@ from .._ops.array_ops import stop_gradient
 from .._ops.indexing_ops import concat, stack
 from ..dtypes import as_dtype
 from ..names import named
-from .body import argument_of, piece_of, recorded
-from .tensor_array import Nest, callable_or_raise
+from .body import argument_of, recorded, subgraph_of
+from .tensor_array import TensorTree, callable_or_raise
 
 __all__ = ["foldl", "foldr", "map_fn", "scan"]
 
 
-def _entries(elems: Any, who: str) -> tuple[Nest, int | None]:
+def _entries(elems: Any, who: str) -> tuple[TensorTree, int | None]:
     """Return the inputs of the loop, and the number of entries if it is known."""
-    along = Nest(elems)
+    along = TensorTree(elems)
     if not along.tensors:
         raise ValueError(f"{who}: elems has no tensors")
     length = None
@@ -50,13 +50,13 @@ def _along(
     graph = graph_of(flatten((elems, initializer))[0])
     with graph.as_default(), graph.name_scope(name or who):
         along, _ = _entries(elems, who)
-        start = Nest(() if initializer is None else initializer)
+        start = TensorTree(() if initializer is None else initializer)
         tensors = along.tensors
         if initializer is None and first:
             at = -1 if reverse else 0
             # Integers have no gradient through a loop, so the first entry has none either.
             ends = [x[at] if x.dtype.is_inexact else stop_gradient(x[at]) for x in tensors]
-            start = Nest(along.like(ends))
+            start = TensorTree(along.like(ends))
             tensors = [x[:-1] if reverse else x[1:] for x in tensors]
         with graph.body():
             number = len(graph._operations)
@@ -66,7 +66,7 @@ def _along(
                 for x in tensors
             ]
             state, each = fn(start.like(given), along.like(entries))
-            after, results = Nest(state), Nest(each)
+            after, results = TensorTree(state), TensorTree(each)
             start.check_like(after, who, "the result of fn and the state")
             for x, y in zip(start.tensors, after.tensors, strict=True):
                 if not TensorShape(x.dims).is_compatible_with(y.dims):
@@ -76,15 +76,15 @@ def _along(
                     )
             if kinds is not None:
                 _check_kinds(results, kinds, who)
-            piece = piece_of(number, [*given, *entries], [*after.tensors, *results.tensors])
+            subgraph = subgraph_of(number, [*given, *entries], [*after.tensors, *results.tensors])
         count = len(start.tensors)
-        attrs = {"bodies": (piece,), "carried": count, "arrays": (False,) * count,
+        attrs = {"bodies": (subgraph,), "carried": count, "arrays": (False,) * count,
                  "reverse": reverse}  # fmt: skip
-        inputs = [*start.tensors, *tensors, *piece.captured]
+        inputs = [*start.tensors, *tensors, *subgraph.captured]
         rows = tensors[0].dims[0] if tensors[0].dims is not None else None
         made = [(x.dtype, x.dims) for x in start.tensors]
         made += [(y.dtype, None if y.dims is None else (rows, *y.dims)) for y in results.tensors]
-        outs = recorded(graph, "Scan", inputs, attrs, who, made, piece.controls)
+        outs = recorded(graph, "Scan", inputs, attrs, who, made, subgraph.controls)
         if not back_prop:
             outs = [stop_gradient(y) for y in outs]
         ys = outs[count:]
@@ -94,7 +94,7 @@ def _along(
         return start.like(outs[:count]), results.like(ys)
 
 
-def _check_kinds(results: Nest, kinds: Any, who: str) -> None:
+def _check_kinds(results: TensorTree, kinds: Any, who: str) -> None:
     wanted = [as_dtype(d) for d in flatten(kinds)[0]]
     got = [as_dtype(y.dtype) for y in results.tensors]
     if wanted != got:
@@ -112,24 +112,26 @@ def _in_turn(
     along, length = _entries(elems, who)
     assert length is not None
     places = [*range(length)][:: -1 if reverse else 1]
-    state = () if initializer is None else Nest(initializer).like(Nest(initializer).tensors)
+    state = (
+        () if initializer is None else TensorTree(initializer).like(TensorTree(initializer).tensors)
+    )
     each = []
     if initializer is None and first:
         state = along.like([x[places.pop(0)] for x in along.tensors])
         each.append(state)
     for i in places:
-        before = Nest(state)
+        before = TensorTree(state)
         state, y = fn(state, along.like([x[i] for x in along.tensors]))
-        before.check_like(Nest(state), who, "the result of fn and the state")
+        before.check_like(TensorTree(state), who, "the result of fn and the state")
         each.append(y)
     if not each:
         raise ValueError(f"{who}: elems have no entries, so nothing is known of the results")
-    nests = [Nest(y) for y in each[:: -1 if reverse else 1]]
-    ys = [stack(list(rows)) for rows in zip(*(nest.tensors for nest in nests), strict=True)]
+    trees = [TensorTree(y) for y in each[:: -1 if reverse else 1]]
+    ys = [stack(list(rows)) for rows in zip(*(tree.tensors for tree in trees), strict=True)]
     if not back_prop:
         ys = [stop_gradient(y) for y in ys]
         state = mapped(stop_gradient, state)
-    return state, nests[0].like(ys)
+    return state, trees[0].like(ys)
 
 
 def scan(

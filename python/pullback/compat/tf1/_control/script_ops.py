@@ -14,7 +14,7 @@ import numpy as np
 import pullback
 
 from .... import _core
-from .._gradients.tape import GradientTape, core_nest
+from .._gradients.tape import GradientTape, core_tree
 from .._graph import mode
 from .._graph.conversion import on_values
 from .._graph.create import apply, convert_to_tensor, is_tensor, scope_of
@@ -24,8 +24,8 @@ from .._graph.opdef import ALIASES, OPS, define
 from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.shapes import TensorShape, as_dims, shape_text
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import as_core, as_eager, mapped
-from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import OutOfRangeError
 from ..names import near, public_names
@@ -316,7 +316,7 @@ def function(
         outside, graph._overrides = graph._overrides, []
         around, stack.in_function = stack.in_function, True
         try:
-            return core_nest(inner(*args, **keywords))
+            return core_tree(inner(*args, **keywords))
         finally:
             graph._overrides, stack.in_function = outside, around
 

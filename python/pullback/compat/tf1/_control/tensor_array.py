@@ -41,12 +41,12 @@ def _fitting(flow: Any, count: int, shape: Any) -> Any:
 
 
 def _written(
-    flow: Any, index: Any, value: Any, rows: bool, dynamic: bool, looks: bool = False
+    flow: Any, index: Any, value: Any, rows: bool, dynamic: bool, has_values: bool = False
 ) -> Any:
     shape = value.shape[1:] if rows else value.shape
     count = 0
     if dynamic:
-        if not (looks or _core.is_computed(index)):
+        if not (has_values or _core.is_computed(index)):
             raise WantsValues  # its size is known only then
         count = int(index.numpy().max(initial=-1)) + 1
     flow = _fitting(flow, count, shape)
@@ -81,7 +81,7 @@ define("TensorArrayConcat", lambda flow: _core.reshape(flow, (-1, *flow.shape[2:
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     flow, index, value = inputs
     attrs = op.attrs
-    return [_written(flow, index, value, attrs["rows"], attrs["dynamic"], run.looks)]
+    return [_written(flow, index, value, attrs["rows"], attrs["dynamic"], run.has_values)]
 
 
 define("TensorArrayWrite", execute=_execute)
@@ -236,24 +236,24 @@ class TensorArray:
         flow = self.flow
         count = None if flow.dims is None or self.dynamic_size else flow.dims[0]
         output = (self.dtype, None if shape is None else (count, *shape))
-        stand_in = opaque([flow.stand_in, x.stand_in], *output)
-        op = graph.record("TensorArrayWrite", [flow, at, x], attrs, name, (*output, stand_in))
+        abstract = opaque([flow.abstract, x.abstract], *output)
+        op = graph.record("TensorArrayWrite", [flow, at, x], attrs, name, (*output, abstract))
         return self._new(op.outputs[0], shape)
 
 
-class Nest:
+class TensorTree:
     """A pytree whose leaves are tensors and TensorArrays, as a list of tensors."""
 
-    def __init__(self, nest: Any) -> None:
-        leaves, self.structure = flatten(nest)
-        self.paths = leaf_paths(nest)
+    def __init__(self, tree: Any) -> None:
+        leaves, self.structure = flatten(tree)
+        self.paths = leaf_paths(tree)
         self.leaves = [convert_to_tensor(x) if isinstance(x, IndexedSlices) else x for x in leaves]
         self.tensors = [
             x.flow if isinstance(x, TensorArray) else convert_to_tensor(x) for x in self.leaves
         ]
         self.arrays = [isinstance(x, TensorArray) for x in self.leaves]
 
-    def like(self, tensors: Iterable[Any], shapes: Nest | None = None) -> Any:
+    def like(self, tensors: Iterable[Any], shapes: TensorTree | None = None) -> Any:
         """Build the same structure from other tensors.
 
         `shapes` is a structure whose arrays have the known shapes of the elements.
@@ -265,7 +265,7 @@ class Nest:
         ]
         return unflatten(self.structure, leaves)
 
-    def check_like(self, other: Nest, who: str, what: str) -> None:
+    def check_like(self, other: TensorTree, who: str, what: str) -> None:
         """Raise ValueError if another pytree differs in structure or dtypes."""
         if self.paths != other.paths or self.arrays != other.arrays:
             raise ValueError(

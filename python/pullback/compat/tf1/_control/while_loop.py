@@ -25,9 +25,9 @@ from .._ops.indexing_ops import stack
 from .._ops.math_ops import argmax, equal, less, logical_and, logical_not, reduce_sum
 from ..dtypes import bool as tf_bool
 from ..dtypes import int32
-from .body import Piece, argument_of, piece_of, recorded
+from .body import Subgraph, argument_of, recorded, subgraph_of
 from .loop_execution import Again, blank, is_blank
-from .tensor_array import Nest, callable_or_raise
+from .tensor_array import TensorTree, callable_or_raise
 
 
 def while_loop(
@@ -115,7 +115,7 @@ def _loop(
 ) -> Any:
     graph = graph_of(flatten(loop_vars)[0])
     with graph.as_default(), graph.name_scope(name or "while"):
-        start = Nest(loop_vars)
+        start = TensorTree(loop_vars)
         dims = _invariants(start, invariants)
         kinds = [(x.dtype, d) for x, d in zip(start.tensors, dims, strict=True)]
         with graph.body():
@@ -129,10 +129,10 @@ def _loop(
             first = len(graph._operations)
             seen = given("Merge")
             test = convert_to_tensor(cond(*start.like(seen)), tf_bool)
-            condition = piece_of(first, seen, [test])
+            condition = subgraph_of(first, seen, [test])
             first = len(graph._operations)
             inside = given("Identity")
-            after = Nest(_sequence(body(*start.like(inside)), loop_vars))
+            after = TensorTree(_sequence(body(*start.like(inside)), loop_vars))
             start.check_like(after, "while_loop", "the result of body and loop_vars")
             for x, d, y, array in zip(
                 start.tensors, dims, after.tensors, start.arrays, strict=True
@@ -143,17 +143,17 @@ def _loop(
                         f"has shape {y.shape} after one iteration. To allow the shape to vary "
                         "across iterations, use the `shape_invariants` argument of tf.while_loop"
                     )
-            piece = piece_of(first, inside, after.tensors)
-        attrs = {"bodies": (piece, condition), "arrays": tuple(start.arrays)}
-        inputs = [*start.tensors, *piece.captured, *condition.captured]
-        controls = [*piece.controls, *condition.controls]
+            subgraph = subgraph_of(first, inside, after.tensors)
+        attrs = {"bodies": (subgraph, condition), "arrays": tuple(start.arrays)}
+        inputs = [*start.tensors, *subgraph.captured, *condition.captured]
+        controls = [*subgraph.controls, *condition.controls]
         outs = recorded(graph, "While", inputs, attrs, "Exit", kinds, controls)
         if not back_prop:
             outs = [stop_gradient(y) for y in outs]
         return start.like(outs, after)
 
 
-def _invariants(start: Nest, invariants: Any) -> list[Any]:
+def _invariants(start: TensorTree, invariants: Any) -> list[Any]:
     if invariants is None:
         # The body determines size and elements of an array.
         return [
@@ -171,10 +171,10 @@ def _invariants(start: Nest, invariants: Any) -> list[Any]:
     return [None if a else as_dims(s) for s, a in zip(given, start.arrays, strict=True)]
 
 
-def _shapes(nest: Any) -> list[Any]:
-    if isinstance(nest, TensorShape) or nest is None:
-        return [nest]
-    entries = nest.values() if isinstance(nest, Mapping) else nest
+def _shapes(tree: Any) -> list[Any]:
+    if isinstance(tree, TensorShape) or tree is None:
+        return [tree]
+    entries = tree.values() if isinstance(tree, Mapping) else tree
     return [shape for entry in entries for shape in _shapes(entry)]
 
 
@@ -183,14 +183,16 @@ def _eager_loop(cond: Any, body: Any, loop_vars: Any) -> Any:
         present = loop_vars
         while bool(cond(*present)):
             after = _sequence(body(*present), loop_vars)
-            Nest(present).check_like(Nest(after), "while_loop", "the result of body and loop_vars")
+            TensorTree(present).check_like(
+                TensorTree(after), "while_loop", "the result of body and loop_vars"
+            )
             present = after
-        return Nest(present).like(Nest(present).tensors)
-    start = Nest(loop_vars)
+        return TensorTree(present).like(TensorTree(present).tensors)
+    start = TensorTree(loop_vars)
     state = [as_core(x) for x in start.tensors]
 
     def step(tensors: Any) -> Any:
-        after = Nest(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
+        after = TensorTree(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
         start.check_like(after, "while_loop", "the result of body and loop_vars")
         results = [as_core(y) for y in after.tensors]
         for k, y in enumerate(results):
@@ -263,48 +265,48 @@ def _plain(result: Any, strict: bool) -> Any:
 def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who: str) -> Any:
     """Return the result of the function that the index selects, in the operation's scope."""
     if mode.executing_eagerly():
-        made: list[Nest] = []
+        made: list[TensorTree] = []
 
         def plain(function: Any) -> list[Any]:
-            made.append(Nest(function()))
+            made.append(TensorTree(function()))
             made[0].check_like(made[-1], who, "the results of the branches")
             return [as_core(y) for y in made[-1].tensors]
 
         outs = branches.switch(as_core(index), [lambda f=f: plain(f) for _, f in functions])
         return _plain(made[0].like([as_eager(y) for y in outs]), strict)
-    graph, pieces, nests = index.graph, list[Piece](), list[Nest]()
+    graph, subgraphs, trees = index.graph, list[Subgraph](), list[TensorTree]()
     with graph.body():
         for what, function in functions:
             first = len(graph._operations)
             result = function()
             if result is None:
                 raise ValueError(f"{who}: {what} must have a return value")
-            nest = Nest(_ran(_plain(result, strict)))
-            if nests:
-                nests[0].check_like(nest, who, "the results of the branches")
-            nests.append(nest)
-            pieces.append(piece_of(first, [], nest.tensors))
+            tree = TensorTree(_ran(_plain(result, strict)))
+            if trees:
+                trees[0].check_like(tree, who, "the results of the branches")
+            trees.append(tree)
+            subgraphs.append(subgraph_of(first, [], tree.tensors))
     kinds = []
-    for xs in zip(*(nest.tensors for nest in nests), strict=True):
+    for xs in zip(*(tree.tensors for tree in trees), strict=True):
         kinds.append((xs[0].dtype, common_dims([x.dims for x in xs])))
-    attrs = {"bodies": tuple(pieces), "arrays": tuple(nests[0].arrays)}
-    inputs = [index, *(x for piece in pieces for x in piece.captured)]
-    controls = [op for piece in pieces for op in piece.controls]
-    return nests[0].like(recorded(graph, "If", inputs, attrs, "Merge", kinds, controls))
+    attrs = {"bodies": tuple(subgraphs), "arrays": tuple(trees[0].arrays)}
+    inputs = [index, *(x for subgraph in subgraphs for x in subgraph.captured)]
+    controls = [op for subgraph in subgraphs for op in subgraph.controls]
+    return trees[0].like(recorded(graph, "If", inputs, attrs, "Merge", kinds, controls))
 
 
-def _ran(nest: Any) -> Any:
+def _ran(tree: Any) -> Any:
     """Replace operations in a pytree by tensors whose value exists after they have run."""
-    if isinstance(nest, Operation):
-        with nest.graph.control_dependencies([nest]):
+    if isinstance(tree, Operation):
+        with tree.graph.control_dependencies([tree]):
             return identity(convert_to_tensor(True))
-    if isinstance(nest, (list, tuple)):
-        entries = [_ran(entry) for entry in nest]
-        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, _ran(entry)) for key, entry in nest.items())
-    return nest
+    if isinstance(tree, (list, tuple)):
+        entries = [_ran(entry) for entry in tree]
+        return type(tree)(*entries) if hasattr(tree, "_fields") else type(tree)(entries)
+    if isinstance(tree, Mapping):
+        kind: Any = type(tree)
+        return kind((key, _ran(entry)) for key, entry in tree.items())
+    return tree
 
 
 def case(

@@ -38,7 +38,7 @@ class Below(NamedTuple):
     copies: list[tuple[int, int]]
 
 
-def opened_below(
+def unrolled_below(
     y: Tensor, ops: Iterable[Operation], ends: Sequence[Tensor],
     arrays_of: Callable[[list[Any]], list[Any]] | None,
 ) -> Below:  # fmt: skip
@@ -54,7 +54,7 @@ def opened_below(
             continue
         made: Sequence[Tensor]
         if op in numbers:
-            made = _Opening(op, [copies.get(x, x) for x in op.inputs], below).run(numbers[op])
+            made = _Unrolling(op, [copies.get(x, x) for x in op.inputs], below).run(numbers[op])
             copies.update(zip(op.outputs, made, strict=True))
         elif _repeatable(op):
             made = _copied(op, copies)
@@ -72,7 +72,7 @@ def _repeatable(op: Operation) -> bool:
 
 
 def _divisible(op: Operation) -> bool:
-    return all(_repeatable(inner) for piece in bodies.pieces(op) for inner in piece.ops)
+    return all(_repeatable(inner) for subgraph in bodies.bodies_of(op) for inner in subgraph.ops)
 
 
 def _numbers_of(
@@ -84,7 +84,7 @@ def _numbers_of(
     iterations as the loop has tensors, or never.
     """
     if arrays_of is None:
-        return {op: len(bodies.pieces(op)[0].arguments) for op in ops if op.type != "If"}
+        return {op: len(bodies.bodies_of(op)[0].arguments) for op in ops if op.type != "If"}
     asked = []
     for op in ops:
         if op.type == "While":
@@ -93,28 +93,28 @@ def _numbers_of(
             asked.append(op.inputs[0 if op.type == "If" else op.attrs["carried"]])
     found = dict(zip(ops, arrays_of(asked) if asked else [], strict=True))
     out = {op: len(x) if op.type == "Scan" else int(x) for op, x in found.items()}
-    last = {op: len(bodies.pieces(op)) - 1 for op in ops if op.type == "If"}
+    last = {op: len(bodies.bodies_of(op)) - 1 for op in ops if op.type == "If"}
     return out | {op: min(max(out[op], 0), n) for op, n in last.items()}
 
 
 def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) -> list[Tensor]:
     """Record a while loop like `op` that also counts its iterations, or runs `trips` times."""
-    graph, (body, condition) = op.graph, bodies.pieces(op)
+    graph, (body, condition) = op.graph, bodies.bodies_of(op)
     n = len(body.arguments)
     first = len(graph._operations)
     at = bodies.argument_of(graph, int32, (), "Counter")
-    more = bodies.piece_of(first, [at], [at + 1])
-    longer = bodies.Piece(
+    more = bodies.subgraph_of(first, [at], [at + 1])
+    longer = bodies.Subgraph(
         [*body.arguments, at], [*body.results, *more.results], [*body.ops, *more.ops],
         body.captured, body.controls, body.rules,
     )  # fmt: skip
     first = len(graph._operations)
     at = bodies.argument_of(graph, int32, (), "Counter")
-    test = bodies.Piece(
+    test = bodies.Subgraph(
         [], condition.results, condition.ops, condition.captured, condition.controls
     )
     if trips is not None:
-        test = bodies.piece_of(first, [at], [at < trips])
+        test = bodies.subgraph_of(first, [at], [at < trips])
     test.arguments = [*condition.arguments, at]
     attrs = {"bodies": (longer, test), "arrays": (*op.attrs["arrays"], False)}
     end = n + len(body.captured) + len(test.captured)
@@ -123,7 +123,7 @@ def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) 
     return bodies.recorded(graph, "While", given, attrs, op.name, kinds, op.control_inputs)
 
 
-class _Opening:
+class _Unrolling:
     """One loop or branch to unroll, on copies of its inputs."""
 
     def __init__(self, op: Operation, inputs: list[Tensor], below: Below) -> None:
@@ -136,17 +136,17 @@ class _Opening:
     def run(self, number: int) -> list[Tensor]:
         op = self.op
         if op.type == "If":
-            chosen = bodies.pieces(op)[number]
-            before = sum(len(piece.captured) for piece in bodies.pieces(op)[:number])
+            chosen = bodies.bodies_of(op)[number]
+            before = sum(len(subgraph.captured) for subgraph in bodies.bodies_of(op)[:number])
             outs = self._inside(chosen, [], self.inputs[1 + before :])
-            self._end_part(number, 1, len(bodies.pieces(op)), False)
+            self._end_part(number, 1, len(bodies.bodies_of(op)), False)
         else:
             outs = self._loop(number)
         self.below.ran[number_of(op.outputs[0])] = self.kind, number, ""
         return outs
 
     def _loop(self, trips: int) -> list[Tensor]:
-        op, body = self.op, bodies.pieces(self.op)[0]
+        op, body = self.op, bodies.bodies_of(self.op)[0]
         n = op.attrs["carried"] if op.type == "Scan" else len(body.arguments)
         m = len(body.arguments)
         reverse = op.attrs.get("reverse", False)
@@ -200,16 +200,16 @@ class _Opening:
         )
 
     def _inside(
-        self, piece: bodies.Piece, arguments: Sequence[Tensor], captured: Sequence[Tensor]
+        self, subgraph: bodies.Subgraph, arguments: Sequence[Tensor], captured: Sequence[Tensor]
     ) -> list[Tensor]:
-        copies: Copies = dict(zip(piece.captured, captured, strict=False))
-        copies.update(zip(piece.arguments, arguments, strict=True))
+        copies: Copies = dict(zip(subgraph.captured, captured, strict=False))
+        copies.update(zip(subgraph.arguments, arguments, strict=True))
         with self.graph.control_dependencies(self.op.control_inputs):
-            for op in piece.ops:
+            for op in subgraph.ops:
                 made = _copied(op, copies)
                 copies.update(zip(op.outputs, made, strict=True))
                 self.copies.append((made[0].op, op))
-        return [copies.get(y, y) for y in piece.results]
+        return [copies.get(y, y) for y in subgraph.results]
 
     def _end_part(self, first: int, count: int, of: int, closed: bool) -> None:
         part: dict[str, Any] = {
@@ -249,14 +249,14 @@ def _rule_in_copy(op: Operation, copies: Copies) -> Rule:
             raise own
         answers: list[Any] = [None] * len(op.inputs)
         if isinstance(own, bodies.OwnRule):
-            given = copies | dict(zip(own.piece.arguments, upstream, strict=True))
+            given = copies | dict(zip(own.subgraph.arguments, upstream, strict=True))
             given.update(zip([*op.inputs, *op.outputs], [*made.inputs, *made.outputs], strict=True))
-            for used in ancestors(x for x in own.piece.captured if x not in given):
+            for used in ancestors(x for x in own.subgraph.captured if x not in given):
                 if used.outputs[0] not in given and any(x in given for x in used.inputs):
                     given.update(zip(used.outputs, _copied(used, given), strict=True))
-            for inner in own.piece.ops:
+            for inner in own.subgraph.ops:
                 given.update(zip(inner.outputs, _copied(inner, given), strict=True))
-            for i, y in zip(own.answered, own.piece.results, strict=True):
+            for i, y in zip(own.answered, own.subgraph.results, strict=True):
                 answers[i] = given.get(y, y)
         return answers
 

@@ -25,7 +25,7 @@ from .._ops.indexed_slices import IndexedSlices
 from .._run.fetches import feed_pairs
 from .._run.session import Session
 from .._variables.variables import Variable
-from .loops import opened_below
+from .loops import unrolled_below
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, rule_of, steps_of
 from .unconnected import why_apart
 
@@ -107,7 +107,7 @@ class GraphQuestion(Question):
             return self.y, {}, [], []
         values = None if self.session is None else self.arrays_of
         ends = [self.source, *self.stops]
-        return opened_below(self.y, [op_of(step) for step in steps], ends, values)
+        return unrolled_below(self.y, [op_of(step) for step in steps], ends, values)
 
     @cached_property
     def _draws(self) -> dict[Tensor, Any]:

@@ -12,7 +12,7 @@ from ...._explain.disjoint import VIEWS, made_after
 from ...._explain.finding import Finding
 from .._graph.operation import Operation
 from .._graph.tensor import ancestors
-from .._run.fetches import looks_behind
+from .._run.fetches import results_behind
 from .._variables.variables import Variable
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, steps_of
 
@@ -105,18 +105,18 @@ def _through_run(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
     for leaf in ancestry.steps.values():
         if leaf.tensor is None or leaf.kind not in ("argument", "constant"):
             continue
-        for look in looks_behind(leaf.tensor):
-            steps = steps_of(look.tensor)
-            if not GraphAncestry(look.tensor, question.source, steps, True, False).connected:
+        for fetch in results_behind(leaf.tensor):
+            steps = steps_of(fetch.tensor)
+            if not GraphAncestry(fetch.tensor, question.source, steps, True, False).connected:
                 continue
             was = "has the same value" if leaf.kind == "constant" else "was fed it"
             return Finding(
                 "numpy",
-                f"the value of {steps[number_of(look.tensor)]} left the graph by a run, and {{y}} "
+                f"the value of {steps[number_of(fetch.tensor)]} left the graph by a run, and {{y}} "
                 f"was made from {leaf}, which {was}: a number without a history",
                 "make {y} from the tensor instead of its value, and run both together",
                 leaf,
-                look.place,
+                fetch.place,
             )
     return None
 

@@ -247,8 +247,8 @@ def _ask(
     ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
 ) -> list[Any]:
     """Differentiate the abstract values; None without a path."""
-    tensors, ins, cut = ([x.stand_in for x in group] for group in (ys, xs, stops))
-    given = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
+    tensors, ins, cut = ([x.abstract for x in group] for group in (ys, xs, stops))
+    given = [None if g is None else g.abstract for g in seeds or [None] * len(tensors)]
 
     def asked(weights: list[Any] | None) -> list[Any]:
         return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients, rows=True)
@@ -300,7 +300,7 @@ def _record(
 
     def named(name: str) -> Tensor:
         out = next(outs)
-        output = (out.dtype, out.dims, _core.identity(out.stand_in))
+        output = (out.dtype, out.dims, _core.identity(out.abstract))
         answer: Tensor = graph.record("GradientOutput", [out], {}, name, output).outputs[0]
         return answer
 
@@ -317,10 +317,10 @@ def _record(
     return results
 
 
-def _output(dtype: Any, stand_in: Any, dims: Any) -> Any:
+def _output(dtype: Any, abstract: Any, dims: Any) -> Any:
     """Return rows or their indices as an output; their number is known if all inputs are."""
-    count = stand_in.shape[0]
-    return dtype, (count if count < UNKNOWN else None, *(dims or (None,))[1:]), stand_in
+    count = abstract.shape[0]
+    return dtype, (count if count < UNKNOWN else None, *(dims or (None,))[1:]), abstract
 
 
 def _users(ops: list[Operation]) -> dict[Tensor, list[tuple[Operation, int]]]:

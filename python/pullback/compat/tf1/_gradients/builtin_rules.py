@@ -16,10 +16,10 @@ def built_in(op: Operation, row: OpDef, upstream: list[Any], live: list[int]) ->
     count = len(op.inputs)
     attrs = {"row": row, "of": op, "inputs": count, "outputs": len(op.outputs)}
     inputs = [*op.inputs, *op.outputs, *upstream]
-    stand_ins = [x.stand_in for x in inputs]
+    abstracts = [x.abstract for x in inputs]
     outputs = (
-        (x.dtype, x.dims, opaque(stand_ins, x.dtype, x.dims) if i in live else
-         argument(x.dtype, x.stand_in.shape))
+        (x.dtype, x.dims, opaque(abstracts, x.dtype, x.dims) if i in live else
+         argument(x.dtype, x.abstract.shape))
         for i, x in enumerate(op.inputs)
     )  # fmt: skip
     record = op.graph.record("BuiltInGradient", inputs, attrs, f"{row.type}Grad", *outputs)

@@ -86,7 +86,7 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
             if is_tensor(leaf):
                 x = convert_to_tensor(leaf)
                 given.append(x)
-                output = (x.dtype, x.dims, _core.identity(x.stand_in), x.known)
+                output = (x.dtype, x.dims, _core.identity(x.abstract), x.known)
                 wrapped = graph.record("Identity", [x], {}, "input", output)
                 wrapped.override = None
                 inside.extend(wrapped.outputs)
@@ -153,7 +153,7 @@ def custom_operation(
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
     # A gradient reaches the arguments and the variables, never tensors inside f.
-    outputs = ((y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results)
+    outputs = ((y.dtype, y.dims, argument(y.dtype, y.abstract.shape)) for y in results)
     op = graph.record("IdentityN", inputs, {"results": len(results)}, None, *outputs)
     plain = undecorated(grad_fn)  # its own operations are differentiated
     # By their reads: inside a loop their ancestors are unknown.

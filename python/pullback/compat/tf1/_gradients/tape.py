@@ -82,8 +82,8 @@ def jacobians(
     """
     unit = y.graph.record(
         "UnitCotangent", [y], {}, None,
-        (y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)),
-        (as_dtype("bool"), y.dims, argument("bool", y.stand_in.shape)),
+        (y.dtype, y.dims, argument(y.dtype, y.abstract.shape)),
+        (as_dtype("bool"), y.dims, argument("bool", y.abstract.shape)),
     )  # fmt: skip
     answers = pull_back([y], [unit.outputs[0]], list(xs), stops)
     found: list[Any] = []
@@ -96,7 +96,7 @@ def jacobians(
             found.append(_one_by_one(y, x, stops, batched))
             continue
         dims = _dims(y, x, batched)
-        made = (x.dtype, dims, opaque([g.stand_in], x.dtype, dims))
+        made = (x.dtype, dims, opaque([g.abstract], x.dtype, dims))
         inputs, attrs = [g, unit.outputs[1]], {"batched": batched}
         found.append(y.graph.record("Jacobian", inputs, attrs, None, made).outputs[0])
     return found
@@ -204,25 +204,25 @@ class EagerTape(GradientTape):
     _rows = True
 
     def watch(self, tensors: Any) -> None:
-        super().watch(core_nest(tensors))
+        super().watch(core_tree(tensors))
 
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
-        given, wanted = core_nest(target), core_nest(sources)
+        given, wanted = core_tree(target), core_tree(sources)
         ask = pullback.GradientTape.gradient
         return mapped(
-            eager_slices, ask(self, given, wanted, core_nest(weights), choice.value), wanted
+            eager_slices, ask(self, given, wanted, core_tree(weights), choice.value), wanted
         )
 
     def _jacobians(self, target: Any, sources: Any, zeros: bool, batched: bool) -> Any:
         ask = pullback.GradientTape.batch_jacobian if batched else pullback.GradientTape.jacobian
-        answer = ask(self, core_nest(target), core_nest(sources), "zero" if zeros else "none")
+        answer = ask(self, core_tree(target), core_tree(sources), "zero" if zeros else "none")
         return mapped(as_eager, answer)
 
 
-def core_nest(nest: Any) -> Any:
+def core_tree(tree: Any) -> Any:
     """Convert the eager tensors in a pytree to the main namespace's."""
     return mapped(
-        lambda x: as_core(convert_to_tensor(x) if isinstance(x, IndexedSlices) else x), nest
+        lambda x: as_core(convert_to_tensor(x) if isinstance(x, IndexedSlices) else x), tree
     )
 
 

@@ -11,7 +11,7 @@ from .... import _core
 from ..dtypes import DType, as_dtype, float32, int32, string
 from ..dtypes import bool as tf_bool
 from .shapes import Dimension, TensorShape
-from .texts import encoded, is_text
+from .strings import encoded, is_string
 
 
 def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
@@ -19,14 +19,14 @@ def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DTyp
     if value is None:
         raise ValueError("None is not a tensor: expected a number, a list or an array")
     value = _plain(value)
-    if wish in (None, string) and is_text(value):
+    if wish in (None, string) and is_string(value):
         return encoded(value), string
     try:
         array = np.asarray(value)
     except ValueError:
         raise ValueError("the nested lists are ragged: every level must have one length") from None
     if array.dtype.kind not in "biufc" or wish == string:
-        wanted = "texts" if wish == string else "numbers"
+        wanted = "strings" if wish == string else "numbers"
         raise TypeError(f"expected {wanted}, got {_described(value, array)}")
     natural = _natural_dtype(value, array)
     dtype = natural if wish is None else wish

@@ -170,7 +170,7 @@ def core_constant(array: np.ndarray[Any, Any]) -> Any:
 def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
     core = core_constant(array)
     if dtype == string and mode.executing_eagerly():
-        raise TypeError(f"constant: expected numbers in eager mode, got texts for '{name}'")
+        raise TypeError(f"constant: expected numbers in eager mode, got strings for '{name}'")
     if mode.executing_eagerly():
         return as_eager(core)
     attrs = {"value": core, "dtype": dtype}
@@ -375,6 +375,6 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
         raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
     dims = as_dims(shape)
     fits = dims is not None and None not in dims
-    stand_in = _core.identity(x.stand_in) if fits else opaque([x.stand_in], x.dtype, dims)
-    output = (x.dtype, dims, stand_in)
+    abstract = _core.identity(x.abstract) if fits else opaque([x.abstract], x.dtype, dims)
+    output = (x.dtype, dims, abstract)
     return x.graph.record("PlaceholderWithDefault", [x], {}, name, output).outputs[0]

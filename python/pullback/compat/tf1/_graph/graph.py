@@ -80,8 +80,8 @@ class Graph:
         self.variable_store: dict[str, Any] = {}
         self.variable_scopes: list[Any] = []
         self.variable_scope_names: set[str] = set()
-        self.looks: list[Any] = []  # while debugging: results of runs; see fetches.py
-        self.fed_looks: dict[Any, list[Any]] = {}
+        self.results: list[Any] = []  # while debugging: results of runs; see fetches.py
+        self.fed_results: dict[Any, list[Any]] = {}
 
     # --- operations
 
@@ -100,7 +100,7 @@ class Graph:
                 )
         held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
         kind = type or definition.type
-        definition.check_texts(kind, inputs)
+        definition.check_strings(kind, inputs)
         full = self.unique_name(name)
         if full in self._by_name:
             raise ValueError(f"duplicate node name in the graph: '{full}'; give another name")

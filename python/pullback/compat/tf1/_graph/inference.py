@@ -40,7 +40,7 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
     try:
         if all_known and not (row.random or row.host):  # random numbers must not be drawn here
             args = (
-                as_python(x.known) if fixed else x.stand_in
+                as_python(x.known) if fixed else x.abstract
                 for x, fixed in zip(op.inputs, static, strict=True)
             )
             outs = build(row, list(args), op.attrs)
@@ -61,12 +61,12 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
             dtype = string  # strings are int64 in the core
         fits = out is not None and stands_for(out, dims)
         if not row.flows or op.has_own_rule:
-            stand_in = argument(dtype, out.shape if fits else _whole(dims))
+            abstract = argument(dtype, out.shape if fits else _whole(dims))
         elif fits:
-            stand_in = out
+            abstract = out
         else:
-            stand_in = opaque([x.stand_in for x in tensors], dtype, dims)
-        results.append((dtype, dims, stand_in, value if dtype.is_integer else None))
+            abstract = opaque([x.abstract for x in tensors], dtype, dims)
+        results.append((dtype, dims, abstract, value if dtype.is_integer else None))
     return results
 
 
@@ -165,9 +165,9 @@ def explained(op: Operation, error: Exception) -> Exception:
 
 
 def described(inputs: Any) -> str:
-    texts = []
+    strings = []
     for x in inputs:
         symbolic = isinstance(x, SymbolicTensor)
         label = f"'{x.name}' " if symbolic else ""
-        texts.append(f"{label}{shape_text(as_dims(x.shape))} {as_dtype(x.dtype).name}")
-    return ", ".join(texts)
+        strings.append(f"{label}{shape_text(as_dims(x.shape))} {as_dtype(x.dtype).name}")
+    return ", ".join(strings)

@@ -79,12 +79,12 @@ class OpDef:
         fixed = self.which_static(inputs)
         return [x if is_fixed else next(left) for x, is_fixed in zip(inputs, fixed, strict=True)]
 
-    def check_texts(self, kind: str, inputs: Sequence[Any]) -> None:
-        """TypeError for a tensor of texts where the operations of a kind take numbers."""
-        allowed = TEXTS.get(kind, ())
+    def check_strings(self, kind: str, inputs: Sequence[Any]) -> None:
+        """TypeError for a tensor of strings where the operations of a kind take numbers."""
+        allowed = STRINGS.get(kind, ())
         for i, (x, fixed) in enumerate(zip(inputs, self.which_static(inputs), strict=True)):
             if x.dtype is string and (fixed or (allowed is not None and i not in allowed)):
-                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got texts: {x!r}")
+                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got strings: {x!r}")
 
     def label(self, index: int) -> str:
         return self.labels[index] if index < len(self.labels) else f"values_{index}"
@@ -124,7 +124,7 @@ _ALL = """
     SymbolicGradient TensorArrayConcat TensorArraySize TensorArrayStack TensorArrayWrite Tile
     Transpose UniqueWithCounts Unpack While ZerosLike
 """
-TEXTS: dict[str, tuple[int, ...] | None] = {
+STRINGS: dict[str, tuple[int, ...] | None] = {
     **dict.fromkeys(_ALL.split()), "Entry": (0,), "Fill": (1,), "GatherNd": (0,), "GatherV2": (0,),
     "OneHot": (2, 3), "ScatterNdUpdate": (1,), "ScatterUpdate": (1,), "Select": (1, 2),
     "Slice": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),

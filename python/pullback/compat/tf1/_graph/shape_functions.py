@@ -69,14 +69,14 @@ def broadcast(*inputs: Any, **attrs: Any) -> Dims:
 def _merged(*shapes: Dims) -> list[int | None] | None:
     """Merge the dimensions of tensors of one shape; ValueError if they differ."""
     ranked = [dims for dims in shapes if dims is not None]
-    texts = ", ".join(map(shape_text, ranked))
+    strings = ", ".join(map(shape_text, ranked))
     if len({len(dims) for dims in ranked}) > 1:
-        raise ValueError(f"the ranks differ: {texts}")
+        raise ValueError(f"the ranks differ: {strings}")
     out: list[int | None] = []
     for column in zip(*ranked, strict=True):
         known = {d for d in column if d is not None}
         if len(known) > 1:
-            raise ValueError(f"the shapes differ: {texts}")
+            raise ValueError(f"the shapes differ: {strings}")
         out.append(known.pop() if known else None)
     return out if ranked else None
 

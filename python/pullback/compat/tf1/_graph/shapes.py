@@ -191,8 +191,8 @@ def shape_text(dims: Dims) -> str:
     """Format a shape as TensorFlow 1: (?, 784), () or <unknown>."""
     if dims is None:
         return "<unknown>"
-    texts = ["?" if d is None else str(d) for d in dims]
-    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+    strings = ["?" if d is None else str(d) for d in dims]
+    return f"({strings[0]},)" if len(strings) == 1 else f"({', '.join(strings)})"
 
 
 def common_dims(shapes: Sequence[Dims]) -> Dims:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-_texts = [b""]  # of zeros
+_strings = [b""]  # of zeros
 _places = {b"": 0}
 _adding = threading.Lock()
 
 
-def is_text(value: Any) -> bool:
+def is_string(value: Any) -> bool:
     """Test whether the first leaf of a pytree or array is a string."""
     if isinstance(value, np.ndarray):
         value = value.reshape(-1)[:1].tolist()
@@ -31,12 +31,12 @@ def encoded(value: Any) -> np.ndarray[Any, Any]:
     found = np.empty(array.shape, np.int64)
     for i, text in enumerate(array.reshape(-1)):
         if not isinstance(text, (str, bytes)):
-            raise TypeError(f"expected texts, got {text!r:.60}")
+            raise TypeError(f"expected strings, got {text!r:.60}")
         key = text.encode() if isinstance(text, str) else text
         with _adding:
             if key not in _places:
-                _places[key] = len(_texts)
-                _texts.append(key)
+                _places[key] = len(_strings)
+                _strings.append(key)
         found.flat[i] = _places[key]
     return found
 
@@ -44,7 +44,7 @@ def encoded(value: Any) -> np.ndarray[Any, Any]:
 def decoded(places: np.ndarray[Any, Any]) -> Any:
     """Return bytes for a scalar index, an array of bytes for an array."""
     if places.ndim == 0:
-        return _texts[int(places)]
+        return _strings[int(places)]
     made = np.empty(places.shape, object)
-    made.reshape(-1)[:] = [_texts[i] for i in places.reshape(-1)]
+    made.reshape(-1)[:] = [_strings[i] for i in places.reshape(-1)]
     return made

@@ -105,9 +105,9 @@ def as_core(value: Any) -> Any:
     return _core.view_as(_core.Tensor, value) if type(value) is EagerTensor else value
 
 
-def mapped(function: Callable[..., Any], *nests: Any) -> Any:
+def mapped(function: Callable[..., Any], *trees: Any) -> Any:
     """Apply a function to the leaves at the same place of pytrees."""
-    leaves = [flatten(nest) for nest in nests]
+    leaves = [flatten(tree) for tree in trees]
     made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
     return unflatten(leaves[0][1], made)
 
@@ -125,15 +125,15 @@ class SymbolicTensor(Tensor):
     """A symbolic value that a session computes."""
 
     dtype: DType
-    __slots__ = ("__weakref__", "dims", "dtype", "index", "known", "op", "stand_in")
+    __slots__ = ("__weakref__", "abstract", "dims", "dtype", "index", "known", "op")
     __hash__ = object.__hash__
 
     def __init__(
-        self, op: Operation, index: int, dtype: DType, dims: Dims, stand_in: Any = None,
+        self, op: Operation, index: int, dtype: DType, dims: Dims, abstract: Any = None,
         known: Any = None,
     ) -> None:  # fmt: skip
         self.op, self.index, self.dtype, self.dims = op, index, dtype, dims
-        self.stand_in = stand_in_of(dtype, dims) if stand_in is None else stand_in
+        self.abstract = abstract_of(dtype, dims) if abstract is None else abstract
         self.known = known
 
     graph: Any = property(attrgetter("op.graph"))
@@ -158,8 +158,8 @@ class SymbolicTensor(Tensor):
     def set_shape(self, shape: Any) -> None:
         """Add static dimensions; ValueError if they contradict the known ones."""
         self.dims = self.shape.merge_with(shape)._dims
-        if not stands_for(self.stand_in, self.dims):
-            self.stand_in = opaque([self.stand_in], self.dtype, self.dims)
+        if not stands_for(self.abstract, self.dims):
+            self.abstract = opaque([self.abstract], self.dtype, self.dims)
 
     @property
     def is_static(self) -> bool:
@@ -205,13 +205,13 @@ def argument(dtype: Any, shape: Any) -> Any:
     return _core.Trace().argument(dtype, shape, False)
 
 
-def stand_in_of(dtype: Any, dims: Dims) -> Any:
+def abstract_of(dtype: Any, dims: Dims) -> Any:
     return argument(dtype, tuple(UNKNOWN if d is None else d for d in dims or ()))
 
 
-def stands_for(stand_in: Any, dims: Dims) -> bool:
+def stands_for(abstract: Any, dims: Dims) -> bool:
     """Test whether a tensor of these dimensions may have the shape of an abstract value."""
-    return dims is None or TensorShape(stand_in.shape).is_compatible_with(dims)
+    return dims is None or TensorShape(abstract.shape).is_compatible_with(dims)
 
 
 def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
@@ -220,7 +220,7 @@ def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
     def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
         return [opaque([*ins, *cotangents], x.dtype, as_dims(x.shape)) for x in ins]
 
-    fresh = stand_in_of(dtype, dims)
+    fresh = abstract_of(dtype, dims)
     kinds = "fc" if fresh.dtype.kind in "fc" else fresh.dtype.kind
     inputs = [x for x in inputs if x.dtype.kind in kinds]
     if not inputs:

@@ -15,8 +15,8 @@ from .._graph.create import convert_to_tensor, is_tensor, known_dims, scope_of, 
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
+from .._graph.strings import decoded
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.texts import decoded
 from ..dtypes import as_dtype, string
 from ..dtypes import bool as tf_bool
 from ..errors import InvalidArgumentError
@@ -114,19 +114,19 @@ def Assert(condition: Any, data: Sequence[Any], summarize: Any = None, name: str
     """
     with scope_of(name or "Assert", condition, *data) as scope:
         test = convert_to_tensor(condition, tf_bool)
-        texts = [None if not isinstance(d, str) else d for d in data]
+        strings = [None if not isinstance(d, str) else d for d in data]
         values = [convert_to_tensor(d) for d in data if not isinstance(d, str)]
         if mode.executing_eagerly():
-            _check(None, test, values, texts)
+            _check(None, test, values, strings)
             return None
-        return get_default_graph().record("Assert", [test, *values], {"texts": texts}, scope)
+        return get_default_graph().record("Assert", [test, *values], {"texts": strings}, scope)
 
 
-def _check(op: Any, condition: Any, values: Sequence[Any], texts: Sequence[str | None]) -> None:
+def _check(op: Any, condition: Any, values: Sequence[Any], strings: Sequence[str | None]) -> None:
     if bool(np.all(condition.numpy())):
         return
     left = iter(values)
-    shown = [t if t is not None else str(next(left).numpy().tolist()) for t in texts]
+    shown = [t if t is not None else str(next(left).numpy().tolist()) for t in strings]
     raise InvalidArgumentError(op, f"assertion failed: {' '.join(f'[{s:.200}]' for s in shown)}")
 
 

@@ -194,23 +194,23 @@ def total_of(parts: Sequence[Any]) -> Any:
     )
 
 
-def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
     """Apply a function to each leaf of a pytree, in its own order."""
     if isinstance(
-        nest, (SymbolicTensor, Operation)
+        tree, (SymbolicTensor, Operation)
     ):  # the frequent case; isinstance(…, Mapping) is slow
-        return function(nest)
-    if isinstance(nest, IndexedSlices):
-        shape = nest.dense_shape
+        return function(tree)
+    if isinstance(tree, IndexedSlices):
+        shape = tree.dense_shape
         return IndexedSlicesValue(
-            function(nest.values),
-            function(nest.indices),
+            function(tree.values),
+            function(tree.indices),
             None if shape is None else function(shape),
         )
-    if isinstance(nest, (list, tuple)):
-        entries = [mapped(function, entry) for entry in nest]
-        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, mapped(function, entry)) for key, entry in nest.items())
-    return function(nest)
+    if isinstance(tree, (list, tuple)):
+        entries = [mapped(function, entry) for entry in tree]
+        return type(tree)(*entries) if hasattr(tree, "_fields") else type(tree)(entries)
+    if isinstance(tree, Mapping):
+        kind: Any = type(tree)
+        return kind((key, mapped(function, entry)) for key, entry in tree.items())
+    return function(tree)

@@ -14,8 +14,8 @@ from .... import _core
 from ...._explain.ancestry import Place
 from .._graph.graph import Graph
 from .._graph.operation import Operation
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.texts import decoded, encoded
 from .._ops.indexed_slices import IndexedSlices, IndexedSlicesValue, mapped
 from ..dtypes import string
 
@@ -126,7 +126,7 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
 _MOST, _LARGEST = 256, 10_000  # numbers of stored results, and of elements of one
 
 
-class Look(NamedTuple):
+class Fetch(NamedTuple):
     """A fetched tensor with its value, source line and the number of operations at that time."""
 
     tensor: Tensor
@@ -138,13 +138,13 @@ class Look(NamedTuple):
 def note_run(graph: Any, feeds: Iterable[Any], elements: Iterable[Any], values: list[Any]) -> None:
     """Store the results of a run, and which of its feeds were earlier results."""
     for tensor, array in feeds:
-        graph.fed_looks[tensor] = [look for look in graph.looks if _same(look.value, array)]
+        graph.fed_results[tensor] = [fetch for fetch in graph.results if _same(fetch.value, array)]
     site = _core.current_site()
     place = None if site is None else Place(*site)
     for element, value in zip(elements, values, strict=True):
         if isinstance(element, Tensor) and np.size(value) <= _LARGEST:
-            look = Look(element, np.array(value), place, len(graph.get_operations()))
-            graph.looks = [*graph.looks[1 - _MOST :], look]
+            fetch = Fetch(element, np.array(value), place, len(graph.get_operations()))
+            graph.results = [*graph.results[1 - _MOST :], fetch]
 
 
 def _same(fetched: Any, array: Any) -> bool:
@@ -155,10 +155,10 @@ def _same(fetched: Any, array: Any) -> bool:
     return telling and bool((fetched == array).all())
 
 
-def looks_behind(x: Tensor) -> list[Look]:
+def results_behind(x: Tensor) -> list[Fetch]:
     """Return the fetched values that were fed to a placeholder last, or that a constant may be."""
     if x.op.type != "Const":
-        return list(x.graph.fed_looks.get(x, []))
+        return list(x.graph.fed_results.get(x, []))
     array = x.op.attrs["value"].numpy()
-    looks = (look for look in x.graph.looks if look.operations <= x.op.number)
-    return [look for look in looks if _same(look.value, array)]
+    seen = (fetch for fetch in x.graph.results if fetch.operations <= x.op.number)
+    return [fetch for fetch in seen if _same(fetch.value, array)]

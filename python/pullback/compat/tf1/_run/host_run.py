@@ -34,7 +34,7 @@ Kinds = tuple[tuple[Operation, Any], ...]
 class HostRun(Run):
     """The state of one run; `assigned` has values."""
 
-    looks: bool = field(default=True, kw_only=True)
+    has_values: bool = field(default=True, kw_only=True)
     # One entry, the generator of Python functions: not that of the run, whose numbers may be
     # drawn again.
     outside: list[Any] = field(default_factory=list)

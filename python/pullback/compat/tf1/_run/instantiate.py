@@ -139,8 +139,8 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
     pending = list(ops)
     while pending:
         op = pending.pop()
-        for piece in op.attrs.get("bodies", ()):
-            pending.extend(piece.ops)
+        for subgraph in op.attrs.get("bodies", ()):
+            pending.extend(subgraph.ops)
         row = op.definition
         static = row.which_static(op.inputs)
         wanted.update(x for x, fixed in zip(op.inputs, static, strict=True) if fixed)
@@ -196,7 +196,7 @@ class Run:
     """The state of one instantiation, the argument of a row's `execute`."""
 
     slot_of: Callable[[Any], Slot]
-    looks: bool = field(default=False, kw_only=True)  # whether values can be read
+    has_values: bool = field(default=False, kw_only=True)  # whether values can be read
     trace: Any = field(default_factory=_core.Trace)
     # Watched constants are tracked, so that gradients by them exist.
     watcher: Any = field(default_factory=lambda: _core.Tape(False))
@@ -272,7 +272,7 @@ class Run:
 
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         row = op.definition
-        if row.host and not self.looks:
+        if row.host and not self.has_values:
             raise WantsValues
         if row.execute is not None:
             outs: list[Any] = row.execute(self, op, inputs)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core
-from .._control.body import Piece
+from .._control.body import Subgraph
 from .._control.recompute import outputs_like
 from .._control.script_ops import _raw
 from .._graph.create import core_constant
@@ -25,8 +25,8 @@ from .._graph.graph import Graph
 from .._graph.opdef import OPS
 from .._graph.operation import Operation
 from .._graph.shapes import TensorShape, as_dims
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import SymbolicTensor
-from .._graph.texts import decoded, encoded
 from .._ops.indexing_ops import _Bound
 from .._variables.variables import Variable
 from ..data.iterators import Iterator, Spec, leaves_of
@@ -209,7 +209,7 @@ def _is(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-def _texts(_: Any, value: Any) -> Any:
+def _strings(_: Any, value: Any) -> Any:
     return np.vectorize(lambda b: b.decode("latin-1"), otypes=[object])(value).tolist()
 
 
@@ -237,7 +237,7 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
     "constant": (_is(_core.Tensor), lambda encode, x: encode(x.numpy()),
                  lambda b, data: core_constant(b.decode(data))),
     "texts": (lambda x: isinstance(x, bytes) or (isinstance(x, np.ndarray) and x.dtype == object),
-              _texts,
+              _strings,
               lambda b, data: core_constant(encoded(np.vectorize(_bytes, otypes=[object])(data)))),
     "array": (_is(np.ndarray, np.generic),
               lambda _, x: [x.dtype.str, np.shape(x), base64.b64encode(x.tobytes()).decode()],
@@ -245,9 +245,9 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
     "tensor": (_is(SymbolicTensor), lambda _, x: x.name, lambda b, data: b.tensor(data)),
     "variable": (_is(Variable), lambda _, x: x.op.name, lambda b, data: b.variables[data]),
     "operation": (_is(Operation), lambda _, x: x.name, lambda b, data: b.operation(data)),
-    "body": (_is(Piece), lambda encode, x: [
+    "body": (_is(Subgraph), lambda encode, x: [
         encode(part) for part in (x.arguments, x.results, x.ops, x.captured, x.controls)
-    ], lambda b, data: Piece(*map(b.decode, data))),
+    ], lambda b, data: Subgraph(*map(b.decode, data))),
 }  # fmt: skip
 
 

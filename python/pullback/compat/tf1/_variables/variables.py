@@ -26,9 +26,9 @@ from .._graph.graph import GraphKeys, get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation, session_for
 from .._graph.shapes import as_dims, shape_text
+from .._graph.strings import encoded
 from .._graph.tensor import Operators, as_core, as_eager
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.texts import encoded
 from .._ops.grouping import group
 from ..dtypes import as_dtype, string
 from ..errors import InvalidArgumentError
@@ -178,7 +178,7 @@ class Variable(Operators):
 
 def _read(variable: Variable, name: str) -> Tensor:
     handle = variable.handle
-    output = (handle.dtype, handle.dims, _core.identity(handle.stand_in))
+    output = (handle.dtype, handle.dims, _core.identity(handle.abstract))
     attrs = {"variable": variable}
     read: Tensor = handle.graph.record("ReadVariableOp", [handle], attrs, name, output).outputs[0]
     return read

@@ -22,8 +22,8 @@ from .._graph.conversion import as_array
 from .._graph.create import convert_to_tensor, is_tensor, placeholder
 from .._graph.graph import Graph, get_default_graph
 from .._graph.shapes import TensorShape, common_dims
+from .._graph.strings import decoded
 from .._graph.tensor import SymbolicTensor
-from .._graph.texts import decoded
 from .._run.session import Session
 from ..dtypes import as_dtype, int64, string
 from ..dtypes import bool as tf_bool

@@ -20,8 +20,8 @@ from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.shapes import Dims, TensorShape, as_dims
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import Tensor, ancestors, as_eager
-from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
@@ -34,31 +34,31 @@ class Spec:
     dims: Dims
 
 
-def each(function: Callable[[Any], Any], nest: Any) -> Any:
+def each(function: Callable[[Any], Any], tree: Any) -> Any:
     """Apply a function to each leaf of nested tuples and dicts, whose keys are sorted.
 
     Lists are leaves.
     """
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, each(function, nest[key])) for key in sorted(nest))
-    if isinstance(nest, tuple):
-        entries = [each(function, entry) for entry in nest]
-        return type(nest)(*entries) if hasattr(nest, "_fields") else tuple(entries)
-    return function(nest)
+    if isinstance(tree, Mapping):
+        kind: Any = type(tree)
+        return kind((key, each(function, tree[key])) for key in sorted(tree))
+    if isinstance(tree, tuple):
+        entries = [each(function, entry) for entry in tree]
+        return type(tree)(*entries) if hasattr(tree, "_fields") else tuple(entries)
+    return function(tree)
 
 
-def leaves_of(nest: Any) -> list[Any]:
+def leaves_of(tree: Any) -> list[Any]:
     """Return the leaves in the order of `each`."""
     found: list[Any] = []
-    each(found.append, nest)
+    each(found.append, tree)
     return found
 
 
-def packed(nest: Any, leaves: Iterable[Any]) -> Any:
+def packed(tree: Any, leaves: Iterable[Any]) -> Any:
     """Return the same structure with other leaves."""
     left = iter(leaves)
-    return each(lambda _: next(left), nest)
+    return each(lambda _: next(left), tree)
 
 
 class Elements:
@@ -216,7 +216,7 @@ class Iterator(Elements):
 
     def __next__(self) -> Any:
         if any(s.dtype == string for s in leaves_of(self._element)):
-            raise TypeError("Iterator: expected elements of numbers in eager mode, got texts")
+            raise TypeError("Iterator: expected elements of numbers in eager mode, got strings")
         return packed(self._element, (as_eager(_core.constant(a)) for a in next(self._rows)))
 
     next = __next__
