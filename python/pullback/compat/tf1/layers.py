@@ -156,7 +156,7 @@ class Conv2D(Weighted):
                 f"{self.name}: expected inputs of rank {rank} whose number of channels is known, "
                 f"got shape {input_shape}"
             )
-        (self.filters,) = _counts(int(self.filters), self.name, "filters", 1)
+        self.filters: int = _counts(int(self.filters), self.name, "filters", 1)[0]
         self._make_for(self._given("kernel_size"), channels)
         self.built = True
 

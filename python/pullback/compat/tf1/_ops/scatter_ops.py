@@ -9,10 +9,10 @@ import numpy as np
 
 from .... import _core
 from .._graph import mode, shape_functions
-from .._graph.create import apply, convert_to_tensor, operation, scope_of
+from .._graph.create import apply, convert_to_tensor, known_dims, operation, scope_of
 from .._graph.opdef import define, like
 from .._graph.operation import Operation
-from .._graph.shapes import TensorShape, as_dims, shape_text
+from .._graph.shapes import TensorShape, shape_text
 from .._graph.tensor import as_core
 from ..dtypes import as_dtype
 from ..names import named, public_names
@@ -45,7 +45,7 @@ define("Scatter", execute=_run_scatter, flows=False)
 def _check_updates(who: str, dims: Any, indices: Any, updates: Any, nd: bool) -> None:
     if not as_dtype(indices.dtype).is_integer:
         raise TypeError(f"{who}: expected integers for indices, got {indices!r:.80}")
-    rows, given = as_dims(indices.shape), as_dims(updates.shape)
+    rows, given = known_dims(indices), known_dims(updates)
     if None in (dims, rows, given) or given == () or (nd and (not rows or rows[-1] is None)):
         return
     wanted = (*rows[:-1], *dims[rows[-1] :]) if nd else (*rows, *dims[1:])
@@ -67,7 +67,7 @@ def _scattering(name: str, method: str, text: str, nd: bool = False) -> Callable
             return ref.assign(_at(ref.read(), as_core(rows), as_core(given), method, nd))
         with scope_of(name or public, ref) as scope:
             inputs = [convert_to_tensor(indices), convert_to_tensor(updates, dtype)]
-            _check_updates(public, ref.handle.dims, *inputs, nd)
+            _check_updates(public, ref.handle.dims, inputs[0], inputs[1], nd)
             attrs = {"variable": ref, "method": method, "nd": nd}
             output = (dtype, ref.handle.dims)
             record = ref.graph.record("Scatter", inputs, attrs, scope, output, kind=kind)

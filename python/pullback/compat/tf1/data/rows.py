@@ -31,7 +31,8 @@ class Chained:
     """
 
     def __init__(self, iterators: Rows[Rows[Any]]) -> None:
-        self._iterators, self._current = iterators, iter(())
+        self._iterators = iterators
+        self._current: Rows[Any] = iter(())
 
     def __iter__(self) -> Rows[Any]:
         return self
