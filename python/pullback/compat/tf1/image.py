@@ -49,13 +49,13 @@ def _resizing(type: str, public: str, between: bool, doc: str, **fields: Any) ->
 
 
 resize_nearest_neighbor = _resizing(
-    "ResizeNearestNeighbor", "resize_nearest_neighbor", False, "The nearest pixels."
+    "ResizeNearestNeighbor", "resize_nearest_neighbor", False, "Return the nearest pixels."
 )
 resize_bilinear = _resizing(
     "ResizeBilinear",
     "resize_bilinear",
     True,
-    "Means of the nearest pixels by their distance, as float32.",
+    "Compute means of the nearest pixels by their distance, as float32.",
     dtype=float32,
 )
 

@@ -36,12 +36,12 @@ from .dtypes import as_dtype, float16, float32
 from .names import absent, public_names, taking
 
 relu = unary(
-    "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",
+    "Relu", _core.relu, "Compute max(x, 0); its gradient at 0 is 0.", "number", "features",
     from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
 )  # fmt: skip
 leaky_relu = unary(
     "LeakyRelu:leaky_relu", lambda x, alpha: pb.leaky_relu(x, alpha),
-    "x where it is positive, else alpha x.", "float", "features alpha=0.2",
+    "Compute x where it is positive, else alpha x.", "float", "features alpha=0.2",
 )  # fmt: skip
 
 
@@ -97,22 +97,22 @@ def _relu6_slope(g: Any, y: Any) -> Any:
 
 relu6 = unary(
     "Relu6", lambda x: _core.clip(x, 0, 6),
-    "min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "number", "features",
+    "Compute min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "number", "features",
     from_output=_relu6_slope, slopes={0: lambda g, ins, y: _relu6_slope(g, y)},
 )  # fmt: skip
 elu = unary(
-    "Elu", pb.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
+    "Elu", pb.elu, "Compute x where it is positive, else exp(x) - 1.", "float", "features",
     from_output=lambda g, y: _core.where(y < like(y, 0), g * (y + like(y, 1)), g),
 )  # fmt: skip
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 selu = unary(
-    "Selu", pb.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
+    "Selu", pb.selu, "Compute elu, scaled so that activations keep mean 0 and variance 1.", "float",
     "features", from_output=lambda g, y: g * _core.where(
         y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
     ),
 )  # fmt: skip
-softsign = unary("Softsign", pb.softsign, "x / (1 + |x|).", "float", "features")
-_swish = unary("swish_f32:swish", pb.silu, "x sigmoid(x).", "float", "features")
+softsign = unary("Softsign", pb.softsign, "Compute x / (1 + |x|).", "float", "features")
+_swish = unary("swish_f32:swish", pb.silu, "Compute x sigmoid(x).", "float", "features")
 
 
 @taking("features")

@@ -223,8 +223,8 @@ def _fold(who: str, reverse: bool, text: str) -> Callable[..., Any]:
         return _along(who, lambda state, entry: (fn(state, entry), ()), elems, initializer,
                       back_prop, reverse, name, True)[0]  # fmt: skip
 
-    doc = f"The last state of state = fn(state, entry) {text}; without an initializer the first "
-    return named(fold, who, f"{doc}one is an entry. See `scan`.")
+    doc = f"Return the last state of state = fn(state, entry) {text}; the default first state "
+    return named(fold, who, f"{doc}is an entry. See `scan`.")
 
 
 foldl = _fold("foldl", False, "for each entry of elems")

@@ -283,7 +283,7 @@ def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callab
 
     kind = name
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"An operation of type {name}, made by `raw_op`."
+    make.__doc__ = f"Create an operation of type {name}, defined by `raw_op`."
     return make
 
 

@@ -61,9 +61,9 @@ disable_v2_behavior = _no_op("disable_v2_behavior", _SO)
 disable_v2_tensorshape = _no_op("disable_v2_tensorshape", _SO)
 disable_control_flow_v2 = _no_op("disable_control_flow_v2", _SO)
 disable_tensor_equality = _no_op("disable_tensor_equality", _SO)
-enable_resource_variables = _no_op("enable_resource_variables", "Does nothing: all variables are.")
+enable_resource_variables = _no_op("enable_resource_variables", "Do nothing: all variables are.")
 disable_resource_variables = _no_op(
-    "disable_resource_variables", "Does nothing: variables are the same with and without."
+    "disable_resource_variables", "Do nothing: variables are the same with and without."
 )
 
 

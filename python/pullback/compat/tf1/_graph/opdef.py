@@ -40,7 +40,7 @@ from ..dtypes import DType, string
 
 @dataclass(frozen=True, eq=False)
 class OpDef:
-    """One row; the head of this file explains the fields."""
+    """One row; the head of this file documents the fields."""
 
     type: str
     function: Callable[..., Any] | None = None
@@ -70,17 +70,17 @@ class OpDef:
         return [i in self.static or i - count in self.static for i in range(count)]
 
     def tensors(self, inputs: Sequence[Any]) -> list[Any]:
-        """The inputs that are not static."""
+        """Return the inputs that are not static."""
         return [x for x, fixed in zip(inputs, self.which_static(inputs), strict=True) if not fixed]
 
     def with_tensors(self, inputs: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-        """The inputs with others in the place of those that are not static."""
+        """Replace the inputs that are not static by other tensors."""
         left = iter(tensors)
         fixed = self.which_static(inputs)
         return [x if is_fixed else next(left) for x, is_fixed in zip(inputs, fixed, strict=True)]
 
     def check_strings(self, kind: str, inputs: Sequence[Any]) -> None:
-        """TypeError for a tensor of strings where the operations of a kind take numbers."""
+        """Raise TypeError for a tensor of strings if the operations of a type take numbers."""
         allowed = STRINGS.get(kind, ())
         for i, (x, fixed) in enumerate(zip(inputs, self.which_static(inputs), strict=True)):
             if x.dtype is string and (fixed or (allowed is not None and i not in allowed)):
@@ -132,13 +132,13 @@ STRINGS: dict[str, tuple[int, ...] | None] = {
 
 
 def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:
-    """Adds a row."""
+    """Add a row."""
     OPS[type] = row = OpDef(type, function, **fields)
     return row
 
 
 def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
-    """The outputs of a row; static inputs are Python values, the others core tensors."""
+    """Compute the outputs of a row; static inputs are Python values, the others core tensors."""
     assert row.function is not None
     made = row.function(*inputs, **attrs)
     outs = list(made) if isinstance(made, (list, tuple)) else [made]
@@ -153,7 +153,7 @@ def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
 
 
 def pulled_back(function: Callable[..., Any], ins: list[Any], cotangents: list[Any]) -> list[Any]:
-    """The gradient of a function of these tensors, one of which may come in at two places."""
+    """Return the gradient of a function by each tensor; one tensor may be passed twice."""
     xs = [_core.identity(x) for x in ins]
     watcher = _core.Tape(False)  # ancestors may be constants for other tapes
     watcher.start()
@@ -172,8 +172,10 @@ def pull_through(
     row: OpDef, attrs: Mapping[str, Any], args: list[Any], outs: list[Any], cotangents: list[Any],
     index: int | None = None,
 ) -> list[Any]:  # fmt: skip
-    """What the rule of a row answers for each tensor among these arguments: the gradient of its
-    outputs, or of one of them, by their cotangents."""
+    """Return the cotangents that the row's rule gives for each tensor among the arguments.
+
+    With `index` only this output has a cotangent.
+    """
     if row.from_output is not None:
         return [row.from_output(cotangents[0], outs[0], **attrs)]
     if row.execute is not None:
@@ -201,7 +203,7 @@ def _own_slopes(row: OpDef, attrs: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def summed(gradient: Any, x: Any) -> Any:
-    """Summed over the axes along which x was broadcast."""
+    """Sum a gradient over the axes along which x was broadcast."""
     extra = len(gradient.shape) - len(x.shape)
     axes = [i for i, n in enumerate(gradient.shape) if i < extra or n != x.shape[i - extra]]
     if not axes:
@@ -210,5 +212,5 @@ def summed(gradient: Any, x: Any) -> Any:
 
 
 def like(x: Any, number: float) -> Any:
-    """A number in the dtype of x."""
+    """Return a number in the dtype of x."""
     return _core.constant(number, x.dtype)

@@ -89,8 +89,8 @@ def _full_of(number: int, public: str, type: str) -> Any:
         out = apply(type, tensor, name=name or f"{public}_like")
         return out if dtype is None else cast(out, dtype)
 
-    full.__doc__ = f"{public.capitalize()}."
-    full_like.__doc__ = f"{public.capitalize()} of the shape of a tensor, of its dtype or another."
+    full.__doc__ = f"Return {public} of a shape."
+    full_like.__doc__ = f"Return {public} of the shape of a tensor, of its dtype or another."
     return full, full_like
 
 
@@ -214,12 +214,12 @@ def _of_shape(type: str, function: Any, doc: str, arguments: str, **fields: Any)
 
 
 shape = _of_shape(
-    "Shape", list, "The shape as a tensor of integers", " out_type='int32'",
+    "Shape", list, "Return the shape as a tensor of integers", " out_type='int32'",
     shape=lambda x, **attrs: None if x.dims is None else (len(x.dims),),
 )  # fmt: skip
-size = _of_shape("Size", np.prod, "The number of elements", " out_type='int32'",
+size = _of_shape("Size", np.prod, "Return the number of elements", " out_type='int32'",
                  shape=shape_functions.scalar)  # fmt: skip
-rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.scalar)
+rank = _of_shape("Rank", len, "Return the number of axes", "", shape=shape_functions.scalar)
 
 # --- changed shapes
 
@@ -235,7 +235,7 @@ def reshape(x: Any, shape: Any) -> Any:
 
 broadcast_to = operation(
     "BroadcastTo", _core.broadcast_to, "input #shape",
-    "The tensor repeated along axes of length 1 and new ones, to this shape.", "broadcast_to",
+    "Broadcast the tensor along axes of size 1 and new axes to this shape.", "broadcast_to",
     shape=lambda x, shape: shape_functions.of_value(shape),
 )  # fmt: skip
 
@@ -263,7 +263,7 @@ def _given_axis(given: dict[str, Any]) -> None:
 
 
 expand_dims = operation(
-    "ExpandDims", _core.expand_dims, "input #axis=None", "A new axis of length 1 at `axis`.",
+    "ExpandDims", _core.expand_dims, "input #axis=None", "Insert a new axis of length 1 at `axis`.",
     "expand_dims", aliases={"dim": "axis"}, prepare=_given_axis, shape=shape_functions.expanded,
     labels=("input", "dim"), value=lambda x, axis: np.expand_dims(x, axis),
 )  # fmt: skip

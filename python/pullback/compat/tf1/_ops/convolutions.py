@@ -342,12 +342,12 @@ def _rows(type: str, public: str, doc: str, sizes: Any, whole: Any) -> Any:
 
 
 depth_to_space = _rows(
-    "DepthToSpace", "depth_to_space", "Channels as blocks of pixels.",
+    "DepthToSpace", "depth_to_space", "Return channels as blocks of pixels.",
     lambda b, h, w, c, s: (b, h, w, s, s, c // s**2),
     lambda b, h, w, c, s: (b, h * s, w * s, c // s**2),
 )  # fmt: skip
 space_to_depth = _rows(
-    "SpaceToDepth", "space_to_depth", "Blocks of pixels as channels.",
+    "SpaceToDepth", "space_to_depth", "Return blocks of pixels as channels.",
     lambda b, h, w, c, s: (b, h // s, s, w // s, s, c),
     lambda b, h, w, c, s: (b, h // s, w // s, s * s * c),
 )  # fmt: skip

@@ -70,7 +70,7 @@ def _put_on_diagonal(x: Any) -> Any:
 
 
 matrix_diag = operation(
-    "MatrixDiag", _put_on_diagonal, "diagonal", "Matrices with these vectors as diagonals.",
+    "MatrixDiag", _put_on_diagonal, "diagonal", "Return matrices with these vectors as diagonals.",
     "matrix_diag", domain="number", fresh=True,
     shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
 )  # fmt: skip
@@ -139,7 +139,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 
 
 cross = operation(
-    "Cross", pb.linalg.cross, "a b", "The vector product over the last axis, which has length 3.",
+    "Cross", pb.linalg.cross, "a b", "Compute the vector product over the last axis, of size 3.",
     domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
 )  # fmt: skip
 
@@ -168,12 +168,12 @@ def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
 
 
 cumsum = _cumulated(
-    "Cumsum", _core.cumulative_sum, 0, "Sums of all entries up to each along an axis; `exclusive` "
-    "without itself, `reverse` from the end.",
+    "Cumsum", _core.cumulative_sum, 0, "Compute cumulative sums along an axis; `exclusive` "
+    "without the entry itself, `reverse` from the end.",
 )  # fmt: skip
 cumprod = _cumulated(
-    "Cumprod", _core.cumulative_prod, 1, "Products of all entries up to each along an axis; "
-    "`exclusive` without itself, `reverse` from the end.",
+    "Cumprod", _core.cumulative_prod, 1, "Compute cumulative products along an axis; "
+    "`exclusive` without the entry itself, `reverse` from the end.",
 )  # fmt: skip
 
 

@@ -46,39 +46,41 @@ def _sqrt_slope(g: Any, y: Any) -> Any:
     return g * like(g, 0.5) / _core.conj(_core.where(infinite, like(y, 1), y))
 
 
-negative = unary("Neg:negative", _core.negative, "-x.", "number", value=np.negative)
-sign = unary("Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
-square = unary("Square", _core.square, "x².", "number")
-exp = unary("Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * _core.conj(y))
-expm1 = unary("Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
-log = unary("Log", _core.log, "The natural logarithm.")
-log1p = unary("Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
+negative = unary("Neg:negative", _core.negative, "Compute -x.", "number", value=np.negative)
+sign = unary("Sign", _core.sign, "Compute the sign: -1, 0 or 1; its gradient is zeros.", "number")
+square = unary("Square", _core.square, "Compute x².", "number")
+exp = unary(
+    "Exp", _core.exp, "Compute e to the power of x.", from_output=lambda g, y: g * _core.conj(y)
+)
+expm1 = unary("Expm1", _core.expm1, "Compute e to the power of x, minus 1; accurate near 0.")
+log = unary("Log", _core.log, "Compute the natural logarithm.")
+log1p = unary("Log1p", _core.log1p, "Compute the natural logarithm of 1 + x, accurate near 0.")
 sqrt = unary(
-    "Sqrt", _core.sqrt, "The square root.",
+    "Sqrt", _core.sqrt, "Compute the square root.",
     from_output=_sqrt_slope, slopes={0: lambda g, ins, y: _sqrt_slope(g, y)},
 )  # fmt: skip
 rsqrt = unary(
-    "Rsqrt", _core.rsqrt, "1 divided by the square root.",
+    "Rsqrt", _core.rsqrt, "Compute 1 divided by the square root.",
     from_output=lambda g, y: g * like(g, -0.5) * _core.conj(y * y * y),
 )  # fmt: skip
-sin = unary("Sin", _core.sin, "The sine.")
-cos = unary("Cos", _core.cos, "The cosine.")
+sin = unary("Sin", _core.sin, "Compute the sine.")
+cos = unary("Cos", _core.cos, "Compute the cosine.")
 tanh = unary(
-    "Tanh", _core.tanh, "The hyperbolic tangent.",
+    "Tanh", _core.tanh, "Compute the hyperbolic tangent.",
     from_output=lambda g, y: g * _core.conj(like(y, 1) - y * y),
 )  # fmt: skip
 sigmoid = unary(
-    "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).", "float",
+    "Sigmoid", _core.sigmoid, "Compute 1 / (1 + exp(-x)).", "float",
     from_output=lambda g, y: g * y * (like(y, 1) - y),
 )  # fmt: skip
 reciprocal = unary(
-    "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
+    "Reciprocal", lambda x: like(x, 1) / x, "Compute 1 / x.",
     from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
 _NEAREST = "The nearest integer, ties to even; no gradient."
 round = unary("Round", _core.round, _NEAREST, "real", flows=False)
-floor = unary("Floor", _core.floor, "The integer below; no gradient.", "float", flows=False)
-ceil = unary("Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
+floor = unary("Floor", _core.floor, "Return the integer below; no gradient.", "float", flows=False)
+ceil = unary("Ceil", _core.ceil, "Return the integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
     unary(names, function, text, "float", dtype=tf_bool, flows=False)
     for names, function, text in (
@@ -87,9 +89,11 @@ is_nan, is_inf, is_finite = (
         ("IsFinite:is_finite", _core.isfinite, "Whether x is neither infinite nor NaN."),
     )
 )
-logical_not = unary("LogicalNot:logical_not", _core.logical_not, "Not x.", "bool", flows=False)
+logical_not = unary(
+    "LogicalNot:logical_not", _core.logical_not, "Compute not x.", "bool", flows=False
+)
 softplus = unary(
-    "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.", "float", "features"
+    "Softplus", _core.softplus, "Compute log(1 + exp(x)), without overflow.", "float", "features"
 )
 
 # --- two inputs
@@ -129,18 +133,22 @@ def _pow(x: Any, y: Any) -> Any:
     return _core.custom([out], [x, y], _core.Rule(rule, "Pow"))[0] if floating else out
 
 
-add = binary("AddV2:add", _core.add, "x + y", value=np.add, default_name="Add")
-subtract = binary("Sub:subtract", _core.subtract, "x - y", value=np.subtract)
-multiply = binary("Mul:multiply", _core.multiply, "x y", value=np.multiply)
-realdiv = binary("RealDiv", _core.divide, "x / y for floats", "inexact")
-floordiv = binary("FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)", "real",
+add = binary("AddV2:add", _core.add, "Compute x + y", value=np.add, default_name="Add")
+subtract = binary("Sub:subtract", _core.subtract, "Compute x - y", value=np.subtract)
+multiply = binary("Mul:multiply", _core.multiply, "Compute x y", value=np.multiply)
+realdiv = binary("RealDiv", _core.divide, "Compute x / y for floats", "inexact")
+floordiv = binary("FloorDiv", _core.floor_divide, "Compute ⌊x / y⌋; no gradient (None)", "real",
                   flows=False, value=np.floor_divide)  # fmt: skip
 floormod = mod = binary(
-    "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y", "real", value=np.mod
+    "FloorMod",
+    _core.remainder,
+    "Compute the remainder of x / y, with the sign of y",
+    "real",
+    value=np.mod,
 )
-pow = binary("Pow", _pow, "x to the power of y")
+pow = binary("Pow", _pow, "Compute x to the power of y")
 maximum, minimum = (
-    binary(type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
+    binary(type, _first_if(holds), f"Compute the {which} of x and y; the gradient of a tie "
             "goes to x", "real", value=value)
     for type, which, holds, value in (
         ("Maximum", "larger", _core.greater_equal, np.maximum),
@@ -148,7 +156,7 @@ maximum, minimum = (
     )
 )  # fmt: skip
 squared_difference = binary(
-    "SquaredDifference:squared_difference", lambda x, y: _core.square(x - y), "(x - y)²"
+    "SquaredDifference:squared_difference", lambda x, y: _core.square(x - y), "Compute (x - y)²"
 )
 less, less_equal, greater, greater_equal, equal, not_equal = (
     binary(names, function, text, domain, dtype=tf_bool, flows=False)
@@ -240,7 +248,7 @@ def _converts(name: str, dtype: Any) -> Callable[..., Any]:
     def function(x: Any, name: str = name) -> Any:
         return cast(x, dtype, name)
 
-    function.__doc__ = f"x as {dtype.name}."
+    function.__doc__ = f"Convert x to {dtype.name}."
     return function
 
 
@@ -337,8 +345,8 @@ def _followed(function: Any) -> Any:
     )
 
 
-reduce_sum = _reduction("Sum", _core.sum, "The sum", value=_followed(np.sum))
-reduce_mean = _reduction("Mean", _mean, "The mean")
+reduce_sum = _reduction("Sum", _core.sum, "Compute the sum", value=_followed(np.sum))
+reduce_mean = _reduction("Mean", _mean, "Compute the mean")
 
 
 def _extreme(function: Any, sign: int) -> Any:
@@ -355,14 +363,14 @@ def _extreme(function: Any, sign: int) -> Any:
 
 
 reduce_max = _reduction("Max", _extreme(_core.max, -1),
-                        "The largest element, whose gradient ties share equally,")  # fmt: skip
+                        "Compute the maximum, whose gradient ties share equally,")  # fmt: skip
 reduce_min = _reduction("Min", _extreme(_core.min, 1),
-                        "The smallest element, whose gradient ties share equally,")  # fmt: skip
-reduce_prod = _reduction("Prod", _core.prod, "The product", value=_followed(np.prod))
-reduce_all = _reduction("All", _core.all, "Whether all are true", "bool", flows=False)
-reduce_any = _reduction("Any", _core.any, "Whether any is true", "bool", flows=False)
+                        "Compute the minimum, whose gradient ties share equally,")  # fmt: skip
+reduce_prod = _reduction("Prod", _core.prod, "Compute the product", value=_followed(np.prod))
+reduce_all = _reduction("All", _core.all, "Test whether all are true", "bool", flows=False)
+reduce_any = _reduction("Any", _core.any, "Test whether any is true", "bool", flows=False)
 reduce_logsumexp = _reduction("LogSumExp", _core.logsumexp,
-                              "log(sum(exp(x))), without overflow,", "float")  # fmt: skip
+                              "Compute log(sum(exp(x))), without overflow,", "float")  # fmt: skip
 
 
 def _position(public: str, type: str, function: Any, which: str) -> Callable[..., Any]:
@@ -377,7 +385,7 @@ def _position(public: str, type: str, function: Any, which: str) -> Callable[...
     return operation(
         type, lambda x, axis, output_type: _core.cast(function(x, axis), output_type.dtype),
         "input #axis=None name=None dimension=None output_type='int64'",
-        f"The position of the {which} element along an axis (0 unless given); no gradient (None).",
+        f"Return the position of the {which} element along an axis (default 0); no gradient.",
         public, aliases={"dimension": "axis"}, prepare=prepare, domain="number", flows=False,
         labels=("input", "dimension"), dtype="output_type",
         shape=shape_functions.reduced,

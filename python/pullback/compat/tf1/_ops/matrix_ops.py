@@ -22,7 +22,7 @@ def _of_rhs(matrix: Any, rhs: Any, **_: Any) -> Any:
     return rhs.dims
 
 
-cholesky = unary("Cholesky", pb.linalg.cholesky, "The lower triangle l with input = l lᵀ.",
+cholesky = unary("Cholesky", pb.linalg.cholesky, "Compute the lower triangle l with input = l lᵀ.",
                  arguments="input")  # fmt: skip
 
 
@@ -33,12 +33,12 @@ def matrix_inverse(x: Any, adjoint: bool) -> Any:
 
 
 matrix_determinant = unary(
-    "MatrixDeterminant:matrix_determinant", pb.linalg.det, "The determinants of matrices.",
+    "MatrixDeterminant:matrix_determinant", pb.linalg.det, "Compute the determinants of matrices.",
     arguments="input", shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
 logdet = unary(
     "Logdet", lambda x: 2 * pb.sum(pb.log(pb.diagonal(pb.linalg.cholesky(x), 0, -2, -1)), -1),
-    "The logarithms of the determinants of positive definite matrices.", arguments="matrix",
+    "Compute the logarithms of the determinants of positive definite matrices.", arguments="matrix",
     shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
 _slogdet = unary(
@@ -87,18 +87,18 @@ def _set_diagonal(x: Any, diagonal: Any) -> Any:
 
 
 matrix_set_diag = operation(
-    "MatrixSetDiag", _set_diagonal, "input diagonal", "Matrices with other diagonals.",
+    "MatrixSetDiag", _set_diagonal, "input diagonal", "Return matrices with other diagonals.",
     "matrix_set_diag", default_name="set_diag", same=True, fresh=True,
     shape=shape_functions.unchanged,
 )  # fmt: skip
 self_adjoint_eigvals = unary(
     "SelfAdjointEigvals:self_adjoint_eigvals", pb.linalg.eigvalsh,
-    "The eigenvalues of symmetric matrices, ascending.", arguments="tensor",
+    "Compute the eigenvalues of symmetric matrices, ascending.", arguments="tensor",
     shape=shape_functions.without_last,
 )  # fmt: skip
 self_adjoint_eig = unary(
     "SelfAdjointEigV2:self_adjoint_eig", lambda x: list(pb.linalg.eigh(x)),
-    "The eigenvalues of symmetric matrices, ascending, and the eigenvectors as columns.",
+    "Compute the eigenvalues of symmetric matrices, ascending, and the eigenvectors as columns.",
     arguments="tensor", shape=lambda x: [shape_functions.without_last(x), x.dims],
 )  # fmt: skip
 
@@ -114,7 +114,7 @@ def _qr(x: Any, full_matrices: bool) -> Any:
     return [*pb.linalg.qr(x, mode="complete" if full_matrices else "reduced")]
 
 
-svd = unary("Svd", _svd, "The singular values s, u and v with tensor = u diag(s) vᵀ; or s alone.",
+svd = unary("Svd", _svd, "Compute s, u and v with tensor = u diag(s) vᵀ; or s alone.",
             arguments="tensor full_matrices=False compute_uv=True",
             shape=lambda x, compute_uv, **_: [None] * 3 if compute_uv else None)  # fmt: skip
 _qr_rows = unary("Qr", _qr, "", arguments="input full_matrices=False",

@@ -99,7 +99,7 @@ def _normal(public: str, type: str, doc: str) -> Any:
             return apply("AddV2", apply("Mul", draw, scale, name="mul"), center, name=scope)
 
     function.__name__ = public
-    function.__doc__ = f"Draws from the normal distribution{doc}."
+    function.__doc__ = f"Draw from the normal distribution{doc}."
     return function
 
 
@@ -214,17 +214,17 @@ def _initializer(name: str, doc: str, make: Any, arguments: str = Initializer.ar
 
 
 _NUMBERS = "mean=0.0 stddev=1.0 seed=None dtype='float32'"
-zeros_initializer = _initializer("zeros_initializer", "Zeros.", zeros)
-ones_initializer = _initializer("ones_initializer", "Ones.", ones)
+zeros_initializer = _initializer("zeros_initializer", "Return zeros.", zeros)
+ones_initializer = _initializer("ones_initializer", "Return ones.", ones)
 random_normal_initializer = _initializer(
-    "random_normal_initializer", "Draws from the normal distribution.", random_normal, _NUMBERS
+    "random_normal_initializer", "Draw from the normal distribution.", random_normal, _NUMBERS
 )
 truncated_normal_initializer = _initializer(
-    "truncated_normal_initializer", "Draws from the normal distribution within two deviations.",
+    "truncated_normal_initializer", "Draw from the normal distribution within two deviations.",
     truncated_normal, _NUMBERS,
 )  # fmt: skip
 random_uniform_initializer = _initializer(
-    "random_uniform_initializer", "Draws between two bounds, all equally likely.", random_uniform,
+    "random_uniform_initializer", "Draw between two bounds, all equally likely.", random_uniform,
     "minval=0 maxval=None seed=None dtype='float32'",
 )  # fmt: skip
 

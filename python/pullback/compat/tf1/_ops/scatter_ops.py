@@ -96,7 +96,7 @@ def _tensor_scattering(name: str, method: str, text: str) -> Callable[..., Any]:
     return operation(
         f"TensorScatter{name.capitalize()}",
         lambda x, indices, updates: _at(x, indices, updates, method, True),
-        "tensor indices updates", f"A tensor with updates {text} at rows of positions.",
+        "tensor indices updates", f"Return a tensor with updates {text} at rows of positions.",
         f"tensor_scatter_{name}", shape=lambda x, *rest: x.dims, fresh=True,
     )  # fmt: skip
 
@@ -155,8 +155,8 @@ def _extremes(method: str) -> Callable[..., Any]:
     return extremes
 
 
-unsorted_segment_max = _segments("max", _extremes("max"), "The largest")
-unsorted_segment_min = _segments("min", _extremes("min"), "The smallest")
+unsorted_segment_max = _segments("max", _extremes("max"), "Compute the largest")
+unsorted_segment_min = _segments("min", _extremes("min"), "Compute the smallest")
 unsorted_segment_sum = _segments("sum", _sums, "Sums")
 unsorted_segment_mean = _segments("mean", _means, "Means")
 

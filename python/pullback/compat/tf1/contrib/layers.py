@@ -117,8 +117,8 @@ def _pooled(cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
     return function
 
 
-max_pool2d = _pooled(layers.MaxPooling2D, "MaxPool2D", "The largest entries of windows.")
-avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "The means of windows.")
+max_pool2d = _pooled(layers.MaxPooling2D, "MaxPool2D", "Compute the largest entries of windows.")
+avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "Compute the means of windows.")
 
 
 def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
