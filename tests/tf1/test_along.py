@@ -73,7 +73,7 @@ def test_what_is_refused():
         (lambda: tf.map_fn(lambda t: tf.cast(t, tf.int32), x), ValueError, "give dtype"),
         (lambda: tf.map_fn(lambda t: t, tf.constant(1.0)), ValueError, "not scalars"),
         (lambda: tf.map_fn(lambda t: t[0], (x, x[:1]), tf.float32), ValueError, "entries"),
-        (lambda: tf.scan(lambda a, e: [a, e], x), ValueError, "another structure"),
+        (lambda: tf.scan(lambda a, e: [a, e], x), ValueError, "differ in structure"),
         (lambda: tf.foldl(lambda a, e: tf.stack([a, a]), x), ValueError, "after one iteration"),
     ]:
         with pytest.raises(kind, match=text):

@@ -87,7 +87,7 @@ def test_what_cond_returns():
         (lambda: tf.cond(yes, 1, lambda: 2), TypeError, "true_fn must be callable"),
         (lambda: tf.cond(yes, lambda: 1, lambda: 2.0), ValueError, "same type"),
         (lambda: tf.cond(yes, lambda: 1, lambda: None), ValueError, "must have a return value"),
-        (lambda: tf.cond(yes, lambda: (1, 2), lambda: 1), ValueError, "another structure"),
+        (lambda: tf.cond(yes, lambda: (1, 2), lambda: 1), ValueError, "differ in structure"),
     ]:
         with pytest.raises(kind, match=text):
             wrong()

@@ -256,14 +256,14 @@ def test_what_while_loop_refuses():
         (
             lambda: tf.while_loop(lambda i: i < 1, lambda i: (i, i), [0]),
             ValueError,
-            "another structure",
+            "differ in structure",
         ),
     ]:
         with pytest.raises(kind, match=text):
             wrong()
     inner = []
     repeated(lambda y: inner.append(y) or y, one)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="inside of a loop"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inside a loop"):
         run(inner[0])
 
 

@@ -34,7 +34,7 @@ def test_a_shuffle_permutes_within_its_buffer():
     assert sorted(order) == [*range(100)] and order != sorted(order)
     assert all(n <= i + 9 for i, n in enumerate(order))
     assert every(D.range(5).shuffle(1)) == [*range(5)]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="buffer_size > 0, got 0"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected buffer_size >= 1, got 0"):
         every(D.range(5).shuffle(0))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"shard: .* got 2 of 2"):
         every(D.range(5).shard(2, 2))
@@ -282,7 +282,7 @@ def test_eager_programs_iterate():
         iterator.get_next()
     with pytest.raises(RuntimeError, match="eager"):
         D.range(1).make_initializable_iterator()
-    with pytest.raises(TypeError, match="texts"):
+    with pytest.raises(TypeError, match="strings"):
         next(iter(D.from_tensor_slices(["a"])))
     tf.set_random_seed(3)
     order = [int(x) for x in D.range(20).shuffle(20)]

@@ -33,7 +33,7 @@ def test_constants():
         (None, None, ValueError, "None"),
         ([[1.0], [1.0, 2.0]], None, ValueError, "ragged"),
         ("text", tf.int32, TypeError, "expected numbers"),
-        (1, tf.string, TypeError, "expected texts"),
+        (1, tf.string, TypeError, "expected strings"),
         (object(), None, TypeError, "expected numbers"),
         ([1, "a"], None, TypeError, "expected numbers"),
         (1j, tf.float64, TypeError, "expected float64"),
@@ -84,7 +84,7 @@ def test_integer_reductions_keep_their_dtype():
 
 def test_texts_that_cannot_be():
     texts = tf.placeholder(tf.string, [None])
-    with tf.Session() as session, pytest.raises(TypeError, match="expected texts, got 1"):
+    with tf.Session() as session, pytest.raises(TypeError, match="expected strings, got 1"):
         session.run(texts, {texts: [1]})
     for dtype in (tf.float32, tf.int64):
         with pytest.raises(TypeError, match="string"):

@@ -97,7 +97,11 @@ def test_what_layers_do_not_take() -> None:
             ValueError,
             "_1: expected inputs of rank 4 whose",
         ),
-        (lambda: tf.layers.Conv2D(2, "a")(IMAGE), ValueError, "kernel_size: expected 2 positive"),
+        (
+            lambda: tf.layers.Conv2D(2, "a")(IMAGE),
+            ValueError,
+            "expected 2 positive integers for kernel_size",
+        ),
         (lambda: tf.layers.Dense(2).scope_name, ValueError, "scope_name: expected a layer"),
         (lambda: tf.layers.BatchNormalization(renorm=True)(X), NotImplementedError, "renorm"),
     ):

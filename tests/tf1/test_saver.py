@@ -326,6 +326,7 @@ def test_files_and_folders(tmp_path):
 def test_files_have_the_arguments_and_errors_of_tensorflow(tmp_path):
     folder, text = str(tmp_path / "a"), str(tmp_path / "t.txt")
     tf.gfile.MkDir(dirname=folder)
+    tf.gfile.MkDir(folder)  # as in TensorFlow, an existing folder is accepted
     with tf.gfile.GFile(name=text, mode="w") as file:
         file.write("xyz")
     found = tf.gfile.Glob([f"{tmp_path}/*.txt", folder])

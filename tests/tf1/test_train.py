@@ -99,14 +99,20 @@ def test_a_constraint_that_fails_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: tf.train.AdagradOptimizer(0.1, 0.0), "initial_accumulator_value is above 0"),
-        (lambda: tf.train.FtrlOptimizer(0.1, 0.5), "learning_rate_power is at most 0, got 0.5"),
-        (lambda: tf.train.FtrlOptimizer(0.1, initial_accumulator_value=-1), "is at least 0"),
+        (lambda: tf.train.AdagradOptimizer(0.1, 0.0), "expected initial_accumulator_value above 0"),
+        (
+            lambda: tf.train.FtrlOptimizer(0.1, 0.5),
+            "expected learning_rate_power at most 0, got 0.5",
+        ),
+        (
+            lambda: tf.train.FtrlOptimizer(0.1, initial_accumulator_value=-1),
+            "initial_accumulator_value at least 0",
+        ),
         (lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=-1), "at least 0, got -1"),
         (lambda: tf.train.FtrlOptimizer(0.1, l2_regularization_strength=-1), "at least 0, got -1"),
         (
             lambda: tf.train.FtrlOptimizer(0.1, l2_shrinkage_regularization_strength=-1),
-            "l2_shrinkage_regularization_strength is at least 0",
+            "l2_shrinkage_regularization_strength at least 0",
         ),
     ],
 )

@@ -1,7 +1,7 @@
 # ruff: noqa: F403 (the names of a whole namespace)
 """TensorFlow 1's names on pullback's engine.
 
-A program written for TensorFlow 1 runs with its import line changed alone:
+A program written for TensorFlow 1 runs with only its import line changed:
 
 >>> import pullback.compat.tf1 as tf
 >>> with tf.Graph().as_default():
@@ -12,14 +12,14 @@ A program written for TensorFlow 1 runs with its import line changed alone:
 ...         session.run(slope)
 [np.float32(6.0)]
 
-A module without an underscore is a namespace of TensorFlow's, such as `nn` and `train`. The rest is
+A module without an underscore is a namespace of TensorFlow, such as `nn` and `train`. Others are
 in folders, each of which imports only those above it:
 
 `_graph`      graphs, operations, tensors, shapes and dtypes; `opdef` is the table of operation
-              types, `create` makes operations of its rows, `inference` infers what is known before
-              a run, and `mode` switches to eager execution
-`_ops`        operations and the functions that make them
-`_run`        sessions: a traced program of `instantiate`, or `host_run` if a Python function wants
+              types, `create` creates operations from its rows, `inference` infers shapes and small
+              values before a run, and `mode` switches to eager execution
+`_ops`        operations and the functions that create them
+`_run`        sessions: a traced program of `instantiate`, or `host_run` if a Python function reads
               values
 `_variables`  variables and variable scopes
 `_gradients`  `backprop` differentiates; custom rules, tapes, Jacobians

@@ -1,4 +1,4 @@
-"""`tf.app`: how programs of the time begin."""
+"""`tf.app`: the entry point of a program."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ __all__ = ["flags", "run"]
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None
         ) -> NoReturn:  # fmt: skip
-    """Reads the flags, calls `main` (that of the program unless given) with what is left of the
-    command line, and exits with what it returns."""
+    """Parse the flags, call `main` with the remaining arguments, and exit with its result.
+
+    The default is the `main` of the program.
+    """
     left = flags.FLAGS(list(sys.argv if argv is None else argv), known_only=True)
     function = main if main is not None else sys.modules["__main__"].main
     sys.exit(function(left))

@@ -1,7 +1,7 @@
 """`tf.distributions`: batches of distributions, on `pullback.stats` and `pullback.random`.
 
-A continuous family is a class with its entry of `_FAMILIES`: one row of the operation table
-computes its functions, one draws. Categorical and Bernoulli are formulas of their logits.
+A continuous family is a class with an entry in `_FAMILIES`: one row of the operation table computes
+its functions, another one draws. Categorical and Bernoulli are formulas of their logits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ._ops import math_ops
 from ._ops.array_ops import expand_dims, identity, ones_like, zeros_like
 from ._ops.array_ops import shape as shape_of
 from ._ops.array_ops import stop_gradient as _constant
-from ._ops.check_ops import Assert
+from ._ops.check_ops import Assert, assert_less_equal, assert_non_negative, assert_positive
 from ._ops.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
@@ -40,7 +40,7 @@ __all__ = [
     "Normal", "StudentT", "Uniform", "kl_divergence",
 ]  # fmt: skip
 
-# By class: the family of stats, its arguments for those of the class, and a draw.
+# By class: the family of stats, the conversion of arguments, and the sampler.
 _FAMILIES: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[..., Any]]] = {
     "Normal": (stats.norm, lambda m, s: {"loc": m, "scale": s},
                lambda n, d, m, s: random.normal(n, d, loc=m, scale=s)),
@@ -58,11 +58,19 @@ _FAMILIES: dict[str, tuple[Any, Callable[..., dict[str, Any]], Callable[..., Any
 }  # fmt: skip
 
 
+# By name of a parameter, the assertions of `validate_args`.
+_RANGES: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "probs": (assert_non_negative, lambda x: assert_less_equal(x, 1.0)),
+    **dict.fromkeys(("scale", "rate", "df", "concentration", "concentration1", "concentration0"),
+                    (assert_positive,)),
+}  # fmt: skip
+
+
 def _statistic(*inputs: Any, kind: str, what: str, values: int) -> Any:
     family, named, _ = _FAMILIES[kind]
     given = named(*inputs[values:])
     out = getattr(family, what)(*inputs[:values], **given)
-    if kind == "Uniform" and what in ("pdf", "logpdf"):  # TensorFlow's is open at `high`
+    if kind == "Uniform" and what in ("pdf", "logpdf"):  # TensorFlow excludes `high`
         x, high = inputs[0], inputs[-1]
         out = _core.where(x >= high, 0.0 if what == "pdf" else -np.inf, out)
     return out
@@ -81,7 +89,7 @@ define(
 
 
 class Distribution:
-    """What all have in common: a batch of distributions of numbers, named like an operation."""
+    """Base class: a batch of distributions, named like an operation."""
 
     arguments = ""
     __signature__ = signature_of("")
@@ -101,14 +109,21 @@ class Distribution:
             self._begin({k: v for k, v in given.items() if k in own})
 
     def _begin(self, given: dict[str, Any]) -> None:
-        """Makes the parameters tensors of one dtype, which are attributes."""
+        """Convert the parameters to tensors of one dtype and store them as attributes."""
         wish = dtype_of(*given.values())
         for key, value in given.items():
             x = convert_to_tensor(value, wish, key)
             x = x if as_dtype(x.dtype).is_floating else cast(x, float32)
-            setattr(self, key, x)
             wish = as_dtype(x.dtype)
+            setattr(self, key, self._validated(key, x))
         self._params = [getattr(self, key) for key in given]
+
+    def _validated(self, key: str, x: Any) -> Any:
+        """Return the parameter; with `validate_args` a run raises if it is out of range."""
+        if not self.parameters["validate_args"] or key not in _RANGES:
+            return x
+        with control_dependencies([check(x) for check in _RANGES[key]]):
+            return identity(x)
 
     dtype: Any = property(lambda self: self._dtype or as_dtype(self._params[0].dtype))
     event_shape: Any = property(lambda self: TensorShape([]))
@@ -120,15 +135,15 @@ class Distribution:
         )
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
-        """The shape of the batch, as known in a run."""
+        """Return the shape of the batch in a run."""
         return shape_of(self._each())
 
     def _each(self) -> Any:
-        """A tensor with the shape of the batch."""
+        """Return a tensor of the shape of the batch."""
         return reduce(add, self._params)
 
     def _defined(self, value: Any, holds: Any) -> Any:
-        """NaN where the value is undefined; InvalidArgumentError unless these are allowed."""
+        """Replace undefined values by NaN; InvalidArgumentError if NaN is not allowed."""
         if self.allow_nan_stats:
             return where(holds, value, convert_to_tensor(np.nan, self.dtype))
         message = (
@@ -138,7 +153,7 @@ class Distribution:
             return identity(value)
 
     def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample") -> Any:
-        """Draws `sample_shape` + `batch_shape` numbers."""
+        """Draw numbers of shape `sample_shape` + `batch_shape`."""
         with scope_of(self.name + name):
             _seeded(seed)
             own = as_dims(self.batch_shape)
@@ -151,19 +166,19 @@ class Distribution:
             return self._sample(batch if none else concat([cast(first, int32), batch], 0))
 
     def prob(self, value: Any, name: str = "prob") -> Any:
-        """The density, or the probability, of a value."""
+        """Compute the density, or the probability, of a value."""
         return math_ops.exp(self.log_prob(value))
 
     def stddev(self, name: str = "stddev") -> Any:
-        """The standard deviation."""
+        """Compute the standard deviation."""
         return math_ops.sqrt(self.variance())
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Any:
-        """The divergence of another distribution from this one."""
+        """Compute the KL divergence from this distribution to another."""
         return kl_divergence(self, other)
 
     def cross_entropy(self, other: Distribution, name: str = "cross_entropy") -> Any:
-        """The entropy plus the divergence."""
+        """Compute the entropy plus the KL divergence."""
         return self.entropy() + kl_divergence(self, other)
 
     def __getattr__(self, name: str) -> Any:
@@ -187,7 +202,7 @@ _METHODS = {*_OF_VALUES, *_OF_NONE, "mode"}
 
 
 class Family(Distribution):
-    """A continuous distribution: its functions are those of `pullback.stats`."""
+    """A continuous distribution with the functions of `pullback.stats`."""
 
     def _sample(self, shape: Any) -> Any:
         return apply("Draw", shape, *self._params, kind=type(self).__name__)
@@ -242,43 +257,48 @@ class Laplace(Family):
 
 
 class StudentT(Family):
-    """Student's distribution of `df` degrees of freedom."""
+    """Student's t distribution with `df` degrees of freedom."""
 
     arguments = "df loc scale"
     stddev = Distribution.stddev
 
     def mean(self, name: str = "mean") -> Any:
-        """`loc`, for df > 1."""
+        """Return `loc`, for df > 1."""
         return self._defined(self._statistic("mean", name), self.df > 1.0)
 
     def variance(self, name: str = "variance") -> Any:
-        """The variance, for df > 1; infinite up to 2."""
+        """Compute the variance, for df > 1; infinite up to 2."""
         return self._defined(self._statistic("var", name), self.df > 1.0)
 
     def mode(self, name: str = "mode") -> Any:
-        """`loc`."""
+        """Return `loc`."""
         return identity(self.loc)
 
 
 class Uniform(Family):
-    """All numbers from `low` to `high`, equally likely."""
+    """The uniform distribution from `low` to `high`."""
 
     arguments = "low=0.0 high=1.0"
 
 
 class Exponential(Family):
-    """The exponential distribution of a rate."""
+    """The exponential distribution with a rate."""
 
     arguments = "rate"
 
+    def mode(self, name: str = "mode") -> Any:
+        """Return NaN, as TensorFlow: the mode of a Gamma of concentration 1."""
+        zero = zeros_like(self.rate)
+        return self._defined(zero, zero > 0.0)
+
 
 class Gamma(Family):
-    """The gamma distribution of a shape, `concentration`, and a rate."""
+    """The gamma distribution with a shape, `concentration`, and a rate."""
 
     arguments = "concentration rate"
 
     def mode(self, name: str = "mode") -> Any:
-        """The most likely number, for concentration > 1."""
+        """Compute the most likely number, for concentration > 1."""
         mode = (self.concentration - 1.0) / self.rate
         return self._defined(mode, self.concentration > 1.0)
 
@@ -289,13 +309,13 @@ class Beta(Family):
     arguments = "concentration1 concentration0"
 
     def mode(self, name: str = "mode") -> Any:
-        """The most likely number, for concentrations > 1."""
+        """Compute the most likely number, for concentrations > 1."""
         a, b = self.concentration1 - 1.0, self.concentration0 - 1.0
         return self._defined(a / (a + b), (a > 0.0) & (b > 0.0))
 
 
 class OfLogits(Distribution):
-    """A discrete distribution, of logits or of probabilities."""
+    """A discrete distribution, defined by logits or probabilities."""
 
     arguments = "logits=None probs=None dtype='int32'"
     logits: Any
@@ -320,7 +340,7 @@ def _expected(probs: Any, logs: Any) -> Any:
 
 
 class Categorical(OfLogits):
-    """A class, 0 to n - 1, by the probabilities along the last axis."""
+    """A distribution of classes, 0 to n - 1, with probabilities along the last axis."""
 
     def _complete(self) -> None:
         if "probs" in vars(self):
@@ -341,7 +361,7 @@ class Categorical(OfLogits):
         return apply("DrawClass", shape, self.logits, dtype=self._dtype)
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Any:
-        """The logarithm of the probability of a class; InvalidArgumentError for no class."""
+        """Compute the log probability of a class; InvalidArgumentError for an invalid one."""
         with scope_of(self.name + name):
             own = self.logits
             k = cast(value, int32) + zeros_like(cast(own[..., 0], int32))
@@ -349,17 +369,17 @@ class Categorical(OfLogits):
             return -sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
     def entropy(self, name: str = "entropy") -> Any:
-        """The entropy; a class of probability 0 adds 0."""
+        """Compute the entropy; a class of probability 0 adds 0."""
         logs = log_softmax(self.logits)
         return -_expected(self.probs, logs)
 
     def mode(self, name: str = "mode") -> Any:
-        """The most likely class."""
+        """Return the most likely class."""
         return cast(math_ops.argmax(self.logits, -1), self._dtype)
 
 
 class Bernoulli(OfLogits):
-    """1 with a probability, else 0."""
+    """The distribution of 1 with a probability, else 0."""
 
     def _complete(self) -> None:
         if "probs" in vars(self):
@@ -372,26 +392,26 @@ class Bernoulli(OfLogits):
         return cast(math_ops.less(draws, _constant(self.probs)), self._dtype)
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Any:
-        """The logarithm of the probability of 0 or 1."""
+        """Compute the log probability of 0 or 1."""
         v, own = cast(value, as_dtype(self.logits.dtype)), self.logits
         return -sigmoid_cross_entropy_with_logits(
             labels=v + zeros_like(own), logits=own + zeros_like(v)
         )
 
     def entropy(self, name: str = "entropy") -> Any:
-        """The entropy."""
+        """Compute the entropy."""
         return self.logits * (1 - math_ops.sigmoid(self.logits)) + math_ops.softplus(-self.logits)
 
     def mean(self, name: str = "mean") -> Any:
-        """The probability of 1."""
+        """Return the probability of 1."""
         return self.probs * ones_like(self.probs)
 
     def variance(self, name: str = "variance") -> Any:
-        """The variance."""
+        """Compute the variance."""
         return self.probs * (1 - self.probs)
 
     def mode(self, name: str = "mode") -> Any:
-        """The more likely number."""
+        """Return the more likely number."""
         return cast(math_ops.greater(self.probs, 0.5), self._dtype)
 
 
@@ -420,7 +440,7 @@ def kl_divergence(
     distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The divergence of b from a: Normal, Categorical and Bernoulli, both of the same class."""
+    """Compute the KL divergence from a to b: two of Normal, Categorical or Bernoulli."""
     kinds = type(distribution_a), type(distribution_b)
     if kinds[0] is not kinds[1] or kinds[0] not in _DIVERGENCES:
         raise NotImplementedError(

@@ -1,6 +1,6 @@
-"""Element types under TensorFlow's names: `tf.float32` and its kin.
+"""Element types under TensorFlow's names, such as `tf.float32`.
 
-A DType wraps one `numpy.dtype` and compares equal to whatever NumPy takes for it.
+A DType wraps one `numpy.dtype` and compares equal to every value that NumPy converts to it.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class DType:
         return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
     def is_compatible_with(self, other: Any) -> builtins.bool:
-        """Whether it is the same dtype."""
+        """Test whether another dtype is the same."""
         return self == as_dtype(other)
 
     def __eq__(self, other: object) -> builtins.bool:
         other = other.dtype if isinstance(other, DType) else other
         try:
-            return other is not None and self.dtype == other
+            return not (other is None or isinstance(other, tuple)) and self.dtype == other
         except TypeError:
             return False
 
@@ -74,8 +74,8 @@ class DType:
         return f"<dtype: {self.name!r}>"
 
 
-class _Text(DType):
-    """The dtype of texts, which the core has as numbers; see texts.py."""
+class _String(DType):
+    """The dtype of strings, which are numbers in the core; see strings.py."""
 
     __slots__ = ()
     name, as_numpy_dtype, size = "string", object, 1
@@ -90,7 +90,7 @@ int8, int16, int32, int64 = map(DType, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(DType, ("float16", "float32", "float64"))
 complex64, complex128 = DType("complex64"), DType("complex128")
-string = _Text("int64")
+string = _String("int64")
 _SUPPORTED = {
     d.name: d
     for d in (
@@ -102,7 +102,7 @@ _REAL: dict[DType, DType] = {complex64: float32, complex128: float64}
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The DType for a DType, NumPy dtype, Python type or name; TypeError if it is not supported.
+    """Convert a DType, NumPy dtype, Python type or name to a DType; TypeError if unsupported.
 
     >>> as_dtype("int64"), as_dtype(np.float32), as_dtype(float)
     (tf.int64, tf.float32, tf.float32)

@@ -1,4 +1,4 @@
-"""Exceptions under TensorFlow's names, each also an exception that a Python user would expect."""
+"""Exceptions under TensorFlow's names; each is also the exception that a Python user expects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .names import absent, public_names
 
 
 class OpError(Exception):
-    """Something went wrong while a session ran. `op` is the operation, or None."""
+    """An error in the run of a session. `op` is the operation, or None."""
 
     def __init__(self, op: Any, message: str) -> None:
         super().__init__(message)
@@ -17,15 +17,15 @@ class OpError(Exception):
 
 
 class InvalidArgumentError(OpError, ValueError):
-    """A value that an operation cannot work on: a missing feed, shapes that do not fit."""
+    """An operation has an invalid input: a missing feed, incompatible shapes."""
 
 
 class FailedPreconditionError(OpError, RuntimeError):
-    """The session is not in the state that an operation needs: a variable without a value."""
+    """The session lacks a state that an operation needs: a variable without a value."""
 
 
 class NotFoundError(OpError, LookupError):
-    """What a name or a path stands for does not exist."""
+    """A name or a path does not exist."""
 
 
 class MissingFileError(NotFoundError, FileNotFoundError):
@@ -33,23 +33,23 @@ class MissingFileError(NotFoundError, FileNotFoundError):
 
 
 class AlreadyExistsError(OpError, FileExistsError):
-    """What is to be made exists."""
+    """The file or folder to create exists."""
 
 
 class OutOfRangeError(OpError, IndexError):
-    """There is nothing left to read."""
+    """An iterator has no more elements."""
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """A symbolic tensor was used as a Python value: it has none before a session runs."""
+    """A symbolic tensor, which has no value before a run, was used as a Python value."""
 
 
 class WrongDtypeError(TypeError, ValueError):
-    """A tensor of one dtype where another is wanted; TensorFlow raises now this, now that."""
+    """A tensor has the wrong dtype; TensorFlow raises TypeError or ValueError."""
 
 
 class RuleResultError(TypeError, AttributeError):
-    """A gradient rule returned something that is not a tensor.
+    """A gradient rule returned a value that is not a tensor.
 
     TensorFlow raises an AttributeError here, because a number has no `.name`; programs that catch
     that still work.

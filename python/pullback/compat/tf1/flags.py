@@ -1,4 +1,4 @@
-"""`tf.flags`: options of the command line, read when one of them is first looked at."""
+"""`tf.flags`: options of the command line, parsed at the first access to one of them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,25 @@ class _Flags:
     def _define(
         self, name: str, default: Any, help: str | None, parse: Callable[[str], Any]
     ) -> None:
+        if name in self._parsers:
+            raise ValueError(f"flags: the flag {name!r} is defined twice")
+        if isinstance(default, str):
+            try:
+                default = parse(default)
+            except (ValueError, argparse.ArgumentTypeError) as error:
+                raise ValueError(
+                    f"flags: the default {default!r} of {name!r} is invalid: {error}"
+                ) from None
         self._parsers[name], self._help[name] = parse, help
         self._defaults[name] = default
         if self._values is not None:
             self._values.setdefault(name, default)
 
     def __call__(self, argv: Sequence[str], known_only: bool = False) -> list[str]:
-        """Reads the options of a command line; returns what is left, the program first. What is no
-        option of the program is an error, unless `known_only`."""
+        """Parse a command line; return the rest, with the program first.
+
+        An unknown option is an error, unless `known_only`.
+        """
         parser = argparse.ArgumentParser(prog=argv[0] if argv else None, allow_abbrev=False)
         for name, parse in self._parsers.items():
             options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": self._help[name]}
@@ -46,7 +57,7 @@ class _Flags:
         return [*argv[:1], *left]
 
     def flag_values_dict(self) -> dict[str, Any]:
-        """All values by name."""
+        """Return all values by name."""
         return dict(self._read())
 
     def _read(self) -> dict[str, Any]:
@@ -93,7 +104,7 @@ def _defining(kind: str, parse: Callable[[str], Any]) -> Callable[..., None]:
     ) -> None:
         flag_values._define(name, default, help, parse)
 
-    doc = f"An option `--name` of the kind {kind}."
+    doc = f"Define an option `--name` of the kind {kind}."
     return named(function, f"DEFINE_{kind}", doc)
 
 
@@ -108,7 +119,7 @@ def DEFINE_enum(
     name: str, default: Any, enum_values: Sequence[str], help: str | None, flag_values: Any = FLAGS,
     **args: Any,
 ) -> None:  # fmt: skip
-    """An option `--name` that is one of some values."""
+    """Define an option `--name` with a set of allowed values."""
 
     def parse(text: str) -> str:
         if text not in enum_values:

@@ -1,9 +1,10 @@
-"""`tf.gfile`: files and folders under TensorFlow's names, by Python's own functions."""
+"""`tf.gfile`: files and folders under TensorFlow's names, with Python's own functions."""
 
 import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,7 @@ __all__ = [
 
 
 def _named(name: str, arguments: str, function: Callable[..., Any], doc: str) -> Any:
-    """A function of TensorFlow's arguments that raises TensorFlow's errors."""
+    """Define a function with TensorFlow's arguments and errors."""
 
     def call(**given: Any) -> Any:
         try:
@@ -39,6 +40,11 @@ def _make_folders(dirname: Any) -> None:
     if os.path.isfile(dirname):
         raise FailedPreconditionError(None, f"MakeDirs: expected a folder, got a file {dirname!r}")
     os.makedirs(dirname, exist_ok=True)
+
+
+def _make_folder(dirname: Any) -> None:
+    with suppress(FileExistsError):  # as TensorFlow
+        os.mkdir(dirname)
 
 
 def _stat(filename: Any) -> Any:
@@ -63,11 +69,11 @@ def _moving(function: Any) -> Any:
     return move
 
 
-Exists = _named("Exists", "filename", os.path.exists, "Whether there is a file or folder.")
-Glob = _named("Glob", "filename", _glob, "The paths that fit a pattern, or one of several.")
-IsDirectory = _named("IsDirectory", "dirname", os.path.isdir, "Whether there is a folder.")
-ListDirectory = _named("ListDirectory", "dirname", os.listdir, "The names in a folder.")
-MkDir = _named("MkDir", "dirname", os.mkdir, "Makes a folder.")
+Exists = _named("Exists", "filename", os.path.exists, "Test whether there is a file or folder.")
+Glob = _named("Glob", "filename", _glob, "Return the paths that fit a pattern, or one of several.")
+IsDirectory = _named("IsDirectory", "dirname", os.path.isdir, "Test whether there is a folder.")
+ListDirectory = _named("ListDirectory", "dirname", os.listdir, "Return the names in a folder.")
+MkDir = _named("MkDir", "dirname", _make_folder, "Make a folder unless the path exists.")
 MakeDirs = _named("MakeDirs", "dirname", _make_folders,
                   "Makes a folder, and those that it lies in, unless it is there.")  # fmt: skip
 Remove = _named("Remove", "filename", os.remove, "Removes a file.")
@@ -76,7 +82,9 @@ DeleteRecursively = _named("DeleteRecursively", "dirname", shutil.rmtree,
 Copy = _named("Copy", "oldpath newpath overwrite=False", _moving(shutil.copy), "Copies a file.")
 Rename = _named("Rename", "oldname newname overwrite=False", _moving(os.replace),
                 "Moves a file or folder.")  # fmt: skip
-Stat = _named("Stat", "filename", _stat, "The `length` of a file, `mtime_nsec`, `is_directory`.")
+Stat = _named(
+    "Stat", "filename", _stat, "Return the `length` of a file, `mtime_nsec`, `is_directory`."
+)
 Walk = _named("Walk", "top in_order=True", _walk, "`os.walk`; folders last unless `in_order`.")
 GFile = FastGFile = Open = _named("GFile", "name mode='r'", open, "`open`.")
 __getattr__ = absent(__name__)

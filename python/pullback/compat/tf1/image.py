@@ -1,4 +1,4 @@
-"""`tf.image`: pictures of another size, turned round, and their total variation."""
+"""`tf.image`: resized and flipped images, and their total variation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from .names import absent, public_names
 
 
 def _resized(x: Any, size: Any, align_corners: bool, between: bool) -> Any:
-    """By positions that begin at the first pixel, as TensorFlow 1 has them."""
+    """Resize with positions relative to the first pixel, as TensorFlow 1."""
+    if len(x.shape) != 4 or np.ndim(size) != 1 or len(size) != 2 or min(size) < 1:
+        raise ValueError(
+            f"expected images of rank 4 and a height and width of 1 or more for size, got shape "
+            f"{x.shape} and {size}"
+        )
     x = _core.cast(x, np.dtype("float32")) if between else x
     for axis, n in zip((1, 2), size, strict=True):
         old, n = x.shape[axis], int(n)
@@ -44,19 +49,19 @@ def _resizing(type: str, public: str, between: bool, doc: str, **fields: Any) ->
 
 
 resize_nearest_neighbor = _resizing(
-    "ResizeNearestNeighbor", "resize_nearest_neighbor", False, "The nearest pixels."
+    "ResizeNearestNeighbor", "resize_nearest_neighbor", False, "Return the nearest pixels."
 )
 resize_bilinear = _resizing(
     "ResizeBilinear",
     "resize_bilinear",
     True,
-    "Means of the nearest pixels by their distance, as float32.",
+    "Compute means of the nearest pixels by their distance, as float32.",
     dtype=float32,
 )
 
 
 class ResizeMethod:
-    """Numbers of the ways to resize."""
+    """Numbers of the interpolation methods."""
 
     BILINEAR, NEAREST_NEIGHBOR = 0, 1
 
@@ -65,8 +70,10 @@ def resize_images(
     images: Any, size: Any, method: int = 0, align_corners: bool = False,
     preserve_aspect_ratio: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`resize_bilinear` or, by method 1, `resize_nearest_neighbor`, of one picture or several.
-    Pictures that are known to have the size are returned as they are."""
+    """Resize one or several images by `resize_bilinear`, or by `resize_nearest_neighbor` (1).
+
+    Images that have the size statically are returned unchanged.
+    """
     if method not in (0, 1) or preserve_aspect_ratio:
         raise NotImplementedError("resize_images: methods 0 and 1, without preserve_aspect_ratio")
     resize = (resize_bilinear, resize_nearest_neighbor)[method]
@@ -78,18 +85,25 @@ def resize_images(
     return resize(x, size, align_corners, name=name)
 
 
+def _picture(image: Any, who: str) -> Any:
+    x = convert_to_tensor(image)
+    if x.shape.ndims is not None and x.shape.ndims < 3:
+        raise ValueError(f"{who}: expected a tensor of rank 3 or more for image, got {x!r:.80}")
+    return x
+
+
 def flip_left_right(image: Any) -> Any:
-    """The columns in reverse order."""
-    return convert_to_tensor(image)[..., ::-1, :]
+    """Reverse the columns."""
+    return _picture(image, "flip_left_right")[..., ::-1, :]
 
 
 def flip_up_down(image: Any) -> Any:
-    """The rows in reverse order."""
-    return convert_to_tensor(image)[..., ::-1, :, :]
+    """Reverse the rows."""
+    return _picture(image, "flip_up_down")[..., ::-1, :, :]
 
 
 def total_variation(images: Any, name: str | None = None) -> Any:
-    """The sums of the absolute differences between neighbours, for each picture."""
+    """Sum the absolute differences between neighbours, for each image."""
     with scope_of(name or "total_variation", images) as scope:
         x = convert_to_tensor(images)
         if as_dtype(x.dtype).is_unsigned:

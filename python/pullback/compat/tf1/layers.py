@@ -1,5 +1,7 @@
-"""`tf.layers`: dense layers, convolutions and pooling, dropout, batch normalisation and flatten. A
-function makes a layer of the class of its name and calls it once."""
+"""`tf.layers`: dense layers, convolutions and pooling, dropout, batch normalization and flatten.
+
+A function creates a layer of the class of its name and calls it once.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from ._ops.convolutions import padded_length
 from ._ops.indexing_ops import concat, stack, where
 from ._ops.math_ops import matmul, maximum
 from ._ops.random_ops import ones_initializer, zeros_initializer
-from .dtypes import as_dtype, float64
+from .dtypes import as_dtype, float16, float32, float64
 from .dtypes import bool as tf_bool
 from .names import absent, public_names
 
@@ -35,7 +37,7 @@ _COMMON = (
 def _counts(value: Any, who: str, what: str, count: int = 2) -> list[int]:
     many = list(value) if isinstance(value, (list, tuple)) else [value] * count
     if len(many) != count or any(not isinstance(n, int) or n < 1 for n in many):
-        raise ValueError(f"{who}: {what}: expected {count} positive integers, got {value!r}")
+        raise ValueError(f"{who}: expected {count} positive integers for {what}, got {value!r}")
     return many
 
 
@@ -43,7 +45,7 @@ def _layout(layer: Layer, rank: int) -> str:
     formats = {"channels_last": "NHWC", "channels_first": "NCHW"}
     if layer.data_format not in formats:
         raise ValueError(
-            f"{layer.name}: data_format is one of {', '.join(formats)}, got {layer.data_format!r}"
+            f"{layer.name}: data_format must be {' or '.join(formats)}; got {layer.data_format!r}"
         )
     if rank == 1 and layer.data_format == "channels_first":
         raise NotImplementedError(f"{layer.name}: channels_first is not part of pullback")
@@ -51,7 +53,9 @@ def _layout(layer: Layer, rank: int) -> str:
 
 
 class Weighted(Layer):
-    """A layer with a kernel, perhaps a bias, and an activation."""
+    """Base class of layers with a kernel, an optional bias and an activation."""
+
+    _weight_dtype: Any = None  # of the variables, if it is not the layer's
 
     def _make(self, kernel: list[Any], bias: int) -> None:
         self.kernel = self._weight("kernel", kernel)
@@ -62,20 +66,22 @@ class Weighted(Layer):
 
     def _weight(self, key: str, shape: list[Any], default: Any = None, trained: bool = True,
                 end: str = "") -> Any:  # fmt: skip
-        """A variable with the initializer, regularizer and constraint that are named after it."""
+        """Create a variable with the initializer, regularizer and constraint named after it."""
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
-        initial = default if initial is None else by_text(initial, initializers)
-        return self.add_weight(key + end, shape, None, initial, regularizer, trained, constraint)
+        initial = default if initial is None else by_name(initial, initializers)
+        return self.add_weight(
+            key + end, shape, self._weight_dtype, initial, regularizer, trained, constraint
+        )
 
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        return out if self.activation in (None, "linear") else by_text(self.activation, nn)(out)
+        return out if self.activation in (None, "linear") else by_name(self.activation, nn)(out)
 
 
-def by_text(value: Any, space: Any) -> Any:
-    """What a text such as 'relu' names."""
+def by_name(value: Any, space: Any) -> Any:
+    """Return the function that a string such as 'relu' names."""
     if isinstance(value, str) and not hasattr(space, value):
         home, hint = space.__name__.rpartition(".")[2], did_you_mean(value, space.__all__)
         raise ValueError(f"expected the name of a function of tf.{home}, got {value!r}{hint}")
@@ -83,10 +89,10 @@ def by_text(value: Any, space: Any) -> Any:
 
 
 class Dense(Weighted):
-    """activation(inputs · kernel + bias) along the last axis, whose length must be known.
+    """Compute activation(inputs · kernel + bias) along the last axis, whose size must be known.
 
-    The variables are `kernel` of shape (last axis, units), and `bias` of shape (units,), which
-    starts with zeros.
+    The variables are `kernel` of shape (last axis, units), and `bias` of shape (units,), which is
+    initialized with zeros.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -122,7 +128,7 @@ class Dense(Weighted):
 
 
 class Conv2D(Weighted):
-    """activation(convolution + bias) of (batch, height, width, channels) with `filters` outputs.
+    """Compute activation(convolution + bias) of (batch, height, width, channels).
 
     The variables are `kernel` of shape (height, width, channels, filters), and `bias`.
 
@@ -151,7 +157,7 @@ class Conv2D(Weighted):
                 f"{self.name}: expected inputs of rank {rank} whose number of channels is known, "
                 f"got shape {input_shape}"
             )
-        self.filters: int = int(self.filters)
+        self.filters: int = _counts(int(self.filters), self.name, "filters", 1)[0]
         self._make_for(self._given("kernel_size"), channels)
         self.built = True
 
@@ -168,14 +174,14 @@ class Conv2D(Weighted):
 
 
 class Conv1D(Conv2D):
-    """activation(convolution + bias) along one axis, of (batch, length, channels)."""
+    """Compute activation(convolution + bias) along one axis of (batch, length, channels)."""
 
     arguments = Conv2D.arguments.replace("(1,1)", "1")
     rank = 1
 
 
 class SeparableConv2D(Conv2D):
-    """activation(convolution of each channel, product over the channels of each point + bias).
+    """Compute activation(1 x 1 convolution of a depthwise convolution + bias).
 
     The variables are `depthwise_kernel`, of shape (height, width, channels, depth_multiplier),
     `pointwise_kernel` and `bias`.
@@ -202,7 +208,7 @@ class SeparableConv2D(Conv2D):
 
 
 class Conv2DTranspose(Conv2D):
-    """The layer that goes the other way than `conv2d`: its outputs are `strides` times as long.
+    """Compute a transposed convolution, whose output is `strides` times larger.
 
     The variables are `kernel` of shape (height, width, filters, channels), and `bias`.
     """
@@ -228,7 +234,7 @@ class Conv2DTranspose(Conv2D):
 
 
 class MaxPooling2D(Layer):
-    """The largest entries of windows."""
+    """Compute the largest entry of each window."""
 
     arguments = "pool_size strides padding='valid' data_format='channels_last' name=None"
     rank = 2
@@ -246,19 +252,19 @@ class MaxPooling2D(Layer):
 
 
 class AveragePooling2D(MaxPooling2D):
-    """The means of windows."""
+    """Compute the mean of each window."""
 
     pool = staticmethod(nn.avg_pool)
 
 
 class MaxPooling1D(MaxPooling2D):
-    """The largest entries of windows along one axis."""
+    """Compute the largest entry of each window along one axis."""
 
     rank = 1
 
 
 class AveragePooling1D(AveragePooling2D):
-    """The means of windows along one axis."""
+    """Compute the mean of each window along one axis."""
 
     rank = 1
 
@@ -274,7 +280,10 @@ max_pooling1d, max_pooling2d, average_pooling1d, average_pooling2d = (
 
 
 class Flatten(Layer):
-    """All axes but the first as one; with 'channels_first' the second axis comes last there."""
+    """Merge all axes but the first.
+
+    With 'channels_first' the second axis is moved to the end before.
+    """
 
     arguments = "data_format='channels_last' name=None"
 
@@ -290,8 +299,10 @@ class Flatten(Layer):
 
 
 class Dropout(Layer):
-    """While `training`, zeros for a share `rate` of the entries, the others divided by 1 - rate;
-    else the inputs. `training` may be a tensor, such as a placeholder."""
+    """Set a share `rate` of the entries to zero if `training`; scale the others by 1 / (1 - rate).
+
+    `training` may be a tensor, such as a placeholder.
+    """
 
     arguments = "rate=0.5 noise_shape=None seed=None name=None"
 
@@ -304,13 +315,13 @@ class Dropout(Layer):
 
 
 class BatchNormalization(Weighted):
-    """(inputs - mean) / √(variance + ε) · gamma + beta, over all axes but one.
+    """Compute (inputs - mean) / √(variance + ε) · gamma + beta, over all axes but one.
 
-    While `training` the moments are those of the batch, and two operations in the collection
-    `UPDATE_OPS` move `moving_mean` and `moving_variance` towards them: let the training step depend
-    on them. Else the moments are the moving ones. `training` may be a tensor. Of four axes, unless
-    `fused` is False or the dtype is float64, the moving variance is that of a sample: n / (n - 1)
-    times the batch's.
+    If `training`, mean and variance are those of the batch, and two operations in the collection
+    `UPDATE_OPS` update `moving_mean` and `moving_variance`: let the training step depend on them.
+    Otherwise the moving values are used. `training` may be a tensor. For four axes the moving
+    variance is unbiased, n / (n - 1) times the batch's, unless `fused` is False or the dtype is
+    float64. The variables of float16 inputs are float32.
     """
 
     arguments = (
@@ -326,7 +337,14 @@ class BatchNormalization(Weighted):
             if getattr(self, key):
                 raise NotImplementedError(f"batch_normalization: {key} is not part of pullback yet")
         dims = TensorShape(input_shape).as_list()
-        (axis,) = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        axis, *more = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        if more or not -len(dims) <= axis < len(dims):
+            raise ValueError(
+                f"batch_normalization: expected one axis of {input_shape} for axis, got {self.axis}"
+            )
+        if self.dtype is not None and not self.dtype.is_floating:
+            raise TypeError(f"batch_normalization: expected floats, got {self.dtype.name}")
+        self._weight_dtype = float32 if self.dtype == float16 else None
         self._axis, size = axis % len(dims), dims[axis]
         if size is None:
             raise ValueError(f"batch_normalization: axis {axis} of {input_shape} must be known")
@@ -338,6 +356,8 @@ class BatchNormalization(Weighted):
 
     def call(self, inputs: Any, training: Any = False) -> Any:
         flag, rank, axis = _flag(training), len(inputs.shape), self._axis
+        dtype = as_dtype(inputs.dtype)
+        inputs = cast(inputs, as_dtype(self.moving_mean.dtype))
         moving = mean, variance = [self.moving_mean, self.moving_variance]
         if flag is not False:
             batch = list(nn.moments(inputs, [i for i in range(rank) if i != axis]))
@@ -358,11 +378,12 @@ class BatchNormalization(Weighted):
         if axis < rank - 1:
             parts = [v if v is None else reshape(v, along) for v in parts]
         mean, variance, beta, gamma = parts
-        return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+        out = nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+        return cast(out, dtype)
 
 
 def _flag(training: Any) -> Any:
-    """True, False or a tensor of bool."""
+    """Return True, False or a tensor of bool."""
     if isinstance(training, (bool, int)):
         return bool(training)
     flag = convert_to_tensor(training)

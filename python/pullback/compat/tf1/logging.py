@@ -1,4 +1,4 @@
-"""`tf.logging`: Python's, with TensorFlow's names."""
+"""`tf.logging`: Python's logging under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log, get_verbosity = _logger.log, _logger.getEffectiveLevel
 
 
 def set_verbosity(v: int) -> None:
-    """Shows messages from a level on."""
+    """Show messages of a level and above."""
     _logger.setLevel(v)
 
 

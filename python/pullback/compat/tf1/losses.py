@@ -1,4 +1,4 @@
-"""`tf.losses`: losses that are weighted, reduced and collected."""
+"""`tf.losses`: losses with weights, a reduction and a collection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .names import absent, public_names, taking
 
 
 class Reduction:
-    """How a loss of many elements becomes a number."""
+    """Reductions of a loss of many elements to a number."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -43,11 +43,16 @@ def compute_weighted_loss(
     losses: Any, weights: Any = 1.0, scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Any:  # fmt: skip
-    """losses · weights, reduced: summed and divided by how many weights are not 0, by default.
+    """Multiply losses by weights and reduce them.
 
-    The weights are a scalar, or have the rank of the losses and along each axis their length or 1;
-    ValueError for others, and for another reduction. Integers are computed in float32; float64
-    stays float64, where TensorFlow goes to float32.
+    By default the sum is divided by the number of weights that are not 0. The weights are a scalar,
+    or have the rank of the losses and along each axis their size or 1. Integers are computed in
+    float32; float64 stays float64, where TensorFlow uses float32.
+
+    Raises
+    ------
+    ValueError
+        If the shape of the weights or the reduction is invalid.
     """
     if reduction not in Reduction.all():
         raise ValueError(f"invalid reduction {reduction!r}; expected one of {Reduction.all()}")
@@ -92,7 +97,7 @@ def _floats(x: Any) -> Any:
 
 
 def _ratio(total: Any, count: Any) -> Any:
-    """total / count, and 0 where nothing counts."""
+    """Compute total / count, and 0 if the count is 0."""
     empty = ~not_equal(count, zeros_like(count))
     ratio = total / where(empty, ones_like(count), count)
     return where(empty, zeros_like(total), ratio, name="value")
@@ -103,8 +108,10 @@ def _compatible(x: Any, y: Any) -> bool:
 
 
 def _loss(arguments: str, default: str | None = None) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates the formula of labels and predictions of one shape, which also gets those arguments
-    that are not the same in all losses: it becomes a loss, weighted and reduced."""
+    """Decorate the formula of labels and predictions of one shape: a weighted and reduced loss.
+
+    The formula also gets the arguments that are not common to all losses.
+    """
     end = f"scope=None loss_collection='{GraphKeys.LOSSES}' reduction='{_DEFAULT}'"
 
     def decorate(formula: Callable[..., Any]) -> Any:
@@ -132,19 +139,19 @@ def _loss(arguments: str, default: str | None = None) -> Callable[[Callable[...,
 
 @_loss("labels predictions weights=1.0 |")
 def absolute_difference(y: Any, p: Any) -> Any:
-    """|predictions - labels|."""
+    """Compute |predictions - labels|."""
     return absolute(p - y)
 
 
 @_loss("labels predictions weights=1.0 |")
 def mean_squared_error(y: Any, p: Any) -> Any:
-    """(predictions - labels)²."""
+    """Compute (predictions - labels)²."""
     return squared_difference(p, y)
 
 
 @_loss("labels predictions weights=1.0 delta=1.0 |")
 def huber_loss(y: Any, p: Any, delta: float) -> Any:
-    """½ d² where d = |predictions - labels| is at most delta, else delta (d - ½ delta)."""
+    """Compute ½ d² if d = |predictions - labels| is at most delta, else delta (d - ½ delta)."""
     error = absolute(p - y)
     near = minimum(error, delta)
     return 0.5 * near * near + delta * (error - near)
@@ -152,26 +159,26 @@ def huber_loss(y: Any, p: Any, delta: float) -> Any:
 
 @_loss("labels predictions weights=1.0 epsilon=1e-07 |")
 def log_loss(y: Any, p: Any, epsilon: float) -> Any:
-    """-labels log(p + ε) - (1 - labels) log(1 - p + ε)."""
+    """Compute -labels log(p + ε) - (1 - labels) log(1 - p + ε)."""
     return -y * log(p + epsilon) - (1 - y) * log(1 - p + epsilon)
 
 
 @_loss("labels logits weights=1.0 |")
 def hinge_loss(y: Any, p: Any) -> Any:
-    """max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1."""
+    """Compute max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1."""
     return maximum(1 - (2 * y - 1) * p, 0.0)
 
 
 @_loss("multi_class_labels logits weights=1.0 label_smoothing=0 |", "sigmoid_cross_entropy_loss")
 def sigmoid_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
-    """The cross entropy of each entry by itself; smoothing moves the labels towards ½."""
+    """Compute the cross entropy of each entry; smoothing moves the labels towards ½."""
     smooth = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
     return nn.sigmoid_cross_entropy_with_logits(labels=smooth, logits=x)
 
 
 @_loss("onehot_labels logits weights=1.0 label_smoothing=0 |", "softmax_cross_entropy_loss")
 def softmax_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
-    """The cross entropy of rows of classes; smoothing moves the labels towards 1 / classes."""
+    """Compute the cross entropy of rows; smoothing moves the labels towards 1 / classes."""
     if label_smoothing > 0:
         classes = cast(shape_of(x)[-1], as_dtype(x.dtype))
         y = y * (1 - label_smoothing) + label_smoothing / classes
@@ -180,7 +187,7 @@ def softmax_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
 
 @_loss("labels predictions axis=None weights=1.0 | dim=None", "cosine_distance_loss")
 def cosine_distance(y: Any, p: Any, axis: int | None, dim: int | None) -> Any:
-    """1 - sum(labels · predictions) along an axis, of vectors of length 1."""
+    """Compute 1 - sum(labels · predictions) along an axis, for vectors of length 1."""
     if axis is None and dim is None:
         raise ValueError("cosine_distance: give axis")
     return 1 - reduce_sum(y * p, dim if axis is None else axis, keepdims=True)
@@ -190,7 +197,7 @@ def sparse_softmax_cross_entropy(
     labels: Any, logits: Any, weights: Any = 1.0, scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES, reduction: str = _DEFAULT,
 ) -> Any:  # fmt: skip
-    """The cross entropy of rows of classes with integer labels."""
+    """Compute the cross entropy of rows of classes with integer labels."""
     with scope_of(scope or "sparse_softmax_cross_entropy_loss", labels, logits) as opened:
         x, y, w = convert_to_tensor(logits), convert_to_tensor(labels), convert_to_tensor(weights)
         # Labels and weights may have one axis more than the losses, of length 1.
@@ -202,30 +209,30 @@ def sparse_softmax_cross_entropy(
     return compute_weighted_loss(values, w, opened, loss_collection, reduction)
 
 
-# --- what was collected
+# --- collections
 
 
 def add_loss(loss: Any, loss_collection: str | None = GraphKeys.LOSSES) -> None:
-    """Adds a loss to a collection of the graph; None for none."""
+    """Add a loss to a collection of the graph; None is skipped."""
     graph = getattr(loss, "graph", None)
     if loss_collection and graph is not None:
         graph.add_to_collection(loss_collection, loss)
 
 
 def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES) -> list[Any]:
-    """The losses that were collected."""
+    """Return the collected losses."""
     return list(get_default_graph().get_collection(loss_collection, scope))
 
 
 def get_regularization_losses(scope: str | None = None) -> list[Any]:
-    """The losses of regularizers."""
+    """Return the losses of regularizers."""
     return get_losses(scope, GraphKeys.REGULARIZATION_LOSSES)
 
 
 def get_total_loss(
     add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
 ) -> Any:
-    """The sum of all losses that were collected."""
+    """Sum all collected losses."""
     losses = get_losses(scope)
     if add_regularization_losses:
         losses += get_regularization_losses(scope)
@@ -235,7 +242,7 @@ def get_total_loss(
 def get_regularization_loss(
     scope: str | None = None, name: str = "total_regularization_loss"
 ) -> Any:
-    """The sum of the losses of regularizers; 0 if there are none."""
+    """Sum the losses of regularizers; 0 if there are none."""
     losses = get_regularization_losses(scope)
     return add_n(losses, name=name) if losses else convert_to_tensor(0.0)
 

@@ -1,4 +1,4 @@
-"""`tf.math`: the arithmetic of `tf`, which TensorFlow has under this name too."""
+"""`tf.math`: aliases of the arithmetic of `tf`."""
 
 from __future__ import annotations
 

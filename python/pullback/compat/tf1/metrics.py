@@ -1,7 +1,7 @@
 """`tf.metrics`: running means and counts in local variables.
 
 A metric is a pair: the value of all updates since `local_variables_initializer`, and the update
-with the labels and predictions of a run, which gives the new value.
+with the labels and predictions of a run, which returns the new value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Pair = tuple[Any, Any]
 
 
 def _fit(x: Any, like: Any, grow: bool) -> Any:
-    """x without a last axis of length 1, or with one, if its rank is then that of `like`."""
+    """Remove or add a last axis of size 1 of x, if its rank is then that of `like`."""
     extra = len(x.shape) - len(like.shape)
     if extra == 1 and x.shape[-1] == 1:
         return _core.squeeze(x, -1)
@@ -60,7 +60,7 @@ def _fitted(x: Any, like: Any, grow: bool = False) -> Any:
 
 
 def _sum_of(name: str, values: Any, weights: Any) -> _Pair:
-    """A local variable, and its update by the weighted sum of values."""
+    """Return a local variable, and its update by the weighted sum of values."""
     if mode.executing_eagerly():
         raise RuntimeError("tf.metrics does not exist in eager mode: compute the mean directly")
     keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
@@ -86,7 +86,7 @@ def mean(
     values: Any, weights: Any = None, metrics_collections: Any = None,
     updates_collections: Any = None, name: str | None = None,
 ) -> _Pair:  # fmt: skip
-    """The weighted mean of all values, 0 before the first."""
+    """Compute the weighted mean of all values, 0 before the first."""
     with variable_scope(name, "mean", (values, weights)):
         x = convert_to_tensor(values)
         parts = _sum_of("total", x, weights), _sum_of("count", ones_like(x), weights)
@@ -94,7 +94,7 @@ def mean(
 
 
 def _alike(labels: Any, predictions: Any) -> _Pair:
-    """Both, without a last axis of length 1 that only one has."""
+    """Remove a last axis of size 1 that only one of the two has."""
     y, p = convert_to_tensor(labels), convert_to_tensor(predictions)
     y, p = _fitted(y, p), _fitted(p, y)
     y.shape.assert_is_compatible_with(p.shape)

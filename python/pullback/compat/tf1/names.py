@@ -1,4 +1,4 @@
-"""Names and signatures: what a module makes public, what is absent, and arguments as one string."""
+"""Names and signatures: public and absent names of modules, and arguments as one string."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ROOT = __name__.rpartition(".")[0]
 
 @cache
 def table() -> list[tuple[str, str]]:
-    """Patterns of well-known names that are absent, each with what to use in their place."""
+    """Return patterns of well-known absent names, each with an alternative."""
     lines = Path(__file__).with_name("absent.txt").read_text(encoding="utf-8").splitlines()
     entries = (line.split(" :: ") for line in lines if line and line[0] != "#")
     return [(pattern, advice) for names, advice in entries for pattern in names.split()]
 
 
 def advice_of(path: str) -> str | None:
-    """The advice for a name as programs write it after `tf.`; None if it is not well known."""
+    """Return the advice for a name below `tf.`; None if it is not well known."""
     return next((advice for pattern, advice in table() if fnmatchcase(path, pattern)), None)
 
 
@@ -40,8 +40,11 @@ def _kind(thing: Any) -> str:
 
 
 def absent(module: str, kinds: Sequence[str] = ("", "module")) -> Callable[[str], Any]:
-    """`__getattr__` of a module: an error that says what to use in the place of a well-known name,
-    where else a name is, or which one of the same kind is near."""
+    """Create the `__getattr__` of a module: an error with an alternative for the name.
+
+    The alternative is the advice for a well-known name, the module that has the name, or a similar
+    name of the same kind.
+    """
     where = module.removeprefix("pullback.")
 
     def missing(name: str) -> Any:
@@ -68,7 +71,7 @@ def absent(module: str, kinds: Sequence[str] = ("", "module")) -> Callable[[str]
 
 
 class _Finder:
-    """The last of the finders of `import`: modules that do not exist say what there is."""
+    """The last finder of `import`: a module that does not exist is an error with alternatives."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
@@ -84,7 +87,7 @@ sys.meta_path.append(_Finder)
 
 
 def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
-    """The public names of a module: the functions and classes that it makes itself, and others."""
+    """Return the public names of a module: functions and classes defined in it, and others."""
     own = namespace["__name__"]
     made = {
         name for name, value in namespace.items() if not name.startswith("_") and callable(value)
@@ -94,7 +97,7 @@ def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
 
 
 def signature_of(arguments: str) -> Signature:
-    """The signature that `x y=None name='z'` describes; marks before names are ignored."""
+    """Parse a signature such as `x y=None name='z'`; marks before names are ignored."""
     parameters = []
     for entry in arguments.split():
         name, _, default = entry.lstrip("#").partition("=")
@@ -104,7 +107,7 @@ def signature_of(arguments: str) -> Signature:
 
 
 def named(function: F, name: str, doc: str | None, signature: Signature | None = None) -> F:
-    """The function under the name, docstring and signature that a program sees."""
+    """Set name, docstring and signature of a function."""
     made: Any = function
     made.__name__ = made.__qualname__ = name
     made.__doc__ = doc
@@ -116,8 +119,10 @@ def named(function: F, name: str, doc: str | None, signature: Signature | None =
 def taking(
     arguments: str, name: str = "", doc: str | None = None
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a function of keywords: it gets the signature that one string describes, and
-    another name and docstring if they are given."""
+    """Decorate a function of keywords with a signature in one string.
+
+    A name and a docstring may be given too.
+    """
     signature = signature_of(arguments)
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -132,7 +137,7 @@ def taking(
 
 
 def bind(signature: Signature, who: str, args: Any, keywords: Any) -> dict[str, Any]:
-    """The arguments of a call by name, defaults included."""
+    """Return the arguments of a call by name, defaults included."""
     try:
         bound = signature.bind(*args, **keywords)
     except TypeError as error:

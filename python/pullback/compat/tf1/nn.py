@@ -1,6 +1,6 @@
 # ruff: noqa: F403 (the names of a whole namespace)
-"""`tf.nn`: activations, and what normalises; cross entropies, convolutions and pooling have files
-of their own."""
+"""`tf.nn`: activations and normalization; cross entropies, convolutions and pooling have their
+own files."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ from ._ops.math_ops import tanh as tanh
 from ._ops.order_ops import in_top_k as in_top_k
 from ._ops.order_ops import top_k as top_k
 from ._ops.random_ops import dropout as dropout
+from .dtypes import as_dtype, float16, float32
 from .names import absent, public_names, taking
 
 relu = unary(
-    "Relu", _core.relu, "max(x, 0); its gradient at 0 is 0.", "number", "features",
+    "Relu", _core.relu, "Compute max(x, 0); its gradient at 0 is 0.", "number", "features",
     from_output=lambda g, y: _core.where(y > like(y, 0), g, like(g, 0)),
 )  # fmt: skip
 leaky_relu = unary(
     "LeakyRelu:leaky_relu", lambda x, alpha: pb.nn.leaky_relu(x, alpha),
-    "x where it is positive, else alpha x.", "float", "features alpha=0.2",
+    "Compute x where it is positive, else alpha x.", "float", "features alpha=0.2",
 )  # fmt: skip
 
 
@@ -70,9 +71,9 @@ softmax, log_softmax = (
     shape=shape_functions.unchanged,
 )  # fmt: skip
 def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
-    """Adds a vector along the channels: the last axis, with data_format 'NCHW' the second."""
+    """Add a vector along the channels: the last axis, or the second with data_format 'NCHW'."""
     if data_format not in (None, "NHWC", "NCHW"):
-        raise ValueError(f"data_format is 'NHWC' or 'NCHW', got {data_format!r}")
+        raise ValueError(f"data_format must be 'NHWC' or 'NCHW'; got {data_format!r}")
     axis = 1 if data_format == "NCHW" else -1
     if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[axis] != bias.shape[0]:
         raise ValueError(
@@ -86,7 +87,7 @@ def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
 
 @row("L2Loss", "t", domain="float", shape=shape_functions.scalar)
 def l2_loss(t: Any) -> Any:
-    """Half the sum of squares."""
+    """Compute half the sum of squares."""
     return _core.sum(_core.square(t)) * like(t, 0.5)
 
 
@@ -96,39 +97,39 @@ def _relu6_slope(g: Any, y: Any) -> Any:
 
 relu6 = unary(
     "Relu6", lambda x: _core.clip(x, 0, 6),
-    "min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "number", "features",
+    "Compute min(max(x, 0), 6); its gradient at 0 and at 6 is 0.", "number", "features",
     from_output=_relu6_slope, slopes={0: lambda g, ins, y: _relu6_slope(g, y)},
 )  # fmt: skip
 elu = unary(
-    "Elu", pb.nn.elu, "x where it is positive, else exp(x) - 1.", "float", "features",
+    "Elu", pb.nn.elu, "Compute x where it is positive, else exp(x) - 1.", "float", "features",
     from_output=lambda g, y: _core.where(y < like(y, 0), g * (y + like(y, 1)), g),
 )  # fmt: skip
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 selu = unary(
-    "Selu", pb.nn.selu, "elu, scaled so that activations keep mean 0 and variance 1.", "float",
+    "Selu", pb.nn.selu, "Compute elu, scaled so that activations keep mean 0 and variance 1.", "float",
     "features", from_output=lambda g, y: g * _core.where(
         y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
     ),
 )  # fmt: skip
-softsign = unary("Softsign", pb.nn.softsign, "x / (1 + |x|).", "float", "features")
-_swish = unary("swish_f32:swish", pb.nn.silu, "x sigmoid(x).", "float", "features")
+softsign = unary("Softsign", pb.nn.softsign, "Compute x / (1 + |x|).", "float", "features")
+_swish = unary("swish_f32:swish", pb.nn.silu, "Compute x sigmoid(x).", "float", "features")
 
 
 @taking("features")
 def swish(features: Any) -> Any:
-    """x sigmoid(x)."""
+    """Compute x sigmoid(x)."""
     return _swish(features)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
-    """x · weights + biases."""
+    """Compute x · weights + biases."""
     with scope_of(name or "xw_plus_b", x, weights, biases) as scope:
         return bias_add(math_ops.matmul(x, weights), biases, name=scope)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None,
         dim: Any = None) -> Any:  # fmt: skip
-    """x / √max(sum(x²), ε), along axes."""
+    """Compute x / √max(sum(x²), ε), along axes."""
     with scope_of(name or "l2_normalize", x) as scope:
         x = convert_to_tensor(x)
         total = math_ops.reduce_sum(
@@ -140,7 +141,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
 def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
         name: str | None = None, validate_indices: bool = True,
         max_norm: Any = None) -> Any:  # fmt: skip
-    """The rows of params at the ids; one table only."""
+    """Return the rows of params at the ids; one table only."""
     tables = list(params) if isinstance(params, (list, tuple)) else [params]
     if len(tables) != 1 or max_norm is not None:
         raise NotImplementedError("embedding_lookup: one table, and no max_norm yet")
@@ -149,24 +150,27 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
 
 def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None,
         keepdims: Any = None) -> tuple[Any, Any]:  # fmt: skip
-    """The mean and the variance over axes."""
+    """Compute the mean and the variance over axes; float16 is computed in float32."""
     keep = bool(keepdims if keep_dims is None else keep_dims)
     with scope_of(name or "moments", x):
         x = convert_to_tensor(x)
-        axes = axes if isinstance(axes, int) else list(axes)
+        dtype = as_dtype(x.dtype)
+        if dtype == float16:  # squares overflow there
+            x = cast(x, float32)
+        axes = axes if axes is None or isinstance(axes, int) else list(axes)
         mean = math_ops.reduce_mean(x, axes, keepdims=True)
         variance = math_ops.reduce_mean(
             math_ops.squared_difference(x, stop_gradient(mean)), axes, keepdims=True
         )
-        if keep:
-            return mean, variance
-        gone = [axes] if isinstance(axes, int) else axes
-        return squeeze(mean, gone), squeeze(variance, gone)
+        if not keep:
+            gone = [axes] if isinstance(axes, int) else axes
+            mean, variance = squeeze(mean, gone), squeeze(variance, gone)
+        return cast(mean, dtype), cast(variance, dtype)
 
 
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any,
         variance_epsilon: float, name: str | None = None) -> Any:  # fmt: skip
-    """(x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
+    """Compute (x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
     with scope_of(name or "batchnorm", x, mean, variance) as scope:
         factor = math_ops.rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
@@ -179,12 +183,16 @@ def fused_batch_norm(
     epsilon: float = 0.001, data_format: str = "NHWC", is_training: bool = True,
     name: str | None = None, exponential_avg_factor: float = 1.0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """`batch_normalization` of the channels of pictures, by the moments of the batch if it is
-    training; and the mean and the variance, without bias, with which averages are updated."""
+    """Normalize the channels of images, and return the moments for the averages.
+
+    In training the moments are those of the batch, and the returned variance is unbiased.
+    """
     if data_format != "NHWC" or exponential_avg_factor != 1.0:
         raise NotImplementedError("fused_batch_norm: data_format 'NHWC' and a factor of 1 only")
     with scope_of(name or "FusedBatchNorm", x, scale) as scope:
         x, scale, offset = map(convert_to_tensor, (x, scale, offset))
+        dtype = as_dtype(x.dtype)
+        x = cast(x, scale.dtype)  # float16 pictures have float32 moments and parameters
         if is_training:
             mean, variance = moments(x, [0, 1, 2])
             count = math_ops.reduce_prod(cast(shape_of(x)[:3], x.dtype))
@@ -193,11 +201,11 @@ def fused_batch_norm(
             mean, unbiased = map(convert_to_tensor, (mean, variance))
             variance = unbiased
         y = batch_normalization(x, mean, variance, offset, scale, epsilon, name=scope)
-        return y, mean, unbiased
+        return cast(y, dtype), mean, unbiased
 
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
-    """relu(x · weights + biases)."""
+    """Compute relu(x · weights + biases)."""
     with scope_of(name or "relu_layer", x, weights, biases) as scope:
         return relu(xw_plus_b(x, weights, biases), name=scope)
 
@@ -206,7 +214,7 @@ def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """x / (bias + alpha · sum of squares of the channels not further than depth_radius)^beta."""
+    """Compute x / (bias + alpha · sum of squares of channels within depth_radius)^beta."""
     with scope_of(name or "LRN", input) as scope:
         x = convert_to_tensor(input)
         near = [[0, 0]] * 3 + [[depth_radius, depth_radius]]
@@ -221,14 +229,14 @@ lrn = local_response_normalization
 
 
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Any:
-    """relu of x and of -x, joined along an axis."""
+    """Join relu(x) and relu(-x) along an axis."""
     with scope_of(name or "CRelu", features) as scope:
         x = convert_to_tensor(features)
         return relu(concat([x, -x], axis), name=scope)
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Any:
-    """The share of elements that are 0."""
+    """Compute the share of elements that are 0."""
     with scope_of(name or "zero_fraction", value) as scope:
         x = convert_to_tensor(value)
         return math_ops.reduce_mean(cast(math_ops.equal(x, zeros_like(x)), "float32"), name=scope)

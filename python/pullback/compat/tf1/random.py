@@ -1,4 +1,4 @@
-"""`tf.random`: random tensors under TensorFlow's later names."""
+"""`tf.random`: aliases under TensorFlow's later names."""
 
 from ._ops.random_ops import categorical, multinomial, set_random_seed, truncated_normal
 from ._ops.random_ops import random_normal as normal

@@ -1,4 +1,4 @@
-"""`tf.raw_ops`: what gradient programs take from it."""
+"""`tf.raw_ops`: the part that gradient programs use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ define("PreventGradient", lambda x, message: _core.identity(x), fresh=True, regi
 
 
 def PreventGradient(input: Any, message: str = "", name: str | None = None) -> Any:
-    """The tensor; a gradient that arrives at it is a LookupError with the message.
+    """Return the tensor; a gradient that reaches it is a LookupError with the message.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -40,7 +40,7 @@ def PreventGradient(input: Any, message: str = "", name: str | None = None) -> A
             core = as_core(x)
             rule = _core.Rule(lambda *_: refuse(None), "PreventGradient")
             return as_eager(_core.custom([_core.identity(core)], [core], rule)[0])
-        output = (x.dtype, x.dims, argument(x.dtype, x.stand_in.shape))
+        output = (x.dtype, x.dims, argument(x.dtype, x.abstract.shape))
         op = x.graph.record("PreventGradient", [x], {"message": message}, scope, output)
         op.rule = Rule(refuse, "PreventGradient") if op.override is None else None
         return op.outputs[0]

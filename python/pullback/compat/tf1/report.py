@@ -1,6 +1,6 @@
-"""Which names of TensorFlow programs use, and which of them `compat.tf1` has: `tf.report`.
+"""`tf.report`: which names of TensorFlow programs use, and which of them `compat.tf1` has.
 
-Programs are parsed, never run. `_Reader` follows the names that imports and assignments give to
+Programs are parsed, never run. `_Reader` follows the names that imports and assignments bind to
 modules of TensorFlow; `report` resolves each use in `compat.tf1`.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 __all__ = ["Report", "report"]
 
-# Modules that stand for `tf`.
+# Modules that are imported as `tf`.
 _ROOTS = ("pullback.compat.tf1", "tensorflow.compat.v1", "tensorflow")
 _NO_ADVICE = "it is not part of pullback"
 

@@ -1,7 +1,7 @@
-"""`tf.nn.rnn_cell`: cells of recurrent networks, with TensorFlow's variables and order of gates.
+"""`tf.nn.rnn_cell`: cells of recurrent networks, with TensorFlow's variables and gate order.
 
 A cell is a layer of an input and a state: `output, state = cell(input, state)`. `state_size` is a
-number, a shape or a nest of them; `output_size` a number or a shape.
+number, a shape or a pytree of these; `output_size` is a number or a shape.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ._graph.create import apply
 from ._graph.shapes import TensorShape, as_dims
 from ._graph.tensor import mapped
 from ._layers.base_layer import Layer
+from ._layers.rnn import _check_cell
 from ._ops.array_ops import zeros
 from ._ops.clip_ops import clip_by_value
 from ._ops.indexing_ops import concat, split
@@ -30,8 +31,11 @@ _ACTIVATIONS = {"linear": "Identity"} | {
 
 
 class RNNCell(Layer):
-    """The base class of cells. A subclass has `state_size` and `output_size`, and computes the
-    output and the next state in `call(inputs, state)`."""
+    """Base class of cells.
+
+    A subclass has `state_size` and `output_size`, and computes the output and the next state in
+    `call(inputs, state)`.
+    """
 
     arguments = "trainable=True name=None dtype=None"
     state_size: Any
@@ -41,14 +45,14 @@ class RNNCell(Layer):
         return super().__call__(inputs, state, scope=scope)
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        """A state of zeros, of the structure of `state_size`."""
+        """Return a state of zeros, of the structure of `state_size`."""
         return mapped(
             lambda n: zeros([batch_size, *(as_dims(n) or ())], dtype), self.state_size
         )  # fmt: skip
 
 
 class _Units(RNNCell):
-    """A cell of `num_units` units, whose products are one of input and output together."""
+    """Base class of cells with `num_units` units and one kernel for input and output."""
 
     state_size: Any = property(attrgetter("num_units"))
     output_size: Any = property(attrgetter("num_units"))
@@ -81,7 +85,7 @@ class _Units(RNNCell):
 
 
 class BasicRNNCell(_Units):
-    """output = state = activation([input, state] · kernel + bias)."""
+    """Compute output = state = activation([input, state] · kernel + bias)."""
 
     arguments = "num_units activation=None reuse=None name=None dtype=None"
 
@@ -96,9 +100,11 @@ class BasicRNNCell(_Units):
 
 
 class GRUCell(_Units):
-    """Cho et al., Learning phrase representations, 2014: the variables of the gates r, u are
-    `gates/kernel` and `gates/bias`, those of the candidate `candidate/kernel` and
-    `candidate/bias`."""
+    """Gated recurrent unit (Cho et al., Learning phrase representations, 2014).
+
+    The variables of the gates r, u are `gates/kernel` and `gates/bias`, those of the candidate are
+    `candidate/kernel` and `candidate/bias`.
+    """
 
     arguments = (
         "num_units activation=None reuse=None kernel_initializer=None bias_initializer=None "
@@ -127,13 +133,16 @@ class LSTMStateTuple(NamedTuple):
 
     @property
     def dtype(self) -> Any:
-        """The dtype of both."""
+        """The dtype of `c` and `h`."""
         return self.c.dtype
 
 
 class LSTMCell(_Units):
-    """Hochreiter and Schmidhuber, Long short-term memory, 1997, with the gates i, j, f, o along the
-    last axis of `kernel`, perhaps with peepholes and a projection of the output."""
+    """LSTM (Hochreiter and Schmidhuber, Long short-term memory, 1997).
+
+    The gates i, j, f, o are along the last axis of `kernel`. Peepholes and a projection of the
+    output are optional.
+    """
 
     arguments = (
         "num_units use_peepholes=False cell_clip=None initializer=None num_proj=None "
@@ -193,7 +202,7 @@ class BasicLSTMCell(LSTMCell):
 
 
 class MultiRNNCell(RNNCell):
-    """Cells one after the other: each has the output of the one before as its input."""
+    """Cells in sequence: the output of each is the input of the next."""
 
     def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:
         super().__init__()
@@ -237,10 +246,11 @@ class MultiRNNCell(RNNCell):
 
 
 class _Wrapper(RNNCell):
-    """A cell around another one, with no variables and no scope of its own."""
+    """A wrapper of a cell, without variables and without a scope."""
 
     def __init__(self, cell: Any, *args: Any, **keywords: Any) -> None:
         super().__init__(cell, *args, **keywords)
+        _check_cell(cell, type(self).__name__)
         self._wrapped = cell
 
     state_size: Any = property(attrgetter("_wrapped.state_size"))
@@ -252,8 +262,10 @@ class _Wrapper(RNNCell):
 
 
 class DropoutWrapper(_Wrapper):
-    """A cell with dropout of its input, state and output, by the shares that are kept, anew in each
-    step. Of the state of an LSTM only h is dropped."""
+    """Apply dropout to input, state and output of a cell, with new draws in each step.
+
+    The arguments are the shares that are kept. Of the state of an LSTM only h is dropped.
+    """
 
     arguments = (
         "cell input_keep_prob=1.0 output_keep_prob=1.0 state_keep_prob=1.0 "
@@ -263,6 +275,10 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
+        for key in ("input_keep_prob", "output_keep_prob", "state_keep_prob"):
+            keep = getattr(self, key)
+            if isinstance(keep, (int, float)) and not 0 <= keep <= 1:
+                raise ValueError(f"DropoutWrapper: expected 0 to 1 for {key}, got {keep}")
         if self.variational_recurrent or self.dropout_state_filter_visitor:
             raise NotImplementedError(
                 "DropoutWrapper: expected no variational_recurrent and no "
@@ -270,7 +286,7 @@ class DropoutWrapper(_Wrapper):
             )
 
     def _dropped(self, x: Any, keep: Any) -> Any:
-        """What is left of a tensor or a state."""
+        """Apply dropout to a tensor or a state."""
         if isinstance(x, LSTMStateTuple):
             return LSTMStateTuple(x.c, self._dropped(x.h, keep))
         if isinstance(x, (tuple, list)):
@@ -288,7 +304,7 @@ class DropoutWrapper(_Wrapper):
 
 
 class ResidualWrapper(_Wrapper):
-    """A cell whose input is added to its output, or `residual_fn(input, output)`."""
+    """Add the input of a cell to its output, or compute `residual_fn(input, output)`."""
 
     arguments = "cell residual_fn=None"
 
@@ -300,7 +316,7 @@ class ResidualWrapper(_Wrapper):
 
 
 class DeviceWrapper(_Wrapper):
-    """The cell; devices are accepted."""
+    """Return the cell's results; a device is accepted."""
 
     arguments = "cell device"
 

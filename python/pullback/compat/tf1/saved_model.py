@@ -1,8 +1,8 @@
-"""`tf.saved_model`: a graph with the values of its variables in a folder, to be loaded elsewhere.
+"""`tf.saved_model`: a graph with the values of its variables in a folder.
 
 The format is pullback's own: `saved_model.json` has the graph with tags and signatures
-(stored_graph.py), `variables/variables.npz` is a checkpoint of the variables. TensorFlow's models
-are not read.
+(stored_graph.py), `variables/variables.npz` is a checkpoint of the variables. Models of TensorFlow
+cannot be read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TensorInfo:
 
 @dataclass
 class SignatureDef:
-    """Inputs and outputs by the names that a caller knows."""
+    """Inputs and outputs by the names of the caller."""
 
     inputs: dict[str, TensorInfo] = field(default_factory=dict)
     outputs: dict[str, TensorInfo] = field(default_factory=dict)
@@ -57,14 +57,14 @@ class SignatureDef:
 
 @dataclass
 class MetaGraphDef:
-    """What `load` gives: the tags and signatures of a graph."""
+    """The result of `load`: the tags and signatures of a graph."""
 
     tags: list[str]
     signature_def: dict[str, SignatureDef]
 
 
 def build_tensor_info(tensor: Any) -> TensorInfo:
-    """What a signature says about a tensor."""
+    """Return name, dtype and shape of a tensor for a signature."""
     x = getattr(tensor, "_graph_element", tensor)
     if not isinstance(x, SymbolicTensor):
         raise TypeError(
@@ -77,12 +77,12 @@ def build_signature_def(
     inputs: Mapping[str, TensorInfo] | None = None, outputs: Mapping[str, TensorInfo] | None = None,
     method_name: str | None = None,
 ) -> SignatureDef:  # fmt: skip
-    """A signature of tensors that `build_tensor_info` has described."""
+    """Create a signature of tensors described by `build_tensor_info`."""
     return SignatureDef(dict(inputs or {}), dict(outputs or {}), method_name or "")
 
 
 def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> SignatureDef:
-    """The signature of a prediction, of tensors by name."""
+    """Create the signature of a prediction, from tensors by name."""
     for what, tensors in (("inputs", inputs), ("outputs", outputs)):
         if not tensors:
             raise ValueError(f"predict_signature_def: expected tensors for {what}, got {tensors!r}")
@@ -91,7 +91,7 @@ def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any])
 
 
 class Builder:
-    """Writes a model into a new folder.
+    """Write a model into a new folder.
 
     >>> import tempfile
     >>> from pullback.compat import tf1 as tf
@@ -123,9 +123,9 @@ class Builder:
         legacy_init_op: Any = None, clear_devices: bool = False, main_op: Any = None,
         strip_default_attrs: bool = False, saver: Any = None,
     ) -> None:  # fmt: skip
-        """Adds the graph of a session, and writes the values of its variables.
+        """Add the graph of a session, and write the values of its variables.
 
-        ValueError if a signature or `main_op` depends on something that cannot be stored.
+        ValueError if a signature or `main_op` depends on an operation that cannot be stored.
         """
         if self._document:
             raise AssertionError(f"{self._who}: expected one graph for a model, got a second one")
@@ -161,7 +161,7 @@ class Builder:
         write_checkpoint(str(path), values)
 
     def save(self, as_text: bool = False) -> bytes:
-        """Writes the graph; gives the path of the file."""
+        """Write the graph; return the path of the file."""
         path = self._folder / _FILE
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(self._document), encoding="utf-8")
@@ -172,8 +172,10 @@ def simple_save(
     session: Any, export_dir: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any],
     legacy_init_op: Any = None,
 ) -> None:  # fmt: skip
-    """Writes the graph and the variables of a session with one signature, for `loader.load` with
-    the tag `SERVING`."""
+    """Write graph and variables of a session with one signature.
+
+    `loader.load` with the tag `SERVING` reads it.
+    """
     made = Builder(export_dir, "simple_save")
     signature = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)}
     made.add_meta_graph_and_variables(
@@ -186,10 +188,18 @@ def load(
     sess: Any, tags: Sequence[str], export_dir: Any, import_scope: str | None = None,
     **saver_kwargs: Any,
 ) -> MetaGraphDef:  # fmt: skip
-    """Adds a graph of a model to that of a session, and gives its variables their values.
+    """Add a graph of a model to that of a session, and assign its variables.
 
-    What the model could not store, such as a py_func, is not there. OSError if there is no
-    model, RuntimeError if none of its graphs has these tags, ValueError for a model of TensorFlow.
+    Operations that could not be stored, such as a py_func, are missing.
+
+    Raises
+    ------
+    OSError
+        If there is no model.
+    RuntimeError
+        If none of its graphs has these tags.
+    ValueError
+        If TensorFlow wrote the model.
     """
     folder = Path(os.fspath(export_dir))
     if not contains_saved_model(export_dir):
@@ -234,7 +244,7 @@ def load(
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Whether a folder has a model that pullback has saved."""
+    """Test whether a folder has a model that pullback has saved."""
     return (Path(os.fspath(export_dir)) / _FILE).is_file()
 
 

@@ -13,7 +13,7 @@ from ... import _core
 from ._graph import mode
 from ._graph.graph import GraphKeys, get_default_graph
 from ._graph.opdef import define
-from ._graph.texts import encoded
+from ._graph.strings import encoded
 from .dtypes import string
 from .names import absent, public_names, taking
 
@@ -43,7 +43,7 @@ def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> 
 
 
 def _dropping(kind: str, arguments: str) -> Any:
-    @taking(arguments, kind, "Dropped; run, it is an empty text.")
+    @taking(arguments, kind, "Drop the summary; its value in a run is an empty string.")
     def function(name: str | None, collections: Any = None, **_: Any) -> Any:
         return _summary(name, kind, collections)
 
@@ -63,18 +63,18 @@ tensor_summary = _dropping(
 
 @taking("inputs collections=None name=None")
 def merge(name: str | None, collections: Any, **_: Any) -> Any:
-    """Dropped; run, it is an empty text."""
+    """Drop summaries; the value in a run is an empty string."""
     return _summary(name, "merge", collections or [])
 
 
 def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None,
               name: str | None = None) -> Any:  # fmt: skip
-    """One summary for all of the graph, or None if there is none."""
+    """Return one summary for all of the graph, or None if there is none."""
     return merge([], name=name) if get_default_graph().get_collection(key, scope) else None
 
 
 class Summary:
-    """What programs fill in themselves and give to a `FileWriter`: accepted and dropped.
+    """Values that a program gives to a `FileWriter`: accepted and dropped.
 
     >>> from pullback.compat import tf1 as tf
     >>> summary = tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=0.5)])
@@ -95,7 +95,7 @@ class Summary:
 
 
 class FileWriter:
-    """Makes the folder, as programs keep their checkpoints there too, and writes nothing."""
+    """Create the folder, since programs store their checkpoints there too, and write nothing."""
 
     def __init__(
         self, logdir: str, graph: Any = None, max_queue: int = 10, flush_secs: int = 120,
@@ -106,11 +106,11 @@ class FileWriter:
         os.makedirs(self._folder, exist_ok=True)
 
     def get_logdir(self) -> str:
-        """The folder that it was made for."""
+        """Return the folder."""
         return self._folder
 
     def add_summary(self, *_: Any, **__: Any) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     add_event = add_graph = add_run_metadata = flush = close = reopen = __exit__ = add_summary
 

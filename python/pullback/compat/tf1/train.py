@@ -1,6 +1,9 @@
 # ruff: noqa: F403 (the names of a whole namespace)
-"""`tf.train`: optimizers; the global step, an integer variable that counts the updates of a graph;
-and `Coordinator`, threads that stop together. What optimizers share is in optimizer.py."""
+"""`tf.train`: optimizers, the global step, and `Coordinator`.
+
+The global step is an integer variable that counts the updates of a graph. A `Coordinator` stops
+threads together. optimizer.py has the base class of optimizers.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from .names import absent, public_names
 
 
 class GradientDescentOptimizer(Optimizer):
-    """v -= r g.
+    """Gradient descent: v -= r g.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -48,7 +51,10 @@ class GradientDescentOptimizer(Optimizer):
 
 
 class MomentumOptimizer(Optimizer):
-    """m = momentum m + g, from m = 0; v -= r m. With `use_nesterov` v -= r (g + momentum m)."""
+    """Momentum: m = momentum m + g from m = 0; v -= r m.
+
+    With `use_nesterov` the update is v -= r (g + momentum m).
+    """
 
     rule = staticmethod(rules.momentum)
     arguments = "learning_rate momentum use_locking=False name='Momentum' use_nesterov=False"
@@ -56,7 +62,7 @@ class MomentumOptimizer(Optimizer):
 
 
 class AdamOptimizer(Optimizer):
-    """Adam (Kingma and Ba, 2015) in its ε̂ form: ε is outside of the root and not corrected."""
+    """Adam (Kingma and Ba, 2015) in its ε̂ form: ε is outside the root and not corrected."""
 
     rule = staticmethod(rules.adam)
     arguments = (
@@ -76,7 +82,10 @@ class AdamOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """g divided by the root of a decaying mean of g², which starts at 1; ε is inside the root."""
+    """RMSProp: divide g by the root of a decaying mean of g².
+
+    The mean starts at 1, and ε is inside the root.
+    """
 
     rule = staticmethod(rules.rms_prop)
     arguments = (
@@ -90,7 +99,7 @@ class RMSPropOptimizer(Optimizer):
 
 
 class AdagradOptimizer(Optimizer):
-    """a = a + g², from `initial_accumulator_value`; v -= r g / √a."""
+    """Adagrad: a = a + g², from `initial_accumulator_value`; v -= r g / √a."""
 
     rule = staticmethod(rules.adagrad)
     arguments = "learning_rate initial_accumulator_value=0.1 use_locking=False name='Adagrad'"
@@ -99,7 +108,7 @@ class AdagradOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    """Steps as long as the steps before them (Zeiler, 2012)."""
+    """Adadelta (Zeiler, 2012): steps scaled by the size of earlier steps."""
 
     rule = staticmethod(rules.adadelta)
     arguments = "learning_rate=0.001 rho=0.95 epsilon=1e-08 use_locking=False name='Adadelta'"
@@ -107,8 +116,10 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class FtrlOptimizer(Optimizer):
-    """Follow the regularized leader (McMahan et al., 2013); the variable's first value is lost in
-    the first step."""
+    """Follow the regularized leader (McMahan et al., 2013).
+
+    The initial value of a variable is lost in the first step.
+    """
 
     rule = staticmethod(rules.ftrl)
     arguments = (
@@ -138,7 +149,10 @@ class FtrlOptimizer(Optimizer):
 
 
 def get_global_step(graph: Graph | None = None) -> Any:
-    """The graph's global step, that of the collection or the variable `global_step`; or None."""
+    """Return the global step of the graph, or None.
+
+    It is in the collection GLOBAL_STEP, or the variable `global_step`.
+    """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     found += [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
@@ -147,7 +161,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
 
 
 def create_global_step(graph: Graph | None = None) -> Any:
-    """A new int64 variable that is not trainable; ValueError if the graph has one already."""
+    """Create an int64 variable that is not trainable; ValueError if the graph has one."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError("create_global_step: the graph has a global step already")
@@ -159,26 +173,28 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
 
 def get_or_create_global_step(graph: Graph | None = None) -> Any:
-    """The graph's global step, made if there is none."""
+    """Return the graph's global step, created if there is none."""
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
-    """The value of a global step in a session."""
+    """Return the value of a global step in a session."""
     return int(sess.run(global_step_tensor))
 
 
 def assert_global_step(global_step_tensor: Any) -> None:
-    """TypeError unless it is a scalar of integers."""
+    """Raise TypeError unless the tensor is a scalar integer."""
     if not as_dtype(global_step_tensor.dtype).is_integer or global_step_tensor.shape.ndims != 0:
         raise TypeError(f"global_step: expected a scalar of integers, got {global_step_tensor!r}")
 
 
 class Coordinator:
-    """Asks several threads to stop. The first error that a thread reports by `request_stop` or
-    inside of `stop_on_exception` is raised again by `join`; those of
-    `clean_stop_exception_types` (OutOfRangeError) only stop.
+    """Stop several threads together.
+
+    `join` raises the first error that a thread reports by `request_stop`, or inside
+    `stop_on_exception`. Errors of `clean_stop_exception_types` (OutOfRangeError) only stop the
+    threads.
 
     >>> import threading
     >>> from pullback.compat import tf1 as tf
@@ -211,7 +227,7 @@ class Coordinator:
         return self._joined
 
     def request_stop(self, ex: Any = None) -> None:
-        """Asks the threads to stop, perhaps because of an error, or a triple of `sys.exc_info`."""
+        """Request that the threads stop; `ex` is an error or a triple of `sys.exc_info`."""
         error = ex[1] if isinstance(ex, tuple) else ex
         if error is not None and not isinstance(error, BaseException):
             raise TypeError(f"request_stop: expected an exception for ex, got {ex!r:.60}")
@@ -224,29 +240,29 @@ class Coordinator:
             self._stop.set()
 
     def should_stop(self) -> bool:
-        """Whether a stop was requested."""
+        """Return whether a stop was requested."""
         return self._stop.is_set()
 
     def clear_stop(self) -> None:
-        """Begins anew after a stop."""
+        """Reset the request to stop."""
         with self._lock:
             self._joined, self._error = False, None
             self._stop.clear()
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Waits until a stop is requested; False if `timeout` seconds have passed before."""
+        """Wait until a stop is requested; return False after `timeout` seconds."""
         return self._stop.wait(timeout)
 
     @contextmanager
     def stop_on_exception(self) -> Iterator[None]:
-        """An error inside requests a stop, and is raised by `join` instead."""
+        """Request a stop if the block raises; `join` raises the error."""
         try:
             yield
         except BaseException:
             self.request_stop(sys.exc_info())
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """A thread for `join` to wait for."""
+        """Add a thread that `join` waits for."""
         with self._lock:
             self._threads.add(thread)
 
@@ -254,8 +270,10 @@ class Coordinator:
         self, threads: Iterable[threading.Thread] | None = None,
         stop_grace_period_secs: float = 120, ignore_live_threads: bool = False,
     ) -> None:  # fmt: skip
-        """Waits for the threads, after a request to stop for so many seconds at most; then raises
-        the error that was reported first. RuntimeError for threads that have not stopped."""
+        """Wait for the threads, at most the grace period after a request to stop.
+
+        Then the first reported error is raised; RuntimeError if a thread has not stopped.
+        """
         with self._lock:
             waiting = self._threads.union(threads or ())
         while any(t.is_alive() for t in waiting) and not self.wait_for_stop(0.05):
@@ -274,7 +292,7 @@ class Coordinator:
             )
 
     def raise_requested_exception(self) -> None:
-        """Raises the error that a thread has reported, if there is one."""
+        """Raise the error that a thread has reported, if there is one."""
         if self._error is not None:
             raise self._error
 
@@ -283,7 +301,7 @@ def start_queue_runners(
     sess: Any = None, coord: Any = None, daemon: bool = True, start: bool = True,
     collection: str = "queue_runners",
 ) -> list[threading.Thread]:  # fmt: skip
-    """Gives an empty list: there are no queues, and so no threads that fill them."""
+    """Return an empty list: there are no queues, and so no threads that fill them."""
     return []
 
 

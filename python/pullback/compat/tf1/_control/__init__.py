@@ -1,1 +1,1 @@
-"""Loops, branches and Python functions inside of a graph."""
+"""Loops, branches and Python functions in a graph."""

@@ -1,18 +1,19 @@
-"""Bodies: what the function of a loop or a branch has recorded, and its run in the core.
+"""Bodies: the subgraphs that the functions of loops and branches record, and their run.
 
-A loop or branch is one operation of the graph. What its functions make stands in the same graph,
-before it: from the inputs of the body, `LoopArgument` records of which no session knows a value, to
-what was returned. A `Piece` says which records these are and what they use from outside; that
-`captured` is among the inputs of the operation, so all passes over a graph see an operation.
+A loop or branch is one operation of the graph. The operations of its functions are recorded in the
+same graph before it: from the inputs of the body, `LoopArgument` records without a value in any
+session, to the results. A `Subgraph` stores which records these are and which outer tensors they
+use. These `captured` tensors are inputs of the operation, so every pass over a graph sees an
+ordinary operation.
 
-When a run comes to the operation, the core's loops and branches call a function with stand-ins,
-as they do with a program's, and the function instantiates the piece on them: a `BodyRun`. What is
-assigned inside is carried along and assigned afterwards. Where the core cannot do it, because
-shapes change from one iteration to the next or something wants values, `WantsValues` is raised:
-then the run computes as it goes (host_run.py), and loops are Python's.
+In a run the core's loops and branches call a function on abstract values, as they do for a user's
+function, and the function instantiates the subgraph on them: a `BodyRun`. Variables assigned inside
+become loop variables, and are assigned at the end. The core cannot run a body if shapes change
+between iterations or an operation needs values. Then `WantsValues` is raised, the run computes
+eagerly (host_run.py), and loops are Python's.
 
-The core differentiates loops by the operations inside. So inside, an operation whose gradient a
-program defines carries that rule along, as a piece of its own.
+The core differentiates loops by the operations inside. An operation inside that has a user-defined
+gradient therefore carries that rule as a subgraph.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from .._run.host_run import HostRun
 from .._run.instantiate import Run, Slot, Unwritten, WantsValues
 from ..errors import InvalidArgumentError
 
-# What exists once, wherever it is made.
+# Operations that exist once in a graph.
 _OUTSIDE = {"VariableV2", "Placeholder"}
 
 
 def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     raise InvalidArgumentError(
         op,
-        f"'{op.name}' is inside of a loop and has another value in every iteration: it cannot be "
-        "fetched, nor used outside; return from the body what is wanted",
+        f"'{op.name}' is inside a loop and has a different value in each iteration: it cannot be "
+        "fetched or used outside; return it from the body",
     )
 
 
@@ -52,7 +53,7 @@ define("LoopArgument", execute=_missing)
 
 
 def argument_of(graph: Graph, dtype: Any, dims: Any, name: str, initial: Any = None) -> Tensor:
-    """What a body is given; `initial` is the tensor outside that it begins with."""
+    """Create an input of a body; `initial` is the outer tensor that it starts from."""
     made: Tensor = graph.record(
         "LoopArgument", [], {"initial": initial}, name, (dtype, dims)
     ).outputs[0]
@@ -60,30 +61,30 @@ def argument_of(graph: Graph, dtype: Any, dims: Any, name: str, initial: Any = N
 
 
 @dataclass(eq=False)
-class Piece:
-    """Some records with their arguments and results, and what they use of others."""
+class Subgraph:
+    """Some records with their arguments and results, and the outer tensors that they use."""
 
     arguments: list[Tensor]
     results: list[Tensor]
     ops: list[Operation]
     captured: list[Tensor]
-    controls: list[Operation]  # what its operations wait for outside
+    controls: list[Operation]  # outer operations that its operations wait for
     rules: dict[Operation, Any] = field(default_factory=dict)
 
     @property
     def host(self) -> bool:
-        """Whether something inside wants values."""
-        return any(op.definition.host or any(p.host for p in pieces(op)) for op in self.ops)
+        """Whether an operation inside needs values."""
+        return any(op.definition.host or any(p.host for p in bodies_of(op)) for op in self.ops)
 
 
-def pieces(op: Operation) -> Sequence[Piece]:
-    """The bodies of an operation."""
-    found: Sequence[Piece] = op.attrs.get("bodies", ())
+def bodies_of(op: Operation) -> Sequence[Subgraph]:
+    """Return the bodies of an operation."""
+    found: Sequence[Subgraph] = op.attrs.get("bodies", ())
     return found
 
 
-def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Piece:
-    """What was recorded since the operation of number `first`, as far as results need it."""
+def subgraph_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Subgraph:
+    """Return the records since operation number `first` on which the results depend."""
     own = {x.op for x in arguments}
     ops: set[Operation] = set()
     captured: dict[Tensor, None] = {}
@@ -114,46 +115,50 @@ def piece_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor])
             else:
                 controls[control] = None
     ordered = sorted(ops, key=lambda op: op.number)
-    return Piece(list(arguments), list(results), ordered, list(captured), list(controls))
+    return Subgraph(list(arguments), list(results), ordered, list(captured), list(controls))
 
 
 @dataclass(eq=False)
 class BodyRun(HostRun):
-    """One instantiation of a body, within a run."""
+    """One instantiation of a body within a run."""
 
     outer: Any = None
-    base: frozenset[Any] = frozenset()  # the variables whose assignments come before the loop
+    base: frozenset[Any] = frozenset()  # variables assigned before the loop
     rules: dict[Operation, Any] = field(default_factory=dict)
 
     @staticmethod
-    def within(outer: Run, op: Operation, piece: Piece, looks: bool) -> BodyRun:
+    def within(outer: Run, op: Operation, subgraph: Subgraph, has_values: bool) -> BodyRun:
         run = (outer.kind or BodyRun)(
             outer.slot_of, trace=outer.trace, watcher=outer.watcher,
             values=ChainMap({}, outer.values),
-            fed=outer.fed, strict=set(piece.ops) if op in outer.strict else set(),
+            fed=outer.fed, strict=set(subgraph.ops) if op in outer.strict else set(),
             hollow=outer.hollow, snapshots=outer.snapshots, behind=ChainMap({}, outer.behind),
             cut=list(outer.cut), outer=outer, base=outer.behind.get(op, frozenset()),
-            rules=piece.rules, kind=outer.kind,
+            rules=subgraph.rules, kind=outer.kind,
         )  # fmt: skip
-        run.looks = looks
-        if looks:
+        run.has_values = has_values
+        if has_values:
             run.effects = outer.effects
         if isinstance(outer, HostRun):
             run.outside = outer.outside
         return run
 
     def on(
-        self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any], assigned: Any = ()
+        self,
+        subgraph: Subgraph,
+        arguments: Sequence[Any],
+        captured: Sequence[Any],
+        assigned: Any = (),
     ) -> list[Any]:
-        """The results for these arguments; `assigned` says what variables are by now."""
-        self.values.update(zip(piece.captured, captured, strict=True))
-        self.values.update(zip(piece.arguments, arguments, strict=True))
+        """Compute the results for these arguments; `assigned` maps variables to current values."""
+        self.values.update(zip(subgraph.captured, captured, strict=True))
+        self.values.update(zip(subgraph.arguments, arguments, strict=True))
         self.assigned = dict(assigned)
-        for op in piece.ops:
+        for op in subgraph.ops:
             self._instantiate(op)
-        if self.effects and not self.looks:
+        if self.effects and not self.has_values:
             raise WantsValues
-        return [self.values[y] for y in piece.results]
+        return [self.values[y] for y in subgraph.results]
 
     def _behind(self, op: Operation) -> frozenset[Any]:
         return super()._behind(op) | self.base
@@ -168,8 +173,8 @@ class BodyRun(HostRun):
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
         try:
             return super()._arguments(op, inputs)
-        except RuntimeError:  # a size that each iteration says anew
-            if self.looks:
+        except RuntimeError:  # a size that each iteration sets
+            if self.has_values:
                 raise
             raise WantsValues from None
 
@@ -182,9 +187,9 @@ class BodyRun(HostRun):
         try:
             outs = super()._outputs(op, inputs)
         except Unwritten:
-            if self.looks:
+            if self.has_values:
                 raise
-            raise WantsValues from None  # perhaps the run does not come here before it is written
+            raise WantsValues from None  # the run may write it before it reads here
         if not op.has_own_rule or not any(carries(x) for x in op.outputs):
             return outs
         outs = self._with_rule(op, outs)
@@ -192,7 +197,7 @@ class BodyRun(HostRun):
         return outs
 
     def _have(self, tensors: Sequence[Tensor]) -> None:
-        """Makes what only a rule uses."""
+        """Compute tensors that only a rule uses."""
         missing = [x for x in tensors if x not in self.values]
         for op in ancestors(missing) if missing else ():
             if not all(y in self.values for y in op.outputs):
@@ -200,15 +205,15 @@ class BodyRun(HostRun):
                 self._instantiate(op)
 
     def _with_rule(self, op: Operation, outs: list[Any]) -> list[Any]:
-        """Outputs with the gradient that the program, or nobody, has defined."""
+        """Attach the user-defined gradient, or an undefined one, to the outputs."""
         if op not in self.rules:
             self.rules[op] = own_rule_of(op)
         own, run = self.rules[op], self
         if own is None:
             return outs
         live = [op.inputs[i] for i in differentiable_inputs(op)]
-        # A rule may be called where this body is built once more, so all that it uses is given.
-        used = [] if isinstance(own, Exception) else own.piece.captured
+        # A rule may be called in another instance of this body, so all its tensors are arguments.
+        used = [] if isinstance(own, Exception) else own.subgraph.captured
         given = [*dict.fromkeys([*live, *(x for x in used if x not in op.outputs)])]
         self._have(given)
         values = [self.values[x] for x in given]
@@ -216,7 +221,7 @@ class BodyRun(HostRun):
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
             if isinstance(own, Exception):
                 raise own
-            inner = BodyRun.within(run, op, own.piece, run.looks)
+            inner = BodyRun.within(run, op, own.subgraph, run.has_values)
             for x, value, before in zip(given, ins, values, strict=True):
                 inner.values[x] = before if _core.is_computed(before) else value
             inner.values.update(zip(op.outputs, outs, strict=True))
@@ -224,8 +229,8 @@ class BodyRun(HostRun):
                 _core.full(y.shape, _core.constant(0, y.dtype)) if g is None else g
                 for g, y in zip(cotangents, outs, strict=True)
             ]
-            captured = [inner.values[x] for x in own.piece.captured]
-            found = dict(zip(own.answered, inner.on(own.piece, upstream, captured), strict=True))
+            captured = [inner.values[x] for x in own.subgraph.captured]
+            found = dict(zip(own.answered, inner.on(own.subgraph, upstream, captured), strict=True))
             answers: list[Any] = [None] * len(given)
             for i, g in found.items():
                 at = given.index(op.inputs[i])
@@ -238,15 +243,17 @@ class BodyRun(HostRun):
 
 @dataclass(frozen=True, eq=False)
 class OwnRule:
-    """The rule of an operation as a piece, whose arguments are the upstream gradients."""
+    """The rule of an operation as a subgraph, whose arguments are the upstream gradients."""
 
-    piece: Piece
-    answered: list[int]  # the inputs that its results belong to
+    subgraph: Subgraph
+    answered: list[int]  # inputs that have a gradient
 
 
 def own_rule_of(op: Operation) -> OwnRule | Exception | None:
-    """None where there is no gradient; what goes wrong is raised when a gradient is asked for. The
-    records are no part of the graph."""
+    """Return the recorded rule of an operation, or None without a gradient.
+
+    Errors are raised when a gradient is requested. The records do not stay in the graph.
+    """
     graph = op.graph
     with graph.as_default(), graph.trial():
         first = len(graph._operations)
@@ -257,21 +264,21 @@ def own_rule_of(op: Operation) -> OwnRule | Exception | None:
             return error
         live = [i for i in differentiable_inputs(op) if answers and answers[i] is not None]
         results = [convert_to_tensor(answers[i]) for i in live]
-        return OwnRule(piece_of(first, upstream, results), live) if live else None
+        return OwnRule(subgraph_of(first, upstream, results), live) if live else None
 
 
 class _OfRecords(dict[Tensor, Any]):
-    """The stand-ins that were made when the graph was."""
+    """The abstract values that were created with the graph."""
 
     def __missing__(self, x: Tensor) -> Any:
-        return x.stand_in
+        return x.abstract
 
 
-class StandIns(BodyRun):
-    """A body on stand-ins, to be asked which gradients exist."""
+class AbstractBody(BodyRun):
+    """A body on abstract values, for queries about gradients."""
 
     def _have(self, tensors: Sequence[Tensor]) -> None:
-        made = set[Operation]()  # from what the body is given
+        made = set[Operation]()  # operations that depend on the inputs
         for op in ancestors(x for x in tensors if x not in self.values):
             if op.type == "LoopArgument" or any(x.op in made for x in op.inputs):
                 made.add(op)
@@ -289,27 +296,26 @@ class StandIns(BodyRun):
         return _core.identity(self.values[variable.handle])
 
     def peek(self, variable: Any) -> Any:
-        return variable.handle.stand_in
+        return variable.handle.abstract
 
     def _latest(self, variable: Any) -> Any:
-        return self.assigned.get(variable, variable.handle.stand_in)
+        return self.assigned.get(variable, variable.handle.abstract)
 
 
 def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
-    """Outputs of a loop or a branch, of these dtypes and dimensions, with stand-ins made as a run
-    would make them."""
-    stand_ins = [x.stand_in for x in op.inputs]
-    run = StandIns(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
-    run.values = _OfRecords(zip(op.inputs, stand_ins, strict=True))
-    run.kind, run.looks = StandIns, False
+    """Return the outputs of a loop or branch with abstract values built as in a run."""
+    abstracts = [x.abstract for x in op.inputs]
+    run = AbstractBody(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
+    run.values = _OfRecords(zip(op.inputs, abstracts, strict=True))
+    run.kind, run.has_values = AbstractBody, False
     try:
-        made = op.definition.execute(run, op, stand_ins)  # type: ignore[misc]
+        made = op.definition.execute(run, op, abstracts)  # type: ignore[misc]
     except (TypeError, NotImplementedError, WantsValues, *FAILURES):
         made = [None] * len(kinds)
     outs = []
     for (dtype, dims), y in zip(kinds, made, strict=True):
         fits = y is not None and stands_for(y, dims)
-        flows = stand_ins if dtype.is_inexact else []  # no integer carries a gradient
+        flows = abstracts if dtype.is_inexact else []  # integers have no gradient
         outs.append((dtype, dims, y if fits else opaque(flows, dtype, dims)))
     return outs
 
@@ -318,6 +324,6 @@ def recorded(
     graph: Graph, type: str, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str,
     kinds: Sequence[tuple[Any, Any]], controls: Sequence[Operation],
 ) -> list[Tensor]:  # fmt: skip
-    """The outputs, of these dtypes and dimensions, of a new loop or branch."""
+    """Record a loop or branch with outputs of these dtypes and dimensions."""
     op = graph.create(OPS[type], inputs, attrs, name, type, controls)
     return list(graph.complete(op, outputs_of(op, kinds)).outputs)

@@ -1,11 +1,11 @@
-"""While, Scan and If: how a run carries out the loops and branches of a graph.
+"""Execution of While, Scan and If, the loops and branches of a graph.
 
-Each is one of the core's. Where that cannot be (see body.py), a run that computes as it goes does
-in Python what the core would do.
+Each becomes a loop or branch of the core. If that is impossible (see body.py), the run computes
+eagerly and Python executes the same steps.
 
-A TensorArray is carried as one tensor, its elements along the first axis. As long as nothing was
-written it is of shape (size, 0), whatever its elements will be: a loop that writes begins with
-zeros of the shape that its body gives.
+A TensorArray is one tensor with its elements along the first axis. Before the first write it has
+shape (size, 0), since the shape of the elements is unknown: a loop that writes starts with zeros of
+the shape that its body returns.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors
 from .._run.instantiate import Run, WantsValues
-from .body import BodyRun, Piece
+from .body import BodyRun, Subgraph
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Which of the loop variables counts, from where, and how often the loop runs."""
+    """The loop variable that counts, its start, and the number of iterations."""
 
     at: int
     start: int
@@ -38,7 +38,10 @@ class Counter:
 
 
 def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> Counter | None:
-    """None where it is not seen how often a loop runs; `asked` is what the condition uses."""
+    """Return the counter, or None if the trip count is unknown.
+
+    The condition uses the tensors in `asked`.
+    """
     body, condition = op.attrs["bodies"]
     test = condition.results[0].op
     if test.type != "Less" or test.inputs[0] not in condition.arguments:
@@ -57,7 +60,7 @@ def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> C
 
 
 def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
-    """The value of a tensor of the condition that is the same in all iterations, else None."""
+    """Return the value of a loop-invariant tensor of the condition, else None."""
     condition = op.attrs["bodies"][1]
     if x in condition.captured:
         return asked[condition.captured.index(x)]
@@ -67,12 +70,12 @@ def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
     ops = [inner for inner in condition.ops if inner in under]
     if any(inner.definition.draws or inner.definition.host for inner in ops):
         return None
-    piece = Piece([], [x], ops, condition.captured, [])
-    return BodyRun.within(run, op, piece, False).on(piece, [], asked)[0]
+    subgraph = Subgraph([], [x], ops, condition.captured, [])
+    return BodyRun.within(run, op, subgraph, False).on(subgraph, [], asked)[0]
 
 
 def _integer(value: Any) -> int | None:
-    """The value of a constant; None for what is known only when the run is carried out."""
+    """Return the value of a constant; None if it is known only in the run."""
     if value is None or value.dtype.kind not in "iu" or value.shape != ():
         return None
     try:
@@ -82,10 +85,12 @@ def _integer(value: Any) -> int | None:
 
 
 def written_in_turn(
-    body: Piece, condition: Piece, state: list[Any], counter: Counter
+    body: Subgraph, condition: Subgraph, state: list[Any], counter: Counter
 ) -> dict[int, Operation]:
-    """The loop variables that are arrays of which iteration i writes element i, the last time the
-    last one, and how they do so."""
+    """Return the arrays of which iteration i writes element i once, with the writing operation.
+
+    The last write has to reach the last element.
+    """
     found: dict[int, Operation] = {}
     for k, (argument, result) in enumerate(zip(body.arguments, body.results, strict=True)):
         op = result.op
@@ -107,16 +112,16 @@ def written_in_turn(
     return found
 
 
-def _used(piece: Piece, x: Tensor, by: Operation | None) -> bool:
-    """Whether any operation inside uses a tensor, but for one."""
-    return any(x in op.inputs for op in piece.ops if op is not by)
+def _used(subgraph: Subgraph, x: Tensor, by: Operation | None) -> bool:
+    """Test whether an operation inside, except one, uses a tensor."""
+    return any(x in op.inputs for op in subgraph.ops if op is not by)
 
 
-def without(body: Piece, arrays: dict[int, Operation]) -> Piece:
-    """The body that gives what it would write to arrays instead."""
+def without(body: Subgraph, arrays: dict[int, Operation]) -> Subgraph:
+    """Return the body with the values written to arrays as results, in place of the arrays."""
     kept = [k for k in range(len(body.arguments)) if k not in arrays]
     writes = set(arrays.values())
-    return Piece(
+    return Subgraph(
         [body.arguments[k] for k in kept],
         [body.results[k] for k in kept] + [op.inputs[2] for op in arrays.values()],
         [op for op in body.ops if op not in writes],
@@ -125,29 +130,31 @@ def without(body: Piece, arrays: dict[int, Operation]) -> Piece:
 
 
 def is_blank(flow: Any) -> bool:
-    """Whether nothing was written to a TensorArray that does not know its elements."""
+    """Test whether a TensorArray of unknown element shape has no written element."""
     return len(flow.shape) == 2 and flow.shape[1] == 0
 
 
 def blank(flow: Any, shape: Any) -> Any:
-    """An array of zeros in the place of one that was not written to."""
+    """Return zeros for an array without written elements."""
     return _core.full(tuple(shape), _core.constant(0, flow.dtype))
 
 
 class Again(Exception):
-    """More is known now: the body has to be made once more."""
+    """Raised to rebuild the body, because more is known."""
 
 
 Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
 
 
 def _looped(
-    run: Run, op: Operation, body: Piece, arrays: Sequence[bool], state: Sequence[Any],
+    run: Run, op: Operation, body: Subgraph, arrays: Sequence[bool], state: Sequence[Any],
     captured: Sequence[Any],
     make: Callable[[list[Any], Step, list[Any]], tuple[Sequence[Any], Sequence[Any]]],
 ) -> tuple[list[Any], list[Any]]:  # fmt: skip
-    """The last state and what is stacked, by one of the core's loops, which `make` makes of a
-    state, a step, and the variables that the state ends with."""
+    """Run a loop of the core; return the last state and the stacked results.
+
+    `make` creates the loop from a state, a step and the variables in which the state ends.
+    """
     n, start, variables = len(state), list(state), list[Any]()
 
     def step(carried: Sequence[Any], entries: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -183,28 +190,30 @@ def _assign(run: Run, op: Operation, values: dict[Any, Any]) -> None:
 
 
 def _either(
-    run: Run, op: Operation, traced: Callable[[], list[Any]], looking: Callable[[], list[Any]]
+    run: Run, op: Operation, traced: Callable[[], list[Any]], eagerly: Callable[[], list[Any]]
 ) -> list[Any]:
-    """What the core does, or else what is done in Python."""
-    if not run.looks:
+    """Run the core's version, or Python's if it needs values."""
+    if not run.has_values:
         return traced()
-    if not any(piece.host for piece in op.attrs["bodies"]):
+    if not any(subgraph.host for subgraph in op.attrs["bodies"]):
         try:
             return traced()
         except WantsValues:
             pass
-    return looking()
+    return eagerly()
 
 
 class _Steps:
-    """A body in Python: called as often as it takes."""
+    """A body called from Python, once per iteration."""
 
     def __init__(self, run: Run, op: Operation) -> None:
         self.run, self.op, self.assigned = run, op, dict[Any, Any]()
 
-    def __call__(self, piece: Piece, arguments: Sequence[Any], captured: Sequence[Any]) -> Any:
-        inner = BodyRun.within(self.run, self.op, piece, True)
-        results = inner.on(piece, arguments, captured, self.assigned)
+    def __call__(
+        self, subgraph: Subgraph, arguments: Sequence[Any], captured: Sequence[Any]
+    ) -> Any:
+        inner = BodyRun.within(self.run, self.op, subgraph, True)
+        results = inner.on(subgraph, arguments, captured, self.assigned)
         self.assigned = inner.assigned
         return results
 
@@ -229,7 +238,7 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
 
         return loops.while_loop(holds, lambda carried: step(carried, [])[0], start), []
 
-    def looking() -> list[Any]:
+    def eagerly() -> list[Any]:
         steps, present = _Steps(run, op), list(state)
         while bool(steps(condition, present, asked)[0].numpy()):
             present = steps(body, present, captured)
@@ -242,13 +251,13 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
             return _looped(run, op, body, op.attrs["arrays"], state, captured, make)[0]
         return _counted(run, op, state, captured, counter)
 
-    return _either(run, op, traced, looking)
+    return _either(run, op, traced, eagerly)
 
 
 def _counted(
     run: Run, op: Operation, state: list[Any], captured: Sequence[Any], counter: Counter
 ) -> list[Any]:
-    """A loop that is known to run so many times."""
+    """Run a loop with a known number of iterations."""
     body, condition = op.attrs["bodies"]
     written = written_in_turn(body, condition, state, counter)
     kept = [k for k in range(len(state)) if k not in written]
@@ -267,7 +276,7 @@ def _counted(
 
 
 def _all_written(flow: Any, rows: Any) -> Any:
-    """An array with all of its elements written."""
+    """Build an array from all of its written elements."""
     if not is_blank(flow) and flow.shape != rows.shape:
         raise ValueError(
             f"elements of shape {rows.shape[1:]} for a TensorArray with elements of shape "
@@ -293,7 +302,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
         return loops.scan(step, start, list(along), None, reverse)
 
-    def looking() -> list[Any]:
+    def eagerly() -> list[Any]:
         steps, present, each = _Steps(run, op), list(state), list[list[Any]]()
         places = range(along[0].shape[0])
         for i in reversed(places) if reverse else places:
@@ -310,7 +319,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         last, stacked = _looped(run, op, body, op.attrs["arrays"], state, captured, make)
         return [*last, *stacked]
 
-    return _either(run, op, traced, looking)
+    return _either(run, op, traced, eagerly)
 
 
 define("Scan", execute=_execute_scan)
@@ -319,16 +328,16 @@ define("Scan", execute=_execute_scan)
 
 
 def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
-    pieces, arrays, index = op.attrs["bodies"], op.attrs["arrays"], inputs[0]
+    subgraphs, arrays, index = op.attrs["bodies"], op.attrs["arrays"], inputs[0]
     captured, at = list[list[Any]](), 1
-    for piece in pieces:
-        captured.append(inputs[at : at + len(piece.captured)])
-        at += len(piece.captured)
+    for subgraph in subgraphs:
+        captured.append(inputs[at : at + len(subgraph.captured)])
+        at += len(subgraph.captured)
     variables, shapes = list[Any](), list[Any]([None] * len(arrays))
 
-    def branch(piece: Piece, used: list[Any], before: list[Any]) -> list[Any]:
-        inner = BodyRun.within(run, op, piece, False)
-        results = inner.on(piece, [], used)
+    def branch(subgraph: Subgraph, used: list[Any], before: list[Any]) -> list[Any]:
+        inner = BodyRun.within(run, op, subgraph, False)
+        results = inner.on(subgraph, [], used)
         for k, y in enumerate(results):
             if shapes[k] is None or (arrays[k] and len(shapes[k]) == 2 and shapes[k][1] == 0):
                 known, shapes[k] = shapes[k], y.shape
@@ -348,8 +357,8 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         while True:
             before = [run.current(v) for v in variables]
             functions = tuple(
-                partial(branch, piece, used, before)
-                for piece, used in zip(pieces, captured, strict=True)
+                partial(branch, subgraph, used, before)
+                for subgraph, used in zip(subgraphs, captured, strict=True)
             )
             try:
                 outs = branches.switch(index, functions)
@@ -359,14 +368,14 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         _assign(run, op, dict(zip(variables, outs[len(arrays) :], strict=True)))
         return list(outs[: len(arrays)])
 
-    def looking() -> list[Any]:
-        chosen = min(max(int(index.numpy()), 0), len(pieces) - 1)
+    def eagerly() -> list[Any]:
+        chosen = min(max(int(index.numpy()), 0), len(subgraphs) - 1)
         steps = _Steps(run, op)
-        outs: list[Any] = steps(pieces[chosen], [], captured[chosen])
+        outs: list[Any] = steps(subgraphs[chosen], [], captured[chosen])
         _assign(run, op, steps.assigned)
         return outs
 
-    return _either(run, op, traced, looking)
+    return _either(run, op, traced, eagerly)
 
 
 define("If", execute=_execute_branch)

@@ -1,8 +1,8 @@
-"""recompute_grad: what a function computes inside is computed again for its gradient.
+"""recompute_grad: recompute the body of a function for its gradient.
 
-In a graph the operations that the function has made are copied when a gradient is built, as far as
-they only compute. What draws, reads or prints is done once: its results count among what the
-function was made from, like its arguments and what it takes from outside.
+In a graph the operations of the function that only compute are copied when a gradient is built.
+Operations that draw random numbers, read variables or print run once: their results are inputs of
+the recomputation, as are the arguments and the captured tensors.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, as_core, as_eager, mapped, opaque
-from .body import outputs_of, pieces
+from .body import bodies_of, outputs_of
 
 LEAVES = frozenset({"Const", "ReadVariableOp"})
-# Rows without a function that compute nevertheless.
+# Rows without a function that only compute.
 _COMPUTED = frozenset({"GradientOutput", "Jacobian", "SymbolicGradient", "UnitCotangent"})
 
 Copies = dict[Tensor, Tensor]
 
 
 def only_computes(op: Operation, also: frozenset[str] = frozenset()) -> bool:
-    """Whether it may be carried out twice, to the same effect and with the same values. `also` says
-    which further rows without a function may."""
+    """Test whether an operation may run twice with the same effect and values.
+
+    `also` tests further rows without a function.
+    """
     row = op.definition
     computes = row.execute is None or op.type in _COMPUTED or op.type in also
     return computes and not (row.draws or row.host)
@@ -47,15 +49,17 @@ def only_computes(op: Operation, also: frozenset[str] = frozenset()) -> bool:
 def copied(
     op: Operation, copies: Copies, rule: Rule | None, as_original: bool = False
 ) -> tuple[Tensor, ...]:
-    """The outputs of an operation like `op`, with this rule, on the copies of its inputs; perhaps
-    of the same name and line."""
+    """Return the outputs of a copy of `op` with this rule, on the copies of its inputs.
+
+    With `as_original` the copy has the same name and source line.
+    """
     inputs = [copies.get(x, x) for x in op.inputs]
     made = op.graph.create(op.definition, inputs, op.attrs, op.name, op.type)
     made.override, made.rule = op.override, rule
     if as_original:
         made.name, made.place = op.name, op.place
     if op.type in LEAVES:
-        kept = ((y.dtype, y.dims, _core.identity(y.stand_in), y.known) for y in op.outputs)
+        kept = ((y.dtype, y.dims, _core.identity(y.abstract), y.known) for y in op.outputs)
         return op.graph.complete(made, kept).outputs
     outputs = outputs_like(made, [(y.dtype, y.dims) for y in op.outputs], op.rule)
     return op.graph.complete(made, outputs).outputs
@@ -64,29 +68,28 @@ def copied(
 def outputs_like(
     op: Operation, kinds: Sequence[tuple[Any, Any]], rule: Rule | None = None
 ) -> list[Any]:
-    """What is known of the outputs of an operation that is made again, of these dtypes and
-    dimensions; `rule` is that of the first one."""
+    """Return dtype and dimensions of a rebuilt operation's outputs; `rule` is its first rule."""
     if op.type == "Const":
         array = op.attrs["value"].numpy()
         return [(op.attrs["dtype"], array.shape, None, known_of(array, op.attrs["dtype"]))]
     if op.type == "ReadVariableOp":
-        return [(*kinds[0], _core.identity(op.inputs[0].stand_in))]
+        return [(*kinds[0], _core.identity(op.inputs[0].abstract))]
     if op.definition.host:
         return list(kinds)
-    if pieces(op):
+    if bodies_of(op):
         return outputs_of(op, kinds)
     if op.definition.execute is None and rule is None:
         return infer(op)
-    stand_ins = [x.stand_in for x in op.inputs]
-    return [(dtype, dims, opaque(stand_ins, dtype, dims)) for dtype, dims in kinds]
+    abstracts = [x.abstract for x in op.inputs]
+    return [(dtype, dims, opaque(abstracts, dtype, dims)) for dtype, dims in kinds]
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, whose inside is computed again on the way back instead of being kept.
+    """Wrap a function so that its intermediate results are recomputed in the backward pass.
 
-    Values and gradients are those of f, by its arguments (keywords and nests of them included) and
-    by all that it reads outside, variables and tensors. It is called once; random numbers are the
-    same on the way back. In eager mode it is `pullback.checkpoint`.
+    Values and gradients are those of `f`, with respect to its arguments (keywords and pytrees
+    included) and to every outer variable or tensor that it reads. `f` is called once; random
+    numbers are the same in the backward pass. In eager mode this is `pullback.checkpoint`.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -120,20 +123,20 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         leaves, structure = flatten(f(*args, **keywords))
         own = [i for i, y in enumerate(leaves) if is_tensor(y)]
         results = [convert_to_tensor(leaves[i]) for i in own]
-        piece = [
+        subgraph = [
             op
             for op in ancestors(results)
             if op.number >= first and op.inputs and only_computes(op)
         ]
-        inside = {y for op in piece for y in op.outputs}
-        given = [*dict.fromkeys(x for op in piece for x in op.inputs if x not in inside)]
+        inside = {y for op in subgraph for y in op.outputs}
+        given = [*dict.fromkeys(x for op in subgraph for x in op.inputs if x not in inside)]
         if not any(x.dtype.is_floating for x in given):
             return unflatten(structure, leaves)
 
         def again(*upstream: Any) -> list[Any]:
-            # Copies that are known only when a cotangent is, so that nothing is computed before.
+            # The copies depend on a cotangent, so that they are computed in the backward pass.
             copies = {x: apply("After", x, upstream[0]) for x in given}
-            for op in piece:
+            for op in subgraph:
                 copies.update(zip(op.outputs, copied(op, copies, op.rule), strict=True))
             made = [copies.get(y, y) for y in results]
             return pull_back(made, list(upstream), [copies[x] for x in given], [])

@@ -14,15 +14,15 @@ from .._ops.array_ops import stop_gradient
 from .._ops.indexing_ops import concat, stack
 from ..dtypes import as_dtype
 from ..names import named
-from .body import argument_of, piece_of, recorded
-from .tensor_array import Nest, callable_or_raise
+from .body import argument_of, recorded, subgraph_of
+from .tensor_array import TensorTree, callable_or_raise
 
 __all__ = ["foldl", "foldr", "map_fn", "scan"]
 
 
-def _entries(elems: Any, who: str) -> tuple[Nest, int | None]:
-    """The tensors to go along, and how many entries they have as far as it is known."""
-    along = Nest(elems)
+def _entries(elems: Any, who: str) -> tuple[TensorTree, int | None]:
+    """Return the inputs of the loop, and the number of entries if it is known."""
+    along = TensorTree(elems)
     if not along.tensors:
         raise ValueError(f"{who}: elems has no tensors")
     length = None
@@ -41,20 +41,22 @@ def _along(
     who: str, fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, reverse: bool,
     name: str | None, first: bool, kinds: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The last state and what is stacked: fn(state, entry) -> (the next state, what is stacked).
-    Without an initializer, and if `first`, the first entry is the first state."""
+    """Run fn(state, entry) -> (next state, output) over entries; return state and stacked outputs.
+
+    Without an initializer, and if `first`, the first entry is the first state.
+    """
     if mode.executing_eagerly():
         return _in_turn(who, fn, elems, initializer, back_prop, reverse, first)
     graph = graph_of(flatten((elems, initializer))[0])
     with graph.as_default(), graph.name_scope(name or who):
         along, _ = _entries(elems, who)
-        start = Nest(() if initializer is None else initializer)
+        start = TensorTree(() if initializer is None else initializer)
         tensors = along.tensors
         if initializer is None and first:
             at = -1 if reverse else 0
-            # No integer carries a gradient through a loop, so the first one has none either.
+            # Integers have no gradient through a loop, so the first entry has none either.
             ends = [x[at] if x.dtype.is_inexact else stop_gradient(x[at]) for x in tensors]
-            start = Nest(along.like(ends))
+            start = TensorTree(along.like(ends))
             tensors = [x[:-1] if reverse else x[1:] for x in tensors]
         with graph.body():
             number = len(graph._operations)
@@ -64,8 +66,8 @@ def _along(
                 for x in tensors
             ]
             state, each = fn(start.like(given), along.like(entries))
-            after, results = Nest(state), Nest(each)
-            start.check_like(after, who, "what fn returned and the state")
+            after, results = TensorTree(state), TensorTree(each)
+            start.check_like(after, who, "the result of fn and the state")
             for x, y in zip(start.tensors, after.tensors, strict=True):
                 if not TensorShape(x.dims).is_compatible_with(y.dims):
                     raise ValueError(
@@ -74,15 +76,15 @@ def _along(
                     )
             if kinds is not None:
                 _check_kinds(results, kinds, who)
-            piece = piece_of(number, [*given, *entries], [*after.tensors, *results.tensors])
+            subgraph = subgraph_of(number, [*given, *entries], [*after.tensors, *results.tensors])
         count = len(start.tensors)
-        attrs = {"bodies": (piece,), "carried": count, "arrays": (False,) * count,
+        attrs = {"bodies": (subgraph,), "carried": count, "arrays": (False,) * count,
                  "reverse": reverse}  # fmt: skip
-        inputs = [*start.tensors, *tensors, *piece.captured]
+        inputs = [*start.tensors, *tensors, *subgraph.captured]
         rows = tensors[0].dims[0] if tensors[0].dims is not None else None
         made = [(x.dtype, x.dims) for x in start.tensors]
         made += [(y.dtype, None if y.dims is None else (rows, *y.dims)) for y in results.tensors]
-        outs = recorded(graph, "Scan", inputs, attrs, who, made, piece.controls)
+        outs = recorded(graph, "Scan", inputs, attrs, who, made, subgraph.controls)
         if not back_prop:
             outs = [stop_gradient(y) for y in outs]
         ys = outs[count:]
@@ -92,7 +94,7 @@ def _along(
         return start.like(outs[:count]), results.like(ys)
 
 
-def _check_kinds(results: Nest, kinds: Any, who: str) -> None:
+def _check_kinds(results: TensorTree, kinds: Any, who: str) -> None:
     wanted = [as_dtype(d) for d in flatten(kinds)[0]]
     got = [as_dtype(y.dtype) for y in results.tensors]
     if wanted != got:
@@ -106,28 +108,30 @@ def _in_turn(
     who: str, fn: Callable[..., Any], elems: Any, initializer: Any, back_prop: bool, reverse: bool,
     first: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The same in eager mode: one entry after the other."""
+    """Run the same loop in eager mode, one entry after the other."""
     along, length = _entries(elems, who)
     assert length is not None
     places = [*range(length)][:: -1 if reverse else 1]
-    state = () if initializer is None else Nest(initializer).like(Nest(initializer).tensors)
+    state = (
+        () if initializer is None else TensorTree(initializer).like(TensorTree(initializer).tensors)
+    )
     each = []
     if initializer is None and first:
         state = along.like([x[places.pop(0)] for x in along.tensors])
         each.append(state)
     for i in places:
-        before = Nest(state)
+        before = TensorTree(state)
         state, y = fn(state, along.like([x[i] for x in along.tensors]))
-        before.check_like(Nest(state), who, "what fn returned and the state")
+        before.check_like(TensorTree(state), who, "the result of fn and the state")
         each.append(y)
     if not each:
         raise ValueError(f"{who}: elems have no entries, so nothing is known of the results")
-    nests = [Nest(y) for y in each[:: -1 if reverse else 1]]
-    ys = [stack(list(rows)) for rows in zip(*(nest.tensors for nest in nests), strict=True)]
+    trees = [TensorTree(y) for y in each[:: -1 if reverse else 1]]
+    ys = [stack(list(rows)) for rows in zip(*(tree.tensors for tree in trees), strict=True)]
     if not back_prop:
         ys = [stop_gradient(y) for y in ys]
         state = mapped(stop_gradient, state)
-    return state, nests[0].like(ys)
+    return state, trees[0].like(ys)
 
 
 def scan(
@@ -135,18 +139,24 @@ def scan(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
     reverse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Running results: state = fn(state, entry) for each entry of elems, all states stacked.
+    """Compute running results: state = fn(state, entry) for each entry, all states stacked.
 
-    elems: a tensor, or a nest of tensors, with one length of the first axis; fn gets an entry of
-        each in the same nest.
-    initializer: the first state, a nest that fn returns again with the same dtypes and shapes; it
-        is not among the results. Without it, the first entry is the first state and the first
-        result.
-    reverse: from the last entry to the first; the state after an entry stands where the entry does.
+    In a graph the loop is one operation. The other arguments are those of `while_loop`.
 
-    In a graph fn is called once and the loop is one operation. The other arguments are those of
-    `while_loop`.
+    Parameters
+    ----------
+    fn : callable
+        Function of the state and of an entry of `elems`; in a graph it is called once.
+    elems : tensor or pytree of tensors
+        Inputs with one size of the first axis. An entry has the same structure.
+    initializer : tensor or pytree, optional
+        The first state, which is not among the results. `fn` returns the same structure, dtypes
+        and shapes. Default: the first entry, which is then the first result.
+    reverse : bool
+        Run from the last entry to the first; each state stays at the place of its entry.
 
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.constant([1.0, 2.0, 3.0])
@@ -168,14 +178,26 @@ def map_fn(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """fn of each entry of elems, stacked.
+    """Apply a function to each entry of the first axis and stack the results.
 
-    elems: a tensor, or a nest of tensors, with one length of the first axis; fn gets an entry of
-        each in the same nest, and returns a tensor or a nest.
-    dtype: what fn returns, a dtype or a nest of them, where that is not as elems.
+    The other arguments are those of `scan`.
 
-    ValueError where fn returns other dtypes. See `scan`.
+    Parameters
+    ----------
+    fn : callable
+        Function of an entry, which returns a tensor or a pytree; in a graph it is called once.
+    elems : tensor or pytree of tensors
+        Inputs with one size of the first axis. An entry has the same structure.
+    dtype : dtype or pytree of dtypes, optional
+        The dtypes that `fn` returns, if they are not those of `elems`.
 
+    Raises
+    ------
+    ValueError
+        If `fn` returns other dtypes.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     rows = tf.constant([[1.0, 2.0], [3.0, 4.0]])
@@ -201,8 +223,8 @@ def _fold(who: str, reverse: bool, text: str) -> Callable[..., Any]:
         return _along(who, lambda state, entry: (fn(state, entry), ()), elems, initializer,
                       back_prop, reverse, name, True)[0]  # fmt: skip
 
-    doc = f"The last state of state = fn(state, entry) {text}; without an initializer the first "
-    return named(fold, who, f"{doc}one is an entry. See `scan`.")
+    doc = f"Return the last state of state = fn(state, entry) {text}; the default first state "
+    return named(fold, who, f"{doc}is an entry. See `scan`.")
 
 
 foldl = _fold("foldl", False, "for each entry of elems")

@@ -1,6 +1,6 @@
-"""Operations of Python functions: py_func, numpy_function, py_function, raw_op; and tf.function.
+"""Operations of Python functions: py_func, numpy_function, py_function, raw_op; tf.function.
 
-What a run does that needs one of them is in host_run.py.
+host_run.py describes runs that need one of these operations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pullback
 
 from .... import _core
 from ...._base.hints import did_you_mean
-from .._gradients.tape import GradientTape, core_nest
+from .._gradients.tape import GradientTape, core_tree
 from .._graph import mode
 from .._graph.conversion import on_values
 from .._graph.create import apply, convert_to_tensor, is_tensor, scope_of
@@ -25,8 +25,8 @@ from .._graph.opdef import ALIASES, OPS, define
 from .._graph.operation import Operation
 from .._graph.registry import Rule
 from .._graph.shapes import TensorShape, as_dims, shape_text
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import as_core, as_eager, mapped
-from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import OutOfRangeError
 from ..names import public_names
@@ -38,9 +38,8 @@ def _dtypes(Tout: Any) -> list[DType]:
 
 
 def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
-    """What a function returned, as arrays of the dtypes that were announced. A Python number takes
-    the dtype that is wanted."""
-    several = isinstance(results, (list, tuple)) and (len(wanted) != 1 or len(results) == 1)
+    """Convert a function's results to arrays of the dtypes in Tout; Python numbers take them."""
+    several = isinstance(results, (list, tuple))
     many = list(results) if several else [] if not wanted and results is None else [results]
     if len(many) != len(wanted):
         raise ValueError(f"{who} returned {len(many)} values, Tout names {len(wanted)}")
@@ -52,9 +51,7 @@ def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
         weak = isinstance(value, (bool, int, float, list, tuple))
         array = np.asarray(value, dtype.dtype if weak else None)
         if array.dtype != dtype.dtype:
-            raise ValueError(
-                f"value {i} that {who} returned is {array.dtype}, Tout says {dtype.name}"
-            )
+            raise ValueError(f"expected {dtype.name} for result {i} of {who}, got {array.dtype}")
         arrays.append(array)
     return arrays
 
@@ -79,11 +76,11 @@ def py_func(
     func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`func` of NumPy arrays as an operation: a tensor of dtype `Tout`, or a list for a list. In a
-    graph the result for an empty `Tout` is the operation.
+    """Wrap `func` of NumPy arrays as an operation.
 
-    No gradient passes it (None), unless a gradient_override_map for `PyFunc` gives it a rule. The
-    shape of the result is unknown: say it with `set_shape`.
+    The result is a tensor of dtype `Tout`, or a list for a list. In a graph the result for an empty
+    `Tout` is the operation. The gradient is None unless a gradient_override_map for `PyFunc` gives
+    it a rule. The shape of the result is unknown: state it with `set_shape`.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -108,7 +105,7 @@ def py_func(
 
 def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
                    name: str | None = None) -> Any:  # fmt: skip
-    """`py_func`."""
+    """Alias of `py_func`."""
     return py_func(func, inp, Tout, name=name)
 
 
@@ -132,7 +129,7 @@ def _results(op: Operation, Tout: Any) -> Any:
 
 def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
                 name: str | None = None) -> Any:  # fmt: skip
-    """`func` of eager tensors as an operation, which is differentiated with a tape.
+    """Wrap `func` of eager tensors as an operation, which is differentiated with a tape.
 
     >>> from pullback.compat import tf1 as tf
     >>> def clipped(x):
@@ -167,7 +164,7 @@ def _eager_results(func: Any, xs: list[Any], wanted: list[DType]) -> list[Any]:
 def _differentiable(
     func: Any, inputs: list[Any], wanted: list[DType], name: str, forward: Operation | None
 ) -> Operation:
-    """The operation; `forward` is another, the gradient of which this function computes."""
+    """Record the operation; it may compute the gradient of the operation `forward`."""
     attrs = {"func": func, "Tout": wanted, "forward": forward}
     op = _recorded("EagerPyFunc", inputs, attrs, name)
     if op.override is None:
@@ -176,7 +173,7 @@ def _differentiable(
 
 
 def _slope(op: Operation, *upstreams: Any) -> list[Any]:
-    """Another such operation, so that it has a gradient again."""
+    """Return the rule of such an operation: another one, so that higher orders exist."""
     floats = [i for i, x in enumerate(op.inputs) if x.dtype.is_inexact]
     back = _backward(op.attrs["func"], op.attrs["Tout"], len(op.inputs), floats)
     weights = [g for g, y in zip(upstreams, op.outputs, strict=True) if y.dtype.is_inexact]
@@ -213,7 +210,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     xs = [as_eager(_core.constant(x.numpy(), x.dtype)) for x in inputs]
     floats = [i for i, x in enumerate(xs) if as_dtype(x.dtype).is_inexact]
     with mode.eagerly():
-        if forward in run.recorded:  # the function is called once, unless for higher orders
+        if forward in run.recorded:  # the function is called again only for higher orders
             tape, ins, results = run.recorded[forward]
             inner = [i for i in floats if i < len(ins)]
             results = _pulled(tape, ins, results, xs[len(ins) :], inner)
@@ -232,14 +229,20 @@ define("EagerPyFunc", execute=_execute, host=True)
 
 
 def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callable[..., Any]:
-    """A new type of operation that computes `function` of NumPy arrays, and has no gradient.
+    """Create a new operation type that computes `function` of NumPy arrays, without a gradient.
 
-    The result has the dtype of the first input. `shape` is what is known of its shape before a run:
-    a shape, or a function of the inputs' shapes that returns one. Gives a function of tensors (and
-    `name=`) that makes such operations. A gradient that reaches one of them is a LookupError, until
-    `RegisterGradient(name)`, `NotDifferentiable(name)` or a gradient_override_map says what it is.
-    ValueError if the name is one of pullback's own types.
+    The result has the dtype of the first input. `shape` is the static shape of the result, or a
+    function from the shapes of the inputs to it. Returns a function of tensors (and `name=`) that
+    creates such operations. A gradient that reaches one of them is a LookupError, until
+    `RegisterGradient(name)`, `NotDifferentiable(name)` or a gradient_override_map defines it.
 
+    Raises
+    ------
+    ValueError
+        If the name is one of pullback's own types.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> shrink = tf.raw_op("Shrink", lambda x: x[::2, ::2], shape=[2, 2])
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -281,7 +284,7 @@ def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callab
 
     kind = name
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"An operation of type {name}, made by `raw_op`."
+    make.__doc__ = f"Create an operation of type {name}, defined by `raw_op`."
     return make
 
 
@@ -294,13 +297,13 @@ def function(
     experimental_autograph_options: Any = None, experimental_relax_shapes: bool = False,
     experimental_compile: bool | None = None,
 ) -> Any:  # fmt: skip
-    """Decorates a function that is traced once for each signature, then replayed.
+    """Decorate a function that is traced once for each signature, then replayed.
 
-    In eager mode this is `pullback.function`, in which `tf.gradients` works too; overrides of the
-    block around a call do not reach inside, those of a block inside it count. In a graph, a call
-    adds the function's operations.
-    Python's `if` and `while` are not rewritten: they run while the function is traced. With an
-    `input_signature` the arguments must be tensors of these shapes and dtypes.
+    In eager mode this is `pullback.function`, in which `tf.gradients` works too. Overrides of the
+    block around a call have no effect inside; overrides inside the function have. In a graph, a
+    call adds the function's operations. Python's `if` and `while` are not rewritten: they run while
+    the function is traced. With an `input_signature` the arguments must be tensors of these shapes
+    and dtypes.
     """
     if func is None:
         return functools.partial(function, input_signature=input_signature)
@@ -314,7 +317,7 @@ def function(
         outside, graph._overrides = graph._overrides, []
         around, stack.in_function = stack.in_function, True
         try:
-            return core_nest(inner(*args, **keywords))
+            return core_tree(inner(*args, **keywords))
         finally:
             graph._overrides, stack.in_function = outside, around
 

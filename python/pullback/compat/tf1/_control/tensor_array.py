@@ -1,5 +1,5 @@
-"""TensorArray: an array of tensors that a loop fills, carried as one tensor; and nests of
-tensors and TensorArrays, as loops and branches take and give them."""
+"""TensorArray: an array of tensors that a loop fills, stored as one tensor; and pytrees of
+tensors and TensorArrays, the arguments and results of loops and branches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _made(size: int, dtype: Any, element: Any) -> Any:
 
 
 def _fitting(flow: Any, count: int, shape: Any) -> Any:
-    """The array with at least so many elements, and of this shape where it was not written to."""
+    """Extend the array to `count` elements; a blank one gets elements of this shape."""
     if is_blank(flow):
         flow = blank(flow, (flow.shape[0], *shape))
     missing = count - flow.shape[0]
@@ -41,13 +41,13 @@ def _fitting(flow: Any, count: int, shape: Any) -> Any:
 
 
 def _written(
-    flow: Any, index: Any, value: Any, rows: bool, dynamic: bool, looks: bool = False
+    flow: Any, index: Any, value: Any, rows: bool, dynamic: bool, has_values: bool = False
 ) -> Any:
     shape = value.shape[1:] if rows else value.shape
     count = 0
     if dynamic:
-        if not (looks or _core.is_computed(index)):
-            raise WantsValues  # how long it will be is known only then
+        if not (has_values or _core.is_computed(index)):
+            raise WantsValues  # its size is known only then
         count = int(index.numpy().max(initial=-1)) + 1
     flow = _fitting(flow, count, shape)
     if flow.shape[1:] != tuple(shape):
@@ -81,7 +81,7 @@ define("TensorArrayConcat", lambda flow: _core.reshape(flow, (-1, *flow.shape[2:
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     flow, index, value = inputs
     attrs = op.attrs
-    return [_written(flow, index, value, attrs["rows"], attrs["dynamic"], run.looks)]
+    return [_written(flow, index, value, attrs["rows"], attrs["dynamic"], run.has_values)]
 
 
 define("TensorArrayWrite", execute=_execute)
@@ -90,15 +90,29 @@ define("TensorArrayWrite", execute=_execute)
 class TensorArray:
     """An array of tensors of one shape, each of which a loop writes once.
 
-    dtype: of the elements. size: how many there are; `dynamic_size=True` lets writing add more, and
-    then a graph's loop that writes to it computes as it goes, which is slower.
-    element_shape: where it is not known, the first element that is written says it; what is read
-    before is an error. Elements that nobody has written are zeros.
+    Writing returns the new array: pass that one to the next iteration. Elements may be read and
+    written more than once; elements never written are zeros.
 
-    What writes gives back the array that has the new element; carry that one in loops. Elements
-    may be read and written more than once. Raises ValueError for elements of differing shapes, and
-    where an index is out of range when it runs.
+    Parameters
+    ----------
+    dtype : dtype
+        Dtype of the elements.
+    size : int or tensor
+        Number of elements.
+    dynamic_size : bool
+        Let writing add elements. A graph's loop that writes to the array then computes eagerly,
+        which is slower.
+    element_shape : shape, optional
+        Shape of the elements. Default: that of the first written element; reading before it is an
+        error.
 
+    Raises
+    ------
+    ValueError
+        If elements differ in shape, or in a run if an index is out of range.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     squares = tf.TensorArray(tf.int32, size=4)
@@ -120,67 +134,70 @@ class TensorArray:
         self.handle = handle
         if flow is None:
             if size is None:
-                raise ValueError("TensorArray: give its size")
+                raise ValueError("TensorArray: expected an integer for size, got None")
             dims = as_dims(element_shape)
             flow = apply("TensorArrayV3", size, name=name or "TensorArray", dtype=self.dtype,
                          element=dims)  # fmt: skip
         self.flow = flow
 
     def with_flow(self, flow: Any, element_shape: Any = None) -> TensorArray:
-        """An array like this with other elements."""
+        """Return an array of the same kind with other elements."""
         shape = self.element_shape if element_shape is None else element_shape
         return TensorArray(
             self.dtype, dynamic_size=self.dynamic_size, flow=flow, element_shape=shape
         )
 
     def identity(self) -> TensorArray:
-        """The same array."""
+        """Return the same array."""
         return self.with_flow(apply("TensorArrayStack", self.flow, name="identity"))
 
     def size(self, name: str | None = None) -> Any:
-        """How many elements there are."""
+        """Return the number of elements."""
         return apply("TensorArraySize", self.flow, name=name)
 
     def _shaped(self, x: Any, axes: int) -> Any:
-        """What was taken, with what is known of the elements."""
+        """Add the static shape of the elements to a result."""
         if not mode.executing_eagerly() and self.element_shape.ndims is not None:
             x.set_shape([*(as_dims(x.shape) or [None] * axes)[:axes], *as_dims(self.element_shape)])  # type: ignore[misc]
         return x
 
     def read(self, index: Any, name: str | None = None) -> Any:
-        """The element of an index."""
+        """Return the element at an index."""
         return self._shaped(apply("TensorArrayRead", self.flow, index, name=name), 0)
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
-        """The elements of these indices, stacked."""
+        """Return the elements at indices, stacked."""
         return self._shaped(apply("TensorArrayRead", self.flow, indices, name=name), 1)
 
     def stack(self, name: str | None = None) -> Any:
-        """All elements along a new first axis."""
+        """Return all elements along a new first axis."""
         return self._shaped(apply("TensorArrayStack", self.flow, name=name), 1)
 
     def concat(self, name: str | None = None) -> Any:
-        """All elements joined along their first axis."""
+        """Return all elements joined along their first axis."""
         return apply("TensorArrayConcat", self.flow, name=name)
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with this element."""
+        """Return the array with a new value of one element."""
         return self._writing(index, value, False, name)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of a tensor as the elements of these indices."""
+        """Return the array with the rows of a tensor as the elements at these indices."""
         return self._writing(indices, value, True, name)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The array whose elements are the rows of a tensor."""
+        """Return the array whose elements are the rows of a tensor."""
         x = self._converted(value)
         dims = as_dims(x.shape)
         shape = None if dims is None else dims[1:]
+        size = None if self.dynamic_size else (as_dims(self.flow.shape) or [None])[0]
+        if size is not None and dims and dims[0] is not None and dims[0] > size:
+            raise ValueError(f"TensorArray.unstack: expected {size} rows or fewer, got {dims[0]}")
         flow = apply("TensorArrayStack", x, name=name or "TensorArrayUnstack")
         return self._new(flow, shape)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """The array whose elements are parts of a tensor along its first axis, of one length."""
+        """Return the array whose elements are equal parts of a tensor along its first axis."""
         x, sizes = self._converted(value), convert_to_tensor(lengths, name="lengths")
         dims, count = as_dims(x.shape), as_dims(sizes.shape)
         if dims is None or None in dims[1:] or count is None or count[0] is None:
@@ -189,7 +206,7 @@ class TensorArray:
         return self._new(flow, as_dims(flow.shape)[1:])  # type: ignore[index]
 
     def close(self, name: str | None = None) -> Any:
-        """Does nothing: the memory is free when nobody uses the array."""
+        """Do nothing: the memory is released with the last reference."""
         return no_op(name)
 
     def _converted(self, value: Any) -> Any:
@@ -202,7 +219,7 @@ class TensorArray:
                 f"{self.element_shape}"
             )
         if mode.executing_eagerly():
-            self.flow = flow  # as there: the array itself changes
+            self.flow = flow  # as in TensorFlow: the array itself changes
             return self
         return self.with_flow(flow, self.element_shape.merge_with(shape))
 
@@ -219,26 +236,28 @@ class TensorArray:
         flow = self.flow
         count = None if flow.dims is None or self.dynamic_size else flow.dims[0]
         output = (self.dtype, None if shape is None else (count, *shape))
-        stand_in = opaque([flow.stand_in, x.stand_in], *output)
-        op = graph.record("TensorArrayWrite", [flow, at, x], attrs, name, (*output, stand_in))
+        abstract = opaque([flow.abstract, x.abstract], *output)
+        op = graph.record("TensorArrayWrite", [flow, at, x], attrs, name, (*output, abstract))
         return self._new(op.outputs[0], shape)
 
 
-class Nest:
-    """A nest whose leaves are tensors and TensorArrays, as tensors."""
+class TensorTree:
+    """A pytree whose leaves are tensors and TensorArrays, as a list of tensors."""
 
-    def __init__(self, nest: Any) -> None:
-        leaves, self.structure = flatten(nest)
-        self.paths = leaf_paths(nest)
+    def __init__(self, tree: Any) -> None:
+        leaves, self.structure = flatten(tree)
+        self.paths = leaf_paths(tree)
         self.leaves = [convert_to_tensor(x) if isinstance(x, IndexedSlices) else x for x in leaves]
         self.tensors = [
             x.flow if isinstance(x, TensorArray) else convert_to_tensor(x) for x in self.leaves
         ]
         self.arrays = [isinstance(x, TensorArray) for x in self.leaves]
 
-    def like(self, tensors: Iterable[Any], shapes: Nest | None = None) -> Any:
-        """A nest of this structure with other tensors; `shapes` has what more is known of the
-        elements of arrays."""
+    def like(self, tensors: Iterable[Any], shapes: TensorTree | None = None) -> Any:
+        """Build the same structure from other tensors.
+
+        `shapes` is a structure whose arrays have the known shapes of the elements.
+        """
         others = (shapes or self).leaves
         leaves = [
             x.with_flow(t, y.element_shape) if isinstance(x, TensorArray) else t
@@ -246,11 +265,11 @@ class Nest:
         ]
         return unflatten(self.structure, leaves)
 
-    def check_like(self, other: Nest, who: str, what: str) -> None:
-        """ValueError where another nest has another structure or other dtypes."""
+    def check_like(self, other: TensorTree, who: str, what: str) -> None:
+        """Raise ValueError if another pytree differs in structure or dtypes."""
         if self.paths != other.paths or self.arrays != other.arrays:
             raise ValueError(
-                f"{who}: {what} is of another structure: {self._shown()} and {other._shown()}"
+                f"{who}: {what} differ in structure: {self._shown()} and {other._shown()}"
             )
         for x, y in zip(self.tensors, other.tensors, strict=True):
             if as_dtype(x.dtype) != as_dtype(y.dtype):

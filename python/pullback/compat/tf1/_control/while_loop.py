@@ -1,8 +1,8 @@
 """while_loop, cond, case and switch_case.
 
-In a graph cond and body are called once, and what they record becomes the body of one operation
-(body.py). In eager mode the loop is Python's, but inside of a `tf.function`, where tensors have
-no value yet, it is the main namespace's.
+In a graph `cond` and `body` are called once, and their records become the body of one operation
+(body.py). In eager mode the loop is Python's; inside a `tf.function`, where tensors have no value
+yet, it is the main namespace's.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .._ops.indexing_ops import stack
 from .._ops.math_ops import argmax, equal, less, logical_and, logical_not, reduce_sum
 from ..dtypes import bool as tf_bool
 from ..dtypes import int32
-from .body import Piece, argument_of, piece_of, recorded
+from .body import Subgraph, argument_of, recorded, subgraph_of
 from .loop_execution import Again, blank, is_blank
-from .tensor_array import Nest, callable_or_raise
+from .tensor_array import TensorTree, callable_or_raise
 
 
 def while_loop(
@@ -36,23 +36,40 @@ def while_loop(
     swap_memory: bool = False, name: str | None = None, maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:  # fmt: skip
-    """loop_vars = body(*loop_vars) as long as cond(*loop_vars) holds.
+    """Repeat loop_vars = body(*loop_vars) while cond(*loop_vars) is true.
 
-    loop_vars: a list of tensors, values, TensorArrays and nests of them. body returns the same
-        structure with the same dtypes and shapes; what has an entry in `shape_invariants`, in the
-        same structure, may have any shape that it allows, and then the loop computes as it goes.
-    back_prop: with False the gradient by everything is None.
-    maximum_iterations: an integer or a tensor; the loop ends after so many.
+    In a graph the loop is one operation, which has gradients of every order: by the initial values
+    and by the captured tensors. Variables assigned in the body have the new value in the next
+    iteration, for reads that depend on the assignment. The other arguments have no effect.
 
-    Returns the last loop_vars; a single one without its list, unless `return_same_structure`. In a
-    graph cond and body are called once, and the loop is one operation, which has gradients of every
-    order: by the initial values and by what the body uses from outside. What the body assigns to a
-    variable is carried to the next iteration, where reads that depend on an assignment see it.
-    The other arguments change nothing.
+    Parameters
+    ----------
+    cond, body : callable
+        Functions of the loop variables, called once in a graph. `body` returns the same structure
+        with the same dtypes and shapes.
+    loop_vars : list
+        Tensors, values, TensorArrays and pytrees of these.
+    shape_invariants : pytree of shapes, optional
+        The shapes that a loop variable may take; the loop then computes eagerly.
+    back_prop : bool
+        If False, the gradient by everything is None.
+    maximum_iterations : int or tensor, optional
+        Limit of the number of iterations.
 
-    TypeError where cond or body is no function; ValueError without loop_vars, where the structure,
-    a dtype or a shape changes.
+    Returns
+    -------
+    list
+        The last loop variables; a single one without its list, unless `return_same_structure`.
 
+    Raises
+    ------
+    TypeError
+        If `cond` or `body` is not a function.
+    ValueError
+        If there are no loop variables, or a structure, dtype or shape changes.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.placeholder(tf.float32, [])
@@ -85,7 +102,7 @@ def while_loop(
 
 
 def _sequence(result: Any, like: Any) -> Any:
-    """What a body returned as a sequence of the kind that it was given."""
+    """Return the result of a body as a sequence of the same kind as its input."""
     if not isinstance(result, (list, tuple)):
         result = [result]
     elif hasattr(result, "_fields"):
@@ -98,7 +115,7 @@ def _loop(
 ) -> Any:
     graph = graph_of(flatten(loop_vars)[0])
     with graph.as_default(), graph.name_scope(name or "while"):
-        start = Nest(loop_vars)
+        start = TensorTree(loop_vars)
         dims = _invariants(start, invariants)
         kinds = [(x.dtype, d) for x, d in zip(start.tensors, dims, strict=True)]
         with graph.body():
@@ -112,11 +129,11 @@ def _loop(
             first = len(graph._operations)
             seen = given("Merge")
             test = convert_to_tensor(cond(*start.like(seen)), tf_bool)
-            condition = piece_of(first, seen, [test])
+            condition = subgraph_of(first, seen, [test])
             first = len(graph._operations)
             inside = given("Identity")
-            after = Nest(_sequence(body(*start.like(inside)), loop_vars))
-            start.check_like(after, "while_loop", "what body returned and loop_vars")
+            after = TensorTree(_sequence(body(*start.like(inside)), loop_vars))
+            start.check_like(after, "while_loop", "the result of body and loop_vars")
             for x, d, y, array in zip(
                 start.tensors, dims, after.tensors, start.arrays, strict=True
             ):
@@ -126,19 +143,19 @@ def _loop(
                         f"has shape {y.shape} after one iteration. To allow the shape to vary "
                         "across iterations, use the `shape_invariants` argument of tf.while_loop"
                     )
-            piece = piece_of(first, inside, after.tensors)
-        attrs = {"bodies": (piece, condition), "arrays": tuple(start.arrays)}
-        inputs = [*start.tensors, *piece.captured, *condition.captured]
-        controls = [*piece.controls, *condition.controls]
+            subgraph = subgraph_of(first, inside, after.tensors)
+        attrs = {"bodies": (subgraph, condition), "arrays": tuple(start.arrays)}
+        inputs = [*start.tensors, *subgraph.captured, *condition.captured]
+        controls = [*subgraph.controls, *condition.controls]
         outs = recorded(graph, "While", inputs, attrs, "Exit", kinds, controls)
         if not back_prop:
             outs = [stop_gradient(y) for y in outs]
         return start.like(outs, after)
 
 
-def _invariants(start: Nest, invariants: Any) -> list[Any]:
+def _invariants(start: TensorTree, invariants: Any) -> list[Any]:
     if invariants is None:
-        # How long an array will be, and what is in it, is the body's to say.
+        # The body determines size and elements of an array.
         return [
             None if array else x.dims for x, array in zip(start.tensors, start.arrays, strict=True)
         ]
@@ -154,10 +171,10 @@ def _invariants(start: Nest, invariants: Any) -> list[Any]:
     return [None if a else as_dims(s) for s, a in zip(given, start.arrays, strict=True)]
 
 
-def _shapes(nest: Any) -> list[Any]:
-    if isinstance(nest, TensorShape) or nest is None:
-        return [nest]
-    entries = nest.values() if isinstance(nest, Mapping) else nest
+def _shapes(tree: Any) -> list[Any]:
+    if isinstance(tree, TensorShape) or tree is None:
+        return [tree]
+    entries = tree.values() if isinstance(tree, Mapping) else tree
     return [shape for entry in entries for shape in _shapes(entry)]
 
 
@@ -166,15 +183,17 @@ def _eager_loop(cond: Any, body: Any, loop_vars: Any) -> Any:
         present = loop_vars
         while bool(cond(*present)):
             after = _sequence(body(*present), loop_vars)
-            Nest(present).check_like(Nest(after), "while_loop", "what body returned and loop_vars")
+            TensorTree(present).check_like(
+                TensorTree(after), "while_loop", "the result of body and loop_vars"
+            )
             present = after
-        return Nest(present).like(Nest(present).tensors)
-    start = Nest(loop_vars)
+        return TensorTree(present).like(TensorTree(present).tensors)
+    start = TensorTree(loop_vars)
     state = [as_core(x) for x in start.tensors]
 
     def step(tensors: Any) -> Any:
-        after = Nest(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
-        start.check_like(after, "while_loop", "what body returned and loop_vars")
+        after = TensorTree(_sequence(body(*start.like(map(as_eager, tensors))), loop_vars))
+        start.check_like(after, "while_loop", "the result of body and loop_vars")
         results = [as_core(y) for y in after.tensors]
         for k, y in enumerate(results):
             if start.arrays[k] and is_blank(state[k]) and y.shape != state[k].shape:
@@ -197,16 +216,22 @@ def cond(
     pred: Any, true_fn: Any = None, false_fn: Any = None, strict: bool = False,
     name: str | None = None, fn1: Any = None, fn2: Any = None,
 ) -> Any:  # fmt: skip
-    """What true_fn() returns where pred holds, else what false_fn() returns.
+    """Return true_fn() if pred holds, else false_fn().
 
-    In a graph both are called once, and a run carries out what the one that is chosen has made
-    inside; what was made outside runs in any case. Both return the same structure of tensors with
-    the same dtypes; an operation counts as a tensor that is True. A list of one is that one, unless
-    `strict`. The gradient by what only the other one uses is zero.
+    In a graph both functions are called once, and a run executes the operations of the chosen one;
+    operations created outside run in any case. Both return the same structure of tensors with the
+    same dtypes; an operation counts as a tensor that is True. A list of one tensor becomes that
+    tensor, unless `strict`. The gradient by tensors that only the other function uses is zero.
 
-    TypeError for a pred of Python's bool and for what is no function; ValueError where a branch
-    returns None, or both do not return the same.
+    Raises
+    ------
+    TypeError
+        If `pred` is a Python bool, or a function is not callable.
+    ValueError
+        If a function returns None, or the structures or dtypes differ.
 
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.placeholder(tf.float32, [])
@@ -238,64 +263,72 @@ def _plain(result: Any, strict: bool) -> Any:
 
 
 def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who: str) -> Any:
-    """The result of the function that index names, in the scope of the operation."""
+    """Return the result of the function that the index selects, in the operation's scope."""
     if mode.executing_eagerly():
-        made: list[Nest] = []
+        made: list[TensorTree] = []
 
         def plain(function: Any) -> list[Any]:
-            made.append(Nest(function()))
-            made[0].check_like(made[-1], who, "what the branches return")
+            made.append(TensorTree(function()))
+            made[0].check_like(made[-1], who, "the results of the branches")
             return [as_core(y) for y in made[-1].tensors]
 
         outs = branches.switch(as_core(index), [lambda f=f: plain(f) for _, f in functions])
         return _plain(made[0].like([as_eager(y) for y in outs]), strict)
-    graph, pieces, nests = index.graph, list[Piece](), list[Nest]()
+    graph, subgraphs, trees = index.graph, list[Subgraph](), list[TensorTree]()
     with graph.body():
         for what, function in functions:
             first = len(graph._operations)
             result = function()
             if result is None:
                 raise ValueError(f"{who}: {what} must have a return value")
-            nest = Nest(_ran(_plain(result, strict)))
-            if nests:
-                nests[0].check_like(nest, who, "what the branches return")
-            nests.append(nest)
-            pieces.append(piece_of(first, [], nest.tensors))
+            tree = TensorTree(_ran(_plain(result, strict)))
+            if trees:
+                trees[0].check_like(tree, who, "the results of the branches")
+            trees.append(tree)
+            subgraphs.append(subgraph_of(first, [], tree.tensors))
     kinds = []
-    for xs in zip(*(nest.tensors for nest in nests), strict=True):
+    for xs in zip(*(tree.tensors for tree in trees), strict=True):
         kinds.append((xs[0].dtype, common_dims([x.dims for x in xs])))
-    attrs = {"bodies": tuple(pieces), "arrays": tuple(nests[0].arrays)}
-    inputs = [index, *(x for piece in pieces for x in piece.captured)]
-    controls = [op for piece in pieces for op in piece.controls]
-    return nests[0].like(recorded(graph, "If", inputs, attrs, "Merge", kinds, controls))
+    attrs = {"bodies": tuple(subgraphs), "arrays": tuple(trees[0].arrays)}
+    inputs = [index, *(x for subgraph in subgraphs for x in subgraph.captured)]
+    controls = [op for subgraph in subgraphs for op in subgraph.controls]
+    return trees[0].like(recorded(graph, "If", inputs, attrs, "Merge", kinds, controls))
 
 
-def _ran(nest: Any) -> Any:
-    """The nest with operations as tensors that have a value when they have run."""
-    if isinstance(nest, Operation):
-        with nest.graph.control_dependencies([nest]):
+def _ran(tree: Any) -> Any:
+    """Replace operations in a pytree by tensors whose value exists after they have run."""
+    if isinstance(tree, Operation):
+        with tree.graph.control_dependencies([tree]):
             return identity(convert_to_tensor(True))
-    if isinstance(nest, (list, tuple)):
-        entries = [_ran(entry) for entry in nest]
-        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, _ran(entry)) for key, entry in nest.items())
-    return nest
+    if isinstance(tree, (list, tuple)):
+        entries = [_ran(entry) for entry in tree]
+        return type(tree)(*entries) if hasattr(tree, "_fields") else type(tree)(entries)
+    if isinstance(tree, Mapping):
+        kind: Any = type(tree)
+        return kind((key, _ran(entry)) for key, entry in tree.items())
+    return tree
 
 
 def case(
     pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False,
     name: str = "case",
 ) -> Any:  # fmt: skip
-    """What the function of the first predicate that holds returns, else what default() returns.
+    """Return the function's result for the first predicate that holds, else default().
 
-    pred_fn_pairs: pairs of a bool tensor and a function, or a dict of them. Without a default, and
-        with `exclusive`, a run in which no or another predicate holds is an InvalidArgumentError;
-        it computes as it goes.
+    The functions obey the rules of `cond`.
 
-    Otherwise as `cond`.
+    Parameters
+    ----------
+    pred_fn_pairs : list or dict
+        Pairs of a bool tensor and a function.
+    default : callable, optional
+        Function for the case that no predicate holds. Without it, such a run is an
+        InvalidArgumentError, and the run computes eagerly.
+    exclusive : bool
+        Raise InvalidArgumentError in a run in which several predicates hold.
 
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.constant(3.0)
@@ -342,12 +375,11 @@ def _chosen(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, who:
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
-    """What the function of number `branch_index` returns; for a number without one, what default()
-    returns, or the last function.
+    """Return the result of the function with number `branch_index`.
 
-    branch_fns: functions, pairs of a number and a function, or a dict of them.
-
-    Otherwise as `cond`, with `strict`.
+    Without a function of this number the result is default(), or that of the last function.
+    `branch_fns` is a list of functions, pairs of a number and a function, or a dict of these. The
+    functions obey the rules of `cond` with `strict`.
     """
     pairs = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
     if not pairs:

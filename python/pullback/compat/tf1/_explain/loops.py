@@ -1,8 +1,8 @@
-"""Loops and branches of a graph as the operations that they stand for, for `pb.explain`.
+"""Loops and branches of a graph, unrolled for `pb.explain`.
 
-y is made once more: iterations one after the other, each of copies of the body's records on what
-the one before made. Of many iterations shorter loops are made. The copies bear the names and the
-lines of what they are copies of, and are forgotten with the trial that asks.
+y is rebuilt: iterations in sequence, each of copies of the body's records on the results of the one
+before. Of a long loop fewer iterations are built. The copies have the names and the source lines of
+the originals, and are removed with the trial of the query.
 """
 
 from __future__ import annotations
@@ -23,27 +23,29 @@ from .._ops.indexing_ops import concat, stack
 from ..dtypes import int32
 from .steps import assigns, number_of
 
-# As many records may stand for the iterations of a loop; of more iterations so many loops are made.
+# Limit of the records of an unrolled loop; more iterations become several shorter loops.
 _RECORDS, _LOOPS = 1024, 16
 _CONTROL = ("While", "Scan", "If")
 _REPEATABLE = LEAVES.union(_CONTROL, {"BuiltInGradient", "TensorArrayWrite"})
 
 
 class Below(NamedTuple):
-    """A y that is made without some loops and branches: as `_core.unrolled_below` answers."""
+    """A y rebuilt without some loops and branches, the result of `_core.unrolled_below`."""
 
     y: Tensor
-    ran: dict[int, tuple[str, int, str]]  # of each its kind and how many iterations or which branch
+    ran: dict[int, tuple[str, int, str]]  # kind, and number of iterations or branch, of each
     parts: list[dict[str, Any]]
     copies: list[tuple[int, int]]
 
 
-def opened_below(
+def unrolled_below(
     y: Tensor, ops: Iterable[Operation], ends: Sequence[Tensor],
     arrays_of: Callable[[list[Any]], list[Any]] | None,
 ) -> Below:  # fmt: skip
-    """y with `ops` opened, where what they did is known, as far as it is made of them and behind
-    `ends`. `arrays_of` gives values, if there are any."""
+    """Rebuild y with `ops` unrolled, if y depends on them after `ends`.
+
+    `arrays_of` returns values, if there are any; they give the trip counts and the branches taken.
+    """
     numbers = _numbers_of([op for op in ops if _divisible(op)], arrays_of)
     below = Below(y, {}, [], [])
     copies: Copies = {}
@@ -52,7 +54,7 @@ def opened_below(
             continue
         made: Sequence[Tensor]
         if op in numbers:
-            made = _Opening(op, [copies.get(x, x) for x in op.inputs], below).run(numbers[op])
+            made = _Unrolling(op, [copies.get(x, x) for x in op.inputs], below).run(numbers[op])
             copies.update(zip(op.outputs, made, strict=True))
         elif _repeatable(op):
             made = _copied(op, copies)
@@ -64,24 +66,25 @@ def opened_below(
 
 
 def _repeatable(op: Operation) -> bool:
-    """Whether it may be carried out twice. What waits for others would have to wait for copies of
-    them."""
+    """Test whether an operation may run twice. Its control inputs would have to be copied too."""
     alone = not (assigns(op) or op.control_inputs)
     return alone and only_computes(op, _REPEATABLE) and _divisible(op)
 
 
 def _divisible(op: Operation) -> bool:
-    return all(_repeatable(inner) for piece in bodies.pieces(op) for inner in piece.ops)
+    return all(_repeatable(inner) for subgraph in bodies.bodies_of(op) for inner in subgraph.ops)
 
 
 def _numbers_of(
     ops: list[Operation], arrays_of: Callable[[list[Any]], list[Any]] | None
 ) -> dict[Operation, int]:
-    """How many iterations they ran for, or which branches they took. Without values the question
-    is why there is no gradient, and it has one after as many iterations as a loop carries tensors
-    or never."""
+    """Return the numbers of iterations, or the branches taken.
+
+    Without values the query is why there is no gradient. A gradient then exists after as many
+    iterations as the loop has tensors, or never.
+    """
     if arrays_of is None:
-        return {op: len(bodies.pieces(op)[0].arguments) for op in ops if op.type != "If"}
+        return {op: len(bodies.bodies_of(op)[0].arguments) for op in ops if op.type != "If"}
     asked = []
     for op in ops:
         if op.type == "While":
@@ -90,28 +93,28 @@ def _numbers_of(
             asked.append(op.inputs[0 if op.type == "If" else op.attrs["carried"]])
     found = dict(zip(ops, arrays_of(asked) if asked else [], strict=True))
     out = {op: len(x) if op.type == "Scan" else int(x) for op, x in found.items()}
-    last = {op: len(bodies.pieces(op)) - 1 for op in ops if op.type == "If"}
+    last = {op: len(bodies.bodies_of(op)) - 1 for op in ops if op.type == "If"}
     return out | {op: min(max(out[op], 0), n) for op, n in last.items()}
 
 
 def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) -> list[Tensor]:
-    """A while loop like `op` that counts its iterations, too; or that runs for so many."""
-    graph, (body, condition) = op.graph, bodies.pieces(op)
+    """Record a while loop like `op` that also counts its iterations, or runs `trips` times."""
+    graph, (body, condition) = op.graph, bodies.bodies_of(op)
     n = len(body.arguments)
     first = len(graph._operations)
     at = bodies.argument_of(graph, int32, (), "Counter")
-    more = bodies.piece_of(first, [at], [at + 1])
-    longer = bodies.Piece(
+    more = bodies.subgraph_of(first, [at], [at + 1])
+    longer = bodies.Subgraph(
         [*body.arguments, at], [*body.results, *more.results], [*body.ops, *more.ops],
         body.captured, body.controls, body.rules,
     )  # fmt: skip
     first = len(graph._operations)
     at = bodies.argument_of(graph, int32, (), "Counter")
-    test = bodies.Piece(
+    test = bodies.Subgraph(
         [], condition.results, condition.ops, condition.captured, condition.controls
     )
     if trips is not None:
-        test = bodies.piece_of(first, [at], [at < trips])
+        test = bodies.subgraph_of(first, [at], [at < trips])
     test.arguments = [*condition.arguments, at]
     attrs = {"bodies": (longer, test), "arrays": (*op.attrs["arrays"], False)}
     end = n + len(body.captured) + len(test.captured)
@@ -120,8 +123,8 @@ def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) 
     return bodies.recorded(graph, "While", given, attrs, op.name, kinds, op.control_inputs)
 
 
-class _Opening:
-    """One loop or branch, on what stands for its inputs."""
+class _Unrolling:
+    """One loop or branch to unroll, on copies of its inputs."""
 
     def __init__(self, op: Operation, inputs: list[Tensor], below: Below) -> None:
         self.op, self.inputs, self.below = op, inputs, below
@@ -133,17 +136,17 @@ class _Opening:
     def run(self, number: int) -> list[Tensor]:
         op = self.op
         if op.type == "If":
-            chosen = bodies.pieces(op)[number]
-            before = sum(len(piece.captured) for piece in bodies.pieces(op)[:number])
+            chosen = bodies.bodies_of(op)[number]
+            before = sum(len(subgraph.captured) for subgraph in bodies.bodies_of(op)[:number])
             outs = self._inside(chosen, [], self.inputs[1 + before :])
-            self._end_part(number, 1, len(bodies.pieces(op)), False)
+            self._end_part(number, 1, len(bodies.bodies_of(op)), False)
         else:
             outs = self._loop(number)
         self.below.ran[number_of(op.outputs[0])] = self.kind, number, ""
         return outs
 
     def _loop(self, trips: int) -> list[Tensor]:
-        op, body = self.op, bodies.pieces(self.op)[0]
+        op, body = self.op, bodies.bodies_of(self.op)[0]
         n = op.attrs["carried"] if op.type == "Scan" else len(body.arguments)
         m = len(body.arguments)
         reverse = op.attrs.get("reverse", False)
@@ -197,16 +200,16 @@ class _Opening:
         )
 
     def _inside(
-        self, piece: bodies.Piece, arguments: Sequence[Tensor], captured: Sequence[Tensor]
+        self, subgraph: bodies.Subgraph, arguments: Sequence[Tensor], captured: Sequence[Tensor]
     ) -> list[Tensor]:
-        copies: Copies = dict(zip(piece.captured, captured, strict=False))
-        copies.update(zip(piece.arguments, arguments, strict=True))
+        copies: Copies = dict(zip(subgraph.captured, captured, strict=False))
+        copies.update(zip(subgraph.arguments, arguments, strict=True))
         with self.graph.control_dependencies(self.op.control_inputs):
-            for op in piece.ops:
+            for op in subgraph.ops:
                 made = _copied(op, copies)
                 copies.update(zip(op.outputs, made, strict=True))
                 self.copies.append((made[0].op, op))
-        return [copies.get(y, y) for y in piece.results]
+        return [copies.get(y, y) for y in subgraph.results]
 
     def _end_part(self, first: int, count: int, of: int, closed: bool) -> None:
         part: dict[str, Any] = {
@@ -218,7 +221,7 @@ class _Opening:
         self._extend(part)
 
     def _extend(self, part: dict[str, Any]) -> None:
-        """What is made around the copies was made where the operation was."""
+        """Add the operations created around the copies to those of the original."""
         copies, self.copies = dict(self.copies), []
         for made in self.graph._operations[self.first :]:
             original = copies.get(made)
@@ -238,7 +241,7 @@ def _copied(op: Operation, copies: Copies) -> tuple[Tensor, ...]:
 
 
 def _rule_in_copy(op: Operation, copies: Copies) -> Rule:
-    """The rule of custom_gradient, which may use tensors of the body: its answers are copied."""
+    """Copy the results of a custom_gradient rule, which may use tensors of the body."""
 
     def rule(made: Operation, *upstream: Any) -> list[Any]:
         own = bodies.own_rule_of(op)
@@ -246,14 +249,14 @@ def _rule_in_copy(op: Operation, copies: Copies) -> Rule:
             raise own
         answers: list[Any] = [None] * len(op.inputs)
         if isinstance(own, bodies.OwnRule):
-            given = copies | dict(zip(own.piece.arguments, upstream, strict=True))
+            given = copies | dict(zip(own.subgraph.arguments, upstream, strict=True))
             given.update(zip([*op.inputs, *op.outputs], [*made.inputs, *made.outputs], strict=True))
-            for used in ancestors(x for x in own.piece.captured if x not in given):
+            for used in ancestors(x for x in own.subgraph.captured if x not in given):
                 if used.outputs[0] not in given and any(x in given for x in used.inputs):
                     given.update(zip(used.outputs, _copied(used, given), strict=True))
-            for inner in own.piece.ops:
+            for inner in own.subgraph.ops:
                 given.update(zip(inner.outputs, _copied(inner, given), strict=True))
-            for i, y in zip(own.answered, own.piece.results, strict=True):
+            for i, y in zip(own.answered, own.subgraph.results, strict=True):
                 answers[i] = given.get(y, y)
         return answers
 

@@ -1,7 +1,7 @@
-"""Questions about the gradients of a graph, for `pb.explain`, `pb.draw` and `pb.gradient_paths`.
+"""Queries about the gradients of a graph, for `pb.explain`, `pb.draw` and `pb.gradient_paths`.
 
-Whether a gradient exists is asked of `gradients` itself, in a trial: the records it makes are
-forgotten. Values and cotangents are fetches of a copy of the session.
+The existence of a gradient is tested with `gradients` itself, in a trial whose records are removed.
+Values and cotangents are fetches of a copy of the session.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .._ops.indexed_slices import IndexedSlices
 from .._run.fetches import feed_pairs
 from .._run.session import Session
 from .._variables.variables import Variable
-from .loops import opened_below
+from .loops import unrolled_below
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, rule_of, steps_of
 from .unconnected import why_apart
 
-__all__: list[str] = []  # it is imported for what it registers
+__all__: list[str] = []  # imported to register classes
 
 
 def _checked(who: str, which: str, value: Any) -> Tensor:
-    """A tensor of a graph; a variable stands for its handle."""
+    """Return a tensor of a graph; for a variable its handle."""
     found = getattr(value, "handle", value)
     if isinstance(found, Tensor):
         return found
@@ -48,7 +48,7 @@ def _checked(who: str, which: str, value: Any) -> Tensor:
 
 
 class GraphQuestion(Question):
-    """What a gradient of symbolic tensors was asked about."""
+    """One query about a gradient of symbolic tensors."""
 
     unknown = (
         "a graph has no values of its own; pass session= and feed_dict= to have those looked at"
@@ -103,15 +103,15 @@ class GraphQuestion(Question):
         return list(self.session._rehearsed(tensors, {**self.feeds, **self._draws}))
 
     def _opened_below(self, steps: list[Step]) -> Any:
-        if self.seen is not None:  # the tape has not seen what would be made
+        if self.seen is not None:  # the tape would not have recorded it
             return self.y, {}, [], []
         values = None if self.session is None else self.arrays_of
         ends = [self.source, *self.stops]
-        return opened_below(self.y, [op_of(step) for step in steps], ends, values)
+        return unrolled_below(self.y, [op_of(step) for step in steps], ends, values)
 
     @cached_property
     def _draws(self) -> dict[Tensor, Any]:
-        """The random numbers of all that is looked at: the same ones each time."""
+        """Return the random numbers of all fetches: the same ones each time."""
         drawn = []
         for step in self.ancestry.steps.values():
             row = op_of(step).definition

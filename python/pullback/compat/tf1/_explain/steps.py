@@ -1,8 +1,8 @@
-"""A graph's operations as the steps of an explanation: `pb.explain` asks about symbolic tensors as
-about those of the main namespace, with the records themselves for a history.
+"""A graph's operations as the steps of an explanation.
 
-Every tensor is a step. A read of a variable is a leaf, since all that a program knows of is the
-variable; what only says shapes and axes is left out where it is a constant.
+`pb.explain` reads symbolic tensors as it reads those of the main namespace; the records are the
+history. Every tensor is a step. A read of a variable is a leaf, since a program knows only the
+variable. Constant shapes and axes are left out.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .._graph.operation import Operation
 from .._graph.registry import Rule, find_rule
 from .._graph.tensor import SymbolicTensor as Tensor
 
-_OUTPUTS = 20  # bits of a number that say which output it is
+_OUTPUTS = 20  # bits of a step number that select the output
 
-# What reasons know operations by, where the main namespace computes the same of the same operands.
-# An average is no `mean`, which the core makes of a sum and a division.
+# Names of operations in reasons, equal to the main namespace's for the same computation.
+# An average is not `mean`, which the core builds from a sum and a division.
 KINDS = {
     "AddN": "add", "AddV2": "add", "BatchMatMulV2": "matmul", "BiasAdd": "add",
     "BroadcastTo": "broadcast_to", "Cast": "cast", "ConcatV2": "concat", "Const": "constant",
@@ -41,17 +41,17 @@ KINDS = {
 
 
 def number_of(x: Tensor) -> int:
-    """The number of a tensor's step: they count up as a graph is built."""
+    """Return the number of a tensor's step, which increases as the graph is built."""
     return (x.op.number + 1 << _OUTPUTS) + x.index
 
 
 def place_of(op: Operation) -> Place | None:
-    """The line that made it; None unless it was made while debugging."""
+    """Return the source line of an operation; None unless it was created while debugging."""
     return None if op.place is None else Place(*op.place)
 
 
 def assigns(op: Operation) -> bool:
-    """Whether it is an assignment that a program wrote; what optimizers do is none."""
+    """Test whether an operation is an assignment of the program, not of an optimizer."""
     return op.type.startswith(("Assign", "Scatter")) and "variable" in op.attrs
 
 
@@ -110,7 +110,7 @@ class GraphStep(Step):
 
 
 def op_of(step: Step) -> Operation:
-    """The operation that made a step of a graph."""
+    """Return the operation that computes a step of a graph."""
     assert isinstance(step, GraphStep)
     return step.symbol.op
 
@@ -126,8 +126,8 @@ def is_read(op: Operation) -> bool:
 
 
 def sources_of(op: Operation) -> list[Tensor]:
-    """What an operation was made from, as far as a gradient or a reader wants to know."""
-    if is_read(op) or op.type == "UnitCotangent":  # that is ones in the form of its input
+    """Return the inputs of an operation that matter for a gradient or a reader."""
+    if is_read(op) or op.type == "UnitCotangent":  # ones of the shape of its input
         return []
     static = op.definition.which_static(op.inputs)
     pairs = zip(op.inputs, static, strict=True)
@@ -135,7 +135,7 @@ def sources_of(op: Operation) -> list[Tensor]:
 
 
 def rule_of(op: Operation) -> Rule | OpDef | None:
-    """The rule that a program or an override gives; None also where it is not to be found."""
+    """Return the user-defined or overriding rule; None also if it does not exist."""
     if op.rule is not None or not op.has_own_rule:
         return op.rule  # type: ignore[no-any-return]
     try:
@@ -157,8 +157,10 @@ def _rule_text(op: Operation) -> str | None:
 def steps_of(
     y: Tensor, stops: Any = (), tape: Any = None, assignments: bool = False
 ) -> dict[int, Step]:
-    """The steps that lead to y, by number; with `assignments` a read also comes from what was
-    assigned to its variable."""
+    """Return the steps on which y depends, by number.
+
+    With `assignments` a read also depends on the values assigned to its variable.
+    """
     found: dict[int, Step] = {}
     pending = [y]
     stored: dict[Any, list[Tensor]] = {}
@@ -178,7 +180,7 @@ def steps_of(
 
 
 class GraphAncestry(Ancestry):
-    """The tensors that lead to y, and which of them depend on x."""
+    """The tensors on which y depends, with those that depend on x."""
 
     def __init__(
         self, y: Tensor, x: Tensor, steps: dict[int, Step], counts: bool, valued: bool
@@ -191,7 +193,7 @@ class GraphAncestry(Ancestry):
         self.depends = self._dependents() if x.graph is y.graph else set()
 
     def _dependents(self) -> set[int]:
-        users: dict[int, list[int]] = {}  # what a variable was assigned may be newer than its read
+        users: dict[int, list[int]] = {}  # an assigned value may be newer than the read
         for step in self.steps.values():
             for number in step.inputs:
                 users.setdefault(number, []).append(step.number)

@@ -1,4 +1,4 @@
-"""Why y was not made from x at all, in a graph."""
+"""Why y does not depend on x at all, in a graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...._explain.disjoint import VIEWS, made_after
 from ...._explain.finding import Finding
 from .._graph.operation import Operation
 from .._graph.tensor import ancestors
-from .._run.fetches import looks_behind
+from .._run.fetches import results_behind
 from .._variables.variables import Variable
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, steps_of
 
@@ -40,8 +40,11 @@ def why_apart(question: GraphQuestion, ancestry: Ancestry) -> Finding:
 
 
 def _made_later(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
-    """As in the main namespace; but a graph is built as a whole, and that two tensors share what is
-    before them says little. A name was bound again where they share a leaf of the form of x."""
+    """Test whether a name was rebound after y was built, as in the main namespace.
+
+    A graph is built as a whole, so common ancestors prove little: the name was rebound if the
+    tensors share a leaf of the shape of x.
+    """
     if ancestry.x < ancestry.y:
         return None
     parents = steps_of(question.source)
@@ -58,7 +61,7 @@ def _made_later(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
 
 
 def _reached(steps: dict[int, Step], start: Step) -> set[int]:
-    """The steps whose values go into one: a gradient is not made of what was differentiated."""
+    """Return the steps that flow into a step, without the tensors differentiated by a gradient."""
     out: set[int] = set()
     pending = [start.number]
     while pending:
@@ -72,14 +75,14 @@ def _reached(steps: dict[int, Step], start: Step) -> set[int]:
 
 
 def _of_like_name(x: Any, ancestry: Ancestry) -> Finding | None:
-    """A name that is taken gets a number, in the variable or in a scope of it."""
+    """Find a variable or scope with the name of x and the number of a taken name."""
 
     def plain(name: str) -> str:
         return re.sub(r"_\d+(?=/|$)", "", name)
 
     taken = plain(x.op.name)
     if taken not in [op.name for op in x.graph.get_operations()]:
-        return None  # the program gave the numbers
+        return None  # the program's own numbers
     for step in ancestry.steps.values():
         if not step.variable or step.form != _form(x):
             continue
@@ -102,18 +105,18 @@ def _through_run(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
     for leaf in ancestry.steps.values():
         if leaf.tensor is None or leaf.kind not in ("argument", "constant"):
             continue
-        for look in looks_behind(leaf.tensor):
-            steps = steps_of(look.tensor)
-            if not GraphAncestry(look.tensor, question.source, steps, True, False).connected:
+        for fetch in results_behind(leaf.tensor):
+            steps = steps_of(fetch.tensor)
+            if not GraphAncestry(fetch.tensor, question.source, steps, True, False).connected:
                 continue
             was = "has the same value" if leaf.kind == "constant" else "was fed it"
             return Finding(
                 "numpy",
-                f"the value of {steps[number_of(look.tensor)]} left the graph by a run, and {{y}} "
+                f"the value of {steps[number_of(fetch.tensor)]} left the graph by a run, and {{y}} "
                 f"was made from {leaf}, which {was}: a number without a history",
                 "make {y} from the tensor instead of its value, and run both together",
                 leaf,
-                look.place,
+                fetch.place,
             )
     return None
 

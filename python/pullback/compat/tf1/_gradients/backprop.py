@@ -1,16 +1,16 @@
 """`gradients`: one record that the core executes.
 
-What a run computes is a graph of core tensors, which the core differentiates; so a gradient is one
-operation, SymbolicGradient, of ys, xs and cotangents. Whether an x has a path at all is asked of
-the stand-ins, which are such a graph as well; the answers there are the stand-ins of the gradient,
-so gradients of gradients need nothing special.
+A run computes a graph of core tensors, which the core differentiates. A gradient is therefore one
+operation, SymbolicGradient, of ys, xs and cotangents. The connectivity of an x is evaluated on the
+abstract values, which are such a graph as well. The results are the abstract values of the
+gradient, so gradients of gradients need no special case.
 
-What only `gather` reads has an IndexedSlices for its gradient: two outputs of the record.
+The gradient of a tensor that only `gather` reads is an IndexedSlices: two outputs of the record.
 
-Operations whose gradient a program defines (an override, custom_gradient), or nobody, end the paths
-of the core. For them the pass is cut: a first record gives the cotangents of their outputs, their
-rule makes of these the cotangents of their inputs, and from there another record goes on, newest
-operation first.
+An operation with a user-defined gradient (an override, custom_gradient), or with an undefined one,
+ends the paths of the core. The pass is cut there: a first record gives the cotangents of its
+outputs, the rule computes the cotangents of its inputs, and another record continues from these,
+newest operation first.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ Tensor = SymbolicTensor
 
 
 class UnconnectedGradients(Enum):
-    """What stands for the gradient where there is no path: None, or zeros."""
+    """The gradient without a differentiable path: None, or zeros."""
 
     NONE = "none"
     ZERO = "zero"
 
 
 class AggregationMethod:
-    """How contributions are summed; the values are the same for all."""
+    """Methods of summation, accepted without effect on the values."""
 
     ADD_N = 0
     DEFAULT = ADD_N
@@ -62,7 +62,7 @@ _integer_gradients = True
 
 
 def set_integer_gradients(on: bool) -> None:
-    """Whether integers are differentiable through ring operations (the default, as until TF 1.8).
+    """Differentiate integers through ring operations (the default, as until TF 1.8), or not.
 
     With False they are constants, as since TF 1.9, and gradients with respect to them are None.
     """
@@ -76,14 +76,25 @@ def gradients(
     aggregation_method: int | None = None, stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Any]:  # fmt: skip
-    """The sum over ys of their derivatives with respect to each x, as a list of tensors.
+    """Compute the sum over ys of their derivatives with respect to each x, as a list.
 
-    An entry is an `IndexedSlices` where x is only read by `gather` and `embedding_lookup`, with the
-    rows of one after those of the other. It is None where no differentiable path exists, or zeros
-    with `unconnected_gradients=UnconnectedGradients.ZERO`. `grad_ys` weighs the ys (ones where
-    None, they may be IndexedSlices), `stop_gradients` are constants with respect to every x.
+    An entry is an `IndexedSlices` if x is only read by `gather` and `embedding_lookup`; the rows of
+    all reads are concatenated. It is None without a differentiable path, or zeros with
+    `unconnected_gradients=UnconnectedGradients.ZERO`.
+
     Colocation, gating and the aggregation method change no value here.
 
+    Parameters
+    ----------
+    ys, xs : tensor, variable or list
+        Outputs and sources.
+    grad_ys : list, optional
+        Cotangents of the ys, which may be IndexedSlices; None stands for ones.
+    stop_gradients : list, optional
+        Tensors that are constants with respect to every x.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     x = tf.constant([1.0, 2.0])
@@ -139,7 +150,7 @@ def _target(y: Any, position: int) -> Tensor:
 
 
 def _source(x: Any, what: str, position: int) -> Tensor:
-    """A variable stands for its handle: the sum over all its reads."""
+    """Return the handle of a variable, whose gradient is the sum over all reads."""
     handle = getattr(x, "handle", x)
     if not isinstance(handle, Tensor):
         raise TypeError(
@@ -150,7 +161,7 @@ def _source(x: Any, what: str, position: int) -> Tensor:
 
 
 def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
-    """The checked cotangent of each y, or None for ones."""
+    """Check the cotangent of each y; None for ones."""
     if grad_ys is None:
         return [None] * len(targets)
     given = as_list(grad_ys)
@@ -176,8 +187,10 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
 def pull_back(
     targets: list[Tensor], seeds: list[Any], sources: list[Tensor], stops: Sequence[Tensor]
 ) -> list[Any]:
-    """The gradient of the targets for each source, with `stops` as constants: a tensor, an
-    IndexedSlices or None."""
+    """Return the gradient of the targets for each source, with `stops` as constants.
+
+    An entry is a tensor, an IndexedSlices or None.
+    """
     ops = ancestors(targets)
     cuts = _rules_between(ops, sources, stops)
     users = _users(ops)
@@ -200,14 +213,14 @@ def _total(parts: list[Any] | None) -> Any:
 
 
 def _dense(g: Any) -> Any:
-    """What rules are given. (It is made dense where they look at it.)"""
+    """Return a cotangent as an argument of a rule. (It becomes dense if the rule reads it.)"""
     return convert_to_tensor(g) if isinstance(g, IndexedSlices) else g
 
 
 def _rules_between(
     ops: list[Operation], sources: list[Tensor], stops: Sequence[Tensor]
 ) -> list[Operation]:
-    """The operations with a rule of their own that depend on a source, oldest first."""
+    """Return the operations with their own rule that depend on a source, oldest first."""
     cuts: list[Operation] = []
     reached = list(sources)
     for op in ops:
@@ -221,7 +234,7 @@ def _rules_between(
 
 
 def differentiable_inputs(op: Operation) -> list[int]:
-    """The inputs of an operation with its own rule that a gradient may go to."""
+    """Return the inputs of an operation with its own rule that may have a gradient."""
     first = op.attrs.get("results", 0) if op.rule is not None else 0
     return [i for i, x in enumerate(op.inputs) if i >= first and carries(x)]
 
@@ -233,16 +246,16 @@ def carries(x: Tensor) -> bool:
 def _ask(
     ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
 ) -> list[Any]:
-    """The gradient of the stand-ins; None where there is no path."""
-    tensors, ins, cut = ([x.stand_in for x in group] for group in (ys, xs, stops))
-    given = [None if g is None else g.stand_in for g in seeds or [None] * len(tensors)]
+    """Differentiate the abstract values; None without a path."""
+    tensors, ins, cut = ([x.abstract for x in group] for group in (ys, xs, stops))
+    given = [None if g is None else g.abstract for g in seeds or [None] * len(tensors)]
 
     def asked(weights: list[Any] | None) -> list[Any]:
         return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients, rows=True)
 
     try:
         return asked(_spread(given, tensors))
-    except FAILURES:  # a cotangent whose shape is not known yet
+    except FAILURES:  # a cotangent of unknown shape
         inputs = [*tensors, *(w for w in given if w is not None)]
         return [
             None if g is None else opaque(inputs, x.dtype, x.dims)
@@ -251,7 +264,7 @@ def _ask(
 
 
 def _spread(weights: list[Any], ys: list[Any]) -> list[Any]:
-    """Cotangents of the shapes of what they weigh; None stands for ones."""
+    """Broadcast cotangents to the shapes of the ys; None stands for ones."""
     return [
         w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
         for w, y in zip(weights, ys, strict=True)
@@ -262,7 +275,7 @@ def _record(
     pairs: list[tuple[Tensor, Any]], xs: list[Tensor], stops: Sequence[Tensor],
     users: dict[Tensor, list[tuple[Operation, int]]],
 ) -> list[tuple[Tensor, Any]]:  # fmt: skip
-    """One SymbolicGradient; pairs of x and its gradient where there is a path."""
+    """Record one SymbolicGradient; return pairs of x and its gradient for connected xs."""
     ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
     answers = _ask(ys, seeds, xs, stops)
     live = [(x, g) for x, g in zip(xs, answers, strict=True) if g is not None]
@@ -287,7 +300,7 @@ def _record(
 
     def named(name: str) -> Tensor:
         out = next(outs)
-        output = (out.dtype, out.dims, _core.identity(out.stand_in))
+        output = (out.dtype, out.dims, _core.identity(out.abstract))
         answer: Tensor = graph.record("GradientOutput", [out], {}, name, output).outputs[0]
         return answer
 
@@ -304,15 +317,14 @@ def _record(
     return results
 
 
-def _output(dtype: Any, stand_in: Any, dims: Any) -> Any:
-    """Rows or their indices as an output; their number is known unless something unknown is in
-    it."""
-    count = stand_in.shape[0]
-    return dtype, (count if count < UNKNOWN else None, *(dims or (None,))[1:]), stand_in
+def _output(dtype: Any, abstract: Any, dims: Any) -> Any:
+    """Return rows or their indices as an output; their number is known if all inputs are."""
+    count = abstract.shape[0]
+    return dtype, (count if count < UNKNOWN else None, *(dims or (None,))[1:]), abstract
 
 
 def _users(ops: list[Operation]) -> dict[Tensor, list[tuple[Operation, int]]]:
-    """Which operations use a tensor; a variable's handle stands for all its reads."""
+    """Map tensors to the operations that use them; a variable's handle stands for all reads."""
     users: dict[Tensor, list[tuple[Operation, int]]] = {}
     for op in ops:
         for i, x in enumerate(op.inputs if op.type != "ReadVariableOp" else ()):
@@ -323,7 +335,7 @@ def _users(ops: list[Operation]) -> dict[Tensor, list[tuple[Operation, int]]]:
 
 
 def _name(users: list[tuple[Operation, int]]) -> str:
-    """What TensorFlow calls the gradient of a tensor: after the operation that uses it."""
+    """Return TensorFlow's name of the gradient of a tensor: that of the operation that uses it."""
     if len(users) != 1:
         return "AddN" if users else "grad_ys_0"
     op, i = users[0]
@@ -336,19 +348,19 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
     stops, given = rest[: -sum(op.attrs["seeded"]) or None], iter(rest[-sum(op.attrs["seeded"]) :])
     seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
-    # Where the cotangent of a jacobian is a structural zero: its other output.
+    # For a structural zero among the cotangents of a jacobian: its other output.
     units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
     masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []
     stops = [*stops, *run.cut]
     answers = _core.gradients(ys, xs, seeds, stops, None, None, op.attrs["integers"], True, masks)
-    outs: list[Any] = []  # None is a path that carries nothing
+    outs: list[Any] = []  # None: a path without a cotangent
     for g, kind in zip(with_zeros(answers, xs), op.attrs["rows"], strict=True):
         outs.extend([g] if kind is None else _rows(g, kind.dtype))
     return outs
 
 
 def _rows(g: Any, dtype: Any) -> tuple[Any, Any]:
-    """Rows and their indices; all of them where a run turns out to need them."""
+    """Create rows and their indices; all rows if a run requires them."""
     values, indices = _core.rows_of(g) or (g, _core.constant(np.arange(g.shape[0]), dtype))
     return values, _core.cast(indices, dtype)
 
@@ -360,7 +372,7 @@ define("GradientOutput", lambda x: _core.identity(x), fresh=True)
 
 
 def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor, Tensor]]:
-    """The inputs of an operation and the cotangents that its rule gives them."""
+    """Return the inputs of an operation and the cotangents that its rule computes."""
     answers = answers_of(op, list(cotangents.values()))
     live = set(differentiable_inputs(op))
     return [
@@ -371,7 +383,7 @@ def _by_rule(op: Operation, cotangents: dict[Tensor, Any]) -> list[tuple[Tensor,
 
 
 def answers_of(op: Operation, upstream: list[Any]) -> list[Any]:
-    """What the rule of an operation answers for each of its inputs."""
+    """Return the result of an operation's rule for each input."""
     with op.graph.name_scope(f"{op.name}_grad"):
         upstream = [
             apply("ZerosLike", y) if g is None and carries(y) else g

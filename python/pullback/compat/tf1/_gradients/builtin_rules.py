@@ -1,4 +1,4 @@
-"""The rule of one operation type used for another: what an override by a built-in name means."""
+"""Overrides by the name of a built-in type: the rule of one operation type for another."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from .._graph.tensor import argument, opaque
 
 
 def built_in(op: Operation, row: OpDef, upstream: list[Any], live: list[int]) -> list[Any]:
-    """The rule of another type, of which only the core knows: one more
-    record. `live` are the inputs that a gradient may go to."""
+    """Record the core's rule of another type; only the inputs in `live` may have a gradient."""
     count = len(op.inputs)
     attrs = {"row": row, "of": op, "inputs": count, "outputs": len(op.outputs)}
     inputs = [*op.inputs, *op.outputs, *upstream]
-    stand_ins = [x.stand_in for x in inputs]
+    abstracts = [x.abstract for x in inputs]
     outputs = (
-        (x.dtype, x.dims, opaque(stand_ins, x.dtype, x.dims) if i in live else
-         argument(x.dtype, x.stand_in.shape))
+        (x.dtype, x.dims, opaque(abstracts, x.dtype, x.dims) if i in live else
+         argument(x.dtype, x.abstract.shape))
         for i, x in enumerate(op.inputs)
     )  # fmt: skip
     record = op.graph.record("BuiltInGradient", inputs, attrs, f"{row.type}Grad", *outputs)

@@ -1,8 +1,8 @@
-"""custom_gradient: the value of one computation with a gradient of the program's own.
+"""custom_gradient: the value of one computation with a user-defined gradient.
 
-In a graph it is one IdentityN operation around the results; its inputs are the results, the
-arguments and the variables that were read, and it carries the rule itself, so nothing global keeps
-it alive. In eager mode it is the main namespace's.
+In a graph it is one IdentityN operation around the results. Its inputs are the results, the
+arguments and the variables read, and it stores the rule itself, so no global table keeps the rule
+alive. In eager mode it is the main namespace's.
 """
 
 from __future__ import annotations
@@ -36,14 +36,13 @@ __all__ = ["custom_gradient", "grad_pass_through"]
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """Decorates `f(*args) -> (result, grad_fn)`: the result, with the gradient that grad_fn gives.
+    """Decorate `f(*args) -> (result, grad_fn)`: the result with the gradient of grad_fn.
 
-    `grad_fn(*upstreams)` gets one upstream gradient for each tensor of the result and returns one
-    gradient (or None) for each tensor among the arguments, keywords included; other arguments pass
-    through, with None for each of them or without. If f reads trainable variables that are not
-    arguments, grad_fn may take `variables=None` and then returns a pair, the second entry with one
-    gradient for each of these variables, by name; if it does not take it, they have their ordinary
-    gradients.
+    `grad_fn(*upstreams)` receives one upstream gradient for each tensor of the result. It returns
+    one gradient (or None) for each tensor among the arguments, keywords included; the entries of
+    other arguments are None or left out. If f reads trainable variables that are not arguments,
+    grad_fn may take `variables=None` and then returns a pair, whose second entry has one gradient
+    for each of these variables, by name. Otherwise these variables have their ordinary gradients.
 
     >>> from pullback.compat import tf1 as tf
     >>> @tf.custom_gradient
@@ -68,7 +67,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             return mapped(as_eager, in_eager(*args, **keywords))
         return _call(f, args, keywords)
 
-    # As in the main namespace: what stands for it where it is itself a rule.
+    # As in the main namespace: the value of an argument that is itself a rule.
     def plain(*args: Any, **keywords: Any) -> Any:
         return f(*args, **keywords)[0]
 
@@ -87,7 +86,7 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
             if is_tensor(leaf):
                 x = convert_to_tensor(leaf)
                 given.append(x)
-                output = (x.dtype, x.dims, _core.identity(x.stand_in), x.known)
+                output = (x.dtype, x.dims, _core.identity(x.abstract), x.known)
                 wrapped = graph.record("Identity", [x], {}, "input", output)
                 wrapped.override = None
                 inside.extend(wrapped.outputs)
@@ -123,7 +122,7 @@ def _scope_name(f: Callable[..., Any]) -> str:
 
 
 def _variables_read(graph: Any, first: int, results: list[Any], leaves: list[Any]) -> list[Any]:
-    """The trainable variables whose values were used by what f made, by name."""
+    """Return the trainable variables that f reads, by name."""
     handles = {leaf.handle for leaf in leaves if hasattr(leaf, "handle")}
     trainable = {v.handle: v for v in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)}
     found: dict[Tensor, Any] = {}
@@ -145,16 +144,19 @@ def custom_operation(
     f: Callable[..., Any], grad_fn: Any, results: list[Any], arguments: tuple[list[Any], list[Any]],
     kinds: list[int], variables: list[Any],
 ) -> Operation:  # fmt: skip
-    """The operation with these results, whose gradient is what grad_fn answers for the arguments:
-    these outside, and as f sees them."""
+    """Record the operation of a user-defined gradient.
+
+    Its outputs are the results; grad_fn returns the gradients of the arguments. These are given
+    twice: outside, and as f sees them.
+    """
     given, inside = arguments
     graph = graph_of([*results, *given])
     inputs = [*results, *given, *(v.value() for v in variables)]
-    # A gradient reaches the arguments and the variables, never what is inside f.
-    outputs = ((y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)) for y in results)
+    # A gradient reaches the arguments and the variables, never tensors inside f.
+    outputs = ((y.dtype, y.dims, argument(y.dtype, y.abstract.shape)) for y in results)
     op = graph.record("IdentityN", inputs, {"results": len(results)}, None, *outputs)
     plain = undecorated(grad_fn)  # its own operations are differentiated
-    # By their reads: inside of a loop nothing is known of what these are made of.
+    # By their reads: inside a loop their ancestors are unknown.
     reads = [op.outputs[0] for op in ancestors(results) if op.type == "ReadVariableOp"]
 
     def of_variables(gs: list[Any]) -> list[Any]:
@@ -168,7 +170,7 @@ def custom_operation(
         plain,
         kinds,
         variables,
-        of_variables,  # what f reads, not its arguments
+        of_variables,  # variables that f reads, without its arguments
     )
     op.rule = Rule(grad_fn, "")
     op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))
@@ -176,7 +178,7 @@ def custom_operation(
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, with the gradient of the identity: as many results as arguments, straight through."""
+    """Wrap f with the gradient of the identity; it returns as many results as arguments."""
 
     @custom_gradient
     @functools.wraps(f)

@@ -13,7 +13,7 @@ from .._graph.tensor import as_core, as_eager
 def gradients_in_function(
     groups: list[list[Any]], weights: list[Any] | None, unconnected: str
 ) -> list[Any]:
-    """The groups: ys, xs and what stops."""
+    """Differentiate in a `tf.function`; the groups are ys, xs and the stopped tensors."""
     if not stack.in_function:
         raise RuntimeError("tf.gradients does not work in eager mode; use tf.GradientTape")
     ys, xs, stops = ([as_core(x) for x in group] for group in groups)

@@ -1,7 +1,7 @@
 """GradientTape: in eager mode the main namespace's, in a graph a view of `gradients`; Jacobians.
 
-A tape in a graph counts what was made inside its block from what it watches: the operations of an
-interval of numbers. Rules and connectivity are those of `gradients`.
+A tape in a graph records the operations created inside its block from watched tensors: the
+operations of an interval of numbers. Rules and connectivity are those of `gradients`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def hessians(
     ys: Any, xs: Any, name: str = "hessians", colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False, aggregation_method: int | None = None,
 ) -> list[Any]:  # fmt: skip
-    """The second derivatives of the sum of ys by each x, of shape x.shape + x.shape.
+    """Compute the second derivatives of the sum of ys by each x, of shape x.shape + x.shape.
 
-    There are no entries for pairs of different xs. A function that does not depend on an x, or is
-    linear in it, has zeros.
+    Pairs of different xs have no entry. For a function that is linear in an x, or does not depend
+    on it, the entry is zero.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -64,7 +64,7 @@ def hessians(
 
 
 def zero_block(y: Any, x: Any, batched: bool = False) -> Any:
-    """What stands for the jacobian where there is no path."""
+    """Return the zeros of a jacobian without a differentiable path."""
     y, x = convert_to_tensor(y), convert_to_tensor(x)
     dims = _dims(y, x, batched)
     if dims is not None and None not in dims:
@@ -75,12 +75,15 @@ def zero_block(y: Any, x: Any, batched: bool = False) -> Any:
 def jacobians(
     y: Tensor, xs: Sequence[Tensor], stops: Sequence[Tensor], batched: bool = False
 ) -> list[Any]:
-    """The derivative of y by each x, of shape y.shape + x.shape, with `stops` as constants; or,
-    batched, of each entry of the first axis by the same entry of x. None where there is no path."""
+    """Compute the derivative of y by each x, of shape y.shape + x.shape; `stops` are constants.
+
+    If batched, differentiate each entry of the first axis by the same entry of x. An entry is None
+    without a differentiable path.
+    """
     unit = y.graph.record(
         "UnitCotangent", [y], {}, None,
-        (y.dtype, y.dims, argument(y.dtype, y.stand_in.shape)),
-        (as_dtype("bool"), y.dims, argument("bool", y.stand_in.shape)),
+        (y.dtype, y.dims, argument(y.dtype, y.abstract.shape)),
+        (as_dtype("bool"), y.dims, argument("bool", y.abstract.shape)),
     )  # fmt: skip
     answers = pull_back([y], [unit.outputs[0]], list(xs), stops)
     found: list[Any] = []
@@ -93,15 +96,14 @@ def jacobians(
             found.append(_one_by_one(y, x, stops, batched))
             continue
         dims = _dims(y, x, batched)
-        made = (x.dtype, dims, opaque([g.stand_in], x.dtype, dims))
+        made = (x.dtype, dims, opaque([g.abstract], x.dtype, dims))
         inputs, attrs = [g, unit.outputs[1]], {"batched": batched}
         found.append(y.graph.record("Jacobian", inputs, attrs, None, made).outputs[0])
     return found
 
 
 def _one_by_one(y: Tensor, x: Tensor, stops: Sequence[Tensor], batched: bool) -> Any:
-    """The same where a rule of the program has to see the cotangents, which it does one at a
-    time."""
+    """Compute a jacobian row by row, for a rule of the program that reads the cotangents."""
     entry = [n for n in y.dims[batched:] if n is not None] if y.dims is not None else None
     if entry is None or y.dims is None or len(entry) < len(y.dims[batched:]):
         raise ValueError(f"jacobian: the shape of {y!r} must be known behind rules of programs")
@@ -137,7 +139,7 @@ def _dims(y: Tensor, x: Tensor, batched: bool) -> Any:
 
 
 class GradientTape(pullback.GradientTape):
-    """Records what is made in its block from trainable variables and watched tensors.
+    """Record the operations in its block on trainable variables and watched tensors.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -156,7 +158,7 @@ class GradientTape(pullback.GradientTape):
         self, target: Any, sources: Any, output_gradients: Any = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:  # fmt: skip
-        """The gradient of the sum of the targets, in the structure of the sources."""
+        """Compute the gradient of the sum of the targets, in the structure of the sources."""
         choice = backprop.unconnected(unconnected_gradients)
         return self._answer(target, sources, output_gradients, choice)
 
@@ -164,11 +166,11 @@ class GradientTape(pullback.GradientTape):
         self, target: Any, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The derivative of each element of the target, which is one tensor, by each of the
-        sources, in their structure, of shape target.shape + source.shape.
+        """Compute the derivative of each element of one target tensor by each source.
 
-        All rows are computed at once, whatever the last two arguments say; it takes no persistent
-        tape.
+        The result has the structure of the sources, with shapes target.shape + source.shape. All
+        rows are computed at once; the last two arguments have no effect. The tape need not be
+        persistent.
         """
         choice = backprop.unconnected(unconnected_gradients)
         return self._jacobians(target, sources, choice is UnconnectedGradients.ZERO, False)
@@ -177,10 +179,14 @@ class GradientTape(pullback.GradientTape):
         self, target: Any, source: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None, experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The jacobian of each row of the target by the same row of the source, of shape
-        target.shape + source.shape[1:]; zeros where there is no path.
+        """Compute the jacobian of each row of the target by the same row of the source.
 
-        ValueError where a rank is below 2 or the first axes differ.
+        Its shape is target.shape + source.shape[1:]; it is zero without a differentiable path.
+
+        Raises
+        ------
+        ValueError
+            If a rank is below 2 or the first axes differ.
         """
         backprop.unconnected(unconnected_gradients)
         return self._jacobians(target, source, True, True)
@@ -193,37 +199,36 @@ class GradientTape(pullback.GradientTape):
 
 
 class EagerTape(GradientTape):
-    """The main namespace's tape; takes TensorFlow's enum too, and gives eager tensors."""
+    """The main namespace's tape with TensorFlow's enum and eager tensors as results."""
 
     _rows = True
 
     def watch(self, tensors: Any) -> None:
-        super().watch(core_nest(tensors))
+        super().watch(core_tree(tensors))
 
     def _answer(self, target: Any, sources: Any, weights: Any, choice: UnconnectedGradients) -> Any:
-        given, wanted = core_nest(target), core_nest(sources)
+        given, wanted = core_tree(target), core_tree(sources)
         ask = pullback.GradientTape.gradient
         return mapped(
-            eager_slices, ask(self, given, wanted, core_nest(weights), choice.value), wanted
+            eager_slices, ask(self, given, wanted, core_tree(weights), choice.value), wanted
         )
 
     def _jacobians(self, target: Any, sources: Any, zeros: bool, batched: bool) -> Any:
         ask = pullback.GradientTape.batch_jacobian if batched else pullback.GradientTape.jacobian
-        answer = ask(self, core_nest(target), core_nest(sources), "zero" if zeros else "none")
+        answer = ask(self, core_tree(target), core_tree(sources), "zero" if zeros else "none")
         return mapped(as_eager, answer)
 
 
-def core_nest(nest: Any) -> Any:
-    """Eager tensors in a nest as the main namespace's."""
+def core_tree(tree: Any) -> Any:
+    """Convert the eager tensors in a pytree to the main namespace's."""
     return mapped(
-        lambda x: as_core(convert_to_tensor(x) if isinstance(x, IndexedSlices) else x), nest
+        lambda x: as_core(convert_to_tensor(x) if isinstance(x, IndexedSlices) else x), tree
     )
 
 
 @dataclass(eq=False)
 class _Intervals:
-    """What _core.Tape is for values: which operations were made while it recorded, and what is
-    watched."""
+    """The operations created while a graph's tape recorded, and the watched tensors."""
 
     accessed: bool
     recording: bool = False
@@ -252,19 +257,19 @@ class _Intervals:
             self.start()
 
     def recorded(self, op: Operation) -> bool:
-        # The read that everybody shares was made before.
+        # The shared read was created before.
         inside = any(a <= op.number < b for a, b in self.intervals)
         return inside or op.type == "ReadVariableOp"
 
     def counts(self, x: Any, handle: Tensor) -> bool:
-        """Whether a source was watched, or is made from what was."""
+        """Test whether a source was watched or depends on a watched tensor."""
         if isinstance(x, Variable) and self.accessed and x.trainable:
             return True
         made = bool(handle.op.inputs) and self.recorded(handle.op) and not isinstance(x, Variable)
         return handle in self.watched or made
 
     def edge(self, ys: list[Tensor], sources: set[Tensor]) -> list[Tensor]:
-        """What recorded operations use of others, which is constant, but for the sources."""
+        """Return the constant inputs of recorded operations, without the sources."""
         recorded = self.recorded
         used = [x for op in ancestors(ys) if recorded(op) for x in op.inputs]
         return [x for x in dict.fromkeys([*used, *ys]) if not recorded(x.op) and x not in sources]
@@ -279,7 +284,7 @@ class _Intervals:
 
 
 def _by_handle(xs: list[Any], who: str, error: type[Exception]) -> list[tuple[Tensor, Any]]:
-    """Each tensor or variable behind the tensor that stands for it."""
+    """Map handles to the tensors or variables of the caller."""
     pairs = [(getattr(x, "handle", x), x) for x in xs]
     for handle, x in pairs:
         if not isinstance(handle, Tensor):
@@ -300,7 +305,7 @@ class GraphTape(GradientTape):
         self._seen.watched.update(_by_handle(flatten(tensors)[0], "watch", ValueError))
 
     def _asked(self, targets: list[Any], xs: list[Any], who: str) -> tuple[list[Any], list[Any]]:
-        """The targets as tensors and the handles of the sources, when the tape may be asked."""
+        """Return targets and handles of sources, after checking that the tape may be used."""
         _by_handle(targets, who, TypeError)
         handles = [handle for handle, _ in _by_handle(xs, who, TypeError)]
         self._check_unused(who)

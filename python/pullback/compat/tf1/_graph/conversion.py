@@ -1,4 +1,4 @@
-"""From values of a program to arrays of a dtype, without casting in silence what would be lost."""
+"""Conversion of a program's values to arrays of a dtype, without lossy casts."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .... import _core
 from ..dtypes import DType, as_dtype, float32, int32, string
 from ..dtypes import bool as tf_bool
 from .shapes import Dimension, TensorShape
-from .texts import encoded, is_text
+from .strings import encoded, is_string
 
 
 def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
-    """A value as an array of a supported dtype."""
+    """Convert a value to an array of a supported dtype."""
     if value is None:
         raise ValueError("None is not a tensor: expected a number, a list or an array")
     value = _plain(value)
-    if wish in (None, string) and is_text(value):
+    if wish in (None, string) and is_string(value):
         return encoded(value), string
     try:
         array = np.asarray(value)
     except ValueError:
         raise ValueError("the nested lists are ragged: every level must have one length") from None
     if array.dtype.kind not in "biufc" or wish == string:
-        wanted = "texts" if wish == string else "numbers"
+        wanted = "strings" if wish == string else "numbers"
         raise TypeError(f"expected {wanted}, got {_described(value, array)}")
     natural = _natural_dtype(value, array)
     dtype = natural if wish is None else wish
@@ -59,7 +59,7 @@ def _natural_dtype(value: Any, array: np.ndarray[Any, Any]) -> DType:
 
 
 def _is_numpy(value: Any) -> bool:
-    """Whether the dtype is the program's choice: that of an array or NumPy scalar."""
+    """Test whether a value is an array or NumPy scalar, whose dtype the program chose."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
     return hasattr(value, "dtype") and not isinstance(value, (list, tuple))
@@ -74,7 +74,7 @@ def _described(value: Any, array: np.ndarray[Any, Any]) -> str:
 
 
 def as_static(value: Any) -> Any:
-    """Axes, a shape, sizes: as Python integers and lists of them."""
+    """Convert axes, a shape or sizes to Python integers and lists of them."""
     if isinstance(value, (_core.Tensor, _core.Variable)):
         return value.numpy().tolist()
     if isinstance(value, np.ndarray):
@@ -87,7 +87,7 @@ def as_static(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Shapes and dimensions in a nest as integers."""
+    """Replace shapes and dimensions in a pytree by integers."""
     if isinstance(value, Dimension):
         return int(value)
     if isinstance(value, (list, tuple, TensorShape)):
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def on_values(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a `host` row: `function` of arrays gives an array, or a list of them."""
+    """Wrap a function of arrays as the function of a `host` row."""
 
     def row(*inputs: Any, **attrs: Any) -> list[Any]:
         made = function(*(x.numpy() for x in inputs), **attrs)

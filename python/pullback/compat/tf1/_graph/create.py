@@ -1,11 +1,11 @@
-"""Making operations, and tensors of what a program writes: numbers, lists, arrays, variables.
+"""Creation of operations, and conversion of numbers, lists, arrays and variables to tensors.
 
-`apply` is the one door. In a graph it appends a record, about which inference.py finds out what can
-be known before a run; in eager mode it computes the same row on values. `operation` makes a row
-together with its public function.
+`apply` creates every operation. In a graph it appends a record, and inference.py infers dtypes,
+shapes and small values before a run. In eager mode it computes the same row on values. `operation`
+defines a row together with its public function.
 
-Python floats are float32 and ints int32, arrays keep their dtype, and beside a tensor everything
-takes the tensor's dtype. Nothing is cast in silence where information would be lost.
+Python floats become float32 and ints int32; arrays keep their dtype. Beside a tensor every other
+value takes the tensor's dtype. A cast that would lose information is a TypeError.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from .tensor import SymbolicTensor as Tensor
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value is a tensor or a variable of the present mode already."""
+    """Test whether a value is a tensor or a variable of the current mode."""
     kinds = (SymbolicTensor, _core.Tensor, _core.Variable)
     return isinstance(x, kinds) or hasattr(x, "_as_tensor")
 
 
 def dtype_of(*values: Any) -> DType | None:
-    """The dtype of the first tensor or variable among these, None if there is none."""
+    """Return the dtype of the first tensor or variable among the values, or None."""
     return next((as_dtype(v.dtype) for v in values if is_tensor(v)), None)
 
 
 @contextmanager
 def scope_of(name: str, *values: Any) -> Iterator[str]:
-    """A name scope for one operation, in the graph of its inputs; nothing in eager mode."""
+    """Open a name scope for one operation in the graph of its inputs; nothing in eager mode."""
     if mode.executing_eagerly():
         yield name
         return
@@ -55,15 +55,22 @@ def scope_of(name: str, *values: Any) -> Iterator[str]:
 
 
 def known_dims(x: Any) -> Any:
-    """The dimensions of a tensor or of what can be one; None where the rank is unknown."""
+    """Return the static dimensions of a tensor or of a convertible value; None: unknown rank."""
     if _contains_tensor(x):
         x = convert_to_tensor(x)
         return as_dims(x.shape)
     return np.shape(x)
 
 
+def check_rank(x: Any, rank: int, who: str) -> None:
+    """Raise ValueError for a tensor whose rank is known and not `rank`."""
+    dims = known_dims(x)
+    if dims is not None and len(dims) != rank:
+        raise ValueError(f"{who}: expected a tensor of rank {rank}, got {x!r:.80}")
+
+
 def graph_of(values: Any) -> Graph:
-    """The graph of the tensors among these values, or the default graph."""
+    """Return the graph of the tensors among the values, or the default graph."""
     found = None
     for value in values:
         for entry in value if isinstance(value, (list, tuple)) else [value]:
@@ -71,7 +78,7 @@ def graph_of(values: Any) -> Graph:
             if isinstance(graph, Graph) and graph is not found:
                 if found is not None:
                     raise ValueError(
-                        f"{entry!r:.80} is not of the same graph as what it is given together "
+                        f"{entry!r:.80} is not of the same graph as the inputs given together "
                         "with; build both inside one `with graph.as_default()`"
                     )
                 found = graph
@@ -85,10 +92,10 @@ def convert_to_tensor(
     value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None,
     dtype_hint: Any = None,
 ) -> Any:  # fmt: skip
-    """A tensor for a tensor, variable, number, list or array; with `dtype`, of that dtype.
+    """Convert a tensor, variable, number, list or array to a tensor.
 
-    TypeError where the dtype would have to change or the value is not numbers, ValueError for None
-    and for ragged lists.
+    Raises TypeError if the value is not numeric or would have to change its dtype, ValueError for
+    None and for ragged lists.
     """
     wish = None if dtype is None else as_dtype(dtype)
     hint = dtype_hint if preferred_dtype is None else preferred_dtype
@@ -123,15 +130,17 @@ def convert_to_tensor(
 
 
 def together(x: Any, y: Any, names: str = "x y") -> list[Any]:
-    """Tensors of both: beside a tensor the other takes its dtype, beside a value that of the first.
-    TypeError where both have one of their own and these differ."""
+    """Convert two values to tensors of one dtype: that of a tensor, or else of the first value.
+
+    Raises TypeError if both have a dtype and these differ.
+    """
     first, second = names.split()
     x = convert_to_tensor(x, dtype_of(x, y) if not is_tensor(x) else None, first)
     return [x, convert_to_tensor(y, None if is_tensor(y) else as_dtype(x.dtype), second)]
 
 
 def _lifted(value: Any) -> Any:
-    """A value of the main namespace or of eager mode, as a constant of the graph."""
+    """Convert a value of the main namespace or of eager mode to a constant of the graph."""
     return constant_of(value.numpy(), as_dtype(value.dtype), "Const")
 
 
@@ -154,14 +163,14 @@ def _leaf_dtype(value: Any) -> DType | None:
 
 
 def core_constant(array: np.ndarray[Any, Any]) -> Any:
-    # A single number is an argument of the plan and no part of its structure.
+    # A single number is an argument of the plan, not a part of its structure.
     return _core.constant(array.item() if array.ndim == 0 else array, array.dtype)
 
 
 def constant_of(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Any:
     core = core_constant(array)
     if dtype == string and mode.executing_eagerly():
-        raise TypeError(f"constant: expected numbers in eager mode, got texts for '{name}'")
+        raise TypeError(f"constant: expected numbers in eager mode, got strings for '{name}'")
     if mode.executing_eagerly():
         return as_eager(core)
     attrs = {"value": core, "dtype": dtype}
@@ -176,7 +185,7 @@ define("Const", execute=lambda run, op, inputs: [op.attrs["value"]], flows=False
 
 
 def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any:
-    """An operation on tensors and what can be one; its output, or the list of them."""
+    """Create an operation on tensors and convertible values; return its output or their list."""
     row = OPS[type]
     fixed = row.which_static(values)
     wish = dtype_of(*row.tensors(values)) if row.same else None
@@ -242,11 +251,12 @@ def operation(
     aliases: dict[str, str] | None = None, prepare: Callable[[dict[str, Any]], None] | None = None,
     default_name: str | None = None, **fields: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A row and its public function, whose arguments are named in one string.
+    """Define a row and its public function, whose arguments are described by one string.
 
-    `x` is a tensor, `#axis` is read while building (an integer or a list of them), `flag=False` is
-    an attribute, handed on as it is; `name` comes last unless it is among them.
-    Aliases are other names of arguments; `prepare` may change the arguments of a call.
+    In the string `x` is a tensor, `#axis` is read while the operation is built (an integer or a
+    list of integers), and `flag=False` is an attribute, passed on unchanged. `name` comes last
+    unless the string has it. `aliases` are other names of arguments; `prepare` may change the
+    arguments of a call.
     """
     if " name=" not in arguments:
         arguments += " name=None"
@@ -280,8 +290,10 @@ def operation(
 
 
 def row(type: str, arguments: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates what computes a row: it becomes the public function, by `operation`, under the name
-    and with the docstring that it has. Unless `fresh` is False, it never returns its input."""
+    """Decorate the function that computes a row: it becomes the public function.
+
+    The name and docstring stay. With `fresh=True` the function never returns its own input.
+    """
     options = {"fresh": True, **options}
     return lambda function: operation(
         type, function, arguments, function.__doc__ or "", function.__name__, **options
@@ -292,8 +304,10 @@ def unary(
     names: str, function: Any, doc: str, domain: str = "inexact", arguments: str = "x",
     **fields: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A row of one input, of whose shape and dtype the output is, and its public function. The
-    names are the type, or 'Type:public_name'."""
+    """Define a row of one input, with an output of its shape and dtype, and the public function.
+
+    The names are the type, or 'Type:public_name'.
+    """
     type, _, public = names.partition(":")
     fields = {"shape": shape_functions.unchanged, "fresh": True, **fields}
     return operation(type, function, arguments, doc, public or None, domain=domain, **fields)
@@ -302,14 +316,14 @@ def unary(
 def binary(
     names: str, function: Any, doc: str, domain: str = "number", **fields: Any
 ) -> Callable[..., Any]:
-    """A row of two inputs that broadcast, and its public function; names as in `unary`."""
+    """Define a row of two inputs that broadcast, and its public function; names as in `unary`."""
     fields = {"shape": shape_functions.broadcast, "same": True, **fields}
     doc = f"{doc}, element by element; shapes broadcast."
     return unary(names, function, doc, domain, "x y", **fields)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """The values in another dtype; the tensor itself if it has that dtype already."""
+    """Convert a tensor to another dtype; a tensor of that dtype is returned unchanged."""
     wish = as_dtype(dtype)
     x = convert_to_tensor(x)
     have = as_dtype(x.dtype)
@@ -319,7 +333,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def in_dtype(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """A number or a tensor in a dtype."""
+    """Convert a number or a tensor to a dtype."""
     return cast(value, dtype) if is_tensor(value) else convert_to_tensor(value, dtype, name)
 
 
@@ -337,7 +351,7 @@ define("PlaceholderWithDefault", lambda x: _core.identity(x), fresh=True)
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor that `Session.run` is fed. None stands for unknown dimensions, or any shape.
+    """Create a tensor that is fed to `Session.run`; None is an unknown dimension or shape.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -353,7 +367,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """A tensor that may be fed and otherwise has the value of `input`."""
+    """Create a tensor that may be fed and otherwise has the value of `input`."""
     x = convert_to_tensor(input)
     if mode.executing_eagerly():
         return x
@@ -361,6 +375,6 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
         raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
     dims = as_dims(shape)
     fits = dims is not None and None not in dims
-    stand_in = _core.identity(x.stand_in) if fits else opaque([x.stand_in], x.dtype, dims)
-    output = (x.dtype, dims, stand_in)
+    abstract = _core.identity(x.abstract) if fits else opaque([x.abstract], x.dtype, dims)
+    output = (x.dtype, dims, abstract)
     return x.graph.record("PlaceholderWithDefault", [x], {}, name, output).outputs[0]

@@ -1,8 +1,8 @@
 """Eager mode: the same rows, computed on lazy tensors.
 
-Gradients are the core's own, with two differences that come from the names: an operation whose rule
-a program has overridden is wrapped with that rule, and one that TensorFlow does not differentiate
-answers None.
+Gradients are the core's own, with two exceptions that depend on the type of an operation. An
+operation with an overridden rule is wrapped with that rule, and one that TensorFlow does not
+differentiate has the gradient None.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .tensor import as_core, as_eager
 
 
 def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
-    """The outputs of a row; static inputs are Python values."""
-    # The row computes in the main namespace's way.
+    """Compute the outputs of a row; static inputs are Python values."""
+    # The rule of the core applies.
     args = [as_core(x) for x in inputs]
     outs = build(row, args, attrs)
     override = get_default_graph().override_of(row.type)
@@ -45,7 +45,7 @@ def apply(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
 
 
 class EagerOperation:
-    """What a rule gets in eager mode in place of an Operation; it has no name."""
+    """Argument of a gradient rule in eager mode, in place of an Operation; it has no name."""
 
     def __init__(
         self, row: OpDef, inputs: list[Any], outputs: list[Any], attrs: Mapping[str, Any]

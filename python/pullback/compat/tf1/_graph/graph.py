@@ -1,8 +1,8 @@
 """Graph: the records that a program builds before any session runs them.
 
-A Graph is an append-only list of Operations, so an operation's number is larger than those of its
-inputs and creation order is a topological order; every pass over a graph is a loop over it. Beside
-the list it has the names in use and the stacks of what `with` blocks have set: name scope, control
+A Graph is an append-only list of Operations. An operation's number is larger than those of its
+inputs, so creation order is a topological order and every pass over a graph is a loop. The graph
+also has the names in use, and the stacks of the settings of `with` blocks: name scope, control
 dependencies, gradient overrides.
 
 Start reading at `Graph.create`.
@@ -56,7 +56,7 @@ for _key in _OTHERS.split():
 
 
 class Graph:
-    """A list of operations with unique names.
+    """An append-only list of operations with unique names.
 
     >>> from pullback.compat import tf1 as tf
     >>> graph = tf.Graph()
@@ -72,17 +72,17 @@ class Graph:
         self._op_seeds: list[int] = []
         self._operations: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
-        self._names: dict[str, int] = {}  # lower-case name -> how many have asked for it
+        self._names: dict[str, int] = {}  # lower-case name -> number of uses
         self._scope = ""  # "" or "a/b/"
         self._controls: list[tuple[Operation, ...]] = []
-        self.reads_wait = False  # whether what a variable stands for now is to be read after others
+        self.reads_wait = False  # whether a variable is to be read after control inputs
         self._overrides: list[dict[str, str]] = []
         self._collections: dict[str, list[Any]] = {}
         self.variable_store: dict[str, Any] = {}
         self.variable_scopes: list[Any] = []
         self.variable_scope_names: set[str] = set()
-        self.looks: list[Any] = []  # while debugging: what runs have answered; see fetches.py
-        self.fed_looks: dict[Any, list[Any]] = {}
+        self.results: list[Any] = []  # while debugging: results of runs; see fetches.py
+        self.fed_results: dict[Any, list[Any]] = {}
 
     # --- operations
 
@@ -90,7 +90,7 @@ class Graph:
         self, definition: OpDef, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str,
         type: str | None = None, controls: Iterable[Operation] = (),
     ) -> Operation:  # fmt: skip
-        """A new operation, of which `complete` says the outputs."""
+        """Create an operation whose outputs are set by `complete`."""
         if self.finalized:
             raise RuntimeError("the graph is finalized: no operation can be added")
         for tensor in inputs:
@@ -101,7 +101,7 @@ class Graph:
                 )
         held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
         kind = type or definition.type
-        definition.check_texts(kind, inputs)
+        definition.check_strings(kind, inputs)
         full = self.unique_name(name)
         if full in self._by_name:
             raise ValueError(f"duplicate node name in the graph: '{full}'; give another name")
@@ -111,7 +111,7 @@ class Graph:
         return op
 
     def complete(self, op: Operation, outputs: Iterable[Any]) -> Operation:
-        """Adds an operation with (dtype, dimensions, …) of each output."""
+        """Append an operation with (dtype, dimensions, …) of each output."""
         op.outputs = tuple(Tensor(op, i, *output) for i, output in enumerate(outputs))
         op.number = len(self._operations)
         self._operations.append(op)
@@ -122,19 +122,19 @@ class Graph:
         self, type: str, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None,
         *outputs: Any, kind: str | None = None, controls: Iterable[Operation] = (),
     ) -> Operation:  # fmt: skip
-        """A new operation whose outputs are known."""
+        """Create and append an operation with known outputs."""
         op = self.create(OPS[type], inputs, attrs, name or type, kind, controls)
         return self.complete(op, outputs)
 
     def override_of(self, type: str) -> str | None:
-        """The rule that a gradient_override_map asks for now, innermost first."""
+        """Return the rule of the innermost gradient_override_map for a type, or None."""
         return next((m[type] for m in reversed(self._overrides) if type in m), None)
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
 
     def as_graph_def(self, from_version: Any = None, add_shapes: bool = False) -> Any:
-        """The `node_def` of each operation, as `node`; what takes a GraphDef drops it."""
+        """Return the `node_def` of each operation as `node`; importers ignore it."""
         return SimpleNamespace(node=[op.node_def for op in self.get_operations()])
 
     def get_operation_by_name(self, name: str) -> Operation:
@@ -156,7 +156,7 @@ class Graph:
         return op.outputs[int(index)]
 
     def _random_seed(self) -> int | None:
-        """What the random numbers of a session begin from; None: anything."""
+        """The seed of the random numbers of a session; None: not repeatable."""
         if self.seed is None and not self._op_seeds:
             return None
         seed = 0 if self.seed is None else self.seed
@@ -165,21 +165,20 @@ class Graph:
         return seed % 2**64
 
     def get_name_scope(self) -> str:
-        """The present name scope, without a slash at its end."""
+        """Return the current name scope without the final slash."""
         return self._scope.rstrip("/")
 
     def device(self, device_name_or_function: Any) -> AbstractContextManager[Any]:
-        """Accepted; everything is computed on the CPU."""
+        """Accept a device; everything is computed on the CPU."""
         return nullcontext()
 
     def finalize(self) -> None:
-        """Makes the graph read-only."""
+        """Make the graph read-only."""
         self.finalized = True
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """What is made inside is forgotten afterwards; what blocks around it have set does not
-        hold for it."""
+        """Remove the operations created inside at exit; outer settings do not apply inside."""
         kept = dict(vars(self))
         vars(self).update((name, copy(value)) for name, value in kept.items())
         self._collections = {name: list(items) for name, items in self._collections.items()}
@@ -193,8 +192,8 @@ class Graph:
     # --- names
 
     def unique_name(self, name: str) -> str:
-        """`name` under the present scope, with _1, _2, … where it is taken (in any case)."""
-        if name.endswith("/"):  # a full name: a scope that is opened again
+        """Return `name` in the current scope, with _1, _2, … if it is taken in any case."""
+        if name.endswith("/"):  # a full name: a reopened scope
             return name[:-1]
         if not _VALID_NAME.fullmatch(self._scope + name):
             raise ValueError(
@@ -211,7 +210,7 @@ class Graph:
 
     @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
-        """Prefixes the names of what is made inside; yields the prefix."""
+        """Prefix the names of operations created inside; yields the prefix."""
         outer = self._scope
         self._scope = inner = self.unique_name(name) + "/" if name else ""
         try:
@@ -219,11 +218,11 @@ class Graph:
         finally:
             self._scope = outer
 
-    # --- what `with` blocks set
+    # --- state of `with` blocks
 
     @contextmanager
     def as_default(self) -> Iterator[Graph]:
-        """Makes this the graph that new operations go to."""
+        """Make this graph the default graph of the thread."""
         _stack.graphs.append(self)
         try:
             yield self
@@ -232,7 +231,7 @@ class Graph:
 
     @contextmanager
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
-        """What is made inside runs after these operations and tensors; None forgets outer ones."""
+        """Run the operations created inside after these; None removes outer dependencies."""
         outer, held = (self._controls, self.reads_wait), control_inputs
         if held is not None and (isinstance(held, (str, Tensor)) or not isinstance(held, Iterable)):
             raise TypeError(
@@ -251,7 +250,7 @@ class Graph:
 
     @contextmanager
     def body(self) -> Iterator[None]:
-        """What is made inside is a body: the operation that has it waits for what it would."""
+        """Record a body: its operations do not wait for the control inputs of outer blocks."""
         outer, self._controls = self._controls, []
         try:
             yield
@@ -260,10 +259,10 @@ class Graph:
 
     @contextmanager
     def gradient_override_map(self, op_type_map: Mapping[str, str]) -> Iterator[None]:
-        """Operations of these types made inside use the registered rule of that name.
+        """Use the registered rule of a name for operations of these types created inside.
 
-        The rule is looked up when `gradients` runs. TypeError unless it is a dict of str to str;
-        a warning for an operation type that does not exist, since nothing would ever match it.
+        `gradients` finds the rule when it runs. Raises TypeError unless the map is a dict of str to
+        str, and warns of an operation type that does not exist.
         """
         if not isinstance(op_type_map, dict):
             raise TypeError(
@@ -293,32 +292,32 @@ class Graph:
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
-        """Adds a value to each of several collections, once each; a single name will do."""
+        """Add a value to each of several collections, once each; one name is accepted too."""
         for name in [names] if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
 
     def get_all_collection_keys(self) -> list[str]:
-        """The names of the collections that are not empty."""
+        """Return the names of the collections that are not empty."""
         return [name for name, items in self._collections.items() if items]
 
     def clear_collection(self, name: str) -> None:
-        """Empties a collection."""
+        """Empty a collection."""
         self._collections.pop(name, None)
 
     def get_collection_ref(self, name: str) -> list[Any]:
         return self._collections.setdefault(name, [])
 
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
-        """A copy; with `scope`, only what has a name that this regular expression begins."""
+        """Return a copy; with `scope`, of the items whose name this regular expression matches."""
         items = self._collections.get(name, [])
         if scope is None:
             return list(items)
         return [x for x in items if hasattr(x, "name") and re.match(scope, x.name)]
 
-    # --- what sessions fetch and feed
+    # --- fetches and feeds
 
     def as_graph_element(self, item: Any) -> Any:
-        """The Tensor or Operation for an object or a name; ValueError if it is of another graph."""
+        """Return the Tensor or Operation of an object or name; ValueError for another graph."""
         if isinstance(item, str):
             try:
                 if ":" in item:
@@ -338,7 +337,7 @@ class Graph:
 
 
 class _Stack(threading.local):
-    """The graphs that are the default on this thread, innermost last."""
+    """The default graphs of this thread, innermost last."""
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
@@ -351,12 +350,12 @@ _global_graph = Graph()
 
 
 def get_default_graph() -> Graph:
-    """The graph that new operations go to."""
+    """Return the graph to which new operations are appended."""
     return _stack.graphs[-1] if _stack.graphs else _global_graph
 
 
 def reset_default_graph() -> None:
-    """Starts over with an empty default graph; not inside `with graph.as_default()`."""
+    """Replace the default graph by an empty one; invalid inside `with graph.as_default()`."""
     global _global_graph
     if _stack.graphs:
         raise AssertionError("reset_default_graph: not possible inside `with graph.as_default()`")
@@ -367,8 +366,10 @@ def reset_default_graph() -> None:
 def name_scope(
     name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
 ) -> Iterator[str]:
-    """Prefixes the names of what is made inside; `default_name` where `name` is None. It is a scope
-    of the graph that the tensors among `values` are of, which becomes the default."""
+    """Prefix the names of operations created inside; `default_name` is used if `name` is None.
+
+    The scope belongs to the graph of the tensors among `values`, which becomes the default graph.
+    """
     for part in (name, default_name):
         if part is not None and not isinstance(part, str):
             raise TypeError(f"name_scope: a name must be a string, got {part!r}")

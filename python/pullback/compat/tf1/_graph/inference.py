@@ -1,12 +1,12 @@
-"""What is known of an operation's outputs before a run: dtypes, shapes, small integer values.
+"""Inference of an operation's outputs before a run: dtypes, shapes, small integer values.
 
-The row's function is built on the stand-ins of the inputs, which computes nothing. Where all shapes
-are known that tells everything, and an error of it is the program's own. Otherwise the row's shape
-function says what is known, in which None stands for a dimension that only a run can tell; the
-stand-in is then kept for questions about gradients alone. Without a shape function nothing is said.
+The row's function is built on the abstract values of the inputs, which computes nothing. If all
+shapes are known, the result is exact, and an error is the program's own. Otherwise the row's shape
+function returns the known dimensions, None for an unknown one, and the abstract value is kept for
+queries about gradients only. Without a shape function the shape is unknown.
 
-Values are followed through integers: tf.shape(x)[0] * 2 is an array of float64 in which NaN, which
-arithmetic passes on, stands for an unknown number.
+Values of integers are propagated: tf.shape(x)[0] * 2 is an array of float64 in which NaN marks an
+unknown number, since arithmetic passes NaN on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST_VALUE = 64
 
 
 def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
-    """Dtype, dimensions, stand-in and known value of each output."""
+    """Return dtype, dimensions, abstract value and known value of each output."""
     row, static = op.definition, op.definition.which_static(op.inputs)
     tensors = row.tensors(op.inputs)
     values = [x.known for x, fixed in zip(op.inputs, static, strict=True) if fixed]
@@ -38,9 +38,9 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
         np.isnan(v).any() for v in values)  # fmt: skip
     outs: list[Any] | None = None
     try:
-        if all_known and not (row.random or row.host):  # a draw would be one of the program's
+        if all_known and not (row.random or row.host):  # random numbers must not be drawn here
             args = (
-                as_python(x.known) if fixed else x.stand_in
+                as_python(x.known) if fixed else x.abstract
                 for x, fixed in zip(op.inputs, static, strict=True)
             )
             outs = build(row, list(args), op.attrs)
@@ -58,15 +58,15 @@ def infer(op: Operation) -> list[tuple[DType, Dims, Any, Any]]:
         if dtype == int64 and not isinstance(row.dtype, (str, DType)) and any(
             x.dtype == string for x in tensors
         ):  # fmt: skip
-            dtype = string  # as texts are in the core
+            dtype = string  # strings are int64 in the core
         fits = out is not None and stands_for(out, dims)
         if not row.flows or op.has_own_rule:
-            stand_in = argument(dtype, out.shape if fits else _whole(dims))
+            abstract = argument(dtype, out.shape if fits else _whole(dims))
         elif fits:
-            stand_in = out
+            abstract = out
         else:
-            stand_in = opaque([x.stand_in for x in tensors], dtype, dims)
-        results.append((dtype, dims, stand_in, value if dtype.is_integer else None))
+            abstract = opaque([x.abstract for x in tensors], dtype, dims)
+        results.append((dtype, dims, abstract, value if dtype.is_integer else None))
     return results
 
 
@@ -84,7 +84,7 @@ def _dtype(op: Operation, tensors: list[SymbolicTensor]) -> DType:
 
 
 def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
-    """What the row's shape function says; None of each output where it says nothing."""
+    """Return the result of the row's shape function; None for each output without one."""
     if op.definition.shape is None:
         return [None] * count
     args = [
@@ -99,7 +99,7 @@ def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
 
 
 def _lengths(known: Any) -> Any:
-    """The value of a static input, with None in the place of what is unknown."""
+    """Return the value of a static input, with None for each unknown number."""
     if known is None:
         return None
     integers = np.nan_to_num(known).astype(int).astype(object)
@@ -129,14 +129,14 @@ def _value(op: Operation, static: list[bool]) -> Any:
 
 
 def _known(x: SymbolicTensor) -> Any:
-    """What is known of a value; of a few integers at least how many there are."""
+    """Return the known value of a tensor; for a few unknown integers an array of NaN."""
     if x.known is not None or not x.dtype.is_integer or not x.is_static:
         return x.known
     return np.full(x.dims, np.nan) if np.prod(x.dims) <= _LONGEST_VALUE else None  # type: ignore
 
 
 def whole(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A `value` of a row that looks at the inputs themselves: (inputs, attributes) -> value."""
+    """Mark a `value` function that reads the inputs themselves: (inputs, attributes) -> value."""
     function.whole = True  # type: ignore[attr-defined]
     return function
 
@@ -146,28 +146,28 @@ def _integers(known: Any) -> Any:
 
 
 def as_python(known: Any) -> Any:
-    """The value of a static input as Python integers; NaN becomes what stand-ins have."""
+    """Convert the value of a static input to Python integers; NaN becomes UNKNOWN."""
     return np.where(np.isnan(known), UNKNOWN, known).astype(np.int64).tolist()
 
 
 def known_of(array: Any, dtype: DType) -> Any:
-    """What is known of a constant."""
-    # What is computed of them is not wrapped, as that of small integers would have to be.
+    """Return the known value of a constant."""
+    # Only 32 and 64 bits: the propagated values do not wrap around.
     if dtype.name not in ("int32", "int64") or array.size > _LONGEST_VALUE:
         return None
     return array.astype(np.float64)
 
 
 def explained(op: Operation, error: Exception) -> Exception:
-    """The same kind of error, with the operation and its inputs."""
+    """Return the same kind of error with the operation and its inputs in the message."""
     text = f"{op.type} '{op.name}': {error}; inputs: {described(op.inputs) or 'none'}"
     return InvalidArgumentError(op, text) if isinstance(error, FAILURES) else type(error)(text)
 
 
 def described(inputs: Any) -> str:
-    texts = []
+    strings = []
     for x in inputs:
         symbolic = isinstance(x, SymbolicTensor)
         label = f"'{x.name}' " if symbolic else ""
-        texts.append(f"{label}{shape_text(as_dims(x.shape))} {as_dtype(x.dtype).name}")
-    return ", ".join(texts)
+        strings.append(f"{label}{shape_text(as_dims(x.shape))} {as_dtype(x.dtype).name}")
+    return ", ".join(strings)

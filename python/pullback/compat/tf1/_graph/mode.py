@@ -1,7 +1,7 @@
-"""Graph mode or eager mode: a switch of the process, as in TensorFlow 1.
+"""The switch between graph mode and eager mode, one for the process as in TensorFlow 1.
 
 In eager mode the functions of this package work on lazy tensors: an operation is built at once and
-computed when somebody looks.
+computed when its value is read.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ enabled = False
 
 
 def executing_eagerly() -> bool:
-    """Whether operations are built on values now, and not recorded in a graph."""
+    """Test whether operations are built on values and not recorded in a graph."""
     return (enabled or graph._stack.eager) and not graph._stack.graphs
 
 
 @contextmanager
 def eagerly() -> Iterator[None]:
-    """Eager mode on this thread, whatever is around: for Python functions that a graph calls."""
+    """Switch this thread to eager mode, for Python functions that a graph calls."""
     stack = graph._stack
     outer = stack.graphs, stack.eager
     stack.graphs, stack.eager = [], True
@@ -39,7 +39,7 @@ def eagerly() -> Iterator[None]:
 def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None
 ) -> None:
-    """Switches the process to eager mode; at the start of a program, before any graph is built."""
+    """Switch the process to eager mode, at the start of a program, before any graph is built."""
     global enabled
     if not enabled and graph.get_default_graph().get_operations():
         raise ValueError("enable_eager_execution must be called before any operation is made")
@@ -61,45 +61,45 @@ disable_v2_behavior = _no_op("disable_v2_behavior", _SO)
 disable_v2_tensorshape = _no_op("disable_v2_tensorshape", _SO)
 disable_control_flow_v2 = _no_op("disable_control_flow_v2", _SO)
 disable_tensor_equality = _no_op("disable_tensor_equality", _SO)
-enable_resource_variables = _no_op("enable_resource_variables", "Does nothing: all variables are.")
+enable_resource_variables = _no_op("enable_resource_variables", "Do nothing: all variables are.")
 disable_resource_variables = _no_op(
-    "disable_resource_variables", "Does nothing: variables are the same with and without."
+    "disable_resource_variables", "Do nothing: variables are the same with and without."
 )
 
 
 def resource_variables_enabled() -> bool:
-    """True."""
+    """Return True."""
     return True
 
 
 def disable_eager_execution() -> None:
-    """Switches the process to graph mode, at the start of a program."""
+    """Switch the process to graph mode, at the start of a program."""
     global enabled
     enabled = False
 
 
 def init_scope() -> AbstractContextManager[Any]:
-    """Outside of all name scopes and control dependencies."""
+    """Leave all name scopes and control dependencies inside."""
     return get_default_graph().control_dependencies(None)
 
 
 def get_logger() -> _logging.Logger:
-    """The logger of this package."""
+    """Return the logger of this package."""
     return _logging.getLogger("pullback")
 
 
 def no_regularizer(_: Any) -> None:
-    """A regularizer that adds no loss."""
+    """Return None: a regularizer that adds no loss."""
 
 
 class RunOptions(SimpleNamespace):
-    """Accepted by `Session.run`, and without effect."""
+    """Options of `Session.run`, accepted without effect."""
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = range(4)
 
 
 class RunMetadata(SimpleNamespace):
-    """Accepted by `Session.run`, which leaves it empty."""
+    """Metadata of `Session.run`, which stays empty."""
 
 
 __all__ = [n for n in public_names(globals(), "VERSION") if n != "eagerly"]

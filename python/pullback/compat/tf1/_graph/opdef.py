@@ -1,30 +1,30 @@
 """OPS: one row for every operation type; graphs, sessions and eager mode read the same row.
 
-A row says how an operation is computed, and where TensorFlow's conventions are not the core's:
+A row defines how an operation is computed, with TensorFlow's conventions if the core differs:
 
     function    (*inputs, **attributes) -> core tensor or list; any function of the main namespace
-                will do. Or `execute`, for what needs the run: (run, operation, inputs) -> outputs
+                is accepted. Or `execute`, if it needs the run: (run, operation, inputs) -> outputs
     static      inputs that are read while building (axes, shapes): the function gets Python values
-    labels      names of the inputs, for what a program gives as a number or a list
-    domain      what the first input may be: any of DOMAINS; texts are allowed by TEXTS alone
+    labels      names of the inputs, for tensors made from numbers or lists
+    domain      allowed dtypes of the first input: any of DOMAINS; STRINGS lists inputs of strings
     same        all inputs that are not static share a dtype
-    dtype       of the outputs where they cannot be built before a run: None (as the first input),
+    dtype       dtype of outputs that cannot be built before a run: None (as the first input),
                 a DType, the name of an attribute, or the number of an input
-    shape       (*inputs, **attributes) -> what is known of the output shapes where not everything
-                is known of the inputs; see inference.py
-    value       a NumPy function with which integers known in part are followed: tf.shape(x)[0] * 2
+    shape       (*inputs, **attributes) -> the known dimensions of the outputs, if the inputs have
+                unknown dimensions; see inference.py
+    value       a NumPy function that propagates known integers: tf.shape(x)[0] * 2
     flows       False: not differentiable, the gradient is None
-    registered  False: asking for its gradient is a LookupError
-    slopes      by input: (cotangent, inputs, output) -> gradient, where it is not the core's
-    from_output (cotangent, output, **attributes) -> gradient, where TensorFlow's rule uses the
+    registered  False: requesting its gradient is a LookupError
+    slopes      by input: (cotangent, inputs, output) -> gradient, if it is not the core's
+    from_output (cotangent, output, **attributes) -> gradient, if TensorFlow's rule uses the
                 output: for an output that is fed, and for an override that names this rule
     random      it draws random numbers
-    host        its function is Python's and wants values: a run that needs it is not traced
-    sampled     (session, its feeds, NumPy generator, **attributes) -> arrays: what a session feeds
-                it before each run
-    fresh       the function never gives back the very tensor that it was given
+    host        its function is Python's and reads values: a run that needs it is not traced
+    sampled     (session, its feeds, NumPy generator, **attributes) -> arrays that a session feeds
+                to it before each run
+    fresh       the function never returns an input itself
 
-Rows with a public function are made by create.operation, others by define.
+create.operation makes rows with a public function, `define` makes other rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ..dtypes import DType, string
 
 @dataclass(frozen=True, eq=False)
 class OpDef:
-    """One row; the head of this file explains the fields."""
+    """One row; the head of this file documents the fields."""
 
     type: str
     function: Callable[..., Any] | None = None
@@ -70,21 +70,21 @@ class OpDef:
         return [i in self.static or i - count in self.static for i in range(count)]
 
     def tensors(self, inputs: Sequence[Any]) -> list[Any]:
-        """The inputs that are not static."""
+        """Return the inputs that are not static."""
         return [x for x, fixed in zip(inputs, self.which_static(inputs), strict=True) if not fixed]
 
     def with_tensors(self, inputs: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-        """The inputs with others in the place of those that are not static."""
+        """Replace the inputs that are not static by other tensors."""
         left = iter(tensors)
         fixed = self.which_static(inputs)
         return [x if is_fixed else next(left) for x, is_fixed in zip(inputs, fixed, strict=True)]
 
-    def check_texts(self, kind: str, inputs: Sequence[Any]) -> None:
-        """TypeError for a tensor of texts where the operations of a kind take numbers."""
-        allowed = TEXTS.get(kind, ())
+    def check_strings(self, kind: str, inputs: Sequence[Any]) -> None:
+        """Raise TypeError for a tensor of strings if the operations of a type take numbers."""
+        allowed = STRINGS.get(kind, ())
         for i, (x, fixed) in enumerate(zip(inputs, self.which_static(inputs), strict=True)):
             if x.dtype is string and (fixed or (allowed is not None and i not in allowed)):
-                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got texts: {x!r}")
+                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got strings: {x!r}")
 
     def label(self, index: int) -> str:
         return self.labels[index] if index < len(self.labels) else f"values_{index}"
@@ -92,7 +92,7 @@ class OpDef:
 
 OPS: dict[str, OpDef] = {}
 
-# Other names under which gradient_override_map and RegisterGradient know a type.
+# Other names of a type for gradient_override_map and RegisterGradient.
 ALIASES = {
     "Add": "AddV2", "SelectV2": "Select", "Concat": "ConcatV2", "Gather": "GatherV2",
     "BatchMatMul": "BatchMatMulV2", "Variable": "VariableV2", "VarHandleOp": "VariableV2",
@@ -110,12 +110,12 @@ DOMAINS = {
     "integer": _INTEGERS,
     "bool": ("bool",),
 }
-NAMES = {  # of those with many dtypes, for messages
+NAMES = {  # domains with many dtypes, for messages
     "number": "numbers",
     "real": "real numbers",
     "integer": "integers",
 }
-# By type, the positions of the inputs that may be texts; None: all that are not static.
+# By type, the positions of inputs that may be strings; None: all that are not static.
 _ALL = """
     After Assert Assign BroadcastTo ConcatV2 DepthToSpace EnsureShape Equal ExpandDims
     GradientOutput Identity IdentityN If MakeIterator NotEqual Pack Pad PlaceholderWithDefault
@@ -124,7 +124,7 @@ _ALL = """
     SymbolicGradient TensorArrayConcat TensorArraySize TensorArrayStack TensorArrayWrite Tile
     Transpose UniqueWithCounts Unpack While ZerosLike
 """
-TEXTS: dict[str, tuple[int, ...] | None] = {
+STRINGS: dict[str, tuple[int, ...] | None] = {
     **dict.fromkeys(_ALL.split()), "Entry": (0,), "Fill": (1,), "GatherNd": (0,), "GatherV2": (0,),
     "OneHot": (2, 3), "ScatterNdUpdate": (1,), "ScatterUpdate": (1,), "Select": (1, 2),
     "Slice": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
@@ -132,13 +132,13 @@ TEXTS: dict[str, tuple[int, ...] | None] = {
 
 
 def define(type: str, function: Callable[..., Any] | None = None, **fields: Any) -> OpDef:
-    """Adds a row."""
+    """Add a row."""
     OPS[type] = row = OpDef(type, function, **fields)
     return row
 
 
 def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
-    """The outputs of a row; static inputs are Python values, the others core tensors."""
+    """Compute the outputs of a row; static inputs are Python values, the others core tensors."""
     assert row.function is not None
     made = row.function(*inputs, **attrs)
     outs = list(made) if isinstance(made, (list, tuple)) else [made]
@@ -147,15 +147,15 @@ def build(row: OpDef, inputs: list[Any], attrs: Mapping[str, Any]) -> list[Any]:
         return [_core.custom(outs, tensors, _core.Rule(_own_slopes(row, attrs), row.type))[0]]
     if row.fresh:
         return outs
-    # reshape of a tensor to its own shape is that tensor; here it is another one, with a gradient.
+    # The core returns the input of a trivial reshape; an output must be another tensor.
     kinds = {(x.dtype, x.shape) for x in tensors}
     return [_core.identity(y) if (y.dtype, y.shape) in kinds else y for y in outs]
 
 
 def pulled_back(function: Callable[..., Any], ins: list[Any], cotangents: list[Any]) -> list[Any]:
-    """The gradient of a function of these tensors, one of which may come in at two places."""
+    """Return the gradient of a function by each tensor; one tensor may be passed twice."""
     xs = [_core.identity(x) for x in ins]
-    watcher = _core.Tape(False)  # what they are made of may be constant to all others
+    watcher = _core.Tape(False)  # ancestors may be constants for other tapes
     watcher.start()
     try:
         for x in xs:
@@ -172,12 +172,14 @@ def pull_through(
     row: OpDef, attrs: Mapping[str, Any], args: list[Any], outs: list[Any], cotangents: list[Any],
     index: int | None = None,
 ) -> list[Any]:  # fmt: skip
-    """What the rule of a row answers for each tensor among these arguments: the gradient of its
-    outputs, or of one of them, by their cotangents."""
+    """Return the cotangents that the row's rule gives for each tensor among the arguments.
+
+    With `index` only this output has a cotangent.
+    """
     if row.from_output is not None:
         return [row.from_output(cotangents[0], outs[0], **attrs)]
     if row.execute is not None:
-        return list(cotangents)  # what hands a value on, hands its gradient back
+        return list(cotangents)  # the value is unchanged, and so is its gradient
 
     def again(*xs: Any) -> Any:
         made = build(row, row.with_tensors(args, xs), attrs)
@@ -201,7 +203,7 @@ def _own_slopes(row: OpDef, attrs: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def summed(gradient: Any, x: Any) -> Any:
-    """Summed over the axes along which x was broadcast."""
+    """Sum a gradient over the axes along which x was broadcast."""
     extra = len(gradient.shape) - len(x.shape)
     axes = [i for i, n in enumerate(gradient.shape) if i < extra or n != x.shape[i - extra]]
     if not axes:
@@ -210,5 +212,5 @@ def summed(gradient: Any, x: Any) -> Any:
 
 
 def like(x: Any, number: float) -> Any:
-    """A number in the dtype of x."""
+    """Return a number in the dtype of x."""
     return _core.constant(number, x.dtype)

@@ -17,12 +17,12 @@ stack = _Stack()
 
 
 def get_default_session() -> Any:
-    """The session of the innermost `with`, or None."""
+    """Return the session of the innermost `with`, or None."""
     return stack.sessions[-1] if stack.sessions else None
 
 
 def session_for(graph: Any, session: Any, what: str) -> Any:
-    """The session that `.eval()` and `.run()` use."""
+    """Return the session that `.eval()` and `.run()` use."""
     chosen = session or get_default_session()
     if chosen is None:
         raise ValueError(
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class NodeDef(NamedTuple):
-    """An operation as plain data. `attr` has this package's values, not protocol buffers."""
+    """An operation as plain data; `attr` has this package's values, not protocol buffers."""
 
     name: str
     op: str
@@ -51,7 +51,7 @@ class NodeDef(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Operation:
-    """One record of a graph. Made by the functions of this package, never directly."""
+    """One record of a graph, created by the functions of this package only."""
 
     graph: Graph
     definition: OpDef
@@ -60,7 +60,7 @@ class Operation:
     inputs: tuple[SymbolicTensor, ...]
     attrs: dict[str, Any]
     control_inputs: tuple[Operation, ...]
-    override: str | None  # a name of the registry, stamped when it was made
+    override: str | None  # name of a registered rule, set at creation
     number: int = -1
     outputs: tuple[SymbolicTensor, ...] = ()
     rule: Any = None  # custom_gradient's own rule
@@ -70,18 +70,18 @@ class Operation:
 
     @property
     def node_def(self) -> NodeDef:
-        """What TensorFlow's protocol buffer of that name says."""
+        """The fields of TensorFlow's NodeDef."""
         inputs = [x.name.removesuffix(":0") for x in self.inputs]
         controls = [f"^{op.name}" for op in self.control_inputs]
         return NodeDef(self.name, self.type, [*inputs, *controls], self.device, self.attrs)
 
     @property
     def has_own_rule(self) -> bool:
-        """Whether a program says what its gradient is, or nobody does."""
+        """Whether its gradient is user-defined, or undefined."""
         return bool(self.rule or self.override or not self.definition.registered)
 
     def get_attr(self, name: str) -> Any:
-        """An attribute by name; `T` is the dtype of the first input. ValueError if unknown."""
+        """Return an attribute; `T` is the dtype of the first input. ValueError if unknown."""
         if name == "T" and (self.inputs or self.outputs):
             return (self.inputs or self.outputs)[0].dtype
         if name == "_gradient_op_type" and self.override is not None:
@@ -94,7 +94,7 @@ class Operation:
         return self.attrs[name]
 
     def run(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> None:
-        """Runs this operation in `session`, or in the default session."""
+        """Run this operation in `session`, or in the default session."""
         session_for(self.graph, session, "run").run(self, feed_dict)
 
     def __repr__(self) -> str:

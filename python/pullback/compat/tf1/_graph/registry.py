@@ -1,9 +1,8 @@
 """RegisterGradient, NotDifferentiable, and how the rule of an operation is found and checked.
 
-One table holds the rules that programs register; the names of built-in types belong to it too, so
-that registering one of them again is the KeyError that it is in TensorFlow. A rule is found when
-`gradients` runs, in this order: custom_gradient's own, the override stamped on the operation, the
-type's row.
+One table has the registered rules. The names of built-in types belong to it, so registering one of
+them again is a KeyError, as in TensorFlow. `gradients` finds a rule when it runs, in this order:
+the rule of custom_gradient, the override stored in the operation, the row of the type.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ F = TypeVar("F")
 
 
 class Rule:
-    """A gradient rule of a program and where it was written, for messages."""
+    """A user-defined gradient rule with its source line, for messages."""
 
     __slots__ = ("function", "name", "own", "where")
 
@@ -59,10 +58,10 @@ def _add(name: str, rule: Rule | None) -> None:
 
 
 class RegisterGradient:
-    """Decorates `f(op, *output_gradients) -> one gradient per op input` and registers it by name.
+    """Register the rule `f(op, *output_gradients) -> one gradient per input` under a name.
 
-    The name is what `Graph.gradient_override_map` maps an op type to. A KeyError for a name that
-    is taken, also by a built-in op type; an empty name stands for the function's own.
+    `Graph.gradient_override_map` maps operation types to such names. A KeyError for a name that is
+    taken, also by a built-in type; an empty name stands for the function's own.
     """
 
     def __init__(self, op_type: str) -> None:
@@ -79,7 +78,7 @@ class RegisterGradient:
 
 
 def NotDifferentiable(op_type: str) -> None:
-    """Registers a name whose gradients are all None."""
+    """Register a name whose gradients are all None."""
     _add(op_type, None)
 
 
@@ -88,12 +87,12 @@ no_gradient = NotDifferentiable
 
 
 def is_registered(name: str) -> bool:
-    """Whether a program has registered a rule, or none, under this name."""
+    """Test whether a program has registered a rule, or NotDifferentiable, under this name."""
     return name in _rules
 
 
 def missing(op_type: str, op_name: str) -> LookupError:
-    """The error for an operation of a type that has no gradient."""
+    """Return the error for an operation of a type that has no gradient."""
     return LookupError(
         f"the gradient registry has no entry for '{op_type}' (operation '{op_name}'); put "
         "tf.stop_gradient after it if nothing should flow, or give it a rule"
@@ -101,8 +100,10 @@ def missing(op_type: str, op_name: str) -> LookupError:
 
 
 def find_rule(op_type: str, op_name: str, override: str | None) -> Rule | OpDef | None:
-    """The rule of an operation under its override: a program's, a built-in row, or None for no
-    gradient. LookupError if there is nothing."""
+    """Return the rule of an operation under its override.
+
+    It is user-defined, a built-in row, or None for no gradient. LookupError if no rule exists.
+    """
     if override is None and op_type not in _rules:
         raise missing(op_type, op_name)
     override = op_type if override is None else override
@@ -121,7 +122,7 @@ def find_rule(op_type: str, op_name: str, override: str | None) -> Rule | OpDef 
 def checked_results(
     answer: Any, inputs: Sequence[Tensor], rule: Rule, op_type: str, op_name: str
 ) -> list[Tensor | None]:
-    """What a rule returned, as one tensor or None per input; count, type, dtype, shape checked."""
+    """Check count, type, dtype and shape of a rule's results; return a tensor or None each."""
     who = f"{op_type} '{op_name}': the gradient {rule}"
     results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
     if len(results) != len(inputs):

@@ -1,8 +1,8 @@
-"""Shape functions of rows: what is known of an output's shape where not all is known of the inputs.
+"""Shape functions of rows: the known dimensions of an output, if those of an input are unknown.
 
-Inputs have `dims`, None where the rank is unknown, with None for a dimension that only a run can
-tell; static inputs are integers and lists of them, with None in the place of what is unknown. They
-never claim what a run might contradict, and raise ValueError for what no run can mend.
+Inputs have `dims`, None if the rank is unknown, with None for an unknown dimension. Static inputs
+are integers and lists of integers, with None for an unknown one. A shape function never returns
+dimensions that a run might contradict, and raises ValueError for an error in every run.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def without_last(x: Any, *others: Any, **attrs: Any) -> Dims:
 
 
 def of_value(value: Any, *others: Any, **attrs: Any) -> Dims:
-    """The shape that a tensor of integers names."""
+    """Return the shape that a tensor of integers stores."""
     return None if value is None else tuple(value)
 
 
 def _unknown(dims: Dims) -> Dims:
-    """Of the same rank."""
+    """Return unknown dimensions of the same rank."""
     return None if dims is None else (None,) * len(dims)
 
 
@@ -62,21 +62,21 @@ def broadcast_dims(*shapes: Dims) -> Dims:
 
 
 def broadcast(*inputs: Any, **attrs: Any) -> Dims:
-    """1 gives way to anything; an unknown dimension beside a longer known one is that or 1."""
+    """Broadcast shapes: an unknown dimension beside a known one above 1 has that size or 1."""
     return broadcast_dims(*(x.dims for x in inputs))
 
 
 def _merged(*shapes: Dims) -> list[int | None] | None:
-    """The dimensions that tensors of one shape have; ValueError if they cannot have one."""
+    """Merge the dimensions of tensors of one shape; ValueError if they differ."""
     ranked = [dims for dims in shapes if dims is not None]
-    texts = ", ".join(map(shape_text, ranked))
+    strings = ", ".join(map(shape_text, ranked))
     if len({len(dims) for dims in ranked}) > 1:
-        raise ValueError(f"the ranks differ: {texts}")
+        raise ValueError(f"the ranks differ: {strings}")
     out: list[int | None] = []
     for column in zip(*ranked, strict=True):
         known = {d for d in column if d is not None}
         if len(known) > 1:
-            raise ValueError(f"the shapes differ: {texts}")
+            raise ValueError(f"the shapes differ: {strings}")
         out.append(known.pop() if known else None)
     return out if ranked else None
 
@@ -91,7 +91,7 @@ def packed(*parts: Any, axis: int, **attrs: Any) -> Dims:
 
 
 def _with_axis(dims: Dims, axis: Any, length: int | None) -> Dims:
-    """The dimensions with a new one."""
+    """Insert a dimension."""
     if dims is None or axis is None:
         return None
     at = _axis(axis, len(dims) + 1)
@@ -135,7 +135,7 @@ def reshaped(x: Any, shape: Any) -> Dims:
     if shape is None:
         return None
     wish = [None if d == -1 else d for d in shape]
-    # What -1 stands for is known where everything else is.
+    # The size of -1 is known if the other sizes are.
     if -1 in shape and wish.count(None) == 1 and x.dims is not None and None not in x.dims:
         rest = prod(d for d in wish if d is not None)
         if rest == 0 or prod(x.dims) % rest:
@@ -190,7 +190,7 @@ def joined(*inputs: Any, **attrs: Any) -> Dims:
 
 
 def _with_length(dims: Any, axis: Any, *lengths: int | None) -> Dims:
-    """The dimensions with others, or none, in the place of one."""
+    """Replace or remove the dimension of an axis."""
     at = _axis(axis, len(dims))
     return (*dims[:at], *lengths, *dims[at + 1 :])
 
@@ -223,7 +223,7 @@ def gathered(x: Any, indices: Any, axis: Any) -> Dims:
 
 
 def sliced(x: Any, *bounds: Any, key: Any) -> Dims:
-    """x[key] in which an integer takes an axis away and a slice of an unknown length is unknown."""
+    """Return the dimensions of x[key]; an axis with an unknown bound is unknown."""
     if x.dims is None:
         return None
     rest = len(x.dims) - sum(e is not None and e is not Ellipsis for e in key)

@@ -1,4 +1,4 @@
-"""Static shapes: TensorShape and Dimension, where None stands for what is known only at a run."""
+"""Static shapes: TensorShape and Dimension, with None for a dimension unknown before a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Dims = tuple[int | None, ...] | None  # None: the rank is unknown too
 
 
 class Dimension:
-    """The length of one axis; `.value` is None where it is unknown.
+    """The size of one axis; `.value` is None if it is unknown.
 
     >>> Dimension(3) == 3, int(Dimension(3)), Dimension(None).value
     (True, 3, None)
@@ -24,7 +24,7 @@ class Dimension:
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
-        self.value: int | None = value.value if isinstance(value, Dimension) else value
+        self.value: int | None = _dimension(value)
 
     def __int__(self) -> int:
         if self.value is None:
@@ -47,7 +47,7 @@ class Dimension:
 
 
 def _arithmetic(name: str, wrap: Any, turned: bool = False) -> Any:
-    """An operator whose result is unknown where either side is."""
+    """Define an operator whose result is unknown if either operand is."""
 
     def method(self: Dimension, other: Any) -> Any:
         sides = (self.value, Dimension(other).value)
@@ -91,7 +91,7 @@ class TensorShape:
         return None if self._dims is None else list(self)
 
     def as_list(self) -> list[int | None]:
-        """The dimensions as ints and Nones; ValueError if the rank is unknown."""
+        """Return the dimensions as ints and Nones; ValueError if the rank is unknown."""
         return list(self._known())
 
     def is_fully_defined(self) -> bool:
@@ -101,7 +101,7 @@ class TensorShape:
         return prod(d or 0 for d in self._known()) if self.is_fully_defined() else None
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether one array could have both shapes."""
+        """Test whether one array could have both shapes."""
         try:
             self.merge_with(other)
         except ValueError:
@@ -109,7 +109,7 @@ class TensorShape:
         return True
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What both say together; ValueError if they contradict each other."""
+        """Combine the known dimensions of two shapes; ValueError if they contradict each other."""
         a, b = self._dims, as_dims(other)
         if a is None or b is None:
             return TensorShape(a if b is None else b)
@@ -121,12 +121,12 @@ class TensorShape:
     assert_is_compatible_with = merge_with
 
     def concatenate(self, other: Any) -> TensorShape:
-        """The dimensions of both, one after the other."""
+        """Return the dimensions of this shape followed by those of another."""
         a, b = self._dims, as_dims(other)
         return TensorShape(None if a is None or b is None else a + b)
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, of so many axes; ValueError if it has another number."""
+        """Return this shape with the given rank; ValueError if its rank differs."""
         return self.merge_with([None] * rank)
 
     assert_has_rank = with_rank
@@ -166,7 +166,7 @@ class TensorShape:
 
 
 def as_dims(value: Any) -> Dims:
-    """A tuple of ints and Nones, or None, from anything that describes a shape."""
+    """Convert a shape in any form to a tuple of ints and Nones, or None."""
     if value is None:
         return None
     if isinstance(value, TensorShape):
@@ -188,15 +188,15 @@ def _dimension(d: Any) -> int | None:
 
 
 def shape_text(dims: Dims) -> str:
-    """A shape as TensorFlow 1 prints it: (?, 784), () or <unknown>."""
+    """Format a shape as TensorFlow 1: (?, 784), () or <unknown>."""
     if dims is None:
         return "<unknown>"
-    texts = ["?" if d is None else str(d) for d in dims]
-    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+    strings = ["?" if d is None else str(d) for d in dims]
+    return f"({strings[0]},)" if len(strings) == 1 else f"({', '.join(strings)})"
 
 
 def common_dims(shapes: Sequence[Dims]) -> Dims:
-    """The dimensions that shapes share: None for one that differs, or for all."""
+    """Return the dimensions that all shapes share: None for one that differs, or for all."""
     known = [s for s in shapes if s is not None]
     if len(known) < len(shapes) or len({len(s) for s in known}) > 1:
         return None

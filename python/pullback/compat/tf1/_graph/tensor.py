@@ -1,9 +1,9 @@
-"""Tensor: what operations take and give. Symbolic in a graph, with a value in eager mode.
+"""Tensor: an input or output of an operation, symbolic in a graph, with a value in eager mode.
 
-A symbolic tensor is one output of an operation. Beside its dtype it carries what is known before a
-run: its shape as far as known (`dims`), its value where it is small and integer (`known`, in which
-NaN stands for what only a run can tell), and a stand-in, a core tensor without value that was built
-as the run will build it and is asked about gradients; see inference.py.
+A symbolic tensor is one output of an operation. Beside its dtype it stores the part known before a
+run: the dimensions (`dims`), the value of a small integer tensor (`known`, with NaN for an unknown
+number), and an abstract value: a core tensor without data, built as the run will build it, for
+queries about gradients; see inference.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Operators:
-    """Has both sides of every operator; math_ops.py and indexing_ops.py put them here."""
+    """Base class with the operators, which math_ops.py and indexing_ops.py assign."""
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Operators:
         __rpow__ = __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = _operator
         __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
         __neg__ = __abs__ = __invert__ = _unary_operator
-    # NumPy arrays on the left leave operators to us.
+    # NumPy arrays on the left defer to these operators.
     __array_ufunc__: Any = None
     __array_priority__ = 100
 
@@ -54,12 +54,12 @@ class Tensor(Operators):
 
     @property
     def shape(self) -> Any:
-        """What is known of the shape."""
+        """The static shape."""
         raise NotImplementedError
 
 
 class EagerTensor(Tensor, _core.Tensor):
-    """A lazy tensor of the main namespace that prints and computes as TensorFlow's."""
+    """A lazy tensor of the main namespace with TensorFlow's repr and operators."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -73,7 +73,7 @@ class EagerTensor(Tensor, _core.Tensor):
         return as_dtype(as_core(self).dtype)
 
     def numpy(self) -> Any:
-        """The value. What an operation cannot work on, a label out of range, is told here."""
+        """Return the value; errors of the computation are raised here."""
         try:
             return as_core(self).numpy()
         except (IndexError, ZeroDivisionError) as error:
@@ -96,18 +96,18 @@ class EagerTensor(Tensor, _core.Tensor):
 
 
 def as_eager(value: Any) -> Any:
-    """A core tensor as an eager one; anything else, None included, as it is."""
+    """Convert a core tensor to an eager one; other values, None included, are unchanged."""
     return _core.view_as(EagerTensor, value) if type(value) is _core.Tensor else value
 
 
 def as_core(value: Any) -> Any:
-    """The other way round."""
+    """Convert an eager tensor to a core tensor."""
     return _core.view_as(_core.Tensor, value) if type(value) is EagerTensor else value
 
 
-def mapped(function: Callable[..., Any], *nests: Any) -> Any:
-    """A function of the leaves at the same place of nests."""
-    leaves = [flatten(nest) for nest in nests]
+def mapped(function: Callable[..., Any], *trees: Any) -> Any:
+    """Apply a function to the leaves at the same place of pytrees."""
+    leaves = [flatten(tree) for tree in trees]
     made = [function(*xs) for xs in zip(*(x for x, _ in leaves), strict=True)]
     return unflatten(leaves[0][1], made)
 
@@ -122,18 +122,18 @@ def _refusing(what: str) -> Any:
 
 
 class SymbolicTensor(Tensor):
-    """A symbolic value; a session gives it a number."""
+    """A symbolic value that a session computes."""
 
     dtype: DType
-    __slots__ = ("__weakref__", "dims", "dtype", "index", "known", "op", "stand_in")
+    __slots__ = ("__weakref__", "abstract", "dims", "dtype", "index", "known", "op")
     __hash__ = object.__hash__
 
     def __init__(
-        self, op: Operation, index: int, dtype: DType, dims: Dims, stand_in: Any = None,
+        self, op: Operation, index: int, dtype: DType, dims: Dims, abstract: Any = None,
         known: Any = None,
     ) -> None:  # fmt: skip
         self.op, self.index, self.dtype, self.dims = op, index, dtype, dims
-        self.stand_in = stand_in_of(dtype, dims) if stand_in is None else stand_in
+        self.abstract = abstract_of(dtype, dims) if abstract is None else abstract
         self.known = known
 
     graph: Any = property(attrgetter("op.graph"))
@@ -152,14 +152,14 @@ class SymbolicTensor(Tensor):
         return self.shape
 
     def consumers(self) -> list[Operation]:
-        """The operations of the graph that this is an input of."""
+        """Return the operations of the graph that have this tensor as an input."""
         return [op for op in self.graph._operations if any(x is self for x in op.inputs)]
 
     def set_shape(self, shape: Any) -> None:
-        """Says more about the shape than is known so far; ValueError if it contradicts that."""
+        """Add static dimensions; ValueError if they contradict the known ones."""
         self.dims = self.shape.merge_with(shape)._dims
-        if not stands_for(self.stand_in, self.dims):
-            self.stand_in = opaque([self.stand_in], self.dtype, self.dims)
+        if not stands_for(self.abstract, self.dims):
+            self.abstract = opaque([self.abstract], self.dtype, self.dims)
 
     @property
     def is_static(self) -> bool:
@@ -167,7 +167,7 @@ class SymbolicTensor(Tensor):
         return self.dims is not None and None not in self.dims
 
     def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
-        """The value in `session`, or in the default session."""
+        """Return the value in `session`, or in the default session."""
         return session_for(self.graph, session, "eval").run(self, feed_dict)
 
     def __repr__(self) -> str:
@@ -178,7 +178,7 @@ class SymbolicTensor(Tensor):
         shape = "" if self.dims is None else f", shape={shape_text(self.dims)}"
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
 
-    # --- not before a session runs
+    # --- values that exist in a run only
 
     __bool__: Any = _refusing("the truth")
     __iter__: Any = _refusing("the length")
@@ -195,32 +195,32 @@ class SymbolicTensor(Tensor):
         raise TypeError(f"'{self.name}' does not support item assignment: tensors never change")
 
 
-# --- stand-ins
+# --- abstract values
 
-UNKNOWN = 5040  # the length of every unknown axis of a stand-in; says nothing about shapes
+UNKNOWN = 5040  # the size of every unknown axis of an abstract value
 
 
 def argument(dtype: Any, shape: Any) -> Any:
-    """A new core tensor without value that gradients can be asked about."""
+    """Return a new abstract value for queries about gradients."""
     return _core.Trace().argument(dtype, shape, False)
 
 
-def stand_in_of(dtype: Any, dims: Dims) -> Any:
+def abstract_of(dtype: Any, dims: Dims) -> Any:
     return argument(dtype, tuple(UNKNOWN if d is None else d for d in dims or ()))
 
 
-def stands_for(stand_in: Any, dims: Dims) -> bool:
-    """Whether a stand-in has a shape that a tensor of these dimensions may have."""
-    return dims is None or TensorShape(stand_in.shape).is_compatible_with(dims)
+def stands_for(abstract: Any, dims: Dims) -> bool:
+    """Test whether a tensor of these dimensions may have the shape of an abstract value."""
+    return dims is None or TensorShape(abstract.shape).is_compatible_with(dims)
 
 
 def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
-    """A stand-in of which is known only what it depends on, and so are its derivatives."""
+    """Return an abstract value that depends on the inputs, with unknown derivatives."""
 
     def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
         return [opaque([*ins, *cotangents], x.dtype, as_dims(x.shape)) for x in ins]
 
-    fresh = stand_in_of(dtype, dims)
+    fresh = abstract_of(dtype, dims)
     kinds = "fc" if fresh.dtype.kind in "fc" else fresh.dtype.kind
     inputs = [x for x in inputs if x.dtype.kind in kinds]
     if not inputs:
@@ -229,7 +229,7 @@ def opaque(inputs: list[Any], dtype: Any, dims: Dims) -> Any:
 
 
 def ancestors(ys: Iterable[SymbolicTensor]) -> list[Operation]:
-    """The operations that these tensors are made from, oldest first."""
+    """Return the operations that the tensors depend on, oldest first."""
     seen: set[Operation] = set()
     pending = [y.op for y in ys]
     while pending:
@@ -241,7 +241,7 @@ def ancestors(ys: Iterable[SymbolicTensor]) -> list[Operation]:
 
 
 def check_outside(targets: list[SymbolicTensor], sources: list[SymbolicTensor]) -> None:
-    """Inside of a loop's body, what a loop variable begins with says nothing of its value."""
+    """Reject gradients from inside a loop's body with respect to a tensor outside of it."""
     arguments = (op for op in ancestors(targets) if op.type == "LoopArgument")
     initial = [x for op in arguments if (x := op.attrs["initial"]) is not None]
     before = {*ancestors(initial)} if initial else set()

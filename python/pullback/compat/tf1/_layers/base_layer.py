@@ -1,8 +1,8 @@
-"""`Layer`: the base class of layers and of cells; and the functions that make and call a layer.
+"""`Layer`, the base class of layers and cells; and the functions that create and call a layer.
 
-A layer keeps the variable scope of its first call and opens it again in each further one. All
-variables made in that scope belong to the layer. `arguments` of a class is its signature as one
-string; the values become attributes.
+A layer stores the variable scope of its first call and reopens it in later calls. All variables
+created in that scope belong to the layer. `arguments` of a class is its signature as one string;
+the values become attributes.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from ..names import bind, signature_of, taking
 
 
 def _snake(name: str) -> str:
-    """Conv2D as conv2d, BasicLSTMCell as basic_lstm_cell."""
+    """Convert a class name: Conv2D to conv2d, BasicLSTMCell to basic_lstm_cell."""
     name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 class Layer:
-    """The base class of layers.
+    """Base class of layers.
 
-    A subclass makes its variables by `add_weight` in `build(input_shape)`, which runs once, and
+    A subclass creates its variables with `add_weight` in `build(input_shape)`, which runs once, and
     computes in `call(inputs, ...)`.
 
     >>> from pullback.compat import tf1 as tf
@@ -86,7 +86,7 @@ class Layer:
             pass
 
     def _kept(self, getter: Callable[..., Any], name: str, **given: Any) -> Any:
-        """The variable of this name, which belongs to the layer from now on."""
+        """Get the variable of this name and store it as the layer's own."""
         if not (mode.executing_eagerly() and name in self._weights):
             self._weights[name] = getter(name, **given)
         return self._weights[name]
@@ -120,18 +120,18 @@ class Layer:
             yield
 
     def build(self, input_shape: Any) -> None:
-        """Makes the variables; called once, before the first `call`."""
+        """Create the variables; called once, before the first `call`."""
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **keywords: Any) -> Any:
-        """What the layer computes."""
+        """Compute the output of the layer."""
         return inputs
 
     def add_weight(
         self, name: str, shape: Any, dtype: Any = None, initializer: Any = None,
         regularizer: Any = None, trainable: bool | None = None, constraint: Any = None, **_: Any,
     ) -> Any:  # fmt: skip
-        """A variable of the layer, made or found as `get_variable` does in its scope."""
+        """Create or reuse a variable of the layer, as `get_variable` in its scope."""
         if self._scope is None:
             self._open(None)
         with self._inside():
@@ -143,7 +143,7 @@ class Layer:
     add_variable = add_weight
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Collects operations of `GraphKeys.UPDATE_OPS`, or of `update_collection`."""
+        """Add operations to `GraphKeys.UPDATE_OPS`, or to `update_collection`."""
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             self.updates.append(update)
             if self.update_collection is not None:
@@ -154,17 +154,17 @@ class Layer:
 
     @property
     def weights(self) -> list[Any]:
-        """All variables, those that are trained first."""
+        """All variables, the trainable ones first."""
         return self.trainable_weights + self.non_trainable_weights
 
     @property
     def trainable_weights(self) -> list[Any]:
-        """The variables that optimizers change."""
+        """The variables that optimizers update."""
         return [v for v in self._owned() if v.trainable and self.trainable]
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        """The other variables."""
+        """The variables that optimizers leave unchanged."""
         return [v for v in self._owned() if not (v.trainable and self.trainable)]
 
     variables = weights
@@ -173,7 +173,7 @@ class Layer:
 
     @property
     def losses(self) -> list[Any]:
-        """The losses that the regularizers of the layer have given."""
+        """The losses of the layer's regularizers."""
         return get_default_graph().get_collection(
             GraphKeys.REGULARIZATION_LOSSES, f"{self.scope_name}/"
         )
@@ -188,8 +188,10 @@ class Layer:
 
 
 def layer_function(cls: type[Layer], arguments: str | None = None) -> Any:
-    """The function of `tf.layers` that makes a layer and calls it; `arguments` differ from those of
-    the class where there is a `training`."""
+    """Define the function of `tf.layers` that creates a layer and calls it.
+
+    `arguments` is given if the function has other arguments than the class, such as `training`.
+    """
     rest = arguments or f"{cls.arguments} reuse=None"
 
     @taking(f"inputs {rest}", _snake(cls.__name__), getdoc(cls))

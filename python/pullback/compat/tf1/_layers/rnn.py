@@ -1,5 +1,5 @@
-"""Recurrent networks: `dynamic_rnn`, which is one loop of the graph, and `static_rnn`, whose steps
-are made one by one; in both directions too."""
+"""Recurrent networks in one or both directions: `dynamic_rnn`, one loop of the graph, and
+`static_rnn`, which is unrolled."""
 
 from __future__ import annotations
 
@@ -21,13 +21,19 @@ from ..dtypes import int32
 from ..names import public_names
 
 
+def _check_cell(cell: Any, who: str) -> None:
+    if not (callable(cell) and hasattr(cell, "output_size") and hasattr(cell, "zero_state")):
+        raise TypeError(f"{who}: expected an RNNCell for cell, got {cell!r:.80}")
+
+
 def _prepared(
     who: str, cell: Any, lengths: Any, state: Any, x: Any, dtype: Any, batch: int
 ) -> tuple[Any, Callable[..., Any]]:
-    """The first state, for a batch along this axis of x; and (state, input, time) -> (state,
-    output), where an entry of the batch that has ended keeps its state and gives zeros."""
-    if not (callable(cell) and hasattr(cell, "output_size") and hasattr(cell, "zero_state")):
-        raise TypeError(f"{who}: expected an RNNCell for cell, got {cell!r:.80}")
+    """Return the first state and the step (state, input, time) -> (state, output).
+
+    `batch` is the batch axis of x. Entries that have ended keep their state and return zeros.
+    """
+    _check_cell(cell, who)
     if state is None:
         if dtype is None:
             raise ValueError(f"{who}: expected initial_state or dtype, got neither; give one")
@@ -52,7 +58,7 @@ def _prepared(
 
 
 def _swapped(x: Any) -> Any:
-    """The tensor with its first two axes exchanged."""
+    """Exchange the first two axes of a tensor."""
     x = convert_to_tensor(x)
     axes = TensorShape(x.shape).ndims
     if axes is None or axes < 2:
@@ -95,7 +101,7 @@ def _unrolled(
 
 
 def _both(scope: Any, cells: Any, states: Any, run: Callable[..., Any]) -> Any:
-    """What `run` gives for the cell from the first step on, and for the one from the last."""
+    """Run one cell from the first step on and one from the last step back."""
     with variable_scope(scope or "bidirectional_rnn"):
         return [run(cells[0], states[0], "fw", False), run(cells[1], states[1], "bw", True)]
 
@@ -105,16 +111,21 @@ def dynamic_rnn(
     dtype: Any = None, parallel_iterations: int | None = None, swap_memory: bool = False,
     time_major: bool = False, scope: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Run a cell along time; the outputs of all steps, and the last state.
+    """Run a cell along time; return the outputs of all steps and the last state.
 
-    inputs: a tensor, or a nest of tensors, of shape (batch, time, ...), with `time_major` (time,
-        batch, ...), as are the outputs.
-    sequence_length: how many steps belong to each entry of the batch; after them its outputs are 0
-        and its state stays.
-    initial_state: of the structure of `cell.state_size`; without it zeros of `dtype`.
+    Parameters
+    ----------
+    cell : RNNCell
+        The cell, which is called once in a graph: the loop is one operation.
+    inputs : tensor or pytree of tensors
+        Shape (batch, time, ...), with `time_major` (time, batch, ...), as the outputs.
+    sequence_length : tensor, optional
+        Number of steps of each entry of the batch. Later outputs are 0 and the state stays.
+    initial_state : pytree of tensors, optional
+        Structure of `cell.state_size`. Default: zeros of `dtype`.
 
-    In a graph the cell is called once, and the loop is one operation.
-
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
     ...     cell = tf.nn.rnn_cell.BasicLSTMCell(8)
@@ -130,8 +141,10 @@ def static_rnn(
     cell: Any, inputs: Any, initial_state: Any = None, dtype: Any = None,
     sequence_length: Any = None, scope: Any = None,
 ) -> tuple[list[Any], Any]:  # fmt: skip
-    """`dynamic_rnn` of a list with the input of each step, of shape (batch, ...); the outputs are a
-    list too, and the graph has the operations of each step."""
+    """Run a cell along a list with the input of each step, of shape (batch, ...).
+
+    As `dynamic_rnn`, but the outputs are a list and the graph has the operations of each step.
+    """
     return _unrolled("static_rnn", cell, inputs, sequence_length, initial_state, dtype,
                      scope or "rnn")  # fmt: skip
 
@@ -142,8 +155,10 @@ def bidirectional_dynamic_rnn(
     parallel_iterations: int | None = None, swap_memory: bool = False, time_major: bool = False,
     scope: Any = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """`dynamic_rnn` of one cell from the first step on and of another one from the last step of
-    each entry back; two outputs, and two states."""
+    """Run `dynamic_rnn` of one cell forwards and of another one from the end of each entry.
+
+    Returns two outputs and two states.
+    """
     (ahead, state_fw), (back, state_bw) = _both(
         scope, (cell_fw, cell_bw), (initial_state_fw, initial_state_bw),
         lambda cell, state, name, reverse: _looped(
@@ -159,8 +174,10 @@ def static_bidirectional_rnn(
     initial_state_bw: Any = None, dtype: Any = None, sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any, Any]:  # fmt: skip
-    """`static_rnn` of one cell from the first step on and of another one from the last step back;
-    a list of both outputs of each step, one after the other, and two states."""
+    """Run `static_rnn` of one cell forwards and of another one backwards.
+
+    Returns a list of the concatenated outputs of each step, and two states.
+    """
     (ahead, state_fw), (back, state_bw) = _both(
         scope, (cell_fw, cell_bw), (initial_state_fw, initial_state_bw),
         lambda cell, state, name, reverse: _unrolled(

@@ -1,4 +1,4 @@
-"""Constants, shapes, joining, slicing and choosing under TensorFlow's names."""
+"""Constants, shapes and padding under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..names import public_names
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const",
              verify_shape: bool = False) -> Any:  # fmt: skip
-    """A tensor with this value: a number, a list or an array. With `shape` it is filled up.
+    """Create a tensor from a number, a list or an array; with `shape` it is filled up.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -65,12 +65,14 @@ def _shaped(
 
 @row("Fill", "#dims value", shape=shape_functions.of_value, fresh=False)
 def fill(dims: Any, value: Any) -> Any:
-    """A tensor of shape `dims` full of one number."""
+    """Return a tensor of shape `dims` filled with one number."""
+    if value.shape:
+        raise ValueError(f"expected a scalar for value, got shape {value.shape}")
     return _core.full(dims, value)
 
 
 def _full_of(number: int, public: str, type: str) -> Any:
-    """zeros and zeros_like, or ones and ones_like."""
+    """Define zeros and zeros_like, or ones and ones_like."""
     define(type, lambda x: _core.full(x.shape, like(x, number)), flows=False, fresh=True,
            shape=shape_functions.unchanged)  # fmt: skip
 
@@ -87,8 +89,8 @@ def _full_of(number: int, public: str, type: str) -> Any:
         out = apply(type, tensor, name=name or f"{public}_like")
         return out if dtype is None else cast(out, dtype)
 
-    full.__doc__ = f"{public.capitalize()}."
-    full_like.__doc__ = f"{public.capitalize()} of the shape of a tensor, of its dtype or another."
+    full.__doc__ = f"Return {public} of a shape."
+    full_like.__doc__ = f"Return {public} of the shape of a tensor, of its dtype or another."
     return full, full_like
 
 
@@ -100,27 +102,36 @@ def eye(
     num_rows: int, num_columns: int | None = None, batch_shape: Any = None, dtype: Any = float32,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Ones on the diagonal, zeros elsewhere."""
+    """Return ones on the diagonal, zeros elsewhere."""
     value = np.eye(num_rows, num_columns, dtype=as_dtype(dtype).dtype)
     if batch_shape is not None:
         value = np.broadcast_to(value, (*as_static(batch_shape), *value.shape))
     return constant(value, name=name or "eye")
 
 
+def _numbers(start: Any, limit: Any, delta: Any) -> Any:
+    if delta == 0 or (limit - start) * delta < 0:
+        raise ValueError(
+            f"range: expected a delta that leads from start to limit, got start={start}, "
+            f"limit={limit}, delta={delta}"
+        )
+    return np.arange(start, limit, delta)
+
+
 define(
     "Range", lambda start, limit, delta, dtype: _core.constant(
-        np.arange(start, limit, delta).astype(dtype.dtype), dtype.dtype
+        _numbers(start, limit, delta).astype(dtype.dtype), dtype.dtype
     ),
     static=(0, 1, 2), flows=False, dtype="dtype", labels=("start", "limit", "delta"),
     shape=shape_functions.vector,
-    value=lambda start, limit, delta, dtype: np.arange(start, limit, delta),
+    value=lambda start, limit, delta, dtype: _numbers(start, limit, delta),
 )  # fmt: skip
 
 
 def range(
     start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range"
 ) -> Any:
-    """Numbers from `start` (0 if only one is given) up to `limit`, which is not among them."""
+    """Return the numbers from `start` (0 if only one is given) up to `limit`, which is excluded."""
     if limit is None:
         start, limit = 0, start
     values = [start, limit, delta]
@@ -131,7 +142,7 @@ def range(
         with scope_of(name or "range", *values) as scope:  # integers, scaled: axes are integers
             if any(is_tensor(v) for v in values):
                 raise NotImplementedError("range: floats must be numbers, not tensors")
-            return constant(np.arange(*values, dtype=wish.dtype), wish, name=scope)
+            return constant(_numbers(*values).astype(wish.dtype), wish, name=scope)
     with scope_of(name or "range", *values) as scope:
         return apply("Range", *values, name=scope, dtype=wish)
 
@@ -141,27 +152,27 @@ def range(
     shape=lambda start, stop, num: (num,), fresh=False,
 )  # fmt: skip
 def linspace(start: Any, stop: Any, num: int) -> Any:
-    """`num` numbers from `start` to `stop`, both among them, equally far apart."""
+    """Return `num` equally spaced numbers from `start` to `stop`, both included."""
     if num < 1:
-        raise ValueError(f"linspace: num is 1 or more, got {num}")
+        raise ValueError(f"linspace: expected num >= 1, got {num}")
     return pb.linspace(start, stop, num)
 
 
 lin_space = linspace
 
-# --- the same values
+# --- identities
 
 define("Identity", lambda x: _core.identity(x), shape=shape_functions.unchanged, fresh=True,
        value=lambda x: x)  # fmt: skip
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """A new tensor with the same values; the natural place to override a gradient."""
+    """Return a new tensor with the same values, for example to override its gradient."""
     return apply("Identity", convert_to_tensor(input), name=name)
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Any]:
-    """New tensors with the same values."""
+    """Return new tensors with the same values."""
     with scope_of(name or "IdentityN", *input):
         return [identity(x) for x in input]
 
@@ -184,7 +195,7 @@ stop_gradient = operation(
 
 
 def _of_shape(type: str, function: Any, doc: str, arguments: str, **fields: Any) -> Any:
-    """An operation that gives `function(shape)`, in which NaN is a length that is not known."""
+    """Define an operation that returns `function(shape)`; NaN is an unknown size."""
 
     def numbers(x: Any, out_type: Any = "int32") -> Any:
         return _core.constant(np.array(function(x.shape), np.int64), as_dtype(out_type).dtype)
@@ -203,14 +214,14 @@ def _of_shape(type: str, function: Any, doc: str, arguments: str, **fields: Any)
 
 
 shape = _of_shape(
-    "Shape", list, "The shape as a tensor of integers", " out_type='int32'",
+    "Shape", list, "Return the shape as a tensor of integers", " out_type='int32'",
     shape=lambda x, **attrs: None if x.dims is None else (len(x.dims),),
 )  # fmt: skip
-size = _of_shape("Size", np.prod, "The number of elements", " out_type='int32'",
+size = _of_shape("Size", np.prod, "Return the number of elements", " out_type='int32'",
                  shape=shape_functions.scalar)  # fmt: skip
-rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.scalar)
+rank = _of_shape("Rank", len, "Return the number of axes", "", shape=shape_functions.scalar)
 
-# --- shapes changed
+# --- changed shapes
 
 
 @row(
@@ -218,13 +229,13 @@ rank = _of_shape("Rank", len, "The number of axes", "", shape=shape_functions.sc
     value=lambda x, shape: np.reshape(x, shape), fresh=False,
 )  # fmt: skip
 def reshape(x: Any, shape: Any) -> Any:
-    """The same elements in another shape, in which one -1 is found from the others."""
+    """Reshape a tensor; one -1 is inferred from the other sizes."""
     return _core.reshape(x, shape)
 
 
 broadcast_to = operation(
     "BroadcastTo", _core.broadcast_to, "input #shape",
-    "The tensor repeated along axes of length 1 and new ones, to this shape.", "broadcast_to",
+    "Broadcast the tensor along axes of size 1 and new axes to this shape.", "broadcast_to",
     shape=lambda x, shape: shape_functions.of_value(shape),
 )  # fmt: skip
 
@@ -242,7 +253,7 @@ def _order(given: dict[str, Any]) -> None:
     shape=lambda a, perm, conjugate: shape_functions.permuted(a, perm), fresh=False,
 )  # fmt: skip
 def transpose(a: Any, perm: Any, conjugate: Any) -> Any:
-    """The axes in another order, reversed unless `perm` names them."""
+    """Permute the axes; the default reverses them."""
     return _core.transpose(_core.conj(a) if conjugate else a, perm)
 
 
@@ -252,7 +263,7 @@ def _given_axis(given: dict[str, Any]) -> None:
 
 
 expand_dims = operation(
-    "ExpandDims", _core.expand_dims, "input #axis=None", "A new axis of length 1 at `axis`.",
+    "ExpandDims", _core.expand_dims, "input #axis=None", "Insert a new axis of length 1 at `axis`.",
     "expand_dims", aliases={"dim": "axis"}, prepare=_given_axis, shape=shape_functions.expanded,
     labels=("input", "dim"), value=lambda x, axis: np.expand_dims(x, axis),
 )  # fmt: skip
@@ -269,14 +280,14 @@ def _axes_or_none(given: dict[str, Any]) -> None:
     fresh=False,
 )  # fmt: skip
 def squeeze(x: Any, axis: Any) -> Any:
-    """Without the axes of length 1, all of them or those given."""
+    """Remove the axes of size 1, all of them or the given ones."""
     return _core.squeeze(x, axis)
 
 
 @row("Tile", "input #multiples", shape=shape_functions.tiled, fresh=False)
 def tile(x: Any, multiples: list[int]) -> Any:
-    """The tensor repeated so many times along each axis."""
-    if len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
+    """Repeat the tensor along each axis."""
+    if np.ndim(multiples) != 1 or len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
         raise ValueError(
             f"expected {len(x.shape)} multiples, none negative, for shape {x.shape}; got "
             f"{multiples}"
@@ -287,7 +298,7 @@ def tile(x: Any, multiples: list[int]) -> Any:
 def _checked_mode(given: dict[str, Any]) -> None:
     given["mode"] = str(given["mode"]).upper()
     if given["mode"] not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(f"pad: mode is CONSTANT, REFLECT or SYMMETRIC, got {given['mode']!r}")
+        raise ValueError(f"pad: mode must be CONSTANT, REFLECT or SYMMETRIC; got {given['mode']!r}")
 
 
 @row(
@@ -295,8 +306,10 @@ def _checked_mode(given: dict[str, Any]) -> None:
     shape=shape_functions.padded, fresh=False,
 )  # fmt: skip
 def pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
-    """`constant_values` before and after, as many as `paddings` says for each axis: a list of
-    pairs; with mode REFLECT or SYMMETRIC the tensor mirrored."""
+    """Pad each axis with pairs of sizes in `paddings`.
+
+    The padding is `constant_values`; with mode REFLECT or SYMMETRIC it mirrors the tensor.
+    """
     if np.shape(paddings) != (len(tensor.shape), 2) or np.min(paddings, initial=0) < 0:
         raise ValueError(
             f"expected paddings of shape ({len(tensor.shape)}, 2), none negative, got {paddings}"

@@ -1,4 +1,4 @@
-"""Assertions about values, and printing on the way."""
+"""Assertions about values, and printing in a run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .._graph.create import convert_to_tensor, is_tensor, known_dims, scope_of, 
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
+from .._graph.strings import decoded
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.texts import decoded
 from ..dtypes import as_dtype, string
 from ..dtypes import bool as tf_bool
 from ..errors import InvalidArgumentError
@@ -29,7 +29,7 @@ _EDGE = 3  # elements shown at both ends of an axis
 
 
 def print(*inputs: Any, **options: Any) -> Any:
-    """Prints values: at once in eager mode, else whenever the returned operation runs.
+    """Print values: at once in eager mode, else whenever the returned operation runs.
 
     Options: `output_stream` (sys.stderr), `sep`, `end`, `name`.
     """
@@ -40,7 +40,7 @@ def print(*inputs: Any, **options: Any) -> Any:
     if mode.executing_eagerly():
         _write(inputs, settings)
         return None
-    # Tensors are inputs of the operation; everything else is written as it is now.
+    # Tensors are inputs of the operation; other values are formatted now.
     tensors = [convert_to_tensor(x) for x in inputs if is_tensor(x)]
     graph = tensors[0].graph if tensors else get_default_graph()
     template = tuple(Ellipsis if is_tensor(x) else x for x in inputs)
@@ -94,7 +94,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """The fewest of 6, 9 or 17 digits that give the same number back."""
+    """Format with the fewest of 6, 9 or 17 digits that restore the number."""
     if isinstance(value, bytes):
         return _text(value)
     if isinstance(value, (np.bool_, bool)):
@@ -108,25 +108,25 @@ def _number(value: Any) -> str:
 
 def Assert(condition: Any, data: Sequence[Any], summarize: Any = None, name: str | None = None,
            ) -> Any:  # fmt: skip
-    """An operation that raises InvalidArgumentError, with the data, unless the condition holds.
+    """Create an operation that raises InvalidArgumentError with the data if the condition is false.
 
-    In a graph it does so when it runs: give it to `control_dependencies`.
+    In a graph it raises when it runs: pass it to `control_dependencies`.
     """
     with scope_of(name or "Assert", condition, *data) as scope:
         test = convert_to_tensor(condition, tf_bool)
-        texts = [None if not isinstance(d, str) else d for d in data]
+        strings = [None if not isinstance(d, str) else d for d in data]
         values = [convert_to_tensor(d) for d in data if not isinstance(d, str)]
         if mode.executing_eagerly():
-            _check(None, test, values, texts)
+            _check(None, test, values, strings)
             return None
-        return get_default_graph().record("Assert", [test, *values], {"texts": texts}, scope)
+        return get_default_graph().record("Assert", [test, *values], {"texts": strings}, scope)
 
 
-def _check(op: Any, condition: Any, values: Sequence[Any], texts: Sequence[str | None]) -> None:
+def _check(op: Any, condition: Any, values: Sequence[Any], strings: Sequence[str | None]) -> None:
     if bool(np.all(condition.numpy())):
         return
     left = iter(values)
-    shown = [t if t is not None else str(next(left).numpy().tolist()) for t in texts]
+    shown = [t if t is not None else str(next(left).numpy().tolist()) for t in strings]
     raise InvalidArgumentError(op, f"assertion failed: {' '.join(f'[{s:.200}]' for s in shown)}")
 
 
@@ -142,14 +142,20 @@ _REST = "data=None summarize=None message=None name=None"
 
 
 def _asserting(public: str, holds: Callable[..., Any], text: str, right: str = "y") -> Any:
-    """The assertion that a comparison with y, or with 0, holds in every element."""
+    """Define the assertion that a comparison with y, or with 0, holds in every element."""
 
     @taking(f"x {'y ' if right == 'y' else ''}{_REST}", public,
-            f"`Assert` that x {text} {right} in every element.")  # fmt: skip
+            f"Assert x {text} {right} in every element.")  # fmt: skip
     def function(x: Any, data: Any, summarize: Any, message: Any, name: Any, y: Any = 0) -> Any:
         a, b = together(x, y)
         words = [f"Condition x {text} {right} did not hold element-wise:", "x =", a]
         shown = words + (["y =", b] if right == "y" else []) if data is None else data
+        constant = [t.known for t in (a, b) if isinstance(t, Tensor) and t.op.type == "Const"]
+        if len([v for v in constant if v is not None]) == 2 and not np.all(
+            getattr(np, holds.__name__)(*constant)
+        ):
+            values = f"x = {constant[0]}, y = {constant[1]}"
+            raise InvalidArgumentError(None, f"{message or public}: {words[0]} {values}")
         test = math_ops.reduce_all(holds(a, b))
         return Assert(test, [message or "", *shown], summarize, name or public)
 
@@ -169,7 +175,7 @@ assert_non_positive = _asserting("assert_non_positive", math_ops.less_equal, "<=
 
 
 def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
-    @taking(f"x rank {_REST}", public, f"ValueError unless the rank of x is {text} `rank`.")
+    @taking(f"x rank {_REST}", public, f"Raise ValueError if the rank of x is {text} `rank`.")
     def function(x: Any, rank: Any, message: Any, name: Any, **_: Any) -> Any:
         dims = known_dims(convert_to_tensor(x))
         if dims is None:
@@ -182,7 +188,7 @@ def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
 
 
 def _nothing(name: str) -> Any:
-    """What an assertion that holds before a run answers."""
+    """Return the operation of an assertion that was checked before the run."""
     return None if mode.executing_eagerly() else no_op(name)
 
 
@@ -192,7 +198,7 @@ assert_rank_at_least = _of_rank("assert_rank_at_least", lambda have, rank: have 
 
 
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Any:
-    """The tensor; ValueError if it is not a scalar."""
+    """Return the tensor; ValueError if it is not a scalar."""
     x = convert_to_tensor(tensor)
     if known_dims(x) not in ((), None):
         raise ValueError(f"{message or 'assert_scalar'}: expected a scalar, got {x!r}")
@@ -201,7 +207,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
 
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None,
                 name: str | None = None) -> Any:  # fmt: skip
-    """TypeError if a tensor has another dtype."""
+    """Raise TypeError if a tensor has another dtype."""
     x, wish = convert_to_tensor(tensor), as_dtype(tf_type)
     if x.dtype != wish:
         raise TypeError(f"{message or 'assert_type'}: {x!r} must be {wish.name}")
@@ -209,7 +215,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None,
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
-    """TypeError if a tensor is not one of integers."""
+    """Raise TypeError if the dtype of a tensor is not an integer."""
     x = convert_to_tensor(x)
     if not as_dtype(x.dtype).is_integer:
         raise TypeError(f"{message or 'assert_integer'}: expected integers, got {x!r}")
@@ -217,7 +223,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
-    """The tensor; InvalidArgumentError with the message where an element is infinite or NaN."""
+    """Return the tensor; InvalidArgumentError with the message if an element is not finite."""
     with scope_of(name or "CheckNumerics", tensor) as scope:
         x = convert_to_tensor(tensor)
         what = "Tensor had NaN or infinite values"
@@ -230,14 +236,14 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
 
 def verify_tensor_all_finite(t: Any = None, msg: str | None = None, name: str | None = None,
                              x: Any = None, message: str | None = None) -> Any:  # fmt: skip
-    """`check_numerics`."""
+    """Alias of `check_numerics`."""
     return check_numerics(t if x is None else x, msg or message or "", name)
 
 
 def Print(input_: Any, data: Sequence[Any], message: str | None = None,
           first_n: int | None = None, summarize: int | None = None,
           name: str | None = None) -> Any:  # fmt: skip
-    """The tensor; prints the data on stderr whenever it runs, the first n times only."""
+    """Return the tensor; print the data on stderr in each run, or in the first n runs."""
     count = 0
 
     class Stream:

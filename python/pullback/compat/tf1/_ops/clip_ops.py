@@ -1,8 +1,8 @@
 """Clipping by value, by norm, and by the norm of several tensors together.
 
-The formulas are the main namespace's, with TensorFlow's answers at the edges: of bounds that cross
-the lower one wins, a zero vector clipped to norm 0 is NaN, a negative bound of a global norm is no
-bound.
+The formulas are the main namespace's, with TensorFlow's results at the edges. The lower bound has
+priority over a smaller upper bound; a zero vector clipped to norm 0 is NaN; a negative bound of a
+global norm has no effect.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .math_ops import maximum, minimum, multiply
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """max(min(t, clip_value_max), clip_value_min), of the shape of t.
+    """Compute max(min(t, clip_value_max), clip_value_min), of the shape of t.
 
-    The gradient is 1 inside and at the bounds, 0 outside, where the bounds get it. Of an
-    IndexedSlices the values are clipped.
+    The gradient is 1 inside and at the bounds. Outside it is 0, and the bounds have the gradient.
+    For an IndexedSlices the values are clipped.
     """
     if isinstance(t, IndexedSlices):
         return t.with_values(clip_by_value(t.values, clip_value_min, clip_value_max, name))
@@ -61,15 +61,15 @@ _clip_by_norm = operation(
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """t, scaled down to Euclidean norm `clip_norm` where it is longer; over `axes`, if given.
+    """Scale t down to the Euclidean norm `clip_norm` if its norm is larger; over `axes`, if given.
 
-    The norm of an IndexedSlices is that of its values, as they are.
+    For an IndexedSlices the norm is that of the values; rows of the same position are not summed.
     """
     return on_values(lambda x: _clip_by_norm(x, clip_norm, axes, name), t)
 
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any:
-    """t, scaled down where its norm divided by its number of elements is above `clip_norm`."""
+    """Scale t down if its norm divided by its number of elements is above `clip_norm`."""
     with scope_of(name or "clip_by_average_norm", t) as scope:
         x = convert_to_tensor(t)
         return clip_by_norm(x, multiply(clip_norm, cast(size(x), as_dtype(x.dtype))), name=scope)
@@ -85,7 +85,7 @@ define(
 
 
 def _entries(t_list: Any, who: str) -> list[Any]:
-    """The tensors, of an IndexedSlices the values."""
+    """Return the tensors; for an IndexedSlices its values."""
     if not isinstance(t_list, (list, tuple)):
         raise TypeError(f"{who}: expected a list of tensors, got a {type(t_list).__name__}")
     values = (t.values if isinstance(t, IndexedSlices) else t for t in t_list)
@@ -93,9 +93,9 @@ def _entries(t_list: Any, who: str) -> list[Any]:
 
 
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Any:
-    """The Euclidean norm of all elements of all tensors; None is skipped, and nothing gives 0.
+    """Compute the Euclidean norm of all elements of all tensors; None is skipped.
 
-    Of an IndexedSlices the values count as they are: rows for the same position are not summed.
+    For an IndexedSlices the values count; rows of the same position are not summed.
     """
     present = [t for t in _entries(t_list, "global_norm") if t is not None]
     return apply("GlobalNorm", *present, name=name or "global_norm") if present else zeros([])
@@ -104,10 +104,10 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Any:
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Any]:
-    """All tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
+    """Scale all tensors down so that their `global_norm` is at most `clip_norm`.
 
-    Returns the list, with None where there was None and an IndexedSlices where there was one, and
-    the norm from before (or `use_norm`).
+    Returns the list, with None and IndexedSlices at their places, and the norm before clipping (or
+    `use_norm`).
     """
     with scope_of(name or "clip_by_global_norm", t_list):
         entries = _entries(t_list, "clip_by_global_norm")

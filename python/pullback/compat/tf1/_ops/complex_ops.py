@@ -1,4 +1,4 @@
-"""Complex numbers under TensorFlow's names: made of two parts, and taken apart."""
+"""Complex numbers under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ for _type, _function in (
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Any:
-    """The complex numbers with these real and imaginary parts, of one floating dtype.
+    """Return complex numbers with these real and imaginary parts of one floating dtype.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -48,7 +48,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
 
 
 def _part(type: str, x: Any, name: str | None, of_real: Callable[[Any], Any]) -> Any:
-    """A real tensor of a complex one; of a real one what `of_real` gives."""
+    """Compute a real part of a complex tensor; for a real one the result of `of_real`."""
     x = convert_to_tensor(x)
     dtype = as_dtype(x.dtype)
     if not dtype.is_complex:
@@ -57,22 +57,22 @@ def _part(type: str, x: Any, name: str | None, of_real: Callable[[Any], Any]) ->
 
 
 def real(input: Any, name: str | None = None) -> Any:
-    """The real part; a real tensor as it is."""
+    """Return the real part; a real tensor is unchanged."""
     return _part("Real", input, name, lambda x: x)
 
 
 def imag(input: Any, name: str | None = None) -> Any:
-    """The imaginary part; zeros for a real tensor."""
+    """Return the imaginary part; zeros for a real tensor."""
     return _part("Imag", input, name, lambda x: apply("ZerosLike", x, name=name))
 
 
 def angle(input: Any, name: str | None = None) -> Any:
-    """The angle from the positive real axis, from -π to π; zeros for a real tensor."""
+    """Return the angle from the positive real axis, from -π to π; zeros for a real tensor."""
     return _part("Angle", input, name, lambda x: apply("ZerosLike", x, name=name))
 
 
 def conj(x: Any, name: str | None = None) -> Any:
-    """The complex conjugate; what is real as it is."""
+    """Return the complex conjugate; a real tensor is unchanged."""
     found = dtype_of(x)
     if not (np.iscomplexobj(x) if found is None else found.is_complex):
         return x if found is None else convert_to_tensor(x)
@@ -80,7 +80,7 @@ def conj(x: Any, name: str | None = None) -> Any:
 
 
 def abs(x: Any, name: str | None = None) -> Any:
-    """The absolute value, real for complex numbers; its gradient at 0 is 0."""
+    """Return the absolute value, real for complex numbers; its gradient at 0 is 0."""
     return _part("ComplexAbs", x, name, lambda x: apply("Abs", x, name=name))
 
 

@@ -1,5 +1,4 @@
-"""Convolutions and pooling: those of `pb.nn`, with the arguments and shapes of TensorFlow;
-and blocks of pixels as channels."""
+"""Convolutions and pooling of `pb.nn` with TensorFlow's arguments and shapes; space_to_depth."""
 
 from __future__ import annotations
 
@@ -18,36 +17,36 @@ from .array_ops import expand_dims, squeeze
 
 
 def _pair(value: Any, who: str, what: str, channels_last: bool) -> tuple[int, int]:
-    """The two numbers that belong to height and width, of one, two or four."""
+    """Return the two numbers of height and width, from one, two or four."""
     many = list(value) if isinstance(value, (list, tuple)) else [value]
     if len(many) == 4:
         rest, many = (many[::3], many[1:3]) if channels_last else (many[:2], many[2:])
         if list(rest) != [1, 1]:
             raise ValueError(f"{who}: {what} of batch and channels must be 1, got {value}")
     if len(many) not in (1, 2) or any(int(n) < 1 for n in many):
-        raise ValueError(f"{who}: {what}: expected 1, 2 or 4 positive integers, got {value}")
+        raise ValueError(f"{who}: expected 1, 2 or 4 positive integers for {what}, got {value}")
     return int(many[0]), int(many[-1])
 
 
 def _last(data_format: str | None, who: str, first: str = "NCHW", last: str = "NHWC") -> bool:
     if data_format not in (None, first, last):
-        raise ValueError(f"{who}: data_format is {last!r} or {first!r}, got {data_format!r}")
+        raise ValueError(f"{who}: data_format must be {last!r} or {first!r}; got {data_format!r}")
     return data_format != first
 
 
 def _scheme(padding: Any, who: str, channels_last: bool) -> Any:
-    """'SAME', 'VALID', or the pairs for height and width."""
+    """Return 'SAME', 'VALID', or the pairs of height and width."""
     if isinstance(padding, (list, tuple)):
         pairs = [tuple(p) for p in padding]
         pairs = pairs[1:3] if channels_last else pairs[2:]
         return tuple(pairs)
-    if str(padding).upper() not in ("SAME", "VALID"):
-        raise ValueError(f"{who}: padding is 'SAME', 'VALID' or pairs, got {padding!r}")
-    return str(padding).upper()
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(f"{who}: padding must be 'SAME', 'VALID' or pairs; got {padding!r}")
+    return padding
 
 
 def _extent(n: int | None, size: int, stride: int, padding: Any, axis: int) -> int | None:
-    """How many windows there are along an axis."""
+    """Return the number of windows along an axis."""
     if n is None:
         return None
     if padding == "SAME":
@@ -68,7 +67,7 @@ def _rank(x: Any, who: str) -> None:
 
 
 def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
-    """The shape of the result, as far as it is known."""
+    """Return the known part of the shape of the result."""
     if x.dims is None:
         return (None,) * 4
     if len(x.dims) != 4:
@@ -113,11 +112,11 @@ def conv2d(
     use_cudnn_on_gpu: bool = True, data_format: str = "NHWC", dilations: Any = [1, 1, 1, 1],  # noqa: B006
     name: str | None = None, filters: Any = None,
 ) -> Any:  # fmt: skip
-    """Products of windows of (batch, height, width, channels) with a filter of shape (height,
-    width, channels, outputs), which is not turned round.
+    """Compute a 2-D cross-correlation of (batch, height, width, channels).
 
-    With padding 'SAME' there are ⌈length / stride⌉ windows along an axis, with 'VALID' those that
-    fit. `data_format` 'NCHW' has the channels second.
+    The filter has shape (height, width, channels, outputs). An axis has ⌈size / stride⌉ windows
+    with padding 'SAME', and those that fit with 'VALID'. With `data_format` 'NCHW' the channels are
+    the second axis.
     """
     last = _last(data_format, "conv2d")
     if strides is None or padding is None:
@@ -160,7 +159,7 @@ def depthwise_conv2d(
     input: Any, filter: Any, strides: Any, padding: Any, rate: Any = None, name: str | None = None,
     data_format: str | None = None, dilations: Any = None,
 ) -> Any:  # fmt: skip
-    """Each channel by itself, with a filter of shape (height, width, channels, multiplier)."""
+    """Convolve each channel separately; filter (height, width, channels, multiplier)."""
     last = _last(data_format, "depthwise_conv2d")
     attrs = _arguments("depthwise_conv2d", strides, padding, dilations or rate, last)
     return apply("DepthwiseConv2dNative", input, filter, name=name or "depthwise", **attrs)
@@ -171,7 +170,7 @@ def separable_conv2d(
     rate: Any = None, name: str | None = None, data_format: str | None = None,
     dilations: Any = None,
 ) -> Any:  # fmt: skip
-    """`depthwise_conv2d`, then a product over the channels of each point."""
+    """Compute `depthwise_conv2d`, then a 1 x 1 convolution over the channels."""
     with scope_of(name or "separable_conv2d", input, depthwise_filter) as scope:
         inner = depthwise_conv2d(input, depthwise_filter, strides, padding, rate, None, data_format,
                                  dilations)  # fmt: skip
@@ -200,8 +199,10 @@ def conv2d_transpose(
     padding: Any = "SAME", data_format: str = "NHWC", name: str | None = None, input: Any = None,
     filters: Any = None, dilations: Any = None,
 ) -> Any:  # fmt: skip
-    """The gradient of `conv2d` by its input, of the shape given; the filter has the shape (height,
-    width, outputs, channels)."""
+    """Compute the gradient of `conv2d` by its input, of the given shape.
+
+    The filter has shape (height, width, outputs, channels).
+    """
     last = _last(data_format, "conv2d_transpose")
     attrs = _arguments("conv2d_transpose", strides, padding, dilations, last)
     x, kernel = (value if input is None else input), (filter if filters is None else filters)
@@ -211,7 +212,7 @@ def conv2d_transpose(
 
 def atrous_conv2d(value: Any, filters: Any, rate: int, padding: Any,
                   name: str | None = None) -> Any:  # fmt: skip
-    """`conv2d` with `dilations`."""
+    """Compute `conv2d` with `dilations`."""
     with scope_of(name or "atrous_conv2d", value, filters) as scope:
         return conv2d(value, filters, 1, padding, dilations=rate, name=scope)
 
@@ -221,7 +222,7 @@ def conv1d(
     use_cudnn_on_gpu: Any = None, data_format: str | None = None, name: str | None = None,
     input: Any = None, dilations: Any = None,
 ) -> Any:  # fmt: skip
-    """`conv2d` along one axis: of (batch, length, channels) with (length, channels, outputs)."""
+    """Convolve along one axis: (batch, length, channels) with (length, channels, outputs)."""
     if not _last(data_format, "conv1d", "NCW", "NWC"):
         raise NotImplementedError("conv1d: data_format 'NCW' is not part of pullback")
     with scope_of(name or "conv1d", value, input) as scope:
@@ -238,7 +239,7 @@ def convolution(
     name: str | None = None, data_format: str | None = None, filters: Any = None,
     dilations: Any = None,
 ) -> Any:  # fmt: skip
-    """`conv1d` or `conv2d`, by the rank of the filter."""
+    """Compute `conv1d` or `conv2d`, by the rank of the filter."""
     kernel = convert_to_tensor(filter if filters is None else filters)
     steps = 1 if strides is None else strides
     rate = dilation_rate if dilations is None else dilations
@@ -283,7 +284,7 @@ def max_pool(
     value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
     name: str | None = None, input: Any = None,
 ) -> Any:  # fmt: skip
-    """The largest entry of each window; the first of equals has the gradient."""
+    """Return the largest entry of each window; the first of equal entries has the gradient."""
     x = value if input is None else input
     return _pool("MaxPool", "max_pool", x, ksize, strides, padding, data_format, name)
 
@@ -292,7 +293,7 @@ def avg_pool(
     value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
     name: str | None = None, input: Any = None,
 ) -> Any:  # fmt: skip
-    """The mean of each window, in which what is padded does not count."""
+    """Return the mean of each window without the padding."""
     x = value if input is None else input
     return _pool("AvgPool", "avg_pool", x, ksize, strides, padding, data_format, name)
 
@@ -301,7 +302,7 @@ def max_pool2d(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`max_pool`."""
+    """Alias of `max_pool`."""
     return max_pool(input, ksize, strides, padding, data_format, name)
 
 
@@ -309,7 +310,7 @@ avg_pool2d = avg_pool
 
 
 def padded_length(n: int | None, size: int, stride: int, padding: str) -> int | None:
-    """How long the result of a transposed convolution is along an axis."""
+    """Return the size of a transposed convolution's result along an axis."""
     if n is None:
         return None
     return n * stride if padding.upper() == "SAME" else n * stride + max(size - stride, 0)
@@ -319,11 +320,13 @@ _ORDER = (0, 1, 3, 2, 4, 5)
 
 
 def _rows(type: str, public: str, doc: str, sizes: Any, whole: Any) -> Any:
-    """An operation that splits axes into `sizes`, exchanges some and joins them to `whole`."""
+    """Define an operation that splits axes into `sizes`, transposes and merges them to `whole`."""
 
     def compute(x: Any, block_size: int, data_format: str) -> Any:
         if data_format != "NHWC" or len(x.shape) != 4:
             raise ValueError(f"expected pictures in 'NHWC', got {x.shape} in {data_format!r}")
+        if block_size < 2:
+            raise ValueError(f"expected block_size >= 2, got {block_size}")
         cut = _core.reshape(x, sizes(*x.shape, block_size))
         return _core.reshape(pb.permute_dims(cut, _ORDER), whole(*x.shape, block_size))
 
@@ -339,12 +342,12 @@ def _rows(type: str, public: str, doc: str, sizes: Any, whole: Any) -> Any:
 
 
 depth_to_space = _rows(
-    "DepthToSpace", "depth_to_space", "Channels as blocks of pixels.",
+    "DepthToSpace", "depth_to_space", "Return channels as blocks of pixels.",
     lambda b, h, w, c, s: (b, h, w, s, s, c // s**2),
     lambda b, h, w, c, s: (b, h * s, w * s, c // s**2),
 )  # fmt: skip
 space_to_depth = _rows(
-    "SpaceToDepth", "space_to_depth", "Blocks of pixels as channels.",
+    "SpaceToDepth", "space_to_depth", "Return blocks of pixels as channels.",
     lambda b, h, w, c, s: (b, h // s, s, w // s, s, c),
     lambda b, h, w, c, s: (b, h // s, w // s, s * s * c),
 )  # fmt: skip

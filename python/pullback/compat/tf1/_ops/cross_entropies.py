@@ -1,4 +1,4 @@
-"""Cross entropies, also of a sample of the classes, and how the sample is drawn."""
+"""Cross entropies, also over sampled classes, and the samplers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ import numpy as np
 
 from .... import _core
 from .._graph import mode, shape_functions
-from .._graph.create import apply, cast, constant_of, convert_to_tensor, is_tensor, scope_of
+from .._graph.create import (
+    apply,
+    cast,
+    constant_of,
+    convert_to_tensor,
+    in_dtype,
+    is_tensor,
+    scope_of,
+)
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define, like
 from ..dtypes import as_dtype, float32, int64
@@ -31,7 +39,7 @@ def _uniform(generator: Any, size: int, classes: int) -> Any:
 def _sample(
     session: Any, feeds: Any, generator: Any, draw: Any, count: int, classes: int, unique: bool
 ) -> list[Any]:
-    """Classes, and how many were drawn for them; each only once if `unique`."""
+    """Draw classes, each only once if `unique`; return them and the number of draws."""
     if not unique:
         return [draw(generator, count, classes), np.float32(count)]
     seen: dict[int, None] = {}
@@ -52,6 +60,8 @@ def _candidates(
     who: str, draw: Any, true_classes: Any, num_true: int, num_sampled: int, unique: bool,
     range_max: int, seed: int | None, name: str | None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    if num_sampled < 1:
+        raise ValueError(f"{who}: expected num_sampled >= 1, got {num_sampled}")
     if unique and num_sampled > range_max:
         raise ValueError(f"{who}: there are no {num_sampled} different classes of {range_max}")
     with scope_of(name or who, true_classes) as scope:
@@ -86,14 +96,17 @@ _ARGUMENTS = "true_classes num_true num_sampled unique range_max seed=None name=
 
 @taking(_ARGUMENTS)
 def log_uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
-    """Classes drawn with P(c) = (log(c + 2) - log(c + 1)) / log(range_max + 1), for classes in the
-    order of how frequent they are; and how often the true and the sampled ones are expected."""
+    """Draw classes with P(c) = (log(c + 2) - log(c + 1)) / log(range_max + 1).
+
+    The classes are sorted by decreasing frequency. Also returns the expected counts of the true and
+    of the sampled classes.
+    """
     return _candidates("LogUniformCandidateSampler", _log_uniform, **given)
 
 
 @taking(_ARGUMENTS)
 def uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
-    """Classes that are all equally likely; and how often the true and the sampled are expected."""
+    """Draw equally likely classes; also return the expected counts."""
     return _candidates("UniformCandidateSampler", _uniform, **given)
 
 
@@ -101,8 +114,7 @@ def _sampled_logits(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
     num_true: int, sampled_values: Any, remove_accidental_hits: bool, seed: int | None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Logits of the true and the sampled classes, less the logarithms of how often they are
-    expected, and their labels."""
+    """Return logits of true and sampled classes, less the log expected counts, and labels."""
     tables = list(weights) if isinstance(weights, (list, tuple)) else [weights]
     if len(tables) != 1:
         raise NotImplementedError("sampled losses: weights in one table only")
@@ -167,12 +179,12 @@ def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> str:
 def softmax_cross_entropy_with_logits_v2(
     labels: Any, logits: Any, axis: int | None = None, name: Any = None, dim: int | None = None
 ) -> Any:
-    """-sum(labels log(softmax(logits))) along an axis; the gradient reaches both."""
+    """Compute -sum(labels log(softmax(logits))) along an axis, differentiable in both."""
     who = _both(None, labels, logits, "softmax_cross_entropy_with_logits")
     axis = dim if axis is None else axis
     with scope_of(name or who, logits, labels) as scope:
         x = convert_to_tensor(logits)
-        p = convert_to_tensor(labels, as_dtype(x.dtype), "labels")
+        p = in_dtype(labels, x.dtype, "labels")
         if axis not in (None, -1):
             order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
             x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))
@@ -182,7 +194,7 @@ def softmax_cross_entropy_with_logits_v2(
 def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
         logits: Any = None, dim: int = -1, name: str | None = None,
         axis: int | None = None) -> Any:  # fmt: skip
-    """As the v2 form, with labels that are constants."""
+    """Compute `softmax_cross_entropy_with_logits_v2` with constant labels."""
     _both(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
     dtype = None if is_tensor(labels) else as_dtype(convert_to_tensor(logits).dtype)
     labels = stop_gradient(convert_to_tensor(labels, dtype))
@@ -192,7 +204,10 @@ def softmax_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
 def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """-log(softmax(logits)) at the integer labels; one outside of the classes is an error."""
+    """Compute -log(softmax(logits)) at the integer labels.
+
+    A label out of range is an InvalidArgumentError in the run.
+    """
     who = _both(_sentinel, labels, logits, "sparse_softmax_cross_entropy_with_logits")
     return apply("SparseSoftmaxCrossEntropyWithLogits", logits, labels, name=name or who)
 
@@ -200,9 +215,9 @@ def sparse_softmax_cross_entropy_with_logits(
 def sigmoid_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Any:
-    """-labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without overflow.
+    """Compute -labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without overflow.
 
-    Both must have one shape: ValueError otherwise.
+    ValueError if the shapes differ.
     """
     _both(_sentinel, labels, logits, "sigmoid_cross_entropy_with_logits")
     return apply("SigmoidCrossEntropyWithLogits", logits, labels, name=name or "logistic_loss")
@@ -212,7 +227,7 @@ def weighted_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None,
     targets: Any = None,
 ) -> Any:  # fmt: skip
-    """-pos_weight labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without overflow."""
+    """Compute `sigmoid_cross_entropy_with_logits` with the first term times pos_weight."""
     with scope_of(name or "logistic_loss", logits, labels, targets) as scope:
         x = convert_to_tensor(logits)
         y = convert_to_tensor(labels if targets is None else targets, as_dtype(x.dtype))
@@ -230,11 +245,10 @@ _SAMPLED = "weights biases labels inputs num_sampled num_classes num_true=1 samp
     "seed=None"
 )
 def sampled_softmax_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
-    """The cross entropy of each row of inputs over its true classes and a sample of the others, an
-    estimate of that over all classes.
+    """Estimate the cross entropy of rows of inputs from the true and some sampled classes.
 
-    `weights` has a row and `biases` an entry for each of `num_classes`; the sample is drawn by
-    `log_uniform_candidate_sampler`, unless it is given. Only the rows that are looked at get a
+    `weights` has a row and `biases` an entry for each of `num_classes`. The sample comes from
+    `log_uniform_candidate_sampler` unless it is given. Only rows of true and sampled classes have a
     gradient that is not 0.
     """
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
@@ -244,8 +258,10 @@ def sampled_softmax_loss(name: str, partition_strategy: Any, **given: Any) -> An
 
 @taking(_SAMPLED + "remove_accidental_hits=False partition_strategy='mod' name='nce_loss'")
 def nce_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
-    """Noise-contrastive estimation: whether a class is the true one or one of a sample, as a sum of
-    logistic losses for each row."""
+    """Compute the noise-contrastive loss of each row: a sum of logistic losses.
+
+    The true classes are distinguished from the sampled ones.
+    """
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
         logits, truths = _sampled_logits(**given, seed=None)
         return math_ops.reduce_sum(

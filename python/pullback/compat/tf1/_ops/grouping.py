@@ -1,7 +1,8 @@
-"""Operations that compute nothing: grouping and ordering others."""
+"""Operations without a result: grouping and ordering others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -15,12 +16,17 @@ from .indexed_slices import mapped, on_values
 
 __all__ = ["colocate_with", "control_dependencies", "device", "group", "no_op", "tuple"]
 
+_PART = r"job:\w+|(replica|task):\d+|(device:)?(cpu|gpu|tpu|xla_cpu|xla_gpu)(:(\d+|\*))?"
+_DEVICE = re.compile(rf"(/*({_PART}))*/*", re.IGNORECASE)
+
 define("NoOp", execute=lambda run, op, inputs: [], flows=False)
 
 
 def control_dependencies(control_inputs: Sequence[Any] | None) -> AbstractContextManager[Any]:
-    """`Graph.control_dependencies` of the default graph; in eager mode, where everything runs in
-    the order it is written, nothing."""
+    """Order later operations after these, as `Graph.control_dependencies`.
+
+    Eager mode runs everything in order, so the context has no effect there.
+    """
     if not mode.executing_eagerly():
         return get_default_graph().control_dependencies(control_inputs)
     if callable(control_inputs):
@@ -29,17 +35,22 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> AbstractContex
 
 
 def device(device_name_or_function: Any) -> AbstractContextManager[Any]:
-    """Accepted; everything is computed on the CPU."""
+    """Accept a device, a function of operations or None, and compute on the CPU."""
+    given = device_name_or_function
+    if not (given is None or callable(given) or isinstance(given, str)):
+        raise TypeError(f"device: expected a str, a function or None, got {given!r:.60}")
+    if isinstance(given, str) and not _DEVICE.fullmatch(given):
+        raise ValueError(f"device: expected a name such as '/cpu:0' or '/gpu:0', got {given!r}")
     return nullcontext()
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[Any]:
-    """Accepted; everything is computed on the CPU."""
+    """Accept an operation; everything is computed on the CPU."""
     return nullcontext()
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:
-    """An operation that runs all of these; run, it gives None."""
+    """Create an operation that runs all of these; its value is None."""
     if mode.executing_eagerly():
         return None
     ops: list[Operation] = []
@@ -52,15 +63,17 @@ def group(*inputs: Any, name: str | None = None) -> Any:
 
 
 def no_op(name: str | None = None) -> Any:
-    """An operation that does nothing."""
+    """Create an operation that does nothing."""
     return group(name=name or "NoOp")
 
 
 def tuple(
     tensors: Sequence[Any], name: str | None = None, control_inputs: Sequence[Any] | None = None
 ) -> list[Any]:
-    """The tensors, none of which is available before all are computed, and `control_inputs` have
-    run; None stays None. ValueError if there is no tensor."""
+    """Return the tensors so that none is available before all are computed.
+
+    They also wait for `control_inputs`. None stays None. ValueError if there is no tensor.
+    """
     if mode.executing_eagerly():
         return list(tensors)
     present = [operation_of(t, "tuple") for t in tensors if t is not None]

@@ -1,9 +1,8 @@
-"""IndexedSlices: a gradient of which only some rows are there, as that of a table by what was
-gathered from it.
+"""IndexedSlices: a gradient with some of its rows, such as that of a table by `gather`.
 
-The core keeps such a gradient as rows that are yet to be added to zeros. What is taken apart here
-is those rows; as a tensor it is again zeros with rows added, which nobody has computed, so it stays
-sparse through whatever hands it on unchanged.
+The core stores such a gradient as rows to be added to zeros. An IndexedSlices reads these rows; as
+a tensor it is again zeros with rows added, not computed, so it stays sparse through operations that
+return it unchanged.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from .array_ops import shape
 
 __all__ = ["IndexedSlices", "IndexedSlicesValue"]
 
-_LARGE = 100_000_000  # elements that nobody wants to make by accident
+_LARGE = 100_000_000  # elements of an unintended dense tensor
 
 
 class IndexedSlicesValue(NamedTuple):
-    """What a session gives for an `IndexedSlices`: three arrays."""
+    """The value of an `IndexedSlices` in a session: three arrays."""
 
     values: Any
     indices: Any
@@ -38,15 +37,22 @@ class IndexedSlicesValue(NamedTuple):
 
 
 class IndexedSlices(Operators):
-    """Row k of `values` at position `indices[k]` of a tensor of shape `dense_shape`, zeros
-    elsewhere; where a position comes twice, the sum of its rows.
+    """Row k of `values` at position `indices[k]` of a tensor of `dense_shape`, zeros elsewhere.
 
-    It is what `gradients`, tapes and `compute_gradients` give for a variable or tensor that is only
-    read by `gather` and `embedding_lookup`. Clipping keeps it, optimizers update the rows that it
-    names, a session fetches it as `IndexedSlicesValue`. Everything else takes it as the tensor that
-    it stands for, which needs the `dense_shape`: ValueError without. TypeError for indices that are
-    no integers, ValueError where there is not one row for each.
+    Rows of the same position are summed. `gradients`, tapes and `compute_gradients` return it for a
+    variable or tensor that is only read by `gather` and `embedding_lookup`. Clipping preserves it,
+    optimizers update the rows, a session fetches it as `IndexedSlicesValue`. Other functions
+    convert it to a tensor, which requires `dense_shape`: ValueError without it.
 
+    Raises
+    ------
+    TypeError
+        If the indices are not integers.
+    ValueError
+        If the numbers of rows and indices differ.
+
+    Examples
+    --------
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
     ...     table = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -86,7 +92,7 @@ class IndexedSlices(Operators):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape of the tensor that this stands for."""
+        """The static shape of the dense tensor."""
         rows, lengths = as_dims(self._values.shape), _known_lengths(self._dense_shape)
         if rows is None or lengths is None:
             return TensorShape(lengths)
@@ -96,7 +102,7 @@ class IndexedSlices(Operators):
         return self.shape
 
     def with_values(self, values: Any) -> IndexedSlices:
-        """Other rows at the same places."""
+        """Return other rows at the same positions."""
         return IndexedSlices(values, self._indices, self._dense_shape)
 
     def __neg__(self) -> IndexedSlices:
@@ -150,7 +156,7 @@ define(
 
 
 def dense_shape_of(x: Any) -> Any:
-    """The shape of a tensor as a tensor."""
+    """Return the shape of a tensor as a tensor."""
     dims = as_dims(x.shape)
     if dims is None or None in dims:
         return shape(x, name="dense_shape")
@@ -158,7 +164,7 @@ def dense_shape_of(x: Any) -> Any:
 
 
 def eager_slices(g: Any, x: Any) -> Any:
-    """The gradient of x in eager mode: an IndexedSlices if it is such a one."""
+    """Return the gradient of x in eager mode as an IndexedSlices if it is sparse."""
     rows = None if g is None else _core.rows_of(as_core(g))
     if rows is None:
         return as_eager(g)
@@ -167,14 +173,14 @@ def eager_slices(g: Any, x: Any) -> Any:
 
 
 def on_values(function: Any, t: Any) -> Any:
-    """`function` of a tensor, or of the values of an IndexedSlices."""
+    """Apply a function to a tensor, or to the values of an IndexedSlices."""
     if isinstance(t, IndexedSlices):
         return t.with_values(function(t.values))
     return function(t)
 
 
 def total_of(parts: Sequence[Any]) -> Any:
-    """The sum of gradients: rows beside rows where all are rows."""
+    """Sum gradients; the result is sparse if all are."""
     if len(parts) == 1:
         return parts[0]
     if not all(isinstance(part, IndexedSlices) for part in parts):
@@ -188,21 +194,23 @@ def total_of(parts: Sequence[Any]) -> Any:
     )
 
 
-def mapped(function: Callable[[Any], Any], nest: Any) -> Any:
-    """The nest, in its own order, with `function(leaf)` in the place of each leaf."""
-    if isinstance(nest, (SymbolicTensor, Operation)):  # most are; to ask for a Mapping takes long
-        return function(nest)
-    if isinstance(nest, IndexedSlices):
-        shape = nest.dense_shape
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Apply a function to each leaf of a pytree, in its own order."""
+    if isinstance(
+        tree, (SymbolicTensor, Operation)
+    ):  # the frequent case; isinstance(…, Mapping) is slow
+        return function(tree)
+    if isinstance(tree, IndexedSlices):
+        shape = tree.dense_shape
         return IndexedSlicesValue(
-            function(nest.values),
-            function(nest.indices),
+            function(tree.values),
+            function(tree.indices),
             None if shape is None else function(shape),
         )
-    if isinstance(nest, (list, tuple)):
-        entries = [mapped(function, entry) for entry in nest]
-        return type(nest)(*entries) if hasattr(nest, "_fields") else type(nest)(entries)
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, mapped(function, entry)) for key, entry in nest.items())
-    return function(nest)
+    if isinstance(tree, (list, tuple)):
+        entries = [mapped(function, entry) for entry in tree]
+        return type(tree)(*entries) if hasattr(tree, "_fields") else type(tree)(entries)
+    if isinstance(tree, Mapping):
+        kind: Any = type(tree)
+        return kind((key, mapped(function, entry)) for key, entry in tree.items())
+    return function(tree)

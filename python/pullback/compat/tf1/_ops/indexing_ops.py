@@ -26,7 +26,7 @@ from ..dtypes import bool as tf_bool
 from ..names import public_names
 from .array_ops import identity
 
-# --- joined and taken apart
+# --- joining and splitting
 
 
 def _parts(values: Any, who: str) -> list[Any]:
@@ -42,7 +42,7 @@ define("Pack", lambda *xs, axis: _core.stack(list(xs), axis), same=True,
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
-    """Tensors of one shape along a new axis."""
+    """Join tensors of one shape along a new axis."""
     if is_tensor(values):
         values = unstack(values)
     return apply("Pack", *_parts(values, "stack"), name=name, axis=axis)
@@ -59,7 +59,7 @@ define("Unpack", _unpack, shape=shape_functions.taken_apart)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
-    """The slices along an axis."""
+    """Return the slices along an axis."""
     x = convert_to_tensor(value)
     if num is None:
         dims = known_dims(x)
@@ -76,7 +76,7 @@ define("ConcatV2", lambda *xs: _core.concat(list(xs[:-1]), xs[-1]), static=(-1,)
 
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Any:
-    """Tensors joined along an axis; the other axes must agree."""
+    """Join tensors along an axis; the other axes must agree."""
     parts = _parts(values, "concat")
     if len(parts) == 1:
         if not is_tensor(axis) and np.ndim(as_static(axis)):
@@ -108,9 +108,13 @@ define("SplitV", _split_by_sizes, static=(1, 2), labels=("value", "size_splits",
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Any]:
-    """The tensor in so many equal parts along an axis, or in parts of the sizes given."""
+    """Split the tensor along an axis into equal parts, or into parts of the given sizes."""
     sizes = num_or_size_splits
     if isinstance(sizes, (int, np.integer)):
+        if sizes < 1:
+            raise ValueError(
+                f"split: expected one part or more for num_or_size_splits, got {sizes}"
+            )
         out = apply("Split", axis, value, name=name, num_split=int(sizes))
     else:
         if num is None:
@@ -121,12 +125,11 @@ def split(
     return out if isinstance(out, list) else [out]
 
 
-# --- chosen
+# --- indexing
 
 
 def from_start(indices: Any, length: int) -> Any:
-    """Positions of which those below 0 are out of range, too: TensorFlow does not count from the
-    end."""
+    """Make negative positions out of range: TensorFlow does not count from the end."""
     if not _core.is_computed(indices):
         return _core.where(_core.less(indices, 0), indices - length, indices)
     bad = indices.numpy()
@@ -147,8 +150,10 @@ define("GatherV2", _gathered, static=(2,),
 
 def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | None = None,
            axis: Any = None, batch_dims: int = 0) -> Any:  # fmt: skip
-    """The slices of `params` at these positions along an axis; the gradient is an `IndexedSlices`
-    where the axis is the first."""
+    """Return the slices of `params` at positions along an axis.
+
+    The gradient is an `IndexedSlices` for the first axis.
+    """
     if batch_dims:
         raise NotImplementedError("gather: batch_dims does not exist yet")
     if axis is None:
@@ -158,13 +163,13 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
 
 @dataclass
 class _Bound:
-    """A bound of a slice, or an index, that is a tensor: which of the inputs it is."""
+    """A tensor as a bound of a slice or as an index: the number of the input."""
 
     at: int
 
 
 def _by_entry(function: Any, key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The key with `function` of each index and each bound of a slice."""
+    """Apply a function to each index and each bound of a slice in the key."""
     return tuple(
         slice(*map(function, (e.start, e.stop, e.step))) if isinstance(e, slice) else function(e)
         for e in key
@@ -180,7 +185,7 @@ define("StridedSlice", _strided_slice, static=tuple(np.arange(1, 64).tolist()),
 
 
 def _slice(x: Any, key: Any) -> Any:
-    """x[key] with integers, slices, None and Ellipsis, in which integers may be tensors."""
+    """Return x[key] with integers, slices, None and Ellipsis; integers may be tensors."""
     if is_tensor(key) and not _is_position(key):
         if as_dtype(key.dtype).is_bool:
             raise NotImplementedError("x[mask] does not exist, its shape is known only after a run")
@@ -208,7 +213,7 @@ def _slice(x: Any, key: Any) -> Any:
     return x
 
 
-# What a position counts from the end where it is below 0, unlike in GatherV2.
+# A negative position counts from the end, unlike in GatherV2.
 define("Entry", lambda x, index, axis: _core.take(x, index, axis), static=(2,),
        labels=("input", "index", "axis"), shape=shape_functions.gathered,
        value=lambda x, index, axis: None if np.isnan(index).any() else
@@ -216,16 +221,18 @@ define("Entry", lambda x, index, axis: _core.take(x, index, axis), static=(2,),
 
 
 def _is_position(value: Any) -> bool:
-    """Whether it is an integer that only a run knows."""
+    """Test whether a value is an integer tensor unknown before the run."""
     if not is_tensor(value) or not as_dtype(value.dtype).is_integer:
         return False
     return getattr(value, "dims", None) == () and value.known is None
 
 
 def _without_positions(key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, Any]]]:
-    """A key with all of an axis where it has an integer that only a run knows, and these integers
-    with their axes, in an order in which none moves another. They are gathered: a position is no
-    part of the shape, so it may be another one in each run, and in each iteration of a loop."""
+    """Replace unknown integers in a key by full slices; return the key and the gathers.
+
+    The integers come with their axes, in an order in which no gather moves another axis. A position
+    is not part of a shape, so it may differ in each run and in each iteration of a loop.
+    """
     places = [k for k, value in enumerate(key) if _is_position(value)]
     plain = tuple(slice(None) if k in places else value for k, value in enumerate(key))
     middle = next((k for k, value in enumerate(key) if value is Ellipsis), len(key))
@@ -262,7 +269,7 @@ define("Select", _select, domain="bool", labels=("condition", "t", "e"), shape=_
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """x where the condition holds, else y; `where` of order_ops.py says more."""
+    """Select from x where the condition holds, else from y; see `where` of order_ops.py."""
     if x is None or y is None:
         raise ValueError("where: give both x and y")
     with scope_of(name or "Select", condition, x, y) as scope:
@@ -284,7 +291,7 @@ define("OneHot", _one_hot, domain="integer", static=(1,), shape=shape_functions.
 def one_hot(indices: Any, depth: Any, on_value: Any = None, off_value: Any = None,
             axis: int | None = None, dtype: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`on_value` (1) at each index along a new axis of length `depth`, else `off_value` (0)."""
+    """Return `on_value` (1) at each index of a new axis of size `depth`, else `off_value` (0)."""
     wish = dtype_of(on_value, off_value) if dtype is None else as_dtype(dtype)
     given = on_value if on_value is not None else off_value
     if wish is None:

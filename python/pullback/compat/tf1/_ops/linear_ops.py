@@ -1,4 +1,4 @@
-"""Norms, traces, diagonals, contractions and cumulated sums under TensorFlow's names."""
+"""Norms, traces, diagonals, contractions and cumulative sums under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def _checked_norm(given: dict[str, Any]) -> None:
     given["keepdims"] = bool(given["keepdims"])
     given["axis"] = axis = None if axis is None else [axis] if isinstance(axis, int) else [*axis]
     if axis is not None and len(axis) not in (1, 2):
-        raise ValueError(f"norm: axis is None, an integer or two of them, got {axis}")
+        raise ValueError(f"norm: axis must be None, an integer or two integers; got {axis}")
     if ord == "fro" and axis is not None and len(axis) == 1:
         raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
     if ord not in ("euclidean", "fro") and not (isinstance(ord, (int, float)) and ord > 0):
-        raise ValueError(f"norm: ord is 'euclidean', 'fro' or a positive number, got {ord!r}")
+        raise ValueError(f"norm: ord must be 'euclidean', 'fro' or a positive number; got {ord!r}")
     if axis is not None and len(axis) == 2 and ord not in ("euclidean", "fro", 1, 2, inf):
         raise ValueError(f"norm: ord {ord} is no norm of matrices")
 
@@ -43,9 +43,11 @@ def _checked_norm(given: dict[str, Any]) -> None:
     ),
 )  # fmt: skip
 def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    """The norm of a vector, over one axis or all, or of matrices, over a pair of axes. `ord` is
-    'euclidean' (of a matrix: 'fro'), or 1, 2, a positive number or infinity. The gradient at a zero
-    vector is 0."""
+    """Compute the norm of vectors over one axis or all, or of matrices over a pair of axes.
+
+    `ord` is 'euclidean' (for matrices 'fro'), or 1, 2, a positive number or infinity. The gradient
+    at a zero vector is 0.
+    """
     if isinstance(axis, list) and len(axis) == 2 and ord not in ("euclidean", "fro"):
         return pb.linalg.norm(x, ord, tuple(axis), keepdims)
     if ord in ("euclidean", "fro", 2):
@@ -58,7 +60,7 @@ def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
 
 @row("Trace", "x", domain="number", shape=lambda x: x.dims and x.dims[:-2])
 def trace(x: Any) -> Any:
-    """The sum of the diagonal of the last two axes."""
+    """Sum the diagonal of the last two axes."""
     return _core.sum(pb.diagonal(x, 0, -2, -1), -1, False)
 
 
@@ -68,7 +70,7 @@ def _put_on_diagonal(x: Any) -> Any:
 
 
 matrix_diag = operation(
-    "MatrixDiag", _put_on_diagonal, "diagonal", "Matrices with these vectors as diagonals.",
+    "MatrixDiag", _put_on_diagonal, "diagonal", "Return matrices with these vectors as diagonals.",
     "matrix_diag", domain="number", fresh=True,
     shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
 )  # fmt: skip
@@ -76,7 +78,7 @@ matrix_diag = operation(
 
 @row("MatrixDiagPart", "input", domain="number")
 def matrix_diag_part(x: Any) -> Any:
-    """The diagonals of matrices."""
+    """Return the diagonals of matrices."""
     return pb.diagonal(x, 0, -2, -1)
 
 
@@ -85,7 +87,7 @@ def matrix_diag_part(x: Any) -> Any:
     shape=lambda x: None if not x.dims else (*x.dims, x.dims[-1]),
 )  # fmt: skip
 def diag(x: Any) -> Any:
-    """The matrix with this vector as diagonal."""
+    """Return the matrix with this vector as diagonal."""
     if len(x.shape) != 1:
         raise NotImplementedError(f"diag: expected a vector, got shape {x.shape}")
     return _put_on_diagonal(x)
@@ -93,12 +95,12 @@ def diag(x: Any) -> Any:
 
 @row("DiagPart", "input", domain="number")
 def diag_part(x: Any) -> Any:
-    """The diagonal of a matrix."""
+    """Return the diagonal of a matrix."""
     return pb.diagonal(x, 0, 0, 1)
 
 
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     with scope_of(name, a) as scope:
         x = convert_to_tensor(a)
         dims = known_dims(x)
@@ -115,7 +117,7 @@ define("Einsum", lambda *xs, equation: pb.einsum(equation, *xs), domain="number"
 
 
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Products summed as `np.einsum` says."""
+    """Sum products of the operands as `np.einsum`."""
     name = kwargs.pop("name", None)
     if kwargs:
         raise TypeError(f"einsum: unknown argument {', '.join(sorted(kwargs))}")
@@ -132,17 +134,17 @@ define("Tensordot", lambda a, b, axes: pb.tensordot(a, b, axes), domain="number"
 
 
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """Products summed over axes: the last `axes` of a and first of b, or a pair of lists."""
+    """Contract the last `axes` axes of a with the first of b, or the axes of a pair of lists."""
     return apply("Tensordot", a, b, axes=_axes(axes), name=name or "Tensordot")
 
 
 cross = operation(
-    "Cross", pb.linalg.cross, "a b", "The vector product over the last axis, which has length 3.",
+    "Cross", pb.linalg.cross, "a b", "Compute the vector product over the last axis, of size 3.",
     domain="number", same=True, fresh=True, shape=shape_functions.unchanged,
 )  # fmt: skip
 
 
-# --- cumulated
+# --- cumulative sums
 
 
 def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
@@ -152,7 +154,7 @@ def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
         at = axis % len(x.shape)
         n, kind = x.shape[at], x.dtype
 
-        if exclusive and n:  # without the last entry of the way, and `start` before the first
+        if exclusive and n:  # without the last entry, and `start` before the first
             edge = _core.full((*x.shape[:at], 1, *x.shape[at + 1 :]), like(x, start))
             whole = (*(slice(None),) * at, slice(1, None) if reverse else slice(0, n - 1))
             x = _core.concat([x[whole], edge] if reverse else [edge, x[whole]], at)
@@ -166,12 +168,12 @@ def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
 
 
 cumsum = _cumulated(
-    "Cumsum", _core.cumulative_sum, 0, "Sums of all entries up to each along an axis; `exclusive` "
-    "without itself, `reverse` from the end.",
+    "Cumsum", _core.cumulative_sum, 0, "Compute cumulative sums along an axis; `exclusive` "
+    "without the entry itself, `reverse` from the end.",
 )  # fmt: skip
 cumprod = _cumulated(
-    "Cumprod", _core.cumulative_prod, 1, "Products of all entries up to each along an axis; "
-    "`exclusive` without itself, `reverse` from the end.",
+    "Cumprod", _core.cumulative_prod, 1, "Compute cumulative products along an axis; "
+    "`exclusive` without the entry itself, `reverse` from the end.",
 )  # fmt: skip
 
 
@@ -180,7 +182,7 @@ def count_nonzero(
     name: str | None = None, reduction_indices: Any = None, keep_dims: bool | None = None,
     input: Any = None,
 ) -> Any:  # fmt: skip
-    """How many elements are not 0, over all axes or some."""
+    """Count the elements that are not 0, over all or some axes."""
     x = convert_to_tensor(input_tensor if input is None else input)
     with scope_of(name or "count_nonzero", x) as scope:
         counted = x if as_dtype(x.dtype).is_bool else not_equal(x, zeros_like(x))

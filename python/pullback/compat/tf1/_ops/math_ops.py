@@ -1,7 +1,7 @@
 """Arithmetic, comparisons, reductions and products under TensorFlow's names.
 
-Every function takes tensors, variables, numbers, lists and arrays. Beside a tensor the others take
-its dtype; tensors of different dtypes are a TypeError, shapes that do not fit a ValueError.
+Every function takes tensors, variables, numbers, lists and arrays. Beside a tensor the others are
+converted to its dtype; different dtypes are a TypeError, incompatible shapes a ValueError.
 """
 
 from __future__ import annotations
@@ -40,45 +40,47 @@ from .complex_ops import conj
 
 
 def _sqrt_slope(g: Any, y: Any) -> Any:
-    # The slope at 0 is infinite, but a cotangent of 0 stays 0. The mask is there only: elsewhere
-    # the derivative by a cotangent of 0 counts, as in forward mode by two gradients.
+    # The slope at 0 is infinite, but a cotangent of 0 stays 0. Elsewhere there is no mask:
+    # the derivative by a cotangent of 0 matters, as in forward mode by two gradients.
     infinite = (g == like(g, 0)) & (y == like(y, 0))
     return g * like(g, 0.5) / _core.conj(_core.where(infinite, like(y, 1), y))
 
 
-negative = unary("Neg:negative", _core.negative, "-x.", "number", value=np.negative)
-sign = unary("Sign", _core.sign, "-1, 0 or 1; its gradient is zeros.", "number")
-square = unary("Square", _core.square, "x².", "number")
-exp = unary("Exp", _core.exp, "e to the power of x.", from_output=lambda g, y: g * _core.conj(y))
-expm1 = unary("Expm1", _core.expm1, "e to the power of x, minus 1; accurate near 0.")
-log = unary("Log", _core.log, "The natural logarithm.")
-log1p = unary("Log1p", _core.log1p, "The natural logarithm of 1 + x, accurate near 0.")
+negative = unary("Neg:negative", _core.negative, "Compute -x.", "number", value=np.negative)
+sign = unary("Sign", _core.sign, "Compute the sign: -1, 0 or 1; its gradient is zeros.", "number")
+square = unary("Square", _core.square, "Compute x².", "number")
+exp = unary(
+    "Exp", _core.exp, "Compute e to the power of x.", from_output=lambda g, y: g * _core.conj(y)
+)
+expm1 = unary("Expm1", _core.expm1, "Compute e to the power of x, minus 1; accurate near 0.")
+log = unary("Log", _core.log, "Compute the natural logarithm.")
+log1p = unary("Log1p", _core.log1p, "Compute the natural logarithm of 1 + x, accurate near 0.")
 sqrt = unary(
-    "Sqrt", _core.sqrt, "The square root.",
+    "Sqrt", _core.sqrt, "Compute the square root.",
     from_output=_sqrt_slope, slopes={0: lambda g, ins, y: _sqrt_slope(g, y)},
 )  # fmt: skip
 rsqrt = unary(
-    "Rsqrt", _core.rsqrt, "1 divided by the square root.",
+    "Rsqrt", _core.rsqrt, "Compute 1 divided by the square root.",
     from_output=lambda g, y: g * like(g, -0.5) * _core.conj(y * y * y),
 )  # fmt: skip
-sin = unary("Sin", _core.sin, "The sine.")
-cos = unary("Cos", _core.cos, "The cosine.")
+sin = unary("Sin", _core.sin, "Compute the sine.")
+cos = unary("Cos", _core.cos, "Compute the cosine.")
 tanh = unary(
-    "Tanh", _core.tanh, "The hyperbolic tangent.",
+    "Tanh", _core.tanh, "Compute the hyperbolic tangent.",
     from_output=lambda g, y: g * _core.conj(like(y, 1) - y * y),
 )  # fmt: skip
 sigmoid = unary(
-    "Sigmoid", _core.sigmoid, "1 / (1 + exp(-x)).", "float",
+    "Sigmoid", _core.sigmoid, "Compute 1 / (1 + exp(-x)).", "float",
     from_output=lambda g, y: g * y * (like(y, 1) - y),
 )  # fmt: skip
 reciprocal = unary(
-    "Reciprocal", lambda x: like(x, 1) / x, "1 / x.",
+    "Reciprocal", lambda x: like(x, 1) / x, "Compute 1 / x.",
     from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
 _NEAREST = "The nearest integer, ties to even; no gradient."
 round = unary("Round", _core.round, _NEAREST, "real", flows=False)
-floor = unary("Floor", _core.floor, "The integer below; no gradient.", "float", flows=False)
-ceil = unary("Ceil", _core.ceil, "The integer above; no gradient.", "float", flows=False)
+floor = unary("Floor", _core.floor, "Return the integer below; no gradient.", "float", flows=False)
+ceil = unary("Ceil", _core.ceil, "Return the integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
     unary(names, function, text, "float", dtype=tf_bool, flows=False)
     for names, function, text in (
@@ -87,9 +89,11 @@ is_nan, is_inf, is_finite = (
         ("IsFinite:is_finite", _core.isfinite, "Whether x is neither infinite nor NaN."),
     )
 )
-logical_not = unary("LogicalNot:logical_not", _core.logical_not, "Not x.", "bool", flows=False)
+logical_not = unary(
+    "LogicalNot:logical_not", _core.logical_not, "Compute not x.", "bool", flows=False
+)
 softplus = unary(
-    "Softplus", _core.softplus, "log(1 + exp(x)), without overflow.", "float", "features"
+    "Softplus", _core.softplus, "Compute log(1 + exp(x)), without overflow.", "float", "features"
 )
 
 # --- two inputs
@@ -106,7 +110,7 @@ def _first_if(holds: Any) -> Any:
 
 def _base_slope(g: Any, ins: list[Any]) -> Any:
     x, y = ins
-    # A cotangent of 0 stays 0 where the slope is infinite, and nowhere else is masked.
+    # A cotangent of 0 stays 0 if the slope is infinite; elsewhere there is no mask.
     infinite = (g == like(g, 0)) & (x == like(x, 0)) & (y < like(y, 1))
     base = _core.where(infinite, like(x, 1), x)
     return summed(pulled_back(_core.pow, [base, y], [g])[0], x)
@@ -129,18 +133,22 @@ def _pow(x: Any, y: Any) -> Any:
     return _core.custom([out], [x, y], _core.Rule(rule, "Pow"))[0] if floating else out
 
 
-add = binary("AddV2:add", _core.add, "x + y", value=np.add, default_name="Add")
-subtract = binary("Sub:subtract", _core.subtract, "x - y", value=np.subtract)
-multiply = binary("Mul:multiply", _core.multiply, "x y", value=np.multiply)
-realdiv = binary("RealDiv", _core.divide, "x / y for floats", "inexact")
-floordiv = binary("FloorDiv", _core.floor_divide, "x / y rounded down; no gradient (None)", "real",
+add = binary("AddV2:add", _core.add, "Compute x + y", value=np.add, default_name="Add")
+subtract = binary("Sub:subtract", _core.subtract, "Compute x - y", value=np.subtract)
+multiply = binary("Mul:multiply", _core.multiply, "Compute x y", value=np.multiply)
+realdiv = binary("RealDiv", _core.divide, "Compute x / y for floats", "inexact")
+floordiv = binary("FloorDiv", _core.floor_divide, "Compute ⌊x / y⌋; no gradient (None)", "real",
                   flows=False, value=np.floor_divide)  # fmt: skip
 floormod = mod = binary(
-    "FloorMod", _core.remainder, "The remainder of x / y, with the sign of y", "real", value=np.mod
+    "FloorMod",
+    _core.remainder,
+    "Compute the remainder of x / y, with the sign of y",
+    "real",
+    value=np.mod,
 )
-pow = binary("Pow", _pow, "x to the power of y")
+pow = binary("Pow", _pow, "Compute x to the power of y")
 maximum, minimum = (
-    binary(type, _first_if(holds), f"The {which} of x and y; the gradient of a tie "
+    binary(type, _first_if(holds), f"Compute the {which} of x and y; the gradient of a tie "
             "goes to x", "real", value=value)
     for type, which, holds, value in (
         ("Maximum", "larger", _core.greater_equal, np.maximum),
@@ -148,7 +156,7 @@ maximum, minimum = (
     )
 )  # fmt: skip
 squared_difference = binary(
-    "SquaredDifference:squared_difference", lambda x, y: _core.square(x - y), "(x - y)²"
+    "SquaredDifference:squared_difference", lambda x, y: _core.square(x - y), "Compute (x - y)²"
 )
 less, less_equal, greater, greater_equal, equal, not_equal = (
     binary(names, function, text, domain, dtype=tf_bool, flows=False)
@@ -172,7 +180,7 @@ logical_and, logical_or, logical_xor = (
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y; integers are divided as float64, those of at most 16 bits as float32."""
+    """Compute x / y; integers are divided as float64, those of at most 16 bits as float32."""
     with scope_of(name or "truediv", x, y) as scope:
         x, y = together(x, y)
         if as_dtype(x.dtype).is_integer and as_dtype(x.dtype) == as_dtype(y.dtype):
@@ -185,18 +193,18 @@ truediv = divide
 
 
 def div(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y as Python 2 had it: integers are rounded down."""
+    """Compute x / y as in Python 2: the quotient of integers is rounded down."""
     x = convert_to_tensor(x, dtype_of(x, y))
     return (floordiv if as_dtype(x.dtype).is_integer else realdiv)(x, y, name or "div")
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Any:
-    """log(sigmoid(x)), accurate for any x."""
+    """Compute log(sigmoid(x)), accurate for any x."""
     with scope_of(name or "LogSigmoid", x) as scope:
         return negative(softplus(negative(x)), scope)
 
 
-# --- sums of several, dtypes
+# --- sums of tensors, dtypes
 
 
 def _sum_of(*xs: Any) -> Any:
@@ -209,21 +217,22 @@ define("AddN", _sum_of, domain="number", same=True, shape=shape_functions.merged
 
 
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
-    """The sum of tensors of one dtype and shape."""
-    parts = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    if not parts:
+    """Sum tensors of one dtype and shape."""
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"add_n: expected a list of tensors for inputs, got {inputs!r:.80}")
+    if not inputs:
         raise ValueError("add_n: expected at least one tensor, got an empty list")
-    return apply("AddN", *parts, name=name)
+    return apply("AddN", *inputs, name=name)
 
 
 @taking("inputs shape=None tensor_dtype=None name=None")
 def accumulate_n(inputs: Sequence[Any], name: str | None, **_: Any) -> Any:
-    """`add_n`."""
+    """Alias of `add_n`."""
     return add_n(inputs, name or "AccumulateNV2")
 
 
 def _cast(x: Any, SrcT: Any, DstT: Any) -> Any:
-    # Between floats and integers no gradient passes. Of a complex number the real part is left.
+    # No gradient passes between floats and integers. A complex number keeps its real part.
     x = _core.real(x) if SrcT.is_complex and not DstT.is_complex else x
     passes = SrcT.is_inexact == DstT.is_inexact
     return _core.cast(x if passes else _core.stop_gradient(x), DstT.dtype)
@@ -239,7 +248,7 @@ def _converts(name: str, dtype: Any) -> Callable[..., Any]:
     def function(x: Any, name: str = name) -> Any:
         return cast(x, dtype, name)
 
-    function.__doc__ = f"x as {dtype.name}."
+    function.__doc__ = f"Convert x to {dtype.name}."
     return function
 
 
@@ -272,8 +281,9 @@ def matmul(
     adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The matrix product over the last two axes; both need rank 2 or more. An adjoint is
-    the transpose of the conjugate.
+    """Compute the matrix product over the last two axes; both operands need rank 2 or more.
+
+    An adjoint is the transpose of the conjugate.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -297,7 +307,7 @@ define("AllAxes", lambda x: _core.constant(np.arange(len(x.shape)), np.int32), f
 
 
 def _all_axes(given: dict[str, Any]) -> None:
-    """All axes in place of None."""
+    """Replace the axis None by all axes."""
     if given["axis"] is not None:
         return
     dims = known_dims(given["input_tensor"])
@@ -324,7 +334,7 @@ def _reduction(
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     if x.dtype.kind in "fc":
         return _core.mean(x, axis, keepdims)
-    # Integers are divided as integers are: towards zero, and no gradient passes.
+    # Integers are divided towards zero, and no gradient passes.
     total = _core.mean(_core.cast(x, np.dtype("float64")), axis, keepdims)
     return _core.stop_gradient(_core.cast(total, x.dtype))
 
@@ -335,12 +345,12 @@ def _followed(function: Any) -> Any:
     )
 
 
-reduce_sum = _reduction("Sum", _core.sum, "The sum", value=_followed(np.sum))
-reduce_mean = _reduction("Mean", _mean, "The mean")
+reduce_sum = _reduction("Sum", _core.sum, "Compute the sum", value=_followed(np.sum))
+reduce_mean = _reduction("Mean", _mean, "Compute the mean")
 
 
 def _extreme(function: Any, sign: int) -> Any:
-    """Of nothing at all it is the least or the greatest number."""
+    """Extend a reduction: without elements it is the least or the greatest number."""
 
     def reduce(x: Any, axis: Any, keepdims: bool) -> Any:
         if 0 not in (x.shape[a] for a in np.reshape(axis, -1)):
@@ -353,25 +363,29 @@ def _extreme(function: Any, sign: int) -> Any:
 
 
 reduce_max = _reduction("Max", _extreme(_core.max, -1),
-                        "The largest element, whose gradient ties share equally,")  # fmt: skip
+                        "Compute the maximum, whose gradient ties share equally,")  # fmt: skip
 reduce_min = _reduction("Min", _extreme(_core.min, 1),
-                        "The smallest element, whose gradient ties share equally,")  # fmt: skip
-reduce_prod = _reduction("Prod", _core.prod, "The product", value=_followed(np.prod))
-reduce_all = _reduction("All", _core.all, "Whether all are true", "bool", flows=False)
-reduce_any = _reduction("Any", _core.any, "Whether any is true", "bool", flows=False)
+                        "Compute the minimum, whose gradient ties share equally,")  # fmt: skip
+reduce_prod = _reduction("Prod", _core.prod, "Compute the product", value=_followed(np.prod))
+reduce_all = _reduction("All", _core.all, "Test whether all are true", "bool", flows=False)
+reduce_any = _reduction("Any", _core.any, "Test whether any is true", "bool", flows=False)
 reduce_logsumexp = _reduction("LogSumExp", _core.logsumexp,
-                              "log(sum(exp(x))), without overflow,", "float")  # fmt: skip
+                              "Compute log(sum(exp(x))), without overflow,", "float")  # fmt: skip
 
 
 def _position(public: str, type: str, function: Any, which: str) -> Callable[..., Any]:
     def prepare(given: dict[str, Any]) -> None:
         given["axis"] = 0 if given["axis"] is None else given["axis"]
         given["output_type"] = as_dtype(given["output_type"])
+        if not given["output_type"].is_integer:
+            raise TypeError(
+                f"{public}: expected an integer dtype for output_type, got {given['output_type']!r}"
+            )
 
     return operation(
         type, lambda x, axis, output_type: _core.cast(function(x, axis), output_type.dtype),
         "input #axis=None name=None dimension=None output_type='int64'",
-        f"The position of the {which} element along an axis (0 unless given); no gradient (None).",
+        f"Return the position of the {which} element along an axis (default 0); no gradient.",
         public, aliases={"dimension": "axis"}, prepare=prepare, domain="number", flows=False,
         labels=("input", "dimension"), dtype="output_type",
         shape=shape_functions.reduced,
@@ -382,7 +396,7 @@ argmax = _position("argmax", "ArgMax", _core.argmax, "largest")
 argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
 
 
-# --- what the operators of tensors and variables stand for; `==` stays identity in graphs
+# --- operators of tensors and variables; `==` stays identity in graphs
 
 
 def _method(function: str, *given: Any, turned: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""Factors, inverses and equations of matrices under TensorFlow's names, by `pb.linalg`."""
+"""Factorizations, inverses and linear systems under TensorFlow's names, by `pb.linalg`."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def _of_rhs(matrix: Any, rhs: Any, **_: Any) -> Any:
     return rhs.dims
 
 
-cholesky = unary("Cholesky", pb.linalg.cholesky, "The lower triangle l with input = l lᵀ.",
+cholesky = unary("Cholesky", pb.linalg.cholesky, "Compute the lower triangle l with input = l lᵀ.",
                  arguments="input")  # fmt: skip
 
 
 @row("MatrixInverse", "input adjoint=False", domain="inexact", shape=shape_functions.unchanged)
 def matrix_inverse(x: Any, adjoint: bool) -> Any:
-    """The inverses of matrices."""
+    """Compute the inverses of matrices."""
     return pb.linalg.inv(_adjoint(x) if adjoint else x)
 
 
 matrix_determinant = unary(
-    "MatrixDeterminant:matrix_determinant", pb.linalg.det, "The determinants of matrices.",
+    "MatrixDeterminant:matrix_determinant", pb.linalg.det, "Compute the determinants of matrices.",
     arguments="input", shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
 logdet = unary(
     "Logdet", lambda x: 2 * pb.sum(pb.log(pb.diagonal(pb.linalg.cholesky(x), 0, -2, -1)), -1),
-    "The logarithms of the determinants of positive definite matrices.", arguments="matrix",
+    "Compute the logarithms of the determinants of positive definite matrices.", arguments="matrix",
     shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
 _slogdet = unary(
@@ -53,13 +53,13 @@ class _SignAndLog(NamedTuple):
 
 
 def slogdet(input: Any, name: str | None = None) -> _SignAndLog:
-    """The signs and the logarithms of the absolute values of determinants."""
+    """Return the signs and the logarithms of the absolute values of determinants."""
     return _SignAndLog(*_slogdet(input, name=name))
 
 
 @row("MatrixSolve", "matrix rhs adjoint=False", domain="inexact", same=True, shape=_of_rhs)
 def matrix_solve(a: Any, b: Any, adjoint: bool) -> Any:
-    """x with matrix · x = rhs."""
+    """Solve matrix · x = rhs."""
     return pb.linalg.solve(_adjoint(a) if adjoint else a, b)
 
 
@@ -68,13 +68,13 @@ def matrix_solve(a: Any, b: Any, adjoint: bool) -> Any:
     shape=_of_rhs,
 )  # fmt: skip
 def matrix_triangular_solve(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
-    """x with matrix · x = rhs, for a triangular matrix."""
+    """Solve matrix · x = rhs for a triangular matrix."""
     return pb.linalg.solve_triangular(a, b, trans="C" if adjoint else "N", lower=lower)
 
 
 @row("CholeskySolve", "chol rhs", domain="inexact", same=True, shape=_of_rhs)
 def cholesky_solve(c: Any, b: Any) -> Any:
-    """x with chol · cholᵀ · x = rhs."""
+    """Solve chol · cholᵀ · x = rhs."""
     return pb.linalg.cho_solve((c, True), b)
 
 
@@ -87,18 +87,18 @@ def _set_diagonal(x: Any, diagonal: Any) -> Any:
 
 
 matrix_set_diag = operation(
-    "MatrixSetDiag", _set_diagonal, "input diagonal", "Matrices with other diagonals.",
+    "MatrixSetDiag", _set_diagonal, "input diagonal", "Return matrices with other diagonals.",
     "matrix_set_diag", default_name="set_diag", same=True, fresh=True,
     shape=shape_functions.unchanged,
 )  # fmt: skip
 self_adjoint_eigvals = unary(
     "SelfAdjointEigvals:self_adjoint_eigvals", pb.linalg.eigvalsh,
-    "The eigenvalues of symmetric matrices, ascending.", arguments="tensor",
+    "Compute the eigenvalues of symmetric matrices, ascending.", arguments="tensor",
     shape=shape_functions.without_last,
 )  # fmt: skip
 self_adjoint_eig = unary(
     "SelfAdjointEigV2:self_adjoint_eig", lambda x: list(pb.linalg.eigh(x)),
-    "The eigenvalues of symmetric matrices, ascending, and the eigenvectors as columns.",
+    "Compute the eigenvalues of symmetric matrices, ascending, and the eigenvectors as columns.",
     arguments="tensor", shape=lambda x: [shape_functions.without_last(x), x.dims],
 )  # fmt: skip
 
@@ -114,7 +114,7 @@ def _qr(x: Any, full_matrices: bool) -> Any:
     return [*pb.linalg.qr(x, mode="complete" if full_matrices else "reduced")]
 
 
-svd = unary("Svd", _svd, "The singular values s, u and v with tensor = u diag(s) vᵀ; or s alone.",
+svd = unary("Svd", _svd, "Compute s, u and v with tensor = u diag(s) vᵀ; or s alone.",
             arguments="tensor full_matrices=False compute_uv=True",
             shape=lambda x, compute_uv, **_: [None] * 3 if compute_uv else None)  # fmt: skip
 _qr_rows = unary("Qr", _qr, "", arguments="input full_matrices=False",
@@ -127,7 +127,7 @@ class _QR(NamedTuple):
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> _QR:
-    """Orthonormal columns q and a triangle r with input = q r."""
+    """Compute orthonormal columns q and a triangular r with input = q r."""
     return _QR(*_qr_rows(input, full_matrices, name=name))
 
 

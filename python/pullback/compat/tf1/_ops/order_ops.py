@@ -1,7 +1,7 @@
-"""Ordering, positions, gathering and scattering under TensorFlow's names.
+"""Sorting, searching, gathering and scattering under TensorFlow's names.
 
-Positions whose number only a run can tell (`where` of a condition, `unique`) and sorting are found
-by NumPy, so a run that needs them computes as it goes.
+The number of positions is unknown before a run for `where` of a condition and `unique`. NumPy
+computes these and the sorts, so a run that needs them computes eagerly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ import pullback as pb
 from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
-from .._graph.create import apply, cast, convert_to_tensor, known_dims, row, scope_of
+from .._graph.create import (
+    apply,
+    cast,
+    check_rank,
+    convert_to_tensor,
+    is_tensor,
+    known_dims,
+    row,
+    scope_of,
+)
 from .._graph.opdef import define
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
@@ -27,7 +36,7 @@ from .array_ops import range as range_of
 from .indexing_ops import concat, from_start, gather
 from .math_ops import less, reduce_max
 
-# --- found by NumPy
+# --- computed by NumPy
 
 define("Where", on_values(lambda c: np.argwhere(c).astype(np.int64)), flows=False, host=True,
        dtype=as_dtype("int64"), fresh=True, labels=("condition",),
@@ -35,10 +44,10 @@ define("Where", on_values(lambda c: np.argwhere(c).astype(np.int64)), flows=Fals
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """With x and y, x where the condition holds, else y; alone, the positions where it holds.
+    """Select from x where the condition holds, else from y; alone, return the true positions.
 
-    The gradient of the branch not taken is exactly 0. A condition that is a vector chooses among
-    the rows of x and y. Positions are rows of int64, one for each element that is not 0 or False.
+    The gradient of the branch not taken is exactly 0. A condition that is a vector selects rows of
+    x and y. Positions are rows of int64, one for each element that is not 0 or False.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -59,7 +68,7 @@ def _unique(x: Any, out_idx: Any) -> list[Any]:
     _, first, inverse, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )
-    order = np.argsort(first)  # as they come, not sorted
+    order = np.argsort(first)  # in order of appearance, not sorted
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     kind = out_idx.dtype
@@ -71,6 +80,7 @@ define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=Tru
 
 def _found(x: Any, out_idx: Any, name: str | None) -> list[Any]:
     x, kind = convert_to_tensor(x), as_dtype(out_idx)
+    check_rank(x, 1, "unique")
     if hasattr(x, "graph"):
         with scope_of(name or "Unique", x) as scope:
             outputs = ((x.dtype, (None,)), (kind, x.dims), (kind, (None,)))
@@ -86,12 +96,12 @@ _TopK = namedtuple("_TopK", "values indices")
 
 
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> _Unique:
-    """The values of a vector, each once, as they come; and for each entry which one it is."""
+    """Return the distinct values of a vector in order of appearance, and each entry's index."""
     return _Unique(*_found(x, out_idx, name)[:2])
 
 
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> _Counted:
-    """As `unique`, and how often each value comes."""
+    """Return the results of `unique`, and the count of each value."""
     return _Counted(*_found(x, out_idx, name))
 
 
@@ -116,19 +126,19 @@ define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims
 
 def _descending(direction: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"direction is 'ASCENDING' or 'DESCENDING', got {direction!r}")
+        raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING'; got {direction!r}")
     return direction == "DESCENDING"
 
 
 def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Any:  # fmt: skip
-    """The positions of the values in their order along an axis; equal ones stay as they were."""
+    """Return the positions that sort along an axis; equal entries keep their order."""
     down = _descending(direction)
     return apply("ArgSort", values, axis=axis, descending=down, name=name or "argsort")
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
-    """The values in their order along an axis; the gradient goes back to where they were."""
+    """Sort along an axis; the gradient is permuted back."""
     with scope_of(name or "sort", values) as scope:
         x = convert_to_tensor(values)
         order = argsort(x, axis, direction)
@@ -136,21 +146,25 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
 
 
 def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> _TopK:
-    """The k largest entries along the last axis, the largest first, and their positions."""
+    """Return the k largest entries along the last axis in decreasing order, and their positions."""
     with scope_of(name or "TopKV2", input):
         x = convert_to_tensor(input)
         dims = known_dims(x)
         if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
             raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
+        if not is_tensor(k) and k < 0:
+            raise ValueError(f"top_k: expected k >= 0, got {k}")
         order = argsort(x, -1, "DESCENDING")[..., :k]
         return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)
 
 
 def _in_top(predictions: Any, targets: Any, k: int) -> Any:
     rows = _core.expand_dims(_core.cast(targets, np.dtype("int64")), -1)
-    own = pb.take_along_axis(predictions, rows, axis=-1)
+    inside = _core.clip(rows, 0, predictions.shape[-1] - 1)
+    own = pb.take_along_axis(predictions, inside, axis=-1)
     above = _core.sum(_core.cast(predictions > own, np.dtype("int32")), -1, False)
-    return _core.logical_and(above < k, _core.isfinite(_core.squeeze(own, (-1,))))
+    valid = _core.logical_and(rows == inside, _core.isfinite(own))
+    return _core.logical_and(above < k, _core.squeeze(valid, (-1,)))
 
 
 define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predictions", "targets"),
@@ -158,16 +172,18 @@ define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predi
 
 
 def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) -> Any:
-    """Whether fewer than k predictions of a row are larger than that of its target."""
+    """Test for each row whether fewer than k predictions are larger than the target's.
+
+    The result is False for a target that is no class, and for a prediction that is not finite.
+    """
     return apply("InTopK", predictions, targets, k=k, name=name)
 
 
-# --- gathered and scattered
+# --- gathering and scattering
 
 
 def places(indices: Any, dims: Any) -> tuple[Any, ...]:
-    """Rows of positions as an index of the axes that they name, in which none counts from the
-    end."""
+    """Convert rows of positions to an index of axes; negative positions are out of range."""
     depth = indices.shape[-1] if indices.shape else 0
     if depth > len(dims) or not indices.shape:
         raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {tuple(dims)}")
@@ -189,7 +205,7 @@ define("GatherNd", _gather_nd, labels=("params", "indices"), fresh=True, shape=_
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
-    """The elements or slices of params at rows of positions."""
+    """Return the elements or slices of params at rows of positions."""
     if batch_dims:
         raise NotImplementedError("gather_nd: batch_dims is not part of pullback")
     return apply("GatherNd", params, indices, name=name)
@@ -205,14 +221,14 @@ define("ScatterNd", _scatter_nd, static=(2,), labels=("indices", "updates", "sha
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
-    """Zeros of a shape with the updates added at rows of positions."""
+    """Add the updates to zeros of a shape at rows of positions."""
     return apply("ScatterNd", indices, updates, shape, name=name)
 
 
 def boolean_mask(
     tensor: Any, mask: Any, name: str = "boolean_mask", axis: int | None = None
 ) -> Any:
-    """The entries at which the mask holds, along its axes, as one axis."""
+    """Select the entries at which the mask holds, along its axes, as one axis."""
     with scope_of(name, tensor, mask):
         x, m = convert_to_tensor(tensor), convert_to_tensor(mask, tf_bool)
         dims, shape = known_dims(x), known_dims(m)
@@ -234,16 +250,16 @@ def boolean_mask(
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Any]:
-    """The entries of data by the number that `partitions` has for each."""
+    """Split data by the number in `partitions` for each entry."""
     with scope_of(name or "DynamicPartition", data, partitions):
-        which = convert_to_tensor(partitions)
-        parts = np.arange(num_partitions).tolist()
-        return [boolean_mask(data, apply("Equal", which, i)) for i in parts]
+        which = gather(range_of(num_partitions), partitions)  # raises for a number out of range
+        numbers = np.arange(num_partitions).tolist()
+        return [boolean_mask(data, apply("Equal", which, i)) for i in numbers]
 
 
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
                   name: str | None = None) -> Any:  # fmt: skip
-    """For each length a row that begins with as many True, or 1."""
+    """Return for each length a row that starts with this number of True, or 1."""
     with scope_of(name or "SequenceMask", lengths):
         n = convert_to_tensor(lengths)
         longest = reduce_max(n) if maxlen is None else maxlen
@@ -253,7 +269,9 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
 
 @row("ReverseV2", "tensor #axis", shape=lambda x, axis: x.dims)
 def reverse(x: Any, axis: Any) -> Any:
-    """The entries along these axes from the end."""
+    """Reverse the order of the entries along axes."""
+    if np.ndim(axis) != 1:
+        raise ValueError(f"expected a list of axes for axis, got {axis}")
     return pb.flip(x, axis)
 
 
@@ -261,7 +279,7 @@ reverse_v2 = reverse
 
 
 def invert_permutation(x: Any, name: str | None = None) -> Any:
-    """The permutation that takes back another."""
+    """Return the inverse permutation."""
     return argsort(x, name=name or "InvertPermutation")
 
 

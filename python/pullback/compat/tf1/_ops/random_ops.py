@@ -1,7 +1,7 @@
 """Random tensors, dropout and initializers.
 
-Every run draws new numbers. `set_random_seed`, or a `seed` given to an operation, makes a program
-repeatable: a session then draws from a sequence of its own that begins there.
+Every run draws new numbers. `set_random_seed`, or the `seed` of an operation, makes a program
+repeatable: each session then draws from a sequence of its own that starts at the seed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ from .... import _core, random
 from ....initializers._matrices import orthogonal
 from ....initializers._variance_scaling import MODES, scaled
 from .._graph import mode, shape_functions
-from .._graph.create import apply, cast, convert_to_tensor, known_dims, scope_of
+from .._graph.create import (
+    apply,
+    cast,
+    check_rank,
+    convert_to_tensor,
+    is_tensor,
+    known_dims,
+    scope_of,
+)
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from ..dtypes import as_dtype, float32, int32
+from ..errors import InvalidArgumentError
 from ..names import bind, public_names, signature_of
 from .array_ops import constant, eye, ones, zeros
 from .array_ops import shape as shape_of
@@ -56,7 +65,7 @@ define("RandomShuffle", _shuffle, registered=False, shape=_shuffled_shape, rando
 
 
 def set_random_seed(seed: int) -> None:
-    """Makes the draws of every session of this graph begin from this seed."""
+    """Set the seed of the random numbers of every session of this graph."""
     if not isinstance(seed, int):
         raise TypeError(f"set_random_seed: expected an integer, got {seed!r}")
     if mode.executing_eagerly():
@@ -90,7 +99,7 @@ def _normal(public: str, type: str, doc: str) -> Any:
             return apply("AddV2", apply("Mul", draw, scale, name="mul"), center, name=scope)
 
     function.__name__ = public
-    function.__doc__ = f"Draws from the normal distribution{doc}."
+    function.__doc__ = f"Draw from the normal distribution{doc}."
     return function
 
 
@@ -100,7 +109,7 @@ truncated_normal = _normal("truncated_normal", "TruncatedNormal", " within two d
 
 def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32,
                    seed: int | None = None, name: str | None = None) -> Any:  # fmt: skip
-    """Draws from `minval` (included) to `maxval` (excluded, 1), all equally likely.
+    """Draw uniform numbers from `minval` (included) to `maxval` (excluded, 1).
 
     Integers are drawn too; then `maxval` must be given.
     """
@@ -111,6 +120,10 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
         low = convert_to_tensor(minval, wish, "min")
         high = convert_to_tensor(1 if maxval is None else maxval, wish, "max")
         if wish.is_integer:
+            if not is_tensor(minval) and not is_tensor(maxval) and np.any(minval >= maxval):
+                raise InvalidArgumentError(
+                    None, f"random_uniform: expected minval < maxval, got {minval} and {maxval}"
+                )
             _seeded(seed)
             return apply("RandomUniformInt", shape, low, high, name=scope, dtype=wish, seed=seed)
         draw = _draw("RandomUniform", shape, dtype, seed, "RandomUniform")
@@ -119,29 +132,37 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """The entries along the first axis in random order.
+    """Permute the entries along the first axis at random.
 
-    It has no registered gradient: `tf.gradients` through it raises LookupError, unless
-    `tf.stop_gradient` comes after it.
+    It has no registered gradient: `tf.gradients` through it raises LookupError, unless it is inside
+    `tf.stop_gradient`.
     """
     _seeded(seed)
     return apply("RandomShuffle", value, name=name, seed=seed)
 
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Any:
-    """A part of a tensor of the given size, at a random place."""
+    """Return a slice of the given size at a random position."""
     with scope_of(name or "random_crop", value):
         x = convert_to_tensor(value)
+        dims = known_dims(x)
+        if not is_tensor(size) and any(
+            n is not None and s > n for n, s in zip(dims, size, strict=True)
+        ):
+            raise InvalidArgumentError(
+                None, f"random_crop: expected a size of at most {dims}, got {size}"
+            )
         room = apply("Shape", x, out_type=int32) - convert_to_tensor(size, int32) + 1
-        draw = random_uniform([len(known_dims(x))], 0, int32.max, int32, seed)
+        draw = random_uniform([len(dims)], 0, int32.max, int32, seed)
         return slice(x, draw % room, size)
 
 
 def multinomial(logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None,
                 output_dtype: Any = None) -> Any:  # fmt: skip
-    """For each row of logits so many classes, drawn by the probabilities softmax(logits)."""
+    """Draw classes for each row of logits, with the probabilities softmax(logits)."""
     with scope_of(name or "multinomial", logits) as scope:
         x = convert_to_tensor(logits)
+        check_rank(x, 2, "multinomial")
         _seeded(seed)
         kind = as_dtype("int64" if output_dtype is None else output_dtype)
         return apply("Multinomial", x, num_samples, name=scope, output_dtype=kind)
@@ -158,7 +179,7 @@ define("Multinomial", _classes, static=(1,), flows=False, domain="float", dtype=
 
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None,
                 name: str | None = None) -> Any:  # fmt: skip
-    """`multinomial`."""
+    """Alias of `multinomial`."""
     return multinomial(logits, num_samples, seed, name, dtype)
 
 
@@ -166,9 +187,9 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | No
 
 
 class Initializer:
-    """Called with a shape and perhaps a dtype, gives the initial value of a variable.
+    """Function of a shape and a dtype that returns the initial value of a variable.
 
-    A class says with what it is made, and the function of shape, dtype and these that it calls.
+    A class defines its `arguments`, and the function `make` of shape, dtype and these.
     """
 
     arguments = "dtype='float32'"
@@ -193,23 +214,23 @@ def _initializer(name: str, doc: str, make: Any, arguments: str = Initializer.ar
 
 
 _NUMBERS = "mean=0.0 stddev=1.0 seed=None dtype='float32'"
-zeros_initializer = _initializer("zeros_initializer", "Zeros.", zeros)
-ones_initializer = _initializer("ones_initializer", "Ones.", ones)
+zeros_initializer = _initializer("zeros_initializer", "Return zeros.", zeros)
+ones_initializer = _initializer("ones_initializer", "Return ones.", ones)
 random_normal_initializer = _initializer(
-    "random_normal_initializer", "Draws from the normal distribution.", random_normal, _NUMBERS
+    "random_normal_initializer", "Draw from the normal distribution.", random_normal, _NUMBERS
 )
 truncated_normal_initializer = _initializer(
-    "truncated_normal_initializer", "Draws from the normal distribution within two deviations.",
+    "truncated_normal_initializer", "Draw from the normal distribution within two deviations.",
     truncated_normal, _NUMBERS,
 )  # fmt: skip
 random_uniform_initializer = _initializer(
-    "random_uniform_initializer", "Draws between two bounds, all equally likely.", random_uniform,
+    "random_uniform_initializer", "Draw between two bounds, all equally likely.", random_uniform,
     "minval=0 maxval=None seed=None dtype='float32'",
 )  # fmt: skip
 
 
 class constant_initializer(Initializer):
-    """A number, or values that fill the shape."""
+    """Fill with a number, or with values for each element."""
 
     arguments = "value=0 dtype='float32' verify_shape=False"
 
@@ -218,15 +239,17 @@ class constant_initializer(Initializer):
         return constant(value, dtype, shape, verify_shape=verify_shape)
 
 
-# By TensorFlow's names those of the library.
+# TensorFlow's names -> names of the library.
 _DISTRIBUTIONS = {"truncated_normal": "truncated_normal", "untruncated_normal": "normal",
                   "normal": "truncated_normal", "uniform": "uniform"}  # fmt: skip
 
 
 class variance_scaling_initializer(Initializer):
-    """Draws with the variance scale / n, where n is the number of inputs ('fan_in'), of outputs
-    ('fan_out') or their mean ('fan_avg'), from the distribution 'truncated_normal' (also called
-    'normal'), 'untruncated_normal' or 'uniform'."""
+    """Draw with the variance scale / n.
+
+    n is the number of inputs ('fan_in'), of outputs ('fan_out') or their mean ('fan_avg'). The
+    distribution is 'truncated_normal' (also called 'normal'), 'untruncated_normal' or 'uniform'.
+    """
 
     arguments = "scale=1.0 mode='fan_in' distribution='truncated_normal' seed=None dtype='float32'"
 
@@ -278,8 +301,10 @@ define(
 
 
 class orthogonal_initializer(Initializer):
-    """A matrix with orthogonal rows or columns, times `gain`; more axes are taken as rows. Source:
-    Saxe et al., Exact solutions to the nonlinear dynamics of learning, 2014."""
+    """Draw a matrix with orthogonal rows or columns, times `gain`; leading axes are rows.
+
+    Source: Saxe et al., Exact solutions to the nonlinear dynamics of learning, 2014.
+    """
 
     arguments = "gain=1.0 seed=None dtype='float32'"
 
@@ -293,7 +318,7 @@ class orthogonal_initializer(Initializer):
 
 
 class identity_initializer(Initializer):
-    """The identity matrix, times `gain`."""
+    """Return the identity matrix, times `gain`."""
 
     arguments = "gain=1.0 dtype='float32'"
 
@@ -311,10 +336,15 @@ _HIDDEN = ("categorical", "dropout", "he_normal_initializer", "he_uniform_initia
 
 def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | None = None,
         name: str | None = None, rate: Any = None) -> Any:  # fmt: skip
-    """x with zeros for a share `rate` of its entries, the others divided by 1 - rate; or what is
-    kept with probability `keep_prob`, divided by it. Both may be tensors.
+    """Set a share `rate` of the entries to zero and divide the others by 1 - rate.
 
-    `noise_shape` has a length of 1 where entries are dropped together.
+    `keep_prob` is 1 - rate. Both may be tensors. `noise_shape` has size 1 along axes whose entries
+    are dropped together.
+
+    Raises
+    ------
+    ValueError
+        If both or neither is given, or the number is out of range.
     """
     if (keep_prob is None) == (rate is None):
         raise ValueError("dropout: give either keep_prob or rate")
@@ -328,7 +358,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
             low, high = (given > 0, given <= 1) if rate is None else (given >= 0, given < 1)
             if not (low and high):
                 raise ValueError(
-                    f"dropout: keep_prob is from above 0 to 1, rate from 0 to below 1; got {given}"
+                    f"dropout: expected keep_prob in (0, 1] or rate in [0, 1), got {given}"
                 )
         kept = (
             convert_to_tensor(given, dtype) if rate is None else 1 - convert_to_tensor(rate, dtype)
@@ -340,7 +370,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
                                seed=seed)  # fmt: skip
         out = multiply(x / kept, cast(drawn < kept, dtype), name=scope)
         if not mode.executing_eagerly():
-            out.set_shape(x.shape)  # nothing may be known of the shape of keep_prob
+            out.set_shape(x.shape)  # the shape of keep_prob may be unknown
         return out
 
 

@@ -24,9 +24,11 @@ from .._graph.create import (
 from .._graph.opdef import define
 from .._graph.shapes import TensorShape
 from ..dtypes import as_dtype, int32
+from ..errors import InvalidArgumentError
 from ..names import public_names, taking
+from .array_ops import range as range_of
 from .array_ops import reshape
-from .indexing_ops import from_start
+from .indexing_ops import from_start, gather
 from .math_ops import argmax, argmin, matmul
 
 _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
@@ -35,11 +37,11 @@ _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
 def _window(x: Any, first: Any, axis: int, count: int) -> Any:
     along = np.arange(count, dtype=first.dtype)
     at = from_start(first + _core.constant(along), x.shape[axis])
-    # Under another axis: what is taken along the first has rows as its gradient.
+    # Behind another axis: a take along the first axis has a sparse gradient.
     return _core.take(_core.expand_dims(x, 0), at, axis + 1)[0]
 
 
-# A position is no part of the shape, so it may be another one in each run.
+# A position is not part of a shape, so it may differ in each run.
 define(
     "Slice",
     _window,
@@ -50,7 +52,7 @@ define(
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """So many entries from `begin` along each axis; -1 for all that are left."""
+    """Return `size` entries from `begin` along each axis; -1 stands for all up to the end."""
     x = convert_to_tensor(input_)
     dims = known_dims(x)
     if dims is None:
@@ -60,6 +62,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     )
     with scope_of(name or "Slice", x):
         key = []
+        _check_bounds(dims, starts, counts)
         for axis in np.arange(len(dims)).tolist():
             first, count = starts[axis], counts[axis]
             rest = not is_tensor(count) and count == -1
@@ -70,12 +73,27 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
         return x[tuple(key)]
 
 
+def _check_bounds(dims: Any, starts: Any, counts: Any) -> None:
+    for given in (starts, counts):
+        if not is_tensor(given) and len(given) != len(dims):
+            raise ValueError(f"slice: expected {len(dims)} entries for begin and size, got {given}")
+    if is_tensor(starts) or is_tensor(counts):
+        return
+    for axis, (n, first, count) in enumerate(zip(dims, starts, counts, strict=True)):
+        if n is None or is_tensor(first) or is_tensor(count):
+            continue
+        if not (0 <= first <= n and -1 <= count <= n - first):
+            raise InvalidArgumentError(
+                None, f"slice: begin {first} and size {count} leave axis {axis} of size {n}"
+            )
+
+
 def strided_slice(
     input_: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0,
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """`input_[begin:end:strides]` along each axis; the bits of a mask are the axes it is about."""
+    """Return `input_[begin:end:strides]` along each axis; the bits of a mask are axes."""
     first, last = as_static(begin), as_static(end)
     steps = [1] * len(first) if strides is None else as_static(strides)
     key: list[Any] = []
@@ -99,12 +117,12 @@ define("Meshgrid", lambda *xs, indexing: list(pb.meshgrid(*xs, indexing=indexing
 
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
-    """Grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
+    """Return grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
         raise TypeError(f"meshgrid: unknown argument {', '.join(sorted(kwargs))}")
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij'; got {indexing!r}")
     with scope_of(name, *args):
         xs = [reshape(convert_to_tensor(x), [-1]) for x in args]
         made = apply("Meshgrid", *xs, indexing=indexing)
@@ -113,7 +131,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
 
 @row("Roll", "input #shift #axis", shape=shape_functions.unchanged)
 def roll(x: Any, shift: Any, axis: Any) -> Any:
-    """The entries moved along axes, round the end."""
+    """Move the entries cyclically along axes."""
     return pb.roll(x, shift, axis)
 
 
@@ -122,13 +140,16 @@ def roll(x: Any, shift: Any, axis: Any) -> Any:
     shape=shape_functions.unchanged, fresh=False,
 )  # fmt: skip
 def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
-    """Matrices with zeros outside a band around the diagonal; -1 for a whole triangle."""
+    """Set entries outside a band around the diagonal to zero; -1 keeps a whole triangle."""
+    for count, n in ((num_lower, x.shape[-2]), (num_upper, x.shape[-1])):
+        if count > n:
+            raise ValueError(f"expected a band of at most {n} diagonals, got {count}")
     x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
     return x if num_upper < 0 else pb.tril(x, k=num_upper)
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
-    """The tensor, of which a shape is known; ValueError if it has another, also in a run."""
+    """Return the tensor with a static shape; ValueError if it differs, also in a run."""
     wish = TensorShape(shape)
     return apply("EnsureShape", x, name=name, shape=tuple(wish.as_list()))
 
@@ -146,13 +167,13 @@ operation(
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape of what two tensors of these shapes give; ValueError if they do not fit."""
+    """Broadcast two static shapes; ValueError if they are incompatible."""
     pair = [TensorShape(s) for s in (shape_x, shape_y)]
     return TensorShape(shape_functions.broadcast_dims(*(s._dims for s in pair)))
 
 
 def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Any]:
-    """The shapes of several tensors."""
+    """Return the shapes of several tensors."""
     with scope_of(name or "ShapeN", *input):
         return [apply("Shape", x, out_type=out_type) for x in input]
 
@@ -172,16 +193,14 @@ def confusion_matrix(
     labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = int32,
     name: str | None = None, weights: Any = None,
 ) -> Any:  # fmt: skip
-    """How often, or with which weight, each label (a row) was predicted as each class."""
+    """Count, or sum the weights of, each pair of label (row) and predicted class (column)."""
     if num_classes is None:
         raise NotImplementedError("confusion_matrix: give num_classes")
     with scope_of(name or "confusion_matrix", labels, predictions):
         kind = as_dtype("float64")
-        truth, guess = (
-            apply("OneHot", reshape(convert_to_tensor(v), [-1]), num_classes,
-                  convert_to_tensor(1.0, kind), convert_to_tensor(0.0, kind), axis=-1)
-            for v in (labels, predictions)
-        )  # fmt: skip
+        rows = apply("OneHot", range_of(num_classes), num_classes, convert_to_tensor(1.0, kind),
+                     convert_to_tensor(0.0, kind), axis=-1)  # fmt: skip
+        truth, guess = (gather(rows, reshape(v, [-1])) for v in (labels, predictions))
         if weights is not None:
             truth = truth * reshape(cast(convert_to_tensor(weights), kind), [-1, 1])
         counted = matmul(truth, guess, transpose_a=True)

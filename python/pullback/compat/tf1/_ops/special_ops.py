@@ -16,31 +16,31 @@ from ..names import public_names, taking
 from .indexed_slices import IndexedSlices
 from .math_ops import maximum, minimum
 
-# No path to a division by 0: neither value nor slope of it is NaN.
+# No path reaches a division by 0, so value and gradient are not NaN.
 div_no_nan = divide_no_nan = binary(
     "DivNoNan:divide_no_nan", lambda x, y: pb.where(y == 0, 0, x / pb.where(y == 0, 1, y)),
-    "x / y, and 0 with no slope where y is 0", "inexact",
+    "Compute x / y, and 0 with no slope where y is 0", "inexact",
 )  # fmt: skip
-xlogy = binary("Xlogy", pb.xlogy, "x log(y), and 0 where x is 0", "float")
+xlogy = binary("Xlogy", pb.xlogy, "Compute x log(y), and 0 where x is 0", "float")
 xdivy = binary("Xdivy", lambda x, y: pb.where(x == 0, 0, x / pb.where(x == 0, 1, y)),
-               "x / y, and 0 where x is 0", "float")  # fmt: skip
-erf = unary("Erf", _core.erf, "The error function.", "float")
-erfc = unary("Erfc", pb.special.erfc, "1 - erf(x), exact where that is small.", "float")
-lgamma = unary("Lgamma", pb.special.gammaln, "The logarithm of |gamma(x)|.", "float")
-digamma = unary("Digamma", pb.special.digamma, "The derivative of `lgamma`.", "float")
-rint = unary("Rint", _core.round, "The nearest integer, ties to even; no gradient.",
+               "Compute x / y, and 0 where x is 0", "float")  # fmt: skip
+erf = unary("Erf", _core.erf, "Compute the error function.", "float")
+erfc = unary("Erfc", pb.special.erfc, "Compute 1 - erf(x), exact where that is small.", "float")
+lgamma = unary("Lgamma", pb.special.gammaln, "Compute the logarithm of |gamma(x)|.", "float")
+digamma = unary("Digamma", pb.special.digamma, "Compute the derivative of `lgamma`.", "float")
+rint = unary("Rint", _core.round, "Return the nearest integer, ties to even; no gradient.",
               "float", flows=False)  # fmt: skip
-tan = unary("Tan", _core.tan, "The tangent.")
-sinh = unary("Sinh", _core.sinh, "The hyperbolic sine.")
-cosh = unary("Cosh", _core.cosh, "The hyperbolic cosine.")
-atan = unary("Atan", _core.atan, "The angle whose tangent is x.")
-asin = unary("Asin", _core.asin, "The angle whose sine is x.")
-acos = unary("Acos", _core.acos, "The angle whose cosine is x.")
-asinh = unary("Asinh", _core.asinh, "The inverse of sinh.")
-acosh = unary("Acosh", _core.acosh, "The inverse of cosh.")
-atanh = unary("Atanh", _core.atanh, "The inverse of tanh.")
+tan = unary("Tan", _core.tan, "Compute the tangent.")
+sinh = unary("Sinh", _core.sinh, "Compute the hyperbolic sine.")
+cosh = unary("Cosh", _core.cosh, "Compute the hyperbolic cosine.")
+atan = unary("Atan", _core.atan, "Return the angle whose tangent is x.")
+asin = unary("Asin", _core.asin, "Return the angle whose sine is x.")
+acos = unary("Acos", _core.acos, "Return the angle whose cosine is x.")
+asinh = unary("Asinh", _core.asinh, "Compute the inverse of sinh.")
+acosh = unary("Acosh", _core.acosh, "Compute the inverse of cosh.")
+atanh = unary("Atanh", _core.atanh, "Compute the inverse of tanh.")
 atan2 = operation(
-    "Atan2", _core.atan2, "y x", "The angle of the point (x, y), from -π to π.", domain="float",
+    "Atan2", _core.atan2, "y x", "Return the angle of (x, y), from -π to π.", domain="float",
     same=True, fresh=True, shape=shape_functions.broadcast,
 )  # fmt: skip
 
@@ -52,19 +52,19 @@ def _toward_zero(x: Any, y: Any) -> Any:
 
 
 truncatediv = binary("TruncateDiv", _toward_zero,
-                     "x / y rounded towards 0; no gradient (None)", flows=False)  # fmt: skip
+                     "Round x / y towards 0; no gradient (None)", flows=False)  # fmt: skip
 truncatemod = binary("TruncateMod", lambda x, y: x - _toward_zero(x, y) * y,
-                     "The remainder of x / y, with the sign of x")  # fmt: skip
+                     "Compute the remainder of x / y, with the sign of x")  # fmt: skip
 
 
 @taking("x y name=None")
 def floor_div(x: Any, y: Any, name: str | None) -> Any:
-    """x // y."""
+    """Compute x // y."""
     return apply("FloorDiv", x, y, name=name)
 
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """A number, or a tensor of rank 0, times a tensor; of an IndexedSlices times the values."""
+    """Multiply a tensor, or the values of an IndexedSlices, by a scalar."""
     if isinstance(x, IndexedSlices):
         return x.with_values(scalar_mul(scalar, x.values, name))
     x = convert_to_tensor(x)
@@ -75,7 +75,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """The values in another dtype, the nearest where they do not fit."""
+    """Convert to another dtype; values out of range become the nearest limit."""
     with scope_of(name or "saturate_cast", value) as scope:
         x, wish = convert_to_tensor(value), as_dtype(dtype)
         have = as_dtype(x.dtype)

@@ -1,6 +1,7 @@
-"""What `Session.run` is asked for and given: nests of fetches, and feeds checked one by one.
+"""Fetches and feeds of `Session.run`: pytrees of fetches, and feeds that are checked one by one.
 
-While debugging, what left a graph by a run and may come back as numbers is kept for pb.explain."""
+While debugging, fetched values that may be fed back are stored for pb.explain.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from .... import _core
 from ...._explain.ancestry import Place
 from .._graph.graph import Graph
 from .._graph.operation import Operation
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.texts import decoded, encoded
 from .._ops.indexed_slices import IndexedSlices, IndexedSlicesValue, mapped
 from ..dtypes import string
 
 
 def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
-    """The tensors and operations in a nest."""
+    """Return the tensors and operations in a pytree."""
     leaves: list[Tensor | Operation] = []
     mapped(lambda fetch: leaves.append(_element(graph, fetch)), fetches)
     return leaves
@@ -29,7 +30,7 @@ def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
 def _element(graph: Graph, fetch: Any) -> Any:
     if fetch is None:
         raise TypeError(
-            "a fetch is None, which has no value; a gradient is None where there is no "
+            "a fetch is None, which has no value; a gradient is None if there is no "
             "differentiable path"
         )
     try:
@@ -42,7 +43,7 @@ def _element(graph: Graph, fetch: Any) -> Any:
 
 
 def as_value(element: Tensor | Operation, result: Any) -> Any:
-    """A result as NumPy gives it: scalars as NumPy scalars, arrays as writable copies."""
+    """Convert a result: scalars to NumPy scalars, arrays to writable copies."""
     if isinstance(element, Operation):
         return None
     array = result.numpy()
@@ -52,7 +53,7 @@ def as_value(element: Tensor | Operation, result: Any) -> Any:
 
 
 def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-    """What is fed, tensor by tensor, where a key may be a nest of tuples."""
+    """Return the fed values tensor by tensor; a key may be a nested tuple."""
     if isinstance(key, IndexedSlices):
         key = tuple(x for x in (key.values, key.indices, key.dense_shape) if x is not None)
         value = value[: len(key)] if isinstance(value, IndexedSlicesValue) else value
@@ -66,7 +67,7 @@ def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[Any, Any]]]:
-    """The fed tensors and their values as arrays of the right dtype, in the order given."""
+    """Return the fed tensors and their values as arrays of the right dtype, in order."""
     if feed_dict is None:
         return []
     if not isinstance(feed_dict, Mapping):
@@ -79,7 +80,7 @@ def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[An
 
 def fed_tensor(graph: Graph, key: Any) -> Tensor:
     try:
-        # A variable stands for its handle, so that all its reads see what is fed.
+        # The handle of a variable, so that all its reads have the fed value.
         tensor = graph.as_graph_element(getattr(key, "handle", key))
         if isinstance(tensor, Tensor):
             return tensor
@@ -90,7 +91,7 @@ def fed_tensor(graph: Graph, key: Any) -> Tensor:
 
 
 def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
-    """A fed value as an array; TypeError and ValueError as TensorFlow raises them."""
+    """Convert a fed value to an array; TypeError and ValueError as in TensorFlow."""
     if isinstance(value, (Tensor, _core.Tensor, _core.Variable)) or hasattr(value, "_as_tensor"):
         raise TypeError(
             f"the value of a feed cannot be a tensor: '{tensor.name}' was fed {value!r:.60}; "
@@ -122,11 +123,11 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-_MOST, _LARGEST = 256, 10_000  # looks that are kept, and elements of one
+_MOST, _LARGEST = 256, 10_000  # numbers of stored results, and of elements of one
 
 
-class Look(NamedTuple):
-    """A tensor that was fetched, its value, where, and how many operations there were."""
+class Fetch(NamedTuple):
+    """A fetched tensor with its value, source line and the number of operations at that time."""
 
     tensor: Tensor
     value: Any
@@ -135,29 +136,29 @@ class Look(NamedTuple):
 
 
 def note_run(graph: Any, feeds: Iterable[Any], elements: Iterable[Any], values: list[Any]) -> None:
-    """Keeps what a run has answered, and which of its feeds were answers before."""
+    """Store the results of a run, and which of its feeds were earlier results."""
     for tensor, array in feeds:
-        graph.fed_looks[tensor] = [look for look in graph.looks if _same(look.value, array)]
+        graph.fed_results[tensor] = [fetch for fetch in graph.results if _same(fetch.value, array)]
     site = _core.current_site()
     place = None if site is None else Place(*site)
     for element, value in zip(elements, values, strict=True):
         if isinstance(element, Tensor) and np.size(value) <= _LARGEST:
-            look = Look(element, np.array(value), place, len(graph.get_operations()))
-            graph.looks = [*graph.looks[1 - _MOST :], look]
+            fetch = Fetch(element, np.array(value), place, len(graph.get_operations()))
+            graph.results = [*graph.results[1 - _MOST :], fetch]
 
 
 def _same(fetched: Any, array: Any) -> bool:
-    """Whether a value is one that was fetched; 0 and 1 are everywhere."""
+    """Test whether a value is a fetched array; 0 and 1 are too frequent to count."""
     if fetched.shape != array.shape or fetched.dtype.kind != array.dtype.kind:
         return False
     telling = fetched.size > 1 or (fetched.size == 1 and fetched.item() not in (0, 1))
     return telling and bool((fetched == array).all())
 
 
-def looks_behind(x: Tensor) -> list[Look]:
-    """The fetched values that a placeholder was fed last, or that a constant may come from."""
+def results_behind(x: Tensor) -> list[Fetch]:
+    """Return the fetched values that were fed to a placeholder last, or that a constant may be."""
     if x.op.type != "Const":
-        return list(x.graph.fed_looks.get(x, []))
+        return list(x.graph.fed_results.get(x, []))
     array = x.op.attrs["value"].numpy()
-    looks = (look for look in x.graph.looks if look.operations <= x.op.number)
-    return [look for look in looks if _same(look.value, array)]
+    seen = (fetch for fetch in x.graph.results if fetch.operations <= x.op.number)
+    return [fetch for fetch in seen if _same(fetch.value, array)]

@@ -1,11 +1,11 @@
-"""Runs in which a Python function wants values (`host` in the row of its operation).
+"""Runs in which a Python function needs values (`host` in the row of its operation).
 
-A trace needs the shapes of all results, which nobody knows before the function has returned. So the
-first run computes as it goes (`run_now`): the same records are instantiated on tensors that are
-computed when the function reads them. What they assign is kept until everything has succeeded, as
-in a traced run. `HostProgram` remembers the shapes; later runs are traced, with the calls of Python
-functions as steps of the plan (`Steps`). A run whose functions return other shapes, or in which
-something fails, is repeated by `run_now` with what its functions have returned so far: each is
+A trace needs the shapes of all results, which are unknown until the function has returned. The
+first run therefore computes eagerly (`run_now`): the same records are instantiated on tensors that
+are computed when the function reads them. Assignments are stored until everything has succeeded, as
+in a traced run. `HostProgram` stores the shapes; later runs are traced, with the calls of Python
+functions as steps of the plan (`Steps`). A run whose functions return other shapes, or which fails,
+is repeated by `run_now` with the results that its functions have returned so far: each function is
 called once, and errors are those of `run_now`.
 """
 
@@ -32,26 +32,26 @@ Kinds = tuple[tuple[Operation, Any], ...]
 
 @dataclass(eq=False)
 class HostRun(Run):
-    """The state of one run; `assigned` holds values."""
+    """The state of one run; `assigned` has values."""
 
-    looks: bool = field(default=True, kw_only=True)
-    # Where Python functions draw from, one entry: not from the numbers of the run, which may be
+    has_values: bool = field(default=True, kw_only=True)
+    # One entry, the generator of Python functions: not that of the run, whose numbers may be
     # drawn again.
     outside: list[Any] = field(default_factory=list)
-    # What Python functions have answered, each of which is called once; or raised in a plan.
+    # Results of Python functions, each called once; or the exception raised in a plan.
     called: dict[Operation, Any] = field(default_factory=dict)
     # The arguments of the calls of a plan.
     given: dict[Operation, list[Any]] = field(default_factory=dict)
-    # The variables as a plan has found them: those of the run that repeats it.
+    # Variables as the plan read them, for the run that repeats it.
     before: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # by id(slot)
-    # What py_function has recorded: a tape, its arguments and its results.
+    # Records of py_function: a tape, its arguments and its results.
     recorded: dict[Operation, tuple[Any, list[Any], list[Any]]] = field(default_factory=dict)
 
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         if not op.definition.host:
             return super()._outputs(op, inputs)
         if op not in self.called:
-            if not self.outside:  # a body that is traced, which calls no function
+            if not self.outside:  # a traced body, which calls no function
                 return super()._outputs(op, inputs)
             own = _core.exchange_thread_draws(self.outside.pop())
             try:
@@ -83,8 +83,10 @@ class HostRun(Run):
 def run_now(
     run: HostRun, fetches: Sequence[Any], feeds: Sequence[Feed], draws: tuple[int, int]
 ) -> list[Any]:
-    """The values of the fetches, all feeds of which have values, with the numbers drawn from here.
-    `run` has what functions have answered already, and nothing else."""
+    """Compute the fetches eagerly from valued feeds, with the random numbers of `draws`.
+
+    `run` has the results of functions called before, and nothing else.
+    """
     slot_of, used = run.slot_of, list[Operation]()
     while True:
         _core.exchange_random_state(*draws)
@@ -105,7 +107,7 @@ def run_now(
     except (IndexError, ZeroDivisionError, ValueError) as error:
         raise InvalidArgumentError(None, str(error)) from None
     except RuntimeError:
-        if run.hollow:  # the gradient depends on it after all
+        if run.hollow:  # the gradient depends on it
             raise run.hollow[0] from None
         raise
     for variable, value in run.assigned.items():
@@ -135,14 +137,14 @@ def _kinds(outs: Any) -> Any:
 
 
 def _kinds_of(called: Iterable[tuple[Operation, Any]]) -> Kinds:
-    """The kinds of results, where these are not given; an exception is of no kind."""
+    """Return the kinds of results, if these are not given; an exception has no kind."""
     ordered = sorted(called, key=lambda pair: pair[0].number)
     return tuple((op, _kinds(y) if isinstance(y, list) else y) for op, y in ordered)
 
 
 @dataclass(eq=False)
 class Steps(Run):
-    """A traced run with the calls of Python functions, the results of which are of these kinds."""
+    """A traced run with the calls of Python functions, whose results have these kinds."""
 
     kinds: dict[Operation, Any] = field(default_factory=dict, kw_only=True)
     last: list[Any] = field(default_factory=list)  # the call before; they run in this order
@@ -158,7 +160,7 @@ class Steps(Run):
         kinds = self.kinds.get(op)
         if kinds is None or any(kind[0].kind == "c" for kind in (*_kinds(inputs), *kinds)):
             raise WantsValues
-        # A weak reference: the plan is no part of what the garbage collector sees.
+        # A weak reference, since the garbage collector does not see the plan.
         call = _call(weakref.ref(op), self.behind[op], kinds)
         done = _core.host_call(call, [*inputs, *self.last], np.dtype(bool), ())
         if op in self.strict:
@@ -177,7 +179,7 @@ def _call(of: Callable[[], Any], behind: frozenset[Any], kinds: Any) -> Callable
         inputs = [_core.constant(a, a.dtype) for a in arrays[: len(op.inputs)]]
         known = run.given.setdefault(op, inputs)
         if known is not inputs and not all(map(_equal, known, inputs)):
-            # The plan began anew, as a variable was assigned meanwhile: the answer is out of date.
+            # The plan was restarted because a variable was assigned: the result is outdated.
             raise ValueError(f"{op.type} '{op.name}': this run has to be repeated")
         made = None
         try:
@@ -207,9 +209,8 @@ def _result(of: Callable[[], Any], k: int) -> Callable[..., Any]:
 class HostProgram:
     """Some fetches under one feed signature, for which Python functions are called.
 
-    Plans are made for the first results and for those of kinds that come again. A run begins with
-    the plan of the last one; if a function returns something else, it goes on with the plan for
-    that, or as it goes.
+    Plans are built for the first results and for kinds that repeat. A run starts with the last
+    plan. If a function returns another kind, it continues with the plan of that kind, or eagerly.
     """
 
     fetches: Sequence[Any]
@@ -218,7 +219,7 @@ class HostProgram:
     make: Callable[[Kinds], Program | None] | None  # None: the run cannot be traced
     last: Kinds | None = None
     seen: dict[Kinds, None] = field(default_factory=dict)
-    programs: dict[Kinds, Program | None] = field(default_factory=dict)  # None: not made yet
+    programs: dict[Kinds, Program | None] = field(default_factory=dict)  # None: not built yet
 
     def is_valid(self) -> bool:
         return True
@@ -237,7 +238,7 @@ class HostProgram:
 
     @staticmethod
     def _have_moved(run: HostRun) -> bool:
-        """Whether a variable was assigned since the plan before has read it."""
+        """Test whether a variable was assigned after the previous plan read it."""
         return any(
             _core.identity_of(core.read()) != _core.identity_of(value)
             for core, value in run.before.values()
@@ -262,7 +263,7 @@ class HostProgram:
                     found = [(op, run.called.get(op, kind)) for op, kind in kinds or ()]
                     before, kinds = kinds, _kinds_of(found)
                     if kinds == before:
-                        break  # something has failed, and `run_now` says what
+                        break  # `run_now` raises the error
                 else:
                     self.last = kinds
                     return outputs

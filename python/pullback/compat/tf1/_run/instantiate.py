@@ -1,9 +1,9 @@
-"""From records to core tensors: one run of some fetches, traced once and replayed.
+"""Conversion of records to core tensors: one run of some fetches, traced once and replayed.
 
 The records that the fetches need are instantiated in order of creation inside a core Trace. Fed
-tensors are arguments wherever they are, so constants, intermediates and gradients can be fed.
-Variables are read as they were before the run; a read that depends on an assignment of the run sees
-the new value. What must happen in Python (printing) is kept for after the replay.
+tensors are arguments, so constants, intermediates and gradients can be fed. Variables have their
+values from before the run; a read that depends on an assignment of the run has the new value.
+Effects in Python (printing) are executed after the replay.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from ..errors import FailedPreconditionError, InvalidArgumentError, OpError
 
 
 class Unwritten(ValueError):
-    """Something is read that was not written yet."""
+    """An element was read before it was written."""
 
 
 class WantsValues(Exception):
-    """Something that cannot be traced."""
+    """Raised for an operation that cannot be traced."""
 
 
 @dataclass(eq=False)
 class Slot:
     """A variable's value in one session."""
 
-    core: Any = None  # a core Variable, once anything was assigned
+    core: Any = None  # a core Variable after the first assignment
     initialized: bool = False
-    lock: Any = field(default_factory=RLock, repr=False)  # for the place of an iterator
+    lock: Any = field(default_factory=RLock, repr=False)  # for the position of an iterator
 
 
 @dataclass(frozen=True)
 class Feed:
-    """What is known about a fed value when a program is made."""
+    """Dtype and static shape or value of a feed, for a new program."""
 
     tensor: Tensor
     shape: tuple[int, ...]
-    value: Any = None  # where the program depends on the value itself: axes, shapes
+    value: Any = None  # if the program depends on the value: axes, shapes
 
 
 @dataclass(eq=False)
 class Program:
-    """Some fetches under one feed signature, ready to run again and again."""
+    """Some fetches under one feed signature, ready to run repeatedly."""
 
     trace: Any
     fetched: int
-    reads: list[tuple[Slot, Any]]  # must hold this core variable when the run begins
+    reads: list[tuple[Slot, Any]]  # must have this core variable at the start of the run
     assigned: list[tuple[Slot, Any]]
-    effects: list[tuple[Callable[..., None], int]]  # with how many of the trailing outputs
+    effects: list[tuple[Callable[..., None], int]]  # with the number of their trailing outputs
     arguments: list[bool]  # which feeds are arguments
 
     def is_valid(self) -> bool:
-        """Whether the session's variables are still those that were traced."""
+        """Test whether the session's variables are still those that were traced."""
         return all(slot.core is core and slot.initialized for slot, core in self.reads)
 
     def run(self, values: Sequence[Any]) -> list[Any]:
@@ -81,10 +81,10 @@ class Program:
 def needed_operations(
     fetches: Iterable[Any], fed: set[Tensor]
 ) -> tuple[list[Operation], set[Operation]]:
-    """What must be built for these fetches, oldest first; and what of it must have a value.
+    """Return the operations to build for the fetches, oldest first, and those that need a value.
 
-    The rest is only differentiated: it may turn out that the gradient does not depend on it. So
-    what it waits for is not among it.
+    The others are only differentiated, and the gradient may not depend on their values. Therefore
+    their control inputs are not among those that need a value.
     """
     strict: set[Operation] = set()
     pending = [
@@ -118,7 +118,7 @@ def needed_operations(
 
 
 def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
-    """What the gradient passes below tensors that are fed: a feed never cuts a path."""
+    """Return the operations that a gradient passes below fed tensors: a feed never cuts a path."""
     if not any(x.op.inputs for x in fed):
         return []
     n, m = record.attrs["ys"], record.attrs["xs"]
@@ -133,14 +133,14 @@ def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
 
 
 def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tensor]:
-    """The fed tensors whose values are read while building: axes and shapes depend on them."""
+    """Return the fed tensors whose values determine axes and shapes."""
     fed = set(feeds)
     wanted: set[Tensor] = set()
     pending = list(ops)
     while pending:
         op = pending.pop()
-        for piece in op.attrs.get("bodies", ()):
-            pending.extend(piece.ops)
+        for subgraph in op.attrs.get("bodies", ()):
+            pending.extend(subgraph.ops)
         row = op.definition
         static = row.which_static(op.inputs)
         wanted.update(x for x, fixed in zip(op.inputs, static, strict=True) if fixed)
@@ -153,8 +153,10 @@ def static_feeds(ops: Sequence[Operation], feeds: Iterable[Tensor]) -> set[Tenso
 def make_program(
     fetches: Sequence[Any], feeds: Sequence[Feed], make_run: Callable[[], Run]
 ) -> Program | None:
-    """Traces the fetches, a list of tensors and operations of one graph. None if they turn out to
-    need a Python function that wants values."""
+    """Trace the fetches, tensors and operations of one graph.
+
+    Returns None if they need a Python function that reads values.
+    """
     used: list[Operation] = []
     while True:
         run = make_run()
@@ -178,7 +180,7 @@ def make_program(
     try:
         run.trace.close(outputs)
     except RuntimeError:
-        if run.hollow:  # the gradient depends on it after all
+        if run.hollow:  # the gradient depends on it
             raise run.hollow[0] from None
         raise
     slot_of = run.slot_of
@@ -191,22 +193,22 @@ def make_program(
 
 @dataclass(eq=False)
 class Run:
-    """The state of one instantiation; what `execute` of a row gets."""
+    """The state of one instantiation, the argument of a row's `execute`."""
 
     slot_of: Callable[[Any], Slot]
-    looks: bool = field(default=False, kw_only=True)  # whether values can be looked at
+    has_values: bool = field(default=False, kw_only=True)  # whether values can be read
     trace: Any = field(default_factory=_core.Trace)
-    # Watched constants are tracked, so that gradients can be asked about them.
+    # Watched constants are tracked, so that gradients by them exist.
     watcher: Any = field(default_factory=lambda: _core.Tape(False))
     values: MutableMapping[Tensor, Any] = field(default_factory=dict)
     fed: dict[Tensor, Any] = field(default_factory=dict)
     strict: set[Operation] = field(default_factory=set)
     hollow: list[Exception] = field(default_factory=list)  # for each value that is missing
-    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> what it was before
+    snapshots: dict[Any, Any] = field(default_factory=dict)  # variable -> value before the run
     assigned: dict[Any, Any] = field(default_factory=dict)  # variable -> core variable
     behind: MutableMapping[Operation, frozenset[Any]] = field(default_factory=dict)
     effects: list[tuple[Callable[..., None], list[Any]]] = field(default_factory=list)
-    cut: list[Any] = field(default_factory=list)  # what gradients inside a body do not pass
+    cut: list[Any] = field(default_factory=list)  # tensors at which gradients inside a body stop
     kind: Any = None  # of the runs of bodies; see body.py
 
     def all(
@@ -226,8 +228,7 @@ class Run:
         return outputs + [x for _, inputs in self.effects for x in inputs]
 
     def used_after_all(self, outputs: list[Any]) -> list[Operation]:
-        """What is differentiated, and waits for others that do not run, but has a value that the
-        run uses: the others must run too."""
+        """Return differentiated operations whose values, and so control inputs, the run uses."""
         waiting = (op for op in self.behind if op not in self.strict and op.control_inputs)
         values = [x for op in waiting for x in op.outputs]
         results = outputs + [self._latest(variable) for variable in self.assigned]
@@ -252,8 +253,8 @@ class Run:
             if idle or isinstance(error, OpError):
                 if op in self.strict or not op.outputs or not op.outputs[0].is_static:
                     raise
-                # Perhaps the gradient does not depend on it: a tensor that nobody gives a value,
-                # nor a derivative.
+                # The gradient may not depend on it: a tensor without a value
+                # and without derivatives.
                 self.hollow.append(error)
                 under = [x for x in inputs if x is not None]
                 outs = [opaque(under, x.dtype, x.dims or ()) for x in op.outputs]
@@ -271,13 +272,13 @@ class Run:
 
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         row = op.definition
-        if row.host and not self.looks:
+        if row.host and not self.has_values:
             raise WantsValues
         if row.execute is not None:
             outs: list[Any] = row.execute(self, op, inputs)
             return outs
         outs = build(row, self._arguments(op, inputs), op.attrs)
-        # What the core must not differentiate; backprop.py calls the rules of programs.
+        # The core must not differentiate these; backprop.py calls user-defined rules.
         own = op.has_own_rule or not row.flows
         return [_core.stop_gradient(out) for out in outs] if own else outs
 
@@ -286,7 +287,7 @@ class Run:
         return [as_static(x) if fixed else x for x, fixed in zip(inputs, static, strict=True)]
 
     def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
-        """A fed value in the place of an output: its gradient is the operation's own."""
+        """Replace an output by the fed value, with the gradient of the operation."""
         row = op.definition
         args = self._arguments(op, inputs)
         tensors = row.tensors(args)
@@ -305,22 +306,22 @@ class Run:
     # --- variables
 
     def _behind(self, op: Operation) -> frozenset[Any]:
-        """The variables whose assignments in this run come before an operation."""
+        """Return the variables whose assignments in this run precede an operation."""
         sets = {self.behind[x.op] for x in op.inputs if x.op in self.behind}
         sets.update(self.behind[c] for c in op.control_inputs if c in self.behind)
         sets.discard(frozenset())
         return frozenset().union(*sets) if len(sets) != 1 else next(iter(sets))
 
     def peek(self, variable: Any) -> Any:
-        """The value before the run, or None if there is none."""
+        """Return the value before the run, or None if there is none."""
         slot = self.slot_of(variable)
         if variable not in self.snapshots and slot.initialized:
-            # Before any assignment of this run: the trace gives the value from outside.
+            # Before the first assignment of this run the trace has the outer value.
             self.snapshots[variable] = (slot.core, slot.core.read())
         return self.snapshots.get(variable, (None, None))[1]
 
     def read(self, variable: Any, op: Operation) -> Any:
-        """What a read operation sees."""
+        """Return the value of a read operation."""
         handle = self.values[variable.handle]
         if variable in self.behind[op]:
             value = self._latest(variable)
@@ -331,12 +332,12 @@ class Run:
             value = argument(handle.dtype, handle.shape)
         else:
             return _core.identity(handle)
-        # Another value, or none; its gradient is the variable's all the same.
+        # Another value, or none; the gradient is still the variable's.
         rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
         return _core.custom([value], [handle], rule)[0]
 
     def current(self, variable: Any) -> Any:
-        """The value after the assignments so far."""
+        """Return the value after the assignments so far."""
         if variable in self.assigned:
             return self._latest(variable)
         value = self.peek(variable)
@@ -345,11 +346,11 @@ class Run:
         return value
 
     def _latest(self, variable: Any) -> Any:
-        """What this run has assigned."""
+        """Return the value that this run has assigned."""
         return self.assigned[variable].read()
 
     def assign(self, variable: Any, value: Any) -> Any:
-        """Assigns when the run succeeds; gives the new value."""
+        """Assign when the run succeeds; returns the new value."""
         self.peek(variable)
         core = self.assigned.get(variable, self.slot_of(variable).core)
         if core is None or core.shape != value.shape:
@@ -360,7 +361,7 @@ class Run:
         return value
 
     def mark(self, op: Operation, variables: Iterable[Any]) -> None:
-        """Says that an operation has assigned these, for what comes after it."""
+        """Record that an operation has assigned these variables, for later reads."""
         self.behind[op] = self.behind[op].union(variables)
 
     def _uninitialized(self, variable: Any) -> FailedPreconditionError:

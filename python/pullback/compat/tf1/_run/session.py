@@ -1,7 +1,7 @@
 """Session: the values of variables, and running fetches.
 
-`run` looks the fetches and the feed signature up among its programs (instantiate.py); only a new
-one traces and plans anything.
+`run` searches its programs (instantiate.py) for the fetches and the feed signature; only a new
+combination is traced and planned.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .._graph.operation import Operation, stack
 from .._graph.operation import get_default_session as get_default_session
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._ops.indexed_slices import mapped
+from ..errors import InvalidArgumentError
 from .fetches import as_value, fed_tensor, feed_array, feed_pairs, flat_fetches, note_run
 from .host_run import HostProgram, Steps
 from .instantiate import Feed, Program, Run, Slot, make_program, needed_operations, static_feeds
@@ -37,7 +38,7 @@ _counting = threading.Lock()
 
 @dataclass
 class GPUOptions:
-    """Accepted and kept; this version computes on the CPU."""
+    """Options that are accepted and stored; computation is on the CPU."""
 
     allow_growth: bool = False
     per_process_gpu_memory_fraction: float = 0.0
@@ -46,8 +47,10 @@ class GPUOptions:
 
 @dataclass
 class ConfigProto:
-    """Options of a session. They are accepted and kept, and change nothing: threads are set with
-    `pullback.set_num_threads`."""
+    """Options of a session, accepted and stored without effect.
+
+    `pullback.set_num_threads` sets the number of threads.
+    """
 
     allow_soft_placement: bool = False
     log_device_placement: bool = False
@@ -59,7 +62,7 @@ class ConfigProto:
 
 @contextmanager
 def _draws_from(seed: int, counter: int) -> Iterator[None]:
-    """Inside, random numbers of this thread come from this place of a sequence."""
+    """Draw this thread's random numbers from a place of a sequence inside."""
     outside = _core.exchange_thread_draws((seed, counter))
     try:
         yield
@@ -67,7 +70,7 @@ def _draws_from(seed: int, counter: int) -> Iterator[None]:
         _core.exchange_thread_draws(outside)
 
 
-# Programs refer to these in place of methods of the session, which refers to its programs.
+# Programs refer to these functions, not to the session's methods: that would be a cycle.
 def _slot_of(slots: dict[Any, Slot], variable: Any) -> Slot:
     return slots.setdefault(variable, Slot())
 
@@ -78,7 +81,7 @@ def _traced_by(session: Callable[[], Any], *args: Any) -> Program | None:
 
 
 class Session:
-    """Runs a graph and keeps the values of its variables.
+    """Run a graph and store the values of its variables.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -89,6 +92,11 @@ class Session:
     """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if target not in ("", "local"):
+            raise InvalidArgumentError(
+                None,
+                f"Session: expected '' for target, got {target!r}; a session runs in this process",
+            )
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"Session: graph must be a tf.Graph, got {graph!r:.60}")
         if config is not None and not isinstance(config, ConfigProto):
@@ -99,20 +107,26 @@ class Session:
         self._slot: Callable[[Any], Slot] = partial(_slot_of, self._slots)
         self._programs: dict[Any, Program | HostProgram] = {}
         self._statics: dict[Any, tuple[set[Tensor], str, list[Operation]]] = {}
-        self._random: tuple[int, int] = (-1, 0)  # a seed, and how many runs have drawn from it
+        self._random: tuple[int, int] = (-1, 0)  # the seed, and the number of runs that have drawn
         self._samples = 0
         self._context: Any = None
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
-        """The values of the fetches, in the structure they were given in.
+        """Compute the values of the fetches, in their structure.
 
-        A fetch is a tensor, a variable, an operation (its value is None) or a name. Fed tensors
-        have the fed value wherever they are used. Raises TypeError and ValueError for fetches and
-        feeds that make no sense, InvalidArgumentError where a placeholder is missing or shapes do
-        not fit, FailedPreconditionError for a variable without a value; after any of them the
-        session is as it was.
+        A fetch is a tensor, a variable, an operation (its value is None) or a name. A fed tensor
+        has the fed value for every use. The session is unchanged after an error.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a fetch or a feed is invalid.
+        InvalidArgumentError
+            If a placeholder is not fed, or shapes are incompatible.
+        FailedPreconditionError
+            If a variable has no value.
         """
         if self._closed:
             raise RuntimeError("run: this session is closed")
@@ -172,12 +186,11 @@ class Session:
         self, elements: list[Tensor | Operation], feeds: list[Feed], kinds: Any = None
     ) -> Program | None:
         make = Run if kinds is None else partial(Steps, kinds=dict(kinds))
-        with _tracing, _draws_from(0, 0):  # what tracing draws is thrown away
+        with _tracing, _draws_from(0, 0):  # draws of the trace are discarded
             return make_program(elements, feeds, partial(make, self._slot))
 
     def _sampled(self, ops: list[Operation], feeds: list[Any]) -> list[tuple[Tensor, Any]]:
-        """What operations are fed before a run: draws of NumPy, the next of the graph's seed, and
-        the next elements of datasets."""
+        """Return the values fed before a run: NumPy draws and elements of datasets."""
         seed = self.graph._random_seed()
         self._samples += 1
         generator = np.random.default_rng(None if seed is None else [seed, self._samples])
@@ -190,7 +203,7 @@ class Session:
         return [(out, array) for out, array in pairs if out not in fed]
 
     def _drawn(self, function: Callable[[], list[Any]]) -> list[Any]:
-        """What a function gives; with a seed of the graph each run has a sequence of its own."""
+        """Call a function; with a seed of the graph each run has its own sequence of numbers."""
         seed = self.graph._random_seed()
         if seed is None:
             return function()
@@ -201,7 +214,7 @@ class Session:
             return function()
 
     def _rehearsed(self, fetches: list[Any], feeds: Mapping[Tensor, Any]) -> list[Any]:
-        """What `run` would answer now; afterwards the session is as it was."""
+        """Return the result that `run` would have; the session stays unchanged."""
         copy = Session(graph=self.graph)
         with _draws_from(*_core.random_state()):
             copy._random, copy._samples = self._random, self._samples
@@ -216,7 +229,7 @@ class Session:
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
-        """A function that runs the fetches, with the values of `feed_list` as its arguments.
+        """Return a function that runs the fetches, with the values of `feed_list` as arguments.
 
         Fetches and feeds are checked here, once.
         """
@@ -245,7 +258,7 @@ class Session:
         return self.graph.as_graph_def()
 
     def close(self) -> None:
-        """Forgets everything; the session cannot run any more."""
+        """Release all values; the session cannot run any more."""
         self._closed = True
         self._slots.clear()
         self._programs.clear()
@@ -253,7 +266,7 @@ class Session:
 
     @contextmanager
     def as_default(self) -> Iterator[Session]:
-        """Makes this the session of `.eval()` and `.run()`, and leaves it open."""
+        """Make this the session of `.eval()` and `.run()`, and leave it open at exit."""
         stack.sessions.append(self)
         try:
             yield self
@@ -275,7 +288,7 @@ class Session:
 
 
 class InteractiveSession(Session):
-    """A session that is the default one from the start, until it is closed."""
+    """A session that is the default one from its creation until it is closed."""
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)

@@ -1,7 +1,7 @@
-"""Learning rates that fall with the global step: `tf.train.exponential_decay` and its like.
+"""Learning rates that decrease with the global step, such as `tf.train.exponential_decay`.
 
 Each is one operation in graph mode. In eager mode, where the step is a number that changes, it is a
-function without arguments, as the optimizers take it.
+function without arguments, which the optimizers call.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from ..names import public_names, taking
 
 
 def _decay(type: str, arguments: str) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates the formula of a rate, a step, numbers and flags. It gets numbers in the dtype of
-    the rate, and flags by keywords."""
+    """Decorate the formula of a rate, a step, numbers and flags.
+
+    The numbers have the dtype of the rate; flags are keywords.
+    """
 
     def decorate(formula: Callable[..., Any]) -> Any:
         def compute(rate: Any, *numbers: Any, **flags: Any) -> Any:
@@ -60,8 +62,7 @@ _STEPS = "learning_rate global_step decay_steps"
 
 @_decay("ExponentialDecay", f"{_STEPS} decay_rate staircase=False")
 def exponential_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
-    """learning_rate · decay_rate^(global_step / decay_steps), the exponent rounded down where it is
-    a `staircase`."""
+    """learning_rate · decay_rate^(global_step / decay_steps); `staircase` floors the exponent."""
     return rate * _core.pow(factor, _share(step, steps, staircase))
 
 
@@ -79,8 +80,10 @@ def inverse_time_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase:
 
 @_decay("PolynomialDecay", f"{_STEPS} end_learning_rate=0.0001 power=1.0 cycle=False")
 def polynomial_decay(rate: Any, step: Any, steps: Any, end: Any, power: Any, cycle: bool) -> Any:
-    """(learning_rate - end) (1 - step / decay_steps)^power + end, with a step of at most
-    `decay_steps`; or, in a `cycle`, with decay_steps times as often as needed."""
+    """(learning_rate - end) (1 - step / decay_steps)^power + end, for steps up to decay_steps.
+
+    With `cycle` decay_steps is multiplied by the smallest sufficient integer.
+    """
     if cycle:
         times = _core.ceil(step / steps)
         steps = steps * _core.where(step == 0, 1, times)
@@ -91,8 +94,10 @@ def polynomial_decay(rate: Any, step: Any, steps: Any, end: Any, power: Any, cyc
 
 @_decay("CosineDecay", f"{_STEPS} alpha=0.0")
 def cosine_decay(rate: Any, step: Any, steps: Any, low: Any) -> Any:
-    """learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), with a step of at
-    most `decay_steps`. Source: Loshchilov and Hutter, SGDR, 2017."""
+    """learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), up to decay_steps.
+
+    Source: Loshchilov and Hutter, SGDR, 2017.
+    """
     return rate * ((1 - low) * _wave(_core.minimum(step, steps) / steps) + low)
 
 
@@ -100,8 +105,10 @@ def cosine_decay(rate: Any, step: Any, steps: Any, low: Any) -> Any:
 def cosine_decay_restarts(
     rate: Any, step: Any, steps: Any, ratio: Any, lower: Any, low: Any
 ) -> Any:
-    """`cosine_decay` again and again: each period is `t_mul` times as long as the one before, and
-    begins `m_mul` times as high. Source: Loshchilov and Hutter, SGDR, 2017."""
+    """Repeat `cosine_decay`: each period is `t_mul` times longer and starts `m_mul` times higher.
+
+    Source: Loshchilov and Hutter, SGDR, 2017.
+    """
     share, equal = step / steps, ratio == 1
     other = _core.where(equal, 2, ratio)
     long = _core.floor(_core.log(1 - share * (1 - other)) / _core.log(other))
@@ -114,8 +121,10 @@ def cosine_decay_restarts(
 def piecewise_constant(
     x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
 ) -> Any:
-    """values[0] where x <= boundaries[0], values[1] where it is above and x <= boundaries[1], and
-    so on; the last one above all. One value more than boundaries, else a ValueError."""
+    """Return values[i] for the first i with x <= boundaries[i], or the last value.
+
+    There is one value more than boundaries, else a ValueError.
+    """
     if len(boundaries) != len(values) - 1:
         raise ValueError(
             f"piecewise_constant: {len(values)} values for {len(boundaries)} boundaries; expected "

@@ -1,4 +1,4 @@
-"""Averages of variables over the steps of training, in which older values count less."""
+"""Exponential moving averages of variables over the steps of training."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .optimizer_hooks import slot_variable
 def assign_moving_average(
     variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
 ) -> Any:
-    """An operation: variable -= (1 - decay) (variable - value); its output is the new average.
+    """Assign variable -= (1 - decay) (variable - value); the output is the new average.
 
-    With `zero_debias` the variable, which began with zeros, becomes the average of the values so
-    far: the sum that it would be is kept in a variable `biased` and divided by the weight of the
-    `local_step` values in it.
+    With `zero_debias` the variable, which starts at zero, becomes the average of the values so far.
+    The sum is stored in a variable `biased` and divided by the weight of the `local_step` values in
+    it.
     """
     with scope_of(name or "AssignMovingAvg", variable, value) as scope:
         dtype = as_dtype(variable.dtype)
@@ -41,7 +41,7 @@ def assign_moving_average(
 
 
 def _debiasing(variable: Any) -> tuple[Any, Any]:
-    """The two variables that belong to an average, made when it is first assigned."""
+    """Return the two variables of a debiased average, created by its first assignment."""
     found = getattr(variable, "_debiasing", None)
     if found is None:
         name, dtype = variable.name.partition(":")[0], as_dtype(variable.dtype)
@@ -55,10 +55,10 @@ def _debiasing(variable: Any) -> tuple[Any, Any]:
 
 
 class ExponentialMovingAverage:
-    """Keeps an average of each variable: average -= (1 - decay) (average - variable).
+    """Update an average of each variable: average -= (1 - decay) (average - variable).
 
-    With `num_updates`, a number or a tensor of the steps so far, the decay is at most
-    (1 + num_updates) / (10 + num_updates), so that averages move faster at first.
+    With `num_updates`, a number or tensor of the steps so far, the decay is at most (1 +
+    num_updates) / (10 + num_updates), so that averages change faster at first.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -85,10 +85,13 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: Any = None) -> Any:
-        """An operation that moves the averages of these variables and tensors, by default of the
-        trainable variables. The averages are made here and begin with the variables' initial
-        values, those of tensors with zeros. TypeError for what is not floating. Below control
-        dependencies, such as a step of an optimizer, the variables are read after these."""
+        """Create the operation that updates the averages of variables and tensors.
+
+        By default it averages the trainable variables. The averages are created here and start with
+        the variables' initial values, or with zeros for tensors. Inside control dependencies, such
+        as on a step of an optimizer, the variables are read after these. TypeError for a dtype that
+        is not floating.
+        """
         if mode.executing_eagerly() and var_list is None:
             raise ValueError("ExponentialMovingAverage.apply: in eager mode give var_list")
         items = trainable_variables() if var_list is None else list(var_list)
@@ -130,18 +133,20 @@ class ExponentialMovingAverage:
         return x if _is_variable(x) or hasattr(x, "op") else id(x)
 
     def average(self, var: Any) -> Any:
-        """The variable that holds the average of a variable or tensor, or None."""
+        """Return the variable with the average of a variable or tensor, or None."""
         return self._averages.get(self._key(var))
 
     def average_name(self, var: Any) -> str:
-        """The name of that variable, whether it exists or not."""
+        """Return the name of that variable, even if it does not exist."""
         known = self.average(var)
         own = known.name if known is not None else f"{var.name.partition(':')[0]}/{self._name}"
         return str(own).partition(":")[0]
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
-        """For `Saver`: the variables by the names of their averages, and all others by their own,
-        so that restoring gives the variables the averages of a checkpoint."""
+        """Return the `var_list` of a `Saver` that restores variables from their averages.
+
+        It maps the names of averages to the variables, and all other names to their own variables.
+        """
         averaged = trainable_variables() if moving_avg_variables is None else moving_avg_variables
         averaged = dict.fromkeys([*averaged, *moving_average_variables()])
         names = {self.average_name(v): v for v in averaged}
@@ -157,5 +162,5 @@ def _is_variable(x: Any) -> bool:
 
 
 def _now(x: Any) -> Any:
-    """A variable's value behind the control dependencies that there are; all else as it is."""
+    """Read a variable after the current control dependencies; other values are unchanged."""
     return x.read_value() if _is_variable(x) else x

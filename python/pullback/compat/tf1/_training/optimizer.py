@@ -1,8 +1,8 @@
-"""What the optimizers share: compute_gradients, apply_gradients, minimize, and their slots.
+"""Base class of the optimizers: compute_gradients, apply_gradients, minimize, and slots.
 
 In graph mode the update of a variable is one operation, whose inputs are the gradient and the
-hyper-parameters; it reads and assigns the variable and its slots. In eager mode the same is done at
-once. The rules are the main namespace's.
+hyper-parameters; it reads and assigns the variable and its slots. In eager mode the update is
+immediate. The rules are the main namespace's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ....optimizers._update_rules import Rule
 from .._gradients.backprop import gradients
 from .._gradients.tape import GradientTape
 from .._graph import mode
-from .._graph.create import convert_to_tensor, in_dtype, is_tensor
+from .._graph.create import check_rank, convert_to_tensor, in_dtype, is_tensor
 from .._graph.graph import Graph, GraphKeys, get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation, operation_of
@@ -36,13 +36,13 @@ from .optimizer_hooks import OptimizerHooks
 
 
 class Optimizer(OptimizerHooks):
-    """The base of all optimizers.
+    """Base class of all optimizers.
 
-    A class says what it needs: its `rule`; the `arguments` it is made with, of which the rule gets
-    all but `use_locking` and `name`: numbers, tensors, functions or flags; `slots`, for each name
-    that TensorFlow has for a part of the rule's state the rule's own and how it starts, as a number
-    or the name of an argument; and `powers`, variables that hold a power of an argument. A class
-    of a program has no rule; it defines `_apply_dense` and what else `OptimizerHooks` names.
+    A subclass defines its `rule`, and its `arguments`, all of which except `use_locking` and `name`
+    are passed to the rule: numbers, tensors, functions or flags. `slots` maps TensorFlow's name of
+    each part of the state to the rule's name and its initial value: a number, or the name of an
+    argument. `powers` are variables with a power of an argument. A user-defined subclass has no
+    rule; it defines `_apply_dense` and other methods of `OptimizerHooks`.
     """
 
     GATE_NONE = 0
@@ -52,7 +52,7 @@ class Optimizer(OptimizerHooks):
     arguments = "use_locking name"
     slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
     _run: _AtOnce | None = None  # the step in eager mode
-    positive = ""  # an argument that must be above 0
+    positive = ""  # name of an argument that must be positive
     powers: Mapping[str, str] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
@@ -84,11 +84,14 @@ class Optimizer(OptimizerHooks):
         aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
         name: str | None = None, grad_loss: Any = None,
     ) -> Any:  # fmt: skip
-        """An operation that makes one step: `compute_gradients`, then `apply_gradients`.
+        """Create the operation of one step: `compute_gradients`, then `apply_gradients`.
 
-        ValueError if no variable has a gradient; it lists them all, and why.
+        Raises
+        ------
+        ValueError
+            If no variable has a gradient; the message lists them with the reasons.
         """
-        pairs = self.compute_gradients(  # by keywords: a class of a program takes them in its order
+        pairs = self.compute_gradients(  # by keywords: a user-defined class has its own order
             loss, var_list=var_list, gate_gradients=gate_gradients,
             aggregation_method=aggregation_method,
             colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss,
@@ -102,10 +105,10 @@ class Optimizer(OptimizerHooks):
         aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> list[tuple[Any, Any]]:  # fmt: skip
-        """Pairs of gradient and variable; the gradient is None where there is no path to the loss.
+        """Return pairs of gradient and variable; the gradient is None without a path to the loss.
 
-        `loss` is a tensor, or a function without arguments that returns it (which eager mode
-        needs). Without `var_list` the variables are the graph's trainable ones, or those that the
+        `loss` is a tensor, or a function without arguments that returns it (required in eager
+        mode). Without `var_list` the variables are the graph's trainable ones, or those that the
         function reads.
         """
         if gate_gradients not in (0, 1, 2):
@@ -140,9 +143,9 @@ class Optimizer(OptimizerHooks):
         self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None,
         name: str | None = None,
     ) -> Any:  # fmt: skip
-        """An operation that updates each variable by its gradient; eager mode does it at once.
+        """Create the operation that updates each variable; in eager mode update at once.
 
-        Pairs with the gradient None are left out. `global_step` is counted up after the updates.
+        Pairs with the gradient None are skipped. `global_step` is incremented after the updates.
         """
         if global_step is not None and not isinstance(global_step, (Variable, _core.Variable)):
             raise TypeError(
@@ -161,7 +164,9 @@ class Optimizer(OptimizerHooks):
             return None
         graph = present[0][1].graph
         with graph.as_default():
-            with graph.control_dependencies(None):  # what the step waits for, no initializer does
+            with graph.control_dependencies(
+                None
+            ):  # initializers do not wait for the step's control inputs
                 self._create_slots([v for _, v in present])
             with graph.name_scope(name or self._name) as scope:
                 self._prepare()
@@ -170,14 +175,14 @@ class Optimizer(OptimizerHooks):
     # --- state
 
     def get_slot(self, var: Any, name: str) -> Any:
-        """The slot variable of this name for a variable, or None."""
+        """Return the slot variable of this name for a variable, or None."""
         return self._slots.get(name, {}).get(var)
 
     def get_slot_names(self) -> list[str]:
         return sorted(self._slots)
 
     def variables(self) -> list[Any]:
-        """The slots and what else the optimizer keeps, by name."""
+        """Return the slots and other variables of the optimizer, by name."""
         own = [slot for slots in self._slots.values() for slot in slots.values()]
         return sorted([*own, *self._non_slots.values()], key=lambda v: v.name)
 
@@ -198,33 +203,35 @@ class Optimizer(OptimizerHooks):
                 self._get_or_make_slot(v, value, slot, self._slot_name(slot))
 
     def _slot_name(self, slot: str) -> str:
-        """What follows the variable's name in that of its slot."""
+        """Return the suffix of the name of a slot variable."""
         return str(self._name)
 
     def _numbers(self) -> dict[str, Any]:
-        """The hyper-parameters now; functions are called."""
+        """Evaluate the hyper-parameters that are functions."""
         return {
             key: value() if callable(value) and not is_tensor(value) else value
             for key, value in self._hyper.items()
         }
 
     def _derived(self, hyper: dict[str, Any]) -> dict[str, Any]:
-        """What the rule wants besides; called with values."""
+        """Compute further inputs of the rule from the values of the hyper-parameters."""
         return hyper
 
     def _check(self, name: str, wanted: str, holds: Callable[[Any], bool]) -> None:
-        """ValueError for a number that is out of range; tensors and functions are not looked at."""
+        """Raise ValueError for a number out of range; tensors and functions are not checked."""
         number = self._hyper[name]
         if isinstance(number, (int, float, np.number)) and not holds(number):
-            raise ValueError(f"{type(self).__name__}: {name} is {wanted}, got {number!r}")
+            raise ValueError(f"{type(self).__name__}: expected {name} {wanted}, got {number!r}")
 
     # --- steps
 
     def _update(
         self, run: Any, v: Any, gradient: Any, hyper: dict[str, Any], slots: Mapping[str, Any]
     ) -> None:
-        """One step of a variable: reads and assigns it and its slots, by the names of the rule, in
-        a run. The gradient is one tensor, or rows and their indices."""
+        """Execute one step of a variable in a run: read and assign it and its slots.
+
+        The gradient is one tensor, or rows and their indices.
+        """
         for key, number in hyper.items():
             if not isinstance(number, bool) and number.shape != ():
                 raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
@@ -243,7 +250,7 @@ class Optimizer(OptimizerHooks):
         return {inner: self._slots[name][v] for name, (inner, _) in self.slots.items()}
 
     def _update_rows(self, v: Any, values: Any, indices: Any, state: Any, hyper: Any) -> Any:
-        """The rule where only some rows have a gradient: the others and their state stay."""
+        """Apply the rule to the rows that have a gradient; other rows and their state stay."""
         assert self.rule is not None
         hooks.check_rows(v, values, indices)
         return update_rows(self.rule, v, values, indices, state, hyper)
@@ -329,7 +336,7 @@ class Optimizer(OptimizerHooks):
 
     @classmethod
     def _is_own(cls) -> bool:
-        """Whether a program has defined its updates itself."""
+        """Test whether the updates are user-defined."""
         return cls.rule is None or cls._defines(
             "_create_slots", "_prepare", "_apply_dense", "_resource_apply_dense", "_apply_sparse",
             "_resource_apply_sparse", "_finish",
@@ -345,6 +352,8 @@ class Optimizer(OptimizerHooks):
         hyper = self._now | self._powers_of(v.graph)
         flags = {key: value for key, value in hyper.items() if isinstance(value, bool)}
         numbers = {key: in_dtype(x, v.dtype, key) for key, x in hyper.items() if key not in flags}
+        for key, x in numbers.items():
+            check_rank(x, 0, f"{self.__class__.__name__}: {key}")
         attrs = {"optimizer": self, "variable": v, "slots": self._slots_of(v), "hyper": [*numbers],
                  "flags": flags}  # fmt: skip
         parts = _parts(g)
@@ -356,7 +365,7 @@ class Optimizer(OptimizerHooks):
 
 
 class _AtOnce:
-    """What a run is in eager mode; nothing is assigned before everything is computed."""
+    """The run in eager mode: all values are computed before the first assignment."""
 
     def __init__(self) -> None:
         self.new: dict[Any, Any] = {}

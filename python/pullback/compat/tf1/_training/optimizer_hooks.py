@@ -1,8 +1,8 @@
-"""What optimizers reject, and what a program's own optimizer defines and calls, under the names of
-TensorFlow's base class.
+"""Checks of optimizers, and the methods that a user-defined optimizer defines and calls.
 
-A class defines `_apply_dense` (or `_resource_apply_dense`), for rows `_apply_sparse`, and if it
-wants `_create_slots`, `_prepare` and `_finish`; the other methods here it calls.
+The names are those of TensorFlow's base class. A class defines `_apply_dense` (or
+`_resource_apply_dense`), `_apply_sparse` for rows, and optionally `_create_slots`, `_prepare` and
+`_finish`; it calls the other methods.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from ..dtypes import as_dtype
 
 
 def slot_variable(x: Any, value: Any, name: str) -> Any:
-    """A variable named after another variable or tensor. As in TensorFlow, variable scopes prefix
-    its name and say whether it exists already; name scopes do not."""
+    """Create a variable named after another variable or tensor.
+
+    As in TensorFlow, variable scopes prefix its name and determine reuse; name scopes do not.
+    """
     full = f"{x.name.partition(':')[0]}/{name}"
     if mode.executing_eagerly():
         return Variable(value, trainable=False, name=full)
@@ -40,8 +42,7 @@ def slot_variable(x: Any, value: Any, name: str) -> Any:
 
 
 def slots_of(text: str) -> Mapping[str, tuple[str, float | str]]:
-    """The slots that `v:s=1` describes: TensorFlow's name, the rule's where it differs, and the
-    start, 0 unless given."""
+    """Parse slots such as `v:s=1`: TensorFlow's name, the rule's name, the initial value (0)."""
     slots: dict[str, tuple[str, float | str]] = {}
     for entry in text.split():
         names, _, start = entry.partition("=")
@@ -51,22 +52,25 @@ def slots_of(text: str) -> Mapping[str, tuple[str, float | str]]:
 
 
 class OptimizerHooks:
-    """Called for each step in this order: `_create_slots`, `_prepare`, for each variable one of
-    `_apply_dense` and `_apply_sparse`, and `_finish`."""
+    """Methods called in each step.
+
+    The order is `_create_slots`, `_prepare`, for each variable `_apply_dense` or `_apply_sparse`,
+    and `_finish`.
+    """
 
     _slots: dict[str, dict[Any, Any]]
     _non_slots: dict[tuple[Any, str], Any]
 
-    # --- what a program may define
+    # --- methods that a program may define
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
-        """Makes the slots of these variables that are not there yet."""
+        """Create the missing slots of these variables."""
 
     def _prepare(self) -> None:
-        """Makes what the updates have in common, such as hyper-parameters as tensors."""
+        """Create shared inputs of the updates, such as hyper-parameters as tensors."""
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
-        """An operation that updates a variable by its gradient."""
+        """Create the operation that updates a variable by its gradient."""
         return self._resource_apply_dense(grad, var)
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
@@ -75,7 +79,7 @@ class OptimizerHooks:
         )
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        """The same for a gradient of rows, an IndexedSlices in which no row is twice."""
+        """Update by an IndexedSlices, in which no row occurs twice."""
         return self._resource_apply_sparse(grad.values, var, grad.indices)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
@@ -85,16 +89,16 @@ class OptimizerHooks:
         )
 
     def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
-        """The operation of the whole step."""
+        """Create the operation of the whole step."""
         return None if mode.executing_eagerly() else group(*update_ops, name=name_scope)
 
-    # --- what it calls
+    # --- methods that it calls
 
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
 
     def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:
-        """The slot of a variable, with this value at first."""
+        """Return the slot of a variable, created with this initial value."""
         slots = self._slot_dict(slot_name)
         if var not in slots:
             slots[var] = slot_variable(var, val, op_name)
@@ -112,7 +116,7 @@ class OptimizerHooks:
         )
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
-        """A variable of the optimizer alone, in the graph of that one."""
+        """Create a variable of the optimizer in the graph of another variable."""
         key = getattr(colocate_with, "graph", None), name
         if key not in self._non_slots:
             self._non_slots[key] = Variable(initial_value, trainable=False, name=name)
@@ -137,7 +141,7 @@ class OptimizerHooks:
 
     @classmethod
     def _sums_rows(cls) -> bool:
-        """Whether the update of rows is a program's own, which expects each row once."""
+        """Test whether the update of rows is user-defined, so that each row must occur once."""
         return True
 
 
@@ -214,7 +218,7 @@ def _reason(v: Any, loss: Any) -> str:
 
 
 def check_rows(v: Any, values: Any, indices: Any) -> None:
-    """ValueError for a gradient of rows that are none of v's."""
+    """Raise ValueError for a gradient of rows that do not match v."""
     if values.shape != (*indices.shape, *tuple(v.shape)[1:]) or len(indices.shape) != 1:
         raise ValueError(
             f"the gradient has rows of shape {values.shape} at indices of shape {indices.shape}, "

@@ -1,7 +1,7 @@
-"""Saving and restoring variables: `Saver`, and finding what was saved.
+"""Saving and restoring variables: `Saver`, and functions that find and read checkpoints.
 
-A checkpoint is one NumPy archive, `<prefix>.npz`, with an array for each variable under its name;
-the file `checkpoint` beside it lists the prefixes, in TensorFlow's notation. Nothing is pickled.
+A checkpoint is one NumPy archive, `<prefix>.npz`, with an array for each variable under its name.
+The file `checkpoint` beside it lists the prefixes, in TensorFlow's format. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ __all__ = [
 
 
 class Saver:
-    """Saves variables and restores them, into any session of a graph with variables of these names.
+    """Save variables and restore them, into any session of a graph with variables of these names.
 
-    `var_list` is a list of variables, or a dict of the names that they are saved under; without it
-    all variables that the graph has now. Of the checkpoints that this saver made the last
-    `max_to_keep` stay (0 or None: all).
+    `var_list` is a list of variables, or a dict from names to variables; by default all variables
+    of the graph. The last `max_to_keep` checkpoints of this saver are kept (0 or None: all).
 
     >>> import tempfile
     >>> from pullback.compat import tf1 as tf
@@ -70,23 +69,25 @@ class Saver:
         self._variables = _named(global_variables() if var_list is None else var_list)
         if not self._variables and not allow_empty:
             raise ValueError("Saver: no variables to save")
+        if not isinstance(max_to_keep, (int, np.integer, type(None))):
+            raise TypeError(f"Saver: expected an integer for max_to_keep, got {max_to_keep!r}")
         self._reshape, self._most = reshape, max_to_keep or 0
         self._padded = pad_step_number
         self._made: list[str] = []
 
     @property
     def last_checkpoints(self) -> list[str]:
-        """The prefixes of the checkpoints that this saver made and that are kept."""
+        """The prefixes of the kept checkpoints of this saver."""
         return list(self._made)
 
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
-        """Says which checkpoints this saver counts as its own, the oldest first."""
+        """Set the checkpoints that belong to this saver, the oldest first."""
         if not isinstance(last_checkpoints, (list, tuple)):
             raise TypeError(f"set_last_checkpoints: expected a list, got {last_checkpoints!r:.60}")
         self._made = list(last_checkpoints)
 
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
-        """As `set_last_checkpoints`, of those that exist."""
+        """Set the existing ones among these as the checkpoints of this saver."""
         self.set_last_checkpoints([p for p in checkpoint_paths if checkpoint_exists(p)])
 
     def save(
@@ -95,13 +96,20 @@ class Saver:
         write_meta_graph: bool = True, write_state: bool = True,
         strip_default_attrs: bool = False, save_debug_info: bool = False,
     ) -> str:  # fmt: skip
-        """Writes the variables to `<save_path>[-global_step].npz`; returns the path without `.npz`.
+        """Write the variables to `<save_path>[-global_step].npz`; return the path without `.npz`.
 
         In a graph, `<path>.meta` has the operations, for `import_meta_graph`.
 
-        FailedPreconditionError if one has no value, ValueError if the folder does not exist.
+        Raises
+        ------
+        FailedPreconditionError
+            If a variable has no value.
+        ValueError
+            If the folder does not exist.
         """
         prefix = os.fspath(save_path)
+        if not prefix:
+            raise ValueError("Saver.save: expected a path for save_path, got ''")
         if global_step is not None:
             step = _number(sess, global_step)
             prefix += f"-{step:08d}" if self._padded else f"-{step}"
@@ -127,10 +135,18 @@ class Saver:
         return values
 
     def restore(self, sess: Any, save_path: str) -> None:
-        """Gives the variables the values of a checkpoint; they need not be initialized.
+        """Assign the values of a checkpoint; the variables need not be initialized.
 
-        ValueError if there is no such checkpoint, NotFoundError if it lacks a variable, and
-        InvalidArgumentError if a shape or dtype differs; then nothing is changed.
+        No variable is changed after an error.
+
+        Raises
+        ------
+        ValueError
+            If the checkpoint does not exist.
+        NotFoundError
+            If it lacks a variable.
+        InvalidArgumentError
+            If a shape or dtype differs.
         """
         if save_path is None:
             raise ValueError("Saver.restore: can't load save_path when it is None")
@@ -142,7 +158,7 @@ class Saver:
             for name, v in self._variables.items():
                 v.assign(values[name])
             return
-        # One by one: variables may share the tensor that they are initialized with.
+        # One by one: variables may share their initial tensor.
         for name, v in self._variables.items():
             v.load(values[name], sess)
 
@@ -175,7 +191,9 @@ def _named(var_list: Any) -> dict[str, Any]:
     for name, v in pairs:
         if not isinstance(v, (Variable, _core.Variable)):
             raise TypeError(f"Saver: expected variables, got {v!r:.60}")
-        if name in named and named[name] is not v:
+        if not isinstance(name, str):
+            raise TypeError(f"Saver: expected a str for a name in var_list, got {name!r}")
+        if name in named:
             raise ValueError(f"Saver: at least two variables have the same name: {name}")
         named[name] = v
     return named
@@ -199,8 +217,10 @@ def export_meta_graph(
     clear_extraneous_savers: bool = False, strip_default_attrs: bool = False,
     save_debug_info: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """The operations of a graph as plain data, written to a file if one is named. What has a Python
-    function, such as a py_func, is not among them."""
+    """Return the operations of a graph as plain data; write them to `filename` if given.
+
+    Operations with a Python function, such as py_func, are left out.
+    """
     document = {"format": _META, "graph": Stored(graph or get_default_graph()).document}
     if filename is not None:
         Path(filename).write_text(json.dumps(document), encoding="utf-8")
@@ -211,8 +231,10 @@ def import_meta_graph(
     meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None,
     **kwargs: Any,
 ) -> Saver | None:  # fmt: skip
-    """Adds to the default graph the operations that a `.meta` file has; gives a Saver of their
-    variables, or None without any. OSError if there is no such file."""
+    """Add the operations of a `.meta` file to the default graph.
+
+    Returns a Saver of their variables, or None without any. OSError if the file does not exist.
+    """
     data = meta_graph_or_file
     if not isinstance(data, Mapping):
         if not Path(data).is_file():
@@ -234,7 +256,7 @@ def import_meta_graph(
 
 
 def _without_objects(value: Any) -> Any:
-    """Texts as bytes of one length, each with a mark at its end, as NumPy drops zeros there."""
+    """Convert strings to bytes of one length, with an end mark since NumPy drops final zeros."""
     array = np.asarray(value, object if isinstance(value, bytes) else None)
     if array.dtype != object:
         return array
@@ -250,7 +272,7 @@ def _with_objects(array: Any) -> Any:
 
 
 def write_checkpoint(prefix: str, arrays: Mapping[str, Any]) -> None:
-    """Complete or not at all; any name may be an entry, which `np.savez` does not allow."""
+    """Write arrays atomically, with any names, which `np.savez` would restrict."""
     path = Path(f"{prefix}.npz")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
@@ -289,7 +311,7 @@ class CheckpointState:
 def get_checkpoint_state(
     checkpoint_dir: str, latest_filename: str | None = None
 ) -> CheckpointState | None:
-    """What the file `checkpoint` of a folder says, or None if there is none."""
+    """Read the file `checkpoint` of a folder; None if it does not exist."""
     path = Path(checkpoint_dir) / (latest_filename or "checkpoint")
     if not path.is_file():
         return None
@@ -304,14 +326,14 @@ def get_checkpoint_state(
 
 
 def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
-    """The path of the last checkpoint of a folder, or None."""
+    """Return the path of the last checkpoint of a folder, or None."""
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     found = state is not None and checkpoint_exists(state.model_checkpoint_path)
     return state.model_checkpoint_path if state is not None and found else None
 
 
 def checkpoint_exists(checkpoint_prefix: str) -> bool:
-    """Whether there is a checkpoint of this path."""
+    """Test whether a checkpoint has this path."""
     return Path(f"{checkpoint_prefix}.npz").is_file()
 
 
@@ -324,7 +346,7 @@ def _found(ckpt_dir_or_file: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
-    """Names and shapes of what a checkpoint holds, by name."""
+    """Return names and shapes of the arrays in a checkpoint, by name."""
     saved = _found(ckpt_dir_or_file, "list_variables")
     return [(name, list(saved[name].shape)) for name in sorted(saved)]
 
@@ -337,17 +359,17 @@ class NewCheckpointReader:
         self.get_tensor, self.has_tensor = self._arrays.__getitem__, self._arrays.__contains__
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        """The shapes by name."""
+        """Return the shapes by name."""
         return {name: list(array.shape) for name, array in self._arrays.items()}
 
 
 def load_checkpoint(ckpt_dir_or_file: str) -> NewCheckpointReader:
-    """The arrays of a checkpoint."""
+    """Read the arrays of a checkpoint."""
     return NewCheckpointReader(ckpt_dir_or_file)
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray[Any, Any]:
-    """The value of a variable in a checkpoint."""
+    """Return the value of a variable in a checkpoint."""
     saved = _found(ckpt_dir_or_file, "load_variable")
     key = name.partition(":")[0]
     if key not in saved:

@@ -1,11 +1,11 @@
 """A graph as plain data, for saved models and `.meta` files: JSON, no pickle.
 
-`Stored` writes the operations of a graph in order, each with its attributes, its inputs by name and
-what is known of its outputs; `rebuilt` makes them again through `Graph.create`, so that their rows
-compute them as before. What holds a Python function (py_func, a dataset, an optimizer of the
-program) cannot be written; it is left out with everything made from it, and `Stored.missing` says
-why. A gradient rule of `custom_gradient` is a function too: the operation is written without it,
-and a gradient that reaches it after loading is a LookupError.
+`Stored` writes the operations of a graph in order, each with its attributes, the names of its
+inputs and the static part of its outputs. `rebuilt` creates them again through `Graph.create`, so
+that their rows compute them as before. Operations with a Python function (py_func, a dataset, a
+user-defined optimizer) cannot be stored. They are left out with every operation that depends on
+them, and `Stored.missing` has the reasons. A rule of `custom_gradient` is a function too: the
+operation is stored without it, and a gradient that reaches it after loading is a LookupError.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core
-from .._control.body import Piece
+from .._control.body import Subgraph
 from .._control.recompute import outputs_like
 from .._control.script_ops import _raw
 from .._graph.create import core_constant
@@ -25,8 +25,8 @@ from .._graph.graph import Graph
 from .._graph.opdef import OPS
 from .._graph.operation import Operation
 from .._graph.shapes import TensorShape, as_dims
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import SymbolicTensor
-from .._graph.texts import decoded, encoded
 from .._ops.indexing_ops import _Bound
 from .._variables.variables import Variable
 from ..data.iterators import Iterator, Spec, leaves_of
@@ -36,7 +36,7 @@ from .optimizer import Optimizer
 
 
 class NotStorableError(Exception):
-    """What cannot be written, and why."""
+    """An operation that cannot be stored, with the reason."""
 
 
 class Stored:
@@ -108,7 +108,7 @@ class Stored:
             raise NotStorableError(self.missing.get(op, f"'{op.name}' is of another graph"))
 
     def encode(self, value: Any) -> Any:
-        """A value as JSON: itself, or one entry that says what it is."""
+        """Encode a value as JSON: itself, or a dict with one entry that names its kind."""
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, list):
@@ -128,7 +128,7 @@ class Stored:
 
 
 def _optimizers(kind: type[Optimizer] = Optimizer) -> list[type[Optimizer]]:
-    """The optimizers of this package."""
+    """Return the optimizers of this package."""
     found = [c for sub in kind.__subclasses__() for c in (sub, *_optimizers(sub))]
     return [c for c in found if c.__module__ == f"{ROOT}.train"]
 
@@ -143,7 +143,7 @@ def _bytes(text: str) -> bytes:
 
 
 class _Builder:
-    """Makes the operations of a document in a graph, their names under a prefix."""
+    """Create the operations of a document in a graph, with a prefix of their names."""
 
     def __init__(self, document: Mapping[str, Any], graph: Graph, scope: str) -> None:
         self.document, self.graph, self.scope = document, graph, scope
@@ -181,7 +181,7 @@ class _Builder:
         self.graph.complete(op, outputs_like(op, kinds))
         for y, (_, dims) in zip(op.outputs, kinds, strict=True):
             if y.dims != dims:
-                y.set_shape(dims)  # as the program has said
+                y.set_shape(dims)  # as set by the program
         if op.type == "VariableV2":
             attrs["variable"].handle = op.outputs[0]
 
@@ -209,12 +209,12 @@ def _is(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-def _texts(_: Any, value: Any) -> Any:
+def _strings(_: Any, value: Any) -> Any:
     return np.vectorize(lambda b: b.decode("latin-1"), otypes=[object])(value).tolist()
 
 
-# By the name of an entry: which values it is for, (encode, value) -> its data, and (builder, data)
-# -> the value. The first kind that fits counts.
+# By entry name: the test of a value, (encode, value) -> data, and (builder, data)
+# -> value. The first kind that fits is used.
 _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., Any]]] = {
     "tuple": (_is(tuple), lambda encode, x: [*map(encode, x)],
               lambda b, data: tuple(map(b.decode, data))),
@@ -223,10 +223,10 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
              lambda b, data: {k: b.decode(v) for k, v in data.items()}),
     "slice": (_is(slice), lambda encode, x: [*map(encode, (x.start, x.stop, x.step))],
               lambda b, data: slice(*map(b.decode, data))),
-    # Its rule; the state is in variables.
+    # The rule; the state is in variables.
     "optimizer": (lambda x: type(x) in _optimizers(), lambda _, x: type(x).__name__,
                   lambda b, data: _made(data)),
-    # Without its dataset: its elements can be fed.
+    # Without the dataset: the elements can be fed.
     "iterator": (_is(Iterator), lambda encode, x: [
         [[s.dtype.name, s.dims] for s in leaves_of(x._element)], encode(x._handle)
     ], lambda b, data: b.iterator(*data)),
@@ -237,7 +237,7 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
     "constant": (_is(_core.Tensor), lambda encode, x: encode(x.numpy()),
                  lambda b, data: core_constant(b.decode(data))),
     "texts": (lambda x: isinstance(x, bytes) or (isinstance(x, np.ndarray) and x.dtype == object),
-              _texts,
+              _strings,
               lambda b, data: core_constant(encoded(np.vectorize(_bytes, otypes=[object])(data)))),
     "array": (_is(np.ndarray, np.generic),
               lambda _, x: [x.dtype.str, np.shape(x), base64.b64encode(x.tobytes()).decode()],
@@ -245,17 +245,16 @@ _KINDS: dict[str, tuple[Callable[..., bool], Callable[..., Any], Callable[..., A
     "tensor": (_is(SymbolicTensor), lambda _, x: x.name, lambda b, data: b.tensor(data)),
     "variable": (_is(Variable), lambda _, x: x.op.name, lambda b, data: b.variables[data]),
     "operation": (_is(Operation), lambda _, x: x.name, lambda b, data: b.operation(data)),
-    "body": (_is(Piece), lambda encode, x: [
+    "body": (_is(Subgraph), lambda encode, x: [
         encode(part) for part in (x.arguments, x.results, x.ops, x.captured, x.controls)
-    ], lambda b, data: Piece(*map(b.decode, data))),
+    ], lambda b, data: Subgraph(*map(b.decode, data))),
 }  # fmt: skip
 
 
 def rebuilt(
     document: Mapping[str, Any], graph: Graph, scope: str | None, who: str
 ) -> dict[str, Variable]:
-    """Makes the operations of a document in a graph, under the names that they had; gives its
-    variables by name."""
+    """Create the operations of a document under their names; return the variables by name."""
     prefix = f"{scope}/" if scope else ""
     taken = [d["name"] for d in document["operations"] if prefix + d["name"] in graph._by_name]
     if taken:

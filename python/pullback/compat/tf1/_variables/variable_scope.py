@@ -1,8 +1,8 @@
-"""variable_scope and get_variable: variables that are found again by name.
+"""variable_scope and get_variable: variables that are shared by name.
 
-A variable scope prefixes the names of variables made by `get_variable` and says whether they are
-new (`reuse=False`), exist already (True) or either (AUTO_REUSE). It opens a name scope too, which
-prefixes operations and does not matter for variables.
+A variable scope prefixes the names of variables created by `get_variable`. Its `reuse` requires new
+variables (False), existing ones (True) or allows both (AUTO_REUSE). It also opens a name scope,
+which prefixes the names of operations and has no effect on variables.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AUTO_REUSE = _AutoReuse()
 
 @dataclass(eq=False)
 class VariableScope:
-    """A prefix of variable names and what holds inside it."""
+    """A prefix of variable names with the defaults of the variables created inside."""
 
     name: str
     reuse: Any = False
@@ -47,27 +47,27 @@ class VariableScope:
     custom_getter: Any = None
 
     def set_initializer(self, initializer: Any) -> None:
-        """What the variables made here begin with."""
+        """Set the default initializer of the variables created here."""
         self.initializer = initializer
 
     def set_regularizer(self, regularizer: Any) -> None:
-        """The function of each variable made here whose value is a loss."""
+        """Set the default regularizer of the variables created here."""
         self.regularizer = regularizer
 
     def set_custom_getter(self, custom_getter: Any) -> None:
-        """What `get_variable` calls here, with itself as the first argument."""
+        """Set a function that `get_variable` calls here, with itself as the first argument."""
         self.custom_getter = custom_getter
 
     def global_variables(self) -> list[Any]:
-        """The variables of this scope."""
+        """Return the variables of this scope."""
         return _collected(GraphKeys.GLOBAL_VARIABLES, f"{self.name}/" if self.name else "")
 
     def trainable_variables(self) -> list[Any]:
-        """The trainable variables of this scope."""
+        """Return the trainable variables of this scope."""
         return _collected(GraphKeys.TRAINABLE_VARIABLES, f"{self.name}/" if self.name else "")
 
     def reuse_variables(self) -> None:
-        """From here on variables must exist already."""
+        """Require that variables exist from here on."""
         self.reuse = True
 
 
@@ -76,7 +76,7 @@ def _collected(key: str, prefix: str) -> list[Any]:
 
 
 def get_variable_scope() -> VariableScope:
-    """The innermost variable scope of the default graph."""
+    """Return the innermost variable scope of the default graph."""
     scopes = get_default_graph().variable_scopes
     if not scopes:
         scopes.append(VariableScope(""))
@@ -91,12 +91,12 @@ def variable_scope(
     partitioner: Any = None, custom_getter: Any = None, reuse: Any = None, dtype: Any = None,
     use_resource: bool | None = None, constraint: Any = None, auxiliary_name_scope: bool = True,
 ) -> Iterator[VariableScope]:  # fmt: skip
-    """Opens a variable scope by name, or one that was opened before; yields it.
+    """Open a variable scope by name, or reopen one; yields it.
 
-    `default_name` is made unique and used where the name is None. `reuse=True` is inherited and
-    cannot be switched off inside. What `initializer`, `regularizer`, `constraint` and
-    `custom_getter` say holds for the variables made inside; a custom getter is called in the place
-    of `get_variable`, with the original as its first argument.
+    `default_name` is made unique and used if the name is None. `reuse=True` is inherited and cannot
+    be reset inside. `initializer`, `regularizer`, `constraint` and `custom_getter` are the defaults
+    of the variables created inside; a custom getter is called in place of `get_variable`, with the
+    original as its first argument.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default():
@@ -108,6 +108,10 @@ def variable_scope(
     """
     if name_or_scope is None and default_name is None:
         raise TypeError("variable_scope: give name_or_scope or default_name")
+    if reuse not in (None, True, False, AUTO_REUSE):
+        raise ValueError(
+            f"variable_scope: reuse must be True, False, None or tf.AUTO_REUSE; got {reuse!r}"
+        )
     graph, outer = get_default_graph(), get_variable_scope()
     settings = name_or_scope if isinstance(name_or_scope, VariableScope) else outer
     if settings is name_or_scope:
@@ -136,7 +140,7 @@ def variable_scope(
             yield scope
     finally:
         graph.variable_scopes.pop()
-        # Whoever opens it again finds the scopes below under the same names.
+        # The scopes below have the same names when it is reopened.
         if settings is name_or_scope:
             graph.variable_scope_names = before
         else:
@@ -147,7 +151,7 @@ def variable_scope(
 
 
 def _nested(outer: Any, inner: Any) -> Any:
-    """The inner getter, for which the outer one is the original."""
+    """Combine two getters: the outer one is the original of the inner one."""
     if inner is None or outer is None:
         return outer if inner is None else inner
     return lambda getter, *args, **given: inner(
@@ -170,8 +174,10 @@ def make_template(
     name_: str, func_: Callable[..., Any], create_scope_now_: bool = False,
     unique_name_: str | None = None, custom_getter_: Any = None, **kwargs: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A function whose first call makes the variables of `func_` in a variable scope of this name,
-    and whose further calls find them again; `kwargs` are arguments of `func_`."""
+    """Wrap a function: the first call creates variables in a scope, later calls reuse them.
+
+    `kwargs` are arguments of `func_`.
+    """
     scope, called = None, False
 
     def opened() -> Any:
@@ -198,14 +204,20 @@ def get_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:  # fmt: skip
-    """The variable of this name in the present variable scope, made or found as it says.
+    """Create or reuse the variable of this name in the current variable scope.
 
-    The initial value comes from `initializer` (a function of shape and dtype, or a value), else the
-    scope's; else Glorot's uniform distribution for floats and zeros for integers. The value of a
-    regularizer is added to `GraphKeys.REGULARIZATION_LOSSES` when the variable is made; the
-    partitioner is accepted, and the variable is one. ValueError where the scope does not allow what
-    would happen, or shape and dtype contradict.
+    The initial value comes from `initializer` (a function of shape and dtype, or a value), else
+    from the scope's. The default is Glorot's uniform distribution for floats and zero for integers.
+    The value of a regularizer is added to `GraphKeys.REGULARIZATION_LOSSES` when the variable is
+    created. A partitioner has no effect.
+
+    Raises
+    ------
+    ValueError
+        If the scope's `reuse` forbids the call, or shape or dtype differ from the variable's.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"get_variable: expected a str for name, got {name!r:.60}")
     scope = get_variable_scope()
     getter = _nested(scope.custom_getter, custom_getter)
     given = {
@@ -221,7 +233,7 @@ def get_variable(
 
 
 def get_local_variable(*args: Any, **keywords: Any) -> Any:
-    """`get_variable` of a local variable: in `GraphKeys.LOCAL_VARIABLES`, and not trainable."""
+    """Create or reuse a variable in `GraphKeys.LOCAL_VARIABLES` that is not trainable."""
     given = _LOCAL.bind(*args, **keywords).arguments
     where = [GraphKeys.LOCAL_VARIABLES, *(given.pop("collections", None) or ())]
     return get_variable(**{**given, "trainable": False, "collections": where})
@@ -239,12 +251,12 @@ def _get(
     initializer: Any = None, regularizer: Any = None, trainable: bool = True,
     collections: Any = None, validate_shape: bool = True, constraint: Any = None, **_: Any,
 ) -> Any:  # fmt: skip
-    """What `get_variable` does when no getter of a program is in between."""
+    """Create or reuse a variable without calling a custom getter."""
     graph, eager, wish = get_default_graph(), mode.executing_eagerly(), as_dtype(dtype)
     found = None if eager else graph.variable_store.get(full)
     if found is None and scope.reuse is True and not eager:
         raise ValueError(
-            f"get_variable: the variable {full} does not exist, and the scope says reuse=True; "
+            f"get_variable: the variable {full} does not exist, and the scope has reuse=True; "
             "use reuse=tf.AUTO_REUSE, or make it first"
         )
     if found is not None and not scope.reuse:

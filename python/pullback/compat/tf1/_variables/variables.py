@@ -1,13 +1,12 @@
-"""Variable in graph mode: a handle, one read that everybody shares, and an initializer.
+"""Variable in graph mode: a handle, one shared read, and an initializer.
 
-    v           VariableV2: the handle; `gradients` with respect to a variable asks about this one
-    v/read      what the variable is in an expression: its value before the run
+    v           VariableV2: the handle; gradients with respect to a variable are taken by it
+    v/read      the variable in expressions: its value before the run
     v/Assign    the initializer
+    v/read_1, … reads inside `control_dependencies`, and the results of `read_value`
 
-    v/read_1, … what it is inside of `control_dependencies`, and what `read_value` gives
-
-The value lives in a Session. A read made later sees an assignment of the same run if a control
-dependency or an input orders it behind; see instantiate.py.
+The value is stored in a Session. A later read has the value of an assignment of the same run if it
+depends on it by a control dependency or an input; see instantiate.py.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from .._graph.graph import GraphKeys, get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation, session_for
 from .._graph.shapes import as_dims, shape_text
+from .._graph.strings import encoded
 from .._graph.tensor import Operators, as_core, as_eager
 from .._graph.tensor import SymbolicTensor as Tensor
-from .._graph.texts import encoded
 from .._ops.grouping import group
 from ..dtypes import as_dtype, string
 from ..errors import InvalidArgumentError
@@ -44,11 +43,11 @@ def _assigning(type: str, verb: str) -> Callable[..., Any]:
         new = _assign(self, type, value, name)
         return new if read_value else new.op
 
-    method.__doc__ = f"An operation that {verb} the value; its output is the new value."
+    method.__doc__ = f"Create an operation that {verb} the value; its output is the new value."
     return method
 
 
-# Both are accepted; a variable is in one place.
+# Accepted without effect: a variable has one replica.
 VariableSynchronization = Enum(
     "VariableSynchronization", "AUTO NONE ON_WRITE ON_READ", start=0, module=__name__
 )
@@ -58,10 +57,10 @@ VariableAggregation = Enum(
 
 
 class Variable(Operators):
-    """A value that a session keeps between runs.
+    """A value that a session stores between runs.
 
-    `initial_value` is a tensor, a value or a function without arguments. Trainable variables are
-    what optimizers change. In eager mode this makes an eager variable.
+    `initial_value` is a tensor, a value or a function without arguments. Optimizers update
+    trainable variables. In eager mode this creates an eager variable.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -91,6 +90,10 @@ class Variable(Operators):
     ) -> None:  # fmt: skip
         if initial_value is None:
             raise ValueError(f"Variable '{name or 'Variable'}': initial_value must be given")
+        if isinstance(collections, str):
+            raise ValueError(
+                f"Variable: expected a list of keys for collections, got {collections!r}"
+            )
         graph = get_default_graph()
         self.trainable = trainable = trainable is not False
         self.constraint = constraint
@@ -137,20 +140,19 @@ class Variable(Operators):
             return _read(self, f"{self.op.name}/read")
 
     def value(self) -> Tensor:
-        """What the variable stands for in expressions: its value before the run, or after the
-        assignments among the control inputs around."""
+        """Return the value before the run, or after the assignments among control inputs."""
         return self._as_tensor()
 
     def initialized_value(self) -> Tensor:
-        """The initial value, for the initial values of other variables."""
+        """Return the initial value, for the initial values of other variables."""
         return self.initial_value
 
     def read_value(self) -> Tensor:
-        """A read of its own, which sees assignments that it depends on."""
+        """Create a separate read, which returns the values of assignments on which it depends."""
         return _read(self, "read")
 
     def eval(self, session: Any = None) -> Any:
-        """The value in `session`, or in the default session."""
+        """Return the value in `session`, or in the default session."""
         return self._read.eval(session=session)
 
     assign = _assigning("Assign", "replaces")
@@ -158,7 +160,7 @@ class Variable(Operators):
     assign_sub = _assigning("AssignSub", "subtracts from")
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Sets the value in `session`, or in the default session, adding nothing to the graph."""
+        """Set the value in `session`, or in the default session, without a new operation."""
         session_for(self.graph, session, "load").run(
             self.initializer, {self.initializer.inputs[0]: value}
         )
@@ -175,7 +177,7 @@ class Variable(Operators):
 
 def _read(variable: Variable, name: str) -> Tensor:
     handle = variable.handle
-    output = (handle.dtype, handle.dims, _core.identity(handle.stand_in))
+    output = (handle.dtype, handle.dims, _core.identity(handle.abstract))
     attrs = {"variable": variable}
     read: Tensor = handle.graph.record("ReadVariableOp", [handle], attrs, name, output).outputs[0]
     return read
@@ -206,7 +208,7 @@ Variable.__signature__ = _SIGNATURE.replace(  # type: ignore[attr-defined]
 
 
 class EagerVariable(Operators, _core.Variable):
-    """A value that assignments replace; takes part in expressions as its present value."""
+    """A value that assignments replace; in expressions it is its current value."""
 
     __hash__ = _core.Variable.__hash__
 
@@ -241,7 +243,7 @@ class EagerVariable(Operators, _core.Variable):
         return as_core(tensor)
 
     def value(self) -> Any:
-        """The present value as a tensor of its own: as a source of a tape, this read alone."""
+        """Return the current value as a separate tensor: as a tape's source, this read alone."""
         return as_eager(_core.identity(self.read()))
 
     read_value = value
@@ -258,7 +260,7 @@ class EagerVariable(Operators, _core.Variable):
 
 def _run_handle(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     value = run.peek(op.attrs["variable"])
-    if value is None:  # it can still be what a gradient is taken by; no read gives these zeros
+    if value is None:  # for gradients with respect to it; no read returns these zeros
         handle = op.outputs[0]
         dims = tuple(n or 0 for n in handle.dims or ())
         value = _core.full(dims, _core.constant(0, handle.dtype))
@@ -288,7 +290,7 @@ def _run_assign(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
 
 
 def _which(run: Any, op: Operation) -> np.ndarray[Any, Any]:
-    """Which variables have no value, as this operation finds them."""
+    """Return the variables that have no value when this operation runs."""
     variables = op.attrs["variables"]
     return np.array(
         [not (run.slot_of(v).initialized or v in run.behind[op]) for v in variables], bool
@@ -330,8 +332,8 @@ def _collected(key: str, which: str) -> Callable[..., list[Any]]:
         return get_default_graph().get_collection(key, scope)
 
     function.__doc__ = (
-        f"The {which}, with `scope` those whose name this regular expression begins: 'main' also "
-        "begins 'main2/w'; write 'main/'."
+        f"Return the {which}; with `scope` those whose name starts with this regular expression: "
+        "'main' also matches 'main2/w', 'main/' does not."
     )
     return function
 
@@ -342,23 +344,25 @@ local_variables = _collected(GraphKeys.LOCAL_VARIABLES, "variables of GraphKeys.
 
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
-    """An operation that gives these variables their initial values."""
+    """Create the operation that initializes these variables."""
     return group(*(v.initializer for v in var_list), name=name)
 
 
 def global_variables_initializer() -> Any:
-    """An operation that initializes the variables that the graph has now."""
+    """Create the operation that initializes the variables that the graph has now."""
     return variables_initializer(global_variables(), "init")
 
 
 def local_variables_initializer() -> Any:
-    """As `global_variables_initializer`, for local variables."""
+    """Create the operation that initializes the local variables."""
     return variables_initializer(local_variables(), "init_local")
 
 
 def tables_initializer(name: str = "init_all_tables") -> Any:
-    """An operation that runs what the collection TABLE_INITIALIZERS has, such as the initializers
-    of iterators."""
+    """Create the operation that runs the collection TABLE_INITIALIZERS.
+
+    The initializers of iterators may be in it.
+    """
     return group(*get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
 
 
@@ -369,15 +373,17 @@ model_variables = _collected(GraphKeys.MODEL_VARIABLES, "variables of GraphKeys.
 
 
 def all_variables() -> list[Any]:
-    """`global_variables()`."""
+    """Alias of `global_variables`."""
     return global_variables()
 
 
 def report_uninitialized_variables(
     var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
 ) -> Any:
-    """A tensor with the names of those variables that have no value in the session; without a list,
-    of all global and local ones."""
+    """Return a tensor of the names of variables without a value in the session.
+
+    By default it tests all global and local variables.
+    """
     chosen = global_variables() + local_variables() if var_list is None else list(var_list)
     attrs, output = {"variables": chosen}, (string, (None,))
     kind = "ReportUninitializedVariables"
@@ -385,7 +391,7 @@ def report_uninitialized_variables(
 
 
 def is_variable_initialized(variable: Any) -> Any:
-    """Whether a variable has a value in the session, as a tensor of bool."""
+    """Return a bool tensor: whether a variable has a value in the session."""
     attrs, output = {"variables": [variable]}, (as_dtype("bool"), ())
     record = variable.graph.record("IsVariableInitialized", (), attrs, None, output)
     return record.outputs[0]

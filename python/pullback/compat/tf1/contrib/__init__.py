@@ -1,4 +1,4 @@
-"""`tf.contrib`: what programs of TensorFlow 1 take most from it."""
+"""`tf.contrib`: the most frequent parts."""
 
 from ..names import absent
 from . import eager as eager

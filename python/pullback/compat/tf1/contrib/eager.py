@@ -14,10 +14,15 @@ from ..names import absent, public_names
 
 
 def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of f's arguments that returns f's value, and the pairs of gradient and variable
-    for the trainable variables that f reads, in the order in which they were made.
+    """Return a function that computes f and its gradients by the variables it reads.
 
-    ValueError if f returns None or reads no trainable variable.
+    Its result is the value, and the pairs of gradient and trainable variable in the order of their
+    creation.
+
+    Raises
+    ------
+    ValueError
+        If f returns None or reads no trainable variable.
     """
 
     def function(*args: Any, **keywords: Any) -> tuple[Any, list[tuple[Any, Any]]]:
@@ -36,7 +41,7 @@ def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def implicit_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`implicit_value_and_gradients` without the value, for `apply_gradients`."""
+    """Return `implicit_value_and_gradients` without the value, for `apply_gradients`."""
     function = implicit_value_and_gradients(f)
     return lambda *args, **keywords: function(*args, **keywords)[1]
 
@@ -48,7 +53,7 @@ class Iterator:
         self._entries = iter(dataset)
 
     def next(self) -> Any:
-        """The next entry; StopIteration after the last one."""
+        """Return the next element; StopIteration after the last one."""
         return next(self._entries)
 
     __next__ = next
@@ -58,12 +63,12 @@ class Iterator:
 
 
 class Network(Layer):
-    """A model whose `call` uses layers; their variables are its own."""
+    """A model whose `call` uses layers; their variables belong to it."""
 
     arguments = "name=None"
 
     def track_layer(self, layer: Any) -> Any:
-        """The layer."""
+        """Return the layer."""
         return layer
 
 

@@ -1,10 +1,12 @@
-"""`tf.contrib.layers`: functions that call layers of `tf.layers`, whose variables are `weights` and
-`biases` and whose activation is relu; regularizers and initializers."""
+"""`tf.contrib.layers`: layers with variables `weights` and `biases` and the activation relu;
+regularizers and initializers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from .. import initializers, layers, nn
 from .._graph import mode
@@ -16,7 +18,7 @@ from .._ops.complex_ops import abs as absolute
 from .._ops.grouping import control_dependencies
 from .._ops.math_ops import multiply, reduce_sum
 from .._variables.variable_scope import variable_scope
-from ..layers import by_text
+from ..layers import by_name
 from ..names import absent, public_names, taking
 
 _COMMON = (
@@ -26,7 +28,7 @@ _COMMON = (
     "trainable=True scope=None"
 )
 _FORMATS = {None: "channels_last", "NHWC": "channels_last", "NCHW": "channels_first"}
-_RENAMED = {  # arguments that layers of tf.layers have too, under their names there
+_RENAMED = {  # arguments of contrib -> arguments of tf.layers
     "stride": "strides", "rate": "dilation_rate", "weights_initializer": "kernel_initializer",
     "weights_regularizer": "kernel_regularizer", "biases_initializer": "bias_initializer",
     "biases_regularizer": "bias_regularizer", "kernel_size": "kernel_size", "padding": "padding",
@@ -35,7 +37,7 @@ _RENAMED = {  # arguments that layers of tf.layers have too, under their names t
 
 
 def _getter(collections: Any) -> Callable[..., Any]:
-    """The getter of variables with the names of contrib, in these collections too."""
+    """Return a getter of variables with contrib's names, in these collections too."""
 
     def getter(original: Callable[..., Any], name: str, **given: Any) -> Any:
         scope, _, last = name.rpartition("/")
@@ -49,8 +51,8 @@ def _getter(collections: Any) -> Callable[..., Any]:
 
 
 def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
-    """The output of a layer after its activation, in the collections that were given."""
-    activation, keys = by_text(activation_fn, nn), collections or ()
+    """Apply the activation to a layer's output, and add it to the collections."""
+    activation, keys = by_name(activation_fn, nn), collections or ()
     out = out if activation is None else activation(out)
     if not mode.executing_eagerly():
         get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)
@@ -58,11 +60,15 @@ def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
 
 
 def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
-    """A function of a layer with a kernel, whose variable scope is `who`."""
+    """Define a function of a layer with a kernel, whose variable scope is `who`."""
 
     @taking(f"inputs num_outputs {own} {_COMMON}", name, doc)
     def function(**given: Any) -> Any:
         normalizer, reuse = given["normalizer_fn"], given["reuse"]
+        if not isinstance(given["num_outputs"], (int, np.integer)):
+            raise ValueError(
+                f"{name}: expected an integer for num_outputs, got {given['num_outputs']!r:.60}"
+            )
         kept = {_RENAMED[k]: v for k, v in given.items() if k in _RENAMED}
         if "data_format" in given:
             kept["data_format"] = _FORMATS[given["data_format"]]
@@ -95,7 +101,7 @@ conv2d_transpose = convolution2d_transpose = _weighted(
 
 
 def linear(inputs: Any, num_outputs: int, activation_fn: Any = None, **given: Any) -> Any:
-    """`fully_connected` without an activation."""
+    """Compute `fully_connected` without an activation."""
     return fully_connected(inputs, num_outputs, activation_fn, **given)
 
 
@@ -111,12 +117,12 @@ def _pooled(cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
     return function
 
 
-max_pool2d = _pooled(layers.MaxPooling2D, "MaxPool2D", "The largest entries of windows.")
-avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "The means of windows.")
+max_pool2d = _pooled(layers.MaxPooling2D, "MaxPool2D", "Compute the largest entries of windows.")
+avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "Compute the means of windows.")
 
 
 def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
-    """All axes but the first as one."""
+    """Merge all axes but the first."""
     return _result(layers.Flatten(name=scope or "Flatten")(inputs), outputs_collections)
 
 
@@ -124,7 +130,7 @@ def dropout(
     inputs: Any, keep_prob: Any = 0.5, noise_shape: Any = None, is_training: Any = True,
     outputs_collections: Any = None, scope: str | None = None, seed: int | None = None,
 ) -> Any:  # fmt: skip
-    """The inputs with what is not kept replaced by zeros, if `is_training`."""
+    """Set the entries that are not kept to zero, if `is_training`."""
     layer = layers.Dropout(1 - keep_prob, noise_shape, seed, name=scope or "Dropout")
     return _result(layer(inputs, training=is_training), outputs_collections)
 
@@ -138,15 +144,18 @@ def batch_norm(
     fused: bool | None = None, data_format: str = "NHWC", zero_debias_moving_mean: bool = False,
     scope: Any = None,
 ) -> Any:  # fmt: skip
-    """`tf.layers.batch_normalization`, by default without gamma. With `updates_collections=None`
-    the output waits for the moving averages; else their updates are in that collection."""
+    """Compute `tf.layers.batch_normalization`, by default without gamma.
+
+    With `updates_collections=None` the output depends on the updates of the moving averages;
+    otherwise these are in that collection.
+    """
     if batch_weights is not None or zero_debias_moving_mean:
         raise NotImplementedError(
             "batch_norm: expected no batch_weights and no zero_debias_moving_mean, which are not "
             "part of pullback; leave them out"
         )
     x, getter = convert_to_tensor(inputs), _getter(variables_collections)
-    flat = len(x.shape) == 2 and fused is not False  # there too the variance is that of a sample
+    flat = len(x.shape) == 2 and fused is not False  # unbiased variance as for four axes
     more = {f"{k}_initializer": v for k, v in (param_initializers or {}).items()}
     more |= {f"{k}_regularizer": v for k, v in (param_regularizers or {}).items()}
     axis = 1 if data_format == "NCHW" and not flat else -1
@@ -170,7 +179,7 @@ def batch_norm(
 def xavier_initializer(
     uniform: bool = True, seed: int | None = None, dtype: Any = "float32"
 ) -> Any:
-    """Glorot's initializer, uniform or of a normal distribution."""
+    """Return Glorot's initializer, uniform or normal."""
     return (initializers.glorot_uniform if uniform else initializers.glorot_normal)(seed, dtype)
 
 
@@ -181,7 +190,7 @@ def variance_scaling_initializer(
     factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None,
     dtype: Any = "float32",
 ) -> Any:  # fmt: skip
-    """Draws with the variance factor / n, n being the number 'FAN_IN', 'FAN_OUT' or 'FAN_AVG'."""
+    """Draw with the variance factor / n; n is the number 'FAN_IN', 'FAN_OUT' or 'FAN_AVG'."""
     kind = "uniform" if uniform else "truncated_normal"
     return initializers.variance_scaling(factor, mode.lower(), kind, seed, dtype)
 
@@ -193,12 +202,12 @@ def _regularizer(who: str, loss: Callable[[Any], Any], scale: Any) -> Callable[[
 
 
 def l1_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], Any]:
-    """The function whose value is scale times the sum of absolute values; None if scale is 0."""
+    """Return a function: scale times the sum of absolute values; None if scale is 0."""
     return _regularizer("l1_regularizer", lambda w: reduce_sum(absolute(w)), scale)
 
 
 def l2_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], Any]:
-    """The function whose value is scale times half the sum of squares; None if scale is 0."""
+    """Return a function: scale times half the sum of squares; None if scale is 0."""
     return _regularizer("l2_regularizer", nn.l2_loss, scale)
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: F403 (the names of a whole namespace)
-"""`tf.contrib.rnn`: the cells of `tf.nn.rnn_cell`, and networks that are unrolled."""
+"""`tf.contrib.rnn`: the cells of `tf.nn.rnn_cell`, and unrolled networks."""
 
 from .. import rnn_cell
 from .._layers.rnn import static_bidirectional_rnn as static_bidirectional_rnn

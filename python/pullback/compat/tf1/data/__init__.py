@@ -20,12 +20,12 @@ AUTOTUNE = -1
 
 
 def make_one_shot_iterator(dataset: Dataset) -> Iterator:
-    """`dataset.make_one_shot_iterator()`."""
+    """Alias of the method of `dataset`."""
     return dataset.make_one_shot_iterator()
 
 
 def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
-    """`dataset.make_initializable_iterator()`."""
+    """Alias of the method of `dataset`."""
     return dataset.make_initializable_iterator()
 
 

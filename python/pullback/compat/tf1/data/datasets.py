@@ -1,8 +1,8 @@
-"""`data.Dataset`: recipes of elements, each a list of NumPy arrays with the structure `_element`.
+"""`data.Dataset`: a recipe of elements, lists of NumPy arrays with the structure `_element`.
 
-`_start(values)` gives a new Python iterator over the elements; `values` has the arrays of the
-tensors that the recipe was given, `_sources`, and what one iterator keeps over its epochs. The
-function of a `map` is traced once, in a graph and a session of its own, that run for each element.
+`_start(values)` returns a new Python iterator over the elements. `values` has the arrays of the
+tensors of the recipe, `_sources`, and the state that one iterator keeps between epochs. The
+function of a `map` is traced once, in its own graph and session, which run for each element.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ from .._graph import mode
 from .._graph.conversion import as_array
 from .._graph.create import convert_to_tensor, is_tensor, placeholder
 from .._graph.graph import Graph, get_default_graph
-from .._graph.shapes import common_dims
+from .._graph.shapes import TensorShape, common_dims
+from .._graph.strings import decoded
 from .._graph.tensor import SymbolicTensor
-from .._graph.texts import decoded
 from .._run.session import Session
 from ..dtypes import as_dtype, int64, string
+from ..dtypes import bool as tf_bool
 from ..errors import InvalidArgumentError
 from . import rows
 from .iterators import Elements, Iterator, Spec, each, leaves_of, packed, parts_of, specs_of
 
-_shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # how many a graph has
+_shuffles: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()  # number per graph
 
 
 class Dataset(Elements):
-    """Elements, one after the other: tensors, or tuples and dicts of them. Methods give a new
-    dataset; numbers among their arguments may be tensors, and arguments about speed are ignored.
+    """A sequence of elements: tensors, or tuples and dicts of tensors.
+
+    Methods return a new dataset. Numbers among their arguments may be tensors; arguments about
+    speed have no effect.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -63,37 +66,45 @@ class Dataset(Elements):
         return Iterator(self._element, self)
 
     def make_one_shot_iterator(self) -> Iterator:
-        """An iterator that begins at its first use, in each session."""
+        """Return an iterator that starts at its first use, in each session."""
         return Iterator(self._element, self, one_shot=True)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
-        """An iterator that begins whenever its `initializer` runs, with what this is fed."""
+        """Return an iterator that restarts whenever its `initializer` runs."""
         if mode.executing_eagerly():
             raise RuntimeError("make_initializable_iterator: in eager mode iterate directly")
         return Iterator(self._element, self)
 
     def _then(
-        self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None
-    ) -> Dataset:
-        """What `make(again, *args)` gives; `again()` begins this one. A function among the
-        arguments gives one, of `values`. The last argument is the first element of the dataset
-        `more`, if there is one. Iterators of `make` go on after an error; see rows.py."""
+        self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None,
+        who: str = "", least: int | None = None,
+    ) -> Dataset:  # fmt: skip
+        """Return the dataset of `make(again, *args)`, where `again()` iterates over this one.
+
+        A callable among the arguments is replaced by its result for `values`. The last argument is
+        the first element of the dataset `more`, if given. Iterators continue after an error; see
+        rows.py. `who` is the function with the argument, and `least` the smallest number, for error
+        messages.
+        """
         args = tuple(convert_to_tensor(x) if is_tensor(x) else x for x in args)
+        for x in args:
+            if not (_is_source(x) or callable(x)):
+                _count(x, who, least)
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
-            found = (values[x] if _is_source(x) else x(values) if callable(x) else x for x in args)
-            given = (int(x) if np.ndim(x) == 0 and hasattr(x, "dtype") else x for x in found)
+            found = (values[x] if _is_source(x) else x for x in args)
+            given = (x(values) if callable(x) else _count(x, who, least) for x in found)
             further = [next(more._start(values))] if more else []
             return make(lambda: self._start(values), *given, *further)
 
         sources = [*self._sources, *args, *(more._sources if more else ())]
         return Dataset(self._element if element is None else element, sources, start)
 
-    # --- first ones
+    # --- sources
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
-        """A single element."""
+        """Create a dataset of a single element."""
         given = [_leaf(x) for x in leaves_of(tensors)]
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
@@ -103,7 +114,7 @@ class Dataset(Elements):
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> Dataset:
-        """The entries along the first axis."""
+        """Create a dataset of the entries along the first axis."""
         whole = Dataset.from_tensors(tensors)
         shapes = [s.dims for s in leaves_of(whole._element)]
         if any(dims == () for dims in shapes):
@@ -130,19 +141,25 @@ class Dataset(Elements):
 
     @staticmethod
     def range(*args: Any, output_type: Any = int64) -> Dataset:
-        """Integers, as Python's `range`."""
+        """Create a dataset of integers, as Python's `range`."""
         kind = as_dtype(output_type)
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"range: expected 1 to 3 integers, got {len(args)}")
 
         def numbers(_: Any, *ends: int) -> Rows[Any]:
+            if ends[2:] == (0,):
+                raise InvalidArgumentError(None, "range: expected a step other than 0, got 0")
             return ([np.asarray(i, kind.dtype)] for i in range(*ends))
 
-        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(numbers, *args)
+        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(
+            numbers, *args, who="range args"
+        )
 
     @staticmethod
     def from_generator(
         generator: Any, output_types: Any, output_shapes: Any = None, args: Any = None
     ) -> Dataset:
-        """What `generator(*args)`, called once an epoch, yields: nests of arrays."""
+        """Create a dataset of what `generator(*args)` yields in each epoch: pytrees of arrays."""
         if not callable(generator):
             raise TypeError(f"from_generator: expected a function, got {generator!r:.60}")
         element = specs_of(output_types, output_shapes)
@@ -157,8 +174,13 @@ class Dataset(Elements):
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
-        """Nests of the elements of several datasets, as long as the shortest."""
+        """Combine several datasets to tuples or dicts of elements, as long as the shortest."""
         many = leaves_of(datasets)
+        for d in many:
+            if not isinstance(d, Dataset):
+                raise TypeError(
+                    f"zip: expected a dataset, or tuples and dicts of datasets, got {d!r:.60}"
+                )
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
             return map(rows.joined, zip(*(d._start(values) for d in many), strict=False))
@@ -169,8 +191,13 @@ class Dataset(Elements):
     # --- functions of elements
 
     def _traced(self, function: Callable[..., Any], who: str) -> tuple[Any, Any]:
-        """What a function of an element returns, a nest of tensors of a graph of its own; and a
-        function of arrays that gives some of these tensors."""
+        """Trace a function of an element in its own graph.
+
+        Returns its result, a pytree of tensors, and a function from an element's arrays to the
+        values of some of these tensors.
+        """
+        if not callable(function):
+            raise TypeError(f"{who}: expected a function of an element, got {function!r:.60}")
         graph = Graph()
         graph.seed = get_default_graph().seed
         with graph.as_default():
@@ -194,15 +221,17 @@ class Dataset(Elements):
         self, map_func: Callable[..., Any], num_parallel_calls: Any = None,
         deterministic: bool | None = None,
     ) -> Dataset:  # fmt: skip
-        """`map_func` of each element; of the entries of a tuple as separate arguments. It is traced
-        once, and must not use tensors from outside: give these as elements, by `zip`."""
+        """Apply `map_func` to each element; the entries of a tuple are separate arguments.
+
+        It is traced once, and must not use outer tensors: pass these as elements, by `zip`.
+        """
         result, compute = self._traced(map_func, "map")
         outs = leaves_of(result)
         element = each(lambda y: Spec(y.dtype, y.dims), result)
         return self._then(lambda again: map(partial(compute, outs), again()), element=element)
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
-        """The elements of the datasets that `map_func` returns, one dataset after the other."""
+        """Concatenate the datasets that `map_func` returns for the elements."""
         inner, compute = self._traced(map_func, "flat_map")
         if not isinstance(inner, Dataset):
             raise TypeError(f"flat_map: expected a dataset from map_func, got {inner!r:.60}")
@@ -212,19 +241,21 @@ class Dataset(Elements):
             found = compute(sources, x) if sources else []
             return inner._start(dict(zip(sources, found, strict=True)))
 
-        return self._then(
-            lambda again: itertools.chain.from_iterable(map(begun, again())),
-            element=inner._element,
-        )
+        return self._then(lambda again: rows.Chained(map(begun, again())), element=inner._element)
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
-        """The elements for which `predicate` holds."""
+        """Keep the elements for which `predicate` holds."""
         result, compute = self._traced(predicate, "filter")
+        if not _is_source(result) or result.dtype != tf_bool or result.dims not in ((), None):
+            raise ValueError(f"filter: expected a scalar bool from predicate, got {result!r:.80}")
         return self._then(lambda again: filter(lambda x: compute([result], x)[0], again()))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """`transformation_func` of this dataset."""
-        return transformation_func(self)
+        """Return `transformation_func` of this dataset."""
+        result = transformation_func(self)
+        if not isinstance(result, Dataset):
+            raise TypeError(f"apply: expected a dataset from the function, got {result!r:.60}")
+        return result
 
     # --- order and number
 
@@ -232,17 +263,19 @@ class Dataset(Elements):
         self, buffer_size: Any, seed: int | None = None,
         reshuffle_each_iteration: bool | None = None,
     ) -> Dataset:  # fmt: skip
-        """Elements drawn from a buffer of the next `buffer_size`. `seed`, or that of the graph,
-        repeats the order in each program, which is not TensorFlow's order."""
+        """Draw elements from a buffer of the next `buffer_size`.
+
+        `seed`, or the graph's seed, makes the order repeatable; it differs from TensorFlow's order.
+        """
         graph = get_default_graph()
         _shuffles[graph] = number = _shuffles.get(graph, 0) + 1
         if seed is None and graph.seed is not None:
-            seed = number  # two of one program have orders of their own
+            seed = number  # each shuffle of a program has its own order
         seeds = [0 if s is None else s % 2**64 + 1 for s in (graph.seed, seed)]
         kept: dict[Any, Any] | None = {} if mode.executing_eagerly() else None
 
         def orders(values: dict[Any, Any]) -> Rows[Any]:
-            """A generator for each epoch of one iterator, in eager mode of the dataset."""
+            """Yield a generator for each epoch of an iterator, in eager mode of the dataset."""
             known = values if kept is None else kept
             if orders not in known:
                 base = seeds if any(seeds) else [_core.fork_random_state()]
@@ -253,28 +286,28 @@ class Dataset(Elements):
             return generators
 
         def shuffled(again: Any, size: int, orders: Rows[Any]) -> Rows[Any]:
-            if size <= 0:
-                raise InvalidArgumentError(None, f"shuffle: expected a buffer_size > 0, got {size}")
             return rows.shuffled(again(), size, next(orders))
 
-        return self._then(shuffled, buffer_size, orders)
+        return self._then(shuffled, buffer_size, orders, who="shuffle buffer_size", least=1)
 
     def repeat(self, count: Any = None) -> Dataset:
-        """This dataset `count` times; without end if it is None or negative."""
-        return self._then(rows.repeated, count)
+        """Repeat this dataset `count` times; without end if it is None or negative."""
+        return self._then(rows.repeated, count, who="repeat count")
 
     def take(self, count: Any) -> Dataset:
-        """The first `count` elements; all if it is negative."""
-        return self._then(lambda again, n: rows.first(again(), n), count)
+        """Keep the first `count` elements; all if it is negative."""
+        return self._then(lambda again, n: rows.first(again(), n), count, who="take count")
 
     def skip(self, count: Any) -> Dataset:
-        """Without the first `count` elements; none if it is negative."""
+        """Drop the first `count` elements; all if it is negative."""
         return self._then(
-            lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()), count
+            lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()),
+            count,
+            who="skip count",
         )
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
-        """Every `num_shards`-th element, from number `index` on."""
+        """Keep every `num_shards`-th element, from number `index` on."""
 
         def chosen(again: Any, count: int, at: int) -> Rows[Any]:
             if not 0 <= at < count:
@@ -283,10 +316,10 @@ class Dataset(Elements):
                 )
             return rows.at(lambda i: i % count == at, again())
 
-        return self._then(chosen, num_shards, index)
+        return self._then(chosen, num_shards, index, who="shard num_shards or index")
 
     def concatenate(self, dataset: Dataset) -> Dataset:
-        """The elements of this one, then those of another of the same types."""
+        """Append the elements of another dataset of the same types."""
         self._check_like(dataset, "concatenate")
         pairs = zip(leaves_of(self._element), leaves_of(dataset._element), strict=True)
         specs = (Spec(a.dtype, common_dims([a.dims, b.dims])) for a, b in pairs)
@@ -298,15 +331,15 @@ class Dataset(Elements):
         return Dataset(element, [*self._sources, *dataset._sources], start)
 
     def enumerate(self, start: int = 0) -> Dataset:
-        """Pairs of a number and an element."""
+        """Pair each element with its number."""
         return Dataset.zip((Dataset.range(start, 2**63 - 1), self))
 
     def prefetch(self, buffer_size: Any = None) -> Dataset:
-        """This dataset: elements are made when they are taken."""
+        """Return this dataset: elements are computed when they are taken."""
         return self
 
     def cache(self, filename: str = "") -> Dataset:
-        """Keeps the elements of the first epoch of each iterator in memory for the later ones."""
+        """Store the elements of the first epoch of each iterator in memory for later epochs."""
 
         def start(values: dict[Any, Any]) -> Rows[Any]:
             if start in values:
@@ -318,7 +351,7 @@ class Dataset(Elements):
     # --- batches
 
     def batch(self, batch_size: Any, drop_remainder: bool = False) -> Dataset:
-        """Stacks of `batch_size` elements; the last one may be smaller, unless it is dropped."""
+        """Stack `batch_size` elements; the last batch may be smaller, unless it is dropped."""
         return self._batched(
             batch_size, drop_remainder, [s.dims for s in leaves_of(self._element)], None
         )
@@ -327,11 +360,25 @@ class Dataset(Elements):
         self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
         drop_remainder: bool = False,
     ) -> Dataset:  # fmt: skip
-        """Stacks of elements filled up to `padded_shapes`; where these have None or -1, to the
-        largest of the batch. The padding is zero, or `padding_values`."""
+        """Stack elements padded to `padded_shapes`, by zero or `padding_values`.
+
+        For None or -1 the size is the largest of the batch.
+        """
         shapes = self.output_shapes if padded_shapes is None else each(_open, padded_shapes)
         wanted = [s.dims for s in leaves_of(specs_of(self.output_types, shapes))]
         kinds = leaves_of(self.output_types)
+        for spec, shape in zip(leaves_of(self._element), wanted, strict=True):
+            own = spec.dims
+            if None not in (own, shape) and (
+                len(own) != len(shape)
+                or any(
+                    None not in pair and pair[0] > pair[1] for pair in zip(own, shape, strict=True)
+                )
+            ):
+                raise ValueError(
+                    f"padded_batch: expected padded_shapes that fit elements of shape "
+                    f"{TensorShape(own)}, got {TensorShape(shape)}"
+                )
         given = [None] * len(kinds) if padding_values is None else leaves_of(padding_values)
         fill = tuple(
             np.zeros((), t.dtype) if v is None else convert_to_tensor(v, t)
@@ -341,10 +388,6 @@ class Dataset(Elements):
 
     def _batched(self, size: Any, drop: bool, shapes: list[Any], fills: Any) -> Dataset:
         def batches(again: Any, size: int, fill: Any = None) -> Rows[Any]:
-            if size <= 0:
-                raise InvalidArgumentError(
-                    None, f"batch_size must be greater than zero, got {size}"
-                )
             return rows.batches(again(), size, drop, shapes, fill)
 
         count = size if drop and isinstance(size, int) else None
@@ -352,7 +395,22 @@ class Dataset(Elements):
             Spec(s.dtype, None if dims is None else (count, *dims))
             for s, dims in zip(leaves_of(self._element), shapes, strict=True)
         )
-        return self._then(batches, size, element=packed(self._element, specs), more=fills)
+        element = packed(self._element, specs)
+        return self._then(
+            batches, size, element=element, more=fills, who="batch batch_size", least=1
+        )
+
+
+def _count(x: Any, who: str, least: int | None) -> Any:
+    """Check the number that a method received; return a Python int or None."""
+    if x is None:
+        return None
+    function, _, argument = who.partition(" ")
+    if np.ndim(x) or not as_dtype(np.asarray(x).dtype).is_integer:
+        raise TypeError(f"{function}: expected an integer for {argument}, got {x!r:.60}")
+    if least is not None and x < least:
+        raise InvalidArgumentError(None, f"{function}: expected {argument} >= {least}, got {x}")
+    return int(x)
 
 
 def _is_source(x: Any) -> bool:
@@ -360,14 +418,14 @@ def _is_source(x: Any) -> bool:
 
 
 def _open(shape: Any) -> Any:
-    """A shape, or one entry of it, with None for -1."""
+    """Replace -1 in a shape by None."""
     if isinstance(shape, (list, np.ndarray)):
         return [_open(d) for d in shape]
     return None if isinstance(shape, (int, np.integer)) and shape == -1 else shape
 
 
 def _leaf(value: Any) -> tuple[Any, Spec]:
-    """A tensor of the graph as it is, anything else as an array; and what is known of it."""
+    """Return a tensor, or another value as an array, with its Spec."""
     x = convert_to_tensor(value) if is_tensor(value) else value
     if _is_source(x):
         return x, Spec(x.dtype, x.dims)

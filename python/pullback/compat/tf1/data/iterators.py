@@ -1,7 +1,7 @@
-"""`data.Iterator`: where a run, or an eager program, takes the elements of a dataset from.
+"""`data.Iterator`: the elements of a dataset as inputs of a run or of an eager program.
 
-What `get_next` stands for is taken before a run and fed to it, like the draws of candidates, so the
-run itself is traced as any other. A session keeps how far an iterator is in a slot of its own.
+The values of `get_next` are taken before a run and fed to it, like the draws of candidates, so the
+run is traced as any other. A session stores the position of an iterator in a slot.
 """
 
 from __future__ import annotations
@@ -20,47 +20,49 @@ from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from .._graph.operation import Operation
 from .._graph.shapes import Dims, TensorShape, as_dims
+from .._graph.strings import decoded, encoded
 from .._graph.tensor import Tensor, ancestors, as_eager
-from .._graph.texts import decoded, encoded
 from ..dtypes import DType, as_dtype, string
 from ..errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known of one component of the elements."""
+    """Dtype and static dimensions of one component of the elements."""
 
     dtype: DType
     dims: Dims
 
 
-def each(function: Callable[[Any], Any], nest: Any) -> Any:
-    """The nest of tuples and dicts with `function(leaf)` for each leaf, dicts in the order of their
-    keys. Lists are leaves."""
-    if isinstance(nest, Mapping):
-        kind: Any = type(nest)
-        return kind((key, each(function, nest[key])) for key in sorted(nest))
-    if isinstance(nest, tuple):
-        entries = [each(function, entry) for entry in nest]
-        return type(nest)(*entries) if hasattr(nest, "_fields") else tuple(entries)
-    return function(nest)
+def each(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Apply a function to each leaf of nested tuples and dicts, whose keys are sorted.
+
+    Lists are leaves.
+    """
+    if isinstance(tree, Mapping):
+        kind: Any = type(tree)
+        return kind((key, each(function, tree[key])) for key in sorted(tree))
+    if isinstance(tree, tuple):
+        entries = [each(function, entry) for entry in tree]
+        return type(tree)(*entries) if hasattr(tree, "_fields") else tuple(entries)
+    return function(tree)
 
 
-def leaves_of(nest: Any) -> list[Any]:
-    """The leaves in the order of `each`."""
+def leaves_of(tree: Any) -> list[Any]:
+    """Return the leaves in the order of `each`."""
     found: list[Any] = []
-    each(found.append, nest)
+    each(found.append, tree)
     return found
 
 
-def packed(nest: Any, leaves: Iterable[Any]) -> Any:
-    """The nest with other leaves."""
+def packed(tree: Any, leaves: Iterable[Any]) -> Any:
+    """Return the same structure with other leaves."""
     left = iter(leaves)
-    return each(lambda _: next(left), nest)
+    return each(lambda _: next(left), tree)
 
 
 class Elements:
-    """What a dataset and an iterator say about their elements, `_element`, a nest of Specs."""
+    """Base class of datasets and iterators; `_element` is a pytree of Specs."""
 
     _element: Any
     output_types: Any = property(lambda self: each(lambda s: s.dtype, self._element))
@@ -74,9 +76,17 @@ class Elements:
                 f"{other.output_types}"
             )
 
+    def _check_shapes(self, other: Elements, who: str) -> None:
+        pairs = zip(leaves_of(self.output_shapes), leaves_of(other.output_shapes), strict=True)
+        if not all(a.is_compatible_with(b) for a, b in pairs):
+            raise TypeError(
+                f"{who}: expected a dataset of shapes {self.output_shapes}, got one of "
+                f"{other.output_shapes}"
+            )
+
 
 def specs_of(types: Any, shapes: Any) -> Any:
-    """The Specs of a nest of dtypes and one of shapes, or None where nothing is known of these."""
+    """Combine a pytree of dtypes and one of shapes, which may be None, to a pytree of Specs."""
     count = len(leaves_of(types))
     known = [None] * count if shapes is None else leaves_of(_shaped(types, shapes))
     left = iter(known)
@@ -84,7 +94,7 @@ def specs_of(types: Any, shapes: Any) -> Any:
 
 
 def _shaped(types: Any, shapes: Any) -> Any:
-    """The shapes as a nest like that of the types, in which a shape is a leaf."""
+    """Return the shapes in the structure of the types, in which a shape is a leaf."""
     if isinstance(types, Mapping):
         return {key: _shaped(t, shapes[key]) for key, t in types.items()}
     if isinstance(types, tuple):
@@ -93,7 +103,7 @@ def _shaped(types: Any, shapes: Any) -> Any:
 
 
 def parts_of(element: Any, given: Any) -> list[Any]:
-    """The components of what a generator has yielded, as arrays that fit the Specs."""
+    """Convert the components that a generator yields to arrays that fit the Specs."""
     if isinstance(element, Spec):
         return [_fitting(given, element)]
     keyed, many = isinstance(element, Mapping), isinstance(given, (tuple, list))
@@ -122,8 +132,11 @@ def _fitting(value: Any, spec: Spec) -> Any:
 
 
 class Iterator(Elements):
-    """Gives the elements of a dataset, made by its methods `make_…_iterator`, or by
-    `from_structure` and `make_initializer`, for datasets of one structure in turn."""
+    """An iterator over the elements of a dataset.
+
+    It is created by a dataset's methods `make_…_iterator`, or by `from_structure` with
+    `make_initializer` for datasets of one structure in turn.
+    """
 
     def __init__(self, element: Any, dataset: Any = None, one_shot: bool = False) -> None:
         self._element, self._dataset, self._one_shot = element, dataset, one_shot
@@ -147,20 +160,20 @@ class Iterator(Elements):
         output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
         output_classes: Any = None,
     ) -> Iterator:  # fmt: skip
-        """An iterator without a dataset; `make_initializer` gives operations that begin one."""
+        """Create an iterator without a dataset; `make_initializer` assigns one."""
         return Iterator(specs_of(output_types, output_shapes))
 
     @staticmethod
     def from_string_handle(
         string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
     ) -> Iterator:
-        """An iterator that in each run is the one whose handle is fed."""
+        """Create an iterator that in each run is the one whose handle is fed."""
         made = Iterator(specs_of(output_types, output_shapes))
         made._handle = convert_to_tensor(string_handle, string)
         return made
 
     def string_handle(self, name: str | None = None) -> Any:
-        """The text that stands for this iterator, as a tensor."""
+        """Return the string that identifies this iterator, as a tensor."""
         text = f"iterator {id(self)}".encode()
         _by_handle[text] = self
         attrs = {"value": _core.constant(encoded(text)), "dtype": string, "iterator": self}
@@ -169,24 +182,25 @@ class Iterator(Elements):
 
     @property
     def initializer(self) -> Operation:
-        """The operation that begins the dataset anew."""
+        """The operation that restarts the dataset."""
         if self._initializer is None:
             raise ValueError(
                 "Iterator.initializer: expected an iterator of make_initializable_iterator, got "
-                "one that does not have an initializer; run what make_initializer gives"
+                "one that does not have an initializer; run the operation of make_initializer"
             )
         initializer: Operation = self._initializer
         return initializer
 
     def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
-        """An operation that begins a dataset, which must have the iterator's types."""
+        """Create an operation that starts a dataset of the iterator's types."""
         self._check_like(dataset, "Iterator.make_initializer")
+        self._check_shapes(dataset, "Iterator.make_initializer")
         attrs = {"iterator": self, "dataset": dataset}
         record = get_default_graph().record
         return record("MakeIterator", dataset._sources, attrs, name or "make_initializer")
 
     def get_next(self, name: str | None = None) -> Any:
-        """The next element: tensors that every run takes anew. OutOfRangeError at the end."""
+        """Return the next element as tensors, new in every run; OutOfRangeError at the end."""
         if mode.executing_eagerly():
             try:
                 return next(self)
@@ -202,7 +216,7 @@ class Iterator(Elements):
 
     def __next__(self) -> Any:
         if any(s.dtype == string for s in leaves_of(self._element)):
-            raise TypeError("Iterator: expected elements of numbers in eager mode, got texts")
+            raise TypeError("Iterator: expected elements of numbers in eager mode, got strings")
         return packed(self._element, (as_eager(_core.constant(a)) for a in next(self._rows)))
 
     next = __next__
@@ -233,7 +247,7 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
             raise InvalidArgumentError(None, f"there is no iterator of the handle {text!r}")
         iterator = _by_handle[text]
     slot = session._slot(iterator)
-    with slot.lock:  # no two threads at once
+    with slot.lock:  # one thread at a time
         if slot.core is None:
             if not iterator._one_shot:
                 raise FailedPreconditionError(

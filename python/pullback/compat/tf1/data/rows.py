@@ -1,7 +1,7 @@
 """Iterators over the elements of a dataset, each a list of arrays.
 
-Generators end with an error that passes them. These do not: after an element that fails comes the
-next one, as in TensorFlow.
+A generator ends when it raises. These iterators do not: the next element follows a failed one, as
+in TensorFlow.
 """
 
 from __future__ import annotations
@@ -16,27 +16,47 @@ import numpy as np
 
 from ..errors import InvalidArgumentError
 
-__all__ = ["at", "batches", "first", "joined", "noted", "repeated", "shuffled"]
+__all__ = ["Chained", "at", "batches", "first", "joined", "noted", "repeated", "shuffled"]
 
 
 def joined(parts: Iterable[list[Any]]) -> list[Any]:
-    """One element of several."""
+    """Concatenate the components of several elements to one element."""
     return [*itertools.chain(*parts)]
 
 
+class Chained:
+    """The elements of several iterators, one iterator after the other.
+
+    `itertools.chain` would end after an error in the computation of the next iterator.
+    """
+
+    def __init__(self, iterators: Rows[Rows[Any]]) -> None:
+        self._iterators = iterators
+        self._current: Rows[Any] = iter(())
+
+    def __iter__(self) -> Rows[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        while True:
+            for element in self._current:
+                return element
+            self._current = next(self._iterators)
+
+
 def at(holds: Callable[[int], bool], left: Rows[Any]) -> Rows[Any]:
-    """The elements at the positions for which a condition holds."""
+    """Return the elements at the positions for which a condition holds."""
     return map(itemgetter(1), filter(lambda pair: holds(pair[0]), enumerate(left)))
 
 
 def first(left: Rows[Any], count: int) -> Rows[Any]:
-    """The first `count` elements, of which no further one is made; all if it is negative."""
+    """Return the first `count` elements and compute no further one; all if it is negative."""
     numbers = itertools.count() if count < 0 else range(count)
     return map(itemgetter(1), zip(numbers, left, strict=False))
 
 
 def noted(left: Rows[Any], finish: Callable[[list[Any]], None]) -> Rows[Any]:
-    """The elements; after the last one `finish` gets all of them."""
+    """Return the elements, and call `finish` with all of them after the last one."""
     kept: list[Any] = []
 
     def keep(x: Any) -> Any:
@@ -51,7 +71,7 @@ def noted(left: Rows[Any], finish: Callable[[list[Any]], None]) -> Rows[Any]:
 
 
 def repeated(again: Callable[[], Rows[Any]], times: int | None) -> Rows[Any]:
-    """What `again()` gives so many times; without end for None and below 0, unless it is empty."""
+    """Chain `again()` the given number of times; without end for None and below 0, unless empty."""
     found = [True]
 
     def note(x: Any) -> Any:
@@ -69,7 +89,7 @@ def repeated(again: Callable[[], Rows[Any]], times: int | None) -> Rows[Any]:
 
 
 def shuffled(left: Rows[Any], size: int, random: np.random.Generator) -> Rows[Any]:
-    """The elements, drawn from a buffer of the next `size`."""
+    """Draw the elements from a buffer of the next `size`."""
     buffer: list[Any] = []
     # Drawn 256 at a time: a single draw takes as long as NumPy needs for hundreds.
     draws = itertools.chain.from_iterable(iter(lambda: random.random(256).tolist(), None))
@@ -86,7 +106,7 @@ def shuffled(left: Rows[Any], size: int, random: np.random.Generator) -> Rows[An
 
 
 def batches(left: Rows[Any], size: int, drop: bool, shapes: Sequence[Any], fills: Any) -> Rows[Any]:
-    """Stacks of `size` elements, with `fills` padded to `shapes`; `drop` drops a smaller one."""
+    """Stack `size` elements, with `fills` padded to `shapes`; `drop` drops a smaller batch."""
     chunks: Rows[Any] = iter(lambda: list(itertools.islice(left, size)), [])
 
     def stacks(chunk: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""`tf.keras`: only what gradient programs take from it."""
+"""`tf.keras`: the part that gradient programs use."""
 
 from ..names import absent
 from . import backend

@@ -1,4 +1,4 @@
-"""`tf.keras.backend`: the functions that gradient programs take from it."""
+"""`tf.keras.backend`: the functions that gradient programs use."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["gradients", "round", "stop_gradient"]
 
 
 def stop_gradient(variables: Any) -> Any:
-    """`tf.stop_gradient` of a tensor, or of each tensor of a list."""
+    """Apply `tf.stop_gradient` to a tensor, or to each tensor of a list."""
     if isinstance(variables, (list, tuple)):
         return [_stop_gradient(v) for v in variables]
     return _stop_gradient(variables)
 
 
 def gradients(loss: Any, variables: Any) -> list[Any]:
-    """`tf.gradients`."""
+    """Alias of `tf.gradients`."""
     return _gradients(loss, variables)
 
 

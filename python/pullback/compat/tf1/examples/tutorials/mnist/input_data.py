@@ -16,9 +16,9 @@ from ...._graph.graph import get_default_graph
 
 
 class DataSet:
-    """Images (n, 784) of float32 in [0, 1] and labels, given out in batches.
+    """Images (n, 784) of float32 in [0, 1] and labels, in batches.
 
-    Every epoch is in a new random order, unless `next_batch` is told otherwise.
+    Every epoch has a new random order, unless `next_batch` gets shuffle=False.
     """
 
     def __init__(self, images: NDArray[Any], labels: NDArray[Any], seed: int | None = None) -> None:
@@ -37,7 +37,7 @@ class DataSet:
     def next_batch(
         self, batch_size: int, fake_data: bool = False, shuffle: bool = True
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The next images and labels; past the end a new epoch begins, in a new order."""
+        """Return the next images and labels; a new epoch starts after the last image."""
         if not 0 < batch_size <= self.num_examples:
             raise ValueError(
                 f"next_batch: expected a size from 1 to {self.num_examples}, got {batch_size}"
@@ -71,11 +71,17 @@ def read_data_sets(
     reshape: bool = True, validation_size: int = 5000, seed: int | None = None,
     source_url: str | None = None,
 ) -> Datasets:  # fmt: skip
-    """Reads the four IDX gzip files of a folder; nothing is downloaded, whatever `source_url` says.
+    """Read the four IDX gzip files of a folder; nothing is downloaded.
 
-    Without `seed` that of `set_random_seed` says the order, if there is one.
-    Labels are int64 digits, or with `one_hot` rows of ten float32. FileNotFoundError names the
-    files if one is missing; ValueError for a `validation_size` that the set does not have.
+    Without `seed` the seed of `set_random_seed` determines the order, if there is one. Labels are
+    int64 digits, or with `one_hot` rows of ten float32.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing.
+    ValueError
+        If `validation_size` is larger than the set.
     """
     if seed is None:
         seed = get_default_graph().seed
@@ -88,7 +94,7 @@ def read_data_sets(
     labels, test_labels = digits.train_labels, digits.test_labels
     if not 0 <= validation_size <= len(images):
         raise ValueError(
-            f"read_data_sets: validation_size is from 0 to {len(images)}, got {validation_size}"
+            f"read_data_sets: expected 0 <= validation_size <= {len(images)}, got {validation_size}"
         )
     train, validation = slice(validation_size, None), slice(validation_size)
     return Datasets(

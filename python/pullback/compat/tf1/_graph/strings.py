@@ -1,7 +1,7 @@
-"""Tensors of texts: in the core they are numbers, places in one table of all texts of the process.
+"""Tensors of strings: in the core they are numbers, indices into one table of the process.
 
-So whatever moves elements, compares them or hands them on works for texts as well. Texts become
-numbers where a program gives them, `encoded`, and bytes where it fetches them, `decoded`.
+Every operation that moves elements, compares them or returns them unchanged works for strings too.
+`encoded` converts strings to numbers at input, `decoded` converts numbers to bytes at a fetch.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-_texts = [b""]  # of zeros
+_strings = [b""]  # of zeros
 _places = {b"": 0}
 _adding = threading.Lock()
 
 
-def is_text(value: Any) -> bool:
-    """Whether a nest or an array begins with a text."""
+def is_string(value: Any) -> bool:
+    """Test whether the first leaf of a pytree or array is a string."""
     if isinstance(value, np.ndarray):
         value = value.reshape(-1)[:1].tolist()
     while isinstance(value, (list, tuple)) and value:
@@ -26,25 +26,25 @@ def is_text(value: Any) -> bool:
 
 
 def encoded(value: Any) -> np.ndarray[Any, Any]:
-    """A nest of texts as an array of places."""
+    """Convert strings in nested lists to an array of table indices."""
     array = np.asarray(value, object)
     found = np.empty(array.shape, np.int64)
     for i, text in enumerate(array.reshape(-1)):
         if not isinstance(text, (str, bytes)):
-            raise TypeError(f"expected texts, got {text!r:.60}")
+            raise TypeError(f"expected strings, got {text!r:.60}")
         key = text.encode() if isinstance(text, str) else text
         with _adding:
             if key not in _places:
-                _places[key] = len(_texts)
-                _texts.append(key)
+                _places[key] = len(_strings)
+                _strings.append(key)
         found.flat[i] = _places[key]
     return found
 
 
 def decoded(places: np.ndarray[Any, Any]) -> Any:
-    """Bytes for a single place, an array of them for an array."""
+    """Return bytes for a scalar index, an array of bytes for an array."""
     if places.ndim == 0:
-        return _texts[int(places)]
+        return _strings[int(places)]
     made = np.empty(places.shape, object)
-    made.reshape(-1)[:] = [_texts[i] for i in places.reshape(-1)]
+    made.reshape(-1)[:] = [_strings[i] for i in places.reshape(-1)]
     return made
