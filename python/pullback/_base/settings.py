@@ -15,6 +15,7 @@ from .dtypes import float32, float64
 
 __all__ = [
     "get_default_dtype",
+    "get_num_threads",
     "num_threads",
     "set_debug",
     "set_default_dtype",
@@ -79,7 +80,7 @@ def get_default_dtype() -> numpy.dtype[Any]:
     return _core.default_float()
 
 
-def num_threads() -> int:
+def get_num_threads() -> int:
     """Return the number of threads that compute.
 
     It is initially the value of PULLBACK_NUM_THREADS or OMP_NUM_THREADS, or else the number of
@@ -96,7 +97,30 @@ def num_threads() -> int:
 
     Examples
     --------
-    >>> pb.num_threads() >= 1
+    >>> pb.get_num_threads() >= 1
+    True
+    """
+    return _core.num_threads()
+
+
+def num_threads() -> int:
+    """Alias of `get_num_threads`.
+
+    It is initially the value of PULLBACK_NUM_THREADS or OMP_NUM_THREADS, or else the number of
+    cores that the process may use. Results do not depend on it, bit for bit.
+
+    Returns
+    -------
+    int
+        Number of threads, at least 1.
+
+    See Also
+    --------
+    get_num_threads, set_num_threads
+
+    Examples
+    --------
+    >>> pb.num_threads() == pb.get_num_threads()
     True
     """
     return _core.num_threads()
@@ -119,11 +143,11 @@ def set_num_threads(n: int) -> None:
 
     See Also
     --------
-    num_threads
+    get_num_threads
 
     Examples
     --------
-    >>> pb.set_num_threads(pb.num_threads())
+    >>> pb.set_num_threads(pb.get_num_threads())
     """
     _core.set_num_threads(integer(n, "set_num_threads"))
 
