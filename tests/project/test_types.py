@@ -167,6 +167,9 @@ pb.gradients(y, v, unconnected_gradients="zeros")  # error
 pb.grad(loss)(2.0)  # error
 pb.grad(loss)(2.0, "text")  # error
 pb.vmap(loss)(x)  # error
+pb.nn.l1_loss(x, 0.0, reduction="average")  # error
+pb.quantile(v, 0.5, method="higer")  # error
+pb.nn.conv2d(x, x, padding="SANE")  # error
 """
 
 

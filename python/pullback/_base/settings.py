@@ -9,6 +9,7 @@ import numpy
 import numpy.typing as npt
 
 from .. import _core
+from .._typing import Verify
 from . import last_query
 from .checks import integer
 from .dtypes import float32, float64
@@ -153,7 +154,7 @@ def set_num_threads(n: int) -> None:
 
 
 debugging = False
-_verification: str | None = None
+_verification: Verify | None = None
 
 
 def set_debug(on: bool) -> None:
@@ -239,7 +240,7 @@ def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
     _core.set_escapes(policy)
 
 
-def set_gradient_verification(mode: Literal["first_call", "always", "never"] | None) -> None:
+def set_gradient_verification(mode: Verify | None) -> None:
     """Set when rules of `custom_gradient` are compared with finite differences.
 
     A rule that fails raises `testing.GradientError` at the call of its function. The argument
@@ -282,7 +283,7 @@ def check_verification(mode: Any, who: str) -> None:
         )
 
 
-def verification() -> str:
+def verification() -> Verify:
     """Return the mode for a custom_gradient that has none of its own."""
     return _verification or ("first_call" if debugging else "never")
 

@@ -11,7 +11,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._base.checks import along, axes_of, flag, integer, integers
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import Side, TensorLike
 from .indexing import along_axis, get
 from .shape import listed
 
@@ -287,7 +287,7 @@ def lexsort(keys: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
 
 
 def searchsorted(
-    x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: TensorLike | None = None
+    x1: TensorLike, x2: TensorLike, /, *, side: Side = "left", sorter: TensorLike | None = None
 ) -> Tensor:
     """Return the indices at which elements can be inserted into a sorted vector.
 
