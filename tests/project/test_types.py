@@ -162,6 +162,7 @@ reveal_type(pb.cond(True, double, number, x))  # Any
 reveal_type(pb.cond(True, lambda: 1.0, lambda: 2.0))  # Any
 reveal_type(pb.evaluate(x))  # numpy.ndarray[tuple[Any, ...], numpy.dtype[Any]]
 reveal_type(pb.sum([x, y]))  # Tensor
+reveal_type(pb.zeros(2, device=x.device))  # Tensor
 pb.gradients(y, v)[0].foo()  # error
 pb.gradients(y, v, unconnected_gradients="zeros")  # error
 pb.grad(loss)(2.0)  # error
@@ -170,6 +171,8 @@ pb.vmap(loss)(x)  # error
 pb.nn.l1_loss(x, 0.0, reduction="average")  # error
 pb.quantile(v, 0.5, method="higer")  # error
 pb.nn.conv2d(x, x, padding="SANE")  # error
+v.searchsorted(1.0, side="middle")  # error
+x + None  # error
 """
 
 
