@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import (
     Any,
     Concatenate,
+    Literal,
     NamedTuple,
     ParamSpec,
     Protocol,
@@ -24,11 +25,47 @@ Shape: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Sections: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 DType: TypeAlias = npt.DTypeLike | None
+Source: TypeAlias = Tensor | Variable
+# A gradient is a Tensor, or None without a path. With `Any` in place of None, as in typeshed, a
+# program that knows of a path does not have to test for None.
+Gradient: TypeAlias = Tensor | Any
+# A pytree of tensors, not of variables or numbers: a result or a gradient has the same type.
+TensorTree: TypeAlias = "Tensor | Sequence[TensorTree] | Mapping[Any, TensorTree] | None"
+
+# Options of several functions.
+DataFormat: TypeAlias = Literal["NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"]
+Device: TypeAlias = Literal["cpu"]
+QuantileMethod: TypeAlias = Literal[
+    "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased",
+    "normal_unbiased",
+]  # fmt: skip
+Reduction: TypeAlias = Literal["mean", "sum", "none"]
+Side: TypeAlias = Literal["left", "right"]
+Trans: TypeAlias = int | Literal["N", "T", "C"]
+Triangle: TypeAlias = Literal["L", "U"]
+Unconnected: TypeAlias = Literal["none", "zero"]
+Verify: TypeAlias = Literal["first_call", "always", "never"]
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
+R = TypeVar("R")
+Key = TypeVar("Key")
+Tree = TypeVar("Tree", bound=TensorTree)
 Result = TypeVar("Result", covariant=True)
 Instance = TypeVar("Instance")
+
+
+class NamedTupleLike(Protocol):
+    @property
+    def _fields(self) -> tuple[str, ...]: ...
+
+
+class Transformed(Protocol[Result]):
+    """A transformed function; the signature of the original does not determine its own."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Result: ...
 
 
 class CacheInfo(NamedTuple):
@@ -38,7 +75,7 @@ class CacheInfo(NamedTuple):
 
 
 class Function(Protocol[P, Result]):
-    """What `function` makes of a function of these parameters."""
+    """A traced function, as `function` returns it."""
 
     __wrapped__: Callable[..., Any]
 

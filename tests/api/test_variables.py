@@ -227,7 +227,7 @@ def test_default_dtype(default_dtype):
 def test_threads():
     before = pb.num_threads()
     pb.set_num_threads(1)
-    assert pb.num_threads() == 1
+    assert pb.get_num_threads() == pb.num_threads() == 1
     pb.set_num_threads(before)
     with pytest.raises(ValueError, match="at least 1"):
         pb.set_num_threads(0)

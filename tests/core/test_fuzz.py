@@ -88,8 +88,8 @@ WITHOUT_PROGRAMS = {
     "max_pool resize unfold upsample",
     "the neighbour in its dtype, and a long double has others": "nextafter",
     "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",
-    "settings": "get_default_dtype num_threads register_gradient set_debug set_default_dtype "
-    "set_escapes set_gradient_verification set_num_threads",
+    "settings": "get_default_dtype get_num_threads num_threads register_gradient set_debug "
+    "set_default_dtype set_escapes set_gradient_verification set_num_threads",
 }
 WITHOUT_PROGRAMS = {reason: names.split() for reason, names in WITHOUT_PROGRAMS.items()}
 

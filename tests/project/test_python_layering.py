@@ -19,12 +19,12 @@ PACKAGE = Path(__file__).parents[2] / "python" / "pullback"
 # What a folder, or a module beside the folders, may import besides itself and `_core`.
 BELOW = {
     "_typing": set(),
-    "_base": set(),
-    "_runtime": set(),
+    "_base": {"_typing"},
+    "_runtime": {"_typing"},
     "datasets": set(),
     "_numpy": {"_base", "_typing"},
     "_autodiff": {"_base", "_typing", "_numpy"},
-    "_control": {"_base", "_autodiff"},
+    "_control": {"_base", "_typing", "_autodiff"},
     "_explain": {"_base", "_numpy", "_autodiff"},
     "fft": {"_base", "_typing", "_numpy"},
     "special": {"_base", "_typing", "_numpy"},

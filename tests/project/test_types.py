@@ -1,21 +1,29 @@
-"""What a type checker sees: mypy --strict on README's examples and on the cases below, and a bit
-less strict on the examples, whose functions are not annotated."""
+"""Types of the public functions: mypy --strict on README's examples and on the cases below, and a
+bit less strict on the examples, whose functions are not annotated.
+
+The cases run too: a value must have the type that mypy reveals.
+"""
 
 import doctest
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin
 
+import numpy as np
 import pytest
+
+import pullback as pb
 
 pytest.importorskip("mypy", reason="needs mypy, of the extra dev")
 
 ROOT = Path(__file__).parents[2]
 
-# A comment at the end of a line is what mypy says there.
+# A comment at the end of a line is the type that mypy reveals there, or "error".
 CASES = """
-from typing import Any
+from typing import Any, NamedTuple
 import numpy as np
 import pullback as pb
 
@@ -53,13 +61,13 @@ reveal_type(np.ones(2) @ v)  # Tensor
 reveal_type(np.ones(2) < v)  # Tensor
 reveal_type(v / np.ones(2))  # Tensor
 reveal_type(2.0 * x)  # Tensor
-reveal_type(v.sum(0).reshape(2, 3).clip(max=1.0))  # Tensor
+reveal_type(v.sum(0).reshape(1, 1).clip(max=1.0))  # Tensor
 reveal_type(divmod(x, 2))  # tuple[Tensor, Tensor]
 reveal_type(1 - v)  # Tensor
 reveal_type(v[0])  # Tensor
 reveal_type([row for row in v])  # list[Tensor]
 reveal_type(f"{x:.3f}")  # str
-reveal_type(v.assign(x))  # Variable
+reveal_type(v.assign([1.0, 2.0]))  # Variable
 reveal_type(pb.clip_by_global_norm({"v": x}, 1.0))  # tuple[dict[str, Tensor], Tensor]
 reveal_type(v.at[0].set(x))  # Tensor
 reveal_type(pb.sum(pb.zeros((np.int64(3), 2)), axis=np.int64(0)))  # Tensor
@@ -67,7 +75,129 @@ reveal_type(pb.concat(pb.split(pb.ones(np.int32(4)), [np.int8(1)]), axis=np.int1
 through("text")  # error
 x.at[0].put(1.0)  # error
 traced()  # error
+
+class Variables(NamedTuple):
+    v: pb.Variable
+
+class Tensors(NamedTuple):
+    x: pb.Tensor
+
+def loss(w: pb.Tensor, y: pb.Tensor, scale: float = 1.0) -> pb.Tensor:
+    return pb.sum(w * y) * scale
+
+def tree_loss(w: dict[str, pb.Tensor], y: pb.Tensor) -> pb.Tensor:
+    return w["v"][0] * y
+
+def tuple_loss(w: Tensors) -> pb.Tensor:
+    return pb.sum(w.x)
+
+def aux_loss(w: pb.Tensor) -> tuple[pb.Tensor, str]:
+    return pb.sum(w), "aux"
+
+def double(x: pb.Tensor) -> pb.Tensor:
+    return x * 2
+
+def pair(x: pb.Tensor) -> tuple[pb.Tensor, dict[str, pb.Tensor]]:
+    return x, {"x": x}
+
+def number(x: pb.Tensor) -> float:
+    return 1.0
+
+def step(carry: pb.Tensor, x: pb.Tensor) -> tuple[pb.Tensor, tuple[pb.Tensor, None]]:
+    return carry + x, (x, None)
+
+y = pb.sum(v * v)
+reveal_type(pb.gradients(y, v))  # list[Tensor | Any]
+reveal_type(pb.gradients(y, [v, y]))  # list[Tensor | Any]
+reveal_type(pb.gradients(y, (v, v)))  # list[Tensor | Any]
+reveal_type(pb.gradients(y, {"v": v}))  # dict[str, Tensor | Any]
+reveal_type(pb.gradients(y, {"v": v, "y": y}))  # dict[str, Tensor | Any]
+reveal_type(pb.gradients(y, Variables(v)))  # Any
+reveal_type(pb.gradients(y, {"a": [v]}))  # Any
+reveal_type(pb.gradients(pb.stop_gradient(v), v)[0])  # Tensor | Any
+reveal_type(pb.tangents([y], v))  # list[Tensor | Any]
+reveal_type(pb.tangents({"y": y}, v))  # dict[str, Tensor | Any]
+with pb.GradientTape(persistent=True) as tape:
+    z = v * v
+reveal_type(tape.gradient(z, v))  # Tensor | Any
+reveal_type(tape.gradient(z, [v, z]))  # list[Tensor | Any]
+reveal_type(tape.gradient(z, (v, v)))  # tuple[Tensor | Any, ...]
+reveal_type(tape.gradient(z, {"v": v}))  # dict[str, Tensor | Any]
+reveal_type(tape.gradient(z, Variables(v)))  # Any
+reveal_type(tape.jacobian(z, v))  # Tensor | Any
+reveal_type(pb.grad(loss)(2.0, x))  # Tensor
+reveal_type(pb.grad(loss)(v, x, scale=2.0))  # Tensor
+reveal_type(pb.grad(tree_loss)({"v": v}, x))  # dict[str, Tensor]
+reveal_type(pb.grad(tuple_loss)(Tensors(x)).x)  # Tensor
+reveal_type(pb.grad(aux_loss, has_aux=True)(x))  # tuple[Tensor, str]
+reveal_type(pb.grad(loss, argnums=(0, 1))(2.0, x))  # tuple[Any, ...]
+reveal_type(pb.grad(loss, argnums=1)(2.0, x))  # Any
+reveal_type(pb.grad(pb.grad(pb.sin))(1.0))  # Any
+reveal_type(pb.grad(pb.sin)(1.0))  # Tensor | Any
+reveal_type(pb.grad(lambda p: p["v"] * 2)({"v": 1.0}))  # Any
+reveal_type(pb.value_and_grad(loss)(2.0, x))  # tuple[Tensor, Tensor]
+reveal_type(pb.value_and_grad(aux_loss, has_aux=True)(x))  # tuple[tuple[Tensor, str], Tensor]
+reveal_type(pb.value_and_grad(loss, (0, 1))(2.0, x))  # tuple[Tensor, tuple[Any, ...]]
+reveal_type(pb.function(pb.value_and_grad(tree_loss))({"v": v}, x)[1])  # dict[str, Tensor]
+reveal_type(pb.vmap(loss, in_axes=(0, None))(v.read(), x))  # Tensor
+reveal_type(pb.vmap(pb.grad(loss), in_axes=(0, None))(v, x))  # Tensor
+reveal_type(pb.vectorize(loss)(v, 2.0))  # Tensor
+reveal_type(pb.per_example_gradients(loss, x, v))  # Tensor
+reveal_type(pb.jacobian(double)(v))  # Tensor
+reveal_type(pb.jacobian(tree_loss)({"v": v}, x))  # dict[str, Tensor]
+reveal_type(pb.jacobian(pair)(v))  # Any
+reveal_type(pb.hessian(loss)(2.0, x))  # Tensor | Any
+reveal_type(pb.jvp(double, (x,), (1.0,)))  # tuple[Tensor, Tensor | Any]
+reveal_type(pb.jvp(pair, (x,), (1.0,))[0])  # tuple[Tensor, dict[str, Tensor]]
+reveal_type(pb.linearize(double, x)[1](1.0))  # Tensor | Any
+reveal_type(pb.vjp(pair, x)[0])  # tuple[Tensor, dict[str, Tensor]]
+reveal_type(pb.vjp(double, x)[1](None))  # tuple[Any, ...]
+reveal_type(pb.checkpoint(loss)(x, x))  # Tensor
+reveal_type(pb.scan(step, 0.0, v))  # tuple[Tensor, tuple[Tensor, None]]
+reveal_type(pb.map(pair, v))  # tuple[Tensor, dict[str, Tensor]]
+reveal_type(pb.map(number, v))  # Any
+reveal_type(pb.while_loop(lambda s: s < 3, double, 1.0))  # Tensor
+reveal_type(pb.cond(True, double, double, x))  # Tensor
+reveal_type(pb.cond(True, double, number, x))  # Any
+reveal_type(pb.cond(True, lambda: 1.0, lambda: 2.0))  # Any
+reveal_type(pb.evaluate(x))  # numpy.ndarray[tuple[Any, ...], numpy.dtype[Any]]
+reveal_type(pb.sum([x, y]))  # Tensor
+reveal_type(pb.zeros(2, device=x.device))  # Tensor
+pb.gradients(y, v)[0].foo()  # error
+pb.gradients(y, v, unconnected_gradients="zeros")  # error
+pb.grad(loss)(2.0)  # error
+pb.grad(loss)(2.0, "text")  # error
+pb.vmap(loss)(x)  # error
+pb.nn.l1_loss(x, 0.0, reduction="average")  # error
+pb.quantile(v, 0.5, method="higer")  # error
+pb.nn.conv2d(x, x, padding="SANE")  # error
+v.searchsorted(1.0, side="middle")  # error
+x + None  # error
 """
+
+
+def has_type(value: Any, expected: Any) -> bool:
+    """Return whether a value has a type of the cases; `X | Any` stands for X or None."""
+    if expected is Any:
+        return True
+    if isinstance(expected, UnionType):
+        return value is None or has_type(value, get_args(expected)[0])
+    origin, arguments = get_origin(expected), get_args(expected)
+    if origin is None:
+        return value is None if expected is None else isinstance(value, expected)
+    if not isinstance(value, origin):
+        return False
+    if origin is list:
+        return all(has_type(entry, arguments[0]) for entry in value)
+    if origin is dict:
+        return all(
+            has_type(key, arguments[0]) and has_type(entry, arguments[1])
+            for key, entry in value.items()
+        )
+    if origin is tuple:
+        types = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
+        return len(types) == len(value) and all(map(has_type, value, types))
+    return True
 
 
 @pytest.fixture
@@ -79,6 +209,17 @@ def checked(tmp_path):
         return done.stdout + done.stderr
 
     return check
+
+
+def test_cases_have_these_types_when_they_run():
+    lines = [line for line in CASES.splitlines() if not line.endswith("# error")]
+    revealed = [line.split("  # ")[1] for line in lines if line.startswith("reveal_type")]
+    values = []
+    exec("\n".join(lines), {"reveal_type": values.append})
+    known = {"Tensor": pb.Tensor, "Variable": pb.Variable, "Any": Any, "numpy": np}
+    pairs = zip(values, revealed, strict=True)
+    wrong = [(v, text) for v, text in pairs if not has_type(v, eval(text, dict(known)))]
+    assert not wrong
 
 
 def test_types(tmp_path, checked):

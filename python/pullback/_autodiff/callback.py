@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ WHO = "numpy_function"
 def numpy_function(
     f: Callable[..., Any],
     out: Any,
-    vjp: Callable[..., Any] | str | None = None,
+    vjp: Callable[..., Any] | Literal["fd"] | None = None,
     jvp: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Return a function of tensors that calls `f` with NumPy arrays when its result is evaluated.

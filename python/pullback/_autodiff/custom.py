@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 from weakref import ref
 
 import numpy as np
@@ -18,6 +18,7 @@ from .._base.checks import flag
 from .._base.pytree import flatten, unflatten
 from .._base.settings import check_verification
 from .._core import Rule, Tensor, Variable
+from .._typing import Verify
 from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
 from .rules import place
 from .verification import Verification
@@ -26,9 +27,6 @@ __all__ = ["custom_gradient"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-Verify = Literal["first_call", "always", "never"]
 
 
 @overload

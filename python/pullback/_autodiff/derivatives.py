@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from operator import index
-from typing import Any, Literal
+from typing import Any, Concatenate, Literal, TypeAlias, overload
 
 from .. import _core
 from .._base.pytree import flatten
 from .._core import Tensor
+from .._typing import Gradient, P, Transformed, Tree
 from .forward import Opened, is_floating, like
 from .gradients import with_zeros
 from .jacobian import PLACEHOLDER, batched_in_chunks, check_axes, row_batches, unit, units
@@ -33,16 +34,33 @@ __all__ = [
 ]
 
 F = Callable[..., Any]
-Mode = Literal["auto", "forward", "reverse"]
+Mode: TypeAlias = Literal["auto", "forward", "reverse"]
+Chunk: TypeAlias = Literal["auto"] | int
 # Bytes of all tensors of a chunk as if none were fused. The actual memory is a small part of it.
 _CHUNK_BYTES = 2**30
 
 
+# The derivative of a single tensor has the type of the first parameter of `f`, as in `grad`.
+@overload
 def jacobian(
-    f: F,
-    argnums: int | Sequence[int] = 0,
+    f: Callable[Concatenate[Tree, P], Tensor],
+    argnums: Literal[0] = 0,
     mode: Mode = "auto",
-    chunk: Literal["auto"] | int = "auto",
+    chunk: Chunk = "auto",
+) -> Callable[Concatenate[Any, P], Tree]: ...
+@overload
+def jacobian(
+    f: Callable[Concatenate[Tensor, P], Tensor],
+    argnums: Literal[0] = 0,
+    mode: Mode = "auto",
+    chunk: Chunk = "auto",
+) -> Callable[Concatenate[Any, P], Gradient]: ...
+@overload
+def jacobian(
+    f: F, argnums: int | Sequence[int] = 0, mode: Mode = "auto", chunk: Chunk = "auto"
+) -> Transformed[Any]: ...
+def jacobian(
+    f: F, argnums: int | Sequence[int] = 0, mode: Mode = "auto", chunk: Chunk = "auto"
 ) -> F:
     """Return a function that computes the derivative of every element of `f`.
 
@@ -114,7 +132,13 @@ def jacobian(
     return call
 
 
-def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Literal["auto"] | int = "auto") -> F:
+@overload
+def hessian(
+    f: Callable[Concatenate[Tensor, P], Any], argnums: Literal[0] = 0, chunk: Chunk = "auto"
+) -> Callable[Concatenate[Any, P], Gradient]: ...
+@overload
+def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Chunk = "auto") -> Transformed[Any]: ...
+def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Chunk = "auto") -> F:
     """Return a function that computes the second derivatives of a scalar function.
 
     The Hessian is computed as the forward-mode Jacobian of the gradient. See `hvp` for products

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, overload
 
 from .. import _core
 from .._base.checks import counted
 from .._base.pytree import flatten, leaves_like, unflatten, written_behind
 from .._core import Tape, Tensor, Variable
+from .._typing import Gradient, Key, NamedTupleLike, R, Source, Unconnected
 from .function import inlined_functions
 from .gradients import seed, seed_list, wants_zeros, with_zeros
 from .rules import place, rule_map
@@ -25,13 +26,53 @@ __all__ = ["jvp", "linear_transpose", "linearize", "tangents", "vjp"]
 _PLACEHOLDER = "a placeholder tangent"
 
 
+@overload
+def tangents(
+    ys: NamedTupleLike,
+    xs: Any,
+    xs_tangents: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> Any: ...
+@overload
+def tangents(
+    ys: Source | Sequence[Source],
+    xs: Any,
+    xs_tangents: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> list[Gradient]: ...
+@overload
+def tangents(
+    ys: Mapping[Key, Source],
+    xs: Any,
+    xs_tangents: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> dict[Key, Gradient]: ...
+@overload
 def tangents(
     ys: Any,
     xs: Any,
     xs_tangents: Any = None,
     *,
     stop_gradients: Any = None,
-    unconnected_gradients: str = "none",
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> Any: ...
+def tangents(
+    ys: Any,
+    xs: Any,
+    xs_tangents: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
     overrides: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Compute the directional derivatives of `ys` along tangents of `xs` in forward mode.
@@ -97,6 +138,12 @@ def tangents(
     return _core.checked_tangents(ys, xs, seeds, stop_gradients, rules, zeros)
 
 
+@overload
+def jvp(
+    f: Callable[..., Tensor], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Tensor, Gradient]: ...
+@overload
+def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, Any]: ...
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Compute the value of `f` and its directional derivative in forward mode.
 
@@ -155,6 +202,12 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     return value, like(value, found)
 
 
+@overload
+def linearize(
+    f: Callable[..., Tensor], *primals: Any
+) -> tuple[Tensor, Callable[..., Gradient]]: ...
+@overload
+def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]]: ...
 def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Compute the value of `f` and its derivative at the primals as a linear function.
 
@@ -220,7 +273,7 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     return value, push
 
 
-def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[Any], tuple[Any, ...]]]:
     """Compute the value of `f` and its pullback, the derivative in reverse mode.
 
     The pullback maps cotangents of the value to cotangents of the primals. It may be called many
@@ -266,7 +319,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     value = opened.call()
     ys = opened.results(value)
 
-    def pullback(cotangent: Any) -> Any:
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
         given = seed_list(cotangent, value, flatten(value)[0], "vjp: cotangent")
         seeds = None if given is None else [given[i] for i in opened.floating]
         found = with_zeros(_core.gradients(ys, opened.xs, seeds), opened.xs)
@@ -275,7 +328,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     return value, pullback
 
 
-def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[..., Any]:
+def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """Return the transpose of a linear function.
 
     This is the pullback that `vjp` returns, without a point of linearisation.
@@ -322,7 +375,7 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[..., Any]
         value = opened.call()
     ys = opened.results(value)
 
-    def transposed(cotangent: Any) -> Any:
+    def transposed(cotangent: Any) -> tuple[Any, ...]:
         given = seed_list(cotangent, value, flatten(value)[0], "linear_transpose: cotangent")
         seeds = None if given is None else [given[i] for i in opened.floating]
         answers = _core.gradients(ys, opened.xs, seeds)

@@ -7,9 +7,9 @@ active when the operation was created, `register_gradient`, and the built-in rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .._base import last_query, settings
 from .._base.checks import flag
 from .._base.pytree import flatten, leaves_like
 from .._core import Rule, Tensor, Variable
-from .._typing import TensorLike
+from .._typing import Gradient, Key, NamedTupleLike, Source, TensorLike, Unconnected
 from .rules import op_rule, operation, registered, rule_map, without_gradient
 
 __all__ = ["gradient_override_map", "gradients", "identity", "register_gradient", "stop_gradient"]
@@ -26,13 +26,53 @@ __all__ = ["gradient_override_map", "gradients", "identity", "register_gradient"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@overload
+def gradients(
+    ys: Any,
+    xs: NamedTupleLike,
+    grad_ys: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> Any: ...
+@overload
+def gradients(
+    ys: Any,
+    xs: Source | Sequence[Source],
+    grad_ys: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> list[Gradient]: ...
+@overload
+def gradients(
+    ys: Any,
+    xs: Mapping[Key, Source],
+    grad_ys: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> dict[Key, Gradient]: ...
+@overload
 def gradients(
     ys: Any,
     xs: Any,
     grad_ys: Any = None,
     *,
     stop_gradients: Any = None,
-    unconnected_gradients: str = "none",
+    unconnected_gradients: Unconnected = "none",
+    overrides: Mapping[Any, Any] | None = None,
+) -> Any: ...
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    *,
+    stop_gradients: Any = None,
+    unconnected_gradients: Unconnected = "none",
     overrides: Mapping[Any, Any] | None = None,
 ) -> Any:
     """Compute the gradient of the sum of all elements of `ys` with respect to each of `xs`.

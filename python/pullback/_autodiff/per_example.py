@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, overload
 
 from .. import _core
 from .._base.pytree import flatten
 from .._core import Tensor
+from .._typing import Tree
 from .transforms import grad
 from .vmap import vmap
 
 __all__ = ["per_example_gradient_norms", "per_example_gradients"]
 
 
+@overload
+def per_example_gradients(loss: Callable[[Tree, Any], Any], params: Any, batch: Any) -> Tree: ...
+@overload
+def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> Any: ...
 def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> Any:
     """Compute the gradient of `loss(params, example)` for each example of a batch.
 

@@ -5,15 +5,16 @@ The tape itself stores an interval of time and the watched tensors; the operatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, overload
 
 from .. import _core
 from .._base import last_query, settings
 from .._base.checks import flag
 from .._base.pytree import flatten, unflatten
 from .._core import Tensor, Variable
+from .._typing import Gradient, Key, NamedTupleLike, Source, Unconnected
 from .gradients import seed_list, wants_zeros, with_zeros
 from .jacobian import check_batches, jacobian
 
@@ -141,12 +142,60 @@ class GradientTape:
                 warn(f"watch: a tensor of {tensor.dtype} has no gradient", stacklevel=2)
             self._tape.watch(tensor)
 
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: NamedTupleLike,
+        output_gradients: Any = None,
+        unconnected_gradients: Unconnected = "none",
+    ) -> Any: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Source,
+        output_gradients: Any = None,
+        unconnected_gradients: Unconnected = "none",
+    ) -> Gradient: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: tuple[Source, ...],
+        output_gradients: Any = None,
+        unconnected_gradients: Unconnected = "none",
+    ) -> tuple[Gradient, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Sequence[Source],
+        output_gradients: Any = None,
+        unconnected_gradients: Unconnected = "none",
+    ) -> list[Gradient]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Mapping[Key, Source],
+        output_gradients: Any = None,
+        unconnected_gradients: Unconnected = "none",
+    ) -> dict[Key, Gradient]: ...
+    @overload
     def gradient(
         self,
         target: Any,
         sources: Any,
         output_gradients: Any = None,
-        unconnected_gradients: str = "none",
+        unconnected_gradients: Unconnected = "none",
+    ) -> Any: ...
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Unconnected = "none",
     ) -> Any:
         """Compute the gradient of the sum of all elements of the targets.
 
@@ -202,7 +251,17 @@ class GradientTape:
             last_query.note((self, found), targets, xs, seeds, self._tape)
         return found
 
-    def jacobian(self, target: Any, sources: Any, unconnected_gradients: str = "none") -> Any:
+    @overload
+    def jacobian(
+        self, target: Source, sources: Source, unconnected_gradients: Unconnected = "none"
+    ) -> Gradient: ...
+    @overload
+    def jacobian(
+        self, target: Source, sources: Any, unconnected_gradients: Unconnected = "none"
+    ) -> Any: ...
+    def jacobian(
+        self, target: Source, sources: Any, unconnected_gradients: Unconnected = "none"
+    ) -> Any:
         """Compute the Jacobian of the target with respect to each source.
 
         All rows are computed at once, by one reverse pass with a cotangent for each element of the
@@ -256,7 +315,9 @@ class GradientTape:
             last_query.note((self, found), [y], xs, None, self._tape)
         return found
 
-    def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str = "none") -> Any:
+    def batch_jacobian(
+        self, target: Source, source: Source, unconnected_gradients: Unconnected = "none"
+    ) -> Gradient:
         """Compute the Jacobian of each row of the target by the same row of the source.
 
         Row i of the target must depend on row i of the source alone; contributions of other rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from operator import index
-from typing import Any
+from typing import Any, Concatenate, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -13,12 +13,34 @@ from .._base.checks import flag
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
+from .._typing import Gradient, P, R, Transformed, Tree
 from .gradients import with_zeros
 from .rules import place
 
 __all__ = ["grad", "value_and_grad"]
 
+Aux = TypeVar("Aux")
 
+# In place of the first argument, `f` receives a pytree of tensors: the gradient has the type of the
+# first parameter of `f`, whatever the leaves of the argument are.
+
+
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[Tree, P], R], argnums: Literal[0] = 0, has_aux: bool = False
+) -> Callable[Concatenate[Any, P], tuple[R, Tree]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[Tensor, P], R], argnums: Literal[0] = 0, has_aux: bool = False
+) -> Callable[Concatenate[Any, P], tuple[R, Gradient]]: ...
+@overload
+def value_and_grad(
+    f: Callable[..., R], argnums: Sequence[int], has_aux: bool = False
+) -> Transformed[tuple[R, tuple[Any, ...]]]: ...
+@overload
+def value_and_grad(
+    f: Callable[..., R], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Transformed[tuple[R, Any]]: ...
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -74,6 +96,33 @@ def value_and_grad(
     return _transformed(f, argnums, has_aux, "value_and_grad")
 
 
+@overload
+def grad(
+    f: Callable[Concatenate[Tree, P], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+) -> Callable[Concatenate[Any, P], Tree]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[Tensor, P], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+) -> Callable[Concatenate[Any, P], Gradient]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[Tree, P], tuple[Any, Aux]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+) -> Callable[Concatenate[Any, P], tuple[Tree, Aux]]: ...
+@overload
+def grad(
+    f: Callable[..., Any], argnums: Sequence[int], has_aux: Literal[False] = False
+) -> Transformed[tuple[Any, ...]]: ...
+@overload
+def grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Transformed[Any]: ...
 def grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import wraps
 from operator import index
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .. import _core
 from .._base.checks import counted
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tensor, Variable
+from .._typing import P, R
 from .function import inlined_functions
 from .rules import place
 
@@ -26,7 +27,9 @@ __all__ = ["vectorize", "vmap"]
 F = Callable[..., Any]
 
 
-def vmap(f: F, in_axes: Any = 0, out_axes: Any = 0, size: int | None = None) -> F:
+def vmap(
+    f: Callable[P, R], in_axes: Any = 0, out_axes: Any = 0, size: int | None = None
+) -> Callable[P, R]:
     """Return a function that computes `f` for all entries along an axis of its arguments.
 
     `f` is called once, on placeholders for one entry that have no values. The operations that it
@@ -240,6 +243,14 @@ def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
     )
 
 
+@overload
+def vectorize(
+    f: Callable[..., R], *, signature: str | None = None, excluded: Iterable[int] = ()
+) -> Callable[..., R]: ...
+@overload
+def vectorize(
+    f: None = None, *, signature: str | None = None, excluded: Iterable[int] = ()
+) -> Callable[[Callable[..., R]], Callable[..., R]]: ...
 def vectorize(
     f: F | None = None, *, signature: str | None = None, excluded: Iterable[int] = ()
 ) -> Any:

@@ -49,6 +49,8 @@ def counted(count: int, noun: str) -> str:
         return f"1 {noun}"
     plural = {"axis": "axes", "index": "indices"}.get(noun)
     return f"{count} {plural or (noun[:-1] + 'ies' if noun.endswith('y') else noun + 's')}"
+
+
 def given_once(names: dict[str, Any], who: str) -> Any:
     """Return the value of an argument that has two names; raise a TypeError if both are given."""
     given = [value for value in names.values() if value is not None]

@@ -9,12 +9,14 @@ import numpy
 import numpy.typing as npt
 
 from .. import _core
+from .._typing import Verify
 from . import last_query
 from .checks import integer
 from .dtypes import float32, float64
 
 __all__ = [
     "get_default_dtype",
+    "get_num_threads",
     "num_threads",
     "set_debug",
     "set_default_dtype",
@@ -79,7 +81,7 @@ def get_default_dtype() -> numpy.dtype[Any]:
     return _core.default_float()
 
 
-def num_threads() -> int:
+def get_num_threads() -> int:
     """Return the number of threads that compute.
 
     It is initially the value of PULLBACK_NUM_THREADS or OMP_NUM_THREADS, or else the number of
@@ -96,7 +98,30 @@ def num_threads() -> int:
 
     Examples
     --------
-    >>> pb.num_threads() >= 1
+    >>> pb.get_num_threads() >= 1
+    True
+    """
+    return _core.num_threads()
+
+
+def num_threads() -> int:
+    """Alias of `get_num_threads`.
+
+    It is initially the value of PULLBACK_NUM_THREADS or OMP_NUM_THREADS, or else the number of
+    cores that the process may use. Results do not depend on it, bit for bit.
+
+    Returns
+    -------
+    int
+        Number of threads, at least 1.
+
+    See Also
+    --------
+    get_num_threads, set_num_threads
+
+    Examples
+    --------
+    >>> pb.num_threads() == pb.get_num_threads()
     True
     """
     return _core.num_threads()
@@ -119,17 +144,17 @@ def set_num_threads(n: int) -> None:
 
     See Also
     --------
-    num_threads
+    get_num_threads
 
     Examples
     --------
-    >>> pb.set_num_threads(pb.num_threads())
+    >>> pb.set_num_threads(pb.get_num_threads())
     """
     _core.set_num_threads(integer(n, "set_num_threads"))
 
 
 debugging = False
-_verification: str | None = None
+_verification: Verify | None = None
 
 
 def set_debug(on: bool) -> None:
@@ -215,7 +240,7 @@ def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
     _core.set_escapes(policy)
 
 
-def set_gradient_verification(mode: Literal["first_call", "always", "never"] | None) -> None:
+def set_gradient_verification(mode: Verify | None) -> None:
     """Set when rules of `custom_gradient` are compared with finite differences.
 
     A rule that fails raises `testing.GradientError` at the call of its function. The argument
@@ -258,7 +283,7 @@ def check_verification(mode: Any, who: str) -> None:
         )
 
 
-def verification() -> str:
+def verification() -> Verify:
     """Return the mode for a custom_gradient that has none of its own."""
     return _verification or ("first_call" if debugging else "never")
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from .. import _core
+from .._typing import Tree
 from .bodies import Nest, Recording, callable_of, tensor_of
 
 __all__ = ["cond", "switch"]
 
 
+@overload
+def cond(pred: Any, f: Callable[..., Tree], g: Callable[..., Tree], *operands: Any) -> Tree: ...
+@overload
+def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any) -> Any: ...
 def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any) -> Any:
     """Evaluate `f(*operands)` if `pred` is True, and `g(*operands)` otherwise.
 
@@ -71,6 +76,10 @@ def cond(pred: Any, f: Callable[..., Any], g: Callable[..., Any], *operands: Any
     return _branch("cond", _core.cast(_core.logical_not(which), "int64"), (f, g), operands)
 
 
+@overload
+def switch(index: Any, branches: Sequence[Callable[..., Tree]], *operands: Any) -> Tree: ...
+@overload
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any: ...
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """Evaluate `branches[index](*operands)`.
 

@@ -4,15 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import index
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from .. import _core
 from .._base.checks import flag
+from .._typing import TensorTree, Tree
 from .bodies import Nest, Recording, callable_of, int64_of, settled
 
 __all__ = ["fori_loop", "map", "scan", "while_loop"]
 
+# A result has the type that the signature of a body states if all leaves there are tensors: a body
+# may return numbers too, in place of which the result has tensors.
+Carry = TypeVar("Carry", bound=TensorTree)
 
+
+@overload
+def scan(
+    f: Callable[[Any, Any], tuple[Carry, Tree]],
+    carry: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Carry, Tree]: ...
+@overload
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    carry: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]: ...
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
     carry: Any,
@@ -132,6 +153,10 @@ def _length(along: Nest, length: Any, who: str) -> int:
     return int(known)
 
 
+@overload
+def map(f: Callable[[Any], Tree], xs: Any) -> Tree: ...
+@overload
+def map(f: Callable[[Any], Any], xs: Any) -> Any: ...
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """Apply `f` to each entry of the first axis of `xs` and stack the results.
 
@@ -178,6 +203,10 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     return each.like(outputs[:-1])
 
 
+@overload
+def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Tree], state: Any) -> Tree: ...
+@overload
+def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any: ...
 def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:
     """Iterate `state = body(i, state)` for i from `lower` to `upper - 1`.
 
@@ -260,6 +289,22 @@ def _bound(bound: Any, what: str) -> Any:
     return int64_of(number, "fori_loop", what)
 
 
+@overload
+def while_loop(
+    cond: Callable[[Any], Any],
+    body: Callable[[Any], Tree],
+    state: Any,
+    *,
+    memory_limit: int | None = None,
+) -> Tree: ...
+@overload
+def while_loop(
+    cond: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    state: Any,
+    *,
+    memory_limit: int | None = None,
+) -> Any: ...
 def while_loop(
     cond: Callable[[Any], Any],
     body: Callable[[Any], Any],

@@ -13,6 +13,7 @@ import numpy
 from .. import _core
 from .._base.checks import check_copy
 from .._core import Tensor
+from .._typing import Device
 
 __all__ = [
     "__array_api_version__",
@@ -25,7 +26,7 @@ __all__ = [
     "pi",
 ]
 
-DEVICE = "cpu"
+DEVICE: Device = "cpu"
 VERSION = __array_api_version__ = "2025.12"
 
 e = numpy.e
@@ -41,7 +42,7 @@ def on_device(device: Any, who: str) -> None:
         raise ValueError(f"{who}: expected the device 'cpu' or None, got {_core.shown(device)}")
 
 
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """Make a tensor from an array of another library, through DLPack.
 
     The value is copied, since a tensor is never modified.
@@ -136,7 +137,7 @@ def device(self: Any) -> str:
 
 
 def to_device(self: Any, device: str, /, *, stream: Any = None) -> Tensor:
-    """to_device(self, device: str, /, *, stream: typing.Any = None) -> Tensor
+    """to_device(self, device: typing.Literal['cpu'], /, *, stream: typing.Any = None) -> Tensor
 
     Return the tensor itself, since "cpu" is the only device.
 
@@ -251,7 +252,7 @@ class _Info:
         """
         return DEVICE
 
-    def devices(self) -> tuple[str, ...]:
+    def devices(self) -> tuple[Device, ...]:
         """Return all devices.
 
         Returns
@@ -261,7 +262,7 @@ class _Info:
         """
         return (DEVICE,)
 
-    def default_dtypes(self, *, device: str | None = None) -> dict[str, Any]:
+    def default_dtypes(self, *, device: Device | None = None) -> dict[str, Any]:
         """Return the default dtype of each kind.
 
         Parameters
@@ -287,7 +288,7 @@ class _Info:
                 "indexing": integer}  # fmt: skip
 
     def dtypes(
-        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
+        self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, Any]:
         """Return the dtypes of the standard that exist here, by name.
 

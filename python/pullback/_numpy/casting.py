@@ -7,14 +7,14 @@ import numpy.typing as npt
 from .. import _core
 from .._base.checks import flag
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import Device, TensorLike
 from .array_api import on_device
 
 __all__ = ["astype", "cast"]
 
 
 def astype(
-    x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: str | None = None
+    x: TensorLike, dtype: npt.DTypeLike, /, *, copy: bool = True, device: Device | None = None
 ) -> Tensor:
     """Convert `x` to another dtype.
 

@@ -12,7 +12,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._base.checks import check_copy, offset_of
 from .._core import Tensor
-from .._typing import DType, Shape, TensorLike
+from .._typing import Device, DType, Shape, TensorLike
 from .array_api import on_device
 
 __all__ = [
@@ -65,7 +65,7 @@ def constant(value: TensorLike, dtype: DType = None) -> Tensor:
     return _core.constant(value, dtype)
 
 
-def zeros(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+def zeros(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> Tensor:
     """Return a tensor filled with zeros.
 
     Parameters
@@ -99,7 +99,7 @@ def zeros(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Te
     return full(shape, 0.0, dtype)
 
 
-def ones(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+def ones(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> Tensor:
     """Return a tensor filled with ones.
 
     Parameters
@@ -133,7 +133,7 @@ def ones(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Ten
 
 
 def full(
-    shape: Shape, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
+    shape: Shape, fill_value: TensorLike, dtype: DType = None, *, device: Device | None = None
 ) -> Tensor:
     """Return a tensor filled with a value.
 
@@ -183,7 +183,7 @@ def eye(
     k: SupportsIndex = 0,
     dtype: DType = None,
     *,
-    device: str | None = None,
+    device: Device | None = None,
 ) -> Tensor:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
@@ -268,7 +268,7 @@ def asarray(
     /,
     dtype: DType = None,
     *,
-    device: str | None = None,
+    device: Device | None = None,
     copy: bool | None = None,
 ) -> Tensor:
     """Convert a value to a tensor, as `constant` does.
@@ -323,7 +323,7 @@ def asarray(
     return out
 
 
-def empty(shape: Shape, dtype: DType = None, *, device: str | None = None) -> Tensor:
+def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> Tensor:
     """Return a tensor filled with zeros, as `zeros` does.
 
     Uninitialised memory could not be used, since a tensor is never modified.

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from .. import _core
 from .._core import Tensor
-from .._typing import DType, TensorLike
+from .._typing import Device, DType, TensorLike
 from .array_api import on_device
 
 __all__ = ["empty_like", "full_like", "ones_like", "zeros_like"]
 
 
-def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
+def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
     """Return a tensor filled with zeros, with the shape and dtype of `x`.
 
     Parameters
@@ -46,7 +46,7 @@ def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = No
     return full_like(x, 0, dtype)
 
 
-def ones_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
+def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
     """Return a tensor filled with ones, with the shape and dtype of `x`.
 
     Parameters
@@ -80,7 +80,7 @@ def ones_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = Non
 
 
 def full_like(
-    x: TensorLike, /, fill_value: TensorLike, dtype: DType = None, *, device: str | None = None
+    x: TensorLike, /, fill_value: TensorLike, dtype: DType = None, *, device: Device | None = None
 ) -> Tensor:
     """Return a tensor filled with a value, with the shape and dtype of `x`.
 
@@ -121,7 +121,7 @@ def full_like(
     return _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
 
 
-def empty_like(x: TensorLike, /, dtype: DType = None, *, device: str | None = None) -> Tensor:
+def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
     """Return a tensor filled with zeros, as `zeros_like` does.
 
     Parameters

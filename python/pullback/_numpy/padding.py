@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy
 
@@ -14,6 +14,10 @@ from .._typing import TensorLike
 
 __all__ = ["pad"]
 
+Mode: TypeAlias = Literal[
+    "constant", "edge", "empty", "linear_ramp", "reflect", "symmetric", "wrap", "maximum", "mean",
+    "median", "minimum",
+]  # fmt: skip
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 _MODES = ("constant", "edge", "empty", "linear_ramp", "reflect", "symmetric", "wrap", *_STATISTICS)
 
@@ -22,12 +26,12 @@ def pad(
     x: TensorLike,
     /,
     pad_width: Any,
-    mode: str | Callable[..., Any] = "constant",
+    mode: Mode | Callable[..., Any] = "constant",
     *,
     constant_values: TensorLike = 0,
     end_values: TensorLike = 0,
     stat_length: Any = None,
-    reflect_type: str = "even",
+    reflect_type: Literal["even", "odd"] = "even",
     **options: Any,
 ) -> Tensor:
     """Pad an array along each axis.

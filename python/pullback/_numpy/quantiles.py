@@ -15,7 +15,7 @@ import numpy as np
 from .. import _core
 from .._base.checks import axes_of, choice, flag, made_floating
 from .._core import Tensor, Variable
-from .._typing import Axis, TensorLike
+from .._typing import Axis, QuantileMethod, TensorLike
 from .sorting import taken_along
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -174,7 +174,7 @@ def quantile(
     q: TensorLike,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
 ) -> Tensor:
     """Compute the q-th quantile over axes.
@@ -234,7 +234,7 @@ def percentile(
     q: TensorLike,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
 ) -> Tensor:
     """Compute the q-th percentile over axes.
@@ -292,7 +292,7 @@ def nanquantile(
     q: TensorLike,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
 ) -> Tensor:
     """Compute the q-th quantile over axes, ignoring NaN.
@@ -350,7 +350,7 @@ def nanpercentile(
     q: TensorLike,
     axis: Axis = None,
     *,
-    method: str = "linear",
+    method: QuantileMethod = "linear",
     keepdims: bool = False,
 ) -> Tensor:
     """Compute the q-th percentile over axes, ignoring NaN.

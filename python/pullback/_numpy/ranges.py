@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, isfinite
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import numpy
 
@@ -12,7 +12,7 @@ from .. import _core
 from .._base.checks import axes_of, flag, integer
 from .._base.dtypes import float64
 from .._core import Tensor
-from .._typing import DType, TensorLike
+from .._typing import Device, DType, TensorLike
 from .arranging import moveaxis
 from .array_api import on_device
 
@@ -27,7 +27,7 @@ def linspace(
     *,
     dtype: DType = None,
     axis: SupportsIndex = 0,
-    device: str | None = None,
+    device: Device | None = None,
 ) -> Tensor:
     """Return `num` evenly spaced values from `start` to `stop`.
 
@@ -247,7 +247,9 @@ def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[T
     return first, last
 
 
-def meshgrid(*arrays: TensorLike, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(
+    *arrays: TensorLike, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy"
+) -> tuple[Tensor, ...]:
     """Return the coordinate arrays of a grid.
 
     Differentiable in all arrays.
@@ -309,7 +311,7 @@ def arange(
     step: float = 1,
     dtype: DType = None,
     *,
-    device: str | None = None,
+    device: Device | None = None,
 ) -> Tensor:
     """Return numbers with a constant step in the half-open interval [start, stop).
 

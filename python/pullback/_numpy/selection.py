@@ -7,7 +7,7 @@ input. In a traced function, where values are not known, they raise a RuntimeErr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 import numpy as np
 
@@ -217,7 +217,13 @@ def _broadcast(arrays: list[Tensor], who: str) -> list[Tensor]:
     return [_core.broadcast_to(x, shape) for x in arrays]
 
 
-def choose(x: TensorLike, /, choices: Sequence[TensorLike], *, mode: str = "raise") -> Tensor:
+def choose(
+    x: TensorLike,
+    /,
+    choices: Sequence[TensorLike],
+    *,
+    mode: Literal["raise", "wrap", "clip"] = "raise",
+) -> Tensor:
     """Select each element from one of several arrays by its number.
 
     Differentiable in `choices`; elements that are not selected receive no gradient.

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
+
+import numpy.typing as npt
 
 from .. import _core
+from .._typing import Source
 
 __all__ = ["evaluate"]
 
 
+@overload
+def evaluate(nested: Source, /) -> npt.NDArray[Any]: ...
+@overload
+def evaluate(*nested: Any) -> Any: ...
 def evaluate(*nested: Any) -> Any:
     """Evaluate all tensors in the arguments together and return their values as NumPy arrays.
 

@@ -9,7 +9,7 @@ from .._base.checks import axes_of, number
 from .._core import Tensor
 from .._numpy.array_api import on_device
 from .._numpy.flipping import roll
-from .._typing import DType, TensorLike
+from .._typing import Device, DType, TensorLike
 from ._transform import Axes, points_of
 
 
@@ -19,7 +19,7 @@ def fftfreq(
     d: float = 1.0,
     *,
     dtype: DType = None,
-    device: str | None = None,
+    device: Device | None = None,
 ) -> Tensor:
     """Return the frequencies of the elements of `fft`.
 
@@ -65,7 +65,7 @@ def rfftfreq(
     d: float = 1.0,
     *,
     dtype: DType = None,
-    device: str | None = None,
+    device: Device | None = None,
 ) -> Tensor:
     """Return the frequencies of the elements of `rfft`.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod, sqrt
+from typing import Literal
 
 from .._base.checks import choice, number
 from .._core import Tensor
@@ -47,8 +48,8 @@ _CUT = 0.87962566103423978  # standard deviation of the standard normal truncate
 def variance_scaling(
     shape: Shape,
     scale: float = 1.0,
-    mode: str = "fan_in",
-    distribution: str = "truncated_normal",
+    mode: Literal["fan_in", "fan_out", "fan_avg"] = "fan_in",
+    distribution: Literal["truncated_normal", "normal", "uniform"] = "truncated_normal",
     dtype: DType = None,
 ) -> Tensor:
     """Draw from a distribution of mean 0 and variance scale / n.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite, prod
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def odeint(
     rtol: float = 1e-6,
     atol: float = 1e-9,
     max_steps: int = 100_000,
-    adjoint: str = "discrete",
+    adjoint: Literal["discrete", "continuous"] = "discrete",
 ) -> Any:
     """Solve the ordinary differential equation y' = f(y, t, *args) with y(t[0]) = y0.
 

@@ -11,7 +11,7 @@ from .. import _core
 from .._base.checks import choice, flag
 from .._core import Tensor
 from .._numpy.triangular import tril, triu
-from .._typing import TensorLike
+from .._typing import TensorLike, Triangle
 
 Degenerate = Literal["nan", "mask", "error"]
 
@@ -259,7 +259,7 @@ def _degenerate(word: Any, who: str) -> str:
 def eigh(
     x: TensorLike,
     /,
-    UPLO: Literal["L", "U"] = "L",  # noqa: N803
+    UPLO: Triangle = "L",  # noqa: N803
     *,
     degenerate: Degenerate = "nan",
 ) -> EighResult:
@@ -305,7 +305,7 @@ def eigh(
     return EighResult(*_core.eigh(_lower_of(x, UPLO, "eigh"), word))
 
 
-def eigvalsh(x: TensorLike, /, UPLO: Literal["L", "U"] = "L") -> Tensor:  # noqa: N803
+def eigvalsh(x: TensorLike, /, UPLO: Triangle = "L") -> Tensor:  # noqa: N803
     """Compute the eigenvalues of hermitian matrices.
 
     Differentiable in `x`, with a hermitian gradient.

@@ -287,7 +287,7 @@ class _Method:
             w = on(m(_core.reshape(_core.take(basis, j, 0), shape)))
             w = _core.reshape(w, (-1,))
             before = _norm(w)
-            known = None
+            known: Any = None
             for _ in range(2):  # once is not enough: rounding leaves a component
                 h = _core.matmul(_core.conj(basis), w)
                 w = _core.subtract(w, _core.matmul(h, basis))

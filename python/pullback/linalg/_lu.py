@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from .. import _core
 from .._base.checks import check_matrices, turn
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import TensorLike, Trans
 from ._matrices import one_dtype, right_sides, same_batch
 
 
@@ -67,7 +67,7 @@ def lu_factor(x: TensorLike, /) -> LUFactorResult:
 
 def lu_solve(
     lu_and_piv: tuple[TensorLike, TensorLike], b: TensorLike, /,
-    trans: int | Literal["N", "T", "C"] = 0,
+    trans: Trans = 0,
 ) -> Tensor:  # fmt: skip
     """Solve a x = b with the LU factors of a.
 

@@ -11,12 +11,12 @@ gradients too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 from .. import _core
 from .._base.checks import check_matrices, flag, integer, turn
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import TensorLike, Trans
 
 
 class SlogdetResult(NamedTuple):
@@ -62,7 +62,7 @@ def solve(a: TensorLike, b: TensorLike) -> Tensor:
 
 
 def solve_triangular(
-    a: TensorLike, b: TensorLike, /, trans: int | Literal["N", "T", "C"] = 0,
+    a: TensorLike, b: TensorLike, /, trans: Trans = 0,
     lower: bool = False, unit_diagonal: bool = False,
 ) -> Tensor:  # fmt: skip
     """Solve linear equations with a triangular matrix, as ``scipy.linalg.solve_triangular``.

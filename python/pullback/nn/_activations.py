@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, made_floating
@@ -293,7 +293,7 @@ def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     return _core.multiply(value, _core.sigmoid(gate))
 
 
-def gelu(x: TensorLike, /, *, approximate: str = "none") -> Tensor:
+def gelu(x: TensorLike, /, *, approximate: Literal["none", "tanh"] = "none") -> Tensor:
     """Compute `x` times the standard normal distribution function at `x`.
 
     The result is accurate in the tail.

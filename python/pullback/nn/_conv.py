@@ -7,12 +7,12 @@ the default floating dtype.
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import counted, integer, made_floating
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import DataFormat, TensorLike
 from ._windows import (
     Windows,
     around,
@@ -24,7 +24,7 @@ from ._windows import (
 )
 
 Stride = SupportsIndex | tuple[SupportsIndex, ...]
-Padding = str | SupportsIndex | tuple[Any, ...] | list[Any]
+Padding = Literal["VALID", "SAME", "valid", "same"] | SupportsIndex | tuple[Any, ...] | list[Any]
 
 
 def conv1d(
@@ -36,7 +36,7 @@ def conv1d(
     padding: Padding = "VALID",
     dilation: Stride = 1,
     groups: SupportsIndex = 1,
-    data_format: str | None = None,
+    data_format: Literal["NWC", "NCW"] | None = None,
 ) -> Tensor:
     """Compute a 1-D cross-correlation with weights and add an optional bias.
 
@@ -95,7 +95,7 @@ def conv2d(
     padding: Padding = "VALID",
     dilation: Stride = 1,
     groups: SupportsIndex = 1,
-    data_format: str | None = None,
+    data_format: Literal["NHWC", "NCHW"] | None = None,
 ) -> Tensor:
     """Compute a 2-D cross-correlation with weights and add an optional bias.
 
@@ -157,7 +157,7 @@ def conv3d(
     padding: Padding = "VALID",
     dilation: Stride = 1,
     groups: SupportsIndex = 1,
-    data_format: str | None = None,
+    data_format: Literal["NDHWC", "NCDHW"] | None = None,
 ) -> Tensor:
     """Compute a 3-D cross-correlation with weights and add an optional bias.
 
@@ -216,7 +216,7 @@ def conv_transpose(
     output_padding: Stride = 0,
     dilation: Stride = 1,
     groups: SupportsIndex = 1,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Compute a transposed convolution over one to three axes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import SupportsIndex
+from typing import Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import choice, integer, integer_tensor, made_floating
@@ -20,7 +20,7 @@ def embedding_bag(
     indices: TensorLike,
     offsets: TensorLike | None = None,
     *,
-    mode: str = "mean",
+    mode: Literal["sum", "mean", "max"] = "mean",
     per_sample_weights: TensorLike | None = None,
     padding_idx: SupportsIndex | None = None,
 ) -> Tensor:

@@ -11,7 +11,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._base.checks import axes_of, made_floating
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import Reduction, TensorLike
 from ._regression_losses import pair, reduced
 
 __all__ = [
@@ -102,7 +102,7 @@ def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike) -> Tens
 
 
 def sigmoid_cross_entropy(
-    logits: TensorLike, labels: TensorLike, *, reduction: str = "mean"
+    logits: TensorLike, labels: TensorLike, *, reduction: Reduction = "mean"
 ) -> Tensor:
     """Compute the binary cross entropy of independent classes.
 
@@ -160,7 +160,7 @@ def kl_divergence(
     targets: TensorLike,
     *,
     axis: SupportsIndex = -1,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute the Kullback-Leibler divergence of `targets` from the predictions.
 

@@ -11,7 +11,7 @@ from .. import _core
 from .._base.checks import flag, made_floating
 from .._core import Tensor
 from .._numpy.gather import take
-from .._typing import TensorLike
+from .._typing import DataFormat, TensorLike
 from ._conv import Padding, Stride, convolved
 from ._unfold import checked_windows, covers_padding
 from ._windows import (
@@ -30,7 +30,7 @@ def max_pool(
     stride: Stride | None = None,
     padding: Padding = "VALID",
     dilation: Stride = 1,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Compute the maximum of each window, channel by channel.
 
@@ -94,7 +94,7 @@ def avg_pool(
     stride: Stride | None = None,
     padding: Padding = "VALID",
     count_include_pad: bool = False,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Compute the mean of each window, channel by channel.
 
@@ -155,7 +155,7 @@ def lp_pool(
     *,
     stride: Stride | None = None,
     padding: Padding = "VALID",
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Compute the p-norm of each window, channel by channel.
 
@@ -211,7 +211,7 @@ def lp_pool(
 
 
 def adaptive_avg_pool(
-    x: TensorLike, output_size: Stride, *, data_format: str | None = None
+    x: TensorLike, output_size: Stride, *, data_format: DataFormat | None = None
 ) -> Tensor:
     """Compute the means of a given number of windows that cover the input.
 
@@ -259,7 +259,7 @@ def adaptive_avg_pool(
 
 
 def adaptive_max_pool(
-    x: TensorLike, output_size: Stride, *, data_format: str | None = None
+    x: TensorLike, output_size: Stride, *, data_format: DataFormat | None = None
 ) -> Tensor:
     """Compute the maxima of a given number of windows that cover the input.
 

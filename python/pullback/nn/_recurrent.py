@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from .. import _core
 from .._base.checks import choice, flag, lengths_of, made_floating
@@ -25,7 +25,7 @@ def rnn(
     b_ih: TensorLike | None = None,
     b_hh: TensorLike | None = None,
     *,
-    nonlinearity: str = "tanh",
+    nonlinearity: Literal["tanh", "relu"] = "tanh",
     lengths: TensorLike | None = None,
     reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .. import _core
 from .._base.checks import made_floating
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import Reduction, TensorLike
 
 __all__ = ["hinge", "huber_loss", "l1_loss", "l2_loss", "smooth_l1"]
 
@@ -40,7 +40,7 @@ def reduced(losses: Tensor, reduction: str, who: str) -> Tensor:
 
 
 def l1_loss(
-    predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: str = "mean"
+    predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: Reduction = "mean"
 ) -> Tensor:
     """Compute the absolute differences of predictions and targets.
 
@@ -80,7 +80,7 @@ def l1_loss(
 
 
 def l2_loss(
-    predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: str = "mean"
+    predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: Reduction = "mean"
 ) -> Tensor:
     """Compute half the squared differences of predictions and targets.
 
@@ -128,7 +128,7 @@ def huber_loss(
     targets: TensorLike = 0.0,
     delta: float = 1.0,
     *,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute the Huber loss of predictions and targets.
 
@@ -184,7 +184,7 @@ def smooth_l1(
     targets: TensorLike = 0.0,
     beta: float = 1.0,
     *,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Compute the smooth L1 loss of predictions and targets.
 
@@ -247,7 +247,7 @@ def _width(value: float, name: str, who: str) -> float:
     return width
 
 
-def hinge(predictions: TensorLike, targets: TensorLike, *, reduction: str = "mean") -> Tensor:
+def hinge(predictions: TensorLike, targets: TensorLike, *, reduction: Reduction = "mean") -> Tensor:
     """Compute the hinge loss of predictions and targets.
 
     The loss is ``max(0, 1 - targets * predictions)`` [1]_. Differentiable in both; the gradient at

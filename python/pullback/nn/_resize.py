@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 
 from .. import _core
 from .._base.checks import choice, made_floating
 from .._core import Tensor
 from .._numpy.gather import take
-from .._typing import TensorLike
+from .._typing import DataFormat, TensorLike
 from ._conv import Stride
 from ._windows import as_channels_last, channels_last, for_each_axis, from_last, rank_of
 
+Method: TypeAlias = Literal["bilinear", "nearest"]
+
 
 def resize(
-    x: TensorLike, size: Stride, *, method: str = "bilinear", data_format: str | None = None
+    x: TensorLike,
+    size: Stride,
+    *,
+    method: Method = "bilinear",
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Resize the spatial axes of images.
 
@@ -59,7 +67,11 @@ def resize(
 
 
 def upsample(
-    x: TensorLike, factor: Stride, *, method: str = "nearest", data_format: str | None = None
+    x: TensorLike,
+    factor: Stride,
+    *,
+    method: Method = "nearest",
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Resize the spatial axes of images by integer factors.
 

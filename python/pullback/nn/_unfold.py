@@ -8,7 +8,7 @@ from typing import Any
 from .. import _core
 from .._base.checks import along
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import DataFormat, TensorLike
 from ._conv import Padding, Stride
 from ._windows import (
     Windows,
@@ -28,7 +28,7 @@ def unfold(
     stride: Stride = 1,
     padding: Padding = "VALID",
     dilation: Stride = 1,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Extract the elements of each window (im2col).
 
@@ -89,7 +89,7 @@ def fold(
     stride: Stride = 1,
     padding: Padding = "VALID",
     dilation: Stride = 1,
-    data_format: str | None = None,
+    data_format: DataFormat | None = None,
 ) -> Tensor:
     """Sum the elements of windows at their positions: the transpose of `unfold`.
 

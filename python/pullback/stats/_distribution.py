@@ -344,6 +344,7 @@ class Distribution:
     def _inverse(self, what: str, q: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         given = self._arguments(what, args, kwargs, (q,))
         own, all_scale = self._reduced(given.shapes, given.scale)
+        assert given.x is not None  # it is q
         value = getattr(self, "_" + what)(given.x, *own)
         inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
         value = _moved(_core.where(inside, value, NAN), given.loc, all_scale)
@@ -500,6 +501,7 @@ class _Place:
     def __init__(self, family: Distribution, given: Arguments) -> None:
         self.family, self.given = family, given
         self.shapes, self.scale = family._reduced(given.shapes, given.scale)
+        assert given.x is not None  # its methods have an argument x
         x = _core.constant(given.x)
         if given.loc is not None:
             x = x - given.loc

@@ -111,7 +111,8 @@ def gradients(
     if mode.executing_eagerly():
         weights = None if grad_ys is None else as_list(grad_ys)
         given = [as_list(group) for group in (ys, xs, stop_gradients)]
-        return gradients_in_function(given, weights, choice.value)
+        zeros = choice is UnconnectedGradients.ZERO
+        return gradients_in_function(given, weights, "zero" if zeros else "none")
     targets = [_target(y, i) for i, y in enumerate(as_list(ys))]
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]

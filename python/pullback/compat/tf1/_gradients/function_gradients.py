@@ -6,12 +6,13 @@ from typing import Any
 
 import pullback
 
+from ...._typing import Unconnected
 from .._graph.graph import _stack as stack
 from .._graph.tensor import as_core, as_eager
 
 
 def gradients_in_function(
-    groups: list[list[Any]], weights: list[Any] | None, unconnected: str
+    groups: list[list[Any]], weights: list[Any] | None, unconnected: Unconnected
 ) -> list[Any]:
     """Differentiate in a `tf.function`; the groups are ys, xs and the stopped tensors."""
     if not stack.in_function:

@@ -319,7 +319,7 @@ def pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
     for n, pair in zip(tensor.shape, paddings, strict=True):
         if max(pair) > n - (mode == "REFLECT"):
             raise ValueError(f"cannot mirror {max(pair)} of {n} entries")
-    return pb.pad(tensor, paddings, mode.lower())
+    return pb.pad(tensor, paddings, "reflect" if mode == "REFLECT" else "symmetric")
 
 
 __all__ = public_names(globals())

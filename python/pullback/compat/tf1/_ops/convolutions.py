@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pullback as pb
 
@@ -57,7 +57,7 @@ def _extent(n: int | None, size: int, stride: int, padding: Any, axis: int) -> i
     return (n - size) // stride + 1
 
 
-def _format(last: bool) -> str:
+def _format(last: bool) -> Literal["NHWC", "NCHW"]:
     return "NHWC" if last else "NCHW"
 
 
