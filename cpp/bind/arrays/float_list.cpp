@@ -1,5 +1,5 @@
-// Two passes: the shape by the first entry of each level, then the numbers. The first thing that
-// does not fit ends it, and the general way says what is wrong. No Python code runs meanwhile.
+// Two passes: the shape from the first entry of each level, then the numbers. Anything unexpected
+// ends them, and the general conversion reports the error. No Python code runs meanwhile.
 
 #include "bind/arrays/float_list.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 bool is_level(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
 
-// False where it is no list of floats, or nested beyond the highest rank.
+// Returns false if it is not a list of floats, or nested deeper than the highest rank.
 bool find_shape(PyObject* object, Shape* shape) {
   while (is_level(object)) {
     const Py_ssize_t length = PySequence_Fast_GET_SIZE(object);
