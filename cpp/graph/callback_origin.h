@@ -1,5 +1,5 @@
-// Holds a Python function that a plan calls: the origin of the scalar node that identifies it. See
-// base/callback.h.
+// CallbackOrigin: keeps a Python function alive that a plan calls; the origin of the scalar node
+// that identifies it. See base/callback.h.
 #pragma once
 
 #include "base/callback.h"
@@ -8,15 +8,15 @@
 namespace pullback {
 
 struct CallbackOrigin : Origin, Callback {
-  // Takes arrays with more axes in front as well: one call for a batch.
+  // Accepts arrays with additional leading axes: one call for a batch.
   bool takes_batches = false;
 };
 
 inline bool is_function(const Node* node) {
   return node->op == Op::scalar && dynamic_cast<const CallbackOrigin*>(node->origin.get());
 }
-// A scalar that a body is given by each run: a draw, or which function to call. Its plan is the
-// same for all of them.
+// A scalar that each run passes to a body: a draw, or the number of a callback. The body's plan
+// does not depend on it.
 inline bool is_given(const Node* node) { return is_draw(node) || is_function(node); }
 
 }  // namespace pullback

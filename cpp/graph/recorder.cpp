@@ -1,4 +1,4 @@
-// The ring of records, the ring of looks, and the names of variables.
+// The ring of records, the ring of recorded reads, and the names of variables.
 #include "graph/recorder.h"
 
 #include <algorithm>
