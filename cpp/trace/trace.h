@@ -85,11 +85,11 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   class CalledOperation;
   // What becomes of the history of a result, by rising importance.
   enum class Fate : uint8_t { None, Lost, Kept };
-  // Of a result: sets of arguments and states, by 1 + their number.
+  // For a result: sets of arguments and states, by 1 + their number.
   struct Dependence {
     std::vector<uint64_t> sources;  // a derivative may pass to them; 0: to tensors from outside
     std::vector<uint64_t> values;   // its value depends on them
-    Fate fate = Fate::None;         // where nothing else is tracked
+    Fate fate = Fate::None;         // if no argument is tracked
   };
 
   State& state_of(Variable* variable);
@@ -131,12 +131,12 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   std::vector<size_t> assigned_;  // states with a new value
   size_t returned_ = 0;
 
-  Subgraph record_;             // of what is returned, then of the assigned values
+  Subgraph record_;             // of returned values, then of assigned values
   std::vector<Node*> inputs_;   // of the record: arguments, states (or null), random draws
-  std::vector<Node*> outside_;  // what it uses from outside, but for its own numbers
-  bool holds_rules_ = false;    // that may hold tensors of this trace
-  uint64_t first_seq_ = 0;      // numbers of the nodes …
-  uint64_t end_seq_ = 0;        // … made while it was open
+  std::vector<Node*> outside_;  // nodes from outside, except numbers of the trace
+  bool holds_rules_ = false;    // user-defined rules may reference tensors of this trace
+  uint64_t first_seq_ = 0;      // first creation number of its nodes
+  uint64_t end_seq_ = 0;        // end of these numbers
 
   std::shared_ptr<const CachedPlan> plan_;
   std::vector<Binding> bindings_;
