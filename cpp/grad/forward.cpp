@@ -46,7 +46,7 @@ class ForwardPass : public NodeTangents {
       Node* node = graph_.nodes()[i];
       if (graph_.live(i) && !graph_.stopped(node)) push_forward(i, node);
       if (check_numbers && tangents_[i].kind() == Cotangent::Value) {
-        Adjoint seen = tangents_[i];  // dense() forgets its mask
+        Adjoint seen = tangents_[i];  // a copy, since dense() drops its mask
         check_numbers(seen.dense().get(), node);
       }
     }
@@ -79,10 +79,10 @@ class ForwardPass : public NodeTangents {
 
  private:
   using Exit = Connectivity::Exit;
-  // What an input sends up, or null.
+  // The tangent of each input, or null.
   using Sent = std::vector<Adjoint*>;
 
-  // What the operations above a node make of structural zeros in its tangent.
+  // Finds which structural zeros the operations above each node need.
   void find_cares(size_t begin) {
     const std::vector<Node*>& nodes = graph_.nodes();
     cares_.resize(nodes.size(), Zeros::Drop);
@@ -171,7 +171,7 @@ class ForwardPass : public NodeTangents {
     }
   }
 
-  // Brought to the node's shape.
+  // Sums the tangent to the node's shape.
   void add(size_t i, Cotangent c, FactoredMask nonzero = {}) {
     const Shape& shape = graph_.nodes()[i]->shape;
     if (c.value) c.value = broadcast_to(c.value, shape);
@@ -207,7 +207,7 @@ class ForwardPass : public NodeTangents {
     const Zeros zeros = cares_[i];
     const bool parts = has_parts(node);
     const bool both =
-        node->op == Op::complex && sent[0] && sent[1];  // each has a part of the entry
+        node->op == Op::complex && sent[0] && sent[1];  // each input is a part of the entry
     const bool dense = parts || both || mixes_upwards(node);
     std::vector<Part> of;
     std::vector<NodeRef> held;
@@ -222,7 +222,7 @@ class ForwardPass : public NodeTangents {
         if (!parts && !both) {
           nonzero.intersect(moved_upwards(node, sent[k]->nonzero(), k, zeros));
         }
-        // What has no entries does not move what has some, whatever slopes come later.
+        // An input without entries has no effect on a node with entries, whatever the slopes are.
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
           nonzero.intersect(pullback::zeros({}, DType::Bool));
         }
@@ -242,7 +242,8 @@ class ForwardPass : public NodeTangents {
       if (node->window) value->window = std::make_unique<Window>(*node->window);
     }
     const NodeRef mask = parts ? joined_upwards(node, of, zeros) : nullptr;
-    // What is zero around a window, or where nothing was placed, is zero in the value.
+    // The surroundings of an embedded slice, and rows without a placed entry, are zero in the
+    // value.
     const auto is_clean = [&](const Adjoint* one) { return !one || one->clean(); };
     const bool clean = dense || std::ranges::all_of(sent, is_clean);
     add(i, {Cotangent::Value, value, mask, clean}, nonzero);
@@ -252,7 +253,7 @@ class ForwardPass : public NodeTangents {
     for (size_t k = 0; k < 2; ++k) {
       if (!sent[k]) continue;
       const FactoredMask nonzero = moved_upwards(node, sent[k]->nonzero(), k, cares_[i]);
-      // As in a reverse pass, what tells the columns of a jacobian apart guards nothing.
+      // As in the reverse pass: the masks that distinguish the columns of a jacobian guard nothing.
       const FactoredMask known =
           request_.masks.empty() ? sent[k]->nonzero() : sent[k]->nonzero().without(request_.masks);
       const NodeRef other = guarded_upwards(node, known, k, cares_[i]);
@@ -261,7 +262,7 @@ class ForwardPass : public NodeTangents {
     }
   }
 
-  // The transpose of what a vjp made of `us`, of the tangents.
+  // Transposes the results of a vjp for the placeholders `us`, and applies that to the tangents.
   std::vector<NodeRef> transposed(std::vector<Cotangent>& answers, const Sent& sent,
                                   const std::vector<NodeRef>& us, bool* any_zero) {
     GradientRequest request;
@@ -286,7 +287,7 @@ class ForwardPass : public NodeTangents {
     for (const Adjoint* one : sent) wanted.push_back(one ? kWanted : kUnwanted);
     std::vector<Cotangent> answers(sent.size());
     vjp_of(node->op)({node, u, wanted}, answers.data());
-    std::vector<FactoredMask> masks;  // before they are made numbers
+    std::vector<FactoredMask> masks;  // before they become ordinary zeros
     for (Adjoint* one : sent) {
       if (one) masks.push_back(one->nonzero());
     }
@@ -377,10 +378,11 @@ class ForwardPass : public NodeTangents {
   Connectivity graph_;
   std::vector<Zeros> cares_;
   std::vector<Adjoint> tangents_;
-  // Of operations with several outputs: the outputs' tangents, and whether a rule said zeros.
+  // For each operation with several outputs: the tangents of its outputs, and whether a rule
+  // returned zero.
   std::unordered_map<const Node*, std::pair<std::vector<NodeRef>, bool>> results_;
-  std::unordered_map<const Node*, std::vector<Node*>> outputs_;  // of operations, among the nodes …
-  size_t listed_ = 0;                                            // … up to this one
+  std::unordered_map<const Node*, std::vector<Node*>> outputs_;  // outputs among the nodes
+  size_t listed_ = 0;                                            // the nodes that outputs_ covers
 };
 
 }  // namespace

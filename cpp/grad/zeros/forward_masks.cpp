@@ -1,4 +1,4 @@
-// How operations that apply themselves to tangents move the structural zeros of these.
+// How linear operations and products move the structural zeros of tangents.
 
 #include "grad/zeros/forward_masks.h"
 
@@ -9,7 +9,7 @@
 namespace pullback {
 namespace {
 
-// The factor of a fold's tangent, of which the folded axes have length 1.
+// The factor of a fold's tangent, whose folded axes have size 1.
 NodeRef without_axes(const NodeRef& factor, const Node* fold) {
   if (fold->attr.keepdims) return factor;
   Shape shape;
@@ -19,7 +19,7 @@ NodeRef without_axes(const NodeRef& factor, const Node* fold) {
   return reshape(factor, shape);
 }
 
-// Where a factor for the tangent of input 0 goes in that of `node`. Null: nowhere.
+// Moves a factor for the tangent of input 0 to the tangent of `node`. Null: it cannot be moved.
 NodeRef moved_factor(const Node* node, const NodeRef& one) {
   const Node* input = node->in[0];
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
@@ -51,7 +51,7 @@ NodeRef moved_factor(const Node* node, const NodeRef& one) {
   }
 }
 
-// Where a node is zero but for what it was made from.
+// A mask of the places where a node may be nonzero because of its input.
 NodeRef own_place(const Node* node) {
   const Node* input = node->in[0];
   switch (node->op) {
@@ -78,7 +78,7 @@ FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, 
   const int64_t rank = product->in[k]->shape.rank;
   FactoredMask out;
   const FactoredMask folded = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
-  // Batch axes broadcast like those of the operand; the contracted one has length 1 by now.
+  // Batch axes broadcast as those of the operand; the contracted axis has size 1.
   for (const NodeRef& factor : folded.factors()) out.intersect(factor);
   return out;
 }
@@ -150,7 +150,7 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
                         ? ones(shape, DType::Bool)
                         : broadcast_to(parts[k].nonzero.tensor(), shape));
   }
-  const Attr& attr = node->attr;  // bools add to what either is
+  const Attr& attr = node->attr;  // for bools, adding is "or"
   if (node->op == Op::concat) return concat(masks, attr.axis);
   if (node->op == Op::at_window) return at_window(masks[0], masks[1], *node->window, attr.update);
   return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, attr.update, attr.unique);
