@@ -21,7 +21,7 @@ NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer);
 NodeRef make_scalar(DType dtype, Scalar scalar, uint8_t flags = 0);
 // A scalar as a value node with a buffer of its own; any other node as it is.
 NodeRef as_value(const NodeRef& node);
-// Stands for an input while a function is traced.
+// A placeholder for an input while a function is traced.
 NodeRef make_argument(DType dtype, const Shape& shape);
 
 // Called once for each tensor that a program receives. Evaluates an untracked chain of pending

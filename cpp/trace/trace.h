@@ -34,7 +34,8 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   // Ends recording: `outputs` are what the function returned.
   void close(std::vector<NodeRef> outputs);
 
-  // A weak argument stands for a Python float: float64, and like one in what is made from it.
+  // A weak argument represents a Python float: a float64, like every value computed from such
+  // arguments only.
   NodeRef add_argument(DType dtype, const Shape& shape, bool weak);
   NodeRef read(Variable* variable) override;
   void assign(Variable* variable, const NodeRef& value) override;
@@ -46,9 +47,9 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   // Values for arguments must have the recorded dtypes and shapes (checked). `results` has
   // returned() places.
   void replay(std::span<const NodeRef> arguments, std::span<NodeRef> results);
-  // The same, differentiable by all that the results depend on, unless a history would have to keep
-  // what an assignment replaces: those results are marked as without one (kHistoryLost). With
-  // `build`, a call that has something to differentiate is made of operations and runs nothing.
+  // The same, with histories of all results, except for a result whose history would have to keep a
+  // value that an assignment replaces: it is marked (kHistoryLost). With `build`, a call with
+  // something to differentiate copies operations and runs nothing.
   void call(std::span<const NodeRef> arguments, std::span<NodeRef> results, bool build);
 
   // The plan, one line a step.
@@ -83,7 +84,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   class Call;
   class CalledRule;
   class CalledOperation;
-  // What becomes of the history of a result, by rising importance.
+  // The decision about the history of a result, by increasing priority.
   enum class Fate : uint8_t { None, Lost, Kept };
   // For a result: sets of arguments and states, by 1 + their number.
   struct Dependence {
