@@ -160,7 +160,7 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
   }
   const Snapshot snapshot = snapshot_at_rest(roots, updates);
   if (snapshot.nodes.empty()) return nullptr;
-  for (uint32_t i : snapshot.arguments) {  // an update may depend on other nodes in flight
+  for (uint32_t i : snapshot.arguments) {  // an update may depend on a traced argument
     if (!snapshot.nodes[i]->value) refuse_traced(snapshot.nodes[i], "evaluate", kNoValueYet);
   }
   auto cached = find_plan(snapshot);

@@ -21,8 +21,9 @@ void verify(const Plan& plan);
 int64_t product_of(size_t step, int64_t a, int64_t b);
 int64_t sum_of(size_t step, int64_t a, int64_t b);
 
-// For each slot the slot whose memory it has: itself, or the argument that is donated to it. Checks
-// the outputs and donated arguments as far as the plan's own lists determine them.
+// For each slot, the slot whose memory it uses: itself or, for a donated argument, the output that
+// takes its memory. Checks the outputs and donated arguments as far as the plan's own lists
+// determine them.
 std::vector<int32_t> memory_of_slots(const Plan& plan);
 
 // A group, and one that follows a product (verify_group.cpp).

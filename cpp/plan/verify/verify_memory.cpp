@@ -66,7 +66,8 @@ void check_arena(const Plan& plan, const std::vector<Life>& lives) {
   }
 }
 
-// By donated argument: the first step that writes its output.
+// Checks donated arguments: each is read for the last time before its output is written, and from
+// then on no step can fail.
 void check_donated(const Plan& plan, const std::vector<Life>& lives) {
   int32_t first_write = INT32_MAX;
   for (size_t s = 0; s < plan.slots.size(); ++s) {
