@@ -1,7 +1,7 @@
 // Prepare, run without the lock, publish. While a run has released the interpreter lock, other
 // threads may change the graph. So nodes are held by references, the list of variables is read
-// again after the run, and a value that the run overwrites in place is in flight (take_donated):
-// a thread that needs it waits.
+// again after the run, and a value that the run overwrites in place is in flight (take_donated): a
+// thread that needs it waits.
 #include "eval/evaluate.h"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ const Origin* origin_of(Node* node) {
   return nullptr;
 }
 
-// Whether an evaluation also computes the pending updates of variables.
+// The treatment of pending updates of variables in an evaluation.
 enum class Updates : uint8_t { Leave, Compute };
 
 std::vector<Node*> with_updates(std::span<Node* const> roots) {

@@ -12,7 +12,7 @@ struct TraceOrigin : Origin {
   bool body = false;  // a body of a loop or branch, whose tensors no call returns
 };
 
-// Whether any trace is open on this thread.
+// True if any trace is open on this thread.
 bool is_tracing();
 // Adds `change` (1 or -1) to the count.
 void count_open_traces(int change);

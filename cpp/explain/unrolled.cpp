@@ -107,7 +107,7 @@ class InPlaceOfCopy : public Original {
   Ref<Original> around_;
 };
 
-// How many iterations fit into kNodes and kBytes; at least one.
+// The number of iterations that fit into kNodes and kBytes; at least one.
 int64_t iterations_at_once(const Body& body) {
   std::vector<Node*> roots, reached;
   for (const NodeRef& root : body.roots) roots.push_back(root.get());

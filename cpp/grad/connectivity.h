@@ -32,7 +32,7 @@ class Connectivity {
  public:
   explicit Connectivity(const GradientRequest& request);
 
-  // How cotangents leave a node: by a rule, or by the operation's own row.
+  // The way in which cotangents leave a node: by a rule, or by the operation's own row.
   struct Exit {
     Ref<Rule> rule;
     std::span<Node* const> inputs;

@@ -64,7 +64,7 @@ class Tape {
   void pause();
   void resume();
   bool recording() const { return entry_ && entry_->records(); }
-  // Whether any tape records in this context.
+  // True if any tape records in this context.
   static bool any_recording();
   void reset();
 

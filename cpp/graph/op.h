@@ -24,7 +24,7 @@ enum class Op : uint16_t {
 
 constexpr int kOps = static_cast<int>(Op::count);
 
-// How the planner computes it.
+// The way in which the planner computes it.
 enum class OpKind : uint8_t {
   Leaf,         // no inputs
   View,         // not computed: a strided view of the first input
@@ -77,7 +77,7 @@ enum class Fails : uint8_t {
   Always,    // a position out of range
 };
 
-// How the structural zeros of its cotangent (Cotangent::mask) reach its inputs.
+// The path of structural zeros (Cotangent::mask) from its cotangent to those of its inputs.
 enum class Mask : uint8_t {
   Stops,    // they become ordinary zeros before its rule
   Entry,    // elementwise: they keep their places, and there is no slope
@@ -87,7 +87,7 @@ enum class Mask : uint8_t {
   Mixes,    // they move, but entries are summed: they become ordinary zeros first
 };
 
-// How a tangent passes in forward mode.
+// The tangent of its result in forward mode.
 enum class Tangent : uint8_t {
   Self,  // linear: the operation itself, applied to tangents (positions and conditions unchanged)
   Product,         // linear in each input: the sum of copies with one input replaced by its tangent
@@ -209,7 +209,7 @@ enum class Composite : uint8_t {
   count
 };
 
-// How at_window and at_index combine old and new entries.
+// The combination of old and new entries in at_window and at_index.
 enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
 
 }  // namespace pullback

@@ -4,7 +4,6 @@
 // A complex64 result is rounded once, and its squares neither overflow nor cancel. The formulas
 // have to handle the limits of complex128, infinities, and the signs of zeros, which select the
 // sides of branch cuts (C99, Annex G).
-// of branch cuts (C99, Annex G).
 
 #include <cmath>
 

@@ -38,7 +38,7 @@ NodeRef resolve_weak(const NodeRef& x, DType neighbour);
 // --- complex numbers (ops/complex.cpp)
 NodeRef make_complex(const NodeRef& re, const NodeRef& im);
 NodeRef weak_complex(double re, double im);
-// Of a real tensor: the tensor, zeros, the tensor.
+// For a real tensor these return the tensor, zeros, and the tensor.
 NodeRef real_part(const NodeRef& z);
 NodeRef imaginary_part(const NodeRef& z);
 NodeRef conjugate(const NodeRef& z);
@@ -130,7 +130,7 @@ NodeRef permutation(int64_t length, int64_t source = 0);
 // Parameters broadcast to the shape. int64, low and last included; `low` if it is above last.
 NodeRef random_integers(const NodeRef& low, const NodeRef& last, const Shape& shape,
                         int64_t source = 0);
-// Of scale 1; or its logarithm, which is finite even if the draw itself rounds to 0.
+// A draw of scale 1; or its logarithm, which is finite even if the draw itself rounds to 0.
 NodeRef random_gamma(const NodeRef& concentration, const Shape& shape, DType dtype, bool log,
                      int64_t source = 0);
 // Whole numbers in float64; NaN for invalid parameters.

@@ -13,7 +13,7 @@
 
 namespace pullback {
 
-// What can go wrong while a plan runs. Kernels never throw: they return a Status.
+// The failures of a run. Kernels never throw: they return a Status.
 enum class Problem : uint8_t {
   None,
   IndexOutOfRange,  // detail: the index; bound: the length of the axis

@@ -176,8 +176,8 @@ struct Sort {
   int64_t outer, length, inner;
 };
 
-// How many of `sorted` (rank 1) are less than each entry of `in`; `right`: not greater. in and out
-// (int64) are row-major.
+// For each entry of `in`, the number of entries of `sorted` (rank 1) that are less; `right`: not
+// greater. in and out (int64) are row-major.
 struct Search {
   View sorted, in, out;
   bool right = false;

@@ -14,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// How many bytes a folded value may be larger than its inputs.
+// A folded value may be larger than its inputs by this many bytes.
 constexpr int64_t kMaxGrowth = int64_t{64} << 20;
 
 // A view that is free in a plan: its base is folded instead.

@@ -3,8 +3,8 @@
 //
 // replay() binds arguments, the variables' present values and fresh random draws to the plan and
 // runs it: its results have no history. call() is what a function of Python does: it runs the plan
-// and gives results a history that is built only when a gradient needs it; or, for callers that
-// are sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
+// and gives results a history that is built only when a gradient needs it; or, for callers that are
+// sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
 // before it is read, and nothing twice. Both copies are made by graph/rebuild.
 #pragma once
 
@@ -42,7 +42,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   Origin* origin() const override { return origin_.get(); }
   uint64_t since() const override { return first_seq_; }
 
-  // How many tensors a call returns.
+  // The number of tensors that a call returns.
   size_t returned() const { return returned_; }
   // Values for arguments must have the recorded dtypes and shapes (checked). `results` has
   // returned() places.
@@ -63,7 +63,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     NodeRef initial;  // its value when the function starts; null until read
     NodeRef current;  // its value now, inside
   };
-  // Where an argument of the plan comes from: `input` counts the function's arguments, then the
+  // The source of an argument of the plan: `input` counts the function's arguments, then the
   // states; or it is a tensor from outside.
   struct Binding {
     size_t input = 0;
@@ -74,7 +74,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     Scalar value;
     int32_t draw = -1;
   };
-  // Where an output comes from: the plan's outputs, or a value known before any run.
+  // The source of an output: the plan's outputs, or a value known before any run.
   struct Output {
     enum Kind : uint8_t { Planned, Known } kind = Known;
     size_t index = 0;

@@ -2,7 +2,6 @@
 //
 // A user-defined rule may reference tensors of the original. So an operation of a copy has a rule
 // that calls the original rule on the original operation and rebuilds its results on the copy.
-// on.
 #include "transform/recompute.h"
 
 #include <memory>

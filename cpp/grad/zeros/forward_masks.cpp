@@ -1,4 +1,4 @@
-// How linear operations and products move the structural zeros of tangents.
+// Moves the structural zeros of tangents through linear operations and products.
 
 #include "grad/zeros/forward_masks.h"
 

@@ -1,4 +1,4 @@
-// See the header. Each axis of a factor has size 1 or the size of its tensor's axis.
+// Each axis of a factor has size 1 or the size of its tensor's axis.
 
 #include "grad/zeros/mask_factors.h"
 

@@ -14,7 +14,7 @@
 
 namespace pullback {
 
-// How much work the pass may spend to keep the structural zeros of a node's cotangent, by what the
+// The work that the pass may spend to keep the structural zeros of a node's cotangent, by what the
 // slopes below that node can be. Ordered: a later value keeps at least what an earlier one keeps.
 enum class Zeros : uint8_t {
   Drop,   // no rule below needs them: they are ordinary zeros

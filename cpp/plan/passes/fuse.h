@@ -22,7 +22,7 @@ struct Unit {
 struct Fusion {
   std::vector<Unit> units;       // in running order
   std::vector<int32_t> unit_of;  // of each computed node
-  // Of each node: its value costs less to compute again than to store and load.
+  // Per node: its value costs less to compute again than to store and load.
   std::vector<uint8_t> cheap;
   Spaces spaces;
 };

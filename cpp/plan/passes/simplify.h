@@ -14,7 +14,7 @@
 
 namespace pullback {
 
-// What the planner knows about each node of the snapshot, by its position.
+// The properties of each node of the snapshot, by its position.
 struct Analysis {
   enum Kind : uint8_t {
     Input,        // a leaf with memory

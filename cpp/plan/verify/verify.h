@@ -3,7 +3,6 @@
 //
 // It uses nothing that the passes recorded: bounds, sizes, lifetimes, places and donated arguments
 // are derived from the steps alone, each in about linear time, and no computed size can wrap.
-// that it computes wraps.
 #pragma once
 
 #include <vector>

@@ -77,7 +77,7 @@ struct Lanes {
       value = mask ? x : value;
       at = mask ? now : at;
     }
-    // Of equal values the earlier one.
+    // The earlier one of equal values.
     void merge(const Best& other) {
       const Counts earlier = equal(other.value, value) & (other.at < at);
       const Counts mask = better(other.value, value) | earlier;

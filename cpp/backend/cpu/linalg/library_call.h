@@ -157,7 +157,6 @@ void product(const Lapack<T>& lapack, int transpose_a, const T* a, int transpose
 }
 
 // The number of pieces of one matrix, by size alone: columns of right-hand sides are independent.
-// right-hand sides are independent.
 constexpr int64_t kPieceColumns = 64;
 inline int64_t pieces_of(const RoutineForm& form) {
   const bool large = form.routine == Routine::triangular_solve && form.n >= kPieceColumns;
