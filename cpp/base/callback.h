@@ -1,9 +1,11 @@
-// A function of the program, of which the core knows nothing but what it takes and gives. A step of
-// a plan calls it on the thread that runs the plan, between other steps.
+// A callback: a Python function that a plan calls. The core sees arrays only; the binding
+// implements Callback::call().
 //
-// The plan finds it as it finds a random seed: as the integer of a scalar node, which holds it
-// (graph/callback_origin.h). So functions share plans, and equal calls are never one. A loop or a
-// branch is given such scalars as it is given draws.
+// The step that calls it runs on the thread that runs the plan, while no other step runs. A plan
+// finds the callback through the integer of a scalar node, which keeps it alive
+// (graph/callback_origin.h), in the same way as a random seed. So two functions share one plan, and
+// two equal calls are never merged as common subexpressions. Such scalars become inputs of a loop
+// or a branch, as draws do.
 #pragma once
 
 #include <exception>
@@ -23,7 +25,7 @@ struct CallbackArray {
 };
 
 struct Callback {
-  // Writes `out`; false where it failed, and `callback_failure` says why.
+  // Writes `out`. Returns false on failure; the exception is then in `callback_failure`.
   virtual bool call(std::span<const CallbackArray> in, const CallbackArray& out) noexcept = 0;
 
  protected:
@@ -32,7 +34,7 @@ struct Callback {
 
 inline thread_local std::exception_ptr callback_failure;
 
-// The failure of a function, which the binding raises as it is.
+// The exception of a callback; the binding raises `reason` unchanged.
 struct CallbackError : Error {
   explicit CallbackError(std::exception_ptr why)
       : Error(ErrorKind::Runtime, "numpy_function: the function failed", Of::Run),

@@ -1,6 +1,6 @@
-// Reads the affinity mask of the process, then the CPU quotas of its cgroup and those above it: a
-// container with two cores of 64 shall not start 64 threads. The files differ between versions 1
-// and 2 of cgroups; whatever cannot be read sets no limit.
+// Reads the affinity mask of the process, then the CPU quotas of its cgroup and of the cgroups
+// above: a container limited to two of 64 cores must not start 64 threads. File names differ
+// between versions 1 and 2 of cgroups. A file that cannot be read sets no limit.
 #include "base/cores.h"
 
 #include <algorithm>
@@ -23,11 +23,11 @@ int affinity(int otherwise) {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : otherwise;
 }
 
-// Cores that a folder's quota is worth, rounded up; 0 where it sets none.
+// The quota of a folder in cores, rounded up; 0 if it sets none.
 int quota_of(const std::string& folder) {
   long long quota = 0;
   long long period = 0;
-  std::ifstream both(folder + "/cpu.max");  // version 2; "max" is no number
+  std::ifstream both(folder + "/cpu.max");  // version 2; "max" is not a number
   if (!(both >> quota >> period)) {
     std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
     std::ifstream(folder + "/cpu.cfs_period_us") >> period;
@@ -35,8 +35,8 @@ int quota_of(const std::string& folder) {
   return quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
 }
 
-// The smallest quota of our cgroup and those above it. Lines are `number:controllers:path`; a
-// container sees its own cgroup at the root, whatever its path says.
+// The smallest quota of our cgroup and the cgroups above it. Lines are `number:controllers:path`. A
+// container sees its own cgroup at the root, whatever the path says.
 int quota(int cores) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {

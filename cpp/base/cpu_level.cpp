@@ -1,5 +1,5 @@
-// Asks the processor once, and lets PULLBACK_CPU_LEVEL lower the answer but never raise it: a level
-// that the processor lacks would be an illegal instruction somewhere in a kernel.
+// Reads the level of the processor once. PULLBACK_CPU_LEVEL can lower it but not raise it: a kernel
+// above the processor's level would be an illegal instruction.
 #include "base/cpu_level.h"
 
 #include <cstdlib>
@@ -38,8 +38,8 @@ CpuLevel supported() {
   return CpuLevel::Baseline;
 }
 
-// The best compiled one up to `limit`, which the processor supports; if there is none, the lowest
-// that it supports.
+// The highest compiled level that the processor supports and that is not above `limit`; if there is
+// none, the lowest supported level.
 CpuLevel best_up_to(CpuLevel limit) {
   const CpuLevel best = supported();
   const CpuLevel* found = nullptr;

@@ -1,4 +1,4 @@
-// Conversion of single elements and numbers; the tables are in the header.
+// Conversions between dtypes of single elements and of scalars.
 #include "base/dtype.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 DType default_float_dtype = DType::Float32;
 
-// Of the floats that are narrower than float32, all of 16 bits.
+// Layout of the two 16-bit floats.
 struct Half {
   int fraction;  // bits
   int bias;
@@ -22,7 +22,7 @@ constexpr Half half_of(DType dtype) {
   return dtype == DType::Float16 ? Half{10, 15} : Half{7, 127};
 }
 
-// The nearest half, half to even, as a double.
+// The nearest 16-bit float, ties to even, as a double.
 double rounded_half(DType dtype, double value) {
   if (!std::isfinite(value) || value == 0) return value;
   const Half half = half_of(dtype);
@@ -44,7 +44,7 @@ uint16_t half_bits(DType dtype, double value) {
   int exponent;
   std::frexp(value, &exponent);
   exponent = value == 0 ? 0 : std::max(exponent - 1 + half.bias, 0);
-  // In units of the last place; the leading bit of a normal one counts into the exponent.
+  // In units in the last place. The leading bit of a normal number adds one to the exponent.
   const auto units =
       static_cast<uint16_t>(std::ldexp(value, half.fraction + half.bias - std::max(exponent, 1)));
   const int above = std::max(exponent - 1, 0) << half.fraction;
@@ -75,7 +75,7 @@ Range range_of(DType dtype) {
   return {0, bits == 64 ? INT64_MAX : (int64_t{1} << bits) - 1};
 }
 
-// The low bits, as the dtype reads them.
+// The low bits of `value`, read as `dtype`.
 int64_t wrapped(int64_t value, DType dtype) {
   const auto lost = 64 - 8 * size_of(dtype);
   const auto up = static_cast<uint64_t>(value) << lost;
@@ -182,7 +182,7 @@ Scalar load_scalar(DType dtype, const void* data) {
 Scalar convert_scalar(Scalar scalar, DType from, DType to) {
   Scalar out{};
   if (is_float(to)) {
-    // Rounded once: an integer does not go through double on its way to float.
+    // Rounds once: an integer must not go through double on its path to float.
     if (to == DType::Float32 && from == DType::UInt64) {
       out.f = static_cast<float>(static_cast<uint64_t>(scalar.i));
     } else if (to == DType::Float32) {

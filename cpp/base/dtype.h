@@ -1,8 +1,9 @@
-// The element types, what is known of each, and the promotion between them: a table and a rule.
+// DType: the element types, the table of their traits, and the promotion rule (promote()).
 //
-// A few are computed in, and kernels exist for these alone. The others are storage: a tile program
-// converts them where it loads and stores, and rounds (or wraps) after every operation, so that
-// what is fused gives the bits of what is computed step by step.
+// Kernels exist for the first kComputeDTypes only. The other real dtypes are storage: a tile
+// program converts them when it loads and stores, and rounds (or wraps) after every operation, so
+// fused programs return the bits of separate operations. Complex dtypes are pairs of real numbers,
+// which the planner separates.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,14 @@
 namespace pullback {
 
 enum class DType : uint8_t {
-  // computed in; kernel tables have these, in this order
+  // compute dtypes, in the order of the kernel tables
   Bool,
   Int32,
   Int64,
   Float32,
   Float64,
   UInt64,
-  // stored
+  // storage dtypes
   Int8,
   Int16,
   UInt8,
@@ -41,8 +42,8 @@ struct DTypeTraits {
   const char* name;
   int64_t size;  // bytes
   DTypeKind kind;
-  DType compute;      // what numbers of it are computed in; of a complex one, its parts
-  DType accumulator;  // what sums of it are collected in; also the result's, but for floats
+  DType compute;      // dtype of arithmetic; of a complex dtype, the dtype of its parts
+  DType accumulator;  // dtype of sums; also of the result, except for floats
 };
 
 inline constexpr DTypeTraits kDTypeTraits[kDTypes] = {
@@ -68,23 +69,24 @@ constexpr const DTypeTraits& traits(DType dtype) { return kDTypeTraits[static_ca
 constexpr int64_t size_of(DType dtype) { return traits(dtype).size; }
 constexpr bool is_float(DType dtype) { return traits(dtype).kind == DTypeKind::Float; }
 constexpr bool is_complex(DType dtype) { return traits(dtype).kind == DTypeKind::Complex; }
-// What has gradients.
+// The dtypes that have gradients.
 constexpr bool is_inexact(DType dtype) { return is_float(dtype) || is_complex(dtype); }
 constexpr bool is_unsigned(DType dtype) { return traits(dtype).kind == DTypeKind::Unsigned; }
 constexpr bool is_integer(DType dtype) {
   return traits(dtype).kind == DTypeKind::Signed || is_unsigned(dtype);
 }
 constexpr const char* name_of(DType dtype) { return traits(dtype).name; }
-// Neither computed in nor a pair of such: converted where it is loaded and stored.
+// True if the dtype is converted at loads and stores: neither a compute dtype nor complex.
 constexpr bool is_storage(DType dtype) {
   return dtype != DType::Bool && !is_complex(dtype) && traits(dtype).compute != dtype;
 }
 
-// What an operation without kernels for stored dtypes is done in.
+// The dtype in which an operation without kernels for storage dtypes is computed.
 constexpr DType widened(DType dtype) { return is_storage(dtype) ? traits(dtype).compute : dtype; }
 
-// Of two array dtypes, as NumPy, but that an integer array next to a floating one takes the
-// floating dtype. float16 and bfloat16 meet in float32, uint64 and signed integers in float64.
+// The promoted dtype of two arrays. NumPy's rule, with one difference: an integer array beside a
+// floating array takes the floating dtype. float16 with bfloat16 gives float32; uint64 with a
+// signed integer gives float64.
 constexpr DType promote(DType a, DType b) {
   using enum DType;
   if (a == b || b == Bool) return a;
@@ -116,21 +118,21 @@ inline std::string to_text(DType dtype) { return name_of(dtype); }
 DType default_float();
 void set_default_float(DType dtype);
 
-// A scalar of any dtype but a complex one, kept as its bits: floats as double, the others as
-// int64, uint64 as the same bits.
+// A scalar of any dtype except the complex ones. Floats are stored as double, integers as int64;
+// uint64 keeps its bits.
 union Scalar {
   double f;
   int64_t i;
 };
 static_assert(sizeof(Scalar) == 8);
 
-// Whether an integer of this value exists in `dtype`.
+// True if `dtype` can represent this integer.
 bool fits(int64_t value, DType dtype);
 
-// Writes and reads one element of `dtype`.
+// Write and read one element of `dtype`.
 void store_scalar(DType dtype, Scalar scalar, void* out);
 Scalar load_scalar(DType dtype, const void* data);
-// Conversion as Op::cast does it: floats to integers saturate, NaN gives 0; integers wrap.
+// Converts as Op::cast does: floats to integers saturate, NaN becomes 0, integers wrap.
 Scalar convert_scalar(Scalar scalar, DType from, DType to);
 
 }  // namespace pullback

@@ -1,5 +1,5 @@
-// dlopen and LoadLibrary behind one face. Symbols stay local, so that a second copy of the same
-// library in the process, NumPy's BLAS for one, is another library.
+// dlopen and LoadLibrary behind one interface. Symbols stay local, so a second copy of the same
+// library in the process (NumPy's BLAS, for example) is separate.
 #include "base/dynlib.h"
 
 #if defined(_WIN32)

@@ -1,4 +1,4 @@
-// A shared library loaded at run time (BLAS now, the CUDA driver later).
+// DynamicLibrary: a shared library loaded at run time (the BLAS).
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class DynamicLibrary {
 
   bool loaded() const { return handle_ != nullptr; }
   const std::string& error() const { return error_; }
-  // nullptr where the symbol is missing.
+  // nullptr if the symbol is missing.
   void* symbol(const char* name) const;
 
  private:

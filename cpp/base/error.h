@@ -1,7 +1,7 @@
-// Errors of the core and the one way to build their text.
+// Error: the exception of the core, and fail(), which builds its text and throws it.
 //
-// The core knows no Python: an Error carries the kind of the Python exception that the binding
-// raises for it. A message says who, what was expected, what came, and what to do.
+// The core does not know Python, so an Error has an ErrorKind, which the binding maps to a Python
+// exception. Text: `function: expected <what> for <argument>, got <value>; <what to do>`.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ enum class ErrorKind : uint8_t {
 
 class Error : public std::exception {
  public:
-  // Of the call that raised it, whose public name the binding puts in front; or of a run, whose
-  // message names the operation that failed, whatever call came to look.
+  // Call: an error of the arguments; the binding puts the public name of the function in front.
+  // Run: an error of an evaluation; the message already names the operation that failed, which may
+  // belong to an earlier call.
   enum class Of : uint8_t { Call, Run };
 
   Error(ErrorKind kind, std::string message, Of of = Of::Call)
@@ -52,7 +53,7 @@ inline std::string to_text(int v) { return std::to_string(v); }
 inline std::string to_text(int64_t v) { return std::to_string(v); }
 inline std::string to_text(uint64_t v) { return std::to_string(v); }
 
-// Concatenates anything that has a to_text overload (numbers, strings, Shape, DType).
+// Concatenates values that have a to_text overload (numbers, strings, Shape, DType).
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::string out;

@@ -1,4 +1,5 @@
-// A 64-bit hash of bytes for plan keys: fast mixing, not for hostile input (keys are compared too).
+// A 64-bit hash for plan keys. It is fast but not collision-resistant, so equal hashes are followed
+// by a comparison of the keys.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether positions lie in a range: what calls and runs check of indices.
+// Range checks of index arrays, for builders and for steps.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 
 namespace pullback {
 
-// i - low or high - 1 - i is negative exactly where i is outside low … high-1, for low <= 0 (only
-// then may one of them wrap). Comparisons of 64 bits would be one index at a time.
+// True if an index lies outside low … high-1; requires low <= 0. The sign bit of i - low or of high
+// - 1 - i is set exactly for such an i, and with low <= 0 only one of the two can wrap. Written
+// this way because compilers do not vectorise 64-bit comparisons.
 template <class I>
 bool any_outside(const I* at, int64_t n, int64_t low, int64_t high) {
   const auto from = static_cast<uint64_t>(-low);
@@ -20,7 +21,7 @@ bool any_outside(const I* at, int64_t n, int64_t low, int64_t high) {
   return outside < 0;
 }
 
-// The first of them, where any_outside().
+// The first index outside; requires any_outside().
 template <class I>
 I first_outside(const I* at, int64_t n, int64_t low, int64_t high) {
   return *std::find_if(at, at + n, [&](I i) { return i < low || i >= high; });

@@ -1,7 +1,8 @@
-// An intrusive reference. T provides add_ref(T*) and release(T*), found by argument lookup.
+// Ref: an intrusive reference. T provides add_ref(T*) and release(T*), found by argument-dependent
+// lookup.
 //
-// Counts are plain integers: graph objects are touched only by the thread that holds the
-// interpreter lock (see eval/evaluate.h for what runs without it).
+// Counts are plain integers: only the thread that holds the interpreter lock touches graph objects
+// (eval/evaluate.h lists what runs without the lock).
 #pragma once
 
 #include <utility>
@@ -26,20 +27,20 @@ class Ref {
     if (pointer_) release(pointer_);
   }
 
-  // Takes over a count that the caller already owns.
+  // Takes ownership of a count that the caller has.
   static Ref adopt(T* pointer) {
     Ref out;
     out.pointer_ = pointer;
     return out;
   }
-  // Hands the count to the caller.
+  // Gives the count to the caller.
   T* detach() { return std::exchange(pointer_, nullptr); }
 
   T* get() const { return pointer_; }
   T* operator->() const { return pointer_; }
   T& operator*() const { return *pointer_; }
   explicit operator bool() const { return pointer_ != nullptr; }
-  // Without it, `!` is ambiguous where that of Expr is visible (ops/expr.h).
+  // Without this overload, `!` is ambiguous wherever the operator of Expr is visible (ops/expr.h).
   bool operator!() const { return pointer_ == nullptr; }
   bool operator==(const Ref& other) const { return pointer_ == other.pointer_; }
   bool operator==(const T* other) const { return pointer_ == other; }

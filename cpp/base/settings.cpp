@@ -1,5 +1,5 @@
-// The environment is asked at each question, so that what a program sets before the first use
-// counts; PULLBACK_BLAS wins over the path that the package sets when it is imported.
+// The environment is read at every call, so variables that a program sets before the first use
+// count. PULLBACK_BLAS has priority over the path that the package sets at import.
 #include "base/settings.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the process decides once: environment variables in force and the place of the BLAS.
+// Process-wide settings: environment variables, and the path of the BLAS.
 //
 //   PULLBACK_NUM_THREADS   threads (base/threads.h)
 //   PULLBACK_CPU_LEVEL     baseline | avx2 | avx512 (base/cpu_level.h)
@@ -11,11 +11,11 @@
 
 namespace pullback {
 
-// Path of the BLAS library: PULLBACK_BLAS, else what the package found; empty when neither.
+// The path of the BLAS library: PULLBACK_BLAS, else the path that the package found, else empty.
 std::string blas_path();
 void set_blas_path(const std::string& path);
 
-// The variables above (and OMP_NUM_THREADS, OPENBLAS_CORETYPE) that are set, with their values.
+// The variables above, OMP_NUM_THREADS and OPENBLAS_CORETYPE: name and value of each that is set.
 std::vector<std::pair<std::string, std::string>> environment_in_force();
 
 }  // namespace pullback

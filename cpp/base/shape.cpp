@@ -1,4 +1,4 @@
-// Shapes that spill, the check that every node passes, broadcasting.
+// PerAxis on the heap, the check of shapes, and broadcasting.
 #include "base/shape.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ int64_t checked_add(int64_t a, int64_t b, const char* who) {
 }
 
 namespace {
-// Of the heap block: known from the rank, so that it is kept nowhere.
+// Capacity of the heap block. It follows from the rank, so it is not stored.
 int64_t capacity_of(int64_t rank) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rank)));
 }
@@ -74,7 +74,7 @@ void check_shape_fully(const Shape& shape, const char* who) {
   int64_t bytes = 8;
   for (int64_t dim : shape) {
     if (dim < 0) fail(ErrorKind::Value, who, ": negative dimension in shape ", shape);
-    // A zero elsewhere does not excuse an overflow of the rest.
+    // A zero dimension counts as one: it does not hide an overflow of the others.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes) || bytes > kMaxBytes) {
       fail(ErrorKind::Value, who, ": shape ", shape, " has more elements than 64 bits can address");
     }

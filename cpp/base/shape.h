@@ -1,8 +1,9 @@
-// Shapes, strides and the only arithmetic on sizes.
+// Shape and Strides: one number per axis, and the only arithmetic on sizes (checked_mul,
+// checked_add).
 //
-// A shape may say anything while it is put together; where a node is made of it (graph/make.cpp),
-// check_shape refuses more than kMaxRank axes and what no memory could ever hold. Behind that check
-// products of dimensions fit in 64 bits, also those of an empty tensor's other dimensions.
+// A shape is unchecked while it is built. make_node (graph/make.cpp) passes it to check_shape,
+// which refuses more than kMaxRank axes and more than kMaxBytes. After that check, products of
+// dimensions fit in 64 bits, even if one dimension is zero and the others are large.
 #pragma once
 
 #include <array>
@@ -15,17 +16,17 @@
 namespace pullback {
 
 constexpr int kMaxRank = 16;
-// Of one tensor at 8 bytes an element, and of all temporaries of a plan: a quarter of what 64 bits
-// can count, so that sums of a few such sizes cannot wrap.
+// Limit for one tensor (at 8 bytes per element) and for all temporaries of a plan: a quarter of the
+// 64-bit range, so that sums of a few such sizes cannot wrap.
 constexpr int64_t kMaxBytes = int64_t{1} << 61;
 
 // Raise ValueError (with `who` in the text) on overflow.
 int64_t checked_mul(int64_t a, int64_t b, const char* who);
 int64_t checked_add(int64_t a, int64_t b, const char* who);
 
-// One number for each axis, in 40 bytes: up to four lie inside, more on the heap.
+// One number per axis, in 40 bytes: up to four inline, more on the heap.
 class PerAxis {
-  // Reads as a number; only its list changes it.
+  // The rank. It converts to a number and can be changed only by PerAxis.
   class Rank {
    public:
     operator int64_t() const { return value_; }
@@ -106,14 +107,14 @@ class PerAxis {
 
   union Values {
     std::array<int64_t, kInside> inside{};
-    int64_t* outside;  // where spilled
+    int64_t* outside;  // if more than four
   } values_;
 };
 
 struct Shape : PerAxis {
   using PerAxis::PerAxis;
 
-  // Number of elements; fits where check_shape has passed.
+  // Number of elements; requires check_shape().
   int64_t size() const {
     int64_t n = 1;
     for (int64_t dim : *this) n *= dim;
@@ -121,38 +122,39 @@ struct Shape : PerAxis {
   }
 };
 
-// In elements.
+// Distances between neighbours, in elements.
 struct Strides : PerAxis {
   using PerAxis::PerAxis;
 };
 static_assert(sizeof(Shape) == 40);
 
-// "(3, 4)", "(3,)", "()": as Python prints a tuple; of more axes than a tensor can have, the first
-// few and their number.
+// "(3, 4)", "(3,)", "()": as Python prints a tuple. With more than kMaxRank axes, only the first
+// few and the count.
 std::string to_text(const Shape& shape);
 
-// Raises ValueError for a negative dimension, too many axes, or more than kMaxBytes; a zero does
-// not excuse the other dimensions.
+// Raises ValueError for a negative dimension, for too many axes, or for more than kMaxBytes. Zero
+// dimensions count as one, so they do not hide an overflow of the others.
 void check_shape_fully(const Shape& shape, const char* who);
 inline void check_shape(const Shape& shape, const char* who) {
-  // Every node comes here. Of few axes, each so short that the product has at most 58 bits …
+  // Every node passes here. Fast path: few axes, each so short that the product has at most 58
+  // bits, and no negative dimension (the sign bit would be set in `bits`).
   constexpr std::array<uint8_t, 5> kBits = {58, 58, 29, 19, 14};
   if (shape.rank >= static_cast<int64_t>(kBits.size())) return check_shape_fully(shape, who);
   uint64_t bits = 0;
-  for (int64_t dim : shape) bits |= static_cast<uint64_t>(dim);  // … and none is negative
+  for (int64_t dim : shape) bits |= static_cast<uint64_t>(dim);
   if (bits >> kBits[shape.rank]) check_shape_fully(shape, who);
 }
 static_assert(kMaxBytes >> 58 == 8, "eight bytes an element");
 
 Strides row_major(const Shape& shape);
 
-// NumPy broadcasting. False where the shapes do not fit.
+// NumPy broadcasting. Returns false if the shapes do not fit.
 bool broadcast(const Shape& a, const Shape& b, Shape* out);
 
-// Whether `from` broadcasts to exactly `to`.
+// True if `from` broadcasts to exactly `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
 
-// Maps a possibly negative axis to 0 … rank-1; IndexError-free callers pass `who` for the text.
+// Maps a possibly negative axis to 0 … rank-1; raises AxisError with `who` in the text.
 int64_t normal_axis(int64_t axis, int64_t rank, const char* who);
 
 }  // namespace pullback

@@ -1,6 +1,6 @@
-// Every worker has a word that says where it is. The caller of a loop offers the job, works, takes
-// back what nobody took, and waits for those who did. A worker without an offer spins for a while,
-// since waking it takes longer than most steps, then sleeps.
+// The team. Every worker has a state word. The caller of a loop offers the job, works, withdraws
+// the offers that were not taken, and waits for the workers that took one. An idle worker first
+// spins, because waking it takes longer than most steps, and then sleeps.
 //
 //   kIdle → kOffered (caller) → kTaken (worker) → kIdle (worker)
 //   kOffered → kIdle (caller: too late)    kTaken → kAwaited (caller goes to sleep)
@@ -28,9 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMaxThreads = 256;
 constexpr std::chrono::microseconds kSpin{300};
-// Measured on two cores of a virtual machine (Zen 5), work split in halves: with the team awake 5
-// µs become 3.1 and 20 become 10.1; with the team asleep 20 become 27, 40 become 38 and 80
-// become 60.
+// Measured on two cores of a virtual machine (Zen 5), work split in halves. Team awake: 5 µs become
+// 3.1, 20 become 10.1. Team asleep: 20 become 27, 40 become 38, 80 become 60.
 constexpr double kWorthAwake = 6000;  // ns
 constexpr double kWorthAsleep = 40000;
 
@@ -49,7 +48,7 @@ void relax() {
 #endif
 }
 
-// Until `done` says so or the time is over; returns what it said last.
+// Spins until `done` returns true or the time is over; returns its last result.
 template <class Done>
 bool spin(std::chrono::microseconds time, Done done) {
   if (done()) return true;
@@ -77,7 +76,7 @@ struct alignas(64) WorkRange {
 
 class Team {
  public:
-  // False where another thread has the team, or there is none.
+  // False if another thread uses the team, or if there is no team.
   bool run(int threads, int64_t chunks, void (*body)(void*, int64_t), void* context);
   bool awake() const {
     return started_ > 0 && workers_[1].word.load(std::memory_order_relaxed) != kAsleep;
@@ -91,10 +90,10 @@ class Team {
   void recall(Worker& worker) const;
   void work(int number);
 
-  // Number 0 is the caller, whoever it is.
+  // Number 0 is the calling thread.
   Worker workers_[kMaxThreads];
   WorkRange ranges_[kMaxThreads];
-  // The job. A worker may look at it, and at the ranges, only while its word is kTaken.
+  // The job. A worker may read it, and the ranges, only while its word is kTaken.
   void (*body_)(void*, int64_t) = nullptr;
   void* context_ = nullptr;
   Interruption* interruption_ = nullptr;
@@ -114,7 +113,7 @@ bool Team::run(int threads, int64_t chunks, void (*body)(void*, int64_t), void* 
   if (busy_.test_and_set(std::memory_order_acquire)) return false;
   start(threads);
   threads_ = std::min(threads, started_ + 1);
-  // More threads than cores: one that spins would keep another from its work.
+  // With more threads than cores, a spinning worker would take a core from a working one.
   spin_ = threads_ <= cores_ ? kSpin : std::chrono::microseconds{0};
   body_ = body;
   context_ = context;
@@ -134,7 +133,7 @@ void Team::start(int threads) {
   const int wanted = std::min(threads, kMaxThreads) - 1;
   if (started_ >= wanted) return;
 #if !defined(_WIN32)
-  sigset_t all, before;  // signals are the business of Python's threads
+  sigset_t all, before;  // signals are handled by Python's threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
 #endif
@@ -142,7 +141,7 @@ void Team::start(int threads) {
     for (; started_ < wanted; ++started_) {
       std::thread([this, number = started_ + 1] { serve(number); }).detach();
     }
-  } catch (const std::system_error&) {  // as many as the system lets us have
+  } catch (const std::system_error&) {  // use as many as the system allows
   }
 #if !defined(_WIN32)
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -200,7 +199,7 @@ void Team::work(int number) {
 }
 
 int initial_threads() {
-  at_fork(nullptr, nullptr, [] { forked = true; });  // the child has none of the workers
+  at_fork(nullptr, nullptr, [] { forked = true; });  // the child has no workers
   for (const char* name : {"PULLBACK_NUM_THREADS", "OMP_NUM_THREADS"}) {
     if (const char* value = std::getenv(name)) {
       const int n = std::atoi(value);

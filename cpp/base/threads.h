@@ -1,13 +1,13 @@
-// The one parallel loop of the library, the team of threads behind it, and how a run is stopped.
+// parallel_for: the one parallel loop, on a team of threads; and Interruption, which stops a run.
 //
-// Work is cut into chunks by the caller, from its size alone, never from the number of threads: the
-// same chunks and the same order of combining give the same bits on any machine setting. Each
-// thread of a loop has a range of the chunks, the same one in every loop of that length, so that
-// what it touched stays in its cache; one that is done helps the others. A thread that wakes up
-// late therefore costs nothing: its chunks are gone.
+// The caller cuts work into chunks by its size, never by the number of threads. The same chunks and
+// the same order of combination give the same bits with any number of threads. Each thread of a
+// loop has a range of the chunks, the same range in every loop of that length, so its data stays in
+// its cache. A thread that has finished takes chunks of others, so a thread that wakes up late
+// costs nothing.
 //
-// Small work stays on the calling thread, and so does everything in a forked child, inside another
-// parallel loop, and while another thread has the team.
+// Work runs on the calling thread alone if it is small, in a forked child, inside another parallel
+// loop, and while another thread uses the team.
 #pragma once
 
 #include <atomic>
@@ -16,17 +16,17 @@
 
 namespace pullback {
 
-// Threads used: set_num_threads, else PULLBACK_NUM_THREADS or OMP_NUM_THREADS, else the cores that
-// affinity and the cgroup leave us.
+// The number of threads: set_num_threads, else PULLBACK_NUM_THREADS or OMP_NUM_THREADS, else
+// usable_cores().
 int num_threads();
 void set_num_threads(int n);
 
-// Whether work that takes one thread so many nanoseconds is worth another one. A team that is still
-// awake from the last loop comes at once; one that sleeps takes its time and some of ours.
+// True if work that takes one thread so many nanoseconds is worth a second thread. The threshold is
+// lower while the team still spins after the last loop than when it must be woken.
 bool worth_threads(double nanoseconds);
 
-// While one lives, the loops of its thread ask `question` between chunks. Once the answer is true,
-// it is not asked again: chunks that have not begun are skipped, in that loop and all later ones.
+// While one exists, the loops of its thread call `question` between chunks. After the first true it
+// is not called again: that loop and all later ones skip the chunks that have not begun.
 class Interruption {
  public:
   explicit Interruption(bool (*question)());  // null: nothing stops the run
@@ -34,8 +34,8 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  bool ask();                             // on the thread that made it
-  void refuse() { question_ = nullptr; }  // from now on nothing stops the run
+  bool ask();                             // only on the thread that made it
+  void refuse() { question_ = nullptr; }  // nothing stops the run from now on
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
  private:
@@ -44,12 +44,11 @@ class Interruption {
   std::atomic<bool> stopped_{false};
 };
 
-// Whether what this thread works at shall stop, for long work that is no loop of chunks. Cheap
-// enough for every few microseconds.
+// True if the run of this thread was interrupted, for long work that is not a loop of chunks. Cheap
+// enough to call every few microseconds.
 bool stop_requested();
 
-// Handlers for fork(), for what a child would find locked or gone; null for none. Nothing where
-// there is no fork.
+// Registers handlers around fork(); null for none. Does nothing on systems without fork.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 
 namespace detail {
@@ -57,8 +56,8 @@ void run_chunks(int64_t chunks, bool worth, void (*body)(void* context, int64_t 
                 void* context);
 }
 
-// Runs body(chunk) for chunk = 0 … chunks-1, in any order. `body` must not throw.
-// `worth` is false for work too small to wake another thread for.
+// Runs body(chunk) for chunk = 0 … chunks-1, in any order. `body` must not throw. `worth` is false
+// if the work is too small to wake another thread.
 template <class Body>
 void parallel_for(int64_t chunks, bool worth, Body&& body) {
   if (chunks == 1) return body(int64_t{0});

@@ -1,5 +1,6 @@
-// The extension pullback._core: errors, locks, settings and status; the rest is bound in its
-// siblings. This is the only folder that knows Python, and it knows no mathematics.
+// The extension pullback._core: errors, locks, settings and status; the other folders bind the
+// rest. bind is the only folder that knows Python, and it contains no mathematics. Start at
+// PYBIND11_MODULE.
 
 #include <atomic>
 #include <chrono>
@@ -69,11 +70,12 @@ PyObject* exception_class(ErrorKind kind) {
 
 namespace {
 
-// What Ctrl-C raised while a plan ran, kept until the lock is back in our hands.
+// The exception that a signal handler raised while a plan ran; raised after the lock is taken
+// again.
 py::error_already_set* pending_signal = nullptr;
 std::atomic<int64_t> last_signal_check{0};
 
-// Of a clock that is read between any two steps: a few milliseconds off is good enough.
+// A coarse clock, which is read between any two steps; errors of a few milliseconds do not matter.
 int64_t coarse_milliseconds() {
 #if defined(CLOCK_MONOTONIC_COARSE)
   timespec now;
@@ -85,17 +87,17 @@ int64_t coarse_milliseconds() {
 #endif
 }
 
-// Python's main thread, the only one that handles signals; in a forked child the one that forked.
+// Python's main thread, which alone handles signals; in a forked child, the thread that forked.
 std::atomic<unsigned long> main_thread{0};
 
-// Runs that have let go of the lock. When the process ends, after the interpreter, those of daemon
-// threads go on, while libraries clean up behind them what they use.
+// The number of runs that have released the lock. At exit, runs of daemon threads continue after
+// the interpreter has ended, while libraries free data that those runs use.
 std::atomic<int> running{0};
 std::atomic<bool> ending{false};
 
 void await_runs() {
   constexpr int kMost = 5000;
-  ending = true;  // they end after their chunk
+  ending = true;  // runs stop after their present chunk
   for (int i = 0; i < kMost && running > 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -107,26 +109,27 @@ void* release_lock() {
 }
 
 void find_main_thread() {
-  // Importing threading takes time; without it nobody has made another thread.
+  // Importing threading takes time. If it is not imported, there are no other Python threads.
   const py::dict modules = py::module_::import("sys").attr("modules");
   main_thread = modules.contains("threading")
                     ? modules["threading"].attr("main_thread")().attr("ident").cast<unsigned long>()
                     : PyThread_get_thread_ident();
   at_fork(nullptr, nullptr, [] {
     main_thread = PyThread_get_thread_ident();
-    running = 0;  // those of other threads are not here
+    running = 0;  // runs of other threads do not exist in the child
   });
   std::atexit(await_runs);
 }
 
-// Asked between steps and chunks without the lock. Taking it costs, so at most every 20 ms.
+// Called between steps and chunks without the lock. Taking the lock is expensive, so at most every
+// 20 ms.
 bool interrupted() {
   if (ending) return true;
   if (PyThread_get_thread_ident() != main_thread) return false;
   const int64_t now = coarse_milliseconds();
   if (now - last_signal_check.load(std::memory_order_relaxed) < 20) return false;
   last_signal_check.store(now, std::memory_order_relaxed);
-  const CallingBack calling_back;  // a handler may wait for a thread that evaluates
+  const CallingBack calling_back;  // a signal handler may wait for a thread that evaluates
   py::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() == 0) return false;
   delete pending_signal;
@@ -203,7 +206,7 @@ py::dict status() {
   return out;
 }
 
-// (kind, operation, bytes, operations, seconds) of every step that runs while `call` does.
+// (kind, operation, bytes, operations, seconds) of every step that runs during `call`.
 py::list recorded_steps(const py::function& call) {
   const Recording recording;
   call();
@@ -255,7 +258,7 @@ PYBIND11_MODULE(_core, m) {
   });
   find_main_thread();
   set_lock_hooks({release_lock, take_lock, interrupted, check_signals});
-  cpu_level();  // a wrong PULLBACK_CPU_LEVEL fails the import: the first kernel cannot raise
+  cpu_level();  // a wrong PULLBACK_CPU_LEVEL fails the import, since kernels cannot raise
   install_evaluation();
   warn_many_nodes = warn_many;
   bind_tensor(m);

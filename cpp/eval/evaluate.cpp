@@ -1,7 +1,7 @@
 // Prepare, run without the lock, publish. While a run has released the interpreter lock, other
 // threads may change the graph. So nodes are held by references, the list of variables is read
-// again after the run, and a value that the run overwrites in place is in flight (take_donated):
-// a thread that needs it waits.
+// again after the run, and a value that the run overwrites in place is in flight (take_donated): a
+// thread that needs it waits.
 #include "eval/evaluate.h"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ namespace {
 
 LockHooks hooks;
 
-// Nodes that are kInFlight now, in the whole process.
+// Number of nodes with kInFlight, in the whole process.
 int nodes_in_flight = 0;
-bool in_flight_forever = false;  // in a child: by a thread that it does not have
+bool in_flight_forever = false;  // in a forked child: the run's thread does not exist
 
 // The state of one thread, in one struct because each access to a thread-local costs a call.
 struct Turn {
-  int locks = 0;  // how often this thread has locked the mutex
-  int runs = 0;   // depth of nested runs
+  int locks = 0;  // locks of the mutex by this thread
+  int runs = 0;   // nested runs of this thread
 };
 thread_local Turn turn;
 
@@ -40,10 +40,11 @@ thread_local Turn turn;
 // signal handler runs inside a run and may evaluate a tensor.
 std::recursive_mutex* runtime_mutex() {
   static std::recursive_mutex* mutex = [] {
-    // In a forked child the thread that runs is gone, and with it the only one to unlock.
+    // In a forked child, the running thread and its unlock do not exist, so the child gets a new
+    // mutex.
     at_fork(nullptr, nullptr, [] {
       mutex = new std::recursive_mutex;
-      for (int i = 0; i < turn.locks; ++i) mutex->lock();  // the runs that this thread is in
+      for (int i = 0; i < turn.locks; ++i) mutex->lock();  // the runs of the forking thread
       in_flight_forever = nodes_in_flight > 0;
     });
     return new std::recursive_mutex;
@@ -51,8 +52,8 @@ std::recursive_mutex* runtime_mutex() {
   return mutex;
 }
 
-// Lets go of the interpreter lock first and takes it back last, so that nobody waits for the mutex
-// while holding it.
+// Releases the interpreter lock first and acquires it last, so no thread waits for the mutex while
+// it has the interpreter lock.
 class Running {
  public:
   Running() : state_(hooks.release ? hooks.release() : nullptr) {
@@ -63,7 +64,7 @@ class Running {
   ~Running() {
     --turn_.runs;
     --turn_.locks;
-    runtime_mutex()->unlock();  // in a forked child another one than before
+    runtime_mutex()->unlock();  // read again: a forked child has another one
     if (hooks.acquire) hooks.acquire(state_);
   }
   Running(const Running&) = delete;
@@ -98,8 +99,8 @@ void wait_for(const NodeRef& node) {
   }
 }
 
-// Where a tensor without a value comes from, as far as its arguments and draws say: a trace, or
-// what says itself why it has none.
+// The origin of a tensor without a value, among its arguments and draws: a trace, or another origin
+// that explains why there is no value.
 const Origin* origin_of(Node* node) {
   std::vector<Node*> below;
   walk({&node, 1}, &below, [](const Node* node) {
@@ -113,7 +114,7 @@ const Origin* origin_of(Node* node) {
   return nullptr;
 }
 
-// Whether an evaluation computes the pending updates of variables too.
+// The treatment of pending updates of variables in an evaluation.
 enum class Updates : uint8_t { Leave, Compute };
 
 std::vector<Node*> with_updates(std::span<Node* const> roots) {
@@ -159,7 +160,7 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
   }
   const Snapshot snapshot = snapshot_at_rest(roots, updates);
   if (snapshot.nodes.empty()) return nullptr;
-  for (uint32_t i : snapshot.arguments) {  // an update may depend on what the roots do not
+  for (uint32_t i : snapshot.arguments) {  // an update may depend on a traced argument
     if (!snapshot.nodes[i]->value) refuse_traced(snapshot.nodes[i], "evaluate", kNoValueYet);
   }
   auto cached = find_plan(snapshot);
@@ -175,7 +176,7 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
   return cached;
 }
 
-// The caller holds the roots.
+// The caller keeps the roots alive.
 void evaluate_once(std::span<Node* const> roots, Updates updates) {
   PlanRun run;
   std::vector<NodeRef> wanted;
@@ -193,7 +194,7 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   }
 }
 
-// The pending update of one variable, when all of them together have failed.
+// Evaluates the pending update of one variable, after all updates together have failed.
 void evaluate_own(const NodeRef& update, Node* next) {
   Node* root = update.get();
   try {
@@ -244,7 +245,7 @@ void refuse_traced(Node* node, const std::string& who, const std::string& advice
 
 thread_local PlanRun::Vectors PlanRun::spare;
 
-// A run inside another one, of a signal's handler, finds nothing to spare and makes its own.
+// A nested run (in a signal handler) finds no spare vectors and allocates its own.
 PlanRun::PlanRun() : vectors_(std::move(spare)) {}
 
 PlanRun::~PlanRun() {
@@ -266,12 +267,14 @@ void PlanRun::add_argument(Node* node, bool donatable) {
   vectors_.nodes.emplace_back(donatable ? node : nullptr);
 }
 
-// The node goes without its value as long as the run may be writing there: whoever else comes to it
-// meanwhile, on another thread, waits and sees the new one.
+// The node has no value while the run may write there: another thread that needs the value waits
+// and then reads the new one.
 bool PlanRun::take_donated(int32_t argument) {
   if (argument < 0 || !vectors_.nodes[argument]) return false;
   const Ref<Buffer>& buffer = vectors_.arguments[argument];
-  if (buffer->refs != 2 || buffer->exported) return false;  // the node's and ours
+  if (buffer->refs != 2 || buffer->exported)
+    return false;  // references of the node and of this
+                   // run
   Node* node = vectors_.nodes[argument].get();
   node->value = nullptr;
   node->flags |= kInFlight;
@@ -329,7 +332,7 @@ void evaluate(std::span<Node* const> roots) {
   bool ready = true;
   for (const Node* root : roots) ready &= root->has_value();
   if (ready) return;
-  std::array<NodeRef, 4> few;  // hold the roots
+  std::array<NodeRef, 4> few;  // keeps the roots alive
   std::vector<NodeRef> many;
   if (roots.size() <= few.size()) {
     std::copy(roots.begin(), roots.end(), few.begin());
@@ -340,8 +343,8 @@ void evaluate(std::span<Node* const> roots) {
   try {
     evaluate_once(roots, Updates::Compute);
   } catch (const Error&) {
-    // The fault may be an update's own: a look at something else must not suffer from it, and the
-    // next one must not try again.
+    // The failure may belong to an update, in which case other tensors must not be affected, and
+    // later evaluations must not try it again.
     evaluate_once(roots, Updates::Leave);
     set_failed_one_by_one();
   }
@@ -355,7 +358,8 @@ void install_evaluation() {
     try {
       evaluate_once({}, Updates::Compute);
     } catch (const Error&) {
-      return evaluate_own(NodeRef(variable->current), next);  // held: others may assign meanwhile
+      return evaluate_own(NodeRef(variable->current), next);  // a reference, since other threads
+                                                              // may assign meanwhile
     }
     if (variable->failed) evaluate_own(NodeRef(variable->current), next);
   };

@@ -1,5 +1,5 @@
-// A part is computed unasked where that frees more than it takes: the values at the bottom that
-// nothing outlives which is not computed with it. A snapshot of all parts says which those are.
+// Evaluates pending small results where that frees more memory than it takes: if a value below them
+// is needed by nothing else. One snapshot of all pending results finds these values.
 #include "eval/flush_pending.h"
 
 #include <algorithm>
@@ -16,11 +16,12 @@
 namespace pullback {
 namespace {
 
-// Of one plan: loops that go on have the same one again and again.
+// Results per plan. Fixed, so that a long loop uses the same plan again.
 constexpr size_t kTogether = 64;
-// Work that nobody has asked for: values on the way so many times as large as what is freed, …
+// Limits for work that the program has not requested. Intermediate values: at most this many times
+// the freed bytes.
 constexpr int64_t kMostOnTheWay = 4;
-// … and a product of more entries than these.
+// Products: at most this many entries.
 constexpr int64_t kSmallProduct = 64;
 
 std::vector<Node*> pointers(std::span<const NodeRef> nodes) {
@@ -29,14 +30,16 @@ std::vector<Node*> pointers(std::span<const NodeRef> nodes) {
   return out;
 }
 
-// For each part whether it is made from a value, of at least twice its bytes, that dies when all
-// parts are computed, at no great expense.
+// For each result: true if it depends on a value of at least twice its bytes that can be freed
+// after all results are computed, and is cheap enough to compute.
 std::vector<uint8_t> that_free(std::span<Node* const> parts) {
   const Snapshot snapshot = take_snapshot(parts);
   std::vector<uint8_t> is_part(snapshot.nodes.size(), 0);
   for (const Node* part : parts) is_part[part->index] = 1;
-  std::vector<int64_t> freed(snapshot.nodes.size(), 0);  // the bytes of the largest such value, …
-  std::vector<int64_t> on_the_way(snapshot.nodes.size(), 0);  // … of the largest that is computed
+  std::vector<int64_t> freed(snapshot.nodes.size(), 0);  // bytes of the largest value that can be
+                                                         // freed
+  std::vector<int64_t> on_the_way(snapshot.nodes.size(), 0);  // bytes of the largest intermediate
+                                                              // value
   for (size_t i = 0; i < freed.size(); ++i) {
     const Node* node = snapshot.nodes[i];
     if (is_input(node)) {
@@ -46,7 +49,7 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
     for (const Node* input : value_inputs(node)) {
       const uint32_t at = input->index;
       on_the_way[i] = std::max(on_the_way[i], on_the_way[at]);
-      // What is computed on the way and kept takes the place of what is below it.
+      // An intermediate value that is kept takes the place of the values below it.
       const bool replaced = snapshot.wanted[at] && !is_part[at];
       if (!replaced) freed[i] = std::max(freed[i], freed[at]);
     }
@@ -78,7 +81,7 @@ void flush_pending() {
     const auto some = std::span(due).subspan(i, std::min(kTogether, due.size() - i));
     try {
       evaluate(pointers(some));
-    } catch (const Error&) {  // those that can be computed are, one by one
+    } catch (const Error&) {  // evaluates them one by one: some may succeed
       for (const NodeRef& node : some) {
         try {
           evaluate(node.get());

@@ -1,10 +1,10 @@
-// Computes parts (graph/pending_results.h) that nobody has looked at and that alone keep larger
+// flush_pending(): evaluates pending results (graph/pending_results.h) that alone keep larger
 // values alive.
 #pragma once
 
 namespace pullback {
 
-// May give the lock away. What fails stays pending and raises where somebody looks.
+// May release the interpreter lock. Results that fail stay pending and raise when they are read.
 void flush_pending();
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// The number of open traces of each thread.
+// Counts the open traces of each thread.
 #include "eval/open_traces.h"
 
 namespace pullback {

@@ -1,20 +1,20 @@
-// Whether a function is being traced, and which trace an argument belongs to. The traces themselves
-// are in trace/, above evaluation.
+// is_tracing() and TraceOrigin: whether a function is being traced, and the trace of an argument.
+// Traces themselves are in trace/, above evaluation.
 #pragma once
 
 #include "graph/rule.h"
 
 namespace pullback {
 
-// Which trace an argument node belongs to, for errors about tensors that have no value.
+// The trace that an argument node belongs to, for errors about tensors without a value.
 struct TraceOrigin : Origin {
   bool open = true;   // still being traced
-  bool body = false;  // of a loop or a branch, whose inside no call returns
+  bool body = false;  // a body of a loop or branch, whose tensors no call returns
 };
 
-// Whether any trace is open on this thread.
+// True if any trace is open on this thread.
 bool is_tracing();
-// One more of them, or one less.
+// Adds `change` (1 or -1) to the count.
 void count_open_traces(int change);
 
 }  // namespace pullback

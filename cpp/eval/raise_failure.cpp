@@ -1,4 +1,4 @@
-// What a failed run says: who, which entry or matrix, and what to do.
+// Builds the message of a failed run: the operation, the entry or matrix, and the remedy.
 #include "eval/raise_failure.h"
 
 #include <string>
@@ -11,14 +11,15 @@
 namespace pullback {
 namespace {
 
-// Whether an operation may be what had this problem.
+// True if an operation can fail with this problem.
 bool may_have(const Instruction& instruction, Problem problem) {
   if (problem == Problem::NegativePower) return instruction.op == Op::pow;
   if (problem == Problem::ZeroDivision) return instruction.op != Op::pow && can_fail(instruction);
   return can_fail(instruction);
 }
 
-// The operation that failed. A group has the name of what it is there for; what fails is another.
+// The operation that failed. In a group, source is the operation that the group is named after,
+// which may not be the one that can fail.
 Op failed_operation(const Step& step, Problem problem) {
   if (const TileGroup* group = group_of(step)) {
     for (const Instruction& instruction : group->instructions) {
@@ -33,7 +34,7 @@ template <class... Parts>
   throw Error(kind, text(parts...), Error::Of::Run);
 }
 
-// Which matrix of a batch it was.
+// Names the matrix of a batch.
 std::string place_of(const Status& status) {
   return status.bound > 1 ? text(" at place ", status.detail, " of the batch") : std::string();
 }
@@ -47,7 +48,8 @@ void raise(const Plan& plan, const Status& status) {
   const char* who = !of_step ? "evaluate" : op == Op::routine ? name_of(*step) : name_of(op);
   switch (status.problem) {
     case Problem::IndexOutOfRange:
-      if (op == Op::pick || op == Op::place) {  // only the labels of a loss pick
+      if (op == Op::pick || op == Op::place) {  // pick occurs only in losses, with labels as
+                                                // positions
         fail_run(ErrorKind::Index, "sparse_softmax_cross_entropy: label ", status.detail,
                  " is out of range for ", counted(status.bound, "class", "classes"));
       }

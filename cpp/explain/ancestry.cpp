@@ -1,4 +1,5 @@
-// One worklist over numbers: a number is a live node, or a record of one, or nothing that is known.
+// One worklist over creation numbers. A number is a live node, the record of a freed node, or
+// unknown.
 #include "explain/ancestry.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ class Walk {
     Node* node = own.node.get();
     std::vector<std::pair<uint64_t, Node*>> inputs;
     if (node) {
-      // A result of an operation with several stands for it.
+      // An output of an operation with several outputs has the inputs of the operation.
       const Node* operation = operation_of(node) ? operation_of(node) : node;
       const Connectivity::Exit exit = graph_.exit_of(operation);
       own.stopped = graph_.stopped(node);
@@ -64,7 +65,7 @@ class Walk {
       }
       own.custom = exit.rule && operation->attr.composite == Composite::None &&
                    (operation->op == Op::custom || operation->op == Op::custom_call);
-      // Inside of a custom gradient is what its rule replaces.
+      // The nodes inside a custom gradient are not ancestors: its rule replaces them.
       const auto all = exit.inputs.empty() ? operation->inputs() : exit.inputs;
       own.passes = !exit.inputs.empty() && graph_.differentiable(node);
       if (node->op != Op::read) {

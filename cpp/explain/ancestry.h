@@ -1,6 +1,8 @@
-// Ancestry: what some tensors were made from, for explanations. Unlike the reverse pass, which sees
-// what a gradient passes, this sees all: what stops one, what is not tracked, and, while the
-// program records (graph/recorder.h), what has been computed and let go.
+// Ancestry: the nodes from which some tensors were computed, for explanations.
+//
+// The reverse pass visits only nodes that a gradient passes. Ancestry visits all: nodes that stop a
+// gradient, untracked nodes, and, while the program records (graph/recorder.h), nodes that were
+// computed and freed. Under the interpreter lock. Start at Ancestor and ancestry().
 #pragma once
 
 #include <optional>
@@ -14,24 +16,24 @@ namespace pullback {
 
 struct Ancestor {
   uint64_t seq = 0;
-  NodeRef node;      // null: it is gone, and only its record is left
-  std::string name;  // of the operation; empty where nothing is known
+  NodeRef node;      // null: freed, and only its record is left
+  std::string name;  // of the operation; empty if unknown
   std::optional<DType> dtype;
-  uint64_t variable = 0;         // of a read
-  std::optional<double> scalar;  // a Python number
+  uint64_t variable = 0;         // number of the variable that it reads, or 0
+  std::optional<double> scalar;  // value of a Python number
   bool tracked = false;
-  bool custom = false;  // by a user's custom_gradient
+  bool custom = false;  // made by a user's custom_gradient
   uint32_t site = 0;
-  std::vector<uint64_t> inputs;  // what a gradient would go to; what it was made from, if none does
-  bool passes = false;           // whether a gradient may go there
-  Ref<Rule> rule;                // if another rule than the operation's own says how
+  std::vector<uint64_t> inputs;  // inputs that get a gradient; all inputs if none does
+  bool passes = false;           // a gradient may pass
+  Ref<Rule> rule;                // null: the rule of the operation's own row
   bool stopped = false;          // by the request's stop_gradients
   bool recorded = true;          // by the request's tape
 };
 
-// By the number of creation. With `assignments` also what was assigned to variables before they
-// were read, as far as it was recorded; a gradient never goes there.
-// `also` are numbers of tensors, alive or recorded, to start from beside the ys.
+// The ancestors, by creation number. With `assignments` also the values assigned to variables
+// before they were read, if they were recorded; gradients never reach those. `also` lists further
+// tensors to start from, alive or recorded, by number.
 std::vector<Ancestor> ancestry(const GradientRequest& request, const std::vector<uint64_t>& also,
                                bool assignments);
 

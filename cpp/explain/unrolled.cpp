@@ -1,4 +1,5 @@
-// Iterations one after the other: each is a copy of the body on what the one before made.
+// Unrolls loops and inlines branches: each iteration is a copy of the body, applied to the results
+// of the iteration before. Start at Opening.
 #include "explain/unrolled.h"
 
 #include <algorithm>
@@ -16,21 +17,20 @@
 namespace pullback {
 namespace {
 
-// As many nodes, of as many bytes, may stand for the iterations of a loop; of more iterations so
-// many loops are made.
+// Limits for the copies of one loop. A loop with more iterations becomes kLoops shorter loops.
 constexpr int64_t kNodes = 2048, kBytes = int64_t{1} << 25, kLoops = 16;
 
-// What a body was given, for rules that are asked later.
+// The inputs on which a copy of a body was made. Rules need them later.
 struct Given {
   Ref<Body> body;
   std::vector<NodeRef> inputs;
-  Ref<Original> around;  // of the operation, where that is a copy itself
+  Ref<Original> around;  // of the operation, if it is itself part of a copy
 };
 using GivenRef = std::shared_ptr<const Given>;
 
 NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& given);
 
-// What was made from tensors of the body, made again as of a copy of it.
+// Rebuilds nodes that depend on tensors of the body onto a copy of it.
 std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
                                 std::vector<NodeRef> to, const GivenRef& given) {
   if (!none_traced(roots)) {
@@ -45,7 +45,7 @@ std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> f
   return given->around ? given->around->rebound_to_copy(std::move(roots), {}, {}) : roots;
 }
 
-// The rule of an operation of a body, in a copy of it. A function of Python may hold tensors of the
+// The rule of an operation of a body, for its copy. A Python rule may reference tensors of the
 // body.
 class UnrolledRule : public Rule {
  public:
@@ -92,7 +92,7 @@ NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& 
   return copy;
 }
 
-// An operation made in place of a copy: what its rules hold is as of that.
+// For an operation that replaces a copy: rebinds what its rules reference to that copy.
 class InPlaceOfCopy : public Original {
  public:
   InPlaceOfCopy(const Node* original, Ref<Original> around)
@@ -107,7 +107,7 @@ class InPlaceOfCopy : public Original {
   Ref<Original> around_;
 };
 
-// Of how many iterations at once the nodes may be made: of one at any rate.
+// The number of iterations that fit into kNodes and kBytes; at least one.
 int64_t iterations_at_once(const Body& body) {
   std::vector<Node*> roots, reached;
   for (const NodeRef& root : body.roots) roots.push_back(root.get());
@@ -142,10 +142,10 @@ class Opening {
     const auto drawn = [&](int32_t place) { return place >= 0 && is_draw(inputs_[place].get()); };
     if (closed && std::ranges::any_of(operation_.inputs[0], drawn)) return std::nullopt;
     std::vector<NodeRef> given = given_inputs(0, trips);
-    placed_until(next_seq());  // a loop that is replayed is not of an iteration
+    placed_until(next_seq());  // a replayed loop belongs to no iteration
     const auto carries = static_cast<size_t>(form_.carries);
     const auto outputs = operation_.outputs.size();
-    // What is stacked, and the residuals.
+    // Stacked outputs and residuals.
     std::vector<std::vector<NodeRef>> collected(outputs);
     const int64_t count = closed ? std::min(kLoops, trips) : trips;
     for (int64_t p = 0; p < count; ++p) {
@@ -216,12 +216,12 @@ class Opening {
     return given;
   }
 
-  // The loop that this one replays, now that its number of iterations is known.
+  // The loop that this one replays; its number of iterations is known by now.
   NodeRef replayed_loop(int64_t trips) {
     const Body& body = *operation_.bodies[1];
     LoopRequest request;
     request.form = {static_cast<int32_t>(body.roots.size()), 0, 0, trips, !form_.reversed};
-    request.body = new Body;  // what it does not read is left out there
+    request.body = new Body;  // a copy, from which make_loop drops unused inputs
     request.body->name = body.name;
     request.body->inputs = body.inputs;
     request.body->roots = body.roots;
@@ -251,7 +251,7 @@ class Opening {
     return copy;
   }
 
-  // The body's roots on `given`, in the iteration at `position`.
+  // The roots of a body for the inputs `given`, in the iteration at `position`.
   std::vector<NodeRef> inside(const Ref<Body>& body, std::vector<NodeRef> given,
                               std::optional<int64_t> position) {
     std::vector<Node*> from;
@@ -283,7 +283,7 @@ class Opening {
     extend(&part);
   }
 
-  // What is made around the copies was made where the operation was.
+  // Nodes made around the copies get the site of the operation.
   void extend(UnrolledPart* part) {
     part->end = next_seq();
     placed_until(part->end);

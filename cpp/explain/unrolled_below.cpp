@@ -1,5 +1,5 @@
-// The operations say how many iterations they ran for; the rest is copied onto what stands for
-// them.
+// Evaluates how many iterations each loop ran, unrolls the loops and branches, and copies the rest
+// of the graph onto the unrolled operations.
 #include "explain/unrolled_below.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace pullback {
 namespace {
 
-// What says how many iterations a loop ran for or which branch was taken; null where that is known
-// before, in `known`.
+// The tensor with the number of iterations of a loop, or with the chosen branch. Null if the number
+// is fixed; it is then stored in `known`.
 NodeRef number_of(const NodeRef& operation, int64_t* known) {
   if (operation->op == Op::branch) return NodeRef(operation->inputs()[0]);
   const LoopForm& form = operation->operation->loop;
@@ -24,8 +24,8 @@ NodeRef number_of(const NodeRef& operation, int64_t* known) {
   return form.trips == kWhile ? output_of(operation, count) : NodeRef(operation->inputs().back());
 }
 
-// Nothing where that is not known yet. While a function is traced, the question is why there is no
-// gradient, and it has one after as many iterations as a loop carries tensors or never.
+// The numbers that are known. Inside a trace a loop has no number yet; as many iterations as it has
+// carries are enough, because a gradient that exists at all exists after so many.
 std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> operations) {
   std::unordered_map<const Node*, int64_t> out;
   std::vector<std::pair<const Node*, NodeRef>> asked;
@@ -55,7 +55,7 @@ std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> ope
 
 using Flags = std::vector<uint8_t>;
 
-// Of each operation, which of its outputs are used.
+// For each operation, which of its outputs are used.
 std::unordered_map<const Node*, Flags> wanted_of(
     const Subgraph& piece, const std::unordered_map<const Node*, int64_t>& numbers) {
   std::unordered_map<const Node*, Flags> out;

@@ -1,4 +1,5 @@
-// A tensor made once more, with loops and branches below it unrolled (explain/unrolled.h).
+// A tensor rebuilt with the loops and branches below it unrolled (explain/unrolled.h). Start at
+// unrolled_below().
 #pragma once
 
 #include <utility>
@@ -12,15 +13,15 @@ struct UnrolledBelow {
   NodeRef y;
   struct Operation {
     NodeRef node;
-    int64_t number;  // of iterations, or the branch that was taken
+    int64_t number;  // number of iterations, or the branch that was taken
     std::vector<UnrolledPart> parts;
   };
   std::vector<Operation> unrolled;
-  std::vector<std::pair<uint64_t, uint64_t>> copies;  // and of what, of all else that was made
+  std::vector<std::pair<uint64_t, uint64_t>> copies;  // all other copies, each with its original
 };
 
-// `operations` are unrolled where it is known what they did, as far as they lie between y and
-// `ends`, at which a gradient ends anyway. Asks for the values that say it.
+// Unrolls those of `operations` that lie between y and `ends` (where gradients end) and whose
+// number of iterations or branch is known. Evaluates the tensors that contain these numbers.
 UnrolledBelow unrolled_below(const NodeRef& y, std::span<const NodeRef> operations,
                              std::span<const NodeRef> ends);
 

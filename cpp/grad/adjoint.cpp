@@ -1,6 +1,6 @@
-// How contributions add up. Masks stay apart while they agree, or become their union; a piece of a
-// tensor, what a slice or a take sends, is added in its place at the cost of the piece; what was
-// broadcast is summed.
+// Adds contributions to a cotangent. Masks are kept separate while they agree, otherwise they are
+// united. The cotangent of a slice or a take covers a part of the tensor, and is added there at the
+// cost of that part. Broadcast axes are summed.
 #include "grad/adjoint.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace pullback {
 namespace {
 
-// A node that is zeros but for its input at some place: the cotangent of a slice or of a take. One
-// that is sealed no longer knows its input, one with an override is the user's.
+// True for a node that is zero except for its input at some place: the cotangent of a slice or
+// take. False for sealed nodes, whose input is unknown, and for nodes with an override.
 bool is_piece(const Node* node) {
   return (node->op == Op::embed || node->op == Op::scatter_add) && node->inputs_count > 0 &&
          !node->rule;
 }
 
-// Whether two nodes put something of one shape at the same place.
+// True if two nodes put inputs of one shape at the same place.
 bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b_piece) {
   if (!(a_piece->shape == b_piece->shape)) return false;
   if (a->window && b->window) {
@@ -27,15 +27,15 @@ bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b
          a->in[a->inputs_count - 1] == b->in[b->inputs_count - 1];
 }
 
-// `base` plus a piece put where `like` puts its own.
+// Adds `piece` to `base` at the place where `like` puts its input.
 NodeRef add_piece(const NodeRef& base, const NodeRef& piece, const Node* like) {
   if (like->window) return at_window(base, piece, *like->window, Update::Add);
   return at_index(base, piece, like->in[like->inputs_count - 1], like->attr.axis, Update::Add,
                   false);
 }
 
-// A sum that costs no more than its smaller part, where that is a piece of the other. `rows`: what
-// takes send is not summed.
+// A sum at the cost of its smaller operand, if that covers a part of the other. `rows`:
+// contributions of takes are not summed.
 NodeRef sum_of(const NodeRef& sum, const NodeRef& more, bool rows) {
   if (!is_piece(more.get())) {
     return is_piece(sum.get()) ? sum_of(more, sum, rows) : NodeRef(Expr(sum) + Expr(more));
@@ -55,8 +55,8 @@ NodeRef sum_of(const NodeRef& sum, const NodeRef& more, bool rows) {
   return add_piece(sum, piece, more.get());
 }
 
-// g summed over broadcast axes. Where g is a product and its rows are summed, that is the sum of
-// the left operand's rows times the right one: a vector's worth of the product.
+// Sums g over broadcast axes. If g is a product whose rows are summed, only the rows of the left
+// operand are summed, before a product with one row.
 NodeRef summed(const NodeRef& g, const Shape& shape) {
   const int64_t rank = g->shape.rank;
   const bool known = g->has_value() || g->rule;

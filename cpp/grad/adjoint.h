@@ -13,17 +13,17 @@ namespace pullback {
 
 class Adjoint {
  public:
-  // With `rows`, what several takes send stays apart: see GradientRequest.
+  // With `rows`, contributions of takes are not summed: see GradientRequest.
   explicit Adjoint(bool rows = false) : rows_(rows) {}
 
-  // Adds a contribution, structural zeros outside `nonzero` and outside its own mask; sums it over
-  // broadcast axes down to `shape` (that of the node). `zeros` says whether the node cares for
-  // structural ones.
+  // Adds a contribution that is a structural zero outside of `nonzero` and of its own mask; sums it
+  // over broadcast axes to `shape`, the node's shape. `zeros`: which structural zeros the node
+  // needs.
   void add(Cotangent contribution, const Shape& shape, Zeros zeros = Zeros::Drop,
            FactoredMask nonzero = {});
 
   Cotangent::Kind kind() const { return kind_; }
-  // The cotangent in nonzero(); elsewhere anything, but zero if clean().
+  // The cotangent inside of nonzero(). Outside it has any value, but zero if clean().
   const NodeRef& value() const { return value_; }
   bool clean() const { return clean_; }
   const FactoredMask& nonzero();
@@ -38,11 +38,12 @@ class Adjoint {
   bool clean_ = false;
   bool rows_;
   NodeRef value_;
-  std::vector<FactoredMask> masks_;  // it may be other than zero in any of them; none: everywhere
+  std::vector<FactoredMask> masks_;  // the value may be nonzero inside any of these; empty:
+                                     // everywhere
 };
 
-// A derivative as it is answered. One that happens to be constant has a history as well: asking
-// for its own gradient is no mistake, the answer is just None. Null stays null.
+// A derivative as it is returned. A constant one gets a history too: requesting its own gradient is
+// valid and returns None. Null stays null.
 NodeRef with_history(NodeRef derivative);
 
 }  // namespace pullback

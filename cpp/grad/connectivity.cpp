@@ -1,5 +1,5 @@
-// The walk and the scan, and the order in which rules are looked up: overrides of the call, the
-// rule stamped on the node, the registry, the op's own row.
+// The walk and the scan. Rules are looked up in this order: overrides of the call, the rule stamped
+// on the node, the registry, the operation's own row.
 
 #include "grad/connectivity.h"
 
@@ -15,18 +15,18 @@
 namespace pullback {
 namespace {
 
-// A result's cotangent goes to the operation that it is an output of.
+// The cotangent of an output goes to its operation.
 std::span<Node* const> rule_side(const Node* result) {
   const auto all = result->inputs();
   return all.empty() ? all : all.last(1);
 }
 
-// The history that a result of a traced call has not been given yet, or null.
+// The history of a traced call's result that was not built yet, or null.
 History* deferred_history(const Node* node) {
   return node->origin ? node->origin->history() : nullptr;
 }
 
-// A rule that comes too late, for what kept no history, must not be passed over in silence.
+// Raises an error if an override comes too late: the operation has kept no history.
 [[noreturn]] void refuse_late_override(const char* name) {
   fail(ErrorKind::Value, "gradients: overrides: what came before ", name,
        " was not kept; override it where it is called, with gradient_override_map");
@@ -96,13 +96,13 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
 }
 
 bool Connectivity::differentiable(const Node* node) const {
-  // What an operation with several outputs is differentiable by, each output says itself.
+  // An operation with several outputs has no dtype of its own; each output has one.
   return is_operation(node->op) || is_inexact(node->dtype) ||
          (request_.integers && is_integer(node->dtype));
 }
 
 void Connectivity::collect() {
-  // Nodes at least as old as the oldest x cannot depend on one. Variables are read at any time.
+  // Nodes older than the oldest x cannot depend on an x. Variables may be read at any time.
   oldest_ = xs_.empty() ? Tape::kNever : Tape::kNever - 1;
   for (const Source& x : xs_) oldest_ = std::min(oldest_, oldest_of(x));
   if (request_.tape) oldest_ = 0;
@@ -117,7 +117,7 @@ void Connectivity::collect() {
   walk(roots, &nodes_, [&](const Node* node) {
     return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
   });
-  // A rule may evaluate: what is computed then may let go of its inputs and end.
+  // A rule may evaluate nodes, which can drop their inputs and free them.
   used_.add(nodes_);
   if (!request_.overrides) return;
   for (const Node* node : nodes_) {
@@ -142,10 +142,11 @@ uint64_t Connectivity::oldest_of(const Source& x) const {
   return oldest;
 }
 
-// What was made inside of a call from what became its result `x` is made from x. A result that is
-// an argument of the call is that argument, as it would be without the trace.
+// Results of one call share the nodes inside of the call, so that other results depend on x if it
+// is a result. A result that is an argument of the call is replaced by that argument, as without a
+// trace.
 void Connectivity::share_results() {
-  if (request_.tape) return;  // it watches the results themselves
+  if (request_.tape) return;  // the tape watches the results themselves
   const auto shared = [](const NodeRef& node) -> NodeRef {
     if (!node) return nullptr;
     History* history = deferred_history(node.get());
@@ -165,8 +166,8 @@ void Connectivity::share_results() {
   }
 }
 
-// Histories that nobody has asked for yet. Not in the walk itself: making nodes may start another
-// one, whose marks would spoil it. Here they only make a node be seen twice.
+// Builds the histories that the walk found. Not during the walk: making nodes may start another
+// walk, which would overwrite the marks.
 void Connectivity::build_histories(std::vector<Node*> pending) const {
   const uint32_t epoch = new_epoch();
   while (!pending.empty()) {
@@ -181,8 +182,8 @@ void Connectivity::build_histories(std::vector<Node*> pending) const {
   }
 }
 
-// Of a variable whose value a call replaced and did not keep, no gradient passes through what
-// that call returned; None would be a wrong answer.
+// Raises an error if a call replaced the value of a variable without keeping it: no gradient passes
+// through the results of that call, and None would be wrong.
 void Connectivity::refuse_lost_histories(size_t begin) const {
   const auto lost = [](const Source& x) {
     return history_lost(x.variable ? x.variable : x.node->variable);
@@ -190,7 +191,7 @@ void Connectivity::refuse_lost_histories(size_t begin) const {
   if (std::none_of(xs_.begin(), xs_.end(), lost)) return;
   for (const Node* node : std::span(nodes_).subspan(begin)) {
     if (!(node->flags & kHistoryLost) || node->flags & kTracked || stopped(node)) continue;
-    if (node->seq <= oldest_) continue;  // than every x
+    if (node->seq <= oldest_) continue;  // older than every x
     if (request_.tape && !request_.tape->recorded(node)) continue;
     const std::string call =
         node->origin && !node->origin->name.empty() ? node->origin->name : "a function";
@@ -201,8 +202,8 @@ void Connectivity::refuse_lost_histories(size_t begin) const {
   }
 }
 
-// Node::index is right until some other walk renumbers the node (a rule may evaluate); then a table
-// made once answers.
+// Node::index is correct until another walk renumbers the node (a rule may evaluate). Then a table
+// is built and used.
 size_t Connectivity::find(const Node* node) {
   fill_table();
   const auto found = position_.find(node);
@@ -233,7 +234,7 @@ size_t Connectivity::extend(Node* root) {
   const auto known = [&](const Node* node) { return position_.contains(node); };
   if (History::live && !known(root)) build_histories({root});
   std::vector<Node*> found;
-  // All inputs of what is new, because common subexpressions are found by them.
+  // All inputs of new nodes, because common subexpressions are found by their inputs.
   walk({&root, 1}, &found, [&](const Node* node) {
     if (known(node)) return std::span<Node* const>();
     if (node->seq >= made_from_) return node->inputs();

@@ -14,7 +14,8 @@
 
 namespace pullback {
 
-// Holds nodes as one that has them as inputs would: masks and plans ask who else holds them.
+// Counts as a user of nodes, as a node would that has them as inputs; masks and plans read that
+// count.
 class Uses {
  public:
   Uses() = default;
@@ -31,7 +32,7 @@ class Connectivity {
  public:
   explicit Connectivity(const GradientRequest& request);
 
-  // How cotangents leave a node: by a rule, or by its own row.
+  // The way in which cotangents leave a node: by a rule, or by the operation's own row.
   struct Exit {
     Ref<Rule> rule;
     std::span<Node* const> inputs;
@@ -39,36 +40,34 @@ class Connectivity {
 
   Exit exit_of(const Node* node) const;
 
-  // The xs of the request. A result of a traced call that other results are made from is replaced
-  // by its node inside of the call, which all of them share.
+  // The xs of the request. If a result of a traced call is an x and other results depend on it, it
+  // is replaced by its node inside of the call, which all results share.
   const std::vector<Source>& xs() const { return xs_; }
 
-  // What is below ys, inputs first.
+  // The nodes below ys, inputs first.
   const std::vector<Node*>& nodes() const { return nodes_; }
-  // The number of a node; kAbsent where the walk ended above it: older than every x, or stopped.
+  // The number of a node; kAbsent if the walk ended above it: older than every x, or stopped.
   size_t position(const Node* node) {
     const bool numbered = node->index < nodes_.size() && nodes_[node->index] == node;
     return numbered ? node->index : find(node);
   }
   static constexpr size_t kAbsent = static_cast<size_t>(-1);
 
-  // Of a node by its number: whether it depends on an x, whether it is one, and what it makes of
-  // structural zeros.
+  // Properties of a node by its number: depends on an x, is an x, needs structural zeros.
   bool live(size_t at) const { return live_[at]; }
   bool is_x(size_t at) const { return is_x_[at]; }
   Zeros zeros(size_t at) const { return zeros_[at]; }
   bool stopped(const Node* node) const;
-  // By its dtype, as far as that says it.
+  // As far as the dtype decides.
   bool differentiable(const Node* node) const;
-  // Whether `input` counts as an input of `node`: under a tape only if it descends from something
-  // that was watched before the node was made.
+  // True if `input` counts as an input of `node`. Under a tape, only if it depends on a tensor that
+  // was watched before the node was made.
   bool feeds(const Node* input, const Node* node);
 
-  // Adds what is below `root`, for questions without a tape. What was made since and computes the
-  // same as an older node has the number of that one. Returns the number of `root`. All is kept
-  // alive from now on.
+  // Adds the nodes below `root` and returns the number of `root`; for requests without a tape. A
+  // new node that is equal to an older one gets its number. From now on all nodes are kept alive.
   size_t extend(Node* root);
-  // Adds a leaf as one that an x moves.
+  // Adds a leaf that depends on an x.
   size_t add_leaf(const NodeRef& node);
 
  private:
@@ -87,13 +86,13 @@ class Connectivity {
   std::vector<Source> xs_;
   std::vector<Node*> nodes_;
   std::unordered_map<const Node*, size_t> position_;
-  std::unique_ptr<CommonSubexpressions> expressions_;  // once it has been extended
-  Uses used_;                                          // of all that the walk found
-  std::vector<NodeRef> held_;                          // once it has been extended: all there are
-  // Inputs of the stop_gradients that an override makes part of the graph: once computed, such a
-  // node has none.
+  std::unique_ptr<CommonSubexpressions> expressions_;  // after the first extend()
+  Uses used_;                                          // of all nodes that the walk found
+  std::vector<NodeRef> held_;                          // after the first extend(): all nodes
+  // The input of each stop_gradient that an override makes part of the graph; a computed one has
+  // dropped it.
   std::unordered_map<const Node*, Node*> stops_;
-  uint64_t made_from_ = 0;  // what comes later is new
+  uint64_t made_from_ = 0;  // nodes from this number on are new
   std::unordered_set<const Node*> stopped_nodes_;
   std::unordered_set<uint64_t> stopped_variables_;
   uint64_t oldest_ = 0;  // nodes up to this number depend on no x
@@ -101,7 +100,7 @@ class Connectivity {
   std::vector<Zeros> zeros_;
 };
 
-// Whether that is the library's own rule of a composite.
+// True if the rule is the library's own rule of a composite.
 inline bool is_own(const Connectivity::Exit& exit, const Node* node) {
   return exit.rule && exit.rule == node->rule && exit.rule->of_library;
 }

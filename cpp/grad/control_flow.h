@@ -9,14 +9,14 @@
 
 namespace pullback {
 
-// What the cotangents of the outputs (null where there is none) say of each input that is wanted;
-// null where no path leads there.
+// The cotangent of each wanted input, from the cotangents of the outputs (null: none); null if no
+// path leads there.
 std::vector<NodeRef> control_cotangents(const NodeRef& operation,
                                         std::span<const NodeRef> cotangents,
                                         std::span<const uint8_t> wanted,
                                         const OverrideMap* overrides);
 
-// What the tangents of the inputs (null where there is none) say of each output.
+// The tangent of each output, from the tangents of the inputs (null: none).
 std::vector<NodeRef> control_tangents(const NodeRef& operation, std::span<const NodeRef> tangents,
                                       const OverrideMap* overrides);
 

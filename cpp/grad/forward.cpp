@@ -78,10 +78,10 @@ class ForwardPass : public NodeTangents {
 
  private:
   using Exit = Connectivity::Exit;
-  // What an input sends up, or null.
+  // The tangent of each input, or null.
   using Sent = std::vector<Adjoint*>;
 
-  // What the operations above a node make of structural zeros in its tangent.
+  // Finds which structural zeros the operations above each node need.
   void find_cares(size_t begin) {
     const std::vector<Node*>& nodes = graph_.nodes();
     cares_.resize(nodes.size(), Zeros::Drop);
@@ -170,7 +170,7 @@ class ForwardPass : public NodeTangents {
     }
   }
 
-  // Brought to the node's shape.
+  // Sums the tangent to the node's shape.
   void add(size_t i, Cotangent c, FactoredMask nonzero = {}) {
     const Shape& shape = graph_.nodes()[i]->shape;
     if (c.value) c.value = broadcast_to(c.value, shape);
@@ -223,7 +223,7 @@ class ForwardPass : public NodeTangents {
         if (!parts && !both) {
           nonzero.intersect(moved_upwards(node, sent[k]->nonzero(), k, zeros));
         }
-        // What has no entries does not move what has some, whatever slopes come later.
+        // An input without entries has no effect on a node with entries, whatever the slopes are.
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
           nonzero.intersect(pullback::zeros({}, DType::Bool));
         }
@@ -243,7 +243,8 @@ class ForwardPass : public NodeTangents {
       if (node->window) value->window = std::make_unique<Window>(*node->window);
     }
     const NodeRef mask = parts ? joined_upwards(node, of, zeros) : nullptr;
-    // What is zero around a window, or where nothing was placed, is zero in the value.
+    // The surroundings of an embedded slice, and rows without a placed entry, are zero in the
+    // value.
     const auto is_clean = [&](const Adjoint* one) { return !one || one->clean(); };
     const bool clean = dense || std::ranges::all_of(sent, is_clean);
     add(i, {Cotangent::Value, value, mask, clean}, nonzero);
@@ -253,7 +254,7 @@ class ForwardPass : public NodeTangents {
     for (size_t k = 0; k < 2; ++k) {
       if (!sent[k]) continue;
       const FactoredMask nonzero = moved_upwards(node, sent[k]->nonzero(), k, cares_[i]);
-      // As in a reverse pass, what tells the columns of a jacobian apart guards nothing.
+      // As in the reverse pass: the masks that distinguish the columns of a jacobian guard nothing.
       const FactoredMask known =
           request_.masks.empty() ? sent[k]->nonzero() : sent[k]->nonzero().without(request_.masks);
       const NodeRef other = guarded_upwards(node, known, k, cares_[i]);
@@ -262,7 +263,7 @@ class ForwardPass : public NodeTangents {
     }
   }
 
-  // The transpose of what a vjp made of `us`, of the tangents.
+  // Transposes the results of a vjp for the placeholders `us`, and applies that to the tangents.
   std::vector<NodeRef> transposed(std::vector<Cotangent>& answers, const Sent& sent,
                                   const std::vector<NodeRef>& us, bool* any_zero) {
     GradientRequest request;
@@ -378,10 +379,11 @@ class ForwardPass : public NodeTangents {
   Connectivity graph_;
   std::vector<Zeros> cares_;
   std::vector<Adjoint> tangents_;
-  // Of operations with several outputs: the outputs' tangents, and whether a rule said zeros.
+  // For each operation with several outputs: the tangents of its outputs, and whether a rule
+  // returned zero.
   std::unordered_map<const Node*, std::pair<std::vector<NodeRef>, bool>> results_;
-  std::unordered_map<const Node*, std::vector<Node*>> outputs_;  // of operations, among the nodes …
-  size_t listed_ = 0;                                            // … up to this one
+  std::unordered_map<const Node*, std::vector<Node*>> outputs_;  // outputs among the nodes
+  size_t listed_ = 0;                                            // the nodes that outputs_ covers
 };
 
 }  // namespace

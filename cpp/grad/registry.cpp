@@ -1,5 +1,5 @@
-// One map from names to rules, and a number that changes with it: recorded functions compare it to
-// know that a rule came later.
+// A map from names to rules, and a number that changes with it; traced functions compare that
+// number to detect new rules.
 #include "grad/registry.h"
 
 #include "base/error.h"

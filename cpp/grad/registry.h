@@ -9,13 +9,13 @@
 
 namespace pullback {
 
-// Raises KeyError when the name is taken, unless `replace`.
+// Raises KeyError if the name is taken, unless `replace`.
 void register_rule(const std::string& name, Ref<Rule> rule, bool replace);
-// Whether anything is registered at all: the common case costs nothing.
+// True if any rule is registered; without one, lookups cost nothing.
 bool registry_used();
-// Changes with every registration: what was recorded before it is out of date.
+// Changes with every registration: traces made before are invalid.
 uint64_t registry_epoch();
-// Null where nothing is registered.
+// Null if no rule is registered.
 Ref<Rule> registered_rule(const std::string& name);
 
 }  // namespace pullback

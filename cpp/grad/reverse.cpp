@@ -41,7 +41,7 @@ class ReversePass {
     for (size_t i = 0; i < request_.ys.size(); ++i) {
       const NodeRef& y = request_.ys[i];
       const size_t at = graph_.position(y.get());
-      // A y that is itself asked about answers with its seed, watched or not.
+      // A y that is also an x returns its seed, watched or not.
       if (!graph_.live(at) && !graph_.is_x(at)) continue;
       NodeRef g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
@@ -59,7 +59,7 @@ class ReversePass {
       Node* node = graph_.nodes()[i];
       if (!graph_.live(i) || graph_.stopped(node)) continue;
       Exit exit = graph_.exit_of(node);
-      if (exit.rule) {  // it may evaluate the node, which drops its inputs then
+      if (exit.rule) {  // it may evaluate the node, which then drops its inputs
         inputs_.assign(exit.inputs.begin(), exit.inputs.end());
         exit.inputs = inputs_;
       }
@@ -78,7 +78,7 @@ class ReversePass {
       if (is_operation(node->op)) {
         apply_to_results(node, exit, wanted);
       } else if (operation_of(node)) {
-        // Its operation is older, and asks for all adjoints together.
+        // Its operation is older, and receives the adjoints of all outputs together.
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(exit, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
@@ -89,7 +89,7 @@ class ReversePass {
     }
   }
 
-  // Whether what a node has sent to its inputs is finite.
+  // Checks that the contributions of a node to its inputs are finite.
   void check_sent(const Node* node, const Exit& exit, const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
@@ -119,7 +119,7 @@ class ReversePass {
     out.resize(wanted.size());
     NodeRef product;
     if (node->op == Op::matmul && !nonzero.everywhere()) {
-      // What tells the rows of a jacobian apart would make an operand for each row.
+      // The masks that distinguish the rows of a jacobian would need an operand for each row.
       const FactoredMask known = request_.masks.empty() ? nonzero : nonzero.without(request_.masks);
       if (!known.everywhere()) {
         product = guarded_product(node, known, wanted, zeros_below(node->in[0]),
@@ -144,8 +144,8 @@ class ReversePass {
     out.clear();
   }
 
-  // What a result without elements says of an input that has some: zeros, whatever slopes they
-  // meet.
+  // True if a result without elements depends on an input with elements: the cotangent of the input
+  // is zero, whatever the slopes are.
   static bool sums_of_none(const Node* node, const Node* input) {
     return node->shape.size() == 0 && input->shape.size() > 0;
   }
@@ -157,7 +157,7 @@ class ReversePass {
 
   void apply_to_one(Node* node, const Exit& exit, Adjoint& adjoint,
                     const std::vector<uint8_t>& wanted) {
-    // Only the library's own rules are known to make zeros of zeros.
+    // Only the library's own rules are known to return zeros for zeros.
     FactoredMask nonzero;
     if (is_own(exit, node)) {
       nonzero = moved_in_composite(node, adjoint.nonzero(), zeros_below(exit.inputs[0]));
@@ -165,7 +165,7 @@ class ReversePass {
     apply_rule(node, exit, wanted, {node}, {adjoint.dense()}, nonzero);
   }
 
-  // An operation with several outputs: by now everything that uses any of them has been seen.
+  // An operation with several outputs. All users of its outputs were visited before.
   void apply_to_results(Node* operation, const Exit& exit, const std::vector<uint8_t>& wanted) {
     const std::vector<TensorType>& types = operation->operation->outputs;
     std::vector<NodeRef> cotangents(types.size());
@@ -181,7 +181,7 @@ class ReversePass {
       any_value |= adjoints_[i].kind() == Cotangent::Value;
       any_zero |= adjoints_[i].kind() == Cotangent::Zero;
       const NodeRef g = adjoints_[i].dense();
-      Node* both[] = {cotangents[k].get(), g.get()};  // of an output that was taken twice
+      Node* both[] = {cotangents[k].get(), g.get()};  // of an output that exists twice
       cotangents[k] = both[0] && both[1] ? elementwise(Op::add, both) : g ? g : cotangents[k];
     }
     if (!any_value) {
@@ -245,10 +245,11 @@ class ReversePass {
   const GradientRequest& request_;
   Connectivity graph_;
   std::vector<Adjoint> adjoints_;
-  std::unordered_map<const Node*, std::vector<size_t>> results_;  // of operations with several
+  std::unordered_map<const Node*, std::vector<size_t>> results_;  // outputs of each operation with
+                                                                  // several
   std::vector<Node*> inputs_;                                     // of a node with a rule
-  std::vector<uint8_t> wanted_;     // of the node that is pulled back now: which inputs, …
-  std::vector<Cotangent> answers_;  // … and what they get
+  std::vector<uint8_t> wanted_;     // of the present node: the wanted inputs
+  std::vector<Cotangent> answers_;  // and their cotangents
 };
 
 }  // namespace

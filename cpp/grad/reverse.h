@@ -11,29 +11,28 @@ namespace pullback {
 
 class Tape;
 
-// What a gradient is asked about: a tensor, or all reads of a variable.
+// The source of a gradient: a tensor, or all reads of a variable.
 struct Source {
   NodeRef node;
-  uint64_t variable = 0;  // set: every read of that variable; node may be null
+  uint64_t variable = 0;  // if set: every read of that variable; node may be null
 };
 
 struct GradientRequest {
   std::vector<NodeRef> ys;
   std::vector<Source> xs;
   std::vector<NodeRef> grad_ys;  // empty, or one per y; a null entry means ones
-  std::vector<NodeRef> masks;    // empty, or one per y: its cotangent is zero where it is false
+  std::vector<NodeRef> masks;    // empty, or one per y: its cotangent is zero outside of it
   std::vector<Source> stop;      // constants with respect to every x
   const OverrideMap* overrides = nullptr;
-  const Tape* tape = nullptr;  // only what it recorded from what it watched
+  const Tape* tape = nullptr;  // counts only what it recorded from what it watched
   bool integers = false;       // integer tensors are differentiable through ring operations
   bool rows = false;           // takes at the same positions are not summed: see rows_of
 };
 
-// The overrides of the reverse pass that is calling a rule on this thread; null where none is, or
-// it has none.
+// The overrides of the reverse pass that is calling a rule on this thread; null without one.
 const OverrideMap* overrides_of_caller();
 
-// One entry per x: null where no differentiable path exists (or every rule on it answered None).
+// One entry per x; null if no differentiable path exists, or if every rule on it returned None.
 std::vector<NodeRef> gradients(const GradientRequest& request);
 
 }  // namespace pullback

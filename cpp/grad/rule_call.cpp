@@ -1,4 +1,4 @@
-// Calling a rule, and checking what it says.
+// Calls a rule, and checks the count, dtypes and shapes of its results.
 
 #include "grad/rule_call.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 thread_local const OverrideMap* callers_overrides = nullptr;
 
-// While a rule is called.
+// Sets callers_overrides while a rule is called.
 class Calling {
  public:
   explicit Calling(const OverrideMap* overrides)
@@ -33,8 +33,8 @@ void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, si
     fail(ErrorKind::Type, call.op, ": the gradient rule ", rule.name, " returned ", c.value->dtype,
          " for input ", static_cast<int64_t>(k), ", which is ", input->dtype, "; cast it");
   }
-  // An elementwise input that was broadcast may be answered at the result's shape: the sum over
-  // broadcast axes is done by the caller, as for the library's own rules.
+  // An elementwise operation may return a cotangent of the result's shape for a broadcast input:
+  // the caller sums over broadcast axes, as for the library's own rules.
   const bool summed = is_elementwise(call.node->op) && c.value->shape == call.node->shape &&
                       broadcasts_to(input->shape, c.value->shape);
   if (!(c.value->shape == input->shape) && !summed) {
@@ -53,7 +53,7 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
                                  const OverrideMap* overrides) {
   std::vector<Node*> gs;
   for (const NodeRef& g : cotangents) gs.push_back(g.get());
-  // A user's custom_gradient goes by the name of its rule, which errors name anyway.
+  // A user's custom_gradient has the name of its rule, which errors contain anyway.
   const bool own = node->op == Op::custom_call ||
                    (node->op == Op::custom && node->attr.composite == Composite::None);
   std::vector<Node*> inputs(exit.inputs.begin(), exit.inputs.end());

@@ -10,9 +10,9 @@
 
 namespace pullback {
 
-// What `exit.rule` answers for the exit's inputs. `outputs` are those of the operation, null for
-// one that is gone, and there is a cotangent for each. Raises Error, with the operation, the rule
-// and its place in it, for another count, dtype or shape. `overrides` are those of the caller.
+// The results of `exit.rule` for the exit's inputs. `outputs` are those of the operation (null if
+// freed), with a cotangent for each. Raises Error with the operation, the rule and the input for a
+// wrong count, dtype or shape. `overrides` are those of the calling pass.
 std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
                                  std::span<Node* const> outputs,
                                  std::span<const NodeRef> cotangents, const OverrideMap* overrides);

@@ -1,5 +1,5 @@
-// Entries are shared by tapes and contexts: a tape that ends in another context, or is freed,
-// closes its entry, which the contexts then pass over.
+// Tapes and contexts share entries: a tape that ends in another context, or is freed, closes its
+// entry, and contexts ignore closed entries.
 #include "grad/tape.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ const TapeEntries& entries_here() {
   return found ? *found : none;
 }
 
-// Calls visit(tape), innermost first, for those of the entries that record until one returns false.
+// Calls visit(tape) for the recording entries, innermost first, until it returns false.
 template <class Visit>
 void each_recording(const TapeEntries& entries, Visit&& visit) {
   for (size_t i = entries.size(); i-- > 0;) {
@@ -40,13 +40,13 @@ uint32_t innermost_scope() {
   return entries && !entries->empty() ? entries->back()->number : 0;
 }
 
-// The flag on the node makes later users keep their history; it is counted, because several tapes
-// may watch one tensor.
+// The flag makes later users keep their history. Watchers are counted, because several tapes may
+// watch one tensor.
 void count_watcher(Node* node, int change) {
   node->watchers = static_cast<uint16_t>(node->watchers + change);
 }
 
-// Once at the end of its range the count stays there.
+// At the end of its range the count no longer changes.
 void count_holder(Node* node, int change) {
   if (node->holders < UINT8_MAX) node->holders = static_cast<uint8_t>(node->holders + change);
 }
@@ -74,7 +74,7 @@ bool TapeEntry::has_scope(uint32_t scope) const {
   return after != scopes.begin() && scope <= std::prev(after)->second;
 }
 
-// The constructor of a tape that gets one makes it once more, over this one, which holds no memory.
+// An empty tape for Python's __new__, which allocates without running a constructor.
 void* Tape::operator new(size_t size) { return ::new (::operator new(size)) Tape(false); }
 
 Tape::~Tape() {
@@ -138,7 +138,7 @@ void Tape::end_interval() {
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);
 }
 
-// A context may keep the entries for long.
+// Frees memory, since a context may keep the entries for a long time.
 void Tape::forget_intervals() {
   for (const Interval& interval : intervals_) {
     if (!interval.entry->open) interval.entry->scopes = {};
@@ -177,7 +177,7 @@ const Tape* Tape::differentiating(const NodeRef& node) {
   GradientRequest request;
   request.ys = {node};
   const Tape* found = nullptr;
-  const TapeEntries& here = entries_here();  // a visit may run code that enters and leaves tapes
+  const TapeEntries& here = entries_here();  // a copy: a visit may enter and leave tapes
   const TapeEntries entries(here.begin(), here.end());
   each_recording(entries, [&](const Tape& tape) {
     for (const NodeRef& input : tape.exempt_) request.stop.push_back({input});

@@ -24,11 +24,11 @@ namespace pullback {
 
 class Tape;
 
-// One entered tape, in each context that entered it or is a copy of such a one.
+// An entered tape, shared by the context that entered it and by copies of that context.
 struct TapeEntry {
   Tape* tape;
   uint32_t number;
-  bool open = true;     // until the block ends; then in no context
+  bool open = true;     // until the block ends; then closed in every context
   bool paused = false;  // by stop_recording()
   // Numbers of this scope and of those entered inside, as closed ranges in ascending order.
   std::vector<std::pair<uint32_t, uint32_t>> scopes;
@@ -39,8 +39,8 @@ struct TapeEntry {
 };
 using TapeEntries = std::vector<std::shared_ptr<TapeEntry>>;
 
-// The entries of the context that runs now, innermost last, or null. Set by the binding; without
-// one, each thread is a context.
+// The entries of the running context, innermost last, or null. Set by the binding; without one,
+// each thread is a context.
 extern const TapeEntries* (*current_tapes)();
 extern void (*enter_tape)(std::shared_ptr<TapeEntry> entry);
 
@@ -53,39 +53,40 @@ class Tape {
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
-  // An object of Python that was made by __new__ alone is a tape, too: an empty one.
+  // Constructs an empty tape, since Python's __new__ allocates without running a constructor.
   static void* operator new(size_t size);
   static void operator delete(void* tape) { ::operator delete(tape); }
 
   // Records in the calling context and in later copies of it.
   void start();
   void stop();
-  // Between them the block is not left: resume() goes on in each context that records into it.
+  // The block is not left between the two: resume() continues in each context that records into it.
   void pause();
   void resume();
   bool recording() const { return entry_ && entry_->records(); }
-  // Whether any tape records in this context.
+  // True if any tape records in this context.
   static bool any_recording();
   void reset();
 
   void watch(const NodeRef& tensor);
   void watch(const Ref<Variable>& variable);
 
-  // Inputs whose values the program may use outside of the graph while this tape records, because
-  // a custom gradient rule supplies the derivative by them.
+  // Inputs whose values the program may read while this tape records, because a custom gradient
+  // rule provides their derivatives.
   void exempt(std::vector<NodeRef> inputs) { exempt_ = std::move(inputs); }
-  // The innermost transform of this context by whose inputs `node` has a derivative; null if none.
+  // The innermost transform of this context with respect to whose inputs `node` has a derivative;
+  // null if none.
   static const Tape* differentiating(const NodeRef& node);
   const std::string& transform() const { return transform_; }
 
-  // When a call is over whose arguments only this tape has watched: results that depend on nothing
-  // else which is tracked are plain values from now on, and so is all between. Not where another
-  // tape may still be asked.
+  // Called after a call whose arguments only this tape watched: results that depend on no other
+  // tracked tensor, and the nodes between, become untracked. Does nothing if another tape may still
+  // need them.
   void end_histories(const std::vector<NodeRef>& results) const;
 
-  // Whether a node was made while this tape recorded, in a context that it recorded in.
+  // True if a node was made while this tape recorded, in a context in which it recorded.
   bool recorded(const Node* node) const;
-  // A tensor or variable counts for users made after this number; max = not watched.
+  // A tensor or variable counts for nodes made after this number; kNever: not watched.
   static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
   uint64_t watched_since(const Node* node) const;
   // In order of the variables' creation.
@@ -113,7 +114,7 @@ class Tape {
   bool accessed_;
   std::string transform_;
   std::vector<NodeRef> exempt_;
-  std::shared_ptr<TapeEntry> entry_;  // null unless it was started and not stopped
+  std::shared_ptr<TapeEntry> entry_;  // null unless the tape is recording
   std::vector<Interval> intervals_;
   std::unordered_map<const Node*, WatchedTensor> tensors_;
   std::unordered_map<uint64_t, WatchedVariable> variables_;

@@ -1,4 +1,5 @@
-// Taylor mode: derivatives y', y'', … along a path of the xs. A node has its terms by one of these:
+// Taylor mode: derivatives y', y'', … along a path of the xs. The terms of a node are computed by
+// one of:
 //
 //   linear      term k is the operation itself of the terms k, as a tangent is (Tangent::Self)
 //   a product   by the rule of Leibniz; a quotient the same, solved for its last term
@@ -6,20 +7,20 @@
 //               from placeholders: nodes of the value of x', whose terms are those of x from the
 //               second on
 //
-// So nothing but a node's tangent is ever asked for, by its row, or by a rule that is transposed.
-// The nodes of a tangent are nodes like others, and what they compute is looked for among those
-// that are there (graph/common_subexpressions.h): the tangent of sin brings a cos, that of cos
-// finds the sin. Then n terms cost n²/2 products for each product, where tangents of tangents would
-// cost 2ⁿ. Rows whose slopes never come back (pow with a power that is no small number, derivatives
-// by a number of their order) cost n times more.
+// So only the tangent of a node is needed, by its row or by a transposed rule. The nodes of a
+// tangent are ordinary nodes, and equal ones are merged (graph/common_subexpressions.h): the
+// tangent of sin makes a cos, and the tangent of that finds the sin. Then n terms cost n²/2
+// products for each product, whereas tangents of tangents would cost 2ⁿ. Rows whose slopes do not
+// recur (pow with an exponent that is not a small integer, derivatives with an order) cost n times
+// more.
 //
-// Terms are computed as they are asked for, each once, by a stack of what is asked: a tangent is
-// only as long as it must be. An end of a polynomial is an end here: where a term is null, it and
-// all later ones cost nothing. Structural zeros are those of the first term: what does not move
-// there never moves.
+// Terms are computed on demand, each once, with a stack of demands, so a tangent is only as long as
+// needed. A term that is null, as after the last derivative of a polynomial, makes all later ones
+// null. Structural zeros are those of the first term: entries that do not change there never
+// change.
 //
-// Derivatives and no Taylor coefficients: linear operations and placeholders need no factor then,
-// and those of a polynomial with whole numbers are whole.
+// The terms are derivatives, not Taylor coefficients, so linear operations and placeholders need no
+// factor, and derivatives of polynomials with integer coefficients are integers.
 
 #include "grad/taylor.h"
 
@@ -46,7 +47,7 @@ Way way_of(const Node* node, const Connectivity::Exit& exit) {
     case Op::negative:
     case Op::difference:
     case Op::where:
-    case Op::gate:  // by what opens it, it has no slope
+    case Op::gate:  // its condition has no slope
     case Op::custom:
       return Way::Linear;
     case Op::multiply:
@@ -110,14 +111,14 @@ class AlongPath {
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   struct Series {
-    Terms terms;                 // as many as are known
-    FactoredMask nonzero;        // of them all
-    size_t shifted = kNone;      // of a placeholder: of which node it stands for the first term
-    size_t tangent = kNone;      // the number of the first term, where later ones are terms of it
-    size_t placeholder = kNone;  // the number of what stands for the first term
+    Terms terms;                 // the known terms
+    FactoredMask nonzero;        // of all terms
+    size_t shifted = kNone;      // of a placeholder: the node whose first term it is
+    size_t tangent = kNone;      // number of the first term, if later ones are its terms
+    size_t placeholder = kNone;  // number of the placeholder for the first term
   };
 
-  // After the graph has grown.
+  // Resizes the tables after the graph has grown.
   void grow() {
     const size_t begin = series_.size();
     series_.resize(graph_.nodes().size());
@@ -135,7 +136,7 @@ class AlongPath {
     terms.resize(request_.order);
     size_t last = terms.size();
     while (last > 0 && terms[last - 1] == nullptr) --last;
-    for (size_t k = 0; k < last; ++k) {  // nothing but an end is an end
+    for (size_t k = 0; k < last; ++k) {  // null before it would end the series
       if (terms[k] == nullptr) terms[k] = zeros(x->shape, x->dtype);
     }
   }
@@ -143,7 +144,7 @@ class AlongPath {
   bool moves(size_t i) const { return graph_.live(i) && !graph_.stopped(graph_.nodes()[i]); }
   bool knows(size_t i, size_t k) const { return !moves(i) || series_[i].terms.size() >= k; }
 
-  // Term k of node i, once it is known.
+  // Term k of node i, which must be known.
   NodeRef term(size_t i, size_t k) const {
     if (k == 0) return NodeRef(graph_.nodes()[i]);
     return moves(i) ? series_[i].terms[k - 1] : nullptr;
@@ -177,7 +178,7 @@ class AlongPath {
     if (!knows(i, k)) wanted_.emplace_back(i, k);
   }
 
-  // What must be known before term k of node i.
+  // Pushes the terms that must be known before term k of node i.
   void want_before(size_t i, size_t k) {
     const Series& series = series_[i];
     if (series.terms.size() + 1 < k) return want(i, k - 1);
@@ -214,7 +215,7 @@ class AlongPath {
     return way == Way::Matmul ? value : dense_of(value, united_mask(node), false);
   }
 
-  // Where any operand moves.
+  // True wherever any operand changes.
   FactoredMask united_mask(const Node* node) {
     std::vector<FactoredMask> all;
     for (const Node* input : node->inputs()) {
@@ -224,12 +225,12 @@ class AlongPath {
     return unite(all);
   }
 
-  // The tangent of a node along the terms k of its inputs, or what stands for these.
+  // The tangent of a node for the terms k of its inputs, or for placeholders of these.
   NodeRef by_tangent(size_t i, const Node* node, const Connectivity::Exit& exit, size_t k,
                      bool from_placeholders) {
     std::vector<Adjoint> terms(exit.inputs.size());
     std::vector<Adjoint*> sent(exit.inputs.size());
-    bool any = operation_of(node) != nullptr;  // which knows it by now
+    bool any = operation_of(node) != nullptr;  // it is known by now
     for (size_t j = 0; j < sent.size(); ++j) {
       const size_t at = number(exit.inputs[j], node);
       if (at == kNone) continue;
@@ -284,7 +285,7 @@ class AlongPath {
     return sum;
   }
 
-  // From a = y b: what is left of the term of a without that of y times b, over b.
+  // From a = y b: the term of a minus the known part of (y b), divided by b.
   NodeRef quotient(size_t i, const Node* node, size_t n) {
     NodeRef others;
     for (size_t j = 1; j <= n; ++j) {

@@ -7,16 +7,16 @@
 
 namespace pullback {
 
-// What something is along a path: its derivatives there, from the first on. Null is zero.
+// The derivatives of a tensor along a path, from the first on. Null is zero.
 using Terms = std::vector<NodeRef>;
 
 struct PathRequest {
   GradientRequest of;        // its ys, xs, stop and overrides
-  std::vector<Terms> terms;  // of each x, which moves by these alone, be it made of others
-  size_t order = 1;          // the last one that is wanted
+  std::vector<Terms> terms;  // of each x, which follows these terms even if it depends on other xs
+  size_t order = 1;          // the last wanted derivative
 };
 
-// The terms of each y, `order` of them. The first is what tangents() gives.
+// The terms of each y, `order` of them. The first is the result of tangents().
 std::vector<Terms> along_path(const PathRequest& request);
 
 }  // namespace pullback

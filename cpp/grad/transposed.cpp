@@ -1,5 +1,5 @@
-// What stands for a cotangent has no value, so it must not stay in what is made: a rule that is
-// linear in its cotangent leaves none there.
+// Placeholders of cotangents have no value, so they must not remain in the result; for a rule that
+// is linear in its cotangent none does.
 #include "grad/transposed.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ constexpr const char* kAnyCotangent =
     "stands for any cotangent while a gradient rule is turned round for forward mode, and has no "
     "value to look at; use reverse mode, or give the rule as a jvp";
 
-// Whether its value is made from one of them.
+// True if its value depends on one of `us`.
 bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {
   const auto is_one = [&](const Node* node) {
     return std::ranges::any_of(us, [&](const NodeRef& u) { return u.get() == node; });
   };
   Node* top = root.get();
   std::vector<Node*> under;
-  walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
+  walk({&top, 1}, &under, [&](const Node* node) {  // older nodes do not depend on them
     return node->seq > us[0]->seq ? node->inputs() : std::span<Node* const>();
   });
   return std::ranges::any_of(under, is_one);
@@ -46,7 +46,7 @@ void resolve_all(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
   }
 }
 
-// None would be a wrong answer: a reverse pass has one.
+// Raises an error where None would be wrong, because a reverse pass has a result.
 void refuse_untransposed(const NodeRef& answer, const std::vector<NodeRef>& us) {
   if (!made_from(answer, us)) return;
   fail(ErrorKind::NotImplemented,

@@ -8,11 +8,12 @@
 
 namespace pullback {
 
-// A cotangent of a result that stands for any; who looks at it is told so.
+// A placeholder for any cotangent; reading it raises an error that says so.
 NodeRef any_cotangent(const TensorType& type);
 
-// The gradients of what a rule made of `us`, by them. What is not linear in one counts as what it
-// is near zero. Raises NotImplemented where all is None though the rule has made use of them.
+// The gradients of the results of a rule with respect to its cotangents `us`. A rule that is not
+// linear in one is linearised near zero. Raises NotImplemented if all are None although the rule
+// used them.
 std::vector<NodeRef> transpose(const GradientRequest& request, const std::vector<NodeRef>& us);
 
 }  // namespace pullback

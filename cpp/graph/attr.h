@@ -54,8 +54,8 @@ struct Attr {
 };
 static_assert(sizeof(Attr) == 16);
 
-// Where a slice (or an embed, or an at_window) sits: element i of axis d comes from start[d] + i *
-// step[d].
+// The place of a slice (or an embed, or an at_window): element i of axis d comes from start[d] + i
+// * step[d].
 struct Window {
   PerAxis start, step;
 

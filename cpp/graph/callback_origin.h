@@ -1,5 +1,5 @@
-// Holds a Python function that a plan calls: the origin of the scalar node that identifies it. See
-// base/callback.h.
+// CallbackOrigin: keeps a Python function alive that a plan calls; the origin of the scalar node
+// that identifies it. See base/callback.h.
 #pragma once
 
 #include "base/callback.h"
@@ -8,7 +8,7 @@
 namespace pullback {
 
 struct CallbackOrigin : Origin, Callback {
-  // Takes arrays with more axes in front as well: one call for a batch.
+  // Accepts arrays with additional leading axes: one call for a batch.
   bool takes_batches = false;
 };
 

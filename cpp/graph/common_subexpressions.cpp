@@ -1,4 +1,4 @@
-// What makes two nodes the same: all that says what a node computes, and what its derivative is.
+// Builds the key of a node: everything that determines its value and its derivative.
 
 #include "graph/common_subexpressions.h"
 
@@ -7,7 +7,7 @@
 namespace pullback {
 namespace {
 
-// Whether the key says all of an operation: not of what calls the program, draws, or has several
+// True if the key determines the node. False for callbacks, draws and operations with several
 // outputs.
 bool has_complete_key(const Node* node) {
   if (node->op == Op::read || node->op == Op::result) return false;
@@ -60,7 +60,7 @@ bool CommonSubexpressions::start_key(const Node* node) {
   add('a', node->attr);
   add('f', static_cast<uint8_t>(node->flags & (kWeak | kConstant)));
   add('t', node->part);
-  // A rule of the library's holds nothing, and follows from the attributes.
+  // A rule of the library has no state of its own: the attributes determine it.
   const bool users = node->rule && !node->rule->of_library;
   add('r', reinterpret_cast<uintptr_t>(users ? node->rule.get() : nullptr));
   for (const int64_t length : node->shape) add('s', length);

@@ -1,5 +1,5 @@
-// Nodes are made here and nowhere else: what all have in common (flags, depth, a stamped override)
-// and what must hold of every shape.
+// The only place that makes nodes. Sets the fields that all nodes have (flags, depth, a stamped
+// override), and checks shapes.
 #include "graph/make.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ void (*check_numbers)(Node*, const Node*) = nullptr;
 
 namespace {
 
-// Whether a node needs no history though its inputs have one: no gradient passes it, and by itself
-// it has none. In a trace all is kept.
+// True if a node needs no history although its inputs have one: its dtype has no gradients and its
+// operation passes none. Inside a trace every history is kept.
 bool keeps_nothing(const Node* node) {
   return !is_inexact(node->dtype) && ends_history(node) && !(node->flags & kTraced);
 }
@@ -55,7 +55,7 @@ NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const>
     if (input->watchers) flags |= kTracked;
     depth = std::max(depth, input->has_value() ? 0 : input->depth);
   }
-  // Where no derivative passes, nothing was lost.
+  // If no derivative passes, no history is lost.
   if (flags & kHistoryLost && (!is_inexact(dtype) || op == Op::stop_gradient || op == Op::read)) {
     flags &= ~kHistoryLost;
   }

@@ -34,8 +34,8 @@ void hand_out(Node* node);
 extern void (*warn_many_nodes)(const Node* newest);
 constexpr int64_t kManyNodes = 100000;
 
-// Called when an untracked chain of pending nodes is deeper than the cap: evaluates `node`.
-// Set by the layer above (eval/evaluate.cpp).
+// Called when an untracked chain of pending nodes is deeper than the cap: evaluates `node`. Set by
+// the layer above (eval/evaluate.cpp).
 extern void (*evaluate_deep)(Node* node);
 constexpr uint32_t kDepthCap = 4096;
 

@@ -1,4 +1,4 @@
-// Memory of nodes: slabs with a free list, and release by a worklist, so that nothing recurses.
+// Memory of nodes: slabs with a free list. Nodes are released by a worklist, so nothing recurses.
 #include "graph/node.h"
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include "graph/operation.h"
 #include "graph/rule.h"
 
-// The address sanitizer does not know our cells: told which are free, it finds who still looks.
+// Tells the address sanitizer which cells are free, so that it reports uses of freed nodes.
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #else
@@ -27,7 +27,7 @@ uint64_t last_seq = 0;
 constexpr int kSlab = 512;
 
 union Cell {
-  // Of one that is free. It has no number, so that handles of what was here see that it is gone.
+  // A free cell. Its number is 0, so that handles of the former node return null.
   struct Free {
     Cell* next;
     uint64_t seq;
@@ -53,7 +53,8 @@ Cell* take_cell() {
   }
   Cell* cell = std::exchange(free_cells, free_cells->free.next);
   ASAN_UNPOISON_MEMORY_REGION(cell, sizeof(Cell));
-  __builtin_prefetch(free_cells, 1);  // the next one: nodes of a large graph die out of the cache
+  __builtin_prefetch(free_cells, 1);  // prefetches the next one: freed nodes of a large graph are
+                                      // in no cache
   return cell;
 }
 
@@ -67,15 +68,16 @@ bool draining = false;
 bool ending_rules = false;
 thread_local bool ends_rules_here = false;
 
-// Rules and origins may hold Python callables, which run anything when they die. Those whose last
-// reference went while nodes were freed wait here until the nodes are in order again.
+// Rules and origins may own Python callables, whose destruction can run arbitrary code. Those
+// without references wait here until all nodes are freed.
 struct Dying {
   std::vector<std::unique_ptr<Rule>> rules;
   std::vector<std::unique_ptr<Origin>> origins;
 };
 Dying& dying() {
   static auto* lists = [] {
-    // What a callable runs may let another thread go on, which forks: in the child nobody goes on.
+    // Such code may let another thread run, which may fork. In the child the loop belongs to no
+    // thread.
     at_fork(nullptr, nullptr, [] { ending_rules = ends_rules_here; });
     return new Dying;
   }();
@@ -88,7 +90,7 @@ void end_last(std::vector<std::unique_ptr<T>>* list) {
   list->pop_back();
 }
 
-// What these release joins the lists, so that a chain of rules ends without recursion.
+// Rules that are released meanwhile join the list, so a chain of rules ends without recursion.
 void end_rules() {
   if (std::exchange(ending_rules, true)) return;
   ends_rules_here = true;
@@ -149,11 +151,11 @@ void seal(Node* node) {
   drain();
 }
 
-// A free cell shows no number where the node had its own.
+// A free cell has 0 where the node had its number.
 static_assert(offsetof(NodeHead, seq) == sizeof(Cell*));
 Node* NodeHandle::get() const {
   return node_ && node_->seq == seq_ && node_->refs > 0 ? node_
-                                                        : nullptr;  // 0: it waits for its end
+                                                        : nullptr;  // 0: it is about to be freed
 }
 
 int64_t live_nodes() { return live; }
@@ -161,7 +163,7 @@ int64_t live_nodes() { return live; }
 void clear_marks() {
   for (Cell* slab : slabs()) {
     for (int i = 0; i < kSlab; ++i) {
-      // Free cells too: what they hold is before the mark.
+      // In a free cell the mark is unused memory, so it may be written.
       auto* node = reinterpret_cast<Node*>(slab[i].node);
       ASAN_UNPOISON_MEMORY_REGION(&node->mark, sizeof node->mark);
       node->mark = 0;

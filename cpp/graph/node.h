@@ -85,7 +85,7 @@ struct Node : NodeHead {
   Shape shape;
   uint32_t depth = 0;        // longest chain of uncomputed nodes below
   uint16_t watchers = 0;     // number of tapes that watch this tensor now
-  uint8_t holders = 0;       // number of tapes that may be asked for its gradient; 255: or more
+  uint8_t holders = 0;       // tapes that may still need its gradient; 255: that many or more
   bool part = false;         // inside a composite: only a rule for the composite's name applies
   uint32_t scope = 0;        // the caller's scope when it was made (see current_scope)
   uint32_t output = 0;       // result, output, value with a history: which of the operation or call

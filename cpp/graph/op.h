@@ -24,19 +24,19 @@ enum class Op : uint16_t {
 
 constexpr int kOps = static_cast<int>(Op::count);
 
-// What the planner makes of it.
+// The way in which the planner computes it.
 enum class OpKind : uint8_t {
   Leaf,         // no inputs
-  View,         // nothing: the first input through a window
+  View,         // not computed: a strided view of the first input
   Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
   Fold,         // a reduction over one contiguous block of axes
   Pick,
   Place,
-  Step,  // a step of its own
+  Step,  // a separate step
 };
-// Of a view: which.
+// The kind of a view.
 enum class ViewKind : uint8_t { None, Alias, Reshape, Transpose, Broadcast, Slice };
-// Of a step of its own: which.
+// The kind of a separate step.
 enum class StepKind : uint8_t {
   None,
   ArgFold,
@@ -53,12 +53,12 @@ enum class StepKind : uint8_t {
   Iota,
   Random,
   Host,
-  Control,  // a loop or a branch, …
-  Library,  // … a routine of a library, …
-  Output,   // … and one of their outputs, which is made by their step
+  Control,  // a loop or a branch
+  Library,  // a routine
+  Output,   // an output of a loop, branch or routine, made by its step
 };
 
-// What an entry costs to compute (of its result; of a fold's input).
+// The cost of an entry of the result (for a fold, of its input).
 enum class Cost : uint8_t {
   Free,        // nothing is computed
   Arithmetic,  // an instruction or two: cheaper to repeat than to keep
@@ -66,18 +66,18 @@ enum class Cost : uint8_t {
   Function,
   Power,
   Copy,  // a step that writes its result once
-  Fold,  // worth keeping where it is over much
-  Heavy  // always worth keeping
+  Fold,  // worth storing if it folds many entries
+  Heavy  // always worth storing
 };
 
-// When a run of it may end in an error.
+// When a run of it can fail.
 enum class Fails : uint8_t {
   Never,
   Integers,  // integer arithmetic: a division by zero, a negative power
   Always,    // a position out of range
 };
 
-// What becomes of the structural zeros (Cotangent::mask) of its cotangent.
+// The path of structural zeros (Cotangent::mask) from its cotangent to those of its inputs.
 enum class Mask : uint8_t {
   Stops,    // they are replaced by ordinary zeros before the rule is called
   Entry,    // elementwise: they stay where they are, and there is no slope
@@ -89,13 +89,13 @@ enum class Mask : uint8_t {
           // is called
 };
 
-// How a tangent passes, for forward mode.
+// The tangent of its result in forward mode.
 enum class Tangent : uint8_t {
-  Self,     // linear: the operation itself, of the tangents (positions and conditions as they are)
-  Product,  // linear in each input: a sum with one input after the other replaced by its tangent
-  Own,      // by a formula; of an elementwise row its cotangents with the tangent for g, summed
-  TransposeOfVjp,  // nothing but a vjp is known: its transpose, by a second reverse pass
-  None,            // nothing passes
+  Self,  // linear: the operation itself, applied to tangents (positions and conditions unchanged)
+  Product,         // linear in each input: the sum of copies with one input replaced by its tangent
+  Own,             // by a formula; elementwise rows: the sum of the cotangents, with tangents for g
+  TransposeOfVjp,  // only a vjp is known: its transpose, by a second reverse pass
+  None,            // tangents do not pass
 };
 
 struct OpTraits {
@@ -116,7 +116,7 @@ namespace traits_detail {
 enum class Integers : uint8_t { NoRing, Ring, Fails };
 enum class Result : uint8_t { Same, Bool };
 
-// The one column that says kind, view and step.
+// Kind, view and step in one column.
 struct Form {
   OpKind kind;
   ViewKind view = ViewKind::None;
@@ -192,13 +192,13 @@ constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
 
 constexpr const char* name_of(Op op) { return traits(op).name; }
 
-// What a node of Op::custom stands for.
+// The composite that a node of Op::custom computes.
 enum class Composite : uint8_t {
   None,  // a user's custom_gradient
   mean,
   prod,
-  pow,  // to a small whole power, which is a product or a quotient
-  max,  // over axes that do not lie together: folds of folds, whose ties share as one
+  pow,  // to a small integer power, computed as a product or a quotient
+  max,  // over axes that are not adjacent: folds of folds, whose ties share as in one fold
   min,
   softmax,
   log_softmax,
@@ -211,7 +211,7 @@ enum class Composite : uint8_t {
   count
 };
 
-// What at_window and at_index make of what they find and what they bring.
+// The combination of old and new entries in at_window and at_index.
 enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
 
 }  // namespace pullback

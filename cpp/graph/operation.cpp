@@ -1,4 +1,4 @@
-// Counts of references.
+// Reference counts of bodies and operations.
 #include "graph/operation.h"
 
 namespace pullback {

@@ -1,9 +1,9 @@
 // Operations with several outputs, and the bodies of loops and branches.
 //
 // Such an operation is a node without a value; each output is a node of its own that has the
-// operation as an input: a `result` of a custom_call, an `output` of a loop, a branch or a
-// routine. Operation holds what the node itself has no room for; LoopForm and RoutineForm are the
-// parts of it that a plan needs.
+// operation as an input: a `result` of a custom_call, an `output` of a loop, a branch or a routine.
+// Operation holds what the node itself has no room for; LoopForm and RoutineForm are the parts of
+// it that a plan needs.
 //
 // A Body is a closed graph: the nodes between its inputs and its roots. No node of it is part of
 // the graph around it. Tensors from outside that a body uses became inputs when it was closed
@@ -32,7 +32,7 @@ struct Body {
   std::vector<std::pair<uint64_t, uint64_t>> made;
   bool holds_rules = false;  // of users, here or in a body inside
 
-  // What the planner caches with the body: its key.
+  // Cached by the planner: the key of the body.
   struct Planned {
     virtual ~Planned() = default;
   };

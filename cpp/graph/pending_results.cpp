@@ -1,5 +1,6 @@
-// The list, and when it is time to go through it: like a garbage collection, when there are as many
-// new parts as remained the last time, so that one is looked at a few times at most.
+// The list of pending small results, and when to flush it. As in garbage collection, a flush is due
+// when there are as many new results as remained after the last one, so each is examined a few
+// times only.
 #include "graph/pending_results.h"
 
 #include <algorithm>
@@ -9,21 +10,22 @@
 namespace pullback {
 namespace {
 
-// Of fewer parts, or of parts of less, nobody would notice the memory …
+// Fewer results, or results that keep less memory alive, are not worth a flush.
 constexpr size_t kFewResults = 8;
 constexpr int64_t kFewBytes = int64_t{1} << 20;
-constexpr size_t kManyResults = 1024;  // … but of so many the nodes
-// What is smaller costs less than the nodes that hold it.
+constexpr size_t kManyResults = 1024;  // from here on the nodes themselves are worth one
+// Smaller values cost less than their nodes.
 constexpr int64_t kSmallValue = 1024;
 
 struct Parts {
   std::vector<NodeHandle> listed;
-  size_t remained = 0;    // of these, those that were looked at before
-  int64_t new_bytes = 0;  // that the others are made from
+  size_t remained = 0;    // results that an earlier flush has examined
+  int64_t new_bytes = 0;  // bytes of the inputs of the others
 };
 Parts parts;
 
-// Numbers of what the last parts were made from: a large array that is taken apart counts once.
+// Creation numbers of the inputs of the latest results: an array with many small results counts
+// once.
 std::array<uint64_t, 4> lately{};
 size_t next_of_lately = 0;
 

@@ -13,7 +13,7 @@
 
 namespace pullback {
 
-// Whether a result of the operation may be much smaller than an input. Views of the whole value and
+// True if a result of the operation may be much smaller than an input. Views of the whole value and
 // elementwise operations have no such result; a custom node holds the inputs of its rule.
 constexpr bool makes_small_results(Op op) {
   const OpTraits& of = traits(op);
@@ -43,7 +43,7 @@ inline constexpr auto kMakesSmallResults = [] {
 // Lists a new node of such an operation if its result is small enough.
 void note_pending_result(Node* node);
 
-// Whether the listed nodes keep so much memory alive that flush_pending() should run.
+// True if the listed nodes keep so much memory alive that flush_pending() should run.
 inline bool flush_due = false;
 
 // Returns the nodes that are still pending, in creation order, and empties the list.

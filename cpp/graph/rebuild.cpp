@@ -1,5 +1,5 @@
-// What a copy of a node takes over: all that the node says of itself. Its number, flags and depth
-// are its own; a read keeps its variable, so that a gradient still finds it.
+// copy_node: a copy takes over all properties of a node except its number, flags and depth. A read
+// keeps its variable, so that gradients still find it.
 #include "graph/rebuild.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   }
   if (node->window) copy->window = std::make_unique<Window>(*node->window);
   copy->operation = node->operation;
-  // What is drawn for a batch that is still to be made: its inputs do not say so.
+  // A draw for vmap is traced although its inputs are not.
   const auto traced = [](const Node* input) { return (input->flags & kTraced) != 0; };
   const StepKind step = traits(node->op).step;
   const bool draws = step == StepKind::Random || step == StepKind::Control;

@@ -37,16 +37,16 @@ class Subgraph {
   };
 
   Subgraph() = default;
-  // An input may be null: then nothing is that one. `belongs(node)` says what is part of the piece
-  // by itself; so are the inputs, and so is all that is made from such a node. Only nodes that
-  // are `within` are looked into: nothing else depends on an input or is asked about.
+  // An input may be null: then no node is that input. The subgraph consists of the inputs, the
+  // nodes for which `belongs(node)` is true, and all nodes that depend on one of these. Only nodes
+  // that are `within` are visited; no other node may depend on an input or belong to the subgraph.
   template <class Belongs, class Within = Traced>
   Subgraph(std::vector<NodeRef> roots, std::span<Node* const> inputs, Belongs&& belongs,
            Within&& within = {});
 
   size_t size() const { return entries_.size(); }
   const Entry& operator[](size_t i) const { return entries_[i]; }
-  // Position of input k of entry i; kOutside where it is not part of the piece.
+  // Position of input k of entry i; kOutside if it is not in the subgraph.
   static constexpr int32_t kOutside = -1;
   int32_t link(size_t i, size_t k) const { return links_[entries_[i].edges + k]; }
   const std::vector<NodeRef>& roots() const { return roots_; }
@@ -58,9 +58,9 @@ class Subgraph {
   // Position of a root, or kOutside.
   int32_t root_at(size_t k) const { return root_at_[k]; }
 
-  // The roots once more, on `inputs`. `visit(i, node, inputs)` makes what stands for entry i, whose
-  // node was `node`, from what stands for its inputs. Inputs may be null: then so is all that
-  // depends on them.
+  // Copies the roots onto `inputs`. `visit(i, node, inputs)` returns the node that replaces entry i
+  // (whose node is `node`) for the replaced inputs. An input may be null; then everything that
+  // depends on it is null.
   template <class Visit>
   std::vector<NodeRef> rebuild(std::span<const NodeRef> inputs, Visit&& visit) const;
 
@@ -71,8 +71,8 @@ class Subgraph {
   std::vector<int32_t> root_at_;
 };
 
-// Of a rule's operation that was recorded as `node` and is applied now: what the rule is given
-// stands for what it was recorded with, so that it is not made twice.
+// For the rule of an operation that was recorded as `node` and is applied to other tensors: maps
+// the recorded operands to the present ones, so that these are not copied again.
 void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
                      std::vector<NodeRef>* to);
 
@@ -92,16 +92,18 @@ void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
   }
 }
 
-// Rules of users inside of a loop or a branch may hold tensors of where that was made. So a copy of
-// it has its original as its origin: that is asked for derivatives, and what it says is made again.
+// User-defined rules inside of a loop or branch may reference tensors outside of it. So a copy of
+// the operation has the original as its origin. Derivatives are taken of the original, and the
+// result is rebound to the copy.
 struct Original : Origin {
   explicit Original(const Node* original) : node(const_cast<Node*>(original)) {}
   NodeRef node;
-  // Roots made from what is around the original, as of the copy; of `from` that is `to`.
+  // Rebuilds roots made from the surroundings of the original on those of the copy; `to` replaces
+  // `from`.
   virtual std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
                                                std::vector<NodeRef> to) const = 0;
 };
-// Whether that is so of this node.
+// True if a body of this node contains user-defined rules.
 bool holds_rules(const Node* node);
 
 // A node like `node`, with a number of its own, on other inputs of the same dtypes and shapes.

@@ -1,4 +1,4 @@
-// Overrides, and histories that a value gets when a gradient asks for one.
+// Overrides, and histories that values get when a gradient requires them.
 #include "graph/rule.h"
 
 #include <algorithm>
@@ -34,9 +34,9 @@ void give_history(Node* node, Node* origin) {
   add_user(origin);
   node->in[0] = origin;
   node->inputs_count = 1;
-  node->op = Op::custom;  // without a rule: gradients pass to what is inside
+  node->op = Op::custom;  // without a rule, gradients pass to the operations inside
   node->output = 0;
-  node->origin = nullptr;  // last: the history may go with it
+  node->origin = nullptr;  // last, since this may free the history
 }
 
 Node* inside_of_result(const Node* node) {
@@ -51,7 +51,7 @@ bool ends_history(const Node* node) {
 
 namespace {
 
-// The first rule that `find` returns, from the innermost open map outwards.
+// The first rule that `find` returns, from the innermost map outwards.
 template <class Find>
 Ref<Rule> innermost(Find&& find) {
   const auto* entries = overrides_rest || !current_overrides ? nullptr : current_overrides();

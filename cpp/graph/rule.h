@@ -16,47 +16,48 @@
 
 namespace pullback {
 
-// What a rule answers for one input.
+// The result of a rule for one input.
 struct Cotangent {
   enum Kind : uint8_t {
-    None,  // nothing flows
-    Zero,  // a path that carries exact zeros
+    None,  // the input gets no gradient
+    Zero,  // exact zeros
     Value,
   };
   Kind kind = None;
   NodeRef value;
-  // Where set (bool, broadcasts to the value): the value counts only where the mask holds;
-  // elsewhere the cotangent is a structural zero that never meets an infinity.
+  // If set (bool, broadcasts to the value): the value counts where the mask is true; elsewhere the
+  // cotangent is a structural zero, which never meets an infinity.
   NodeRef mask;
-  // The value is already zero where the mask does not hold (padding, gather).
+  // The value is already zero outside of its mask (padding, gather).
   bool clean = false;
 };
 
-// One application of a rule. Missing cotangents of a multi-output operation are given as zeros.
+// One application of a rule. Missing cotangents of an operation with several outputs are passed as
+// zeros.
 struct RuleCall {
   const char* op;                     // name of the operation
-  Node* node;                         // the operation: the output itself where there is but one
-  std::span<Node* const> inputs;      // what the rule answers for, in order
-  std::span<Node* const> outputs;     // null for one that is gone
+  Node* node;                         // the operation; its output, if it has only one
+  std::span<Node* const> inputs;      // the inputs that get a cotangent, in order
+  std::span<Node* const> outputs;     // null for an output that was freed
   std::span<Node* const> cotangents;  // one per output
 };
 
 struct Rule {
   int64_t refs = 0;
-  std::string name;  // for errors: the rule function's own name and place
-  // The library's own holds nothing, makes zeros of zeros, and yields to registered rules. A user's
-  // may hold tensors of where its operation was made.
+  std::string name;  // name and place of the rule's function, for errors
+  // A rule of the library has no state, returns zeros for zeros, and registered rules replace it. A
+  // user-defined rule may reference tensors that existed when its operation was made.
   bool of_library = false;
 
   virtual ~Rule() = default;
-  // One entry per input. Count, dtype and shape of what it returns are checked by the caller.
+  // Returns one entry per input. The caller checks count, dtype and shape.
   virtual std::vector<Cotangent> apply(const RuleCall& call) = 0;
 };
 
 struct History;
 
-// Where a leaf comes from, beyond its value: the trace that it is an argument of, or the call of a
-// traced function that it is a result of.
+// The origin of a leaf: the trace that it is an argument of, or the call of a traced function that
+// returned it.
 struct Origin {
   int64_t refs = 0;
   std::string name;  // of the function and its place, for errors; may be empty
@@ -64,55 +65,56 @@ struct Origin {
   virtual History* history() { return nullptr; }
 };
 
-// Builds the history of a value that came without one: a result of a replayed function. It is the
-// origin of such a node until the reverse pass asks, before it walks.
+// Builds the history of a value that has none yet: a result of a traced call. It is the origin of
+// the node until a reverse pass needs it, before its walk.
 struct History : Origin {
   History() { ++live; }
   ~History() override { --live; }
   History* history() override { return this; }
   // Must call give_history(node, …).
   virtual void build(Node* node) = 0;
-  // Whether the nodes of the call exist, because a gradient asked for another result.
+  // True if the nodes of the call exist already, built for another result.
   virtual bool is_built() const = 0;
-  // Whether the call returned what it was given: one of its inputs, or a captured tensor.
+  // True if the call returned one of its inputs or a captured tensor.
   virtual bool passes_on(const Node* node) const = 0;
-  uint64_t first_seq = 0;  // of these nodes
-  static int64_t live;     // number of histories; if it is 0, no pass searches for one to build
+  uint64_t first_seq = 0;  // number of the first of these nodes
+  static int64_t live;     // number of histories; 0: passes need not search for one
 };
-// The node inside of the call that a result has got its history from, and that other results of the
-// call are made from; null for other nodes and for a result whose history was not built.
+// The node inside of the call from which a result has its history, and on which other results of
+// the call depend. Null for other nodes, and for a result whose history was not built.
 Node* inside_of_result(const Node* node);
-// The value node is `output` of the call that `history` is about.
+// Sets the origin of a value node that is `output` of the call of `history`.
 void defer_history(Node* node, History* history, size_t output);
-// Gives it what is behind `origin`, an older node of the same value. No operation stands between
-// them that an override or a registered rule could mean.
+// Gives a value the history of `origin`, an older node of the same value. No operation is added
+// that an override or a registered rule could apply to.
 void give_history(Node* node, Node* origin);
 
-// Whether a rule is registered for operations of that name; null where none is for any. Set by the
-// registry (grad/registry.h).
+// True if a rule is registered for operations of that name; null pointer if none is registered at
+// all. Set by the registry (grad/registry.h).
 inline bool (*has_registered_rule)(const char* name) = nullptr;
-// Whether no gradient gets behind a node, so that it lets go of its inputs when it is computed.
+// True if no gradient passes a node, so that it drops its inputs when it is computed.
 bool ends_history(const Node* node);
 
 using OverrideMap = std::unordered_map<std::string, Ref<Rule>>;
 
-// gradient_override_map: while an entry is open in the program's context, new nodes of that name
-// are stamped. Inner entries win over outer ones.
+// An entry of gradient_override_map: while it is open in the program's context, new nodes with a
+// name in the map are stamped with its rule. Inner entries have priority.
 struct OverrideEntry {
   OverrideMap map;
   uintptr_t owner = 0;
   bool open = true;
 };
-// The entries of the context that runs now, innermost last. Set by the binding.
+// The entries of the running context, innermost last. Set by the binding.
 inline const std::vector<std::shared_ptr<OverrideEntry>>* (*current_overrides)() = nullptr;
 inline int64_t entered_overrides = 0;  // open entries of all contexts
 bool overrides_active_here();
 inline bool overrides_active() { return entered_overrides && overrides_active_here(); }
 Ref<Rule> stamped_override(const char* name);
-// A user's rule, which may hold any tensor of where its operation was made.
+// True for a user-defined rule, which may reference tensors that existed when its operation was
+// made.
 inline bool by_users_rule(const Node* node) { return node->rule && !node->rule->of_library; }
 
-// While one lives, nodes that this thread makes are not stamped with overrides.
+// While one exists, nodes made on this thread are not stamped with overrides.
 struct NoOverrides {
   NoOverrides();
   ~NoOverrides();

@@ -1,4 +1,4 @@
-// Reads, assignments and the one pending update of each variable.
+// Reads, assignments and the pending update of each variable.
 #include "graph/variable.h"
 
 #include <unordered_set>
@@ -42,7 +42,8 @@ void forget_pending(Variable* variable) {
   variable->place = Variable::kNowhere;
 }
 
-// A computed value without its history, and with memory of its own; a pending one as it is.
+// A computed value as a node without history and with its own memory; a pending value is returned
+// as is.
 NodeRef detached(const NodeRef& node) {
   if (node->op == Op::scalar) return as_value(node);
   if (!node->value) return node;
@@ -125,7 +126,7 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
   if (variable->pending() && !value->has_value() && evaluate_pending) {
     evaluate_pending(variable, value.get());
   }
-  // What goes is let go of last: the end of a history may run anything.
+  // Freed last: destroying a history may run arbitrary code.
   const NodeRef before = std::exchange(variable->current, detached(value));
   variable->failed = false;
   const NodeRef reading = std::exchange(variable->reading, nullptr);
@@ -133,7 +134,7 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
 }
 
 void finish_update(Variable* variable) {
-  // Another thread may have made the next update in the meantime.
+  // Another thread may have assigned a new update meanwhile.
   while (variable->pending() && evaluate_pending && !variable_scope) {
     const NodeRef update = variable->current;
     evaluate_pending(variable, update.get());
@@ -150,13 +151,13 @@ const std::vector<Variable*>& pending_variables() { return pending_list(); }
 
 void commit_updates() {
   auto& list = pending_list();
-  // Let go of when the list is in order: the end of a history may run anything.
+  // Freed after the list is consistent: destroying a history may run arbitrary code.
   std::vector<NodeRef> histories;
   histories.reserve(list.size());
   for (size_t i = list.size(); i-- > 0;) {
     Variable* variable = list[i];
     if (variable->pending()) continue;
-    // A fresh leaf instead of the update's node: the history of the update dies with the step.
+    // A new leaf replaces the update's node, so the history of the update can be freed.
     histories.push_back(std::exchange(variable->current, detached(variable->current)));
     variable->failed = false;
     if (variable->reading && !variable->reading->value) {

@@ -20,7 +20,7 @@ struct Variable {
   Shape shape;
   bool trainable = true;
   bool history_lost = false;  // see lose_history()
-  bool failed = false;        // the pending update failed: it is computed only when it is read
+  bool failed = false;        // the pending update failed: it is evaluated only when it is read
   std::string name;
   NodeRef current;          // a value node, or a pending update
   NodeRef reading;          // the read node of `current`, made at first read
@@ -41,27 +41,28 @@ Ref<Variable> make_variable(const NodeRef& initial, bool trainable, std::string 
 // its read nodes; differentiation never passes through one.
 NodeRef read(Variable* variable);
 
-// Swaps the value; dtype and shape must be the variable's (checked, `who` in the text). A second
-// update while one is pending evaluates the first; a value that is there already just replaces it,
-// which neither fails nor gives the lock away.
+// Replaces the value; dtype and shape must be the variable's (checked, `who` in the text). A second
+// update evaluates a pending one first. Assigning a computed value neither fails nor releases the
+// lock.
 void assign(Variable* variable, const NodeRef& value, const char* who);
 
-// Evaluates a pending update; other threads may run meanwhile. An assignment after it happens at
-// once.
+// Evaluates a pending update. Other threads may run meanwhile; a following assignment then takes
+// place without waiting.
 void finish_update(Variable* variable);
 
-// A call that replaced the variable's value has returned results that depend on the old one without
-// keeping it: nodes with kHistoryLost. `history_lost(id)` says whether there was ever such a call.
+// Marks a variable whose value a call replaced, if the call's results depend on the old value
+// without keeping it (nodes with kHistoryLost). `history_lost(id)`: whether such a call has
+// happened.
 void lose_history(Variable* variable);
 bool history_lost(uint64_t id);
 
 // Variables with a pending update, in no order.
 const std::vector<Variable*>& pending_variables();
-// After an evaluation: variables whose update has its value let go of its history.
+// After an evaluation: variables with a computed update drop its history.
 void commit_updates();
 
-// Set by the layer above: evaluates every pending update, because `variable` gets another one. An
-// update that cannot be computed is an error only where `next`, its new value, depends on it.
+// Evaluates every pending update, because `variable` gets another one. An update that fails is an
+// error only if `next`, the new value, depends on it. Set by the layer above.
 extern void (*evaluate_pending)(Variable* variable, Node* next);
 
 // While a function is traced, reads and assignments go to the trace instead of the variable.
@@ -69,21 +70,21 @@ struct VariableScope {
   virtual ~VariableScope() = default;
   virtual NodeRef read(Variable* variable) = 0;
   virtual void assign(Variable* variable, const NodeRef& value) = 0;
-  // Of the leaves that are made in it.
+  // The origin of leaves made in this scope.
   virtual Origin* origin() const = 0;
-  // The number of the first node that is made in it.
+  // The number of the first node made in this scope.
   virtual uint64_t since() const = 0;
 };
-// The scope of this thread; returns the one that was set before.
+// Sets the scope of this thread; returns the previous one.
 VariableScope* set_variable_scope(VariableScope* scope);
 
-// Whether a function is being traced on this thread.
+// True if a function is being traced on this thread.
 bool variable_scope_active();
-// Of the scope that is; it must be active.
+// The origin of the active scope; requires one.
 Origin* variable_scope_origin();
 uint64_t variable_scope_since();
 
-// Called for every variable that is read, while a tape records; or null.
+// Called for every variable that is read while a tape records, or null.
 using ReadObserver = void (*)(Variable*);
 void set_read_observer(ReadObserver observer);
 

@@ -1,4 +1,4 @@
-// Sorting by creation: by comparison where there are few nodes, else digit by digit.
+// Sorts nodes by creation number: by comparison if there are few, else by radix.
 #include "graph/walk.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ uint32_t last_epoch = 0;
 constexpr size_t kFew = 512;
 constexpr int kDigit = 11;  // bits
 
-// Digit by digit from the lowest one: for many nodes a few passes over dense memory cost less than
+// Radix sort from the lowest digit: for many nodes, a few passes over dense memory cost less than
 // comparisons.
 void sort_digits(std::vector<Entry>* entries, uint64_t largest) {
   std::vector<Entry> other(entries->size());

@@ -1,4 +1,4 @@
-// The number of open scopes of each thread.
+// Counts the open BatchScopes of each thread.
 #include "ops/batch_scope.h"
 
 namespace pullback {

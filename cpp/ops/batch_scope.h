@@ -1,10 +1,10 @@
-// Random draws for a batch that is still to be made.
+// BatchScope: random draws of a function that vmap will batch.
 #pragma once
 
 namespace pullback {
 
-// While one lives, what this thread draws at random has no value yet, as it belongs to a batch that
-// is still to be made.
+// While one exists, random draws of this thread stay pending: they will be rebuilt with a batch
+// axis.
 struct BatchScope {
   BatchScope();
   ~BatchScope();

@@ -1,9 +1,11 @@
-// Closing goes once over what is below the roots, oldest first, and finds what depends on an
-// argument. What does not is used from outside: an argument of the body takes its place. Numbers,
-// and one number repeated, are copied instead: a body knows its constants, and shares no node with
-// the graph around it, whose numbering (Node::index) goes on while its own is made. Which function
-// of the program a node calls is an input as well: bodies that differ in nothing else have one
-// plan.
+// Closes bodies and makes loops and branches. Start at Closing.
+//
+// Closing visits the nodes below the roots once, oldest first, and finds those that depend on an
+// argument. A node that does not is used from outside: a placeholder, which becomes an input of the
+// body, takes its place. Numbers, and one number repeated, are copied instead, so that the planner
+// knows constants inside a body. A body shares no node with the graph around it, because both may
+// be numbered (Node::index) at the same time. The scalar node of a callback becomes an input too,
+// so that bodies which differ only in the callback have one plan.
 #include "ops/body.h"
 
 #include <algorithm>
@@ -21,7 +23,7 @@
 namespace pullback {
 namespace {
 
-// More placeholders and copied constants than any body has.
+// An upper limit for the placeholders and copied constants of one body.
 constexpr uint64_t kPlaceholders = uint64_t{1} << 32;
 
 void replace_input(Node* node, size_t k, Node* with) {
@@ -73,7 +75,7 @@ class Closing {
     for (NodeRef& root : out.roots) {
       if (!inside_.contains(root.get())) root = taken(as_value(root).get());
     }
-    // Last, and when the recording is over: these draws are made by who holds the body.
+    // Last, after the recording has ended: the surrounding graph provides these draws.
     for (Node* draw : draws_) {
       out.inputs.emplace_back(draw);
       closed_.captured.push_back(draw_like(draw));
@@ -97,7 +99,7 @@ class Closing {
     for (Node* node : nodes_) held_.emplace_back(node);
   }
 
-  // Whether a node must be computed inside, and if so, from what.
+  // Decides whether a node is computed inside, and if so, replaces its inputs from outside.
   void resolve(Node* node) {
     if (arguments_.contains(node)) {
       inside_.insert(node);
@@ -108,14 +110,14 @@ class Closing {
       inside_.insert(node);
       return;
     }
-    if (is_function(node)) return;  // taken by what calls it
+    if (is_function(node)) return;  // taken with the operation that calls it
     if (node->op == Op::scalar) {
       if (made_here(node) || node->flags & kConstant) constants_.insert(node);
       return;
     }
     if (is_boundary(node) || node->op == Op::argument) return;
     const auto inputs = node->inputs();
-    // What may fail stays where it may not be reached.
+    // An operation that can fail stays inside, since the body may not run.
     bool inside = request_.all_inside || traits(node->op).fails != Fails::Never || inputs.empty() ||
                   is_operation(node->op);
     bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
@@ -130,7 +132,7 @@ class Closing {
     }
     inside_.insert(node);
     if (node->seq < request_.numbers.placeholders_)
-      return;  // of the body that this one is made from
+      return;  // belongs to the body from which this one is derived
     node->flags |= kTracked | kTraced;
     for (size_t k = 0; k < inputs.size(); ++k) {
       Node* input = inputs[k];
@@ -140,7 +142,7 @@ class Closing {
     }
   }
 
-  // What stands inside for a node from outside.
+  // The node that takes the place of `node`, which is outside.
   NodeRef taken(Node* node) {
     NodeRef& placeholder = placeholders_[node];
     if (placeholder) return placeholder;
@@ -151,7 +153,7 @@ class Closing {
       for (const NodeRef& one : held) inputs.push_back(one.get());
       NodeRef copy = copy_node(node, inputs);
       copy->seq = next_++;
-      return placeholders_[node] = copy;  // it may have moved
+      return placeholders_[node] = copy;  // the reference may be invalid by now
     }
     placeholder = is_function(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
     placeholder->flags |= node->flags & kWeak;
@@ -165,10 +167,11 @@ class Closing {
   ClosedBody closed_;
   uint64_t next_ = 0;
   std::vector<Node*> nodes_;
-  std::vector<NodeRef> held_;  // the same: what is replaced shall not be mistaken for what is new
+  std::vector<NodeRef> held_;  // keeps nodes_ alive, so that a new node cannot have the address of
+                               // a replaced one
   std::vector<Node*> draws_;
   std::unordered_set<const Node*> arguments_;
-  std::unordered_set<const Node*> inside_;     // depends on an argument, or is to be inside
+  std::unordered_set<const Node*> inside_;     // depends on an argument, or must be inside
   std::unordered_set<const Node*> constants_;  // numbers, and one number repeated
   std::unordered_map<const Node*, NodeRef> placeholders_;
 };
@@ -186,7 +189,7 @@ TensorType stacked(const Node* entry, int64_t count) {
   return {entry->dtype, shape};
 }
 
-// Which of the body's inputs, from `first` on, its roots are made from.
+// Flags of the inputs of `body`, from `first` on, that its roots depend on.
 std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {
   std::vector<Node*> roots, reached;
   for (const NodeRef& root : body.roots) roots.push_back(root.get());
@@ -199,7 +202,7 @@ std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {
   return out;
 }
 
-// Lists what several bodies have in common once.
+// Merges the inputs of several bodies; a tensor that several use is listed once.
 class Inputs {
  public:
   int32_t add(const NodeRef& input) {

@@ -1,4 +1,7 @@
-// Bodies: pieces of graph closed off from what is around them, and the operations that run them.
+// Bodies: closes a recorded subgraph (close_body), and makes the loop or branch that runs it
+// (make_loop, make_branch).
+//
+// A body shares no node with the graph around it. Read graph/operation.h first, then BodyRequest.
 #pragma once
 
 #include <span>
@@ -11,44 +14,46 @@
 
 namespace pullback {
 
-// What is made from now on, for a body that will be closed.
+// Reserves creation numbers for a body that will be closed. Construct it before recording.
 class BodyNumbers {
  public:
   BodyNumbers();
 
  private:
   friend class Closing;
-  uint64_t placeholders_;  // numbers set aside, older than all that is made for the body
+  uint64_t placeholders_;  // first of the reserved numbers: older than all nodes of the body
 };
 
 struct BodyRequest {
   std::string name;
-  // Its first inputs: leaves (make_argument) that were made since `numbers`, or inputs of the body
-  // that this one is derived from.
+  // The first inputs of the body: leaves (make_argument) made since `numbers`, or inputs of the
+  // body from which this one is derived.
   std::vector<NodeRef> arguments;
   std::vector<NodeRef> roots;
   BodyNumbers numbers;
-  // What was made meanwhile without depending on an argument is computed inside too, as what only a
-  // chosen branch is to compute. Otherwise it stays outside: it is the same in every iteration.
+  // If true, nodes that do not depend on an argument are computed inside too: the nodes of a branch
+  // must be computed only if it is chosen. If false they stay outside, as they are equal in every
+  // iteration.
   bool all_inside = false;
   const Body* derived_from = nullptr;
-  const Body* with = nullptr;  // of which it has nodes too
+  const Body* with = nullptr;  // a second body whose nodes occur
 };
 
 struct ClosedBody {
   Ref<Body> body;
-  std::vector<NodeRef> captured;  // what the inputs behind the arguments stand for
+  std::vector<NodeRef> captured;  // tensors for the inputs that follow the arguments
 };
 
-// What of it lies between its inputs `from` and some roots, which may be answers of a rule inside
-// of it. Its constants, too: a node shared with another graph would be numbered in both at a time.
+// The subgraph of a body between its inputs `from` and some roots, which may be results of a rule
+// applied inside of it. Constants are copied as well: a node shared by two graphs would be numbered
+// in both at the same time.
 Subgraph piece_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
 
-// Makes what lies between the arguments and the roots a body: in it, placeholders take the places
-// of tensors from outside. Its nodes are changed, and are the body's from then on.
+// Closes the nodes between the arguments and the roots. Placeholders replace tensors from outside.
+// The nodes are modified and belong to the body afterwards.
 ClosedBody close_body(BodyRequest request);
 
-// Whether a node was made for it.
+// True if the node was made for this body.
 bool is_of(const Body& body, const Node* node);
 
 // --- the operations; see graph/operation.h
@@ -56,25 +61,25 @@ bool is_of(const Body& body, const Node* node);
 struct LoopRequest {
   LoopForm form;
   Ref<Body> body;
-  // In the order of the body's inputs: what is carried, what is stacked, constants.
+  // In the order of the body's inputs: carry, scanned inputs, constants.
   std::vector<NodeRef> inputs;
-  Ref<Body> condition;                       // where form.trips is kWhile
-  std::vector<NodeRef> condition_constants;  // its inputs behind what is carried
-  NodeRef count;                             // where form.trips is kCounted
-  // Where what is stacked are residuals of a loop that runs again: see Operation.
+  Ref<Body> condition;                       // if form.trips is kWhile
+  std::vector<NodeRef> condition_constants;  // its inputs after the carry
+  NodeRef count;                             // if form.trips is kCounted
+  // If scanned inputs are residuals of a loop that is replayed: see Operation.
   Ref<Body> replayed;
   std::vector<NodeRef> replayed_inputs;
   std::vector<int32_t> residuals, cotangents_of;
 };
-// Shapes and dtypes must fit. What the bodies do not read is left out.
+// Requires matching shapes and dtypes. Inputs that the bodies do not read are dropped.
 NodeRef make_loop(LoopRequest request);
 
 struct Choice {
   Ref<Body> body;
   std::vector<NodeRef> inputs;
 };
-// Runs choice `index` (int64, rank 0; the nearest one where there is none of that number). All have
-// roots of the same types.
+// Runs choice number `index` (int64, rank 0, clipped to the valid range). The roots of all choices
+// must have equal types.
 NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices);
 
 NodeRef output_of(const NodeRef& operation, size_t k);

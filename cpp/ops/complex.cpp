@@ -1,4 +1,4 @@
-// Builders of complex tensors and their parts, and the rules of what complex operands change.
+// Builders of complex tensors and their parts, and the gradient rules of complex operands.
 
 #include "ops/complex.h"
 
@@ -48,7 +48,7 @@ NodeRef part(Op op, const NodeRef& z) {
   Node* input = z.get();
   const DType dtype = op == Op::conj ? z->dtype : traits(z->dtype).compute;
   NodeRef out = make_node(op, dtype, z->shape, {&input, 1});
-  out->flags |= z->flags & kWeak;  // a number that a traced function was given
+  out->flags |= z->flags & kWeak;  // a weak number that is an argument of a traced function
   return out;
 }
 
@@ -113,7 +113,7 @@ namespace {
 // i z.
 Expr times_i(const Expr& z) { return make_complex(-Expr(imaginary_part(z)), real_part(z)); }
 
-// The slope of tanh: even, and without the overflow of cosh.
+// The derivative of tanh: written so that cosh cannot overflow.
 Expr tanh_slope_at(const Expr& a) {
   const Expr e = exp(-2.0 * where(Expr(real_part(a)) < 0.0, -a, a));
   return 4.0 * e / square(1.0 + e);
@@ -121,10 +121,11 @@ Expr tanh_slope_at(const Expr& a) {
 
 }  // namespace
 
-// Slopes at conj(a), which are the conjugates of those at a; y is conj(y).
+// Derivatives are evaluated at conj(a), which gives the conjugates of those at a; y becomes
+// conj(y).
 Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g) {
   const Expr z = node->in[0];
-  if (node->op == Op::sign) {  // what turns z, over its size
+  if (node->op == Op::sign) {  // z / |z| changes only with the angle of z
     const Expr s = const_cast<Node*>(node);
     const Expr turn = imaginary_part(Expr(conjugate(s)) * g);
     const Expr size = abs(z);

@@ -1,6 +1,9 @@
-// Complex tensors: pairs of real ones from planning on (plan/passes/lower_complex.cpp). Gradients
-// take the conjugate convention: that of a real loss L by z = x + iy is dL/dx + i dL/dy, so what is
-// differentiable in the complex sense sends g times the conjugate of its derivative.
+// Complex tensors, which the planner replaces by pairs of real ones
+// (plan/passes/lower_complex.cpp).
+//
+// Gradients follow the conjugate convention: the gradient of a real loss L with respect to z = x +
+// iy is dL/dx + i dL/dy, so the rule of a holomorphic function multiplies g by the conjugate of its
+// derivative.
 #pragma once
 
 #include <span>
@@ -9,29 +12,28 @@
 
 namespace pullback {
 
-// Whether an elementwise operation is defined on complex operands.
+// True if an elementwise operation accepts complex operands.
 bool has_complex_form(Op op);
-// Whether its real operands stay real beside complex ones: what is multiplied by a real number
-// meets no 0 * infinity, and keeps the signs of its zeros.
+// True if a real operand stays real beside a complex one. So a product with a real number has no 0
+// * infinity, and keeps the signs of zeros.
 bool takes_real_operands(Op op);
-// Of a dtype of numbers, the complex one that holds it.
+// The complex dtype for the parts of a real dtype.
 DType complex_dtype(DType dtype);
-// TypeError by `who` for a complex tensor.
+// Raises TypeError for a complex tensor, with `who` in the text.
 void refuse_complex(const Node* x, const char* who);
 
-// The cotangent of one input of a complex elementwise node, by `rule`, that of its row.
+// The cotangent of one input of a complex elementwise node, by the rule of its row.
 Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g);
 bool has_complex_rule(Op op);
 
-// A complex value while planning: nodes of its parts. An operand that is real has no `im`.
+// A complex value in the planner: the nodes of its parts. `im` is null for a real operand.
 struct Parts {
   NodeRef re, im;
 };
-// The parts of what an elementwise operation makes of operands in parts; of a result that is not
-// complex, `re` alone.
+// Applies an elementwise operation to operands in parts; a real result is returned in `re`.
 Parts complex_form(Op op, std::span<const Parts> in);
 
-// A complex value in float64, and what the functions do to it (ops/complex_functions.cpp).
+// A complex value with float64 parts, and the functions of it (ops/complex_functions.cpp).
 struct ComplexPair {
   Expr re, im;
 };

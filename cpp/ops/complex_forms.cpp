@@ -1,6 +1,6 @@
-// What elementwise operations do to real and imaginary parts, built of real operations. The planner
-// asks (plan/passes/lower_complex.cpp); nothing here is differentiated. Functions of float64 parts
-// are in complex_functions.cpp.
+// Elementwise operations on real and imaginary parts, built from real operations. Called by the
+// planner (plan/passes/lower_complex.cpp), so nothing here is differentiated. Functions that need
+// float64 parts are in complex_functions.cpp.
 
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace formula;
 
-// With real operands beside complex ones.
+// Operands may be real beside complex ones.
 Parts sum_of(const Parts& a, const Parts& b) {
   const Expr re = Expr(a.re) + Expr(b.re);
   if (a.im && b.im) return {re, Expr(a.im) + Expr(b.im)};
@@ -29,7 +29,7 @@ Parts product_of(const Parts& a, const Parts& b) {
   return {are * bre - aim * bim, are * bim + aim * bre};
 }
 
-// Squares of float32 parts are no trouble in float64; an infinite part wins over NaN.
+// Squares of float32 parts cannot overflow in float64. An infinite part has priority over NaN.
 Expr size_of_pair(const Parts& z) {
   if (z.re->dtype == DType::Float64) return hypot(Expr(z.re), Expr(z.im));
   const Expr re = cast(z.re, DType::Float64);

@@ -1,9 +1,9 @@
-// Division, powers and the transcendental functions of complex numbers, of real operations on
+// Division, powers and transcendental functions of complex numbers, built from real operations on
 // float64 parts.
 //
-// So a complex64 result is rounded once, and its squares neither overflow nor cancel. What is left
-// to care for are the far ends of complex128, infinities and the signs of zeros, which choose sides
-// of branch cuts (C99, Annex G).
+// A complex64 result is rounded once, and its squares neither overflow nor cancel. The formulas
+// have to handle the limits of complex128, infinities, and the signs of zeros, which select the
+// sides of branch cuts (C99, Annex G).
 
 #include <cmath>
 
@@ -18,26 +18,26 @@ using Pair = ComplexPair;
 constexpr double kLn2 = 0.6931471805599453;
 constexpr double kLn10 = 2.302585092994046;
 
-// A number where nothing beside it would say that it is a float64.
+// A number whose operands would not make it a float64.
 Expr float64_scalar(double value) { return scalar(DType::Float64, value); }
 
 Pair scaled(const Pair& z, const Expr& by) { return {z.re * by, z.im * by}; }
 // i z and -i z.
 Pair times_i(const Pair& z) { return {-z.im, z.re}; }
 Pair times_minus_i(const Pair& z) { return {z.im, -z.re}; }
-// a * b of factors that are 0 only at an exact zero: it stays one beside an infinity and NaN.
+// a * b for factors that are 0 only at an exact zero: the product stays 0 beside infinity and NaN.
 Expr times(const Expr& a, const Expr& b) {
   const Expr zero = ((a == 0.0) | (b == 0.0)) & !(isfinite(a) & isfinite(b));
   return where(zero, copysign(0.0, a) * copysign(1.0, b), a * b);
 }
 
-// Smith's quotient, in the order that keeps what the ratio loses (M. Baudin, R. L. Smith, A robust
-// complex division in Scilab, 2012), of operands brought into the middle of the range.
+// Smith's quotient, in the order that keeps digits which the ratio loses (M. Baudin, R. L. Smith,
+// "A robust complex division in Scilab", 2012). The operands are scaled to the middle of the range.
 Pair quotient(const Pair& x, const Pair& y) {
   const auto size = [](const Pair& z) { return maximum(abs(z.re), abs(z.im)); };
   const Expr top = size(x);
   const Expr bottom = size(y);
-  // Powers of two; an infinity is the same after any of them.
+  // Scales by powers of two; an infinity stays one.
   const auto shrink = [](const Expr& size) {
     return where(size > 0x1p1021, 0.25, where(size < 0x1p-900, float64_scalar(0x1p110), 1.0));
   };
@@ -45,7 +45,7 @@ Pair quotient(const Pair& x, const Pair& y) {
   const Expr shrink_y = shrink(bottom);
   const Pair a = scaled(x, shrink_x);
   const Pair b = scaled(y, shrink_y);
-  // With |c| >= |d|: divided by -i where b's imaginary part is the larger one.
+  // Requires |c| >= |d|: both operands are divided by -i if the imaginary part of b is larger.
   const Expr swap = abs(b.im) > abs(b.re);
   const Expr c = where(swap, b.im, b.re);
   const Expr d = where(swap, -b.re, b.im);
@@ -59,7 +59,7 @@ Pair quotient(const Pair& x, const Pair& y) {
   };
   const Expr back = shrink_y / shrink_x;
   Pair out{part(p, q, 1.0) * back, part(q, p, -1.0) * back};
-  // A finite number over an infinite one is 0; over 0 it is infinite, as in C.
+  // As in C: a finite number over infinity is 0, over 0 it is infinite.
   const Expr to_zero = isfinite(a.re) & isfinite(a.im) & (isinf(b.re) | isinf(b.im));
   const Expr by_zero = (b.re == 0.0) & (b.im == 0.0);
   const Expr over = copysign(kInfinity, b.re);
@@ -67,7 +67,7 @@ Pair quotient(const Pair& x, const Pair& y) {
           where(to_zero, 0.0, where(by_zero, a.im * over, out.im))};
 }
 
-// The error of a product of floats, exactly (T. J. Dekker 1971).
+// The exact rounding error of a floating-point product (T. J. Dekker, 1971).
 Expr square_error(const Expr& x, const Expr& squared) {
   const Expr big = x * 134217729.0;
   const Expr high = big - (big - x);
@@ -75,8 +75,8 @@ Expr square_error(const Expr& x, const Expr& squared) {
   return ((high * high - squared) + 2.0 * (high * low)) + low * low;
 }
 
-// log|1 + e| of 1 + e with |1 + e|^2 - 1 = (2 x + x^2) + y^2: what cancels there is added without
-// error.
+// log|1 + e| from |1 + e|^2 - 1 = (2 x + x^2) + y^2. These terms cancel, so they are added without
+// rounding errors.
 Expr log_beside_one(const Expr& x, const Expr& y) {
   const Expr xx = x * x;
   const Expr yy = y * y;
@@ -87,7 +87,7 @@ Expr log_beside_one(const Expr& x, const Expr& y) {
     return s;
   };
   Expr error = square_error(x, xx) + square_error(y, yy);
-  // The largest terms first.
+  // Largest terms first.
   const Expr first = sum(2.0 * x, where(abs(x) > abs(y), xx, yy), &error);
   const Expr all = sum(first, where(abs(x) > abs(y), yy, xx), &error);
   return 0.5 * log1p(all + error);
@@ -118,7 +118,8 @@ Pair log1p_form(const Pair& z) {
   return {re, atan2(z.im, 1.0 + z.re)};
 }
 
-// e^(x - 64), and e^64 where e^x itself may be beyond the range of what it is multiplied by.
+// e^x as a product: e^(x - 64) and e^64 if e^x alone may be out of range while its product with
+// another factor is not.
 struct Exponential {
   Expr size, rest;
 };
@@ -129,7 +130,7 @@ Exponential exponential(const Expr& x) {
 
 // e (cos angle + i sin angle), where e is the exponential of x.
 Pair at_angle(const Expr& x, const Exponential& e, const Expr& angle) {
-  // The size is known even if the angle is not.
+  // The absolute value is known even if the angle is not.
   const Expr turns = isinf(x) & !isfinite(angle);
   const Expr zero = turns & (x < 0.0);
   return {
@@ -149,7 +150,7 @@ Pair expm1_form(const Pair& z) {
   return {where(abs(z.re) < 30.0, re, all.re - 1.0), all.im};
 }
 
-// By halves of |z| + |x| (W. Kahan, Branch cuts for complex elementary functions, 1987).
+// By halves of |z| + |x| (W. Kahan, "Branch cuts for complex elementary functions", 1987).
 Pair sqrt_form(const Pair& z) {
   const Expr large = maximum(abs(z.re), abs(z.im));
   const Expr big = large > 0x1p1020;
@@ -166,7 +167,7 @@ Pair sqrt_form(const Pair& z) {
           where(endless, z.im, copysign(where(right, other, root) * back, z.im))};
 }
 
-// sinh x and cosh x, which may be beyond the range too.
+// sinh x and cosh x, which may be out of range as well.
 struct Hyperbolic {
   Expr sinh, cosh, rest;
 };
@@ -174,7 +175,8 @@ Hyperbolic hyperbolic(const Expr& x) {
   const Exponential e = exponential(abs(x));
   const Expr far = e.rest != 1.0;
   const Expr half = 0.5 * e.size;
-  // abs: the sign of a NaN depends on the instructions, that of a zero times it shall not.
+  // abs: the sign of a NaN depends on the instruction set; the sign of its product with zero must
+  // not.
   return {where(far, copysign(half, x), sinh(x)), abs(where(far, half, cosh(x))), e.rest};
 }
 
@@ -192,7 +194,8 @@ Pair cosh_form(const Pair& z) {
 Pair sin_form(const Pair& z) { return times_minus_i(sinh_form(times_i(z))); }
 Pair cos_form(const Pair& z) { return cosh_form(times_i(z)); }
 
-// Kahan's, from the slope of the tangent; far out the real part is 1 and the other decays.
+// Kahan's formula, from the slope of the tangent. For large |x| the real part is 1 and the
+// imaginary part decays.
 Pair tanh_form(const Pair& z) {
   const Expr far = abs(z.re) > 20.0;
   const Expr x = where(far, 0.0, z.re);
@@ -211,10 +214,10 @@ Pair tanh_form(const Pair& z) {
       where(z.im == 0.0, z.im, where(far, where(still, copysign(0.0, z.im), decay), t / under))};
 }
 
-// Inverse functions, by Kahan too.
+// Inverse functions, also Kahan's.
 Pair plus_one(const Pair& z) { return {1.0 + z.re, z.im}; }
 Pair one_minus(const Pair& z) { return {1.0 - z.re, -z.im}; }
-// The parts of conj(a) b and of a b.
+// The imaginary part of conj(a) b, and the real part of a b.
 Expr cross(const Pair& a, const Pair& b) { return a.re * b.im - a.im * b.re; }
 Expr real_product(const Pair& a, const Pair& b) { return a.re * b.re - a.im * b.im; }
 
@@ -251,7 +254,7 @@ Pair atanh_form(const Pair& z) {
   const Expr y = where(far, 0.0, z.im);
   const Expr yy = y * y;
   const Expr away = 1.0 - abs(x);
-  // Beside a pole squares vanish.
+  // Near a pole squares underflow.
   const Expr distance = hypot(away, y);
   const Expr size = where(distance < 0x1p-400, 0.5 * (kLn2 - log(distance)),
                           0.25 * log1p(4.0 * abs(x) / (away * away + yy)));
@@ -265,7 +268,7 @@ Pair atanh_form(const Pair& z) {
 }
 Pair atan_form(const Pair& z) { return times_minus_i(atanh_form(times_i(z))); }
 
-// |a|^re(b) e^(-im(b) angle), turned by im(b) log|a| + re(b) angle.
+// |a|^re(b) e^(-im(b) angle), rotated by im(b) log|a| + re(b) angle.
 Pair pow_form(const Pair& a, const Pair& b) {
   const Expr size = hypot(a.re, a.im);
   const Expr angle = atan2(a.im, a.re);

@@ -1,6 +1,5 @@
-// Composites: functions made of other operations that keep a name of their own, so that overrides
-// and errors can speak of `softmax`. Each is one Op::custom node around its parts. Without a rule
-// here, gradients pass through the parts.
+// Builders and rules of composites. Each composite is one Op::custom node around the operations
+// that compute it. Without a rule in this file, gradients pass through these operations.
 
 #include "ops/composite.h"
 
@@ -31,7 +30,7 @@ struct CompositeRule : Rule {
   CompositeVjp vjp;
 };
 
-// A float that is only stored: composites of it are computed wider, and rounded once.
+// A storage float: composites compute in a wider dtype and round once.
 bool is_half(const NodeRef& x) { return is_float(x->dtype) && is_storage(x->dtype); }
 
 NodeRef as_float(const NodeRef& x) { return is_inexact(x->dtype) ? x : cast(x, default_float()); }
@@ -46,8 +45,8 @@ Cotangent softmax_rule(Node* node, const Expr& g, Node*) {
   return {Cotangent::Value, gy - y * sum_over(gy, node->attr.axis), nullptr};
 }
 
-// What softmax and its relatives are made of, along `axes`. A rule builds it anew from x, and the
-// planner finds that it is there already.
+// The terms of softmax and related functions along `axes`. A rule rebuilds them from x; the planner
+// merges them with the existing ones as common subexpressions.
 struct Exponentials {
   Expr top, shifted, total;
 };
@@ -64,7 +63,7 @@ Cotangent log_softmax_rule(Node* node, const Expr& g, Node* x) {
   return {Cotangent::Value, g - exp(e.shifted) * (sum_over(g, axis) / e.total), nullptr};
 }
 
-// exp(x - lse): 0 for rows that are all -inf; k infinities take 1/k each.
+// exp(x - lse). Rows of -inf give 0; k infinities get 1/k each.
 Cotangent logsumexp_rule(Node* node, const Expr& g, Node* x) {
   const AxisMask mask = node->attr.axes;
   const Shape kept = folded(x->shape, mask, true);
@@ -106,9 +105,8 @@ Rule* own_rule(Composite composite) {
   }
 }
 
-// What a composite makes of the tensors that it is given has the gradients of this library,
-// whatever rules are given for `sum` or `log`. As deep as a composite is, and it visits each node
-// once.
+// Marks the operations inside a composite, so that overrides of `sum` or `log` do not apply to
+// them. Recurses as deep as a composite is nested, and visits each node once.
 void mark_parts(Node* node, std::span<const NodeRef> given) {
   const auto is_it = [&](const NodeRef& one) { return one.get() == node; };
   if (node->part || !node->tracked() || std::any_of(given.begin(), given.end(), is_it)) return;
@@ -179,7 +177,7 @@ NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, 
 }
 
 NodeRef power(const NodeRef& inside, Node* x, Node* exponent) {
-  // What nobody differentiates through needs no name.
+  // An untracked value is not differentiated, so it needs no name.
   if (!inside->tracked()) return inside;
   NodeRef node = compose(Composite::pow, inside, {NodeRef(x), NodeRef(exponent)});
   node->flags |= inside->flags & kWeak;
@@ -192,14 +190,14 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
   }
   const NodeRef x = as_float(input);
   const NodeRef total = reduce(Op::sum, x, axes, keepdims);
-  // The number of elements is known from the shapes; an empty mean is 0/0, as in NumPy.
+  // The number of elements is known from the shape. The mean of an empty array is 0/0, as in NumPy.
   const int64_t size = total->shape.size();
   const double count = size ? static_cast<double>(x->shape.size()) / size : 1.0;
   return with_axes(compose(Composite::mean, Expr(total) / count, {x}),
                    axes_mask(x->shape, axes, "mean"), keepdims);
 }
 
-// A tree of halves: no division, so zeros are exact at every order.
+// A tree of halves: without a division, derivatives at zeros are exact at every order.
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   if (const DType wide = widened(input->dtype); is_half(input)) {
     return cast(prod(cast(input, wide), axes, keepdims), input->dtype);
@@ -219,7 +217,7 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     if (mask >> i & 1) length *= all->shape[i];
   }
   if (length == 0) {
-    // The product of nothing is one, and still depends on x: its gradient is an empty array.
+    // An empty product is 1 and still depends on x, whose gradient is an empty array.
     const Expr nothing = reduce(Op::sum, all, axes, keepdims);
     return with_axes(compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all}), mask,
                      keepdims);

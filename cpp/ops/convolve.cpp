@@ -1,7 +1,9 @@
-// Convolutions are linear in both operands, and both transposes are convolutions: by x with the
-// taps turned round and stride and spacing in each other's place, by w with the batch as what is
-// summed and stride and dilation in each other's place. So the rule below gives derivatives of
-// every order, and what is fastest for such a form is the backend's business.
+// Builders and rules of convolutions and pools.
+//
+// A convolution is linear in both operands, and both transposes are convolutions. With respect to
+// x: the taps are reversed, and stride and spacing change places. With respect to w: the batch is
+// the summed axis, and stride and dilation change places. So one rule gives derivatives of every
+// order; the backend chooses the fastest way to compute each form.
 
 #include "ops/convolve.h"
 
@@ -17,9 +19,9 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kGroup = 4, kChannel = 5;  // axes of x and y …
-constexpr int64_t kFrom = 4, kTo = 5;        // … and of w, whose groups are axis 3
-// Far from what overflows where a few of them are multiplied.
+constexpr int64_t kGroup = 4, kChannel = 5;  // axes of x and y
+constexpr int64_t kFrom = 4, kTo = 5;        // axes of w; its groups are axis 3
+// So small that a product of two and a few sums cannot overflow.
 constexpr int64_t kLargest = int64_t{1} << 31;
 
 void check(const Windowing& f, const char* who) {
@@ -33,7 +35,7 @@ void check(const Windowing& f, const char* who) {
   }
 }
 
-// In a node: low and the last of the two as starts, stride and dilation as steps.
+// Stored in Node::window: low, then spacing or size, as starts; stride and dilation as steps.
 NodeRef make_windows(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
                      const Windowing& f) {
   const bool pool = op != Op::convolve;
@@ -112,7 +114,7 @@ NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
     const NodeRef d = imaginary_part(w);
     return make_complex(part(a, b) - part(c, d), part(a, d) + part(c, b));
   }
-  if (is_storage(dtype)) {  // summed in what it is computed in, and rounded once
+  if (is_storage(dtype)) {  // summed in the compute dtype, rounded once
     const DType wide = widened(dtype);
     return cast(convolve(cast(x, wide), cast(w, wide), windows, out), dtype);
   }
@@ -125,8 +127,8 @@ NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
 
 namespace {
 
-// Whether each of so many windows along axis d has an entry of the input. Only those that begin
-// before it are in question, and the last; sizes may be huge.
+// True if each of `count` windows along axis d contains an entry of the input. Only the windows
+// that begin before the input and the last one have to be tested; sizes may be huge.
 bool see_entries(const Windowing& windows, size_t d, int64_t length, int64_t count) {
   const int64_t stride = windows.stride[d], dilation = windows.dilation[d], low = windows.low[d];
   const auto sees = [&](int64_t o) {
@@ -136,9 +138,9 @@ bool see_entries(const Windowing& windows, size_t d, int64_t length, int64_t cou
   if (count == 0) return true;
   if (!sees(0) || !sees(count - 1)) return false;
   if (dilation <= length)
-    return true;  // the taps cannot step over it, and the first has the fewest
+    return true;  // the taps cannot step over the input, and the first window has the fewest
   const int64_t before = low > 0 ? (low - 1) / stride + 1 : 0;
-  // Where they begin in a period, they begin again in the next.
+  // The starts of windows repeat with this period.
   const int64_t period = dilation / std::gcd(stride, dilation);
   for (int64_t o = 1; o < std::min({count, before, period}); ++o) {
     if (!sees(o)) return false;
@@ -171,7 +173,7 @@ NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& ou
 
 namespace {
 
-// [batch, n, …] as [batch · n, …]: the result's first axis is taken apart again.
+// Reshapes [batch, n, …] to [batch · n, …].
 NodeRef joined_batch(const NodeRef& x) {
   Shape shape;
   shape.append(x->shape[0] * x->shape[1]);
@@ -186,7 +188,7 @@ NodeRef parted_axis(const NodeRef& y, int64_t count, int64_t axis) {
   }
   return reshape(y, shape);
 }
-// Moves the first axis to `axis`, and joins it with the one that it is then before.
+// Moves the first axis in front of axis `axis` of the rest and merges the two.
 NodeRef joined_at(const NodeRef& x, int64_t axis) {
   std::vector<int64_t> order;
   Shape shape;
@@ -197,7 +199,7 @@ NodeRef joined_at(const NodeRef& x, int64_t axis) {
   }
   return reshape(transpose(x, order), shape);
 }
-// The way back: an axis taken apart, and its first part moved to the front.
+// The inverse of joined_at: splits an axis and moves its first part to the front.
 NodeRef parted_at(const NodeRef& y, int64_t count, int64_t axis) {
   const NodeRef apart = parted_axis(y, count, axis);
   std::vector<int64_t> order{axis};
@@ -225,7 +227,7 @@ NodeRef batched_windows(const Node* node, const std::vector<NodeRef>& inputs,
   const PerWindow out = lengths(node->shape, 1);
   if (!has_batch[1])
     return parted_axis(convolve(joined_batch(inputs[0]), inputs[1], f, out), count, 0);
-  if (!has_batch[0]) {  // more channels
+  if (!has_batch[0]) {  // the batch of w becomes more output channels
     return parted_at(convolve(inputs[0], joined_at(inputs[1], kTo), f, out), count, kChannel);
   }
   const NodeRef y = convolve(joined_at(inputs[0], kGroup), joined_at(inputs[1], 3), f, out);
@@ -255,7 +257,7 @@ void convolve_vjp(const VjpCall& call, Cotangent* out) {
   }
 }
 
-// Which entries are the largest does not change with x, but where it jumps.
+// The choice of the largest entry is locally constant in x.
 void max_pool_vjp(const VjpCall& call, Cotangent* out) {
   const NodeRef x(call.node->in[0]);
   if (!is_float(x->dtype)) return;

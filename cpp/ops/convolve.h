@@ -1,8 +1,8 @@
 // Convolutions and pools over up to three axes, and their rules for the table in opdef.cpp.
 //
-// Both look through windows: along each of three axes (one that is not there has length 1) entry o
-// of the result sees, for tap k, entry (o * stride + k * dilation - low) / spacing of the input, if
-// that is whole and inside.
+// Both work on pooling windows: along each of three axes (a missing one has size 1), tap k of the
+// window of result entry o reads input entry (o * stride + k * dilation - low) / spacing, if that
+// is an integer and inside the input.
 #pragma once
 
 #include "graph/windowing.h"
@@ -10,21 +10,22 @@
 
 namespace pullback {
 
-// y[n, o…, g, b] = Σ x[n, i…, g, a] w[k…, g, a, b] over taps k and channels a, with x of shape
-// (batch, three axes, groups, channels), w (three axes, groups, channels, channels) and y as x;
-// `out` are the lengths of its axes. Float or complex.
+// y[n, o…, g, b] = Σ x[n, i…, g, a] w[k…, g, a, b] over taps k and channels a. x has the shape
+// (batch, three axes, groups, channels), w (three axes, groups, channels in, channels out), y as x.
+// `out` has the sizes of the three axes of y. Float or complex.
 NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
                  const PerWindow& out);
 
-// Of x (batch, three axes, channels). max_pool: the largest of each window, NaN before all.
-// max_pool_spread: zeros like x with each entry of g (as the pool of x) added where the window has
-// its first largest; max_pool_choose: what g (as x) has there.
+// x has the shape (batch, three axes, channels). max_pool: the largest entry of each window; NaN if
+// it has one. max_pool_spread: zeros like x, to which each entry of g (shape of the result) is
+// added at the first largest entry of its window. max_pool_choose: the entries of g (shape of x) at
+// these places.
 NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& out);
 
-// How a node of these looks.
+// The windowing stored in a node of one of these.
 Windowing windowing_of(const Node* node);
 
-// For a whole batch; the operands that have one have it as their first axis.
+// The node for a batch. Batched operands have the batch as their first axis.
 NodeRef batched_windows(const Node* node, const std::vector<NodeRef>& inputs,
                         const std::vector<bool>& has_batch, int64_t count);
 

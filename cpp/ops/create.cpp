@@ -1,4 +1,5 @@
-// Creation. Constant arrays are broadcast scalars: they take no memory and no step.
+// Builders of constants, iota and calls of callbacks. A constant array is a broadcast scalar: it
+// needs no memory and no step.
 
 #include "base/error.h"
 #include "graph/make.h"
@@ -39,7 +40,7 @@ NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype) {
   return cast(row + Expr(int_scalar(diagonal)) == Expr(iota(columns)), dtype);
 }
 
-// In a trace it is a step of every call, whatever it is made from.
+// In a trace every call runs it, whatever its inputs are.
 NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
                   const Ref<CallbackOrigin>& function) {
   for (const NodeRef& input : inputs) refuse_complex(input.get(), "host_call");

@@ -1,5 +1,6 @@
 // custom_gradient: nodes with the value of one computation and the gradient of another. One output
-// is one node, custom; several are the results of one custom_call, whose rule answers once for all.
+// is one `custom` node. Several are results of one `custom_call`, whose rule runs once for all of
+// them.
 
 #include "graph/make.h"
 #include "graph/operation.h"
@@ -16,8 +17,8 @@ NodeRef single(const NodeRef& inside, std::span<Node* const> inputs, const Ref<R
   return node;
 }
 
-// The call depends on what is inside of its results, as they do: who differentiates through them
-// may meet any of them first.
+// The call has the flags of everything inside its results: a pass may visit any of these nodes
+// first.
 NodeRef call_of(std::span<const NodeRef> inside, std::span<Node* const> inputs,
                 const Ref<Rule>& rule) {
   NodeRef call = make_node(Op::custom_call, DType::Bool, {}, inputs);

@@ -1,5 +1,5 @@
-// Elementwise builders: dtype promotion, broadcasting, and the gradient text of elementwise.def
-// turned into rules.
+// Elementwise builders: dtype promotion, broadcasting, and the gradient rules, which are generated
+// from the expressions of elementwise.def.
 
 #include "ops/elementwise.h"
 
@@ -41,7 +41,7 @@ NodeRef convert(const Row& row, const NodeRef& x, DType dtype) {
   }
 }
 
-// -1 or 1 where a Python number is below or above all that an integer dtype holds, else 0.
+// -1 or 1 if a Python number is below or above the range of an integer dtype, else 0.
 int beyond(const Node* number, DType dtype) {
   if (is_float(number->dtype)) {
     return number->scalar.f >= 0x1p64 ? 1 : number->scalar.f < -0x1p63 ? -1 : 0;
@@ -50,8 +50,8 @@ int beyond(const Node* number, DType dtype) {
   return fits(number->scalar.i, dtype) ? 0 : number->scalar.i < 0 ? -1 : 1;
 }
 
-// A comparison of integers with a Python number that their dtype does not hold: its answer needs no
-// look at them. Null for any other operation.
+// A comparison of integers with a Python number outside the range of their dtype: its result does
+// not depend on the integers. Null for any other operation.
 NodeRef compare_beyond(Op op, std::span<Node* const> inputs) {
   if (!is_comparison(op)) return nullptr;
   const bool swapped = (inputs[0]->flags & kWeak) != 0;
@@ -59,7 +59,7 @@ NodeRef compare_beyond(Op op, std::span<Node* const> inputs) {
   const Node* x = inputs[swapped ? 1 : 0];
   if (!(number->flags & kWeak) || number->op != Op::scalar) return nullptr;
   if (x->flags & kWeak || !is_integer(x->dtype)) return nullptr;
-  int order = -beyond(number, x->dtype);  // of x and the number
+  int order = -beyond(number, x->dtype);  // order of x relative to the number
   if (order == 0) return nullptr;
   if (swapped) order = -order;
   const bool answer = op == Op::not_equal ||
@@ -68,7 +68,7 @@ NodeRef compare_beyond(Op op, std::span<Node* const> inputs) {
   return full(x->shape, scalar(DType::Bool, answer));
 }
 
-// The dtype that an operation on these inputs computes in.
+// The dtype in which an operation on these inputs computes.
 DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   bool strong = false;
   DType dtype = DType::Bool;
@@ -118,15 +118,15 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   return dtype;
 }
 
-// Python's own operators.
+// The operators of Python numbers.
 bool is_python_arithmetic(Op op) {
   return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide ||
          op == Op::floor_divide || op == Op::remainder || op == Op::pow || op == Op::square ||
          op == Op::negative || op == Op::abs;
 }
 
-// Whether this is Python's arithmetic on numbers that a traced function was given: without the
-// trace it would give such a number, with its precision.
+// True for Python arithmetic on weak arguments of a traced function. Without the trace the result
+// would be a Python number, with its precision, so the node stays weak.
 bool stays_weak(Op op, std::span<Node* const> inputs) {
   if (!is_python_arithmetic(op)) return false;
   bool traced = false;
@@ -137,7 +137,7 @@ bool stays_weak(Op op, std::span<Node* const> inputs) {
   return traced;
 }
 
-// One of the inputs' shapes where that is it, else made in `room`.
+// The shape of the result: that of an input if it matches, else built in `room`.
 const Shape& result_shape(const Row& row, std::span<Node* const> inputs, Shape* room) {
   const Shape* shape = &inputs[0]->shape;
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -179,9 +179,9 @@ NodeRef cast(const NodeRef& x, DType dtype) {
 
 namespace {
 
-// x**2 and x**3 are products, x**-1 a quotient: faster than a power, within 1.5 units in the last
-// place, and their derivatives at 0 exist to every order. Beyond these the roundings add up, or
-// intermediate values leave the range. Null for every other exponent, and where pow refuses x.
+// x**2 and x**3 become products and x**-1 a quotient: faster than a power, within 1.5 ulp, and with
+// derivatives at 0 of every order. Larger exponents would accumulate rounding errors or leave the
+// range in between. Null for every other exponent, and if pow refuses x.
 NodeRef small_power(Node* x, const Node* exponent) {
   const bool is_real = is_float(exponent->dtype);
   const bool numbers = is_inexact(x->dtype);
@@ -207,7 +207,7 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   }
   if (NodeRef answer = compare_beyond(op, inputs)) return answer;
   const Row& row = kRows[static_cast<int>(op)];
-  // The first input of `where` is a condition, whatever the branches are.
+  // The first input of `where` is a condition; its dtype does not count.
   const size_t first = op == Op::where;
   DType dtype = compute_dtype(row, inputs.subspan(first));
   const bool weak = is_inexact(dtype) && stays_weak(op, inputs);
@@ -253,7 +253,7 @@ struct Answer : Cotangent {
   Answer(const Expr& e) : Cotangent{Cotangent::Value, e.node, nullptr} {}
 };
 
-// The slope by df of the logarithm of Student's density at x, and the slope of that.
+// The derivative by df of the logarithm of Student's density at x, and the derivative of that.
 Expr student_slope(const Expr& a, const Expr& b) {
   return 0.5 * ((square(b) - 1.0) / (a + square(b)) - log1p(square(b) / a) -
                 polygamma_gap(0.0, 0.5 * a, 0.5));
@@ -263,22 +263,22 @@ Expr student_bend(const Expr& a, const Expr& b) {
                 0.5 * polygamma_gap(1.0, 0.5 * a, 0.5));
 }
 
-// Slopes that lose too much where their parts are rounded to less.
+// For slopes that lose too many digits if their terms are rounded to a narrower float.
 Expr wide(const Expr& x) { return cast(x, DType::Float64); }
 Expr narrow(const Expr& x, const Expr& like) { return cast(x, like.node->dtype); }
 
-// Of x with betainc(a, b, x) = p, which is inverse(a, b, p), by p.
+// The derivative by p of x = inverse(a, b, p), where betainc(a, b, x) = p.
 using OfThree = Expr(const Expr&, const Expr&, const Expr&);
 Expr inverse_slope(OfThree* inverse, const Expr& a, const Expr& b, const Expr& p) {
   return narrow(1.0 / beta_density(wide(a), wide(b), inverse(wide(a), wide(b), wide(p))), p);
 }
-// By a parameter, by which `by` is the slope of betainc.
+// The derivative by a parameter; `by` is the derivative of betainc by it.
 Expr inverse_slope(OfThree* inverse, OfThree* by, const Expr& a, const Expr& b, const Expr& p) {
   const Expr x = inverse(wide(a), wide(b), wide(p));
   return narrow(-by(wide(a), wide(b), x) / beta_density(wide(a), wide(b), x), p);
 }
 
-// The slope by x of log_gammainc_daa, or that of the complement.
+// The derivative by x of log_gammainc_daa, or of its complement.
 using OfTwo = Expr(const Expr&, const Expr&);
 Expr log_share_bend(OfTwo* dx, OfTwo* da, OfTwo* daa, const Expr& a, const Expr& x) {
   const Expr size = wide(a), at = wide(x);
@@ -294,7 +294,7 @@ Expr log_share_bend(OfTwo* dx, OfTwo* da, OfTwo* daa, const Expr& a, const Expr&
            "arguments are of any order"));
 }
 
-// Derivatives of densities that are wanted from the third order on, made of those before.
+// Derivatives of densities for the third order and above, built from the lower ones.
 Expr gamma_density_daa(const Expr& a, const Expr& x) {
   return gamma_density_da(a, x) * (log(x) - digamma(a)) - gamma_density(a, x) * polygamma(1.0, a);
 }
@@ -324,7 +324,7 @@ Expr beta_density_dbx(const Expr& a, const Expr& b, const Expr& x) {
   return beta_density_dx(a, b, x) * by_b(a, b, x) - beta_density(a, b, x) / (1.0 - x);
 }
 
-// One function per input of each row; e.g. sin_da(g, a, b, c, y).
+// One function per input of each row, for example sin_da(g, a, b, c, y).
 #define RULE(rule, text)                                                      \
   Answer rule([[maybe_unused]] const Expr& g, [[maybe_unused]] const Expr& a, \
               [[maybe_unused]] const Expr& b, [[maybe_unused]] const Expr& c, \
@@ -355,7 +355,7 @@ void elementwise_vjp(const VjpCall& call, Cotangent* out) {
   const size_t n = y->inputs().size();
   const auto row = kRules[static_cast<int>(y->op)];
   if (is_complex(y->dtype) && y->op != Op::where) {
-    // Slopes at the conjugates of the operands are the conjugates of the slopes.
+    // Derivatives at the conjugates of the operands are the conjugates of the derivatives.
     const bool own = has_complex_rule(y->op);
     const Expr a = own ? Expr(y) : Expr(conjugate(y->in[0]));
     const Expr b = n > 1 && !own ? Expr(conjugate(y->in[1])) : a;
@@ -378,7 +378,8 @@ void elementwise_vjp(const VjpCall& call, Cotangent* out) {
 void cast_vjp(const VjpCall& call, Cotangent* out) {
   const DType from = call.node->in[0]->dtype;
   const DType to = call.node->dtype;
-  // Between floats, or between integers (compat.tf1's integer gradients); never across.
+  // Gradients pass between floats, or between integers (for compat.tf1), never from one to the
+  // other.
   if (is_inexact(from) != is_inexact(to)) return;
   if (is_complex(to) && !is_complex(from)) {
     out[0] = {Cotangent::Value, cast(real_part(call.g), from), nullptr};

@@ -1,4 +1,4 @@
-// The rules of elementwise operations, for the table in opdef.cpp.
+// The gradient rules of elementwise operations, for the table in opdef.cpp.
 #pragma once
 
 #include "ops/ops.h"

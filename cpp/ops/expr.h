@@ -1,7 +1,7 @@
-// Expr: nodes with operators, so that a gradient rule reads like the formula it is.
+// Expr: nodes with operators, so that a gradient rule reads like its formula.
 //
-// Numbers in an expression are weak scalars. `mask(m, e)` is a cotangent that exists only where m
-// holds; `none` and `zero` are the other two answers a rule can give.
+// Numbers in an expression are weak scalars. A rule returns an Expr, `mask(m, e)` (the cotangent e
+// where m is true, a structural zero elsewhere), `zero` or `none`.
 #pragma once
 
 #include <limits>
@@ -28,7 +28,7 @@ Expr apply(Op op, const E&... inputs) {
 
 namespace formula {
 
-// Every row of the table as a function of expressions.
+// Every row of elementwise.def as a function of Exprs.
 #define UNARY(name, ...) \
   inline Expr name(const Expr& a) { return apply(Op::name, a); }
 #define BINARY(name, ...) \

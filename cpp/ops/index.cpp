@@ -1,5 +1,5 @@
-// Indexing by a tensor of positions along one axis. Positions that have no value yet are checked
-// when the plan runs (IndexError); everything else is checked here.
+// Indexing by a tensor of positions along one axis. Positions that have a value are checked here,
+// the others when the plan runs (IndexError).
 
 #include "ops/index.h"
 
@@ -23,7 +23,7 @@ void check_indices(const NodeRef& indices, const char* who) {
   }
 }
 
-// Runs know positions of these two.
+// Steps read int32 and int64 positions; other integers are converted.
 NodeRef positions(const NodeRef& indices) {
   const bool known = indices->dtype == DType::Int32 || indices->dtype == DType::Int64;
   return known ? indices : cast(indices, DType::Int64);
@@ -162,7 +162,7 @@ void take_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const NodeRef indices = call.node->in[1];
   const int64_t length = x->shape[axis];
-  // What was never taken is a structural zero; see slice_vjp.
+  // Entries that were never taken are a structural zero; see slice_vjp.
   NodeRef mask;
   if (call.live[0] == kWantedMasked) {
     Shape taken = call.g->shape;
@@ -180,7 +180,7 @@ void scatter_add_vjp(const VjpCall& call, Cotangent* out) {
 
 namespace {
 
-// One bool for each entry of `value`: whether it is the last with its position, so that it stayed.
+// One bool per entry of `value`: true if it is the last one with its position, so that it remains.
 NodeRef last_of_position(const Node* value, const NodeRef& indices, int64_t axis, int64_t length) {
   const NodeRef number = reshape(iota(indices->shape.size()), indices->shape);
   const NodeRef last =
@@ -199,7 +199,7 @@ void set_vjp(const VjpCall& call, Cotangent* out) {
   const int64_t axis = call.node->attr.axis;
   const bool unique = call.node->attr.unique;
   if (call.live[0]) {
-    // What was set over is a structural zero; see slice_vjp.
+    // Overwritten entries are a structural zero; see slice_vjp.
     NodeRef mask;
     if (call.live[0] == kWantedMasked) {
       mask = at_index(ones(base->shape, DType::Bool), zeros(value->shape, DType::Bool), indices,
@@ -217,7 +217,7 @@ void set_vjp(const VjpCall& call, Cotangent* out) {
   }
 }
 
-// The values of indices, 0 … length-1; computes them if need be.
+// The values of indices in 0 … length-1; evaluates them if necessary.
 std::vector<int64_t> known_positions(const NodeRef& indices, int64_t length) {
   if (!indices->has_value() && !(indices->flags & kTraced)) evaluate_deep(indices.get());
   if (!indices->has_value()) {
@@ -243,9 +243,9 @@ NodeRef value_of(DType dtype, const Shape& shape, const std::vector<T>& entries)
   return node;
 }
 
-// For each entry of `value` the product of all others at its position; null where each is alone.
-// Ordered by position they are neighbours, and a product of neighbours before (after) an entry is
-// one of two halves, each of which is such a product: log n multiplications, no division.
+// For each entry of `value`, the product of all others at the same position; null if each is alone.
+// Sorted by position these are neighbours. The product of the neighbours before (after) an entry is
+// built by doubling: log n multiplications and no division.
 NodeRef product_of_others(const Node* value, const NodeRef& indices, int64_t axis, int64_t length) {
   const std::vector<int64_t> positions = known_positions(indices, length);
   const auto n = static_cast<int64_t>(positions.size());
@@ -271,7 +271,7 @@ NodeRef product_of_others(const Node* value, const NodeRef& indices, int64_t axi
     listed.append(value->shape[d]);
     lifted.append(1);
   }
-  // Each entry's neighbour `distance` before it, 1 where that is at another position.
+  // The entry `distance` before each entry; 1 if that has another position.
   const auto neighbour = [&](const Expr& x, int64_t distance) {
     const int64_t far = std::abs(distance);
     Shape rest = listed;
@@ -316,7 +316,7 @@ void multiply_vjp(const VjpCall& call, Cotangent* out) {
   }
 }
 
-// All that reach the extreme share equally, as in max and min.
+// All entries equal to the extreme share the gradient equally, as in max and min.
 void extreme_vjp(const VjpCall& call, Cotangent* out) {
   if (!is_float(call.node->dtype)) return;
   const NodeRef base = call.node->in[0];
@@ -356,7 +356,7 @@ void at_index_vjp(const VjpCall& call, Cotangent* out) {
   }
 }
 
-// What was not picked is a structural zero; see slice_vjp.
+// Entries that were not picked are a structural zero; see slice_vjp.
 void pick_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const NodeRef indices = call.node->in[1];

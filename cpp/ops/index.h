@@ -1,4 +1,4 @@
-// The rules of take, scatter_add, at_index, pick and place, for the table in opdef.cpp.
+// The gradient rules of take, scatter_add, at_index, pick and place, for the table in opdef.cpp.
 #pragma once
 
 #include "ops/ops.h"

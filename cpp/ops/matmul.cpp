@@ -1,5 +1,5 @@
-// Matrix products: 1-d operands and batch axes as in NumPy. The node itself always has operands of
-// rank ≥ 2; transposes before it are views that a backend turns into flags.
+// The builder of matmul, with 1-d operands and batch axes as in NumPy, and its rule. Operands of
+// the node have rank ≥ 2. Transposed operands are views, which a backend passes as flags.
 
 #include "ops/matmul.h"
 
@@ -26,7 +26,7 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   };
   NodeRef a = operand(left);
   NodeRef b = operand(right);
-  if (is_storage(dtype)) {  // summed in what it is computed in, and rounded once
+  if (is_storage(dtype)) {  // summed in the compute dtype, rounded once
     return cast(matmul(cast(a, widened(dtype)), cast(b, widened(dtype))), dtype);
   }
   const bool row = a->shape.rank == 1;
@@ -66,8 +66,8 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
 
 namespace {
 
-// The cotangent of b where all the batch shares it: one product over all rows, where a product for
-// each matrix and their sum would fill memory with the terms.
+// The cotangent of b if the whole batch shares it: one product over all rows. A product per matrix
+// followed by a sum would need memory for all terms.
 NodeRef shared_cotangent(const NodeRef& a, const NodeRef& g, const Shape& b) {
   const auto rows = [](const NodeRef& x) {
     Shape shape;
@@ -84,14 +84,14 @@ Shape swapped(Shape shape) {
   return shape;
 }
 
-// The same for a, where the products of each matrix are larger than the operands: copied so that
-// what is summed over lies in rows.
+// The same for a, if the products of the matrices are larger than the operands. Copies the operands
+// so that the summed axis lies in rows.
 NodeRef shared_left_cotangent(const NodeRef& b, const NodeRef& g, const Shape& a) {
   const NodeRef transposed = shared_cotangent(swap_last_axes(b), swap_last_axes(g), swapped(a));
   return swap_last_axes(transposed);
 }
 
-// Whether this is the transposed of another matrix (or of each of a batch).
+// True if this is the transpose of another matrix (or of each matrix of a batch).
 bool is_transposed(const Node* x) {
   const int64_t rank = x->shape.rank;
   if (x->op != Op::transpose) return false;
@@ -103,8 +103,8 @@ bool is_transposed(const Node* x) {
 
 }  // namespace
 
-// d(ab) = da·b + a·db; sums over broadcast batch axes are central. The cotangent of a transposed
-// operand is the transposed of a product: what receives it turns it back, and nothing is copied.
+// d(ab) = da·b + a·db; the adjoint sums over broadcast batch axes. For a transposed operand the
+// cotangent is the transpose of a product: the rule of the transpose undoes it without a copy.
 void matmul_vjp(const VjpCall& call, Cotangent* out) {
   Node* a = call.node->in[0];
   Node* b = call.node->in[1];

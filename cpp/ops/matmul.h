@@ -1,4 +1,4 @@
-// The rule of matmul, for the table in opdef.cpp.
+// The gradient rule of matmul, for the table in opdef.cpp.
 #pragma once
 
 #include "ops/ops.h"

@@ -1,5 +1,5 @@
-// Movement: reshape, transpose, broadcast, slice and their kin. All but concat, embed and
-// at_window are views in a plan and cost nothing.
+// Builders and rules of reshape, transpose, broadcast, slice and related operations. All except
+// concat, embed and at_window are views in a plan and need no step.
 
 #include "ops/movement.h"
 
@@ -269,10 +269,10 @@ void transpose_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, transpose(call.g, inverse_order(call.node)), nullptr};
 }
 
-// The central sum in the reverse pass brings g down to the input's shape.
+// The adjoint sums g down to the shape of the input.
 void broadcast_vjp(const VjpCall& call, Cotangent* out) { identity_vjp(call, out); }
 
-// What the slice left out is a structural zero, as in `where`.
+// Entries outside of the slice are a structural zero, as in `where`.
 void slice_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
   const Window& window = *call.node->window;
@@ -285,7 +285,7 @@ void embed_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, slice(call.g, call.node->in[0]->shape, *call.node->window), nullptr};
 }
 
-// What was set over is a structural zero of the base; see slice_vjp.
+// Overwritten entries of the base are a structural zero; see slice_vjp.
 void at_window_vjp(const VjpCall& call, Cotangent* out) {
   const Node* base = call.node->in[0];
   const Shape& piece = call.node->in[1]->shape;

@@ -1,4 +1,4 @@
-// What is asked about operations by name, and where their rules are.
+// Names of operations for overrides and messages, and the table of their gradient rules.
 
 #include <algorithm>
 
@@ -28,8 +28,8 @@ constexpr Vjp kVjps[] = {
 };
 static_assert(std::size(kVjps) == kOps, "one rule for every op");
 
-// sum_duplicates has no public name: optimizers make it of gradients. Nor have parts of the
-// gradient of max_pool.
+// sum_duplicates has no public name: optimizers make it from gradients. Neither have the operations
+// that make up the gradient of max_pool.
 bool overridable(Op op) {
   return !is_leaf(op) && op != Op::read && op != Op::custom && op != Op::result &&
          op != Op::output && !is_operation(op) && op != Op::sum_duplicates &&

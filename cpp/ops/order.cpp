@@ -1,7 +1,7 @@
-// Scans, sorts and the search in sorted numbers.
+// Builders and rules of scans, sorts and searchsorted.
 //
-// Gradients of all scans are scans: a linear recurrence r[i] = a[i] r[i-1] + x[i] is its own
-// adjoint, from the other end, and divides by nothing.
+// Gradients of all scans are scans. A linear recurrence r[i] = a[i] r[i-1] + x[i] is its own
+// adjoint in the opposite direction, and needs no division.
 
 #include "ops/order.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace formula;
 
-// Entry i of the axis holds what is at i+1 of x, or at i-1; where there is none, `fill`.
+// Entry i is entry i+1 (or i-1) of x along the axis, and `fill` at the end.
 NodeRef shifted(const NodeRef& x, int64_t axis, bool from_next, double fill) {
   const int64_t n = x->shape[axis];
   if (n == 0) return x;
@@ -36,7 +36,7 @@ NodeRef scan_node(Op op, DType dtype, std::span<Node* const> inputs, int64_t axi
   return make_node(op, dtype, inputs.back()->shape, inputs, attr);
 }
 
-// In log n multiplications: each entry takes up those before it, twice as many every time.
+// By doubling, in log n multiplications.
 NodeRef complex_product_scan(const NodeRef& x, int64_t axis, bool reversed) {
   const int64_t n = x->shape[axis];
   NodeRef out = x;
@@ -122,7 +122,7 @@ void cumulative_sum_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, cast(g, call.node->in[0]->dtype), nullptr};
 }
 
-// Of y[i] = x[0] … x[i]: what stands before x[j], times R[j] = g[j] + x[j+1] R[j+1].
+// For y[i] = x[0] … x[i]: the product before x[j] times R[j] = g[j] + x[j+1] R[j+1].
 void cumulative_prod_vjp(const VjpCall& call, Cotangent* out) {
   const Attr& attr = call.node->attr;
   const NodeRef x = cast(NodeRef(call.node->in[0]), call.node->dtype);
@@ -133,8 +133,8 @@ void cumulative_prod_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, cast(product, call.node->in[0]->dtype), nullptr};
 }
 
-// Those that are equal to the extreme so far share what is for it, as in max and min: entry i
-// gives g[i] / count[i] to each, which is summed as long as the extreme stays the same.
+// Entries equal to the extreme so far share its gradient equally, as in max and min: entry i gives
+// g[i] / count[i] to each of them, summed while the extreme stays the same.
 void cumulative_extremum_vjp(const VjpCall& call, Cotangent* out) {
   if (!is_float(call.node->dtype)) return;
   const Attr& attr = call.node->attr;

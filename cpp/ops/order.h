@@ -1,4 +1,4 @@
-// The rules of the scans and of sort, for the table in opdef.cpp.
+// The gradient rules of the scans and of sort, for the table in opdef.cpp.
 #pragma once
 
 #include "ops/ops.h"
@@ -11,7 +11,7 @@ void cumulative_extremum_vjp(const VjpCall& call, Cotangent* out);
 void linear_recurrence_vjp(const VjpCall& call, Cotangent* out);
 void sort_vjp(const VjpCall& call, Cotangent* out);
 
-// What goes back to where a sort took it from.
+// g in the order of the sort's input.
 NodeRef unsorted(const NodeRef& g, const Node* sort);
 
 }  // namespace pullback

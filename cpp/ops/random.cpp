@@ -1,8 +1,9 @@
-// Random numbers. A draw's seed and counter are scalar inputs, so a new draw is no new plan, and a
-// value computed twice is the same value. Parameters come after them, in the shape of the result.
+// Builders of random draws, and the state of their sources.
 //
-// The state of a source is its seed and how many draws there were. While a function is traced, a
-// draw belongs to the call: its seed and counter are placeholders, whose number is the source.
+// Seed and counter of a draw are scalar inputs, so a new draw needs no new plan, and a value
+// computed twice is equal. Parameters follow, broadcast to the shape of the result. The state of a
+// source is its seed and the number of draws so far. While a function is traced, seed and counter
+// are placeholders numbered by the source; each call of the function draws anew.
 #include "ops/random.h"
 
 #include <unordered_map>
@@ -21,7 +22,7 @@ namespace {
 
 struct Source {
   RandomState state;
-  bool traced = false;  // then it stays: who traced it may outlive its generator
+  bool traced = false;  // the trace may outlive the generator, so the source is kept
 };
 
 std::unordered_map<RandomSource, Source>& sources() {
@@ -82,7 +83,7 @@ NodeRef random_float(Op op, const Shape& shape, DType dtype, RandomSource source
   require_float(op, dtype);
   if (is_storage(dtype)) {
     Expr drawn = random_float(op, shape, widened(dtype), source);
-    if (op == Op::random_uniform) {  // cut off, as 1 must not be drawn
+    if (op == Op::random_uniform) {  // rounded down, since 1 must not be drawn
       const double units = dtype == DType::Float16 ? 0x1p11 : 0x1p8;
       drawn = formula::floor(drawn * units) / units;
     }
@@ -91,7 +92,7 @@ NodeRef random_float(Op op, const Shape& shape, DType dtype, RandomSource source
   return random_node(op, shape, dtype, source);
 }
 
-// A parameter in the dtype that is computed in.
+// A parameter in its compute dtype.
 NodeRef parameter(const NodeRef& x, DType dtype, Op op) {
   refuse_complex(x.get(), name_of(op));
   return cast(x, dtype);
@@ -112,7 +113,7 @@ void free_random_source(RandomSource source) {
 
 uint64_t seed_of(RandomSource source) { return state_of(source).seed; }
 
-// Of another kind than the seeds of iterations, which begin at position 0.
+// Disjoint from the seeds of iterations, which begin at position 0.
 uint64_t seed_of_child(uint64_t seed, int64_t n) {
   return static_cast<uint64_t>(
       seed_of_iteration(seed_of_iteration(static_cast<int64_t>(seed), -1), n));
@@ -133,7 +134,7 @@ std::optional<RandomState> exchange_thread_draws(std::optional<RandomState> next
 
 RandomState random_state() { return state_of(kModuleSource); }
 
-// Of another kind than the children of generators.
+// Disjoint from the seeds of children of generators.
 uint64_t fork_random_state() {
   RandomState& state = state_of(kModuleSource);
   return seed_of_child(seed_of_child(state.seed, -1), state.counter++);
@@ -189,11 +190,11 @@ NodeRef random_binomial(const NodeRef& n, const NodeRef& p, const Shape& shape,
                      {parameter(n, DType::Float64, op), parameter(p, DType::Float64, op)});
 }
 
-// Implicit reparameterization (Figurnov, Mohamed and Mnih, 2018): the share of the distribution
-// below a draw does not depend on the concentration.
+// Implicit reparameterization (Figurnov, Mohamed and Mnih, 2018): the cumulative probability of a
+// draw does not depend on the concentration.
 void random_gamma_vjp(const VjpCall& call, Cotangent* out) {
   const Expr a = call.node->in[2], y = call.node;
-  // A draw that is 0 by rounding does not move, although its logarithm would.
+  // The derivative of a draw that rounds to 0 is 0, although that of its logarithm is not.
   const Expr path = formula::log_gamma_path(a, formula::log(y));
   out[2] = {Cotangent::Value, call.g * formula::multiply_no_nan(path, y), nullptr};
 }

@@ -1,4 +1,4 @@
-// The rules of draws by their parameters, for the table in opdef.cpp.
+// The gradient rules of draws with respect to their parameters, for the table in opdef.cpp.
 #pragma once
 
 #include "ops/ops.h"

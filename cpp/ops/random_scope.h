@@ -1,5 +1,5 @@
-// The sequence that a thread draws from in place of that of the module: draws of one run of a graph
-// do not depend on what other threads draw meanwhile.
+// A random sequence of one thread, used in place of the module's sequence while a graph runs: its
+// draws do not depend on draws of other threads.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace pullback {
 
-// Draws of this thread without a generator come from `next`, or from the module's sequence again.
-// Returns what they came from, as far as it has been used.
+// From now on, draws of this thread without a generator come from `next`; nullopt: from the
+// module's sequence. Returns the previous sequence with its state.
 std::optional<RandomState> exchange_thread_draws(std::optional<RandomState> next);
-// The state that this thread draws from.
+// The state of the sequence that this thread uses.
 RandomState random_state();
-// The seed of another sequence; counts as one draw of the present one.
+// The seed of a new sequence; counts as one draw of the present one.
 uint64_t fork_random_state();
 
 }  // namespace pullback

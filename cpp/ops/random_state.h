@@ -1,5 +1,5 @@
-// Where sequences of random draws stand: that of the module and those of generators; and the
-// sequences of a loop's iterations.
+// The states of random sequences: of the module, of generators, and of the iterations of a loop.
+// Under the interpreter lock.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@ struct RandomState {
   int64_t counter;
 };
 
-// A sequence of draws, by its number. That of the module always exists.
+// The number of a sequence of draws. The sequence of the module always exists.
 using RandomSource = int64_t;
 constexpr RandomSource kModuleSource = 0;
 
-// A new one, from its beginning on. Not while a function is traced.
+// A new source at its beginning. Raises while a function is traced.
 RandomSource new_random_source(uint64_t seed);
-// What was traced with it may go on.
+// Functions traced with the source can still draw from it.
 void free_random_source(RandomSource source);
-// The seed of a source, and that of its n-th child.
+// The seed of a source, and the seed of its n-th child.
 uint64_t seed_of(RandomSource source);
 uint64_t seed_of_child(uint64_t seed, int64_t n);
 
-// The module's sequence goes on from `next`; gives what would have come.
+// Sets the state of the module's sequence; returns the previous state.
 RandomState exchange_random_state(RandomState next);
 
-// What the seed of a draw is in iteration `position` of a loop: by splitmix64 (Steele, Lea and
-// Flood, "Fast splittable pseudorandom number generators", 2014).
+// The seed of a draw in iteration `position` of a loop, by splitmix64 (Steele, Lea and Flood, "Fast
+// splittable pseudorandom number generators", 2014).
 constexpr int64_t seed_of_iteration(int64_t seed, int64_t position) {
   uint64_t z =
       static_cast<uint64_t>(seed) + (static_cast<uint64_t>(position) + 1) * 0x9E3779B97F4A7C15ull;

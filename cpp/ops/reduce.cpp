@@ -1,5 +1,5 @@
-// Reductions. A node folds one contiguous block of axes, so that a backend only ever sees
-// [outer, reduced, inner]; other sets of axes are folded block by block.
+// Builders and rules of reductions. A node folds one contiguous block of axes, so backends see only
+// [outer, reduced, inner]. Other sets of axes are folded block by block.
 
 #include "ops/reduce.h"
 
@@ -47,7 +47,7 @@ NodeRef fold_block(Op op, const NodeRef& x, AxisMask mask, bool keepdims) {
                    folded(x->shape, mask, keepdims), {&input, 1}, attr);
 }
 
-// The cotangent with the folded axes back in place as length 1.
+// The cotangent with the folded axes restored, with size 1.
 NodeRef keep_axes(const NodeRef& g, const Node* reduction) {
   return reshape(g, folded(reduction->in[0]->shape, reduction->attr.axes, true));
 }
@@ -85,7 +85,8 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
     }
   }
   if (mask == 0) return op == Op::sum ? cast(x, sum_dtype(x->dtype)) : x;
-  // Split the axes into contiguous blocks, last block first so that earlier axes keep their number.
+  // Splits the axes into contiguous blocks, last block first, so that earlier axes keep their
+  // number.
   AxisMask blocks[kMaxRank];
   int count = 0;
   for (int64_t i = kMaxRank - 1; i >= 0; --i) {
@@ -148,7 +149,7 @@ bool agrees(const Node* y, const Node* x) {
   return is_leaf(x->op) || x->op == Op::read || (x->has_value() && !y->has_value());
 }
 
-// Ties share equally; where the result is NaN the NaN positions take it.
+// Entries equal to the extreme share equally; if the result is NaN, the NaN entries share it.
 Cotangent extremum_cotangent(Op op, const NodeRef& y, const NodeRef& g, const NodeRef& x) {
   using namespace formula;
   const AxisMask axes = y->attr.axes;

@@ -1,4 +1,5 @@
-// Numbers as nodes: Python's, which resolve on the dtype of their neighbour, and those of formulas.
+// Scalar nodes: weak scalars (Python numbers), whose dtype is resolved beside a neighbour, and
+// numbers of formulas.
 
 #include <string>
 
@@ -58,7 +59,7 @@ NodeRef resolve_weak(const NodeRef& x, DType dtype) {
     fail(ErrorKind::Overflow, "the Python integer ",
          large ? std::to_string(bits) : std::to_string(x->scalar.i), " does not fit in ", dtype);
   }
-  // A weak float keeps its full value until its neighbour's dtype is known.
+  // A weak float keeps full precision until the dtype of its neighbour is known.
   const DType from = is_float(x->dtype) ? DType::Float64 : x->dtype;
   return make_scalar(dtype, convert_scalar(x->scalar, from, dtype), constant);
 }

@@ -13,29 +13,29 @@
 
 namespace pullback {
 
-// What can go wrong while a plan runs. Kernels never throw: they return a Status.
+// The failures of a run. Kernels never throw: they return a Status.
 enum class Problem : uint8_t {
   None,
   IndexOutOfRange,  // detail: the index; bound: the length of the axis
   ZeroDivision,     // integer division by zero
   NegativePower,    // an integer to a negative power
-  NotPositive,      // a matrix is not positive definite; detail: its place in the batch, bound: how
-                    // many there are
-  Singular,         // a triangle has a zero on its diagonal; likewise
-  NotConverged,     // eigenvalues or singular values were not found; likewise
-  Degenerate,       // two eigenvalues or singular values are equal; likewise
-  NotUnique,        // a Sylvester equation has no single solution; likewise
-  NoLibrary,        // there is none with the routine
-  Host,             // a callback failed: see callback_failure
-  Injected,         // by a test, through the null backend
-  Memory,           // no scratch memory
-  Interrupted,      // RunArguments::interrupted said so
+  NotPositive,   // a matrix is not positive definite; detail: its number in the batch, bound: the
+                 // batch's size
+  Singular,      // a triangle has a zero on its diagonal; as above
+  NotConverged,  // no convergence of eigenvalues or singular values; as above
+  Degenerate,    // equal eigenvalues or singular values; as above
+  NotUnique,     // a Sylvester equation without a unique solution; as above
+  NoLibrary,     // no library with the routine
+  Host,          // a callback failed: see callback_failure
+  Injected,      // by a test, with the null backend
+  Memory,        // no scratch memory
+  Interrupted,   // RunArguments::interrupted returned true
 };
 
 struct Status {
   Problem problem = Problem::None;
-  int32_t step = -1;            // the step that failed
-  const Step* inner = nullptr;  // the same, or the step inside of it
+  int32_t step = -1;            // the failed step
+  const Step* inner = nullptr;  // the same, or the failed step inside of it
   int64_t detail = 0;
   int64_t bound = 0;
   explicit operator bool() const { return problem == Problem::None; }
@@ -47,16 +47,16 @@ struct RunArguments {
   const Scalar* scalars;
   void* const* outputs;   // one per Output slot
   void* arena;            // plan.arena_bytes + scratch_bytes(), 64-byte aligned
-  bool (*interrupted)();  // asked between steps and chunks; true stops the run. May be null.
+  bool (*interrupted)();  // called between steps and chunks; true stops the run. May be null.
   bool in_place = false;  // outputs lie in donated memory: see Plan::point_of_no_return
 };
 
 class Executable {
  public:
   virtual ~Executable() = default;
-  // What it takes itself, beside the plan.
+  // Bytes of the executable without its plan.
   virtual int64_t bytes() const { return 0; }
-  // What its steps need behind the plan's own temporaries, so that a run allocates nothing.
+  // Bytes of scratch memory after the plan's temporaries, so that a run allocates nothing.
   virtual int64_t scratch_bytes() const { return 0; }
   // May run on several threads at once: an Executable is immutable.
   virtual Status run(const RunArguments& arguments) const noexcept = 0;
@@ -74,16 +74,16 @@ struct CachedPlan {
   CachedPlan& operator=(const CachedPlan&) = delete;
 };
 
-// What the planner must know of a processor.
+// Properties of a processor for the planner.
 struct Limits {
-  int64_t longest_row;      // elements: rows that are longer do not stay in the nearest cache
-  int64_t small_space;      // elements: fewer cost less than a step of their own
-  int64_t large_space;      // elements: from here on a value is not found in a near cache again
-  int64_t large_reduction;  // elements: from here on a reduction's result is worth its memory
-  uint32_t repeated;        // operations that cost less than a load from memory
-  size_t long_group;        // members after which a group over a large space is cut …
-  size_t few_live;          // … where no more values than this are live, …
-  size_t longest_group;     // … or after so many anywhere
+  int64_t longest_row;      // elements: longer rows do not stay in the nearest cache
+  int64_t small_space;      // elements: smaller domains cost less than an additional step
+  int64_t large_space;      // elements: larger values do not stay in a near cache
+  int64_t large_reduction;  // elements: results of larger reductions are worth storing
+  uint32_t repeated;        // operations that together cost less than a load from memory
+  size_t long_group;        // members after which a group over a large domain may be divided
+  size_t few_live;          // if no more values are live there
+  size_t longest_group;     // members after which it is divided in any case
 };
 
 class Backend {
@@ -101,8 +101,7 @@ const Backend& cpu_backend();
 const Backend& planned_backend();
 void set_backend(const Backend& backend);
 
-// Computes nothing (outputs are left as they are) and can be told to fail: planner tests and
-// overhead benches.
+// Computes nothing (outputs are unchanged) and can be made to fail; for planner tests and benches.
 const Backend& null_backend();
 // The null backend's next `after`-th run (1 = the very next) reports Problem::Injected.
 void null_backend_fail(int after);

@@ -1,5 +1,5 @@
-// A training step takes rows of a table and writes them back at the same positions: what could fail
-// has been done when it starts to write, so that it can write in place.
+// Training steps take rows of a table and write them back at the same positions. Knowing that these
+// were checked already means that the second step cannot fail, so it can write in donated memory.
 #include "plan/checked_indices.h"
 #include "plan/step_views.h"
 
@@ -17,7 +17,7 @@ struct Positions {
   int64_t axis = 0;
 };
 
-// What a step looks up; null for other steps.
+// The positions that a step reads; null for other steps.
 Positions positions_of(const Step& step) {
   if (const auto* gather = std::get_if<Gather>(&step.work)) return {&gather->indices, gather->axis};
   const auto* scatter = std::get_if<ScatterAdd>(&step.work);
@@ -25,11 +25,12 @@ Positions positions_of(const Step& step) {
   return {&scatter->indices, scatter->axis};
 }
 
-// What is known of the integers in the slots, in pieces: where they end, and the shortest axis that
-// they are inside of.
+// Ranges of slots whose integers are known to lie inside an axis: where each range ends, and the
+// size of that axis.
 class Known {
  public:
-  // The shortest axis that all elements of a row-major view are known to be inside of; 0: unknown.
+  // The smallest axis inside of which all elements of a row-major view are known to lie; 0:
+  // unknown.
   int64_t axis_of(const View& view) const {
     int64_t axis = 0;
     const int64_t end = view.offset + view.shape.size();
@@ -49,7 +50,8 @@ class Known {
     forget(view.slot, view.offset, end);
     pieces_[{view.slot, view.offset}] = {end, axis};
   }
-  // The slot from an offset on, up to another. (Pieces do not overlap: one may reach in.)
+  // Forgets the range of a slot from one offset to another. (Ranges do not overlap; one may begin
+  // before.)
   void forget(int32_t slot, int64_t first, int64_t last) {
     auto at = pieces_.lower_bound({slot, first});
     if (at != pieces_.begin() && std::prev(at)->first.first == slot) --at;
@@ -84,7 +86,7 @@ std::vector<bool> find_checked(const Plan& plan) {
       out[i] = axis > 0 && axis <= p.axis;
       if (!axis || p.axis < axis) known.set(*p.indices, p.axis);
     }
-    // A copy, as each part of a concatenation is.
+    // A copy, which may be a part of a concatenation.
     const auto* copy = std::get_if<Layout>(&plan.steps[i].work);
     const bool moves =
         copy && !copy->clear && !copy->add && is_row_major(copy->in) && is_row_major(copy->out);

@@ -8,12 +8,12 @@
 
 namespace pullback {
 
-// By step: whether its indices were checked before for an axis of at most this size, or are copies
-// of such indices.
+// By step: whether its indices, or the indices that it copies, were checked for an axis of at most
+// this size.
 std::vector<bool> find_checked(const Plan& plan);
 
-// Whether a step is the first to write to the base that the step before it has copied, and checks
-// all its indices before: if one is out of range, nothing is written.
+// True if a step is the first to write to the base that the step before it copied, and checks all
+// its indices before it writes.
 bool writes_after_checking(const Plan& plan, size_t step);
 
 // Marks these steps as unable to fail.

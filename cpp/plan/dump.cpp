@@ -1,5 +1,5 @@
-// A readable listing of a plan: a line for each step, and under a group one for each value. Strides
-// and offsets are shown where a view is not plainly row-major.
+// Text listing of a plan: a line per step, and below a tile group a line per value. Strides and
+// offsets are shown if a view is not row-major.
 #include <cstdio>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// What a plan takes in memory, for the bound of the plan cache; which of its steps can fail.
+// Memory of a plan, for the limit of the plan cache; and which of its steps can fail.
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool can_fail(const Instruction& instruction) {
 
 namespace {
 
-// One for each kind of step, so that a new one does not compile before it has its own.
+// One overload per kind of step and no default, so that a new kind does not compile without one.
 bool can_fail(const TileGroup& group) {
   return std::any_of(group.instructions.begin(), group.instructions.end(),
                      [](const Instruction& instruction) { return can_fail(instruction); });
@@ -32,7 +32,7 @@ bool can_fail(const Pool&) { return true; }
 bool can_fail(const Layout&) { return false; }
 bool can_fail(const Gather& gather) { return !gather.checked; }
 bool can_fail(const ScatterAdd& scatter) { return !scatter.checked && !scatter.equal; }
-// These may need memory, of which there may be none.
+// These may need memory, which may not be available.
 bool can_fail(const ArgReduce&) { return true; }
 bool can_fail(const Scan&) { return true; }
 bool can_fail(const Sort&) { return true; }
@@ -46,7 +46,7 @@ bool can_fail(const BodyPlan& body) {
   return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return can_fail(step); });
 }
 bool can_fail(const Loop& loop) {
-  // One that is replayed needs memory.
+  // A replay needs memory.
   return loop.replayed || can_fail(loop.body) || (loop.condition && can_fail(*loop.condition));
 }
 bool can_fail(const Branch& branch) {
@@ -73,7 +73,7 @@ int64_t bytes_of(const TileGroup& group) {
 
 namespace {
 
-// Its plan is counted where that is cached.
+// Its plan is counted where it is cached.
 int64_t bytes_of_body(const BodyPlan& body) {
   return bytes_of(body.arguments) + bytes_of(body.numbers) + bytes_of(body.results);
 }

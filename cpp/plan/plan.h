@@ -30,7 +30,7 @@ struct Slot {
   SlotKind kind;
   DType dtype;
   int64_t bytes = 0;
-  // Argument, Output: position in the run's list; Temporary: place in the arena, bytes.
+  // Argument, Output: number in the run's list; Temporary: offset in the arena, in bytes.
   int64_t index = 0;
 };
 
@@ -47,8 +47,8 @@ struct Instruction {
   Op op;         // elementwise, cast; over rows also sum, max, min, all, any of elements in[0] and
                  // pick (entry in[1] of each row of in[0]); over elements also place (in[0] of each
                  // row at its entry in[1], zeros elsewhere)
-  DType dtype;   // what it computes in (`where`: of the branches; cast, folds: of the input)
-  DType result;  // dtype of its value
+  DType dtype;   // compute dtype (`where`: of its branches; cast, folds: of the input)
+  DType result;  // dtype of the value
   int32_t in[3] = {-1, -1, -1};  // numbers of values
   bool row = false;              // its value has one entry a row
 };
@@ -59,8 +59,8 @@ struct ScalarLoad {
   Scalar constant{};
 };
 
-// The view may be the memory of a flat load that no instruction reads after the one that makes the
-// value: then the group works in place.
+// The view may be the memory of a flat load that no instruction reads after the value is computed:
+// the group then works in place.
 struct Store {
   int32_t value;
   View view;  // as many elements as the value has entries; row-major with offset 0, or in order of
@@ -119,8 +119,8 @@ struct Pool {
   Windowing windows;
 };
 
-// Copies `in` to `out` element by element (same shape, any strides), or adds it to what is there.
-// With `clear`, the whole slot of `out` is zeroed first.
+// Copies `in` to `out` element by element (same shape, any strides), or adds it to `out`. With
+// `clear`, the whole slot of `out` is zeroed first.
 struct Layout {
   View in, out;
   bool clear = false;
@@ -176,8 +176,8 @@ struct Sort {
   int64_t outer, length, inner;
 };
 
-// How many of `sorted` (rank 1) are less than each entry of `in`; `right`: not greater. in and out
-// (int64) are row-major.
+// For each entry of `in`, the number of entries of `sorted` (rank 1) that are less; `right`: not
+// greater. in and out (int64) are row-major.
 struct Search {
   View sorted, in, out;
   bool right = false;
@@ -197,8 +197,8 @@ struct Iota {
   View out;
 };
 
-// out = a function of the program of `in`, all row-major: the Callback (base/callback.h) that
-// the run's scalar says.
+// out = a callback applied to `in`, all row-major; a scalar of the run identifies the Callback
+// (base/callback.h).
 struct CallbackCall {
   int32_t function;  // position in the run's scalars
   std::vector<View> in;
@@ -217,20 +217,20 @@ struct LibraryCall {
 
 struct CachedPlan;  // plan/backend.h
 
-// The plan of a body (graph/operation.h), and the inputs of the step that its arguments are.
+// The plan of a body (graph/operation.h), and the step's inputs for its arguments.
 struct BodyPlan {
   std::shared_ptr<const CachedPlan> plan;
   std::vector<int32_t> arguments;  // for each argument of the plan: the input of the step
   struct Number {
     Scalar value;
-    int32_t input = -1;  // of a seed, a counter or a callback: the input; -1: `value` is meant
+    int32_t input = -1;  // of a seed, a counter or a callback: the input; -1: use `value`
     bool seed = false;   // each iteration has a seed of its own: see seed_of_iteration
   };
   std::vector<Number> numbers;   // for each scalar of the plan
-  std::vector<int32_t> results;  // for each root: its place among the plan's outputs, -1: unwanted
+  std::vector<int32_t> results;  // for each root: its number among the plan's outputs; -1: unwanted
 };
 
-// A loop as in graph/operation.h. All views are row-major, and nothing that is written is read.
+// A loop as in graph/operation.h. All views are row-major; no slot is both read and written.
 struct Loop {
   BodyPlan body;
   std::optional<BodyPlan> condition;
@@ -259,7 +259,7 @@ struct Loop {
 struct Branch {
   std::vector<BodyPlan> choices;
   std::vector<View> in;
-  std::vector<int32_t> draws;  // as of Loop
+  std::vector<int32_t> draws;  // see Loop
   std::vector<View> out;
 };
 
@@ -269,7 +269,7 @@ using Work =
 
 struct Step {
   Work work;
-  Op source;  // the operation a user would name, for errors and profiles
+  Op source;  // the operation that errors and profiles name
 };
 
 const char* name_of(const Step& step);  // for errors and profiles
@@ -296,8 +296,7 @@ struct Plan {
   int32_t point_of_no_return = INT32_MAX;
 };
 
-// The tile group of a step: itself, or what a product does with its result. Null where there is
-// none.
+// The tile group of a step: the step itself, or the epilogue of a product. Null if it has none.
 inline const TileGroup* group_of(const Step& step) {
   if (const auto* group = std::get_if<TileGroup>(&step.work)) return group;
   const auto* gemm = std::get_if<Gemm>(&step.work);
@@ -309,12 +308,12 @@ inline TileGroup* group_of(Step& step) {
   return const_cast<TileGroup*>(group_of(std::as_const(step)));
 }
 
-// Whether its work is done by the steps of plans of its own.
+// True if the steps of other plans do its work.
 inline bool has_plans(const Step& step) {
   return std::holds_alternative<Loop>(step.work) || std::holds_alternative<Branch>(step.work);
 }
 
-// What a plan takes, with everything it owns.
+// Bytes of a plan and everything it owns.
 int64_t bytes_of(const Plan& plan);
 int64_t bytes_of(const TileGroup& group);
 template <class T>
@@ -322,10 +321,10 @@ int64_t bytes_of(const std::vector<T>& items) {
   return static_cast<int64_t>(items.capacity() * sizeof(T));
 }
 
-// A readable listing, one line a step.
+// A text listing, one line per step.
 std::string dump(const Plan& plan);
 
-// Whether a run of it may end in an error.
+// True if it can fail at run time.
 bool can_fail(const Instruction& instruction);
 bool can_fail(const Step& step);
 

@@ -1,5 +1,5 @@
-// Counts bytes and operations of a step from its views, and keeps the records of a thread. Nothing
-// is counted where nobody records.
+// Counts bytes and operations of a step from its views, and keeps the records of a thread. Costs
+// nothing without a recording.
 #include "plan/profile.h"
 #include "plan/step_views.h"
 
@@ -19,7 +19,7 @@ int64_t elements_in_memory(const View& view) {
   return count;
 }
 
-// A view read twice comes from a cache; one that is read and written moves twice.
+// A view read twice comes from a cache; one that is read and written is moved twice.
 bool same_place(const View& a, const View& b) {
   return a.slot == b.slot && static_cast<const Strided&>(a) == static_cast<const Strided&>(b);
 }
@@ -34,7 +34,7 @@ int64_t bytes_of(const Step& step) {
     }
     seen.emplace_back(&view, written);
     int64_t elements = elements_in_memory(view);
-    // Of what it chooses from, a gather reads what it writes.
+    // A gather reads as much of its input as it writes.
     if (gather && &view == &gather->in) {
       elements = std::min(elements, elements_in_memory(gather->out));
     }

@@ -16,9 +16,9 @@ constexpr const char* kWorkNames[] = {"tiles",  "gemm",        "convolution", "p
                                       "loop",   "branch"};
 static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
 
-// What a step must do, whatever runs it.
+// The minimal work of a step, whatever runs it.
 struct StepCost {
-  // Read and written once: of every different view what lies in memory, broadcast axes once.
+  // Bytes read and written once: the memory of every distinct view, broadcast axes once.
   int64_t bytes = 0;
   // 2mnk for a product, and one for each operation on an element.
   int64_t operations = 0;
@@ -27,7 +27,7 @@ StepCost cost_of(const Step& step);
 
 struct StepRecord {
   const char* kind;
-  const char* source;  // what it is called
+  const char* source;  // name of the operation
   StepCost cost;
   double seconds;
 };
@@ -39,11 +39,11 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // The one that is open on this thread, or null.
+  // The recording that is open on this thread, or null.
   static Recording* open();
 
   void add(const Step& step, double seconds) noexcept;
-  // False where there was no memory for some of them.
+  // False if some records were lost for lack of memory.
   bool complete() const { return complete_; }
   const std::vector<StepRecord>& steps() const { return steps_; }
 
@@ -53,12 +53,12 @@ class Recording {
 
   Recording* outer_;
   std::vector<StepRecord> steps_;
-  std::vector<const Step*> of_;  // of each record
-  size_t loop_begin_ = kNoLoop;  // the first record of the loop that runs now
+  std::vector<const Step*> of_;  // step of each record
+  size_t loop_begin_ = kNoLoop;  // first record of the innermost loop
   bool complete_ = true;
 };
 
-// While it lives a loop runs: a step of its body has one record for all iterations.
+// Marks a running loop: a step of its body has one record for all iterations.
 class RecordedLoop {
  public:
   RecordedLoop() : recording_(Recording::open()) {
@@ -77,7 +77,7 @@ class RecordedLoop {
   size_t outer_ = Recording::kNoLoop;
 };
 
-// Times the step that runs while it lives. A backend looks up the recording once a run.
+// Times the step that runs while it exists. A backend calls Recording::open() once per run.
 class StepTimer {
  public:
   StepTimer(Recording* recording, const Step& step) : recording_(recording), step_(step) {

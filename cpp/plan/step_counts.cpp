@@ -1,4 +1,4 @@
-// Counts the steps that ran, so that a test can say "no matrix product ran twice".
+// Counts the steps that ran, so that tests can require "no matrix product ran twice".
 #include <atomic>
 
 #include "plan/backend.h"
@@ -18,7 +18,7 @@ StepCounts step_counts() {
   return out;
 }
 
-// Every step of every plan pays for this: two runs at the same time may lose one.
+// Every step calls this, so it takes no lock: two simultaneous runs may lose a count.
 void count_step(const Step& step) {
   std::atomic<int64_t>& count = counts[step.work.index()];
   count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Views of views: the strides of a reshape, transpose, broadcast or slice of a strided window.
+// Views of views: the strides of a reshape, transpose, broadcast or slice of a strided view.
 #include "plan/view.h"
 
 #include "graph/attr.h"
@@ -99,7 +99,7 @@ Strided sliced(const Strided& in, const Shape& shape, const Window& where) {
 }
 
 bool in_order(const Strided& view) {
-  int64_t reach = 0;  // of the axes within
+  int64_t reach = 0;  // extent of the axes inside
   for (int64_t d = view.shape.rank; d-- > 0;) {
     if (view.shape[d] == 1) continue;
     if (view.strides[d] <= reach) return false;
@@ -110,8 +110,8 @@ bool in_order(const Strided& view) {
 
 namespace {
 
-// The part of each period of memory that a window lies in; false if it crosses from one to the
-// next.
+// The interval of each period of memory in which a view lies; false if it crosses into the next
+// period.
 struct Part {
   int64_t first, last;
 };
@@ -125,7 +125,8 @@ bool part_of(const Strided& view, int64_t period, Part* out) {
 
 }  // namespace
 
-// Columns, pieces of rows, every other element: each has its part of a period, which is a stride.
+// Columns, parts of rows, or every other element: each lies in its own interval of a period (a
+// stride).
 bool disjoint(const Strided& x, const Strided& y) {
   if (!in_order(x) || !in_order(y)) return false;
   const auto disjoint_in = [&](int64_t period) {

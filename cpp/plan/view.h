@@ -25,7 +25,8 @@ struct Strided {
   bool operator==(const Strided& other) const = default;
 };
 
-// A window into a slot of a plan. Reshape, transpose, slice and broadcast are views, never steps.
+// A strided view of a slot of a plan. Reshape, transpose, slice and broadcast are views, never
+// steps.
 struct View : Strided {
   int32_t slot = -1;
   DType dtype = DType::Float32;
@@ -37,27 +38,27 @@ struct View : Strided {
       : View(slot_, dtype_, Strided{offset_, std::move(shape_), std::move(strides_)}) {}
 };
 
-// All of a row-major array.
+// The view of a whole row-major array.
 Strided whole(const Shape& shape);
-// Row-major from its offset on, without gaps.
+// True if it is row-major from its offset on, without gaps.
 bool is_row_major(const Strided& window);
-// The same from offset 0 on.
+// The same with offset 0.
 bool is_flat(const Strided& window);
 
-// Whether all of its elements are one.
+// True if all of its elements are the same one.
 bool is_one_number(const Strided& window);
 
-// Whether it names each element once, in the order of memory.
+// True if it contains each element once, in the order of memory.
 bool in_order(const Strided& window);
-// Whether two windows into one memory have no element in common, as far as strides show it.
+// True if two views of one memory are shown by their strides to have no common element.
 bool disjoint(const Strided& x, const Strided& y);
 
-// Nothing where no strides do it.
+// nullopt if no strides describe it.
 std::optional<Strided> reshaped(const Strided& window, const Shape& shape);
 // By NumPy's rules.
 Strided broadcasted(const Strided& window, const Shape& shape);
 Strided transposed(const Strided& window, const AxisOrder& order);
-// `shape` is that of the slice.
+// `shape` is the shape of the slice.
 Strided sliced(const Strided& window, const Shape& shape, const Window& where);
 
 }  // namespace pullback

@@ -1,5 +1,4 @@
-// Buffers take their memory from runtime/memory and give it back there with the last reference; the
-// count is plain, under the interpreter lock.
+// A buffer takes its memory from runtime/memory.h and returns it with the last reference.
 #include "runtime/buffer.h"
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Blocks come in size classes, four a doubling, each a ring of free blocks that is threaded through
-// the blocks themselves; a second ring holds them all by age, for the bound on what is kept. Large
-// blocks ask for huge pages.
+// The pool. Blocks come in size classes, four per doubling. Each class has a ring of free blocks
+// that is threaded through the blocks themselves. A second ring has all cached blocks by age, for
+// the limit of kCachedBytes. Large blocks request huge pages. One mutex protects everything.
 #include "runtime/memory.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 constexpr int kFirstDoubling = 6;
 constexpr int kDoublings = 25;
 constexpr int kClasses = kDoublings * 4;
-// From here on blocks lie on huge pages where the system has them: a fresh 40 MB is then written in
-// 3.4 ms instead of 16.4 (Zen 5, virtual machine).
+// Blocks from this size request huge pages: writing a fresh 40 MB then takes 3.4 ms instead of 16.4
+// (Zen 5, virtual machine).
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr int64_t kSmallestHuge = 2 * kHugePage;
 
@@ -46,7 +46,7 @@ struct Link {
   }
 };
 
-// What a cached block holds.
+// Stored at the beginning of a cached block.
 struct CachedBlock {
   Link of_class, of_all;
   int64_t size = 0;
@@ -87,7 +87,7 @@ struct SizeClass {
 SizeClass class_of(int64_t bytes) {
   const auto n = static_cast<uint64_t>(std::max<int64_t>(bytes, 64)) - 1;
   const int doubling = std::bit_width(n) - 1;  // 2^doubling <= n
-  // Quarters keep blocks multiples of 64 bytes only from 256 on; below, take whole doublings.
+  // Quarters are multiples of 64 bytes only from 256 bytes on; below, a class is a whole doubling.
   const int quarter = doubling < 8 ? 3 : static_cast<int>(n >> (doubling - 2) & 3);
   const int64_t size = (int64_t{4} + quarter + 1) << (doubling - 2);
   return {(doubling - kFirstDoubling + 1) * 4 + quarter, size};
@@ -97,9 +97,9 @@ void* from_system(int64_t size) {
   const auto bytes = static_cast<size_t>(size);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   if (size >= kSmallestHuge) {
-    void* data = nullptr;  // aligned_alloc would want whole pages
+    void* data = nullptr;  // aligned_alloc would require whole pages
     if (posix_memalign(&data, kHugePage, bytes) != 0) return nullptr;
-    madvise(data, bytes, MADV_HUGEPAGE);  // without them it is slower, nothing else
+    madvise(data, bytes, MADV_HUGEPAGE);  // only speed depends on it
     return data;
   }
 #endif
@@ -112,7 +112,7 @@ void take_from_cache(Pool& p, CachedBlock* block) {
   p.status.cached_bytes -= block->size;
 }
 
-// The least recently freed go until no more than `limit` bytes are left.
+// Frees the least recently used blocks until at most `limit` bytes are cached.
 void shrink_cache(Pool& p, int64_t limit) {
   while (p.status.cached_bytes > limit) {
     CachedBlock* oldest = CachedBlock::of(p.all.before);
@@ -121,7 +121,7 @@ void shrink_cache(Pool& p, int64_t limit) {
   }
 }
 
-// What the machine has, to which its promises are held: a process that touches more is ended.
+// Memory of the machine. The system promises more, but ends a process that touches more.
 int64_t memory_of_machine() {
 #if defined(__linux__)
   struct sysinfo info;

@@ -1,4 +1,5 @@
-// What is recorded becomes a body in ops/body.cpp; here is what its function meets meanwhile.
+// The scope in which a body is recorded: reads and assignments of variables inside of it.
+// ops/body.cpp makes the body of the recorded nodes.
 #include "trace/body_trace.h"
 
 #include <utility>
@@ -45,7 +46,7 @@ ClosedBody BodyTrace::close(std::vector<NodeRef> roots, bool all_inside) {
       {origin_->name, std::move(arguments_), std::move(roots), *numbers_, all_inside, nullptr});
 }
 
-// As of outside: it is the same in every iteration.
+// The read belongs to the surrounding graph: it is the same in every iteration.
 NodeRef BodyTrace::read(Variable* variable) {
   struct Outside {
     BodyTrace* trace;

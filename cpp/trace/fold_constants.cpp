@@ -1,6 +1,6 @@
-// Finds the largest pieces that depend on constants alone, from the trace's own nodes downwards,
-// and evaluates them in one go. What is only a view, one repeated number, or much larger than what
-// it is made from stays in the plan.
+// Finds the largest subgraphs that depend on constants alone, from the trace's own nodes downwards,
+// and evaluates them together. Views, arrays of one repeated number, and values much larger than
+// their inputs stay in the plan.
 #include "trace/fold_constants.h"
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 namespace pullback {
 namespace {
 
-// How much larger than what it is made from a folded value may be.
+// A folded value may be larger than its inputs by this many bytes.
 constexpr int64_t kMaxGrowth = int64_t{64} << 20;
 
-// A view that costs a plan nothing: what is below it is folded instead.
+// A view that is free in a plan: its base is folded instead.
 bool is_free_view(Op op) {
   return op == Op::identity || op == Op::stop_gradient || op == Op::reshape ||
          op == Op::transpose || op == Op::broadcast_to;
 }
 
 struct Constant {
-  int64_t bytes_below = 0;  // of the values it is made from; what is used twice counts twice
-  bool uniform = false;     // one number, repeated
+  int64_t bytes_below = 0;  // of the values below; a value used twice counts twice
+  bool uniform = false;     // one repeated number
 };
 
 std::vector<Constant> describe(std::span<Node* const> nodes) {
@@ -74,7 +74,7 @@ void fold_constants(std::span<Node* const> outside) {
   try {
     evaluate(folded);
   } catch (const Error&) {
-    // It stays in the plan, and every call reports what this one would have.
+    // The failing subgraph stays in the plan, and each call reports the error.
   }
 }
 

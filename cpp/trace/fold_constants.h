@@ -8,9 +8,9 @@
 
 namespace pullback {
 
-// Evaluates what is worth it among `outside`, nodes from outside that a trace uses, and below them.
-// Views stay views, arrays of one repeated number stay that number, and nothing is folded whose
-// value is much larger than what it is made from.
+// Evaluates constant subgraphs among `outside`, the nodes from outside that a trace uses. Views
+// stay views, arrays of one repeated number stay that number, and values much larger than their
+// inputs are not folded.
 void fold_constants(std::span<Node* const> outside);
 
 }  // namespace pullback

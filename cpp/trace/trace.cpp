@@ -1,4 +1,5 @@
-// Recording a function, and what closing the record fixes. Running it is in trace_run.cpp.
+// Records a function, and fixes the plan and its bindings when the trace is closed. Calls are in
+// trace_run.cpp.
 
 #include "trace/trace.h"
 
@@ -56,7 +57,8 @@ NodeRef Trace::read(Variable* variable) {
 
 void Trace::assign(Variable* variable, const NodeRef& value) {
   State& state = state_of(variable);
-  // Like any read after an assignment: the variable's, but no path to what was assigned.
+  // As for every read after an assignment: it has the variable's number, but no gradient passes to
+  // the assigned value.
   Node* input = value.get();
   NodeRef node = make_node(Op::read, value->dtype, value->shape, {&input, 1});
   node->flags |= kTracked | kTraced;
@@ -79,7 +81,7 @@ void Trace::close(std::vector<NodeRef> outputs) {
   for (const State& state : states_) inputs_.push_back(state.initial.get());
   record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
   record();
-  // A value that is assigned and was not read gives its memory too, if it is there in a call.
+  // The old value of a variable that is assigned and not read can donate its memory too.
   std::vector<NodeRef> unread;
   std::vector<Replacement> replacements;
   for (size_t k = 0; k < assigned_.size(); ++k) {
@@ -96,7 +98,7 @@ void Trace::close(std::vector<NodeRef> outputs) {
   bind_outputs(snapshot);
 }
 
-// What else is to be known of the record.
+// Fixes the other data of the record.
 void Trace::record() {
   std::unordered_map<const Node*, int64_t> uses_of;
   const auto use_outside = [&](Node* node, int64_t uses) {
@@ -111,7 +113,7 @@ void Trace::record() {
     if (is_draw(node)) record_.make_input(i, &inputs_);
     holds_rules_ |= by_users_rule(node) || holds_rules(node);
     const auto inputs = node->inputs();
-    for (const Node* input : inputs) {  // by what was drawn: the draw itself has no shape
+    for (const Node* input : inputs) {  // by the draw's inputs, since a draw itself has no shape
       const bool draw = is_draw(input) && input->flags & kTraced;
       if (draw && input->origin.get() != origin_.get()) refuse_stranger(node, input->origin.get());
     }
@@ -122,7 +124,7 @@ void Trace::record() {
   for (size_t k = 0; k < record_.roots().size(); ++k) {
     if (record_.root_at(k) == Subgraph::kOutside) use_outside(record_.roots()[k].get(), 0);
   }
-  // A number that nobody else holds is never watched.
+  // A number without other references is never watched.
   std::erase_if(outside_, [&](const Node* node) {
     return node->op == Op::scalar && node->refs == uses_of.at(node);
   });

@@ -3,8 +3,8 @@
 //
 // replay() binds arguments, the variables' present values and fresh random draws to the plan and
 // runs it: its results have no history. call() is what a function of Python does: it runs the plan
-// and gives results a history that is built only when a gradient needs it; or, for callers that
-// are sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
+// and gives results a history that is built only when a gradient needs it; or, for callers that are
+// sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
 // before it is read, and nothing twice. Both copies are made by graph/rebuild.
 #pragma once
 
@@ -34,21 +34,22 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   // Ends recording: `outputs` are what the function returned.
   void close(std::vector<NodeRef> outputs);
 
-  // A weak argument stands for a Python float: float64, and like one in what is made from it.
+  // A weak argument represents a Python float: a float64, like every value computed from such
+  // arguments only.
   NodeRef add_argument(DType dtype, const Shape& shape, bool weak);
   NodeRef read(Variable* variable) override;
   void assign(Variable* variable, const NodeRef& value) override;
   Origin* origin() const override { return origin_.get(); }
   uint64_t since() const override { return first_seq_; }
 
-  // How many tensors a call returns.
+  // The number of tensors that a call returns.
   size_t returned() const { return returned_; }
   // Values for arguments must have the recorded dtypes and shapes (checked). `results` has
   // returned() places.
   void replay(std::span<const NodeRef> arguments, std::span<NodeRef> results);
-  // The same, differentiable by all that the results depend on, unless a history would have to keep
-  // what an assignment replaces: those results are marked as without one (kHistoryLost). With
-  // `build`, a call that has something to differentiate is made of operations and runs nothing.
+  // The same, with histories of all results, except for a result whose history would have to keep a
+  // value that an assignment replaces: it is marked (kHistoryLost). With `build`, a call with
+  // something to differentiate copies operations and runs nothing.
   void call(std::span<const NodeRef> arguments, std::span<NodeRef> results, bool build);
 
   // The plan, one line a step.
@@ -62,7 +63,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     NodeRef initial;  // its value when the function starts; null until read
     NodeRef current;  // its value now, inside
   };
-  // Where an argument of the plan comes from: `input` counts the function's arguments, then the
+  // The source of an argument of the plan: `input` counts the function's arguments, then the
   // states; or it is a tensor from outside.
   struct Binding {
     size_t input = 0;
@@ -73,7 +74,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     Scalar value;
     int32_t draw = -1;
   };
-  // Where an output comes from: the plan's outputs, or a value known before any run.
+  // The source of an output: the plan's outputs, or a value known before any run.
   struct Output {
     enum Kind : uint8_t { Planned, Known } kind = Known;
     size_t index = 0;
@@ -83,13 +84,13 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   class Call;
   class CalledRule;
   class CalledOperation;
-  // What becomes of the history of a result, by rising importance.
+  // The decision about the history of a result, by increasing priority.
   enum class Fate : uint8_t { None, Lost, Kept };
-  // Of a result: sets of arguments and states, by 1 + their number.
+  // For a result: sets of arguments and states, by 1 + their number.
   struct Dependence {
     std::vector<uint64_t> sources;  // a derivative may pass to them; 0: to tensors from outside
     std::vector<uint64_t> values;   // its value depends on them
-    Fate fate = Fate::None;         // where nothing else is tracked
+    Fate fate = Fate::None;         // if no argument is tracked
   };
 
   State& state_of(Variable* variable);
@@ -131,12 +132,12 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   std::vector<size_t> assigned_;  // states with a new value
   size_t returned_ = 0;
 
-  Subgraph record_;             // of what is returned, then of the assigned values
+  Subgraph record_;             // of returned values, then of assigned values
   std::vector<Node*> inputs_;   // of the record: arguments, states (or null), random draws
-  std::vector<Node*> outside_;  // what it uses from outside, but for its own numbers
-  bool holds_rules_ = false;    // that may hold tensors of this trace
-  uint64_t first_seq_ = 0;      // numbers of the nodes …
-  uint64_t end_seq_ = 0;        // … made while it was open
+  std::vector<Node*> outside_;  // nodes from outside, except numbers of the trace
+  bool holds_rules_ = false;    // user-defined rules may reference tensors of this trace
+  uint64_t first_seq_ = 0;      // first creation number of its nodes
+  uint64_t end_seq_ = 0;        // end of these numbers
 
   std::shared_ptr<const CachedPlan> plan_;
   std::vector<Binding> bindings_;

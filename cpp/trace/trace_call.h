@@ -9,11 +9,11 @@
 
 namespace pullback {
 
-// The inputs of one call, for rules that are asked later.
+// The inputs of one call, for rules that run later.
 struct Trace::CallInputs {
   int64_t refs = 0;
   std::shared_ptr<const Trace> trace;
-  // Arguments, what was read of the states, random counters; null where it was not kept.
+  // Arguments, reads of states, random counters; null if not kept.
   std::vector<NodeRef> values;
 
   friend void add_ref(CallInputs* inputs) { ++inputs->refs; }
@@ -22,9 +22,9 @@ struct Trace::CallInputs {
   }
 };
 
-// What one call saw, so that its history can be built when somebody asks for a gradient. Its nodes
-// get numbers that were set aside at the call: to tapes and to the order of the graph it is as if
-// they had been made then.
+// The data of one call from which its history is built when a gradient requires it. Its nodes get
+// numbers that were reserved at the call, so that tapes and the order of the graph treat them as
+// made then.
 class Trace::Call : public History {
  public:
   explicit Call(std::shared_ptr<const Trace> trace) : trace(std::move(trace)) {}
@@ -35,8 +35,8 @@ class Trace::Call : public History {
   std::shared_ptr<const Trace> trace;
   uint32_t scope = current_scope();  // of the caller
   std::vector<NodeRef> inputs;       // as in CallInputs
-  std::vector<NodeRef> watched;      // by tapes only, when the call was made
-  std::vector<NodeHandle> results;   // those that have their history from here
+  std::vector<NodeRef> watched;      // watched only, when the call was made
+  std::vector<NodeHandle> results;   // results whose history is built here
   std::vector<NodeRef> built;        // the outputs
 };
 

@@ -1,5 +1,5 @@
-// Histories of a traced function's results: which of them a call keeps, and the recorded nodes made
-// again for it.
+// Histories of the results of traced functions: which of them a call keeps, and how the recorded
+// nodes are rebuilt for it.
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +19,7 @@ void add_all(std::vector<uint64_t>* set, const std::vector<uint64_t>& more) {
   for (size_t w = 0; w < more.size(); ++w) (*set)[w] |= more[w];
 }
 
-// Whether no derivative passes, whatever the request.
+// True if no derivative passes, for any request.
 bool blocks(const Node* node) {
   if (node->rule) return false;
   switch (traits(node->op).tangent) {
@@ -37,8 +37,8 @@ bool blocks(const Node* node) {
 
 }  // namespace
 
-// The rule of a recorded operation, in a copy of it. A function of Python may hold tensors of the
-// trace, which have no value: what it answers is made again as of the call.
+// The rule of a recorded operation, in a copy of it. A Python rule may reference tensors of the
+// trace, which have no value; its results are rebuilt on the tensors of the call.
 class Trace::CalledRule : public Rule {
  public:
   CalledRule(Ref<Rule> recorded, NodeRef node, Ref<CallInputs> call)
@@ -59,7 +59,7 @@ class Trace::CalledRule : public Rule {
 
  private:
   Ref<Rule> recorded_;
-  NodeRef node_;  // as recorded
+  NodeRef node_;  // in the trace
   Ref<CallInputs> call_;
 };
 
@@ -79,7 +79,7 @@ class Trace::CalledOperation : public Original {
 
 namespace {
 
-// A tape that has ended meanwhile watched these tensors when nodes were due that are made only now.
+// Lets a tape that has ended since the call watch the nodes that are built now.
 class Watching {
  public:
   explicit Watching(std::vector<NodeRef> tensors) : tensors_(std::move(tensors)) {
@@ -103,7 +103,7 @@ void Trace::Call::build(Node* result) {
     built = trace->instance(inputs, this);
     inputs.clear();
     watched.clear();
-    // What the call computed is not computed again where somebody still has it.
+    // Results of the call that still exist are not computed again.
     for (size_t k = 0; k < results.size(); ++k) {
       const Node* computed = results[k].get();
       if (computed && built[k] && !built[k]->has_value()) built[k]->value = computed->value;
@@ -118,8 +118,8 @@ bool Trace::Call::passes_on(const Node* result) const {
   return at == Subgraph::kOutside || record[static_cast<size_t>(at)].input >= 0;
 }
 
-// The outputs and what is below them, on the inputs of one call; those that depend on an input that
-// was not kept are null. With `call`, as of that call.
+// Rebuilds the outputs and the nodes below them on the inputs of a call. An output that depends on
+// an input which was not kept is null. `call` rebinds the rules.
 std::vector<NodeRef> Trace::instance(std::vector<NodeRef> values, const Call* call) const {
   const Ref<CallInputs> inputs(new CallInputs);
   inputs->trace = shared_from_this();
@@ -146,7 +146,7 @@ NodeRef Trace::remake(Node* node, std::span<Node* const> inputs,
   return copy;
 }
 
-// What was made from tensors of the trace, and from `from` that is `to`, as of the call.
+// Rebuilds tensors made from tensors of the trace on those of the call; `to` replaces `from`.
 std::vector<NodeRef> Trace::rebound_to(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
                                        std::vector<Node*> from, std::vector<NodeRef> to) {
   if (none_traced(roots)) return roots;
@@ -158,7 +158,7 @@ std::vector<NodeRef> Trace::rebound_to(const Ref<CallInputs>& call, std::vector<
   };
   const Subgraph answers(std::move(roots), from, ours);
   return answers.rebuild(to, [&](size_t, Node* x, std::span<Node* const> on) {
-    // A draw that only the rule uses is the application's own.
+    // A draw that only the rule uses is drawn anew for this application.
     return x->flags & kDraw ? draw_like(x) : trace.remake(x, on, call);
   });
 }
@@ -188,7 +188,7 @@ const std::vector<Trace::Dependence>& Trace::dependences() {
       add_all(&d.sources, below[at].sources);
     }
     if (blocks(node) || node->op == Op::read) d.sources.assign(words, 0);
-    // Differentiation ends at a read, of the variable that was assigned.
+    // Differentiation ends at a read of the assigned variable.
     if (node->op == Op::read) put(&d.sources, arguments_.size() + assigned_state(node) + 1);
   }
   for (size_t k = 0; k < returned_; ++k) {
@@ -207,10 +207,10 @@ size_t Trace::assigned_state(const Node* read) const {
   return static_cast<size_t>(std::find_if(states_.begin(), states_.end(), of) - states_.begin());
 }
 
-// What becomes of a result's history where no argument is tracked. To keep the value that an
-// assignment replaces costs the memory in which the new one is made. So a result that depends on a
-// trainable variable which the function assigns, as that of a training step, has no history; nor
-// has one that depends on nothing but state.
+// Decides about the history of a result if no argument is tracked. Keeping a value that an
+// assignment replaces would cost the memory into which the new value is written. So a result that
+// depends on a trainable variable which the function assigns (a training step) has no history;
+// neither has a result that depends on non-trainable state only.
 Trace::Fate Trace::fate_of(const Dependence& d) const {
   bool any = false;
   bool assigned = false;
@@ -234,7 +234,7 @@ bool Trace::captures_tracked() const {
   });
 }
 
-// What becomes of the results' histories in a call with these arguments; false: none has one.
+// Decides about the histories of all results for these arguments; false: none is kept.
 bool Trace::decide(std::span<const NodeRef> arguments, std::span<Fate> fates) {
   const bool captures = captures_tracked();
   const auto source = [](const NodeRef& x) { return x->tracked() || x->flags & kHistoryLost; };
@@ -254,10 +254,10 @@ bool Trace::decide(std::span<const NodeRef> arguments, std::span<Fate> fates) {
   return most != Fate::None;
 }
 
-// Per argument and state, whether the histories of the kept results are made from it.
+// For each argument and state: true if a kept history depends on it.
 std::vector<uint8_t> Trace::needed(std::span<const Fate> fates) {
   const size_t count = arguments_.size() + states_.size();
-  // What a rule is going to use is not known before it runs.
+  // The inputs that a rule will use are not known before it runs.
   std::vector<uint8_t> out(count, holds_rules_);
   const std::vector<Dependence>& of = dependences();
   for (size_t k = 0; k < fates.size() && !holds_rules_; ++k) {
@@ -267,7 +267,7 @@ std::vector<uint8_t> Trace::needed(std::span<const Fate> fates) {
   return out;
 }
 
-// What is to be known of this call when a history is asked for. `inputs` are all of the record's.
+// The data of this call for its histories. `inputs` are all inputs of the record.
 Ref<Trace::Call> Trace::remembered(std::span<const NodeRef> inputs,
                                    std::span<const uint8_t> kept) const {
   const Ref<Call> call(new Call(shared_from_this()));
@@ -282,7 +282,7 @@ Ref<Trace::Call> Trace::remembered(std::span<const NodeRef> inputs,
   }
   for (Node* captured : outside_) note_watched(captured);
   call->results.resize(returned_);
-  // After the inputs, which must be older than what is made from them.
+  // After the inputs, which must be older than the nodes built from them.
   call->first_seq = reserve_seqs(record_.size());
   return call;
 }

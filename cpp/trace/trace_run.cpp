@@ -1,4 +1,4 @@
-// Calls of a traced function.
+// Runs calls of a traced function. Start at Trace::run_once.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace pullback {
 
 namespace {
 
-// Room on the stack for what a call of ordinary size needs besides its results.
+// Stack memory for the temporary lists of a call of ordinary size.
 struct Scratch {
   std::array<std::byte, 2048> bytes;
   std::pmr::monotonic_buffer_resource memory{bytes.data(), bytes.size()};
@@ -28,8 +28,8 @@ struct Scratch {
   }
 };
 
-// Whether all have their values. If not they get them, and by then another thread may have assigned
-// or borrowed what was collected.
+// True if all have values. Otherwise evaluates them; then other threads may have assigned variables
+// or taken memory that was collected.
 bool all_ready(std::span<const NodeRef> inputs) {
   std::vector<Node*> pending;
   for (const NodeRef& input : inputs) {
@@ -73,30 +73,30 @@ void Trace::call(std::span<const NodeRef> arguments, std::span<NodeRef> results,
   }
 }
 
-// Whether an argument of the plan is a variable's value that this call replaces and nobody else
-// holds: the variable does, and the list of inputs if the function reads it.
+// True if an argument of the plan is a variable's value that this call replaces, and only the
+// variable and the list of inputs (if the function reads it) refer to it.
 bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const {
   if (binding.captured || binding.input < arguments_.size()) return false;
   if (!kept.empty() && kept[binding.input]) return false;
   const State& state = states_[binding.input - arguments_.size()];
   if (state.current == state.initial || !node->value) return false;
-  // What the variable keeps for its next reader, if nobody holds it, shares the memory.
+  // The variable's cached read node shares the memory; drop it if it has no other reference.
   NodeRef& reading = state.variable->reading;
   if (reading && reading->refs == 1) reading = nullptr;
-  // Who looked at a variable and let go does not make every step of a training take new memory.
-  // (Elsewhere the mark stays: a run in place is not interrupted.)
+  // An array that was exported and freed again must not force every training step to allocate.
+  // (Elsewhere the mark stays, since runs in place are not interrupted.)
   if (node->value->refs == 1) node->value->exported = false;
   return node->refs == 1 + (state.initial ? 1 : 0);
 }
 
-// Null among the inputs is what the function does not read: it gives its memory, if it is there.
+// A null input is a value that the function does not read but whose memory it may use.
 const NodeRef& Trace::bound(const Binding& binding, std::span<const NodeRef> inputs) const {
   if (binding.captured) return binding.captured;
   const NodeRef& input = inputs[binding.input];
   return input ? input : states_[binding.input - arguments_.size()].variable->current;
 }
 
-// With `fates`, one for each result: those that are kept remember the call.
+// `fates`: one per result; results with a kept history refer to the call.
 void Trace::run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
                 std::span<const Fate> fates) {
   check_arguments(arguments);
@@ -104,10 +104,10 @@ void Trace::run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
   }
 }
 
-// False where another thread has assigned meanwhile what this call has read and is to assign: to
-// write over that would lose an update. After an update in place there is no second try: then the
-// assignment stays, as one that came after the call. That is what it was, where the value that was
-// replaced is one that was updated in place, since whoever wanted to read it had to wait.
+// Returns false if another thread has assigned a variable meanwhile that this call has read and
+// will assign: overwriting would lose that update. After an update in place there is no second try,
+// so the other assignment stays and counts as later than the call. That order is valid: the
+// replaced value was updated in place, so a thread that wanted to read it had to wait.
 bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> results,
                      std::span<const Fate> fates) {
   const bool keeps = std::find(fates.begin(), fates.end(), Fate::Kept) != fates.end();
@@ -129,7 +129,8 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
     const NodeRef& node = bound(binding, inputs);
-    const bool donatable = dies(binding, node.get(), kept);  // first: it counts who holds the node
+    const bool donatable = dies(binding, node.get(), kept);  // first: references of the node are
+                                                             // counted
     plan_run.add_argument(as_value(node).get(), donatable);
   }
   for (const PlanScalar& scalar : scalars_) {
@@ -172,7 +173,8 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
   return true;
 }
 
-// Of what is going to be assigned: then the assignments happen all at once, or none does.
+// Finishes pending updates of the variables to assign, so that all assignments happen together or
+// none does.
 void Trace::finish_updates() {
   const auto pending = [&](size_t i) { return states_[i].variable->pending(); };
   while (std::any_of(assigned_.begin(), assigned_.end(), pending)) {

@@ -1,4 +1,4 @@
-// Readable listings of a trace.
+// Text listings of a trace.
 
 #include <cstdio>
 
@@ -16,7 +16,7 @@ std::string number(const Node* scalar) {
   return out;
 }
 
-// A node from outside: the same in every call.
+// A node from outside, which is equal in every call.
 std::string constant(const Node* node) {
   if (node->op == Op::scalar) return number(node);
   return text("constant:", node->dtype, node->shape);

@@ -1,7 +1,8 @@
-// A piece made for a batch: node for node, oldest first.
+// Rebuilds a subgraph with a batch axis, node by node, oldest first; Batcher (batcher.cpp) does one
+// node. Start at made_in_batch().
 //
-// A rule of a user is about one entry, and may hold tensors that stand for one. So a batched
-// operation has a rule around it, which asks it for one entry and makes what it says for all.
+// A user-defined rule is written for one entry and may reference placeholders of one entry. So a
+// batched operation gets a rule that calls the original for one entry and batches its result.
 
 #include "transform/batch.h"
 
@@ -169,7 +170,7 @@ Ref<Rule> batched_rule(const Node* node, const Batching& batching) {
 std::vector<NodeRef> batched(std::vector<NodeRef> roots, const Batching& batching) {
   check(batching);
   if (batching.count == 0) return of_none(roots);
-  // What is made here stands for operations that were made before, by whoever made these.
+  // No override applies: these nodes replace nodes that were made before it was entered.
   const NoOverrides none;
   return at_once(std::move(roots), replaced_of(batching), batching);
 }

@@ -1,6 +1,8 @@
-// A piece of graph for many inputs at once: every tensor that depends on one gets a new first axis,
-// the batch. vmap builds a function once on placeholders and makes it again like this; a jacobian
-// is a reverse pass with a cotangent that is not known yet, and then all the cotangents at once.
+// Batching: rebuilds a subgraph for many inputs at once. Every tensor that depends on a batched
+// input gets a first axis, the batch; all others are shared.
+//
+// vmap calls a function once on placeholders and batches the result. A jacobian is a reverse pass
+// with a placeholder cotangent, batched over all cotangents. Start at Batching and batched().
 #pragma once
 
 #include <optional>
@@ -12,21 +14,20 @@
 namespace pullback {
 
 struct Batching {
-  std::vector<NodeRef> inputs;   // arguments (make_argument): what stands for one entry, and …
-  std::vector<NodeRef> batches;  // … all of its entries along a first axis
-  int64_t count = 0;             // how many these are
-  // Random numbers whose nodes are no older are drawn for each entry; see BatchScope.
+  std::vector<NodeRef> inputs;   // placeholders (make_argument) for one entry
+  std::vector<NodeRef> batches;  // for each placeholder, all entries along a first axis
+  int64_t count = 0;             // number of entries
+  // Random nodes with this number or a later one draw for each entry; see BatchScope.
   uint64_t first_draw = UINT64_MAX;
 };
 
-// The roots, each with a first axis of length `count`: entry i is the root with batches[k][i] in
-// the place of inputs[k], for all k. Operations go over the whole batch in one; those that cannot
-// raise Error (NotImplemented) with their name. Rules of users hold, and are asked once, for one
-// entry.
+// The roots with a first axis of size `count`: entry i is the root with batches[k][i] in place of
+// inputs[k], for all k. An operation that cannot be batched raises Error (NotImplemented) with its
+// name. A user-defined rule is called once, for one entry.
 std::vector<NodeRef> batched(std::vector<NodeRef> roots, const Batching& batching);
 
-// The same where each entry may be made by itself if some operation cannot be made for all at once.
-// Nothing where a rule of a user is in the way of that.
+// Like batched(), but builds every entry separately if an operation cannot be batched. nullopt if a
+// user-defined rule prevents that.
 std::optional<std::vector<NodeRef>> batched_or_each(std::vector<NodeRef> roots,
                                                     const Batching& batching);
 

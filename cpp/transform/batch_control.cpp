@@ -1,4 +1,5 @@
-// A branch whose entries choose differently computes all choices, and each entry takes one.
+// Batches branches: if entries choose differently, all choices are computed and each entry selects
+// one.
 
 #include "transform/batch_control.h"
 
@@ -54,7 +55,7 @@ class BatchedBranch : Loops {
     return out;
   }
 
-  // All choices, of which each entry takes one.
+  // All choices, from which each entry selects one.
   std::vector<BatchedOutput> chosen_for_each() {
     std::vector<std::vector<NodeRef>> results;
     for (size_t c = 0; c < operation_.bodies.size(); ++c) {

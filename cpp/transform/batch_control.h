@@ -1,4 +1,5 @@
-// Loops and branches over a batch: loops of batched bodies.
+// Loops and branches over a batch: they become loops and branches of batched bodies. Start at
+// batched_control().
 #pragma once
 
 #include <vector>
@@ -7,13 +8,13 @@
 
 namespace pullback {
 
-// What stands for the outputs of a loop or a branch of the piece, `in` for its inputs (null where
-// one does not depend on the batch).
+// The batched outputs of a loop or branch. `in`: its batched inputs; null if one does not depend on
+// the batch.
 std::vector<BatchedOutput> batched_control(const Node* node, std::span<const Made* const> in,
                                            const Batching& batching);
 Made made_of(const BatchedOutput& output);
 
-// Whether numbers are drawn in it, or in what it holds.
+// True if the operation or a body inside of it draws random numbers.
 bool draws_inside(const Operation& operation);
 
 }  // namespace pullback

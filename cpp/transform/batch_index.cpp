@@ -1,4 +1,4 @@
-// The axes of such a table, and of what goes into it, come first; then they are put back.
+// The axes that the table indexes are moved in front, and back afterwards.
 
 #include "transform/batch_index.h"
 
@@ -7,7 +7,7 @@
 namespace pullback {
 namespace {
 
-// Numbers of a batch, with as many axes behind.
+// The numbers 0 … count-1, followed by `rank` axes of size 1.
 NodeRef along_batch(int64_t count, int64_t rank) {
   Shape shape{count};
   for (int64_t d = 0; d < rank; ++d) shape.append(1);
@@ -16,7 +16,8 @@ NodeRef along_batch(int64_t count, int64_t rank) {
 
 Expr integer(int64_t value) { return scalar(DType::Int64, static_cast<double>(value)); }
 
-// Positions in the tables one under the other. One that is outside of its own is outside of all.
+// Positions in the concatenated table. A position outside of its own table is mapped outside of
+// all.
 NodeRef positions_in_all(const NodeRef& indices, int64_t count, int64_t length) {
   const Expr at = cast(indices, DType::Int64);
   const Expr own = formula::where(at < integer(0), at + integer(length), at);
@@ -27,8 +28,8 @@ NodeRef positions_in_all(const NodeRef& indices, int64_t count, int64_t length) 
   return formula::where(inside, own + first, beyond);
 }
 
-// [batch, before…, block…, after…] with the block, `width` axes from `axis` of an entry, in front
-// of what was before it; or back.
+// Transposes [batch, before…, block…, after…], so that the block (`width` axes from `axis` of an
+// entry) comes in front of `before`; `back` inverts it.
 NodeRef block_first(const NodeRef& x, int64_t axis, int64_t width, bool back) {
   std::vector<int64_t> order{0};
   const int64_t rank = x->shape.rank;
@@ -40,7 +41,7 @@ NodeRef block_first(const NodeRef& x, int64_t axis, int64_t width, bool back) {
   return transpose(x, order);
 }
 
-// The first two axes as one, or the first one as two.
+// Merges the first two axes.
 NodeRef joined(const NodeRef& x) {
   Shape shape{x->shape[0] * x->shape[1]};
   for (int64_t d = 2; d < x->shape.rank; ++d) shape.append(x->shape[d]);
@@ -60,7 +61,7 @@ NodeRef batched_index(const Node* node, std::span<const NodeRef> in, int64_t cou
   const NodeRef& indices = in.back();
   const int64_t width = indices->shape.rank - 1;
   if (node->op == Op::take && in[0]->shape.rank == node->in[0]->shape.rank) {
-    const NodeRef taken = take(in[0], indices, axis);  // of one table: the batch is at `axis`
+    const NodeRef taken = take(in[0], indices, axis);  // one table: the batch is at `axis`
     std::vector<int64_t> order{axis};
     for (int64_t d = 0; d < taken->shape.rank; ++d) {
       if (d != axis) order.push_back(d);
@@ -96,7 +97,7 @@ NodeRef batched_search(const Node* node, const NodeRef& sorted, const NodeRef& x
   const Expr entries = reshape(sorted, wide);
   const Expr one = reshape(x, narrow);
   Expr before = node->attr.reversed ? entries <= one : entries < one;
-  if (is_float(x->dtype)) {  // NaN is the largest
+  if (is_float(x->dtype)) {  // NaN counts as the largest
     const Expr last = formula::isnan(one);
     before = before | (node->attr.reversed ? last : last & !formula::isnan(entries));
   }

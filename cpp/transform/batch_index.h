@@ -1,15 +1,16 @@
-// Operations at positions that differ between the entries of a batch: the entries' tables one under
-// the other are one table, in which entry b's positions start at b times its length.
+// Indexing with positions that differ between the entries of a batch. The tables of all entries are
+// concatenated; the positions of entry b start at b times the length of one table.
 #pragma once
 
 #include "ops/ops.h"
 
 namespace pullback {
 
-// take, scatter_add and at_index like `node`, whose inputs have become `in`; an input has the batch
-// as first axis if its rank is one more than that of the node's.
+// take, scatter_add and at_index like `node` with the inputs `in`. An input has the batch as its
+// first axis if its rank is one more than that of the node's input.
 NodeRef batched_index(const Node* node, std::span<const NodeRef> in, int64_t count);
-// searchsorted where what is sorted differs too: it counts by comparing with all.
+// searchsorted for a sorted array that differs between entries: counts by comparing with all
+// numbers.
 NodeRef batched_search(const Node* node, const NodeRef& sorted, const NodeRef& x, int64_t count);
 
 }  // namespace pullback

@@ -1,8 +1,8 @@
-// A loop's body is made for a batch with those of its inputs that depend on it: what is carried
-// does if it starts so, or becomes so in an iteration. Where entries run for different numbers of
-// iterations, all run as often as the longest one, and those that are done keep their state: where
-// a condition says it, whether an entry still runs is carried, and it is asked of the start before
-// the loop, of the next state in the body. What is stacked has the iterations first.
+// Batches a loop. Its body is batched in the inputs that depend on the batch; a carry depends on it
+// if its initial value does, or after some iteration. If entries run different numbers of
+// iterations, all run as often as the longest, and finished entries keep their state. With a
+// condition, a flag per entry is carried: it is computed from the initial state before the loop and
+// from the next state in the body. Stacked outputs have the iterations first.
 
 #include "transform/batch_loops.h"
 
@@ -98,8 +98,8 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   request.form = form;
   std::vector<NodeRef> constants, values;
   const bool each = separate && form.trips == kWhile;
-  NodeRef runs;  // for each entry, whether it still does
-  NodeRef done;  // iterations: of all entries, or of each
+  NodeRef runs;  // for each entry: still running
+  NodeRef done;  // number of iterations: of all entries, or of each
   NodeRef longest;
   if (separate) {
     done = make_argument(DType::Int64, each ? Shape{batching_.count} : Shape{});
@@ -111,7 +111,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
       values.push_back(counts());
       longest = reduce(Op::max, counts(), std::nullopt, false);
       NodeRef iteration = done;
-      if (form.reversed) {  // those that an entry does not have come first
+      if (form.reversed) {  // the missing iterations of an entry come first
         const NodeRef last = make_argument(DType::Int64, {});
         constants.push_back(last);
         values.push_back(Expr(longest) - Expr(scalar(DType::Int64, 1)));

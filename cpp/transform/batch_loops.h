@@ -1,5 +1,5 @@
-// Loops over a batch, for the files batch_loops.cpp and batch_replayed.cpp, and what they share
-// with branches.
+// BatchedLoop: a loop over a batch, for batch_loops.cpp and batch_replayed.cpp. Loops has the
+// helpers that branches use too. A `place` is the number of an input of the operation.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace pullback {
 
 using Flags = std::vector<uint8_t>;
 
-// With the first two axes, those of the iterations and of the batch, in the other order.
+// Exchanges the first two axes, which are the iterations and the batch.
 inline NodeRef swapped(const NodeRef& x) {
   std::vector<int64_t> order{1, 0};
   for (int64_t d = 2; d < x->shape.rank; ++d) order.push_back(d);
@@ -36,7 +36,7 @@ class Loops {
   NodeRef value(int32_t place) const {
     return in_[place] ? in_[place]->node : NodeRef(node_->inputs()[place]);
   }
-  // One node for each place: a body and one that it replays may read the same.
+  // One node per place, since a body and a body that it replays may read the same place.
   NodeRef full(int32_t place) const {
     NodeRef& made = full_[place];
     if (made == nullptr) made = with_batch_axis(value(place), has_batch(place));
@@ -50,7 +50,7 @@ class Loops {
                          batch ? with_batch(batching_.count, x->shape, x->shape.rank) : x->shape);
   }
 
-  // A body with those of its inputs replaced that are flagged; `arguments` are all of its inputs.
+  // The roots of a body, batched in its flagged inputs; `arguments` replace all of its inputs.
   std::vector<Made> inside(const Body& body, const Flags& flags,
                            std::span<const NodeRef> arguments) const {
     BatchedInputs replaced;
@@ -59,7 +59,7 @@ class Loops {
       replaced.from.push_back(body.inputs[i].get());
       replaced.to.push_back({arguments[i], flags[i] != 0});
     }
-    // Rules of users may hold what is inside as well as what is outside.
+    // User-defined rules may reference nodes inside and outside of the body.
     Batching batching = batching_;
     for (size_t i = 0; i < flags.size(); ++i) {
       if (!flags[i]) continue;
@@ -69,7 +69,7 @@ class Loops {
     return made_in_batch(body.roots, replaced, batching);
   }
 
-  // A body's roots outside of it, of what the operation is given for its inputs.
+  // The roots of a body with the operation's inputs in place of the body's inputs.
   std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
     BatchedInputs replaced;
     replaced.whole = &body;
@@ -80,7 +80,7 @@ class Loops {
     return made_in_batch(body.roots, replaced, batching_);
   }
 
-  // `then` where an entry still runs, else what it was.
+  // `then` for entries that still run, `before` for finished ones.
   static NodeRef unless_done(const NodeRef& runs, const NodeRef& then, const NodeRef& before) {
     Shape shape{runs->shape[0]};
     for (int64_t d = 1; d < then->shape.rank; ++d) shape.append(1);
@@ -94,10 +94,10 @@ class Loops {
   mutable std::unordered_map<int32_t, NodeRef> full_;
 };
 
-// A loop's body for a batch, while it is put together.
+// The batched body of a loop while it is built.
 struct Carried {
-  Flags flags;                     // of the body's inputs: has a batch
-  std::vector<NodeRef> arguments;  // what stands for them
+  Flags flags;                     // per input of the body: has a batch
+  std::vector<NodeRef> arguments;  // their placeholders
   std::vector<Made> roots;
 };
 
@@ -108,39 +108,40 @@ class BatchedLoop : Loops {
   std::vector<BatchedOutput> run();
 
  private:
-  // Whether entries are given different numbers of iterations.
+  // True if entries have different numbers of iterations.
   bool has_separate_counts() const;
 
-  // The condition for a state; where it has a batch, it is what says different numbers.
+  // The condition for a state; if it has a batch, entries stop at different iterations.
   Made condition(const Carried& own) const;
 
   std::pair<Flags, std::vector<NodeRef>> of_condition(const Carried& own) const;
 
-  // Until no other carry gets a batch. `along` says it of what the body goes along where that is
-  // made by the loop itself; `others` get one at any rate, and with `all` what is carried.
+  // Repeats until no further carry gets a batch. `along`: scanned inputs made by the loop itself
+  // that have a batch. `others`: inputs that get one in any case. `all`: every carry gets one.
   Carried carried(const Body& body, const std::vector<int32_t>& places, int32_t carries, bool all,
                   const Flags& along, const Flags& others) const;
 
   NodeRef root(const Carried& own, size_t k) const;
 
-  // What the body's inputs from `first` on are given.
+  // Appends the values for the body's inputs from `first` on.
   void add_values(const std::vector<int32_t>& places, const Carried& own, size_t first, size_t end,
                   std::vector<NodeRef>* to, bool stacked) const;
 
   std::vector<BatchedOutput> make(const Carried& own, bool separate);
 
-  // How often each entry runs.
+  // The number of iterations of each entry.
   NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
 
-  // The loop's condition, the same for all entries.
+  // Sets the loop's condition, equal for all entries.
   void ask(const Carried& own, LoopRequest* request);
-  // The same where it differs: whether any entry still runs, which is carried last.
+  // Sets the condition for entries that differ: true while any entry runs. The flags are the last
+  // carry.
   static void ask_any(std::span<const NodeRef> carried, const std::string& name,
                       LoopRequest* request);
 
-  // The reverse of a loop that it replays: see grad/control/loop_replayed.cpp. The state of an
-  // entry that is done stays in the replayed loop; iterations after that do not count in the
-  // reverse, which meets them first.
+  // The reverse of a loop that it replays: see grad/control/loop_replayed.cpp. In the replayed loop
+  // a finished entry keeps its state. The reverse visits the iterations after that first, and
+  // ignores them.
   std::vector<BatchedOutput> replaying();
   std::pair<Carried, Carried> matched(bool separate) const;
 

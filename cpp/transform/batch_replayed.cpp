@@ -1,6 +1,6 @@
-// The reverse of a loop that it replays (grad/control/loop_replayed.cpp), over a batch: the state
-// of an entry that is done stays in the replayed loop, and iterations after that, which the reverse
-// meets first, do not count.
+// Batches the reverse of a loop that it replays (grad/control/loop_replayed.cpp). In the replayed
+// loop a finished entry keeps its state. The reverse visits the iterations after that first, and
+// ignores them.
 
 #include "transform/batch_loops.h"
 
@@ -8,8 +8,8 @@
 
 namespace pullback {
 
-// The replayed loop, and the reverse. A cotangent has a batch where its tensor has one, and what
-// both read is the same for both, so that the two fit where they are differentiated.
+// The replayed loop and the reverse. A cotangent has a batch if its tensor has one, and inputs of
+// both agree, so that the two match when they are differentiated.
 std::pair<Carried, Carried> BatchedLoop::matched(bool separate) const {
   const Body& body = *operation_.bodies[0];
   const Body& replayed = *operation_.bodies[1];
@@ -118,7 +118,7 @@ void BatchedLoop::close_replayed(const Carried& own, bool separate, LoopRequest*
     closing.arguments.push_back(done);
     closing.roots.push_back(plus_one(done));
     request->replayed_inputs.push_back(zeros({}, DType::Int64));
-    // What is no carry stands one further among the inputs.
+    // Inputs after the carry move by one.
     for (int32_t& of : request->cotangents_of) of += static_cast<size_t>(of) >= carries;
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {

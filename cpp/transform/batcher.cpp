@@ -1,4 +1,5 @@
-// The rules. Whatever depends on no batch is copied as it is.
+// Batches one node, by the kind of its operation. A node that depends on no batch is copied. Start
+// at Batcher::make.
 
 #include "transform/batcher.h"
 
@@ -19,7 +20,7 @@
 namespace pullback {
 namespace {
 
-// A window of one more axis, all of which it takes.
+// The strided view with one more axis in front, which it covers.
 Window shifted(const Window& window) {
   const int64_t rank = window.start.rank;
   Window out(rank + 1);
@@ -55,9 +56,9 @@ NodeRef entry_of(const NodeRef& batch, int64_t i) {
 
 bool draws_since(const Node* node, uint64_t first) {
   const StepKind step = traits(node->op).step;
-  // What a rule makes again from a seed of before has the numbers of then.
+  // A rule that rebuilds a draw from an older seed repeats its numbers.
   if (step == StepKind::Random) {
-    return node->inputs_count != 0 && node->inputs()[0]->seq >= first;  // none: computed already
+    return node->inputs_count != 0 && node->inputs()[0]->seq >= first;  // none: sealed
   }
   if (const Node* seed = seed_of_routine(node)) return seed->seq >= first;
   return node->seq >= first && step == StepKind::Control && draws_inside(*node->operation);
@@ -91,11 +92,11 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
     for (size_t k = 0; k < node->operation->outputs.size(); ++k) {
       outputs.push_back({{made, true}, static_cast<int32_t>(k), false});
     }
-    return {NodeRef(const_cast<Node*>(node))};  // for its outputs, which are found by it
+    return {NodeRef(const_cast<Node*>(node))};  // placeholder; its outputs are in controls_
   }
   if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
     controls_[node] = batched_control(node, in, batching_);
-    return {NodeRef(const_cast<Node*>(node))};  // for its outputs, which are found by it
+    return {NodeRef(const_cast<Node*>(node))};  // placeholder; its outputs are in controls_
   }
   if (const auto found = controls_.find(node->op == Op::output ? node->in[0] : nullptr);
       found != controls_.end()) {
@@ -127,8 +128,8 @@ NodeRef Batcher::full(size_t k) const {
   return broadcast_to(same, with_batch(count_, same->shape, same->shape.rank));
 }
 
-// What attention takes once for many matrices: numbers, and a mask, which may have axes of
-// length 1.
+// An input that attention shares between matrices: a number, or a mask, which may have axes of size
+// 1.
 NodeRef Batcher::shared(size_t k) const {
   if (has_batch(k) || node_->inputs()[k]->shape.rank == 0) return input(k);
   return expand_dims(input(k), {0});
@@ -153,7 +154,7 @@ NodeRef Batcher::drawn() const {
   const bool permutation = node_->op == Op::permutation;
   const NodeRef made = make_node(permutation ? Op::random_uniform : node_->op,
                                  permutation ? DType::Float64 : node_->dtype, shape, from);
-  if (BatchScope::active()) made->flags |= kTraced;  // a batch of batches
+  if (BatchScope::active()) made->flags |= kTraced;  // vmap of vmap: batched again later
   return permutation ? sort(Op::argsort, made, 1, false) : made;
 }
 
@@ -298,7 +299,7 @@ NodeRef Batcher::composite() const {
       return det(full(1));
     case Composite::logabsdet:
       return slogdet(full(1)).logabsdet;
-    case Composite::sparse_softmax_cross_entropy:  // its labels are inside alone
+    case Composite::sparse_softmax_cross_entropy:  // only its inner nodes use the labels
       return like({full(0), full(1)}, attr);
     case Composite::count:
       break;
@@ -311,7 +312,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
   switch (kind) {
     case StepKind::Product: {
       const int64_t rank = node_->shape.rank;
-      // One matrix times a vector for each entry is one product with all of them as rows.
+      // One matrix times a vector per entry: one product with the vectors as rows.
       if (!has_batch(0) && node_->in[0]->shape.rank == 2 && node_->in[1]->shape.rank == 2 &&
           node_->shape[1] == 1) {
         const NodeRef rows = reshape(input(1), {count_, node_->in[1]->shape[0]});
@@ -350,7 +351,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
       return like({full(0)}, attr);
     case StepKind::AtWindow:
       return like({full(0), full(1)}, attr);
-    case StepKind::Indexed:  // with the positions last
+    case StepKind::Indexed:  // with the positions as the last input
       if (node_->op == Op::sum_duplicates) return nullptr;
       if (has_batch(in_.size() - 1)) {
         const bool one_table = node_->op == Op::take && !has_batch(0);

@@ -1,4 +1,5 @@
-// How one operation of a piece takes a first axis more (transform/batch.h makes the piece).
+// Batcher: how one operation takes an additional first axis. transform/batch.h batches the whole
+// subgraph. Start at Batcher::make.
 #pragma once
 
 #include <span>
@@ -11,26 +12,26 @@ namespace pullback {
 
 struct Body;
 
-// What stands for a node of the piece: with a batch axis, or the same for the whole batch.
+// The node that replaces a node of the subgraph: with a batch axis, or shared by the whole batch.
 struct Made {
   NodeRef node;
   bool has_batch = true;
 };
 
-// The shape with a first axis of length `count`, and 1s behind that up to `rank` more axes.
+// The shape with a first axis of size `count`, followed by 1s up to `rank` more axes.
 Shape with_batch(int64_t count, const Shape& shape, int64_t rank);
 // Entry i of a batch.
 NodeRef entry_of(const NodeRef& batch, int64_t i);
-// Whether it draws random numbers of seeds that were made since the node of this number.
+// True if the node draws from a seed made at number `first` or later.
 bool draws_since(const Node* node, uint64_t first);
-// Whether a node is true whatever its inputs are: it depends on them for the planner's sake alone,
-// see checkpoint().
+// True for a node whose value is true for any inputs: it depends on them only for the planner, see
+// checkpoint().
 bool always_true(const Node* node);
-// What stands for an output of a loop or a branch, made when it is asked for.
+// The replacement for an output of a loop or branch; made when first used.
 struct BatchedOutput {
-  Made made;                      // itself, or the operation …
-  int32_t output = -1;            // … whose output of this number it is
-  bool along_iterations = false;  // the iterations come before the batch
+  Made made;                      // the tensor, or the operation
+  int32_t output = -1;            // output number of that operation; -1: `made` is the tensor
+  bool along_iterations = false;  // the axis of iterations comes before the batch
 };
 
 // The inputs of a subgraph and what replaces each in the batch.
@@ -41,44 +42,45 @@ struct BatchedInputs {
 };
 std::vector<Made> made_in_batch(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                 const Batching& batching);
-// A rule for all around that of `node`, which is about one entry.
+// A rule for the whole batch around the rule of `node`, which handles one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);
 
 class Batcher {
  public:
   explicit Batcher(const Batching& batching) : batching_(batching), count_(batching.count) {}
 
-  // `in`: what stands for the inputs of the node; null where an input does not depend on the batch.
+  // `in`: the replacements of the node's inputs; null if an input does not depend on the batch.
   Made make(const Node* node, std::span<const Made* const> in);
 
  private:
   bool has_batch(size_t k) const { return in_[k] && in_[k]->has_batch; }
   NodeRef input(size_t k) const { return in_[k] ? in_[k]->node : NodeRef(node_->inputs()[k]); }
-  // Input k, with a batch only where it depends on one; then there are `rank` axes behind that.
+  // Input k, followed by axes of size 1 up to `rank`; without a batch axis if it does not depend on
+  // it.
   NodeRef broadcasting(size_t k, int64_t rank) const;
   // Input k with the batch axis.
   NodeRef full(size_t k) const;
-  // The node for the first entry of the batch.
+  // Input k of attention if it may be shared by matrices.
   NodeRef shared(size_t k) const;
   NodeRef first_entry() const;
-  // Drawn for every entry: all of the batch is one draw.
+  // A draw for the whole batch at once.
   NodeRef drawn() const;
-  // The operation with its rule for a batch, around the value for all.
+  // The operation with a batched rule around the batched value.
   NodeRef with_rule() const;
-  // An operation with several outputs, some of which may depend on the batch though no input does.
+  // An operation with several outputs. Some may depend on the batch even if no input does.
   NodeRef call_of(const Node* call);
   NodeRef result();
   NodeRef like(const std::vector<NodeRef>& inputs, const Attr& attr) const;
   NodeRef whole() const;
   NodeRef view(ViewKind kind) const;
-  // Input 0 has the value, the others are what it was made from.
+  // Input 0 is the value; the others are the composite's arguments.
   NodeRef composite() const;
   NodeRef step(StepKind kind, Attr attr) const;
   NodeRef like_product(const NodeRef& a, const NodeRef& b) const;
   const Batching& batching_;
   int64_t count_;
-  const Node* node_ = nullptr;       // the one that is made now, and …
-  std::span<const Made* const> in_;  // … what stands for its inputs
+  const Node* node_ = nullptr;       // the node being batched
+  std::span<const Made* const> in_;  // the replacements of its inputs
   std::unordered_map<const Node*, NodeRef> calls_;
   std::unordered_map<const Node*, std::vector<BatchedOutput>> controls_;
 };

@@ -1,8 +1,7 @@
-// Pieces and their copies: one walk, then rebuild's copy_node, inputs before users.
+// Copies recorded subgraphs: one walk, then copy_node() of rebuild.h, inputs before users.
 //
-// A rule of a user may hold tensors of the piece. So an operation of a copy has a rule around it,
-// which asks it about the operation of the piece and makes what it says again on what the copy is
-// on.
+// A user-defined rule may reference tensors of the original. So an operation of a copy has a rule
+// that calls the original rule on the original operation and rebuilds its results on the copy.
 #include "transform/recompute.h"
 
 #include <memory>
@@ -37,7 +36,7 @@ class RecordedSubgraph::CopiedRule : public Rule {
       to.emplace_back(other);
     };
     std::vector<Node*> cotangents;
-    for (Node* g : call.cotangents) {  // under names of their own: one may be a tensor of the piece
+    for (Node* g : call.cotangents) {  // under placeholders: one may be a tensor of the subgraph
       held.push_back(make_node(Op::identity, g->dtype, g->shape, {&g, 1}));
       cotangents.push_back(held.back().get());
       stands_for(cotangents.back(), g);
@@ -45,7 +44,7 @@ class RecordedSubgraph::CopiedRule : public Rule {
     const auto own = node_->op == Op::custom ? rule_inputs(node_.get()) : node_->inputs();
     std::vector<Node*> inputs(own.begin(), own.end());
     for (size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its dtype resolved
+      if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its resolved dtype
       stands_for(inputs[k], call.inputs[k]);
     }
     std::vector<Node*> outputs(call.outputs.size());
@@ -63,7 +62,7 @@ class RecordedSubgraph::CopiedRule : public Rule {
 
  private:
   Ref<Rule> own_;
-  NodeRef node_;  // of the piece
+  NodeRef node_;  // in the original
   std::shared_ptr<const On> on_;
 };
 
@@ -81,7 +80,7 @@ class RecordedSubgraph::CopiedOperation : public Original {
   std::shared_ptr<const On> on_;
 };
 
-// What was made from tensors of the piece, made again as of a copy.
+// Rebuilds nodes that were made from tensors of the original onto a copy.
 std::vector<NodeRef> RecordedSubgraph::made_again(std::vector<NodeRef> roots,
                                                   std::vector<Node*> from, std::vector<NodeRef> to,
                                                   const std::shared_ptr<const On>& on) {
@@ -104,8 +103,8 @@ NodeRef RecordedSubgraph::copied(const Node* node, std::span<Node* const> inputs
   return copy;
 }
 
-// An output that was taken later of an older operation is an input of the piece. A reverse pass
-// takes such outputs: the states of a loop, the vectors of a factorisation.
+// An output node made later than its operation is an input if the operation is older than the
+// subgraph. Reverse passes make such outputs: residuals of a loop, vectors of a factorisation.
 bool RecordedSubgraph::inside(const Node* node) const {
   const Node* operation = operation_of(node);
   if (operation && operation->seq < first) return false;

@@ -1,5 +1,5 @@
-// What checkpoint() needs of the graph: the piece that a function has made, and copies of it on
-// other inputs, so that its values are computed where they are needed instead of being kept.
+// Recomputation, for checkpoint(): RecordedSubgraph is the subgraph that a function made. Copies of
+// it on other inputs compute its values again where they are needed, so they are not stored.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace pullback {
 
-// A piece of graph: what lies between `roots` and the nodes that are older than `first`, leaves,
-// and reads of variables.
+// The nodes between `roots` and the inputs: nodes older than `first`, leaves, and reads of
+// variables.
 struct RecordedSubgraph {
   std::vector<NodeRef> roots;
   uint64_t first = 0;
 
-  // An object of Python that was made by __new__ alone is a piece, too: an empty one.
+  // Constructs an empty subgraph, since Python's __new__ allocates without running a constructor.
   static void* operator new(size_t size) { return ::new (::operator new(size)) RecordedSubgraph; }
   static void operator delete(void* piece) { ::operator delete(piece); }
 
-  // What the piece is made on, as far as it is tracked: by creation.
+  // The tracked inputs, by creation number.
   std::vector<NodeRef> inputs() const;
-  // The roots once more, with `others` for the inputs. What lies between is never kept; the roots
-  // are, or not either.
+  // Copies the roots, with `others` in place of `inputs`. Values inside are never kept after an
+  // evaluation; `keep_roots` decides for the roots.
   std::vector<NodeRef> copy(std::span<const NodeRef> inputs, std::span<const NodeRef> others,
                             Keep keep_roots) const;
 
-  // Nothing of it outlives an evaluation, but what somebody holds.
+  // Marks every node as not to be kept after an evaluation, except by references from outside.
   void never_keep() const;
 
  private:

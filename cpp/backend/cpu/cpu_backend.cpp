@@ -1,7 +1,7 @@
-// The CPU backend: every step of a plan is compiled to a program of its kind, and a run walks them.
+// The CPU backend: compiles every step of a plan to a program of its kind, and runs these in order.
 //
-// Start at CpuExecutable::run. What a kind of step does is in its own file: group_run, gemm,
-// layout_run, index_run, arg_reduce, random_run.
+// Start at CpuExecutable::run. Each kind of step has a file in the folder of its family;
+// docs/internals lists the folders.
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -27,15 +27,15 @@
 namespace pullback {
 namespace {
 
-// A product and the group that runs on it: on each panel of whole rows as soon as it is there,
-// where the panels are such, or afterwards.
+// A product and the group that reads it. If panels are whole rows, the group runs on each panel as
+// soon as it is computed (by_panel), otherwise after the product.
 struct GemmStep {
   GemmProgram product;
   std::optional<GroupProgram> then;
   bool by_panel = false;
 };
 
-// Where the group's scratch memory lies behind the product's.
+// Offset of the group's scratch memory, which follows that of the product.
 int64_t then_scratch(const GemmStep& step) { return round_up(step.product.scratch_bytes, 64); }
 
 Status run(const GroupProgram& step, const Slots& slots) {
@@ -58,7 +58,7 @@ Status run(const GemmStep& step, const Slots& slots) {
   return then.run();
 }
 
-// The same with a convolution.
+// A convolution and the group that reads it.
 struct ConvolutionStep {
   ConvolutionProgram product;
   std::optional<GroupProgram> then;
@@ -207,7 +207,7 @@ class CpuExecutable : public Executable {
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (i == no_return) {
         interruption.refuse();
-        mine.interrupted = nullptr;  // of plans inside
+        mine.interrupted = nullptr;  // for plans inside of steps
       }
       if (i > 0 && interruption.ask()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
@@ -220,7 +220,7 @@ class CpuExecutable : public Executable {
   }
 
  private:
-  // Steps that call the program or a library list their arrays, for which there may be no memory.
+  // Steps that call a callback or a library allocate lists of arrays, which may fail.
   static Status run_step(const Compiled& compiled, const Slots& slots) noexcept {
     try {
       return std::visit([&](const auto& step) { return pullback::run(step, slots); }, compiled);
@@ -232,7 +232,7 @@ class CpuExecutable : public Executable {
     status.step = static_cast<int32_t>(step);
     return status;
   }
-  // A plan inside has said already which of its own steps it was.
+  // A plan inside of a step has already reported its own step.
   Status failed(Status status, size_t step) const {
     if (!status.inner) status.inner = &plan_.steps[step];
     return at_step(status, step);
@@ -247,7 +247,7 @@ class CpuExecutable : public Executable {
 class CpuBackend : public Backend {
  public:
   const char* name() const override { return "cpu"; }
-  // By measurement: a tile is some KiB of each live value, and 32 KiB are near.
+  // Measured. A tile has some KiB per live value, and 32 KiB are near the core.
   const Limits& limits() const override {
     static constexpr Limits limits{.longest_row = 8192,
                                    .small_space = 1024,

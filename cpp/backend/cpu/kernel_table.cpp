@@ -1,4 +1,5 @@
-// Picks the kernels of this processor, from those that were compiled (PULLBACK_HAS_<level>).
+// Selects the kernel tables for this processor, from the levels that were compiled
+// (PULLBACK_HAS_<level>).
 #include "backend/cpu/kernels/table.h"
 
 #include <initializer_list>
@@ -14,7 +15,7 @@ static_assert(kIndexOutOfRange == static_cast<int>(Problem::IndexOutOfRange));
 static_assert(kZeroDivision == static_cast<int>(Problem::ZeroDivision));
 static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 
-// No two of them have a kernel for the same operation and dtype.
+// No two of the tables have a kernel for the same operation and dtype.
 ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
   ElementwiseTable out{};
   for (int op = 0; op < kElementwise; ++op) {

@@ -1,5 +1,5 @@
-// The elementwise kernels whose rows call special::, compiled once: their loops call one scalar
-// function for each element, and the instruction set makes no difference.
+// The elementwise kernels whose rows call special::, compiled once: their loops call a scalar
+// function per element, so the instruction set makes no difference.
 #include "backend/cpu/kernels/elementwise.h"
 
 namespace pullback::special {

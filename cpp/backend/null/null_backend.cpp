@@ -1,5 +1,5 @@
-// A backend that computes nothing: what is left is the cost and the correctness of planning. A run
-// can be told to fail, so that tests see what a failure leaves behind.
+// A backend that computes nothing, for tests and benches of the planner. Tests can make its runs
+// fail, to check the state after a failure.
 #include <atomic>
 
 #include "plan/backend.h"
@@ -38,7 +38,7 @@ class NullExecutable : public Executable {
 class NullBackend : public Backend {
  public:
   const char* name() const override { return "null"; }
-  const Limits& limits() const override { return cpu_backend().limits(); }  // its plans
+  const Limits& limits() const override { return cpu_backend().limits(); }  // plans as for the CPU
   std::unique_ptr<Executable> compile(const Plan& plan) const override {
     return std::make_unique<NullExecutable>(plan);
   }

@@ -1,4 +1,4 @@
-// Shapes, integers and axes as pybind11 loads them from arguments.
+// pybind11 casters: shapes, integers and axes as arguments.
 #include "bind/arrays/convert.h"
 
 namespace pybind11::detail {
@@ -32,7 +32,7 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
       return true;
     }
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
-    PyErr_Clear();  // an array of rank 1 lists the dimensions
+    PyErr_Clear();  // an array of rank 1 with the dimensions
   }
   if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
     pullback::fail(pullback::ErrorKind::Type, pullback::running_function(),

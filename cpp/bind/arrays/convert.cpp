@@ -1,4 +1,4 @@
-// What Python gives as nodes, and nodes as arrays: numbers, lists and arrays.
+// Conversions between Python values and nodes: numbers, lists and arrays.
 
 #include "bind/arrays/convert.h"
 
@@ -14,16 +14,15 @@
 namespace pullback {
 namespace {
 
-// Does not import numpy.ma, which takes longer than our own first call: where nobody has, there is
-// no masked array.
+// Does not import numpy.ma, which takes longer than our own first call. If it is not imported, no
+// masked array exists.
 bool is_masked(py::handle object) {
   const py::object& modules = numpy().loaded_modules;
   return modules.contains("numpy.ma") &&
          py::isinstance(object, modules["numpy.ma"].attr("MaskedArray"));
 }
 
-// Whether the first leaf of nested lists is a NumPy value, whose dtype counts, and not a Python
-// one.
+// True if the first leaf of nested lists is a NumPy value, whose dtype is then used.
 bool numpy_leaf(py::handle object) {
   py::object leaf = py::reinterpret_borrow<py::object>(object);
   while (PyList_Check(leaf.ptr()) || PyTuple_Check(leaf.ptr())) {
@@ -33,7 +32,7 @@ bool numpy_leaf(py::handle object) {
   return !PyFloat_CheckExact(leaf.ptr()) && py::hasattr(leaf, "dtype");
 }
 
-// Fails for lists nested beyond the highest rank, as those that contain themselves are.
+// Fails for lists nested deeper than the highest rank, such as lists that contain themselves.
 bool contains_tensor(py::handle object, const char* who, int64_t levels = kMaxRank) {
   if (is_tensor(object.ptr()) || is_variable(object.ptr())) return true;
   if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) return false;
@@ -42,15 +41,15 @@ bool contains_tensor(py::handle object, const char* who, int64_t levels = kMaxRa
          "expected lists nested at most ", int64_t{kMaxRank},
          " levels deep, got more, or a list that contains itself");
   }
-  bool found = false;  // all entries: one after a tensor may be without end
+  bool found = false;  // checks all entries: one after a tensor may contain itself
   for (py::handle entry : object) found |= contains_tensor(entry, who, levels - 1);
   return found;
 }
 
-// Writes the elements of an array of another dtype to `out` as Op::cast would: floats to integers
-// saturate, integers wrap.
+// Writes the elements of an array of another dtype to `out`, converted as by Op::cast: floats to
+// integers saturate, integers wrap.
 void convert_array(const py::array& array, DType from, DType to, const Shape& shape, void* out) {
-  if (is_complex(from) || is_complex(to)) {  // NumPy's conversion is ours
+  if (is_complex(from) || is_complex(to)) {  // NumPy converts complex numbers as we do
     const Ref<Buffer> target = make_buffer(shape.size() * size_of(to));
     const py::object converted = py::object(array).attr("astype")(dtype_handle(to));
     numpy().copyto(array_over(target.get(), to, shape), converted);
@@ -76,7 +75,7 @@ void convert_array(const py::array& array, DType from, DType to, const Shape& sh
   fail(ErrorKind::Overflow, name, "the Python integer ", number, " does not fit in ", dtype);
 }
 
-// NumPy makes unsigned numbers or objects of Python integers that int64 cannot hold.
+// NumPy converts Python integers that int64 cannot represent to unsigned numbers or objects.
 py::array array_of_large_integers(const py::array& array, py::handle object, const DType* wish,
                                   const std::string& name) {
   bool floats = wish && is_float(*wish);
@@ -107,10 +106,10 @@ void check_integers_fit(const py::array& array, DType dtype, const std::string& 
 NodeRef stack_list(py::handle object, const char* who) {
   std::vector<NodeRef> parts;
   for (py::handle entry : object) parts.push_back(to_node(entry.ptr(), who));
-  // Numbers beside tensors take the tensors' dtype, as they would in arithmetic.
+  // Numbers beside tensors take the dtype of the tensors, as in arithmetic.
   const auto weak = [](const NodeRef& part) { return (part->flags & kWeak) != 0; };
   const auto strong = std::find_if_not(parts.begin(), parts.end(), weak);
-  if (strong == parts.end()) {  // nothing but numbers, some of them a traced function's
+  if (strong == parts.end()) {  // only numbers, some of them weak arguments of a trace
     const auto complex = [](const NodeRef& part) { return is_complex(part->dtype); };
     const bool wide = std::any_of(parts.begin(), parts.end(), complex);
     for (NodeRef& part : parts)
@@ -143,7 +142,7 @@ NodeRef node_from_complex(PyObject* number) {
   return make_value(DType::Complex128, {}, std::move(buffer));
 }
 
-// A NumPy number of one of our dtypes; null for anything else.
+// A NumPy scalar of one of our dtypes; null for other objects.
 NodeRef node_from_numpy_scalar(py::handle object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
   for (int i = 0; i < kDTypes; ++i) {
@@ -165,7 +164,7 @@ NodeRef node_from_numpy_scalar(py::handle object) {
   return nullptr;
 }
 
-// An array of one of our dtypes; null for anything else, which NumPy converts.
+// An array of one of our dtypes; null for other arrays, which NumPy converts first.
 NodeRef node_from_plain_array(py::handle object, const char* who) {
   if (Py_TYPE(object.ptr()) != array_type) return nullptr;
   const auto array = py::reinterpret_borrow<py::array>(object);
@@ -240,7 +239,7 @@ NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
   Shape shape;
   for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
   check_shape(shape, who ? who : "constant");
-  // A snapshot: later changes of the array are not seen.
+  // A snapshot: later changes of the array have no effect.
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
   if (dtype == natural) {
     numpy().copyto(array_over(buffer.get(), dtype, shape), array);
@@ -263,7 +262,7 @@ NodeRef to_node_of(PyObject* object, DType wish, const char* who) {
       if (value == -1.0 && PyErr_Occurred()) throw py::error_already_set();
       return cast(weak_scalar(value), wish);
     }
-    // Like the settling of a number beside a tensor: what does not fit is an error.
+    // As for a weak scalar beside a tensor: a value that does not fit is an error.
     return resolve_weak(to_node(object, who), wish);
   }
   const NodeRef node = to_node(object, who);
@@ -287,7 +286,8 @@ DType neighbour_dtype(PyObject* const* objects, std::span<const NodeRef> nodes) 
   return out;
 }
 
-// What is compared: an integer that no dtype holds as well, as a float beyond all integers.
+// An operand of a comparison; an integer outside of every dtype becomes a float beyond all
+// integers.
 NodeRef to_compared(PyObject* object, const char* who) {
   try {
     return to_node(object, who);
@@ -296,7 +296,7 @@ NodeRef to_compared(PyObject* object, const char* who) {
   }
   const double value = PyLong_AsDouble(object);
   if (PyErr_Occurred()) throw py::error_already_set();
-  // An int64 may be as small, but not as what was rounded to this.
+  // The integer is below every int64 but may have been rounded to -2^63, which an int64 can equal.
   return weak_scalar(value == -0x1p63 ? std::nextafter(value, -HUGE_VAL) : value);
 }
 
@@ -317,7 +317,7 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, NodeRe
   }
 }
 
-py::array array_from_node(NodeRef node) {  // not by reference: a variable's changes
+py::array array_from_node(NodeRef node) {  // by value: the reference of a variable changes
   evaluate(node.get());
   const NodeRef value = as_value(node);
   value->value->exported = true;
@@ -325,7 +325,7 @@ py::array array_from_node(NodeRef node) {  // not by reference: a variable's cha
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
   const std::vector<py::ssize_t> shape(value->shape.begin(), value->shape.end());
   py::array out(numpy_dtype(value->dtype), shape, value->value->data, owner);
-  // The value belongs to the graph too: writing to it would change other tensors.
+  // The graph shares the buffer: writing to it would change other tensors.
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;
 }

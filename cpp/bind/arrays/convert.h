@@ -1,5 +1,5 @@
-// Between Python values and the core: arrays, dtypes, shapes, axes; and the pybind11 casters that
-// use them, so that functions.cpp reads like the core's own signatures.
+// Conversions between Python values and the core: arrays, dtypes, shapes, axes; and pybind11
+// casters for them, so that functions.cpp reads like the core's signatures.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -22,17 +22,16 @@ namespace pullback {
 
 namespace py = pybind11;
 
-// A snapshot of an array, list or NumPy scalar as a node; `wish` null keeps the natural dtype.
+// A node with a copy of an array, list or NumPy scalar; `wish` null: keeps the natural dtype.
 NodeRef node_from_array(py::handle object, const DType* wish, const char* who);
 // A Python complex number as a complex128 of rank 0.
 NodeRef node_from_complex(PyObject* number);
-// to_node() cast to a dtype, without a detour of Python numbers through another one.
+// to_node() cast to a dtype; Python numbers are converted directly.
 NodeRef to_node_of(PyObject* object, DType wish, const char* who);
-// Whether an object is a list or tuple that holds Python numbers only.
+// True for a list or tuple of Python numbers only.
 bool is_number_list(py::handle object);
-// The operands of an elementwise operation: a list of Python numbers next to a floating array takes
-// its dtype, as a number does.
-// Where they are compared, Python integers may have any size.
+// The operands of an elementwise operation. A list of Python numbers beside a floating array takes
+// its dtype, as a number does. In comparisons, Python integers may have any size.
 void to_operands(PyObject* const* objects, size_t count, const char* who, NodeRef* out,
                  bool compared = false);
 inline std::array<NodeRef, 2> to_operands(PyObject* left, PyObject* right, const char* who,
@@ -42,16 +41,15 @@ inline std::array<NodeRef, 2> to_operands(PyObject* left, PyObject* right, const
   to_operands(objects, 2, who, out.data(), compared);
   return out;
 }
-// The dtype of those of some operands that have one of their own: neither numbers nor lists of
-// them.
+// The promoted dtype of the operands that have a dtype: neither numbers nor lists of numbers.
 DType neighbour_dtype(PyObject* const* objects, std::span<const NodeRef> nodes);
-// A read-only array over the node's buffer; evaluates first.
+// A read-only array that shares the node's buffer; evaluates first.
 py::array array_from_node(NodeRef node);
-// One element as a Python number; evaluates first.
+// The single element as a Python number; evaluates first.
 py::object item_of(NodeRef node);
 
-// Anything NumPy takes as a dtype; raises TypeError naming the supported ones, and `who`,
-// which is for what no function of the package stands around.
+// Converts anything that NumPy accepts as a dtype. Raises TypeError with the supported dtypes, and
+// `who` for calls without a function of the package around them.
 DType dtype_from(py::handle object, const char* who = "");
 py::object dtype_object(DType dtype);
 py::tuple shape_tuple(const Shape& shape);
@@ -68,7 +66,7 @@ struct type_caster<pullback::NodeRef> {
     } catch (const pullback::Error& error) {
       pullback::fail(error.kind(), pullback::running_function(), error.what());
     }
-    // Only elementwise operations, which do not come here, let a traced number adapt itself.
+    // Elementwise operations, which resolve weak scalars themselves, do not use this caster.
     if ((value->flags & pullback::kWeak) && value->op != pullback::Op::scalar) {
       value = pullback::resolve_weak(value, pullback::natural_dtype(value.get()));
     }
@@ -105,13 +103,13 @@ struct type_caster<pullback::DType> {
 
 namespace pullback {
 
-// Anything with __index__.
+// An argument of any type with __index__.
 struct Integer {
   int64_t value = 0;
   operator int64_t() const { return value; }
 };
 
-// axis = None | int | sequence of ints.
+// axis = None, an int or a sequence of ints.
 struct AxisArgument {
   Axes axes;
 };

@@ -1,4 +1,4 @@
-// The policy, the messages, and the products of SciPy's sparse matrices.
+// The policy of escapes, their messages, and products with SciPy's sparse matrices.
 #include "bind/arrays/escapes.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr const char* kInstead =
     "use the function of pullback, call other libraries through pb.numpy_function, or write "
     "pb.stop_gradient(x) if it is a constant by intent";
 
-// The part that an error and a warning have in common.
+// The text that the error and the warning share.
 std::string description(const Node* x, const char* who, EscapeForm form) {
   return text(who, user_place(), ": a tensor of shape ", x->shape, " and dtype ", x->dtype,
               " leaves the graph as ", form == EscapeForm::Array ? "an array" : "a Python number");

@@ -15,7 +15,7 @@ namespace {
 
 bool is_level(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
 
-// False where it is no list of floats, or nested beyond the highest rank.
+// Returns false if it is not a list of floats, or nested deeper than the highest rank.
 bool find_shape(PyObject* object, Shape* shape) {
   while (is_level(object)) {
     const Py_ssize_t length = PySequence_Fast_GET_SIZE(object);

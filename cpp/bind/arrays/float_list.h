@@ -1,4 +1,4 @@
-// The quick way for what most people write: nested lists of Python floats.
+// Fast path for the most common array_like: nested lists of Python floats.
 #pragma once
 
 #include <Python.h>
@@ -8,8 +8,8 @@
 
 namespace pullback {
 
-// Nested lists or tuples of Python floats and nothing else, every level of one length; null for
-// whatever is not exactly that. `wish` null gives the default dtype.
+// Converts nested lists or tuples that contain Python floats only, with equal sizes at every level;
+// null for other objects. `wish` null: the default dtype.
 NodeRef node_from_float_list(PyObject* object, const DType* wish, const char* who);
 
 }  // namespace pullback

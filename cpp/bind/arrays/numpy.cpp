@@ -1,4 +1,4 @@
-// What we use of NumPy, looked up once; NumPy's dtypes beside ours.
+// Looks up NumPy's objects once, and maps its dtypes to ours.
 
 #include "bind/arrays/numpy.h"
 
@@ -11,8 +11,8 @@
 
 namespace pullback {
 
-// Not a plain static: an import lets go of the interpreter lock, and a second thread would wait for
-// the static while it holds that lock.
+// A plain static could deadlock: an import releases the interpreter lock, and a second thread would
+// wait for the static while it has that lock.
 const NumPy& numpy() {
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<NumPy> storage;
   return storage
@@ -93,7 +93,7 @@ py::object dtype_object(DType dtype) {
 
 namespace {
 
-// By its name: "bfloat16" means nothing to NumPy before ml_dtypes is imported.
+// By name: NumPy does not know "bfloat16" before ml_dtypes is imported.
 bool is_bfloat16(py::handle object) {
   if (PyUnicode_Check(object.ptr())) return py::str(object).cast<std::string>() == "bfloat16";
   return PyType_Check(object.ptr()) &&
@@ -113,7 +113,7 @@ DType dtype_from(py::handle object, const char* who) {
     dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
   } catch (py::error_already_set& error) {
     fail(ErrorKind::Type, who, "unknown dtype ", shown(object), "; expected ", kSupported);
-  } catch (py::cast_error&) {  // a text that is not Unicode
+  } catch (py::cast_error&) {  // the text is not Unicode
     fail(ErrorKind::Type, who, "unknown dtype; expected ", kSupported);
   } catch (py::type_error&) {
     fail(ErrorKind::Type, who, "unknown dtype None; expected ", kSupported);

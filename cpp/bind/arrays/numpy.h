@@ -1,4 +1,4 @@
-// What we use of NumPy, and its dtypes beside ours.
+// The parts of NumPy that the binding uses, and its dtypes for ours. Start at NumPy.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -17,21 +17,21 @@ inline constexpr const char* kSupported =
     "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 or "
     "complex128";
 
-// Looked up once and never freed.
+// Objects that are looked up once and never freed.
 struct NumPy {
   py::object asarray, copyto, loaded_modules;
-  py::object dtypes[kDTypes];        // of bfloat16 our own object, which needs no package
+  py::object dtypes[kDTypes];        // for bfloat16 our own object, which needs no package
   py::object scalar_types[kDTypes];  // numpy.float32, …
 };
 
 const NumPy& numpy();
 
 inline py::handle dtype_handle(DType dtype) { return numpy().dtypes[static_cast<int>(dtype)]; }
-// The same as a dtype of NumPy; that of bfloat16 is of the package ml_dtypes.
+// The dtype of NumPy; for bfloat16, of the package ml_dtypes.
 py::dtype numpy_dtype(DType dtype);
-// A NumPy array that writes to a buffer of ours.
+// A NumPy array over one of our buffers, for writing.
 py::array array_over(Buffer* buffer, DType dtype, const Shape& shape);
-// The dtype an array is taken in: the same. False where there is none.
+// Our dtype for an array's dtype. Returns false if there is none.
 bool dtype_of_array(const py::dtype& dtype, DType* out);
 
 }  // namespace pullback

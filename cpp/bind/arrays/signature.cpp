@@ -1,6 +1,6 @@
-// Writes the words of a signature while the nest of the arguments is walked once. Static values are
-// words by type and hash, and compared by == where these agree; what equals only itself is held
-// weakly, so that a decorated method keeps no instance alive.
+// Writes the words of a signature in one pass over the pytree of arguments. Static values
+// contribute type and hash, and are compared by == if these agree. Objects that equal only
+// themselves are referenced weakly, so that a decorated method keeps no instance alive.
 #include "bind/arrays/signature.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// The low byte of a word says what it begins.
+// The low byte of a word says what follows.
 enum Word : uint64_t {
   kOpen = 1,
   kTensor,
@@ -57,7 +57,7 @@ void Signature::leaf(PyObject* object) {
   } else if (is_tensor(object)) {
     tensor(as_node(object));
   } else if (PyFloat_CheckExact(object)) {
-    // Traced in float64; it still takes the dtype of what is next to it.
+    // A float is traced in float64, and still takes the dtype of its neighbours.
     Scalar scalar;
     scalar.f = PyFloat_AS_DOUBLE(object);
     words.push_back(kFloat);
@@ -85,14 +85,15 @@ void Signature::tensor(NodeRef node) {
 
 void Signature::fixed(PyObject* object) {
   if (PyFloat_CheckExact(object)) {
-    // By its bits: -0.0 is not 0.0 here, and a NaN is itself.
+    // By bits: -0.0 differs from 0.0, and a NaN equals itself.
     uint64_t bits;
     const double value = PyFloat_AS_DOUBLE(object);
     std::memcpy(&bits, &value, sizeof bits);
     words.push_back(kStaticFloat);
     words.push_back(bits);
   } else if (PyTuple_CheckExact(object)) {
-    // (1,) and (True,) are equal, and not the same.
+    // (1,) and (True,) are equal but must not share a trace, so the types of entries are compared
+    // too.
     const Nesting nesting;
     words.push_back(kStaticTuple | static_cast<uint64_t>(PyTuple_GET_SIZE(object)) << 8);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) fixed(PyTuple_GET_ITEM(object, i));

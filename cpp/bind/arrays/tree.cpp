@@ -1,5 +1,5 @@
-// One pass down a nest and one back up. The exact types of the common cases are asked first; what a
-// dataclass is, and OrderedDict, are looked up once.
+// Flattens and rebuilds pytrees. The exact types of common containers are tested first; the fields
+// of a dataclass, and OrderedDict, are looked up once.
 #include "bind/arrays/tree.h"
 
 #include <unordered_map>
@@ -13,11 +13,11 @@
 namespace pullback {
 namespace {
 
-// Whether a type is a dataclass, by type. The reference is weak, and says whether an address still
-// means the type that it was noted for.
+// Caches whether a type is a dataclass. The weak reference shows whether an address still belongs
+// to that type.
 struct DataclassEntry {
   py::object type;
-  py::object names;  // null: no dataclass
+  py::object names;  // null: not a dataclass
 };
 
 const DataclassEntry& dataclass_entry(PyTypeObject* type) {
@@ -44,7 +44,7 @@ py::handle ordered_dict() {
       []() -> py::object { return py::module_::import("collections").attr("OrderedDict"); });
 }
 
-// What makes another subclass of dict from a dict.
+// The callable that makes another subclass of dict from a dict.
 py::object maker_of(PyObject* mapping) {
   const py::handle type = reinterpret_cast<PyObject*>(Py_TYPE(mapping));
   const py::handle defaultdict = found_once(
@@ -102,7 +102,7 @@ DictKeys keys_of(PyObject* dict, Nest nest) {
   const auto sorted = py::reinterpret_steal<py::list>(PySequence_List(keys.ptr()));
   if (PyList_Sort(sorted.ptr()) == 0) return {keys, sorted};
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
-  PyErr_Clear();  // keys that have no order keep theirs
+  PyErr_Clear();  // keys that cannot be ordered keep their order
   return {keys, keys};
 }
 
@@ -150,7 +150,7 @@ Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves, const char
   return std::move(builder.tree);
 }
 
-// Builds a nest from the description, reading it from front to back.
+// Builds a pytree by reading its description from front to back.
 struct Tree::Reader {
   const Tree& tree;
   std::span<py::object> leaves;
@@ -197,7 +197,7 @@ struct Tree::Reader {
 
   py::object dict(const Entry& e) {
     py::dict out;
-    if (e.inserted) {  // takes the places in the order they had
+    if (e.inserted) {  // restores the order of insertion
       for (py::handle key : e.inserted) set(out, key, Py_None);
     }
     const size_t first = std::exchange(key, key + e.count);
@@ -212,8 +212,8 @@ struct Tree::Reader {
     if (PyDict_SetItem(dict.ptr(), key.ptr(), value.ptr()) < 0) throw py::error_already_set();
   }
 
-  // Neither __init__ nor __post_init__ runs, and frozen classes are no exception: the fields are
-  // what they are, tensors where there were numbers.
+  // Sets the fields without calling __init__ or __post_init__, also in frozen classes: the fields
+  // may be tensors where there were numbers.
   py::object dataclass(const Entry& e) {
     auto* type = reinterpret_cast<PyTypeObject*>(e.type.ptr());
     static PyObject* no_arguments = PyTuple_New(0);
@@ -274,7 +274,7 @@ void bind_tree(py::module_& m) {
       [](const Tree& structure, const py::iterable& leaves) {
         std::vector<py::object> list;
         const py::iterator iterator = py::iter(leaves);
-        while (list.size() < structure.leaves()) {  // takes no more than it needs
+        while (list.size() < structure.leaves()) {  // takes only as many as it needs
           auto leaf = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()));
           if (!leaf) {
             if (PyErr_Occurred()) throw py::error_already_set();

@@ -1,7 +1,7 @@
-// Nests of Python containers (pytrees): dict, list, tuple, namedtuple and dataclass, with anything
-// else as a leaf. The entries of a dict are taken in the order of its sorted keys, so that dicts
-// which were filled in another order match, and are put together in the order they had; those of an
-// OrderedDict are taken in its own, those of a dataclass in the order of its fields.
+// Tree: pytrees of dict, list, tuple, namedtuple and dataclass; anything else is a leaf. Entries of
+// a dict are taken in the order of its sorted keys, so that dicts which were filled in different
+// orders match, and are rebuilt in their own order. Entries of an OrderedDict are taken in its
+// order, those of a dataclass in the order of its fields. Start at visit_nest() and Tree.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -26,12 +26,12 @@ enum class Nest : uint8_t {
   Dataclass,
 };
 
-// What an object is; a leaf is nearly always recognised by its type alone.
+// The kind of an object. A leaf is nearly always recognised by its type alone.
 Nest nest_of(PyObject* object);
 // The names of the fields of a dataclass type.
 py::tuple field_names(PyTypeObject* type);
-// The keys of a dict: as they are, and in the order in which the entries are taken, sorted where
-// they have an order. The same list where both are one.
+// The keys of a dict in their own order, and in the order in which entries are taken (sorted if
+// they can be). Both are the same list if the orders agree.
 struct DictKeys {
   py::list inserted;
   py::list taken;
@@ -41,7 +41,7 @@ DictKeys keys_of(PyObject* dict, Nest nest);
 // Thrown by Nesting.
 struct EndlessNest {};
 
-// Guards against nests that contain themselves.
+// Guards against containers that contain themselves.
 class Nesting {
  public:
   Nesting() {
@@ -54,8 +54,8 @@ class Nesting {
   Nesting& operator=(const Nesting&) = delete;
 };
 
-// Raises the RecursionError for it, above the recursion, where Python code can run. `who` is the
-// function that was called; null: it has a Python frame.
+// Raises the RecursionError for it, outside of the recursion, where Python code may run. `who` is
+// the function that was called; null: it has a Python frame.
 [[noreturn]] void refuse_endless_nest(PyObject* object, const char* who);
 
 template <class Visitor>
@@ -88,7 +88,7 @@ void visit_entries(PyObject* object, Visitor& visitor) {
       visit_entries(py::reinterpret_steal<py::object>(value).ptr(), visitor);
     }
   } else {
-    // A leaf's code may change the list meanwhile, so its length is asked for every time.
+    // The code of a leaf may change the list, so its size is read again each time.
     visitor.open(nest, object, PySequence_Fast_GET_SIZE(object));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
       const auto entry = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(object, i));
@@ -97,8 +97,8 @@ void visit_entries(PyObject* object, Visitor& visitor) {
   }
 }
 
-// Visits a nest depth first: visitor.open(nest, object, count) for a container, then
-// visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for everything else.
+// Visits a pytree depth first: visitor.open(nest, object, count) for a container, then
+// visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for a leaf.
 template <class Visitor>
 void visit_nest(PyObject* object, Visitor& visitor, const char* who = nullptr) {
   try {
@@ -108,16 +108,16 @@ void visit_nest(PyObject* object, Visitor& visitor, const char* who = nullptr) {
   }
 }
 
-// The structure of a nest without its leaves.
+// The structure of a pytree without its leaves.
 class Tree {
  public:
-  // Appends the leaves of `object`, borrowed from it, and describes it. `who`: see
+  // Appends the leaves of `object`, borrowed from it, and returns its structure. `who`: see
   // refuse_endless_nest().
   static Tree flatten(PyObject* object, std::vector<py::object>* leaves, const char* who = nullptr);
 
   size_t leaves() const { return leaves_; }
   bool is_leaf() const { return entries_.size() == 1 && leaves_ == 1; }
-  // A nest with these leaves, as many as leaves(); takes over their references.
+  // A pytree with these leaves, leaves() of them; takes over their references.
   py::object unflatten(std::span<py::object> leaves) const;
   int traverse(visitproc visit, void* arg) const;
 
@@ -126,8 +126,8 @@ class Tree {
   struct Entry {
     Nest nest;
     uint32_t count;       // of entries
-    py::object type;      // or what else makes it
-    py::object inserted;  // the keys of a dict that was not filled in the order of its sorted keys
+    py::object type;      // or another callable that makes it
+    py::object inserted;  // the keys of a dict whose insertion order is not the sorted order
   };
   struct Reader;
 

@@ -1,5 +1,5 @@
-// State of `with` blocks that belongs to the context of the program (contextvars) rather than to a
-// thread: tasks of an event loop share a thread and must not see each other's blocks.
+// ContextStack: the open `with` blocks of a context (contextvars). A thread-local stack would be
+// wrong: the tasks of an event loop share a thread and must not see each other's blocks.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,9 +11,9 @@
 
 namespace pullback {
 
-// The entries of the open blocks, innermost last. An Entry has a flag `open`, which ends it in
-// every context that has a copy; so a block may be left in another context than it was entered in.
-// All of it under the interpreter lock.
+// The entries of open blocks, innermost last. Closing a block clears the flag `open` of its Entry,
+// which ends it in every context that has a copy; so a block may be left in another context than it
+// was entered in. Under the interpreter lock.
 template <class Entry>
 class ContextStack {
  public:
@@ -23,7 +23,7 @@ class ContextStack {
     if (!variable_) throw pybind11::error_already_set();
   }
 
-  // Null if none was entered in this context.
+  // Null if no block was entered in this context.
   const Entries* current() const {
     PyObject* value = nullptr;
     if (PyContextVar_Get(variable_, nullptr, &value) < 0) {
@@ -32,7 +32,7 @@ class ContextStack {
     }
     if (!value) return nullptr;
     const void* entries = PyCapsule_GetPointer(value, nullptr);
-    Py_DECREF(value);  // the context has it
+    Py_DECREF(value);  // the context keeps a reference
     return static_cast<const Entries*>(entries);
   }
 

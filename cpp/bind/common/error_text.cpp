@@ -1,5 +1,5 @@
-// How an error names the function that was called: the Python frames above it are asked, and only
-// once there is an error.
+// Finds the name of the public function for an error from the Python frames above the core, after
+// an error has occurred.
 #include "bind/common/error_text.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace pullback {
 std::string shortened(const std::string& text) {
   if (text.size() <= 80) return text;
   size_t end = 77;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not within a character
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // do not cut inside a character
   return text.substr(0, end) + "...";
 }
 
@@ -23,7 +23,7 @@ std::string shown(py::handle object) {
   return text("a ", type, " of shape ", to_node(object.ptr(), nullptr)->shape);
 }
 
-// Whether a module of the package has functions that make arrays, or what they share.
+// True if a module of the package contains functions that make arrays, or helpers of these.
 bool makes_arrays(const std::string& module) {
   for (const char* prefix :
        {"pullback._base.checks", "pullback._numpy.", "pullback._autodiff.clipping", "pullback.fft.",
@@ -34,8 +34,8 @@ bool makes_arrays(const std::string& module) {
   return false;
 }
 
-// The public function that was called, of those that make arrays: the outermost frame of the
-// package that belongs to one. Empty where another part of it, or an operator, is at work.
+// The public array function that the program called: the outermost frame of the package that is
+// one. Empty if the call came through another part of the package or an operator.
 std::string public_function() {
   std::string found;
   py::object frame =
@@ -69,8 +69,8 @@ std::string running_function() {
   return py::cast<std::string>(code.attr("co_name")) + ": ";
 }
 
-// Helpers that serve several functions have the name of the public function as `who`; what a
-// decorator or a transform returns is local to it, as `grad.<locals>.call`.
+// Helpers of several functions have the name of the public function in a variable `who`. Functions
+// that a decorator or transform returns are local to it, for example `grad.<locals>.call`.
 std::string package_function() {
   std::string found;
   auto frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));

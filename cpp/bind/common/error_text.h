@@ -1,4 +1,4 @@
-// What errors say of Python: the function that was called, and an object that came.
+// Text of errors: the name of the function that was called, and descriptions of objects.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,16 +11,16 @@ namespace pullback {
 
 namespace py = pybind11;
 
-// "name: " of the Python function that is running, for errors.
+// "name: " of the running Python function.
 std::string running_function();
-// The function of this package that the program called, by the frames of the package above the
+// The function of this package that the program called, from the frames of the package above the
 // core; empty if there is none.
 std::string package_function();
-// The text of an error, which names the public function that was called where that is one of ours
-// and made of others: `zeros`, not `full`.
+// The text of an error. If a public function of ours is composed of others, it names the public
+// function: `zeros`, not `full`.
 std::string error_text(const Error& error);
-// What an error says of an object: the beginning of its repr; of a tensor, which nobody asked to
-// compute, its type and shape.
+// A description of an object for messages: the beginning of its repr; for a tensor, type and shape,
+// which does not evaluate it.
 std::string shown(py::handle object);
 // The beginning of a long text.
 std::string shortened(const std::string& text);

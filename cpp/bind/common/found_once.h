@@ -1,4 +1,4 @@
-// Objects of Python modules that are looked up once and never freed.
+// found_once(): objects of Python modules that are looked up once and never freed.
 #pragma once
 
 #include <pybind11/gil_safe_call_once.h>
@@ -6,9 +6,9 @@
 
 namespace pullback {
 
-// What `find` gives at its first call; each place in the source has its own. Not a plain static: an
-// import lets go of the interpreter lock, and a second thread would wait for the static while it
-// holds that lock.
+// Returns the result of the first call of `find`; each place in the source has its own. A plain
+// static could deadlock: an import releases the interpreter lock, and a second thread would wait
+// for the static while it has that lock.
 template <class Find>
 pybind11::handle found_once(Find find) {
   PYBIND11_CONSTINIT static pybind11::gil_safe_call_once_and_store<pybind11::object> storage;

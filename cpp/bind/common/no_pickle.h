@@ -1,6 +1,6 @@
-// For classes that pybind11 makes: they refuse to be pickled or copied. Left alone, Python makes a
-// copy (protocols 0 and 1) by calling pybind11's common base class, which throws through the
-// interpreter and ends the process.
+// no_pickle(): classes of pybind11 refuse to be pickled or copied. By default, Python copies
+// (protocols 0 and 1) by calling pybind11's common base class, which throws through the interpreter
+// and ends the process.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,5 +1,6 @@
-// The two Python types that programs touch all the time, written against the C API: a tensor
-// operation costs one slot call, no overload resolution. Everything else in bind/ uses pybind11.
+// PyTensor and PyVariable: the two Python types that programs use most, written against the C API.
+// A tensor operation costs one slot call and no overload resolution. Everything else in bind/ uses
+// pybind11. Start at wrap() and to_node().
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -26,7 +27,7 @@ struct PyVariable {
 
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* variable_type;
-extern PyTypeObject* array_type;  // NumPy's own, which most arguments are
+extern PyTypeObject* array_type;  // NumPy's array type, the most common argument
 
 // Makes the types and adds them to the module.
 void bind_tensor(pybind11::module_& m);
@@ -39,29 +40,29 @@ inline pybind11::object tensor_object(const NodeRef& node) {
   if (!object) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(object);
 }
-// The Python object of a variable (the same one for as long as it lives).
+// The Python object of a variable; the same one as long as it lives.
 PyObject* wrap(const Ref<Variable>& variable);
 
 bool is_tensor(PyObject* object);
 bool is_variable(PyObject* object);
-// Of a Variable object; a RuntimeError where it was made by __new__ alone.
+// The variable of a Variable object; RuntimeError if __init__ was not called.
 Variable* variable_of(PyObject* object);
 
-// A node for anything that can be one: Tensor, Variable (a read), Python number, NumPy array or
-// scalar, nested list. Raises TypeError or ValueError with `who` in the text.
+// A node for any array_like: Tensor, Variable (a read), Python number, NumPy array or scalar,
+// nested list. Raises TypeError or ValueError with `who` in the text.
 NodeRef to_node(PyObject* object, const char* who);
-// Only for Tensor and Variable; null for others.
+// The node of a Tensor or Variable; null for other objects.
 NodeRef as_node(PyObject* object);
-// What an operator may be handed on its other side; anything else is NotImplemented.
+// True if an operator accepts the object as its other operand; otherwise it returns NotImplemented.
 bool is_operand(PyObject* object);
 
-// What a repr shows of a value, `before` being the text in front of it: [1., 2.], dtype=float32.
+// The value in a repr, for example "[1., 2.], dtype=float32"; `before` is the text in front of it.
 std::string value_text(const NodeRef& x, const std::string& before);
 
-// Sets the Python error for the exception in flight.
+// Sets the Python error for the C++ exception in flight.
 void raise_current() noexcept;
 
-// Runs f, turning C++ exceptions into the Python error and `failed`.
+// Calls f; converts C++ exceptions to a Python error and returns `failed`.
 template <class Result, class F>
 Result guarded(Result failed, F&& f) noexcept {
   try {
@@ -75,14 +76,14 @@ Result guarded(Result failed, F&& f) noexcept {
 // A function as the entry of a PyType_Slot.
 void* slot(auto function) { return reinterpret_cast<void*>(function); }
 
-// The slots that Tensor and Variable share: operators, attributes, indexing, looking at values.
+// The slots that Tensor and Variable share: operators, attributes, indexing, reads of values.
 std::vector<PyType_Slot> shared_slots();
-std::vector<PyType_Slot> operator_slots();  // a part of them
+std::vector<PyType_Slot> operator_slots();  // included in shared_slots()
 
 inline const char* name_of(const PyMethodDef& entry) { return entry.ml_name; }
 inline const char* name_of(const PyGetSetDef& entry) { return entry.name; }
 
-// A type's own entries, then the shared ones whose names are still free.
+// A type's own entries, followed by the shared ones with other names.
 template <class Entry>
 std::vector<Entry> joined(const PyType_Slot& shared, const Entry* own) {
   std::vector<Entry> out;

@@ -1,5 +1,5 @@
-// The line of the user's program that looked is the first frame above that is not ours; it is found
-// only once there is something to refuse.
+// Finds the line of the user's program for an error: the first frame that is not of the package.
+// Frames are read only after an error was found.
 #include "bind/common/trace_checks.h"
 
 #include <pybind11/pybind11.h>
@@ -30,7 +30,7 @@ const std::string& package_folder() {
 
 namespace {
 
-// Whether a source file belongs to an installed package or to the standard library.
+// True for a source file of an installed package or of the standard library.
 bool is_library(const std::string& file) {
   const py::handle standard = found_once(
       []() -> py::object { return py::module_::import("sysconfig").attr("get_path")("stdlib"); });
@@ -71,7 +71,7 @@ std::string user_place() {
 
 namespace {
 
-// The traces that have ended and whose arguments the tensor was made from.
+// The ended traces on whose arguments the tensor depends.
 std::vector<const TraceOrigin*> ended_traces(const Node* x) {
   std::vector<const TraceOrigin*> out;
   if (!(x->flags & kTraced)) return out;
@@ -93,7 +93,7 @@ std::vector<const TraceOrigin*> ended_traces(const Node* x) {
 void check_not_leaked(const Node* x, std::span<const NodeRef> ys, const char* who,
                       const std::string& what) {
   std::vector<const TraceOrigin*> traces = ended_traces(x);
-  for (const NodeRef& y : ys) {  // a rule that belongs to the trace differentiates inside
+  for (const NodeRef& y : ys) {  // a rule inside of the trace may differentiate
     for (const TraceOrigin* trace : ended_traces(y.get())) std::erase(traces, trace);
   }
   if (traces.empty()) return;

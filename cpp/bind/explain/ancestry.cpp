@@ -1,4 +1,5 @@
-// What explanations are made from: ancestors of tensors, with places and looks, as plain tuples.
+// Data for explanations: ancestors of tensors, with sites and recorded reads of values, as plain
+// tuples.
 
 #include "explain/ancestry.h"
 #include "bind/arrays/convert.h"
@@ -61,8 +62,7 @@ py::list ancestors(const std::vector<NodeRef>& ys, const py::list& xs, const py:
   return out;
 }
 
-// (number of the tensor, number of what was made next, place, how, shape, value) of every
-// look.
+// (number of the tensor, number of the next node, site, how, shape, value) of every recorded read.
 py::list looks() {
   py::list out;
   for (const ValueRead& read : recorded_reads()) {
@@ -72,7 +72,7 @@ py::list looks() {
   return out;
 }
 
-// The values of some tensors, as nobody's look.
+// The values of some tensors; does not count as a read by the program.
 py::list arrays_of(const std::vector<NodeRef>& nodes) {
   std::vector<Node*> roots;
   for (const NodeRef& node : nodes) roots.push_back(node.get());

@@ -1,5 +1,5 @@
-// check_numerics: while a thread is in it, each tensor that it gets and each cotangent is computed
-// at once, and the first that is not finite is an error where it was made.
+// check_numerics: inside of the block, each tensor and each cotangent is evaluated at once, and the
+// first one that is not finite raises an error at the place where it was made.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@
 namespace pullback {
 namespace {
 
-// The blocks that the program's context has entered.
+// The blocks that the context has entered.
 struct CheckEntry {
   bool open = true;
 };
@@ -115,7 +115,7 @@ void check(Node* node, const Node* operation) {
     refuse(text("backward: the slope of ", display_name(operation), place_of(operation),
                 ", sends a cotangent that is ", count_text(bad, node->shape)));
   }
-  // Infinities may be meant, as masks are, and go on; NaN never is.
+  // Infinities of the inputs may be intended, as in masks, and are allowed; NaN is not.
   bool known = !inputs.empty();
   bool infinite = false;
   for (const NodeRef& input : inputs) {
@@ -131,7 +131,7 @@ void check(Node* node, const Node* operation) {
               count_text(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
 }
 
-// One entry, of the context that made it.
+// One block, of the context that entered it.
 class NumberCheck {
  public:
   NumberCheck() : entry_(std::make_shared<CheckEntry>()) {
@@ -142,7 +142,7 @@ class NumberCheck {
   NumberCheck(const NumberCheck&) = delete;
   NumberCheck& operator=(const NumberCheck&) = delete;
 
-  // An object of Python that was made by __new__ alone is one that was left.
+  // A Python object made by __new__ alone is a block that was left.
   static void* operator new(size_t size) {
     return ::new (::operator new(size)) NumberCheck(nullptr);
   }
@@ -171,7 +171,8 @@ bool checking_numbers() {
 void bind_check_numbers(py::module_& m) {
   py::class_<NumberCheck> check(m, "NumberCheck");
   no_pickle(check).def(py::init<>()).def("leave", &NumberCheck::leave);
-  // Whether the checks of this thread rest; returns whether they did.
+  // checking_numbers: whether the thread is in a block. rest_checks: pauses checks, returns the old
+  // state.
   m.def("checking_numbers", &checking_numbers);
   m.def("rest_checks", [](bool rest) { return std::exchange(busy, rest); });
 }

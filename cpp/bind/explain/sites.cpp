@@ -1,5 +1,6 @@
-// Which line of the user's program is at work: the innermost frame that is not of this package.
-// Asked for every operation while debugging is on, so what was found for an instruction is kept.
+// Finds the line of the user's program that is running: the innermost frame outside of this
+// package. Called for every operation while debugging is on, so the result is cached per
+// instruction.
 #include "bind/explain/sites.h"
 
 #include <string>
@@ -19,7 +20,7 @@ struct Site {
   int line;
 };
 
-// Where in its code a frame stands: enough to tell one place from another.
+// The position of a frame in its code, which identifies a place.
 int position_of(PyFrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030B0000
   return PyFrame_GetLasti(frame);
@@ -28,8 +29,9 @@ int position_of(PyFrameObject* frame) {
 #endif
 }
 
-// A frame is an object: making it must not collect others, whose ends may run anything while a node
-// is being made. From Python 3.12 on that happens between instructions only.
+// A frame object must be created without a garbage collection, which could run arbitrary Python
+// code while a node is being made. From Python 3.12 on, collections happen between instructions
+// only.
 struct NoCollection {
 #if PY_VERSION_HEX < 0x030C0000
   const int was = PyGC_Disable();
@@ -37,7 +39,7 @@ struct NoCollection {
     if (was) PyGC_Enable();
   }
 #else
-  NoCollection() {}  // not trivial: it is used
+  NoCollection() {}  // not trivial, so that the compiler does not warn of an unused variable
 #endif
 };
 
@@ -50,7 +52,7 @@ class Sites {
     for (const auto& [place, number] : numbers_) Py_DECREF(place.code);
   }
 
-  // 0 where no frame is the user's.
+  // 0 if no frame is the user's.
   uint32_t find() {
     const NoCollection none;
     uint32_t found = 0;
@@ -60,8 +62,10 @@ class Sites {
     while (frame) {
       PyCodeObject* code = PyFrame_GetCode(frame);
       found = number(frame, code);
-      if (found == kOurs) library_function = PyUnicode_AsUTF8(code->co_name);  // the table has it
-      Py_DECREF(code);  // the frame or the table has it
+      if (found == kOurs)
+        library_function = PyUnicode_AsUTF8(code->co_name);  // the table keeps
+                                                             // the text alive
+      Py_DECREF(code);  // the frame or the table keeps it alive
       PyFrameObject* back = found == kOurs ? PyFrame_GetBack(frame) : nullptr;
       Py_DECREF(frame);
       frame = back;
@@ -78,7 +82,7 @@ class Sites {
 
  private:
   static constexpr uint32_t kOurs = static_cast<uint32_t>(-1);
-  static constexpr size_t kMost = size_t{1} << 20;  // of programs that make code as they go
+  static constexpr size_t kMost = size_t{1} << 20;  // limit for programs that generate code
 
   struct Place {
     PyCodeObject* code = nullptr;
@@ -137,7 +141,7 @@ Sites* sites = nullptr;
 void set_recording(bool on) {
   if (!on) {
     stop_recording();
-    if (!recording) delete std::exchange(sites, nullptr);  // with the records
+    if (!recording) delete std::exchange(sites, nullptr);  // together with the records
     return;
   }
   if (!sites) sites = new Sites;
@@ -151,7 +155,7 @@ py::object site_of(uint32_t number) { return sites ? sites->describe(number) : p
 
 void bind_recorder(py::module_& m) {
   m.def("set_recording", &set_recording, py::arg("on"));
-  // (file, line, function) of the user's program now; None while nothing is recorded.
+  // (file, line, function) of the user's running line; None while the program does not record.
   m.def("current_site", [] { return recording && find_site ? site_of(find_site()) : py::none(); });
 }
 

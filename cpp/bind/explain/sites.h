@@ -1,4 +1,4 @@
-// Sites: places in the user's program, as numbers that a record can hold.
+// Sites: places in the user's program, as numbers that a record can contain.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,16 +7,16 @@
 
 namespace pullback {
 
-// (file, line, function) of a number that find_site() gave; None for 0.
+// (file, line, function) of a number that find_site() returned; None for 0.
 pybind11::object site_of(uint32_t number);
 
 void bind_recorder(pybind11::module_& m);
-// What explanations ask (ancestry.cpp, unrolled.cpp).
+// Functions for explanations (ancestry.cpp, unrolled.cpp).
 void bind_ancestry(pybind11::module_& m);
 void bind_unrolled(pybind11::module_& m);
 // check_numerics (check_numbers.cpp).
 void bind_check_numbers(pybind11::module_& m);
-// Whether this thread is in it.
+// True if this thread is inside of check_numerics.
 bool checking_numbers();
 
 }  // namespace pullback

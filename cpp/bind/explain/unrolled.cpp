@@ -1,4 +1,4 @@
-// Loops and branches unrolled for explanations: see explain/unrolled_below.h.
+// Unrolled loops and inlined branches for explanations: see explain/unrolled_below.h.
 
 #include <memory>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace pullback {
 namespace {
 
-// While one lives, what is made was made nowhere in the user's program.
+// While one exists, nodes are made without a site in the user's program.
 class NoSites {
  public:
   NoSites() : before_(std::exchange(find_site, nullptr)) {}
@@ -37,8 +37,8 @@ UnrolledBelow unrolled_nowhere(const NodeRef& y, const std::vector<NodeRef>& ste
   return unrolled_below(y, operations, ends);
 }
 
-// (y, {number of an operation that was unrolled: (kind, how many iterations or which branch,
-// function)}, parts, [(number of a copy, of what it is a copy of)]).
+// (y, {number of an unrolled operation: (kind, number of iterations or branch, function)}, parts,
+// [(number of a copy, number of its original)]).
 py::tuple unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
                          const std::vector<NodeRef>& ends) {
   const UnrolledBelow below = unrolled_nowhere(y, steps, ends);
@@ -70,8 +70,7 @@ py::tuple unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
 
 void bind_unrolled(py::module_& m) {
   m.def("unrolled_below", &unrolled_parts, py::arg("y"), py::arg("steps"), py::arg("ends"));
-  // What a block of this thread makes has records of its own: see RecordsAside. With False one that
-  // began ends.
+  // While begun, nodes made on this thread have their own records: see RecordsAside. False ends it.
   m.def("records_aside", [](bool begin) {
     static thread_local std::vector<std::unique_ptr<RecordsAside>> blocks;
     if (begin) {

@@ -1,4 +1,4 @@
-// Loops and branches: recording bodies, and the operations that run them.
+// Loops and branches for Python: recording of bodies, and the operations that run them.
 #include "bind/grad/control_flow.h"
 
 #include <memory>
@@ -16,8 +16,8 @@
 namespace pullback {
 namespace {
 
-// What Python holds while a body is recorded, and of it until its operation is made. An object that
-// was made by __new__ alone is an empty one.
+// A body while it is recorded, and until its operation is made. Python objects made by __new__
+// alone are empty ones.
 struct Recorder {
   std::shared_ptr<BodyTrace> trace;
 
@@ -36,7 +36,7 @@ struct Recorded {
   static void operator delete(void* recorded) { ::operator delete(recorded); }
 };
 
-// What Python gives must fit, for the core takes it as it is.
+// The core does not check types, so arguments from Python are checked here.
 void check_type(const char* who, const char* what, size_t k, const Node* got, DType dtype,
                 const Shape& shape) {
   if (got->dtype == dtype && got->shape == shape) return;
@@ -45,7 +45,7 @@ void check_type(const char* who, const char* what, size_t k, const Node* got, DT
        got->shape);
 }
 
-// Takes `given`, then what it captured.
+// A body takes `given` tensors, then the captured ones.
 void check_body(const char* who, const Recorded* body, size_t given) {
   if (!body) fail(ErrorKind::Type, who, ": expected a Body, got None");
   const ClosedBody& closed = body->closed;
@@ -56,7 +56,7 @@ void check_body(const char* who, const Recorded* body, size_t given) {
        " tensors and is given ", static_cast<int64_t>(given));
 }
 
-// Of a body that may return more, that is stacked.
+// `more`: the body may return further tensors, which are stacked.
 void check_carries(const char* who, const Recorded& body, std::span<const NodeRef> carries,
                    bool more = false) {
   const Body& of = *body.closed.body;
@@ -94,7 +94,7 @@ std::vector<NodeRef> outputs_of(const NodeRef& operation, size_t count) {
   return out;
 }
 
-// What is carried at the end, what is stacked, and the number of iterations.
+// Returns the last carry, the stacked outputs, and the number of iterations.
 std::vector<NodeRef> scan_loop(const Recorded& body, const std::vector<NodeRef>& carries,
                                const std::vector<NodeRef>& stacked, int64_t trips, bool reversed) {
   check_body("scan_loop", &body, carries.size() + stacked.size());
@@ -111,7 +111,7 @@ std::vector<NodeRef> scan_loop(const Recorded& body, const std::vector<NodeRef>&
   return outputs_of(make_loop(std::move(request)), roots + 1);
 }
 
-// As often as `count` (int64, rank 0) says.
+// Runs `count` iterations (int64, rank 0).
 std::vector<NodeRef> counted_loop(const NodeRef& count, const Recorded& body,
                                   const std::vector<NodeRef>& carries) {
   check_body("counted_loop", &body, carries.size());

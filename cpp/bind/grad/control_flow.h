@@ -1,4 +1,4 @@
-// Loops and branches as Python makes them.
+// Binds loops and branches.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -51,7 +51,7 @@ struct PythonRule : Rule {
   py::object fn;
 };
 
-// A rule as Python holds it.
+// A rule as a Python object.
 struct RuleHandle {
   Ref<Rule> rule;
 };
@@ -84,8 +84,8 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   }
   OverrideMap map;
   if (py::isinstance<py::bool_>(overrides)) {
-    // Those of the gradient that calls this rule: for what is a part of the graph that it was asked
-    // about, only not made yet.
+    // The overrides of the gradient that is calling this rule, for a part of its graph that was not
+    // built before.
     if (const OverrideMap* given = overrides_of_caller()) {
       map = *given;  // the rule may outlive the call
       request.overrides = &map;
@@ -101,7 +101,7 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   py::list out;
   for (size_t i = 0; i < answers.size(); ++i) {
     const Node* x = request.xs[i].node.get();
-    if (tape && x && !answers[i]) {  // a question of the user's
+    if (tape && x && !answers[i]) {  // requested by the user
       check_not_leaked(x, request.ys, "gradient", text("sources[", static_cast<int64_t>(i), "]"));
     }
     out.append(answers[i] ? tensor_object(answers[i]) : py::none());
@@ -109,7 +109,7 @@ py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& 
   return out;
 }
 
-// For each x whether the value of some y is computed from it.
+// For each x, whether some y is computed from its value.
 std::vector<bool> computed_from(const std::vector<NodeRef>& ys, const std::vector<NodeRef>& xs) {
   std::vector<Node*> roots;
   for (const NodeRef& y : ys) roots.push_back(y.get());
@@ -121,7 +121,7 @@ std::vector<bool> computed_from(const std::vector<NodeRef>& ys, const std::vecto
   return out;
 }
 
-// What an operation was told besides its inputs, under the names of the public functions.
+// The attributes of an operation, under the argument names of the public functions.
 py::dict attributes_of(const NodeRef& node) {
   py::dict out;
   const Attr& attr = node->attr;
@@ -168,7 +168,7 @@ ContextStack<OverrideEntry>& override_stack() {
   return *stack;
 }
 
-// One of the same owner, the address of the context manager, is left innermost first.
+// `owner` is the address of the context manager; leaving removes its innermost entry.
 void push_overrides(const py::dict& overrides, uintptr_t owner) {
   override_stack().enter(
       std::make_shared<OverrideEntry>(OverrideEntry{override_map(overrides), owner}));
@@ -182,7 +182,7 @@ void pop_overrides(uintptr_t owner) {
     if (!entry->open || entry->owner != owner) continue;
     entry->open = false;
     --entered_overrides;
-    const OverrideMap map = std::exchange(entry->map, {});  // a rule's end may run Python code
+    const OverrideMap map = std::exchange(entry->map, {});  // destroying a rule may run Python code
     return;
   }
   fail(ErrorKind::Runtime, "gradient_override_map: not entered in this context");
@@ -200,7 +200,7 @@ void bind_gradients(py::module_& m) {
         return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
       }),
       py::arg("fn"), py::arg("name"));
-  bind_tape(m);  // before what takes one
+  bind_tape(m);  // first, since functions below take tapes
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
@@ -265,7 +265,7 @@ void bind_gradients(py::module_& m) {
       py::arg("x"), py::arg("as_added") = false);
   m.def("custom", [](const std::vector<NodeRef>& inside, const std::vector<NodeRef>& inputs,
                      const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
-  // Whether a tensor stands for a Python number that a traced function was given.
+  // True if a tensor is a Python number that was an argument of a traced function.
   m.def("is_number",
         [](py::handle x) { return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0; });
   current_overrides = [] { return override_stack().current(); };

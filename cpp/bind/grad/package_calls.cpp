@@ -1,5 +1,5 @@
-// evaluate(), gradients() and tangents() as the package calls them: arguments are checked here,
-// without lists made in between.
+// evaluate(), gradients() and tangents() for the package: arguments are checked here, without
+// intermediate lists.
 
 #include <algorithm>
 #include <optional>
@@ -67,8 +67,8 @@ PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 // --- gradients and tangents(ys, xs, seeds, stops, overrides, zeros)
 
-// Calls each(entry) for one tensor or variable, or for every entry of a list or tuple of them; or
-// of any other nest, whose structure is then returned.
+// Calls each(entry) for one tensor or variable, for every entry of a list or tuple, or for the
+// leaves of another pytree, whose structure is then returned.
 template <class Each>
 std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   PyObject** entries = &value;
@@ -94,7 +94,7 @@ std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   return tree;
 }
 
-// Whether what was made from a leaf kept its history, because it was watched then.
+// True if nodes made from a leaf kept their history, because it was watched then.
 bool has_history_from(const Node* x, const std::vector<NodeRef>& ys) {
   std::vector<Node*> roots, below;
   for (const NodeRef& y : ys) roots.push_back(y.get());
@@ -118,8 +118,8 @@ void check_tracked(const GradientRequest& request, const char* who) {
          ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
          "with a GradientTape before it is used, or differentiate a function of it with grad");
   }
-  // What is made from a variable, or from what was tracked when it was made, is always tracked: for
-  // these None is the true answer. A tensor may have been watched too late.
+  // Nodes made from a variable, or from a tensor that was tracked at its creation, are always
+  // tracked; for these None is correct. Another tensor may have been watched too late.
   if (from_birth || request.ys.empty()) return;
   for (const NodeRef& y : request.ys) {
     if (y->tracked()) return;
@@ -130,17 +130,19 @@ void check_tracked(const GradientRequest& request, const char* who) {
        "GradientTape before they are used, or differentiate a function with grad");
 }
 
-// Zeros for an x that the ys do not depend on.
+// Zeros for an x on which the ys do not depend.
 NodeRef zeros_like(PyObject* x) {
   if (!is_variable(x)) return zeros(as_node(x)->shape, as_node(x)->dtype);
   const Variable* variable = variable_of(x);
   return zeros(variable->shape, variable->dtype);
 }
 
-// What both directions ask: ys, xs, stops and overrides, with the structure of what is answered.
+// The arguments that both directions share: ys, xs, stops and overrides, and the structure of the
+// result.
 struct Question {
   GradientRequest request;
-  std::vector<py::object> answered;  // xs or ys; a rule may empty the list that they came in
+  std::vector<py::object> answered;  // xs or ys; kept because a rule may empty the list that
+                                     // contained them
   std::vector<NodeRef> seeds;
   OverrideMap overrides;
   std::optional<Tree> structure;
@@ -189,7 +191,7 @@ struct Question {
   }
 };
 
-// For an x that no y depends on.
+// For an x on which no y depends.
 void check_x(const GradientRequest& request, size_t i, const char* who) {
   const Node* x = request.xs[i].node.get();
   if (x) check_not_leaked(x, request.ys, who, text("xs[", static_cast<int64_t>(i), "]"));

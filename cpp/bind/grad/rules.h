@@ -1,4 +1,4 @@
-// Gradient rules written in Python.
+// Gradient rules written in Python, and the binding of tapes and gradients.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -8,20 +8,20 @@
 
 namespace pullback {
 
-// The Python callable that a rule holds; null for rules of the core.
+// The Python callable of a rule; null for rules of the core.
 PyObject* callable_of(Rule* rule);
 
-// {name: Rule} as Python passes it.
+// Converts {name: Rule} from Python.
 OverrideMap override_map(const pybind11::dict& overrides);
-// A tensor or a variable as what a gradient is asked about.
+// A tensor or a variable as the source of a gradient.
 Source source_of(PyObject* x);
 
 void bind_gradients(pybind11::module_& m);
-// Tapes; then traces, pieces, linear functions and batches (tape.cpp).
+// Tapes, traces, recorded subgraphs, linear functions and batches (tape.cpp).
 void bind_tape(pybind11::module_& m);
 void bind_subgraphs(pybind11::module_& m);
 void bind_sparsity(pybind11::module_& m);
-// evaluate() and gradients() as the package calls them (package_calls.cpp).
+// evaluate() and gradients() for the package (package_calls.cpp).
 void bind_entries(pybind11::module_& m);
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// Patterns of sparse derivatives and their colourings, as arrays of NumPy.
+// Patterns of sparse derivatives and their colourings, as NumPy arrays.
 
 #include "grad/sparse/sparsity.h"
 #include "bind/arrays/convert.h"
@@ -23,19 +23,19 @@ Pattern dependence_of(const NodeRef& y, const NodeRef& x, const std::string& who
   return dependence(y, x, who.c_str());
 }
 
-// (by rows, number of colours, colour of each row or column, where the entries are).
+// (by rows, number of colours, colour of each row or column, indices of the entries).
 py::tuple compression(const Pattern& pattern, bool symmetric, const Shape& rows,
                       const Shape& columns, const std::string& who) {
   const Compression out = compress(pattern, symmetric, rows, columns, who.c_str());
   return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
 }
 
-// The value of a tensor that its caller lets go of, to be written to: no copy where nothing else
-// has it.
+// The value of a tensor that the caller gives up, as a writable array; not copied if there is no
+// other reference.
 py::array own_array(py::handle x) {
   if (!is_tensor(x.ptr())) fail(ErrorKind::Type, "own_array: expected a Tensor, got ", shown(x));
   const Node* node = reinterpret_cast<PyTensor*>(x.ptr())->node;
-  const bool only_this = node->refs == 1;  // a constant of a plan is held by that, too
+  const bool only_this = node->refs == 1;  // a constant of a plan has another reference
   const NodeRef held = as_node(x.ptr());
   evaluate(held.get());
   const bool alone = only_this && node->op != Op::scalar && node->value->refs == 1;

@@ -1,4 +1,4 @@
-// Tapes, traces and recorded parts of a graph as Python classes.
+// Tapes, traces, recorded subgraphs, linear functions and batches as Python classes.
 #include "grad/tape.h"
 
 #include <optional>
@@ -65,12 +65,12 @@ void bind_piece(py::module_& m) {
   m.def("next_number", &next_seq);
 }
 
-// What is linear in some inputs, made again on others.
+// A subgraph that is linear in its inputs; at() rebuilds it on other inputs.
 struct Linear {
   std::vector<NodeRef> inputs;
   Subgraph piece;
 
-  // An object of Python that was made by __new__ alone is one, too: of nothing.
+  // A Python object made by __new__ alone is an empty one.
   static void* operator new(size_t size) { return ::new (::operator new(size)) Linear; }
   static void operator delete(void* linear) { ::operator delete(linear); }
 
@@ -82,7 +82,7 @@ struct Linear {
     piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
   }
 
-  // Of all its tensors.
+  // Bytes of all its tensors.
   int64_t bytes() const {
     int64_t sum = 0;
     for (size_t i = 0; i < piece.size(); ++i) sum += piece[i].node->bytes();

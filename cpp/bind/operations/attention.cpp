@@ -1,4 +1,4 @@
-// Attention as a Python function; pullback.nn gives it its public form.
+// Attention as a Python function; pullback.nn has the public function.
 #include "ops/linalg/attention.h"
 
 #include "bind/arrays/convert.h"

@@ -1,5 +1,5 @@
-// A CallbackOrigin of Python: copies in, the function, a copy out. It runs with the interpreter
-// lock, which the run of the plan has given away.
+// PythonFunction: a callback that copies the inputs, calls a Python function and copies its result.
+// It takes the interpreter lock, which the run of the plan has released.
 #include "bind/operations/callback.h"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 class PythonFunction : public CallbackOrigin {
  public:
   explicit PythonFunction(py::object f) : f_(std::move(f)) {}
-  // What goes when the interpreter has gone takes nothing along.
+  // After the interpreter has ended, the Python object is leaked.
   ~PythonFunction() override {
     if (!Py_IsInitialized()) f_.release();
   }
@@ -47,12 +47,12 @@ class PythonFunction : public CallbackOrigin {
       return f_(*arguments);
     } catch (const std::exception&) {
       throw;
-    } catch (...) {  // the end of a thread whose interpreter is gone
+    } catch (...) {  // Python ends a thread whose interpreter is gone
       stay_until_exit();
     }
   }
 
-  // Its own memory, which a function may keep but not write to.
+  // A copy, which the function may keep but not write to.
   static py::array copied(const CallbackArray& from) {
     std::vector<py::ssize_t> shape;
     for (int64_t d = 0; d < from.shape.rank; ++d) shape.push_back(from.shape[d]);

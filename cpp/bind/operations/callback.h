@@ -1,4 +1,4 @@
-// Functions of NumPy arrays as operations.
+// Callbacks of Python functions, and the lock that they take.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,12 +7,12 @@
 
 namespace pullback {
 
-// A daemon thread that takes the interpreter lock when the interpreter is gone is ended by
-// unwinding its stack, which our frames do not allow, and what they hold is gone too. Called while
-// that is caught: the thread stays here until the process ends.
+// Python ends a daemon thread that takes the interpreter lock after the interpreter has ended by
+// unwinding its stack, which our frames do not allow. Called in the catch block; the thread stays
+// here until the process ends.
 [[noreturn]] void stay_until_exit();
 
-// The interpreter lock, for calls from runs that have given it away.
+// The interpreter lock, for calls from runs that have released it.
 class InterpreterLock {
  public:
   InterpreterLock() {

@@ -1,6 +1,6 @@
-// Fourier transforms, and where they come from: the loops of NumPy's own generalised universal
-// functions, which need no interpreter lock. Where a NumPy keeps them elsewhere, numpy.fft is
-// called with the lock.
+// Fourier transforms for Python, and the routine that the CPU backend uses: the loops of NumPy's
+// generalised universal functions, which need no interpreter lock. If a NumPy version stores them
+// elsewhere, numpy.fft is called with the lock.
 #include "backend/cpu/fourier/fourier_routine.h"
 
 #include <array>
@@ -19,7 +19,8 @@
 namespace pullback {
 namespace {
 
-// The beginning of PyUFuncObject of numpy/ufuncobject.h, which is the same in all of NumPy 1 and 2.
+// The first fields of PyUFuncObject in numpy/ufuncobject.h, which are the same in all of NumPy 1
+// and 2.
 using Loop = void (*)(char** args, const Py_ssize_t* dimensions, const Py_ssize_t* steps,
                       void* data);
 struct UFunc {
@@ -38,7 +39,7 @@ struct Found {
   Loop loop = nullptr;
   void* data = nullptr;
 };
-// By name, for doubles and floats.
+// By name, for double and float.
 Found forward[2], backward[2], half_of_even[2], half_of_odd[2], real_from[2];
 
 bool find(const py::module_& module, const char* name, const std::array<const char*, 2>& types,
@@ -92,7 +93,7 @@ bool call_numpy(const FourierRows& call) noexcept {
     const char* narrow[] = {"complex64", "float32"};
     const auto array = [&](const void* data, bool is_real, py::ssize_t length) {
       const py::dtype dtype((call.narrow ? narrow : wide)[is_real]);
-      // With an owner there is no copy.
+      // An array with an owner is not copied.
       return py::array(dtype, {static_cast<py::ssize_t>(call.rows), length}, data, py::none());
     };
     const py::array in = array(call.in, to_half, from_half ? half : call.points);
@@ -110,7 +111,7 @@ bool call_numpy(const FourierRows& call) noexcept {
     return true;
   } catch (const std::exception&) {
     return false;
-  } catch (...) {  // the end of a thread whose interpreter is gone
+  } catch (...) {  // Python ends a thread whose interpreter is gone
     stay_until_exit();
   }
 }
@@ -133,7 +134,7 @@ void find_routine() {
 }  // namespace
 
 void bind_fourier(py::module_& m) {
-  // `kind`: "c" whole, "r" the half of real numbers, "i" real numbers of a half.
+  // `kind`: "c" complex, "r" real to half spectrum, "i" half spectrum to real.
   m.def(
       "fourier",
       [](const NodeRef& x, int64_t axis, const std::string& kind, int64_t points, bool backward,

@@ -1,4 +1,4 @@
-// The operations as Python functions. The package gives them public names and docstrings
+// The operations as Python functions. The package provides public names and docstrings
 // (pullback/_numpy).
 
 #include "bind/operations/functions.h"
@@ -15,7 +15,7 @@
 namespace pullback {
 namespace {
 
-// One C function serves every row of elementwise.def: `self` is the number of the op.
+// One C function for every row of elementwise.def; `self` is the number of the op.
 PyObject* call_elementwise(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return guarded<PyObject*>(nullptr, [&] {
     const auto op = static_cast<Op>(PyLong_AsLong(self));
@@ -50,7 +50,7 @@ void bind_elementwise(py::module_& m) {
   }
 }
 
-// Arrays to be joined: numbers and lists of them take the dtype of floating neighbours.
+// Arrays to concatenate or stack: numbers and lists of them take the dtype of floating neighbours.
 std::vector<NodeRef> parts_of(const std::vector<py::object>& values, const char* who) {
   std::vector<PyObject*> objects;
   for (const py::object& value : values) objects.push_back(value.ptr());
@@ -65,8 +65,8 @@ std::vector<NodeRef> parts_of(const std::vector<py::object>& values, const char*
 }
 
 // Values that are compared or weighted with each other. A number takes the dtype of its neighbours
-// where that holds it. Of lists only those of floats change, to float64 beside it: what they say
-// may well be beyond a narrower dtype.
+// if that can represent it. Only lists of floats change, to float64 beside float64: their values
+// may be out of the range of a narrower dtype.
 std::vector<NodeRef> operands(const std::vector<py::object>& values, const char* who) {
   std::vector<PyObject*> objects;
   std::vector<NodeRef> out;

@@ -1,4 +1,4 @@
-// The operations as Python functions.
+// Binders of the operations, one per file, and conversions of arguments that they share.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,15 +19,15 @@ void bind_attention(pybind11::module_& m);
 void bind_fourier(pybind11::module_& m);
 void bind_layers(pybind11::module_& m);
 
-// --- what arguments mean
+// --- conversions of arguments
 
-// The text for as long as the program runs: nodes point to it.
+// A copy of the text that lives as long as the process: nodes point to it.
 const char* lasting(const std::string& text);
 // "N", "T" or "C".
 Transposition transposition_of(const std::string& word);
 
-// `result`, or a view of it if the operation had nothing to do and it is x itself: gradients by a
-// result count its own uses, not all of x.
+// `result`; or, if the operation did nothing and returned x itself, a view of x: gradients with
+// respect to a result count its own uses, not all uses of x.
 NodeRef own_view(const NodeRef& x, const NodeRef& result);
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// Convolutions and pools as Python functions; pullback.nn gives them their public form.
+// Convolutions and pools as Python functions; pullback.nn has the public functions.
 
 #include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"

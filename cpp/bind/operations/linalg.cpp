@@ -1,4 +1,4 @@
-// Linear algebra as Python functions; pullback.linalg gives them their public form.
+// Linear algebra as Python functions; pullback.linalg has the public functions.
 
 #include "ops/linalg/linalg.h"
 
@@ -29,7 +29,7 @@ void bind_linalg(py::module_& m) {
         return triangular_solve(a, b, {lower, unit, transposition_of(turn)});
       },
       py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("turn"), py::arg("unit"));
-  // l and u in one, positions, sign, swaps.
+  // l and u in one matrix, positions, sign, swaps.
   m.def(
       "lu",
       [](const NodeRef& a) {

@@ -1,5 +1,5 @@
-// Functions of matrices and equations with them as Python functions; pullback.linalg gives them
-// their public form.
+// Functions of matrices and matrix equations as Python functions; pullback.linalg has the public
+// functions.
 
 #include "ops/linalg/matrix_functions.h"
 
@@ -33,7 +33,7 @@ void bind_matrix_functions(py::module_& m) {
         return lu_solve(packed, swaps, b, transposition_of(turn));
       },
       py::arg("packed"), py::arg("swaps"), py::arg("b"), py::arg("turn"));
-  // solve and svd, of which errors say that they were called as `who`.
+  // solve and svd, with the name `who` in errors.
   m.def(
       "equation",
       [](const NodeRef& a, const NodeRef& b, const std::string& who) {

@@ -1,4 +1,4 @@
-// Random numbers as Python functions; pullback.random gives them their public form.
+// Random draws as Python functions; pullback.random has the public functions.
 
 #include "bind/arrays/convert.h"
 #include "bind/common/tensor.h"

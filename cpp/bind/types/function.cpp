@@ -1,6 +1,9 @@
-// A call on its way: its signature finds the record, or Python runs once and makes one. Comparing
-// static values, tracing, and letting go of a record may each run Python code that comes back to
-// this very table: so it is searched in copies, and what leaves it dies when it is in order again.
+// Calls of traced functions: the signature of a call finds its record, or the Python function is
+// traced once and a record is made.
+//
+// Comparing static values, tracing, and freeing a record may each run Python code that calls the
+// same function. So the table is searched in copies, and removed records are freed after the table
+// is consistent.
 #include "bind/types/function.h"
 
 #include <algorithm>
@@ -52,8 +55,8 @@ TracedFunction::~TracedFunction() {
   drop();
 }
 
-// Calls each(i) for every argument: positional ones as they come, named ones by their names, so
-// that their order in the call does not matter.
+// Calls each(i) for every argument: positional ones in order, named ones by name, so that their
+// order in the call does not matter.
 template <class Each>
 void TracedFunction::in_order(const CallArguments& arguments, Each&& each) const {
   for (Py_ssize_t i = 0; i < arguments.positional; ++i) each(i);
@@ -84,9 +87,9 @@ bool TracedFunction::is_static(const CallArguments& arguments, Py_ssize_t i) con
 void TracedFunction::read_signature(const CallArguments& arguments, Signature* signature) const {
   signature->word(static_cast<uint64_t>(default_float()) |
                   static_cast<uint64_t>(arguments.positional) << 8 |
-                  // While lines are noted, those inside are wanted, too.
+                  // A trace made while the program records contains records of its nodes.
                   static_cast<uint64_t>(recording) << 7);
-  // A gradient inside the function may have asked for a rule that is another by now.
+  // A gradient inside of the function may have used a rule that has been replaced since.
   signature->word(registry_epoch());
   in_order(arguments, [&](Py_ssize_t i) {
     try {
@@ -184,7 +187,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace_new(const CallArguments& a
                                                           const Signature& signature,
                                                           uint64_t hash) {
   std::shared_ptr<FunctionRecord> record = trace(arguments, signature);
-  // Another thread may have traced the same meanwhile.
+  // Another thread may have traced the same signature meanwhile.
   if (auto other = find(signature, hash)) return other;
   record->last_use = hits_ + misses_;
   make_room();
@@ -211,8 +214,8 @@ void TracedFunction::forget(PyObject* reference) {
 
 namespace {
 
-// What a person would call the thing that a signature sees of an argument. Runs no code of others:
-// what has a repr of its own is known by its type.
+// A readable description of an argument as the signature distinguishes it. Must not run foreign
+// code, so objects with a __repr__ of their own are described by type.
 std::string description_of(PyObject* object) {
   if (is_variable(object)) return "a variable";
   if (PyFloat_Check(object) && !py::hasattr(object, "dtype")) return "a float";
@@ -220,7 +223,7 @@ std::string description_of(PyObject* object) {
   if (const NodeRef node = is_tensor(object) ? as_node(object) : nullptr) {
     return text(node->dtype, " of shape ", node->shape);
   }
-  if (is_traced_leaf(object)) {  // an array of NumPy: not made a tensor, which copies it
+  if (is_traced_leaf(object)) {  // NumPy arrays are not converted, which would copy them
     const py::handle array(object);
     return text(std::string(py::str(array.attr("dtype"))), " of shape ",
                 std::string(py::str(array.attr("shape"))));
@@ -254,7 +257,7 @@ std::string TracedFunction::argument_name(const CallArguments& arguments, Py_ssi
     const py::list names(py::module_::import("inspect").attr("signature")(f_).attr("parameters"));
     const auto at = static_cast<size_t>(i);
     if (at < names.size()) return text("argument '", std::string(py::str(names[at])), "'");
-  } catch (const py::error_already_set&) {  // has no signature: then by its number
+  } catch (const py::error_already_set&) {  // no signature: use the number
   }
   return text("argument ", static_cast<int64_t>(i));
 }
@@ -312,7 +315,7 @@ py::object TracedFunction::call_directly(const CallArguments& arguments) const {
   std::vector<Tree> trees;
   const auto tensor = [](PyObject* leaf) {
     if (!PyFloat_CheckExact(leaf)) return tensor_object(to_node(leaf, "function"));
-    // What a trace makes of a Python float, with a value.
+    // A Python float becomes a scalar with a value in the trace.
     Scalar scalar;
     scalar.f = PyFloat_AS_DOUBLE(leaf);
     const NodeRef node = as_value(make_scalar(DType::Float64, scalar));
@@ -326,7 +329,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
                                                       const Signature& signature) const {
   auto record = std::make_shared<FunctionRecord>(signature, died_);
   record->trace = std::make_shared<Trace>(place_);
-  Trace& trace = *record->trace;  // abandons itself where anything fails
+  Trace& trace = *record->trace;  // a Trace that is not finished abandons itself
   trace.open();
   size_t next = 0;
   const py::object result = call_with(
@@ -376,7 +379,7 @@ py::object TracedFunction::run(FunctionRecord& record, const Signature& signatur
 int TracedFunction::traverse(visitproc visit, void* arg) const {
   Py_VISIT(f_.ptr());
   for (const auto& [hash, record] : records_) {
-    if (record.use_count() > 1) continue;  // a call is running it
+    if (record.use_count() > 1) continue;  // in use by a running call
     for (const py::object& value : record->key.values) Py_VISIT(value.ptr());
     for (const FunctionRecord::Leaf& leaf : record->leaves) Py_VISIT(leaf.object.ptr());
     for (const Tree& tree : record->arguments) {

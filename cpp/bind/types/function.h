@@ -1,4 +1,4 @@
-// Function: the callable that `pb.function` makes.
+// TracedFunction: the callable that `pb.function` returns. Start at TracedFunction::call.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,23 +13,24 @@
 
 namespace pullback {
 
-// One trace of a function, and what it returned.
+// One trace of a function, and the structure of its results.
 struct FunctionRecord {
   FunctionRecord(const Signature& signature, py::handle died) : key(signature, died) {}
 
   SignatureKey key;
-  std::vector<Tree> arguments;  // they hold what the key mentions
+  std::vector<Tree> arguments;  // keep objects alive whose addresses are in the key
   std::shared_ptr<Trace> trace;
   Tree results;
   struct Leaf {
-    py::object object;  // null where a tensor comes from the trace
-    bool weak = false;  // a reference to an argument: a method that returns `self` does not keep it
+    py::object object;  // null: the tensor comes from the trace
+    bool weak = false;  // a weak reference to an argument, so that a method that returns `self`
+                        // does not keep it alive
   };
   std::vector<Leaf> leaves;  // of the results
   int64_t last_use = 0;
 };
 
-// The arguments of a call as the C API passes them: positional ones, then those that `names` names.
+// The arguments of a call as in the C API: positional values, then the values of `names`.
 struct CallArguments {
   PyObject* const* values;
   Py_ssize_t positional;
@@ -39,11 +40,12 @@ struct CallArguments {
   Py_ssize_t size() const { return positional + named(); }
 };
 
-// A traced function: its records by signature, and how a call finds and runs one.
+// A traced function: its records by signature. Finds the record of a call, or makes one, and runs
+// it.
 class TracedFunction {
  public:
-  // `place`: name, file and line. The arguments at `positions`, and those of `names`, are static.
-  // At most `capacity` records are kept, those that were used last.
+  // `place`: name, file and line. Arguments at `positions` and with `names` are static. At most
+  // `capacity` records are kept, the most recently used ones.
   TracedFunction(py::object f, std::string name, std::string place, std::vector<size_t> positions,
                  std::vector<py::object> names, size_t capacity);
   ~TracedFunction();
@@ -51,9 +53,10 @@ class TracedFunction {
   TracedFunction& operator=(const TracedFunction&) = delete;
 
   py::object call(const CallArguments& arguments);
-  // The record that such a call uses; traces where there is none.
+  // The record for such a call; traces if none exists.
   std::shared_ptr<FunctionRecord> record_of(const CallArguments& arguments, const char* who);
-  // Whatever goes may run Python code that comes back here, so it goes when the table is in order.
+  // Freeing records may run Python code that calls this function, so they are freed after the table
+  // is empty.
   void clear() { const Records gone = std::exchange(records_, {}); }
   int traverse(visitproc visit, void* arg) const;
   void drop() {
@@ -79,15 +82,15 @@ class TracedFunction {
   std::shared_ptr<FunctionRecord> trace_new(const CallArguments& arguments,
                                             const Signature& signature, uint64_t hash);
   py::object run(FunctionRecord& record, const Signature& signature) const;
-  // Calls f with `replace(leaf)` in place of the traced leaves; notes the structures.
+  // Calls f with `replace(leaf)` in place of the traced leaves; stores the structures in `trees`.
   template <class Replace>
   py::object call_with(const CallArguments& arguments, Replace&& replace,
                        std::vector<Tree>* trees) const;
   py::object call_directly(const CallArguments& arguments) const;
-  // Forgets the records that hold this reference, whose object died.
+  // Drops the records with this weak reference, whose object died.
   void forget(PyObject* reference);
   void make_room();
-  // Notes what the arguments of a new trace look like; warns where calls trace again and again.
+  // Stores a description of the arguments of a new trace, and warns if calls keep tracing.
   void watch_signatures(const CallArguments& arguments);
   std::string argument_name(const CallArguments& arguments, Py_ssize_t i) const;
   [[noreturn]] void refuse(const CallArguments& arguments, Py_ssize_t i, py::handle value) const;
@@ -98,19 +101,20 @@ class TracedFunction {
   std::vector<py::object> names_;
   Records records_;
   size_t capacity_;
-  // What weak references call holds this, which is emptied when the function goes first.
+  // The callback of weak references holds this pointer; it is set to null when the function is
+  // freed first.
   std::shared_ptr<TracedFunction*> home_;
   py::object died_;
   int64_t hits_ = 0;
   int64_t misses_ = 0;
-  uint32_t last_calls_ = 0;  // a bit for each of the last 32, set where it traced
+  uint32_t last_calls_ = 0;  // a bit per call, newest lowest: it traced
   bool warned_ = false;
   std::vector<std::string> descriptions_;  // of the arguments of the last trace
 };
 
 void bind_function(py::module_& m);
 
-// While it is not 0, traced functions that this thread calls run as they are written.
+// While not 0, traced functions called on this thread run as ordinary Python functions.
 inline thread_local int inlining = 0;
 
 }  // namespace pullback

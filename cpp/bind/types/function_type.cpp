@@ -1,5 +1,5 @@
-// The Python type of traced functions, written against the C API: a call goes straight from the
-// interpreter to TracedFunction::call.
+// The Python type of traced functions, written against the C API: the interpreter calls
+// TracedFunction::call directly.
 
 #include <pybind11/stl.h>
 
@@ -7,7 +7,7 @@
 #include "bind/common/tensor.h"
 #include "bind/types/function.h"
 
-// After Python.h, which it needs and does not include.
+// After Python.h, which it needs but does not include.
 #include <structmember.h>
 
 namespace pullback {
@@ -26,7 +26,7 @@ PyFunction* function_self(PyObject* object) { return reinterpret_cast<PyFunction
 
 PyObject* function_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   return guarded<PyObject*>(nullptr, [&] {
-    // Held: the call may drop the last reference to what it runs.
+    // The call may drop the last other reference to the function.
     const auto held = py::reinterpret_borrow<py::object>(self);
     return function_self(self)
         ->function->call({args, PyVectorcall_NARGS(flags), names})

@@ -1,6 +1,6 @@
-// Basic indexing: integers, slices, None and Ellipsis become one window and a reshape. Indices with
-// arrays, tensors or truth values among them go to pullback/_numpy/indexing.py, which lowers them
-// to basic ones and positions along one axis.
+// Basic indexing: integers, slices, None and Ellipsis become one strided view and a reshape. Keys
+// with arrays, tensors or bools are passed to pullback/_numpy/indexing.py, which converts them to
+// basic keys and positions along one axis.
 
 #include "bind/types/indexing.h"
 
@@ -33,8 +33,8 @@ bool is_basic(PyObject* key) {
   return true;
 }
 
-// A function or class of pullback/_numpy/indexing.py, which imports this module: looked up at first
-// use.
+// A function or class of pullback/_numpy/indexing.py, which imports this module; so it is looked up
+// at first use.
 py::object from_package(const char* name) {
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> storage;
   const py::object& module =
@@ -45,8 +45,8 @@ py::object from_package(const char* name) {
   return module.attr(name);
 }
 
-// Resolves integers, slices, None and Ellipsis against a shape: a window, its shape, and the shape
-// after dropped and new axes.
+// A basic key resolved for a shape: the strided view, its shape, and the shape after axes were
+// dropped and added.
 struct Indexing {
   Window window{0};
   Shape windowed;
@@ -150,7 +150,7 @@ Update update_from(const std::string& name) {
   fail(ErrorKind::Value, "at[]: unknown update ", name);
 }
 
-// x and the value combined entry by entry, as the update does at one place.
+// Combines x and the value elementwise, as the update does for single entries.
 NodeRef combine(const NodeRef& x, const NodeRef& value, Update update) {
   using namespace formula;
   const bool boolean = x->dtype == DType::Bool;
@@ -168,8 +168,8 @@ NodeRef combine(const NodeRef& x, const NodeRef& value, Update update) {
   }
 }
 
-// The value in the dtype of x, which it must not change in kind: bool before integers before
-// floats before complex numbers.
+// Casts the value to the dtype of x. Its kind must not be lowered: bool < integer < float <
+// complex.
 NodeRef update_value(const NodeRef& x, py::handle value, const char* who) {
   const bool list = is_number_list(value);
   const NodeRef node = list ? node_from_array(value, nullptr, who) : to_node(value.ptr(), who);
@@ -185,7 +185,7 @@ NodeRef update_value(const NodeRef& x, py::handle value, const char* who) {
   return node->flags & kWeak ? resolve_weak(node, x->dtype) : cast(node, x->dtype);
 }
 
-// Broadcast as an assignment does: surplus leading axes of length 1 are dropped.
+// Broadcasts as NumPy assignments do: surplus leading axes of size 1 are dropped.
 NodeRef fit(const NodeRef& value, const Shape& shape, const char* who) {
   Shape trimmed;
   for (int64_t i = 0; i < value->shape.rank; ++i) {
@@ -210,7 +210,7 @@ NodeRef update_basic(const NodeRef& x, PyObject* key, const NodeRef& value, Upda
   return at_window(x, piece, index.window, add ? update : Update::Set);
 }
 
-// A tensor that somebody else asks about later cannot become another one.
+// Refuses assignment to a tensor that tapes or traces may refer to later.
 void check_assignable(PyObject* object, const Node* x) {
   constexpr const char* kCopy = "; change a copy: y = x.copy(); y[...] = value";
   if (Py_TYPE(object) != tensor_type) {
@@ -235,7 +235,7 @@ void check_assignable(PyObject* object, const Node* x) {
   }
 }
 
-// The commonest of the others without a detour: positions along the first axis. Null for any other.
+// Fast path for the most common other key: positions along the first axis. Null for other keys.
 NodeRef positions_of(const NodeRef& x, PyObject* key) {
   if (x->shape.rank == 0) return nullptr;
   if (is_tensor(key)) {

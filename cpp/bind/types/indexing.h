@@ -10,11 +10,11 @@ namespace pullback {
 // x[key]; raises IndexError.
 NodeRef get_item(const NodeRef& x, PyObject* key);
 
-// What an object, a Tensor or a Variable, stands for after object[key] = value. Raises TypeError
-// where others hold that tensor to be what it is.
+// The new node of a Tensor or Variable after object[key] = value. Raises TypeError if others rely
+// on the tensor.
 NodeRef item_set(PyObject* object, PyObject* key, PyObject* value);
 
-// x.at, a new reference.
+// x.at, as a new reference.
 PyObject* make_at(const NodeRef& x);
 
 void bind_indexing(pybind11::module_& m);

@@ -1,4 +1,4 @@
-// The operators that Tensor and Variable share.
+// The operators that Tensor and Variable share, as slots of the number protocol.
 #include "bind/arrays/convert.h"
 #include "bind/arrays/escapes.h"
 #include "bind/common/tensor.h"
@@ -8,7 +8,8 @@
 namespace pullback {
 namespace {
 
-// left @ right if one of them is a sparse matrix of SciPy and `matches` it, else NotImplemented.
+// left @ right if one of them is a sparse matrix of SciPy for which `matches` is true; else
+// NotImplemented.
 PyObject* sparse_or_not_implemented(PyObject* left, PyObject* right, bool (*matches)(PyObject*)) {
   if (matches(left) || matches(right)) return sparse_product(left, right).release().ptr();
   Py_RETURN_NOTIMPLEMENTED;
@@ -40,7 +41,7 @@ PyObject* unary_slot(PyObject* self) {
   });
 }
 
-// & | ^ are logical where both sides are bool, else bit by bit.
+// & | ^ are logical if both operands are bool, else bitwise.
 template <Op logical, Op bitwise>
 PyObject* bits_slot(PyObject* left, PyObject* right) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {

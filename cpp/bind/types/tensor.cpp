@@ -1,8 +1,9 @@
-// Tensor: the Python object around a node. Variable shares its operators.
+// The Python type Tensor: an object around a node. Operators and shared slots are in operators.cpp
+// and type_slots.cpp.
 
 #include "bind/common/tensor.h"
 
-// After Python.h, which it needs and does not include.
+// After Python.h, which it needs but does not include.
 #include <structmember.h>
 
 #include <array>
@@ -28,7 +29,7 @@ namespace {
 
 PyTensor* tensor_self(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
-// A Python tensor for a node, of a subclass of Tensor that adds no fields.
+// A Python tensor of a subclass of Tensor that adds no fields.
 PyObject* wrap_as(PyObject* type, const NodeRef& node) {
   auto* subtype = reinterpret_cast<PyTypeObject*>(type);
   if (!PyType_Check(type) || !PyType_IsSubtype(subtype, tensor_type) ||
@@ -58,7 +59,7 @@ Variable* variable_of(PyObject* object) {
 }
 
 PyObject* wrap(const NodeRef& given) {
-  NodeRef node = given;  // what follows may run anything
+  NodeRef node = given;  // a copy: the code below may run Python and free the original
   hand_out(node.get());
   auto* self = PyObject_GC_New(PyTensor, tensor_type);
   if (!self) throw py::error_already_set();
@@ -79,7 +80,7 @@ bool is_operand(PyObject* object) {
       PyComplex_Check(object) || PyList_Check(object) || PyTuple_Check(object)) {
     return true;
   }
-  // On the type first: the attribute of an array is a dict, which takes microseconds to make.
+  // Looked up on the type first: an array's attribute is a dict, which takes microseconds to make.
   constexpr const char* kName = "__array_interface__";
   return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), kName) ||
          PyObject_HasAttrString(object, kName);
@@ -118,7 +119,7 @@ NodeRef to_node(PyObject* object, const char* who) {
 std::string value_text(const NodeRef& x, const std::string& before) {
   if (x->flags & kTraced) return text("<traced>, shape=", x->shape, ", dtype=", x->dtype);
   const py::module_ numpy = py::module_::import("numpy");
-  // The digits of a bfloat16 are those of the float32 with its value: NumPy alone does not know it.
+  // bfloat16 is shown with the digits of the equal float32, since NumPy alone does not know it.
   const NodeRef shown = x->dtype == DType::BFloat16 ? cast(x, DType::Float32) : x;
   const py::str values = numpy.attr("array2string")(
       array_from_node(shown), py::arg("separator") = ", ", py::arg("prefix") = before);
@@ -167,8 +168,8 @@ void tensor_dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
-// Rules hold Python callables, which may hold this very tensor. Those that only this object keeps
-// alive are its own; a node that somebody else holds too belongs to nobody and ends the search.
+// Rules contain Python callables, which may refer to this tensor. The search visits rules of nodes
+// that only this object keeps alive; a node with other references ends it.
 int tensor_traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   Node* node = tensor_self(object)->node;
@@ -188,7 +189,7 @@ int tensor_clear(PyObject* object) {
   return 0;
 }
 
-// Copies and pickles hold the value alone: no history.
+// Copies and pickles contain the value only, without history.
 PyObject* reduce_tensor(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     const NodeRef x = to_node(self, "pickle");

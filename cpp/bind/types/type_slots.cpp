@@ -1,5 +1,5 @@
-// The slots that Tensor and Variable share: attributes, indexing, conversions of the value.
-// Operators are in operators.cpp. Docstrings take the file past 400 lines.
+// The slots that Tensor and Variable share: attributes, indexing, reads of the value. Operators are
+// in operators.cpp. Longer than 400 lines because of the docstrings.
 
 #include "bind/arrays/convert.h"
 #include "bind/arrays/escapes.h"
@@ -17,9 +17,9 @@
 namespace pullback {
 namespace {
 
-// --- looking at values
+// --- reads of the value
 
-// What to do about a value that is not there yet.
+// Advice for values that do not exist yet.
 constexpr const char* kReturnIt =
     "return it from the function to see it, and compute on with operations of tensors";
 
@@ -111,8 +111,8 @@ PyObject* subscript_slot(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&] { return wrap(get_item(to_node(self, "index"), key)); });
 }
 
-// x[key] = value: a variable is assigned; the object of a tensor stands for a new one from then on,
-// and what was made from the old one stays as it is.
+// x[key] = value. A variable is assigned. The object of a tensor refers to a new node from then on;
+// tensors computed from the old node do not change.
 int assign_subscript_slot(PyObject* self, PyObject* key, PyObject* value) {
   return guarded<int>(-1, [&] {
     if (!value) fail(ErrorKind::Type, "item deletion: elements of a tensor cannot be deleted");
@@ -144,7 +144,8 @@ PyObject* iter_slot(PyObject* self) {
   });
 }
 
-// value in x: whether any element equals it, as NumPy answers; False for what no element can equal.
+// value in x: true if any element equals it, as in NumPy; False for objects that no element can
+// equal.
 int contains_slot(PyObject* self, PyObject* value) {
   return guarded<int>(-1, [&] {
     if (!is_operand(value)) return 0;
@@ -222,7 +223,7 @@ PyObject* complex_method(PyObject* self, PyObject*) {
   });
 }
 
-// NumPy's functions that know the protocol: answered in Python.
+// NumPy functions with the array-function protocol: implemented in Python.
 PyObject* array_function_method(PyObject*, PyObject* args) {
   return guarded<PyObject*>(nullptr, [&] {
     const py::handle answer = found_once([]() -> py::object {
@@ -232,7 +233,7 @@ PyObject* array_function_method(PyObject*, PyObject* args) {
   });
 }
 
-// A tensor of one element formats as its number.
+// A tensor with one element formats as its number.
 PyObject* format_method(PyObject* self, PyObject* specification) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) == 0) {
@@ -256,7 +257,7 @@ PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
     return nullptr;
   }
   return guarded<PyObject*>(nullptr, [&] {
-    if (called_by_sparse_product()) {  // an array of objects stands for "not an array"
+    if (called_by_sparse_product()) {  // an array of objects means "not an array" to SciPy
       return py::object(numpy().asarray(py::none(), "object")).release().ptr();
     }
     py::object array = array_of(self, "numpy");

@@ -1,6 +1,6 @@
-// NumPy's protocol for its universal functions. An array on the left of an operator calls one:
-// those are the operators of tensors. Any other is refused, since it would lose the gradient, with
-// the name of the function to use.
+// NumPy's protocol for universal functions. An array on the left of an operator calls a ufunc;
+// those that correspond to operators apply the operator of tensors. Every other ufunc is refused
+// with the name of the function to use, because it would lose the gradient.
 #include "bind/types/ufunc.h"
 
 #include <cstring>
@@ -16,8 +16,8 @@ namespace {
 
 struct Operator {
   const char* ufunc;
-  binaryfunc PyNumberMethods::* number;  // null: a comparison, or the power, a ternary slot
-  int comparison;                        // of Python; -1: the power
+  binaryfunc PyNumberMethods::* number;  // null: a comparison, or power (a ternary slot)
+  int comparison;                        // Python's code; -1: power
 };
 constexpr Operator kOperators[] = {
     {"add", &PyNumberMethods::nb_add, 0},
@@ -42,7 +42,7 @@ constexpr Operator kOperators[] = {
     {"greater_equal", nullptr, Py_GE},
 };
 
-// The operator that NumPy's arrays compute by a ufunc; null if there is none.
+// The operator that NumPy implements by this ufunc; null if there is none.
 const Operator* operator_of(PyObject* ufunc) {
   const py::handle places = found_once([]() -> py::object {
     const py::module_ numpy = py::module_::import("numpy");
@@ -54,8 +54,8 @@ const Operator* operator_of(PyObject* ufunc) {
   return place ? &kOperators[PyLong_AsSize_t(place)] : nullptr;
 }
 
-// The array's own operator must not be called: it calls the ufunc. `self` is the operand that may
-// be of a subclass with an operator of its own.
+// Must not call the array's operator, which would call the ufunc again. `self` is the operand that
+// may be of a subclass with its own operator.
 PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject* right) {
   if (found.number) return (Py_TYPE(self)->tp_as_number->*found.number)(left, right);
   const PyTypeObject& type = *Py_TYPE(self);
@@ -67,7 +67,7 @@ PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject*
   return type.tp_richcompare(right, left, kSwapped[found.comparison]);
 }
 
-// `method` is that of the ufunc, empty if it was called itself.
+// `method` is the method of the ufunc; empty if it was called directly.
 [[noreturn]] void refuse(py::handle self, py::handle ufunc, const std::string& method) {
   std::string name = py::str(py::getattr(ufunc, "__name__", py::str("ufunc")));
   const std::string type = py::str(py::type::of(self).attr("__name__"));

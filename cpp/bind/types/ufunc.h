@@ -1,4 +1,4 @@
-// NumPy's protocol for its universal functions.
+// NumPy's protocol for universal functions (array_ufunc).
 #pragma once
 
 #include <Python.h>

@@ -1,5 +1,5 @@
-// Variable: the Python object around a variable. It takes part in operations like the tensor that a
-// read of it gives.
+// The Python type Variable: an object around a variable. In operations it acts as the tensor that a
+// read returns.
 
 #include <cstring>
 
@@ -7,7 +7,7 @@
 #include "bind/common/tensor.h"
 #include "bind/common/trace_checks.h"
 
-// After Python.h, which it needs and does not include.
+// After Python.h, which it needs but does not include.
 #include <structmember.h>
 
 namespace pullback {
@@ -68,7 +68,8 @@ void variable_dealloc(PyObject* object) {
 
 PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    const Ref<Variable> held(variable_of(self));  // whatever runs while the lock is given away
+    const Ref<Variable> held(variable_of(self));  // a reference: other code runs while the lock is
+                                                  // released
     Variable* variable = held.get();
     NodeRef node = to_node(value, who);
     if (node->flags & kWeak) {
@@ -85,7 +86,8 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
         fail(ErrorKind::Type, who, ": expected ", variable->dtype, " for variable '",
              variable->name, "', got ", node->dtype, "; cast it first");
       }
-      finish_update(variable);  // from here on nobody else gets a turn, so no update is lost
+      finish_update(variable);  // the lock is not released from here on, so no update of another
+                                // thread is lost
       const NodeRef old = read(variable);
       Node* inputs[] = {old.get(), node.get()};
       node = elementwise(op, inputs);
@@ -122,7 +124,7 @@ PyObject* read_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] { return wrap(read(variable_of(self))); });
 }
 
-// Answers that must not count as a read: tapes and traces watch those.
+// These attributes must not count as a read, since tapes and traces watch reads.
 PyObject* variable_shape(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr,
                             [&] { return shape_tuple(variable_of(self)->shape).release().ptr(); });
@@ -139,10 +141,10 @@ PyObject* get_name(PyObject* self, void*) {
                             [&] { return PyUnicode_FromString(variable_of(self)->name.c_str()); });
 }
 
-// Copies and pickles are variables of their own, of the same class, value and name.
+// Copies and pickles are new variables of the same class, value and name.
 PyObject* reduce_variable(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
-    // Held: while the value is computed, another thread may call __init__ again.
+    // A reference: while the value is computed, another thread may call __init__ again.
     const Ref<Variable> variable = variable_of(self);
     const NodeRef value = read(variable.get());
     check_has_value(value, "pickle", "copy variables outside of the function");
@@ -364,7 +366,7 @@ PyObject* wrap(const Ref<Variable>& variable) {
 }
 
 void bind_variable(py::module_& m) {
-  // The type keeps pointers to these tables for the life of the process.
+  // The type keeps pointers to these tables for the lifetime of the process.
   static std::vector<PyMethodDef> all_methods;
   static std::vector<PyGetSetDef> all_attributes;
   std::vector<PyType_Slot> slots = shared_slots();
@@ -389,8 +391,8 @@ void bind_variable(py::module_& m) {
   variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!variable_type) throw py::error_already_set();
   m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
-  // A variable of an optimizer: one that is not there yet may be made while a function is traced,
-  // because nobody makes it twice.
+  // A variable of an optimizer. Unlike other variables it may be created while a function is
+  // traced, because it is created once.
   m.def("slot_variable", [](const NodeRef& initial, const std::string& name) {
     return py::reinterpret_steal<py::object>(wrap(make_variable(initial, false, name)));
   });

@@ -1,4 +1,4 @@
-// Applies the ordinary passes to the body of a loop or a branch; for loops.cpp and branches.cpp.
+// Applies the passes of grad/ to the body of a loop or branch; used by the files of this folder.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@ namespace pullback {
 
 using Flags = std::vector<uint8_t>;
 
-// Which of a body's roots depend on inputs that are flagged.
+// For each root of a body: whether it depends on a flagged input.
 Flags depending(const Body& body, const Flags& inputs);
 
-// For each input that is flagged the cotangent that those of the roots (null where there is none)
-// make of it; null where no path leads there.
+// The cotangent of each flagged input, from the cotangents of the roots (null: none); null if no
+// path leads there.
 std::vector<NodeRef> pull_back(const Body& body, std::span<const NodeRef> cotangents,
                                const Flags& inputs, const OverrideMap* overrides);
 
-// For each root the tangent that those of the inputs (null where there is none) make of it.
+// The tangent of each root, from the tangents of the inputs (null: none).
 std::vector<NodeRef> push_forward(const Body& body, std::span<const NodeRef> tangents,
                                   const OverrideMap* overrides);
 
-// An argument, and zeros, of the type of a node.
+// A placeholder of a node's type, and zeros of a node's type.
 NodeRef argument_like(const NodeRef& node);
 NodeRef zeros_like(const NodeRef& node);
-// Either where the other is null.
+// If one is null, returns the other.
 NodeRef sum_of(const NodeRef& a, const NodeRef& b);
 
-// --- one for each kind of operation: cotangents or tangents of the outputs, null where there is
-// none, to those of the inputs that are wanted, and the other way
+// --- one pair for each kind of operation: cotangents of the outputs (null: none) to cotangents of
+// the wanted inputs, and tangents of the inputs to tangents of the outputs
 
 std::vector<NodeRef> loop_cotangents(const NodeRef& loop, std::span<const NodeRef> cotangents,
                                      std::span<const uint8_t> wanted, const OverrideMap* overrides);

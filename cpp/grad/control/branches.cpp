@@ -1,5 +1,5 @@
-// Of a branch: each choice says what it has to say of any input, or output; the others have zeros
-// there.
+// Derivatives of a branch: a branch whose choices are the derivatives of the choices. Where one
+// choice has no derivative and another has, it returns zeros.
 #include <algorithm>
 
 #include "grad/control/body_passes.h"
@@ -7,14 +7,14 @@
 namespace pullback {
 namespace {
 
-// What one choice's derivative is made of.
+// The derivative of one choice.
 struct Side {
   BodyNumbers numbers;
-  std::vector<NodeRef> arguments, inputs;  // beside those of the choice
-  std::vector<NodeRef> answers;            // null where it has none
+  std::vector<NodeRef> arguments, inputs;  // in addition to those of the choice
+  std::vector<NodeRef> answers;            // derivatives, null if none
 };
 
-// The branch of the sides; an output for each answer that some side has.
+// Makes the branch of the derivatives; it has an output for each derivative that some choice has.
 std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
                           std::span<const NodeRef> like) {
   const Operation& operation = *branch->operation;

@@ -1,4 +1,4 @@
-// What loops and branches have in common; each has a file of its own.
+// Derivatives that loops and branches share: the passes over bodies, and the rebinding of copies.
 #include "grad/control_flow.h"
 
 #include <algorithm>
@@ -75,8 +75,8 @@ NodeRef sum_of(const NodeRef& a, const NodeRef& b) {
 
 namespace {
 
-// What `ask` says of an operation and what it is given: of a copy, what it says of the original,
-// made again. What is given has names of its own there, as it may be made of the original's inputs.
+// Calls `ask` for an operation. For a copy, calls it for the original and rebinds the result to the
+// copy; the given tensors are passed as new nodes, since they may depend on inputs of the original.
 template <class Ask>
 std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<const NodeRef> given,
                                          const Ask& ask) {
@@ -114,7 +114,7 @@ std::vector<NodeRef> control_cotangents(const NodeRef& operation,
                                         std::span<const NodeRef> cotangents,
                                         std::span<const uint8_t> wanted,
                                         const OverrideMap* overrides) {
-  // What is made here is of bodies: nobody stamps it.
+  // Nodes made here belong to bodies and must not be stamped with overrides.
   const NoOverrides none;
   const auto of = operation->op == Op::loop ? loop_cotangents : branch_cotangents;
   return rebound_to_original(operation, cotangents, [&](const NodeRef& node, auto given) {

@@ -1,4 +1,4 @@
-// A view of a loop for the passes, and the builder of a loop that is derived from it. Used by
+// LoopView: a loop as the passes see it. Derived: the builder of a loop derived from it. Used by
 // loops.cpp (reverse), loop_tangents.cpp (forward) and loop_replayed.cpp (reverse of unknown
 // length).
 #pragma once
@@ -25,7 +25,7 @@ struct LoopView {
   size_t count_output() const { return body.roots.size(); }
   size_t residual_output(size_t k) const { return body.roots.size() + 1 + k; }
   bool known() const { return form.trips >= 0; }
-  // As a tensor, where it is not known before.
+  // The number of iterations as a tensor, if it is not known before.
   NodeRef count() const {
     return form.trips == kWhile ? output_of(node, count_output()) : NodeRef(node->inputs().back());
   }
@@ -34,14 +34,14 @@ struct LoopView {
   const Operation& operation;
   const LoopForm& form;
   const Body& body;
-  const size_t carries, stacked_end;  // of the body's inputs
+  const size_t carries, stacked_end;  // positions among the body's inputs
 };
 
 inline void append(std::vector<NodeRef>* to, const std::vector<NodeRef>& from) {
   to->insert(to->end(), from.begin(), from.end());
 }
 
-// What a derived loop is made of, in the order of its body's inputs and roots.
+// The parts of a derived loop, in the order of its body's inputs and roots.
 struct Derived {
   std::vector<NodeRef> carried, start, carried_roots;
   std::vector<NodeRef> stacked, along, stacked_roots;
@@ -84,16 +84,16 @@ struct Derived {
 std::vector<NodeRef> reverse_loop(const NodeRef& loop, std::span<const NodeRef> cotangents,
                                   Flags wanted, const OverrideMap* overrides);
 
-// The loop that carries tangents along. What it carries of the loop itself comes first.
+// The loop with tangents. The carry of the original loop comes first in its carry.
 struct TangentLoop {
   NodeRef node;
-  // Where the tangent of an output of the loop is among those of this one, if it has one.
+  // For each output of the loop, the output of this loop with its tangent, if any.
   std::vector<std::optional<size_t>> places;
 };
 TangentLoop tangent_loop(const NodeRef& loop, std::vector<NodeRef> tangents,
                          const OverrideMap* overrides);
 
-// Of a loop that replays another: as loop_cotangents and loop_tangents.
+// For a loop that replays another one: as loop_cotangents and loop_tangents.
 std::vector<NodeRef> replaying_cotangents(const NodeRef& reverse, std::span<const NodeRef> ws,
                                           std::span<const uint8_t> wanted,
                                           const OverrideMap* overrides);

@@ -1,12 +1,12 @@
-// Where the number of iterations is not known before, nothing can be stacked: the reverse runs the
-// loop again to get the residuals (it replays it), as many times as it did the first time. Such a
-// reverse, Jᵀg, is differentiated by what it means, with L the loop, J its derivative, and L' the
-// loop that carries tangents along: in a direction x', with g' for g,
+// The reverse of a loop with an unknown number of iterations. Its residuals cannot be stacked, so
+// the reverse runs the loop again (replays it) for as many iterations as it had. Such a reverse,
+// Jᵀg, is differentiated by its meaning. L is the loop, J its derivative, and L' the loop that
+// carries tangents as well. In a direction x', with g' for g,
 //
 //   (Jᵀg)' = the part of x in the reverse of L' in direction x', for cotangents g' and g
 //
-// and a cotangent w of Jᵀg is J w for g, and the part of x in the reverse of L' in direction w, for
-// cotangents 0 and g.
+// The cotangent w of Jᵀg contributes J w to g, and to x the part of x in the reverse of L' in
+// direction w, for cotangents 0 and g.
 #include <algorithm>
 #include <optional>
 
@@ -17,7 +17,7 @@
 namespace pullback {
 namespace {
 
-// The loop that a reverse replays, as one whose number of iterations is given.
+// The loop that a reverse replays, with its number of iterations as an input.
 NodeRef replayed_loop(const NodeRef& reverse) {
   const Operation& of = *reverse->operation;
   Ref<Operation> operation(new Operation);
@@ -42,7 +42,7 @@ NodeRef replayed_loop(const NodeRef& reverse) {
   return node;
 }
 
-// Jᵀg, that is a reverse which replays its loop.
+// Derivatives of Jᵀg, a reverse that replays its loop.
 class Replaying {
  public:
   Replaying(const NodeRef& reverse, const OverrideMap* overrides)
@@ -74,7 +74,7 @@ class Replaying {
     return out;
   }
 
-  // For each output.
+  // The tangent of each output.
   std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
     std::vector<NodeRef> directions(body_.inputs.size());
     for (size_t i = 0; i < directions.size(); ++i) directions[i] = ts[operation_.inputs[1][i]];
@@ -97,7 +97,7 @@ class Replaying {
  private:
   const std::vector<int32_t>& cotangents_of() const { return operation_.cotangents_of; }
   size_t carries() const { return cotangents_of().size(); }
-  // Of what the loop carries, with the cotangent that the reverse carries as its j-th.
+  // The tangent of the carry whose cotangent is the j-th carry of the reverse.
   std::optional<size_t> tangent_at(const TangentLoop& along, size_t j) const {
     const auto k = static_cast<size_t>(cotangents_of()[j]);
     return k < body_.roots.size() ? along.places[k] : std::nullopt;
@@ -111,7 +111,7 @@ class Replaying {
     std::vector<int32_t> place(body_.inputs.size(), -1);
     for (size_t i = 0; i < body_.inputs.size(); ++i) {
       const auto found = std::find(inputs.begin(), inputs.end(), body_.inputs[i]);
-      if (found == inputs.end()) continue;  // nothing reads it
+      if (found == inputs.end()) continue;  // not read
       place[i] = static_cast<int32_t>(found - inputs.begin());
       flags[place[i]] = wanted(i);
     }
@@ -123,8 +123,8 @@ class Replaying {
     return out;
   }
 
-  // What only the reverse uses, as a tensor in a user's rule: nothing is known of how it enters.
-  // Its integers are positions and the number of iterations.
+  // Refuses gradients of inputs that only the reverse uses, such as a tensor in a user-defined
+  // rule, since their effect is unknown. Integer inputs are positions and the number of iterations.
   void refuse_others(std::span<const uint8_t> wanted) const {
     Flags known(wanted.size());
     for (size_t j = 0; j < carries(); ++j) known[j] = 1;

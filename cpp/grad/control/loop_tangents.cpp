@@ -1,4 +1,4 @@
-// The tangents of a loop: a loop that carries them along.
+// Tangents of a loop: a loop that carries them along with the original carry.
 #include <utility>
 
 #include "grad/control/loop_derivative.h"
@@ -6,8 +6,8 @@
 namespace pullback {
 namespace {
 
-// The loop that carries tangents along, for those of the body's inputs. What it carries and stacks
-// of the loop itself comes first.
+// Builds that loop for the tangents of the body's inputs. Carry and outputs of the original loop
+// come first.
 class Tangents {
  public:
   Tangents(const NodeRef& loop, std::vector<NodeRef> tangents, const OverrideMap* overrides)
@@ -81,8 +81,8 @@ class Tangents {
   BodyNumbers numbers_;
   std::vector<NodeRef> tangents_;
   const OverrideMap* overrides_;
-  std::vector<NodeRef> arguments_;  // tangents of the body's inputs, …
-  std::vector<NodeRef> roots_;      // … and of its roots
+  std::vector<NodeRef> arguments_;  // tangents of the body's inputs
+  std::vector<NodeRef> roots_;      // tangents of its roots
   std::vector<std::optional<size_t>> places_;
   NodeRef made_;
 };

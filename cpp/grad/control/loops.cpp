@@ -12,7 +12,7 @@ namespace {
 
 class Reverse {
  public:
-  // `wanted`: of the body's inputs.
+  // `wanted`: flags of the body's inputs.
   Reverse(const NodeRef& loop, std::span<const NodeRef> cotangents, Flags wanted,
           const OverrideMap* overrides)
       : loop_(loop),
@@ -22,7 +22,7 @@ class Reverse {
         overrides_(overrides),
         live_(loop_.carries) {}
 
-  // For each input of the body.
+  // The cotangent of each input of the body.
   std::vector<NodeRef> run() {
     find_paths();
     for (size_t k = 0; k < loop_.carries; ++k) {
@@ -37,7 +37,7 @@ class Reverse {
     return loop_.known() ? cotangents_[loop_.residual_output(k)] : nullptr;
   }
 
-  // The body's inputs that what is wanted reaches, through any number of iterations.
+  // Flags the body's inputs that depend on a wanted input, through any number of iterations.
   void find_paths() {
     for (size_t i = 0; i < body_.inputs.size(); ++i) {
       from_.push_back(wanted_[i] && is_inexact(body_.inputs[i]->dtype));
@@ -53,7 +53,7 @@ class Reverse {
     }
   }
 
-  // Until no other carry gets a cotangent.
+  // Repeats until no further carry gets a cotangent.
   void find_answers() {
     gs_.resize(body_.roots.size());
     for (size_t k = 0; k < gs_.size(); ++k) {
@@ -61,8 +61,8 @@ class Reverse {
         gs_[k] = argument_like(body_.roots[k]);
       }
     }
-    // Two rounds are enough for most loops. Along a chain of carries there are as many as carries:
-    // from the third one on only what is new is asked, and all of it once at the end.
+    // Two rounds are enough for most loops. A chain of carries needs as many rounds as carries:
+    // from the third on, only new cotangents are pulled back, and finally all of them once.
     std::vector<NodeRef> asked = gs_;
     int round = 0;
     do {
@@ -84,7 +84,7 @@ class Reverse {
   std::vector<NodeRef> make() {
     Derived out;
     LoopRequest request;
-    std::vector<size_t> carried, stacked;  // inputs of the body, whose cotangents these are
+    std::vector<size_t> carried, stacked;  // body inputs whose cotangents are carried or stacked
     for (size_t k = 0; k < loop_.carries; ++k) {
       if (!live_[k]) continue;
       carried.push_back(k);
@@ -154,11 +154,11 @@ class Reverse {
   std::span<const NodeRef> cotangents_;
   Flags wanted_;
   const OverrideMap* overrides_;
-  Flags from_;  // of the body's inputs: depends on what is wanted
-  Flags live_;  // of what is carried: has a cotangent
+  Flags from_;  // per body input: depends on a wanted input
+  Flags live_;  // per carry: has a cotangent
   BodyNumbers numbers_;
-  std::vector<NodeRef> gs_;       // of the body's roots, as arguments
-  std::vector<NodeRef> answers_;  // of the body's inputs
+  std::vector<NodeRef> gs_;       // placeholders for the cotangents of the body's roots
+  std::vector<NodeRef> answers_;  // cotangents of the body's inputs
 };
 
 }  // namespace

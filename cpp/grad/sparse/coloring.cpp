@@ -1,6 +1,6 @@
-// Greedy: one after another, the first colour that none of those has which it could be taken for.
-// Sets of colours are words of bits, so that a visit costs what its entries and colours are, and
-// not what its neighbours' neighbours are: one full row does not make it quadratic.
+// Greedy colouring: in order, each row gets the first colour that no conflicting row has. Sets of
+// colours are words of bits, so a visit costs the number of its entries and colours, not the number
+// of its neighbours' neighbours: a full row does not make the algorithm quadratic.
 #include "grad/sparse/coloring.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// A set of colours for each of some things.
+// A set of colours for each of a number of items.
 class ColourSets {
  public:
   explicit ColourSets(size_t count) : count_(count), bits_(count) {}
@@ -44,7 +44,7 @@ class ColourSets {
   std::vector<uint64_t> bits_;
 };
 
-// Colours that are taken, for one visit.
+// Colours that are taken, during one visit.
 class Taken {
  public:
   void clear() { std::ranges::fill(bits_, 0); }
@@ -93,8 +93,8 @@ std::vector<int32_t> largest_first(const Pattern& pattern) {
   return order;
 }
 
-// Those of one colour together, the last colour first: a greedy colouring in this order takes no
-// more colours than the one before (Culberson's iterated greedy).
+// Orders rows by colour, the last colour first: a greedy colouring in this order needs no more
+// colours than the one before (Culberson's iterated greedy).
 std::vector<int32_t> by_class(const Colouring& colouring) {
   std::vector<int32_t> order = natural_order(static_cast<int64_t>(colouring.colours.size()));
   std::ranges::stable_sort(order, std::greater<>(),
@@ -102,7 +102,7 @@ std::vector<int32_t> by_class(const Colouring& colouring) {
   return order;
 }
 
-// Rows without a common column, where `across` is the transposed pattern.
+// Colours rows so that equal colours share no column; `across` is the transposed pattern.
 Colouring color_disjoint(const Pattern& rows, const Pattern& across,
                          std::span<const int32_t> order) {
   Colouring out;
@@ -120,18 +120,18 @@ Colouring color_disjoint(const Pattern& rows, const Pattern& across,
   return out;
 }
 
-// Colours that repeat along the axes of a grid: (a_0 i_0 + a_1 i_1 + …) mod count. Of what meets
-// its neighbours on a grid they are often the fewest there are (Goldfarb and Toint, "Optimal
-// Estimation of Jacobian and Hessian Matrices That Arise in Finite Difference Calculations",
-// Mathematics of Computation 43, 1984), and no greedy colouring finds them.
+// Colours that repeat along the axes of a grid: (a_0 i_0 + a_1 i_1 + …) mod count. For stencils on
+// a grid these are often the fewest possible (Goldfarb and Toint, "Optimal Estimation of Jacobian
+// and Hessian Matrices That Arise in Finite Difference Calculations", Mathematics of Computation
+// 43, 1984); greedy colourings do not find them.
 class GridColours {
  public:
   explicit GridColours(const Shape& shape) : factors_(static_cast<size_t>(shape.rank)) {
     for (int64_t length : shape) lengths_.push_back(std::max<int64_t>(length, 1));
   }
 
-  // Of `count` colours; nothing where these factors do not keep the rows apart, or that would take
-  // long to find.
+  // A colouring with `count` colours; nullopt if these factors give conflicts, or if the search
+  // takes too long.
   std::optional<Colouring> with(int32_t count, const Pattern& across) {
     std::ranges::fill(factors_, 0);
     do {
@@ -184,7 +184,7 @@ class GridColours {
   int64_t visits_ = 0;
 };
 
-// One of fewer than `most` colours, at least `least`.
+// A colouring with at least `least` and fewer than `most` colours.
 std::optional<Colouring> on_grid(const Pattern& across, const Shape& shape, int32_t least,
                                  int32_t most) {
   GridColours grid(shape);
@@ -209,9 +209,9 @@ Colouring best_coloring(const Pattern& rows, const Pattern& across, const Shape&
   return best;
 }
 
-// A star colouring of a symmetric pattern: neighbours differ, and no path of four has two colours.
-// Then of any entry off the diagonal one side shows itself: row i has no other neighbour of that
-// colour, or row j none of the other one.
+// A star colouring of a symmetric pattern: neighbours differ, and no path of four nodes has only
+// two colours. Then each off-diagonal entry (i, j) can be read on one side: row i has no other
+// neighbour of the colour of j, or row j none of the colour of i.
 class StarColouring {
  public:
   StarColouring(const Pattern& pattern, std::span<const int32_t> order)
@@ -234,7 +234,7 @@ class StarColouring {
     for (int32_t w : pattern_.row(v)) {
       if (w == v) continue;
       if (out_.colours[w] == kNone) {
-        taken_.add(near_, w);  // the neighbours of one without a colour all differ
+        taken_.add(near_, w);  // the neighbours of an uncoloured node must all differ
       } else {
         taken_.add(out_.colours[w]);
         taken_.add(closed_, w);
@@ -248,7 +248,7 @@ class StarColouring {
     out_.count = std::max(out_.count, colour + 1);
     for (int32_t x : pattern_.row(v)) {
       if (x == v) continue;
-      if (near_.has(x, colour)) {  // v - x - w: none at an end may meet the colour of x again
+      if (near_.has(x, colour)) {  // v - x - w: an uncoloured end must not have the colour of x
         closed_.add(v, out_.colours[x]);
         if (!twice_.has(x, colour)) {
           twice_.add(x, colour);
@@ -263,15 +263,15 @@ class StarColouring {
 
   const Pattern& pattern_;
   Colouring out_;
-  ColourSets near_;    // of each: which colours its neighbours have, …
-  ColourSets twice_;   // … which of these more than one has, …
-  ColourSets closed_;  // … and which none may take that has none yet
+  ColourSets near_;    // per node: colours of its neighbours
+  ColourSets twice_;   // per node: colours that several neighbours have
+  ColourSets closed_;  // per node: colours that an uncoloured neighbour must not take
   Taken taken_;
 };
 
 constexpr int64_t kMostProducts = int64_t{1} << 29;  // entries: 4 GiB of float64
 
-// `count` products of `length` entries each.
+// Checks the memory of `count` products of `length` entries each.
 void check_products(int64_t count, int64_t length, const char* who) {
   if (count * length <= kMostProducts) return;
   fail(ErrorKind::Memory, who, ": the matrix takes ", count, " products with the derivative, of ",
@@ -328,16 +328,16 @@ Compression compress(const Pattern& pattern, bool symmetric, const Shape& rows,
   if (symmetric && pattern.starts == across.starts && pattern.entries == across.entries) {
     return compress_symmetric(pattern, columns, who);
   }
-  const int32_t least_rows = longest_row(across);  // of one column no two rows are apart
+  const int32_t least_rows = longest_row(across);  // rows that share a column conflict
   const int32_t least_columns = longest_row(pattern);
-  // The better one by these first; the other one need not be looked at where it cannot be better.
-  // Of two that are as good, columns: tangents of slices are cheaper than cotangents.
+  // Starts with the side that promises fewer colours; the other is skipped if it cannot be better.
+  // If equal, columns: tangents of slices are cheaper than cotangents.
   bool of_rows = least_rows < least_columns;
   const auto best = [&](bool rows_disjoint) {
     return rows_disjoint ? best_coloring(pattern, across, rows)
                          : best_coloring(across, pattern, columns);
   };
-  // Before the colours of something hopeless fill memory.
+  // Checked before a hopeless colouring fills the memory.
   check_products(std::min(least_rows, least_columns), std::min(pattern.rows(), pattern.columns),
                  who);
   Colouring first = best(of_rows);

@@ -1,9 +1,10 @@
-// Graph coloring: finds few products that give all entries of a sparse matrix.
+// compress(): colours the rows or columns of a sparse matrix, so that few products give all its
+// entries.
 //
-// Rows (or columns) of one colour have no entry in the same place, so one product with a vector
-// that is 1 at all of them and 0 elsewhere gives the entries of each. Greedy colourings, as
-// surveyed by Gebremedhin, Manne and Pothen, "What Color Is Your Jacobian? Graph Coloring for
-// Computing Derivatives", SIAM Review 47 (2005).
+// Rows (or columns) of one colour have no entry in the same place. So one product with a vector
+// that is 1 for them and 0 elsewhere gives all their entries. Greedy colourings: Gebremedhin, Manne
+// and Pothen, "What Color Is Your Jacobian? Graph Coloring for Computing Derivatives", SIAM Review
+// 47 (2005).
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,15 @@ namespace pullback {
 
 struct Compression {
   bool by_rows = true;           // products with vectors from the left
-  int32_t count = 0;             // of colours
-  std::vector<int32_t> colours;  // of the rows, or the columns
-  // Entry k of the pattern is entry positions[k] of all products, laid one after another by colour.
+  int32_t count = 0;             // number of colours
+  std::vector<int32_t> colours;  // colour of each row or column
+  // Entry k of the pattern is entry positions[k] of the products, concatenated by colour.
   std::vector<int32_t> positions;
 };
 
-// By rows or by columns, whichever takes fewer products. Of a symmetric matrix an entry may be read
-// on either side of the diagonal. `rows` and `columns` are the shapes that the rows and the columns
-// are flattened from. MemoryError, by `who`, where the products are too large to be held.
+// By rows or by columns, whichever needs fewer products. An entry of a symmetric matrix may be read
+// on either side of the diagonal. `rows` and `columns` are the shapes before flattening.
+// MemoryError, with `who`, if the products do not fit in memory.
 Compression compress(const Pattern& pattern, bool symmetric, const Shape& rows,
                      const Shape& columns, const char* who);
 

@@ -1,5 +1,5 @@
-// How each kind of operation makes entries from entries: index maps of movement, folds along axes,
-// rows and columns of products, positions of gathers.
+// The sources of entries by kind of operation: index maps of movement, folds along axes, rows and
+// columns of products, positions of gathers. Start at Maker::made.
 #include "grad/sparse/entry_sources.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 using Id = IndexSets::Id;
 using Ids = EntrySources;
 
-// Of an axis of `length`, counted from its start; nothing where they are not known or not in it.
+// Positions along an axis of size `length`, as non-negative numbers; nullopt if they have no value
+// or are out of range.
 std::optional<std::vector<int64_t>> positions_of(const Node* indices, int64_t length) {
   if (!indices->has_value()) return std::nullopt;
   const NodeRef known = as_value(NodeRef(const_cast<Node*>(indices)));
@@ -30,7 +31,7 @@ std::optional<std::vector<int64_t>> positions_of(const Node* indices, int64_t le
   return out;
 }
 
-// Calls each(position) for every element of a window into a tensor, in order.
+// Calls each(position) for every element of a strided view of a tensor, in order.
 template <class Each>
 void each_position(const Shape& shape, const PerAxis& strides, int64_t first, Each&& each) {
   if (shape.size() == 0) return;
@@ -95,7 +96,7 @@ class Maker {
   const Node* input(size_t k) const { return node_->inputs()[k]; }
   size_t size() const { return static_cast<size_t>(node_->shape.size()); }
 
-  // Each entry from each: for what has no index map.
+  // Every entry depends on every entry: for operations without an index map.
   Ids everything() {
     Ids all;
     for (const Ids* one : in_) all.insert(all.end(), one->begin(), one->end());
@@ -162,7 +163,7 @@ class Maker {
     return *in_[0];
   }
 
-  // Strides of a tensor to those of the node's window in it; where that starts.
+  // Converts strides of a tensor to strides of the node's slice in it; returns its first position.
   int64_t into_window(Strides* strides) const {
     int64_t first = 0;
     for (int64_t d = 0; d < strides->rank; ++d) {
@@ -184,7 +185,7 @@ class Maker {
     return out;
   }
 
-  // What line (o, i) gives as a whole, for each of `length` entries along the axis.
+  // Every entry of a line along the axis (of `length`) depends on the whole line (o, i).
   Ids along(const Ids& lines, int64_t outer, int64_t length, int64_t inner) const {
     Ids out(static_cast<size_t>(outer * length * inner));
     for (int64_t o = 0; o < outer; ++o) {
@@ -249,7 +250,8 @@ class Maker {
       case StepKind::Random:
       case StepKind::Host:
       case StepKind::Library:
-      case StepKind::Control:  // of no entries of its own: one set for all that it is made from
+      case StepKind::Control:  // of no entries of its own: one set for everything that it depends
+                               // on
       case StepKind::Output:
         break;
     }
@@ -290,7 +292,7 @@ class Maker {
     return out;
   }
 
-  // embed: input 0 in zeros; at_window: input 1 in input 0.
+  // embed: input 0 inside of zeros; at_window: input 1 inside of input 0.
   Ids window() {
     const bool embeds = node_->op == Op::embed;
     const Ids& value = *in_[embeds ? 0 : 1];
@@ -324,7 +326,7 @@ class Maker {
     return out;
   }
 
-  // scatter_add: input 0 in zeros at the positions; at_index: input 1 in input 0.
+  // scatter_add: input 0 in zeros at the positions; at_index: input 1 in input 0 at the positions.
   Ids added() {
     const bool adds = node_->op == Op::scatter_add;
     const size_t k = adds ? 0 : 1;
@@ -339,7 +341,7 @@ class Maker {
                              to.length, to.inner));
       return out;
     }
-    // By position: what comes there.
+    // The entries by their positions.
     std::vector<size_t> order(at->size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, {}, [&](size_t i) { return (*at)[i]; });
@@ -362,7 +364,7 @@ class Maker {
     return out;
   }
 
-  // An entry and all before it.
+  // An entry and all entries before it.
   Ids scanned() {
     const Lines lines(node_->shape, node_->attr.axis);
     Ids out = elementwise();

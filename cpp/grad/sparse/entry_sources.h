@@ -10,13 +10,14 @@
 
 namespace pullback {
 
-// For each entry of a node the set of those that it is made from; empty where that is none for all.
+// For each entry of a node, the set of entries that it depends on; an empty list if no entry
+// depends on any.
 using EntrySources = std::vector<IndexSets::Id>;
 
-// Whether the last input says where entries are. Where these have no value, they may be anywhere.
+// True if the last input contains positions. If these have no value, they may be anywhere.
 bool has_positions(Op op);
 
-// in[k] are those of input k, for the inputs that have a say in the value.
+// in[k] are the sources of input k, for the inputs that affect the value.
 EntrySources sources_of(const Node* node, std::span<const EntrySources* const> in, IndexSets* sets);
 
 }  // namespace pullback

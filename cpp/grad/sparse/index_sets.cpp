@@ -1,4 +1,4 @@
-// One table: which set has this content.
+// One hash table finds the set with a given content.
 #include "grad/sparse/index_sets.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostStretches = size_t{1} << 26;  // 512 MiB
 
-// The finisher of SplitMix64 (Steele, Lea, Flood 2014).
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;

@@ -14,13 +14,13 @@ class IndexSets {
  public:
   using Id = uint32_t;
   static constexpr Id kNone = 0;
-  // Positions begin … end-1. A set is a list of them, in order and apart: blocks, prefixes and all
-  // there is are one.
+  // Positions begin … end-1. A set is an ascending list of disjoint stretches; a block, a prefix or
+  // the whole tensor is a single one.
   struct Stretch {
     int32_t begin, end;
   };
 
-  // Of positions 0 … count-1. `who` is named where the sets take more memory than they may.
+  // Sets of positions 0 … count-1. `who` is named if the sets need too much memory.
   IndexSets(int64_t count, const char* who);
 
   // {i}
@@ -38,7 +38,7 @@ class IndexSets {
 
  private:
   struct Union {
-    uint64_t pair = 0;  // the larger number above the smaller one
+    uint64_t pair = 0;  // two set numbers, the larger in the high half
     Id id = kNone;
   };
 
@@ -48,10 +48,10 @@ class IndexSets {
   void grow();
 
   const char* who_;
-  std::vector<Stretch> stretches_;  // of all sets, one after the other
-  std::vector<size_t> starts_;      // of set i, and where the last one ends
-  std::vector<Id> by_content_;      // a table with open addressing, of all but the singles
-  std::array<Union, 1024> recent_;  // pairs that have met: along a row it is often one pair
+  std::vector<Stretch> stretches_;  // of all sets, concatenated
+  std::vector<size_t> starts_;      // first stretch of each set; with the end as the last entry
+  std::vector<Id> by_content_;      // a hash table with open addressing, without single positions
+  std::array<Union, 1024> recent_;  // recent unions: along a row the same pair occurs often
   std::vector<Stretch> merged_;
   std::vector<Id> distinct_;
 };

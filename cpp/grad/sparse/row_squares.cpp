@@ -1,4 +1,5 @@
-// Looks through what moves entries within a row or scales them all; sums are summed as they are.
+// Follows operations that move entries within a row or scale a whole row; other tensors are squared
+// and summed.
 
 #include "grad/sparse/row_squares.h"
 
@@ -13,8 +14,8 @@ NodeRef summed(const NodeRef& squares) {
   return reduce(Op::sum, squares, axes, false);
 }
 
-// A column times a row, for each entry. Of longer sums the length would follow from small products
-// too, but their terms cancel.
+// True for the product of a column and a row, per entry of the batch. For longer sums the length
+// could be computed from small products too, but their terms cancel.
 bool is_outer_product(const Node* x) {
   if (x->op != Op::matmul || x->shape.rank != 3) return false;
   const Shape& a = x->in[0]->shape;

@@ -6,10 +6,9 @@
 
 namespace pullback {
 
-// Of a tensor of rank 1 or more: a real tensor of shape (shape[0],). Where it is an outer product
-// for each entry, as the gradient of a layer's weights for an example is, the length is that of
-// one factor times that of the other (I. Goodfellow, Efficient per-example gradient computations,
-// 2015).
+// For a real tensor of rank 1 or more; the result has the shape (shape[0],). If each entry is an
+// outer product, as the gradient of a layer's weights by example, the length is the product of the
+// lengths of the factors (I. Goodfellow, "Efficient per-example gradient computations", 2015).
 NodeRef row_squares(const NodeRef& x);
 
 }  // namespace pullback

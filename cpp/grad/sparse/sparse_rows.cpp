@@ -1,5 +1,5 @@
-// A take sends a scatter_add, and what older ones send is added to it at their positions
-// (adjoint.cpp): the oldest lies outermost.
+// The cotangent of a take is a scatter_add, to which the cotangents of other takes are added at
+// their positions (adjoint.cpp): the oldest is the outermost.
 #include "grad/sparse/sparse_rows.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace pullback {
 namespace {
 
-// The values as rows, one for each index.
+// The values as rows, one per index.
 Rows as_rows(const NodeRef& values, const NodeRef& indices) {
   Shape rows{indices->shape.size()};
   for (int64_t d = indices->shape.rank; d < values->shape.rank; ++d) rows.append(values->shape[d]);

@@ -8,16 +8,16 @@
 
 namespace pullback {
 
-// Row k of `values` belongs at indices[k], of shape (n), int32 or int64; a position may come twice,
-// and negative ones count from the end.
+// Row k of `values` belongs to position indices[k]; indices have shape (n) and dtype int32 or
+// int64. A position may occur twice; negative ones count from the end.
 struct Rows {
   NodeRef values, indices;
 };
 
 enum class RowOrder : uint8_t { AsTaken, AsAdded };
 
-// What a tensor is the sum of, if it is zeros with rows added to them along the first axis and
-// nobody has asked for it yet. Nothing is computed.
+// The rows whose sum x is, if x is zeros to which rows were added along the first axis and is not
+// evaluated yet. Computes nothing.
 std::optional<Rows> rows_of(const NodeRef& x, RowOrder order);
 
 }  // namespace pullback

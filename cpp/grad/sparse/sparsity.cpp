@@ -1,5 +1,5 @@
-// One walk between y and x and one scan forward (entry_sources.h says what happens at a node). What
-// was found of a node goes when its last user has seen it.
+// One walk between y and x and one scan forward (entry_sources.h has the rule for each node). The
+// sets of a node are freed after its last user was visited.
 #include "grad/sparse/sparsity.h"
 
 #include <numeric>
@@ -13,9 +13,9 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLongest = INT32_MAX;
-constexpr int64_t kMostEntries = int64_t{1} << 27;  // 2 GiB with where each one is
+constexpr int64_t kMostEntries = int64_t{1} << 27;  // 2 GiB with the position of each
 
-// What a node is made from, as far as that may depend on x: nothing older can.
+// The inputs of a node that may depend on x, that is, which are not older.
 std::span<Node* const> inputs_above(const Node* x, const Node* node) {
   const bool ends = node->seq <= x->seq || node->has_value() || always_true(node);
   return ends ? std::span<Node* const>() : value_inputs(node);

@@ -14,10 +14,10 @@
 
 namespace pullback {
 
-// Which entries of a matrix may differ from zero, by rows: those of row i are entries[starts[i]] …
+// The entries of a matrix that may be nonzero, by rows: row i has the columns entries[starts[i]] …
 // entries[starts[i + 1] - 1], ascending.
 struct Pattern {
-  // An object of Python that was made by __new__ alone is a pattern, too: an empty one.
+  // Constructs an empty pattern, since Python's __new__ allocates without running a constructor.
   static void* operator new(size_t size) { return ::new (::operator new(size)) Pattern; }
   static void operator delete(void* pattern) { ::operator delete(pattern); }
 
@@ -31,12 +31,12 @@ struct Pattern {
   }
 };
 
-// Positions that matter between x and y, do not depend on x, and have no value yet. Those that will
-// never have one before a run, as they depend on an argument, are not among them.
+// Positions between x and y that do not depend on x and have no value yet. Positions that depend on
+// an argument, and so have no value before a run, are not included.
 std::vector<NodeRef> unknown_positions(const NodeRef& y, const NodeRef& x);
 
-// A row for each entry of y, a column for each of x, an argument. Positions without a value may be
-// any. MemoryError, by `who`, where that is too much to be held.
+// A row for each entry of y, a column for each entry of x, which is an argument. Positions without
+// a value may be any. MemoryError, with `who`, if the pattern does not fit in memory.
 Pattern dependence(const NodeRef& y, const NodeRef& x, const char* who);
 
 Pattern transposed(const Pattern& pattern);

@@ -1,5 +1,5 @@
-// The algebra of masks. Nothing here looks at a value: what is known when the gradient is built
-// (slices that cover their tensor, a condition and its negation) costs nothing when it runs.
+// The algebra of masks. No value is read: facts known when the gradient is built (slices that cover
+// their tensor, a condition and its negation) cost nothing at run time.
 
 #include "grad/zeros/factored_mask.h"
 
@@ -14,7 +14,8 @@
 namespace pullback {
 namespace {
 
-// Whether any entry along the axes holds; null: everywhere, or unknown and not worth a look.
+// True where any entry along the axes is true; null: everywhere, or unknown and not worth a
+// reduction.
 NodeRef any_along(const NodeRef& mask, AxisMask axes, bool look) {
   const int64_t rank = mask->shape.rank;
   if (is_true(mask.get())) return nullptr;
@@ -42,8 +43,8 @@ NodeRef any_along(const NodeRef& mask, AxisMask axes, bool look) {
   return reduce(Op::any, mask, numbers, true);
 }
 
-// a or b, at the cost of b's piece where that is all it has: many slices of one tensor meet. Bools
-// add to what either is.
+// a or b, at the cost of b's slice if b is only that: unions of many slices of one tensor occur.
+// For bools, adding is "or".
 NodeRef either(const NodeRef& a, const NodeRef& b) {
   const bool piece =
       (b->op == Op::embed || b->op == Op::scatter_add) && b->inputs_count > 0 && !b->rule;
@@ -57,7 +58,7 @@ bool is_negation(const Node* a, const Node* b) {
   return a->op == Op::logical_not && a->inputs_count == 1 && !a->rule && a->in[0] == b;
 }
 
-// Any of several tensors; null where that is known to be everywhere.
+// The union of several masks; null if it is known to be everywhere.
 NodeRef any_of(std::span<const NodeRef> masks) {
   std::vector<NodeRef> windows;
   std::copy_if(masks.begin(), masks.end(), std::back_inserter(windows),
@@ -79,7 +80,7 @@ bool contains(const FactoredMask& nonzero, const NodeRef& factor) {
   return std::find(all.begin(), all.end(), factor) != all.end();
 }
 
-// The factors that all have, and what else each has.
+// The factors that all masks have; `rest` gets the others of each.
 FactoredMask common(std::span<const FactoredMask> masks, std::vector<FactoredMask>* rest) {
   FactoredMask out;
   for (const NodeRef& factor : masks[0].factors()) {
@@ -97,8 +98,8 @@ FactoredMask common(std::span<const FactoredMask> masks, std::vector<FactoredMas
   return out;
 }
 
-// What somebody has made as wide as the whole, a row mask with others, is narrow as it came.
-// Returns the size of the narrowest. A loop may have made it of very many: it looks at few.
+// A row mask that was combined with wide ones is found in its narrow form. Returns the size of the
+// narrowest factor. A loop may have combined very many, so only a few are examined.
 constexpr int kDeep = 3;
 struct Parts {
   std::array<Node*, 1 << kDeep> nodes;
@@ -162,7 +163,7 @@ FactoredMask FactoredMask::without(std::span<const NodeRef> nodes) const {
   for (const NodeRef& factor : factors_) {
     Node* top = factor.get();
     std::vector<Node*> under;
-    walk({&top, 1}, &under, [&](const Node* node) {  // nothing older is made from them
+    walk({&top, 1}, &under, [&](const Node* node) {  // older nodes do not depend on them
       return node->seq > oldest ? node->inputs() : std::span<Node* const>();
     });
     const auto is_one = [&](const Node* node) {
@@ -225,7 +226,7 @@ FactoredMask unite(std::span<const FactoredMask> masks) {
   std::vector<NodeRef> whole;
   for (const FactoredMask& nonzero : rest) whole.push_back(nonzero.tensor());
   const NodeRef exact = any_of(whole);
-  // Of several factors that differ: where one of the narrow ones holds is narrow, too.
+  // If several factors differ, the union of narrow ones is narrow too.
   for (const NodeRef& factor : rest[0].factors()) {
     if (exact == nullptr || factor->shape == exact->shape) continue;
     std::vector<NodeRef> like;

@@ -17,29 +17,29 @@ namespace pullback {
 
 class FactoredMask {
  public:
-  FactoredMask() = default;  // everywhere
+  FactoredMask() = default;  // true everywhere
 
   bool everywhere() const { return factors_.empty(); }
   const std::vector<NodeRef>& factors() const { return factors_; }
   bool operator==(const FactoredMask&) const = default;
 
-  // Null is everywhere.
+  // Null is true everywhere.
   void intersect(const NodeRef& factor);
   void intersect(const FactoredMask& other);
-  // What is left without the factors that are made from any of these nodes: more than this.
+  // The mask without the factors that depend on any of these nodes; it is true in more places.
   FactoredMask without(std::span<const NodeRef> nodes) const;
-  // As one tensor; null: everywhere.
+  // As one tensor; null: true everywhere.
   NodeRef tensor() const;
 
   // The factors that differ along `axes` of a tensor of this rank as one, null if none does; `rest`
   // gets the others. any(A) and any(B) is weaker than any(A and B), so these factors are combined
   // first.
   NodeRef differing(int64_t rank, AxisMask axes, FactoredMask* rest) const;
-  // What is left where entries of a tensor of this rank are added up along `axes`, which stay with
-  // length 1: a sum is a structural zero where all its terms are. Factors that differ along the
-  // axes are looked through if `look`; else they count only if what they say is known.
+  // The mask after entries of a tensor of this rank are summed along `axes`, which keep size 1: a
+  // sum is a structural zero if all its terms are. Factors that vary along the axes are reduced if
+  // `look`; otherwise they count only if their content is known.
   FactoredMask folded(int64_t rank, AxisMask axes, bool look) const;
-  // The same where a cotangent of shape `from` is summed down to `to`.
+  // The same for a cotangent of shape `from` that is summed down to `to`.
   FactoredMask summed(const Shape& from, const Shape& to, bool look) const;
 
  private:
@@ -48,19 +48,19 @@ class FactoredMask {
   std::vector<NodeRef> factors_;  // of different shapes
 };
 
-// Where any of them holds.
+// True where any of them is true.
 FactoredMask unite(std::span<const FactoredMask> masks);
 
-// Two that are one but for a condition and its negation.
+// Two masks that are equal except for a condition and its negation.
 struct Branches {
   NodeRef condition;  // true in the first
   FactoredMask both;
 };
 std::optional<Branches> choice_between(const FactoredMask& a, const FactoredMask& b);
 
-// Whether a factor differs along any of these axes of a tensor of this rank.
+// True if a factor varies along any of these axes of a tensor of this rank.
 bool varies(const Node* factor, int64_t rank, AxisMask axes);
-// With as many axes as `rank`.
+// Adds leading axes up to `rank`.
 NodeRef aligned(const NodeRef& factor, int64_t rank);
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// How operations that apply themselves to tangents move the structural zeros of these.
+// Moves the structural zeros of tangents through linear operations and products.
 
 #include "grad/zeros/forward_masks.h"
 
@@ -9,7 +9,7 @@
 namespace pullback {
 namespace {
 
-// The factor of a fold's tangent, of which the folded axes have length 1.
+// The factor of a fold's tangent, whose folded axes have size 1.
 NodeRef without_axes(const NodeRef& factor, const Node* fold) {
   if (fold->attr.keepdims) return factor;
   Shape shape;
@@ -102,7 +102,7 @@ FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, 
   const int64_t rank = product->in[k]->shape.rank;
   FactoredMask out;
   const FactoredMask folded = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
-  // Batch axes broadcast like those of the operand; the contracted one has length 1 by now.
+  // Batch axes broadcast as those of the operand; the contracted axis has size 1.
   for (const NodeRef& factor : folded.factors()) out.intersect(factor);
   return out;
 }
@@ -180,7 +180,7 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
                         ? ones(shape, DType::Bool)
                         : broadcast_to(parts[k].nonzero.tensor(), shape));
   }
-  const Attr& attr = node->attr;  // bools add to what either is
+  const Attr& attr = node->attr;  // for bools, adding is "or"
   if (node->op == Op::concat) return concat(masks, attr.axis);
   if (node->op == Op::at_window) return at_window(masks[0], masks[1], *node->window, attr.update);
   return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, attr.update, attr.unique);

@@ -12,18 +12,17 @@ namespace pullback {
 // are replaced by ordinary zeros first.
 bool mixes_upwards(const Node* node);
 
-// The mask of what input k's tangent makes of the tangent of `node`, an operation that applies
-// itself to tangents or a product, where the input's tangent had `nonzero`. `zeros` is what the
-// operations above make of structural zeros.
+// The mask of the tangent of `node`, a linear operation or a product, if the tangent of input k has
+// the mask `nonzero`. `zeros`: the structural zeros that the operations above need.
 FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t k, Zeros zeros);
 
-// The other operand than k of a product, zero where it meets only structural zeros of input k's
-// tangent: what is there, infinities too, takes no part. The mirror image of guarded_product.
+// The operand other than k of a product, set to zero where it meets only structural zeros of input
+// k's tangent, so that infinities there have no effect. The counterpart of guarded_product.
 NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros);
 
-// Whether the inputs of an operation, which is linear in all of them, are parts of its result.
+// True if the inputs of an operation, which is linear in all of them, are parts of its result.
 bool has_parts(const Node* node);
-// The mask of its tangent, false in a part without one. Null: everywhere.
+// The mask of its tangent, false in parts without one. Null: true everywhere.
 struct Part {
   bool has_tangent;
   FactoredMask nonzero;

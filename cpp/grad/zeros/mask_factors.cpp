@@ -1,11 +1,11 @@
-// See the header: each axis of a factor is either the same all along, or as long as its tensor.
+// Each axis of a factor has size 1 or the size of its tensor's axis.
 
 #include "grad/zeros/mask_factors.h"
 
 namespace pullback {
 namespace {
 
-// A window of `shape` entries for a factor: along axes where it is the same, one that takes all.
+// The slice of a factor for a slice of `shape` of its tensor; axes of size 1 are taken completely.
 Window window_for(const NodeRef& factor, Window window, Shape* shape) {
   for (int64_t d = 0; d < shape->rank; ++d) {
     if (factor->shape[d] != 1) continue;

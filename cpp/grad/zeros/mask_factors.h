@@ -7,19 +7,19 @@
 
 namespace pullback {
 
-// Axes [from, from + count) of a factor, all of length 1 or broadcast to those of `to`.
+// Axes [from, from + count) of a factor, broadcast to those of `to`, unless all have size 1.
 NodeRef widened(const NodeRef& factor, const Shape& to, int64_t from, int64_t count);
-// The axes [from, from + count) of a factor, which are of length 1, replaced by others of length 1.
+// Replaces the axes [from, from + count) of a factor, which have size 1, by `wish` axes of size 1.
 NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t wish);
-// Of a tensor of shape `old`, reshaped to `now`: axes that neither merge nor part stay apart.
+// For a tensor reshaped from `old` to `now`: axes that are neither merged nor split are kept.
 NodeRef reshaped(const NodeRef& factor, const Shape& old, const Shape& now);
-// What a window of shape `piece` sees of it.
+// The factor of a slice of shape `piece`.
 NodeRef sliced(const NodeRef& factor, Shape piece, const Window& window);
-// In a window, false around it.
+// The factor inside of a slice, false around it.
 NodeRef embedded(const NodeRef& factor, Shape around, const Window& window);
-// What `take` would take of it.
+// The factor of the result of `take`.
 NodeRef taken(const NodeRef& factor, const Node* indices, int64_t axis);
-// What `pick` would pick of it, where it is of a tensor of this shape.
+// The factor of the result of `pick`, for a factor of a tensor of this shape.
 NodeRef picked(const NodeRef& factor, const Shape& shape, const Node* indices);
 
 }  // namespace pullback

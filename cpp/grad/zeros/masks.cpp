@@ -1,5 +1,5 @@
-// Where structural zeros go. A factor of a mask moves as the entries do, but along an axis of
-// which it says the same (there it has length 1) it need not: it stays as narrow as it was.
+// Moves structural zeros. The factors of a mask move as the entries do; along axes of size 1, where
+// a factor is constant, it stays narrow.
 
 #include "grad/zeros/masks.h"
 
@@ -19,10 +19,10 @@ bool multiplies(const Node* node) {
   return node->op == Op::at_index && node->attr.update == Update::Multiply;
 }
 
-// Products with a finite number, quotients by one that is not 0.
+// Products with a finite number, and quotients by a number other than 0.
 bool has_finite_slope(const Node* node) {
   const auto number = [](const Node* x, bool divides) {
-    if (x->op != Op::scalar || x->refs > x->users) return false;  // its gradient may be asked for
+    if (x->op != Op::scalar || x->refs > x->users) return false;  // its gradient may be requested
     const double value = is_float(x->dtype) ? x->scalar.f : static_cast<double>(x->scalar.i);
     return std::isfinite(value) && !(divides && value == 0);
   };
@@ -30,7 +30,7 @@ bool has_finite_slope(const Node* node) {
   return node->op == Op::divide && number(node->in[1], true);
 }
 
-// The axes of what was taken that stand for the one it was taken along.
+// The axes of the result of a take that correspond to the axis it was taken along.
 AxisMask taken_axes(const Node* take) {
   return static_cast<AxisMask>(all_axes(take->in[1]->shape.rank) << take->attr.axis);
 }
@@ -53,7 +53,7 @@ NodeRef part_of(const NodeRef& factor, const Node* node, size_t k) {
   return narrow(factor, axis, start, node->inputs()[k]->shape[axis]);
 }
 
-// An entry goes into what comes after it: it is a structural zero where all of that is.
+// In a scan, an entry affects the ones after it: it is a structural zero if all of those are.
 NodeRef scanned(const NodeRef& factor, const Node* node) {
   const int64_t axis = node->attr.axis;
   if (factor->shape[axis] == 1) return factor;
@@ -81,7 +81,7 @@ NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
       return scanned(factor, node);
     case StepKind::Sort:
       return resorted(factor, node);
-    case StepKind::Product:  // rows and columns move apart: see moved
+    case StepKind::Product:  // rows and columns move separately: see moved
     case StepKind::None:
     case StepKind::ArgFold:
     case StepKind::Search:
@@ -98,7 +98,7 @@ NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
   return nullptr;
 }
 
-// Where a factor for the cotangent of `node` goes in that of input k. Null: nowhere.
+// Moves a factor for the cotangent of `node` to the cotangent of input k. Null: it cannot be moved.
 NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (node->shape.size() == 0) return nullptr;
@@ -131,7 +131,7 @@ NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
   switch (op.view) {
     case ViewKind::None:
     case ViewKind::Alias:
-    case ViewKind::Broadcast:  // summed down where it is added
+    case ViewKind::Broadcast:  // summed down when it is added
       return one;
     case ViewKind::Reshape:
       return reshaped(factor, node->shape, input);
@@ -143,8 +143,8 @@ NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
   return nullptr;
 }
 
-// Of the products' cotangents at the shape of all the batch: the rows of g are one's, its columns
-// the other's.
+// For cotangents of a product at the shape of the whole batch: the rows of g are those of one
+// operand, its columns those of the other.
 FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, size_t k,
                               const Cotangent& answer, Zeros zeros) {
   const int64_t rank = product->shape.rank;
@@ -168,8 +168,8 @@ AxisMask summed_axes(const Node* product, size_t k) {
   return axes;
 }
 
-// Operand k, zero where all that it is multiplied by are structural zeros and the product's other
-// cotangent does not say so.
+// Operand k, set to zero where it is multiplied by structural zeros only and the mask of the
+// product's other cotangent does not express that.
 NodeRef guarded_operand(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   NodeRef operand(product->in[k]);
   const int64_t rank = product->shape.rank;
@@ -204,7 +204,8 @@ Zeros zeros_of(const Node* node, Zeros below) {
     case Mask::Moves:
       return multiplies(node) ? std::max(below, Zeros::Keep) : below;
     case Mask::Mixes:
-      // Of a product's rows and columns: to look whether all of one is zero is not always worth it.
+      // Testing whether all of a row or column of a product is zero is not always worth a
+      // reduction.
       if (node->op != Op::matmul) return below;
       return below >= Zeros::Keep ? Zeros::Far : Zeros::Cheap;
   }
@@ -241,7 +242,7 @@ FactoredMask moved(const Node* node, const FactoredMask& nonzero, size_t k, cons
   if (node->op == Op::matmul) return moved_in_product(node, nonzero, k, answer, zeros);
   FactoredMask rest = nonzero;
   FactoredMask out;
-  if (node->op == Op::take) {  // an entry that was taken twice has the cotangents of both
+  if (node->op == Op::take) {  // an entry that was taken twice receives both cotangents
     rest = {};
     const NodeRef mixed = nonzero.differing(node->shape.rank, taken_axes(node), &rest);
     if (mixed) out.intersect(moved_factor(node, mixed, k));

@@ -1,4 +1,4 @@
-// Windows as masks, and whether several cover their tensor. Nothing here looks at a value.
+// Slices as masks, and whether several slices cover their tensor. No value is read.
 
 #include "grad/zeros/slice_masks.h"
 
@@ -11,7 +11,7 @@
 namespace pullback {
 namespace {
 
-// Sets of windows as bits.
+// A set of slices as bits.
 using Windows = uint64_t;
 constexpr size_t kMostWindows = 64;
 constexpr size_t kMostSets = 4096;
@@ -21,8 +21,8 @@ void drop_repeated(std::vector<Windows>* sets) {
   sets->erase(std::unique(sets->begin(), sets->end()), sets->end());
 }
 
-// One axis of a window: `count` positions from `start`. A mask that is of length 1 where others
-// are longer takes all.
+// One axis of a slice: `count` positions from `start`. A mask of size 1 along an axis covers all of
+// it.
 struct Stretch {
   int64_t start, step, count;
 
@@ -51,10 +51,10 @@ std::vector<Stretch> stretches_along(std::span<const NodeRef> masks, int64_t axi
   return out;
 }
 
-// For each position of an axis, which windows contain it: the different sets there are. Empty where
-// that would take long to find.
+// For the positions of an axis, the different sets of slices that contain one. Empty if that would
+// take too long.
 std::vector<Windows> sets_along(std::span<const Stretch> stretches, int64_t length) {
-  std::vector<int64_t> positions = {0};  // one of each stretch of equal sets
+  std::vector<int64_t> positions = {0};  // the first position of each run of equal sets
   bool dense = true;
   for (const Stretch& stretch : stretches) {
     dense &= stretch.dense();
@@ -79,7 +79,7 @@ std::vector<Windows> sets_along(std::span<const Stretch> stretches, int64_t leng
   return sets;
 }
 
-// The same for any number of windows that are whole along all axes but `axis`.
+// The same for any number of slices that are complete along all axes except `axis`.
 bool cover_along(std::span<const NodeRef> masks, const Shape& shape, int64_t axis) {
   std::vector<std::pair<int64_t, int64_t>> parts;
   for (const NodeRef& mask : masks) {

@@ -9,11 +9,11 @@
 
 namespace pullback {
 
-// A tensor of true: ops/create.cpp's ones.
+// True if the node is a tensor of ones made by ops/create.cpp.
 bool is_true(const Node* mask);
-// True in a window of it, false elsewhere.
+// True if the mask is true inside of a slice and false elsewhere.
 bool is_window(const Node* mask);
-// Whether windows of one rank cover their tensor: no position lies in none of them.
+// True if the slices, of one rank, cover their tensor.
 bool cover(std::span<const NodeRef> masks);
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// The routine of attention, and what its derivatives are made of.
+// The builder of attention, its composed formula, and its cotangents. Start at attention().
 #include "ops/linalg/attention.h"
 
 #include <utility>
@@ -22,8 +22,8 @@ Expr product(const Expr& a, const Expr& b) { return matmul(a, b); }
 Expr transposed(const Expr& x) { return swap_last_axes(x); }
 Expr sum_of_rows(const Expr& x) { return reduce(Op::sum, x, std::vector<int64_t>{-1}, true); }
 
-// The inputs q, k, v, (backward: those of the queries, the cotangent,) the mask, seed, counter and
-// rate.
+// Inputs: q, k, v; in the backward routine also statistics and cotangent of the queries; then, if
+// present, the mask, and seed, counter and rate of the dropout.
 NodeRef make(Routine which, const RoutineForm& like, std::span<const NodeRef> given) {
   const NodeRef &q = given[0], &k = given[1], &v = given[2];
   RoutineForm form = like;
@@ -49,7 +49,7 @@ NodeRef make(Routine which, const RoutineForm& like, std::span<const NodeRef> gi
   return node;
 }
 
-// What stands behind the first inputs.
+// The optional inputs, which follow the others.
 struct Extras {
   NodeRef mask, seed, counter, rate;
 };
@@ -65,7 +65,7 @@ Extras extras_of(const RoutineForm& form, std::span<Node* const> inputs) {
   return out;
 }
 
-// --- composed: all weights at a time
+// --- composed formula: holds all weights at once
 
 Expr weights(const NodeRef& q, const NodeRef& k, const NodeRef& mask, bool causal) {
   Expr scores = product(q, transposed(k));
@@ -84,7 +84,7 @@ Expr weights(const NodeRef& q, const NodeRef& k, const NodeRef& mask, bool causa
   return parts / where(total == Expr(0.0), Expr(1.0), total);
 }
 
-// What each weight is multiplied with: what the routine draws.
+// The factor of each weight under dropout; equal to the draw of the routine.
 Expr kept(const Extras& extras, const Shape& shape, DType dtype) {
   Node* from[] = {extras.seed.get(), extras.counter.get()};
   const NodeRef drawn = make_node(Op::random_uniform, DType::Float32, shape, from);
@@ -108,7 +108,8 @@ std::vector<NodeRef> first_cotangents(const NodeRef& operation, std::span<Node* 
   const auto output = [&](size_t k) {
     return outputs[k] ? NodeRef(outputs[k]) : output_of(operation, k);
   };
-  // What passes through these two passes through the weights, which are made again.
+  // Gradients do not pass through these two: the routine recomputes the weights and differentiates
+  // them.
   const NodeRef stats = stop_gradient(output(1));
   const NodeRef delta =
       stop_gradient(reduce(Op::sum, Expr(output(0)) * Expr(g), std::vector<int64_t>{-1}, false));
@@ -121,8 +122,9 @@ std::vector<NodeRef> first_cotangents(const NodeRef& operation, std::span<Node* 
   return answers;
 }
 
-// Of φ = Σ a dq + Σ b dk + Σ c dv by q, k, v and g, where with weights p and what they are
-// multiplied with, d:
+// Cotangents of φ = Σ a dq + Σ b dk + Σ c dv with respect to q, k, v and g. With weights p and
+// dropout factors d:
+//
 //   dv = (p d)ᵀ g,  e = d (g vᵀ),  δ = Σ_j p e,  s = p (e - δ),  dq = s k,  dk = sᵀ q.
 std::vector<NodeRef> second_cotangents(const NodeRef& operation,
                                        std::span<const NodeRef> cotangents) {
@@ -138,7 +140,7 @@ std::vector<NodeRef> second_cotangents(const NodeRef& operation,
 
   const Expr e = d * product(g, transposed(v));
   const Expr delta = sum_of_rows(p * e);
-  Expr by_s = none;  // of s
+  Expr by_s = none;  // cotangent of s
   if (a) by_s = by_s + product(a, transposed(k));
   if (b) by_s = by_s + product(q, transposed(b));
   by_s = broadcast_to(by_s, shape);
@@ -181,7 +183,7 @@ bool is_shared(const Node* operation, size_t input) {
 
 const Node* seed_of_routine(const Node* operation) {
   if (operation->op != Op::routine || !operation->operation->form.dropped) return nullptr;
-  if (operation->inputs_count == 0) return nullptr;  // computed already
+  if (operation->inputs_count == 0) return nullptr;  // sealed
   return extras_of(operation->operation->form, operation->inputs()).seed.get();
 }
 
@@ -245,7 +247,7 @@ NodeRef attention(const NodeRef& query, const NodeRef& key, const NodeRef& value
     extras.mask = reshape(mask->dtype == DType::Bool ? mask : cast(mask, compute), full);
   }
   if (options.dropped) {
-    // As a draw of its own would have them.
+    // The seed and counter that a separate draw would have.
     const NodeRef draw = random_uniform({}, DType::Float32);
     extras.seed = NodeRef(draw->inputs()[0]);
     extras.counter = NodeRef(draw->inputs()[1]);
@@ -255,7 +257,7 @@ NodeRef attention(const NodeRef& query, const NodeRef& key, const NodeRef& value
     return broadcast_to(cast(x, compute), with(batch, {rows(x), columns(x)}));
   };
   const NodeRef q = Expr(matrices(query)) * Expr(cast(options.scale, compute));
-  q->part = true;  // no rule for products means it
+  q->part = true;  // overrides of `multiply` do not apply to it
   q->rule = nullptr;
   const NodeRef k = matrices(key), v = matrices(value);
   NodeRef out;

@@ -1,4 +1,4 @@
-// The transforms as nodes, and their cotangents.
+// The builder of Fourier transforms and their cotangents.
 #include "ops/linalg/fourier.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 namespace pullback {
 namespace {
 
-// Of the matrices [batch…, m, n], along m.
+// Transforms matrices [batch…, m, n] along m.
 NodeRef transformed(const NodeRef& x, DType dtype, int64_t length, const FourierForm& form,
                     const char* who) {
   RoutineForm matrix{Routine::fourier};
@@ -46,9 +46,9 @@ NodeRef fourier(const NodeRef& x, int64_t axis, Spectrum spectrum, const Fourier
   return reshape(transformed(columns, dtype, length, form, who), shape);
 }
 
-// Where y = f e F x with the numbers f (the factor) and e (the ends), x is sent f F* e g. A half
-// stands for its mirror image as well: of what is real the whole transform sends f/2 times the real
-// transform of e g, with the ends counted twice; and the other way round.
+// For y = f e F x with the numbers f (the factor) and e (the ends), the cotangent of x is f F* e g.
+// A half spectrum represents its mirror image too: the adjoint from a half to real numbers is f/2
+// times the real transform of e g, with the ends counted twice, and conversely.
 NodeRef fourier_cotangent(const NodeRef& operation, const NodeRef& g) {
   const RoutineForm& matrix = operation->operation->form;
   const Node* x = operation->in[0];

@@ -1,5 +1,5 @@
-// Discrete Fourier transforms along one axis: routines (graph/operation.h) that see it as the
-// columns of matrices. They are linear, and their adjoints are such transforms.
+// Discrete Fourier transforms along one axis, as routines (graph/operation.h) over the columns of
+// matrices. They are linear, and their adjoints are transforms of the same kind.
 #pragma once
 
 #include "graph/operation.h"
@@ -9,11 +9,11 @@ namespace pullback {
 
 enum class Spectrum : uint8_t {
   Whole,     // complex to complex
-  HalfOf,    // real to the first half of its transform
-  RealFrom,  // from such a half, of `points` numbers
+  HalfOf,    // real numbers to the first half of their transform
+  RealFrom,  // a half spectrum to `points` real numbers
 };
-// `x` has what is transformed along `axis`: `points` numbers, or of a half points / 2 + 1.
-// `who` lives as long as the program.
+// The transformed axis of `x` has `points` numbers, or points / 2 + 1 for a half spectrum. `who`
+// must live as long as the process.
 NodeRef fourier(const NodeRef& x, int64_t axis, Spectrum spectrum, const FourierForm& form,
                 const char* who);
 

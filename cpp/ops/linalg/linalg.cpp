@@ -1,4 +1,4 @@
-// The routines as nodes, and what is made of them. Their derivatives are in linalg_rules.cpp.
+// Builders of the routines, and functions composed of them. Derivatives are in linalg_rules.cpp.
 #include "ops/linalg/linalg.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ const char* name_of(Routine routine) {
 
 namespace {
 
-// Floats that a library computes with.
+// Converts to a float that a library computes with.
 NodeRef matrices(const NodeRef& x, const char* who) {
   if (x->shape.rank < 2) {
     fail(ErrorKind::LinearAlgebra, who, ": expected a matrix, or a batch of them, got shape ",
@@ -75,7 +75,7 @@ NodeRef square(const NodeRef& x, const char* who) {
 
 DType real_of(DType dtype) { return is_complex(dtype) ? traits(dtype).compute : dtype; }
 
-// Rounded to what a float that is only stored came in.
+// Rounds the result back to a storage float, if the operand had one.
 NodeRef as_given(const NodeRef& out, DType given) {
   if (!is_float(given) || !is_storage(given)) return out;
   return cast(out, given);
@@ -129,7 +129,7 @@ NodeRef cholesky(const NodeRef& given) {
 
 namespace {
 
-// Square matrices and right-hand sides, a vector as a column, of one dtype and batch.
+// Square matrices and right-hand sides of one dtype and batch; a vector is stored as a column.
 struct Equation {
   NodeRef a, b;
 };
@@ -241,7 +241,7 @@ NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back) {
 
 namespace {
 
-// x with a x = b, or with aᴴ x = b, by what lu has made of a.
+// Solves a x = b, or aᴴ x = b, with the factors of lu.
 NodeRef solved(const Lu& f, const NodeRef& b, bool transposed, const char* who) {
   const Triangle l{.lower = true, .unit = true}, u{};
   if (!transposed) {
@@ -254,7 +254,7 @@ NodeRef solved(const Lu& f, const NodeRef& b, bool transposed, const char* who) 
   return permuted_rows(z, f.positions, true);
 }
 
-// Of matrices of one dtype and batch.
+// Requires matrices of one dtype and batch.
 NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool transposed, const char* who) {
   const NodeRef inside = solved(lu(a, who), b, transposed, who);
   NodeRef node = compose(Composite::solve, inside, {a, b});

@@ -1,6 +1,8 @@
-// Linear algebra: what routines of a library make (graph/operation.h), and what is made of that.
-// Matrices are the last two axes, the axes before a batch. LinAlgError where an operand is no
-// matrix, or not square where it has to be.
+// Linear algebra: factorisations and eigenvalues (routines, graph/operation.h), and functions
+// composed of them.
+//
+// Matrices are the last two axes; axes before them are the batch. LinAlgError if an operand is not
+// a matrix, or not square where it must be.
 #pragma once
 
 #include <initializer_list>
@@ -23,20 +25,20 @@ inline Shape with(Shape batch, std::initializer_list<int64_t> lengths) {
   return batch;
 }
 
-// l with a = l lᴴ, lower; only the lower triangle of a is read.
+// l with a = l lᴴ, lower triangular. Reads only the lower triangle of a.
 NodeRef cholesky(const NodeRef& a);
 
 struct Triangle {
-  bool lower = false, unit = false;  // which one is read; ones stand on its diagonal
+  bool lower = false, unit = false;  // which triangle is read; `unit`: its diagonal is 1
   Transposition transposition = Transposition::None;
 };
-// x with op(t) x = b, where the other triangle of t counts as zero.
-// `who`, for errors, lives as long as the program.
+// x with op(t) x = b. The other triangle of t counts as zero. `who`, for errors, must live as long
+// as the process.
 NodeRef triangular_solve(const NodeRef& t, const NodeRef& b, const Triangle& triangle,
                          const char* who = "solve_triangular");
 
-// a[positions] = l u; l and u in one matrix; the sign of the permutation; which row each was
-// swapped with, one after the other.
+// a[positions] = l u. `packed` has l and u in one matrix. Also the sign of the permutation, and for
+// each row the row that it was swapped with, in order.
 struct Lu {
   NodeRef packed, positions, sign, swaps;
 };
@@ -56,12 +58,12 @@ Svd svd(const NodeRef& a, bool full, const char* who = "svd",
 struct Eigen {
   NodeRef w, v;
 };
-// Of the lower triangle.
+// Reads the lower triangle.
 Eigen eigh(const NodeRef& a, const char* who = "eigh", Degenerate degenerate = Degenerate::Nan);
-// Of any square matrix; both complex.
+// For any square matrix; both results are complex.
 Eigen eig(const NodeRef& a, const char* who = "eig", Degenerate degenerate = Degenerate::Nan);
 
-// x with a x = b; b is of rank 1, or matrices.
+// x with a x = b; b has rank 1 or consists of matrices.
 NodeRef solve(const NodeRef& a, const NodeRef& b, const char* who = "solve");
 NodeRef inv(const NodeRef& a, const char* who = "inv");
 NodeRef det(const NodeRef& a);
@@ -70,26 +72,26 @@ struct Slogdet {
 };
 Slogdet slogdet(const NodeRef& a);
 
-// The transposed of each matrix, conjugated.
+// The conjugate transpose of each matrix.
 NodeRef adjoint(const NodeRef& x);
 
-// Rows of each matrix in the order of positions, or (back) where they came from.
+// Rows of each matrix in the order of `positions`; `back` applies the inverse permutation.
 NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back);
-// x with aᴴ x = b, of one dtype and batch.
+// x with aᴴ x = b; one dtype and batch.
 NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who = "solve");
-// Real zeros as they are; `who` fails where one is not.
+// Returns real zeros unchanged; fails with `who` if an entry is not zero.
 NodeRef absent(const NodeRef& marks, const char* who);
-// A node of the routine, whose outputs are those of it; the form's m, n and is_complex follow from
-// the first operand, whose batch all have.
+// Makes a node of the routine, with its outputs. m, n and is_complex of the form are set from the
+// first operand; all operands have its batch.
 NodeRef make_routine(RoutineForm form, std::span<const NodeRef> given,
                      std::vector<TensorType> outputs);
-// The same routine of other matrices, which may have more axes before.
+// The same routine of other matrices, which may have more batch axes.
 NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs);
 
 // --- derivatives, for the passes of grad
 
-// Of each input that is wanted, by the cotangents of the outputs; null where there is none.
-// `outputs`: those that are there, null for the others.
+// The cotangent of each wanted input, from the cotangents of the outputs (null: none). `outputs`:
+// null for an output that was freed.
 std::vector<NodeRef> routine_cotangents(const NodeRef& operation, std::span<Node* const> outputs,
                                         std::span<const NodeRef> cotangents,
                                         std::span<const uint8_t> wanted);

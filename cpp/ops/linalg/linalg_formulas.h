@@ -1,4 +1,4 @@
-// What the rules of linear algebra are written with.
+// Notation for the rules of linear algebra: masks of triangles, products with diagonals, Outputs.
 #pragma once
 
 #include "graph/make.h"
@@ -11,7 +11,7 @@ namespace pullback::linalg_formula {
 
 inline Expr times(const NodeRef& a, const NodeRef& b) { return matmul(a, b); }
 
-// What stands in a matrix: whether row + offset >= column.
+// A mask of each matrix: row + offset >= column.
 inline Expr below(const NodeRef& x, int64_t offset) {
   const Expr row = expand_dims(iota(rows(x)), {1});
   return row + Expr(scalar(DType::Int64, static_cast<double>(offset))) >= Expr(iota(columns(x)));
@@ -31,7 +31,7 @@ inline Expr on_diagonal(const NodeRef& x) {
 inline Expr by_columns(const NodeRef& s) { return expand_dims(s, {s->shape.rank - 1}); }
 inline Expr by_rows(const NodeRef& s) { return expand_dims(s, {s->shape.rank}); }
 
-// A number for each matrix.
+// One number per matrix, broadcastable to it.
 inline Expr of_each(const NodeRef& x) { return expand_dims(x, {x->shape.rank, x->shape.rank + 1}); }
 
 inline Expr half(const Expr& x) { return x * Expr(scalar(x.node->dtype, 0.5)); }
@@ -39,7 +39,7 @@ inline Expr hermitian(const Expr& x) { return half(x + Expr(adjoint(x))); }
 
 inline Expr identity_like(const NodeRef& x) { return eye(rows(x), columns(x), 0, x->dtype); }
 
-// The outputs of a routine: those that are there, or others.
+// The outputs of a routine: existing nodes, or new ones for freed outputs.
 struct Outputs {
   const NodeRef& operation;
   std::span<Node* const> known;
@@ -48,7 +48,7 @@ struct Outputs {
   }
 };
 
-// linalg_spectral_rules.cpp; `g` are the cotangents, null where there is none.
+// In linalg_spectral_rules.cpp. `g`: the cotangents of the outputs, null for none.
 NodeRef svd_cotangent(const NodeRef& operation, const Outputs& out, std::span<const NodeRef> g);
 NodeRef eigh_cotangent(const NodeRef& operation, const Outputs& out, std::span<const NodeRef> g);
 NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<const NodeRef> g);

@@ -1,9 +1,9 @@
-// Cotangents of the routines and of what is made of them. Sources: M. Giles, "Collected matrix
-// derivative results for forward and reverse mode algorithmic differentiation" (2008); I. Murray,
-// "Differentiation of the Cholesky decomposition" (2016); S. Walter, L. Lehmann, "Algorithmic
-// differentiation of linear algebra functions" (2010); J. Townsend, "Differentiating the singular
-// value decomposition" (2016); H.-J. Liao and others, "Differentiable programming tensor networks"
-// (2019) for qr. Complex ones take the conjugate convention.
+// Cotangents of the routines and of the functions composed of them. Complex ones follow the
+// conjugate convention. Sources: M. Giles, "Collected matrix derivative results for forward and
+// reverse mode algorithmic differentiation" (2008); I. Murray, "Differentiation of the Cholesky
+// decomposition" (2016); S. Walter, L. Lehmann, "Algorithmic differentiation of linear algebra
+// functions" (2010); J. Townsend, "Differentiating the singular value decomposition" (2016); H.-J.
+// Liao and others, "Differentiable programming tensor networks" (2019) for qr.
 #include <algorithm>
 #include <tuple>
 
@@ -19,13 +19,13 @@ namespace {
 
 using namespace linalg_formula;  // NOLINT(google-build-using-namespace): formulas
 
-// x with half of what is on its diagonal, whose imaginary part is nothing.
+// x with half of its diagonal, of which the imaginary part is dropped.
 Expr lower_half(const Expr& x) {
   const Expr real = is_complex(x.node->dtype) ? Expr(cast(real_part(x), x.node->dtype)) : x;
   return formula::where(on_diagonal(x), half(real), lower(x));
 }
 
-// The lower triangle and what it is mirrored.
+// The lower triangle and its mirror image.
 Expr mirrored(const Expr& x) {
   const Expr part = lower_half(x);
   return part + Expr(adjoint(part));
@@ -35,7 +35,7 @@ Expr inverse_adjoint(const NodeRef& x) {
   return solve_adjoint(x, broadcast_to(identity_like(x), x->shape));
 }
 
-// --- rules of the routines; `g` are the cotangents, null where there is none
+// --- routines; `g`: the cotangents of the outputs, null for none
 
 NodeRef cholesky_cotangent(const Outputs& out, const NodeRef& g) {
   const NodeRef l = out[0];
@@ -73,7 +73,7 @@ std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, cons
   return {-(form.lower ? lower(gt, -off) : upper(gt, off)), gb};
 }
 
-// Rows or columns of each matrix, by `back` the axis from the last one.
+// Rows or columns of each matrix; `back` counts the axis from the last one.
 NodeRef part(const NodeRef& x, int64_t back, int64_t from, int64_t count) {
   const int64_t axis = x->shape.rank - 1 - back;
   if (count == x->shape[axis]) return x;
@@ -88,7 +88,8 @@ NodeRef joined(const NodeRef& first, const NodeRef& second, int64_t back) {
   return concat(parts, first->shape.rank - 1 - back);
 }
 
-// What l and u have beside a square, a2 = l u2 or a2 = l2 u, sends its part to that of the square.
+// For a matrix that is not square, a2 = l u2 or a2 = l2 u: the part beside the square is eliminated
+// first.
 NodeRef lu_cotangent(const NodeRef& operation, const Outputs& out, const NodeRef& g) {
   constexpr const char* who = "lu";
   const RoutineForm& form = operation->operation->form;
@@ -149,9 +150,9 @@ NodeRef qr_cotangent(const NodeRef& operation, const Outputs& out, NodeRef gq, N
   return ga;
 }
 
-// --- what is made of them
+// --- composed functions
 
-// conj(det a) a⁻ᴴ, which is finite also where a has no inverse: then the singular values say it.
+// conj(det a) a⁻ᴴ. It is finite even if a is singular; then it is computed from singular values.
 NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
   const auto choice = [&](auto&& make) {
     const BodyNumbers numbers;
@@ -167,7 +168,7 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
       }),
       choice([](const NodeRef& x) -> NodeRef {
         const auto [u, s, vh] = svd(x, false, "det");
-        // The product of all but each.
+        // For each singular value, the product of all others.
         const int64_t axis = s->shape.rank - 1;
         const int64_t n = s->shape[axis];
         const auto before = [&](bool reversed) {

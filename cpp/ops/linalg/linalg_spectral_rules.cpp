@@ -1,8 +1,8 @@
 // Cotangents of singular values and eigenvalues. Sources: M. Giles, "Collected matrix derivative
 // results for forward and reverse mode algorithmic differentiation" (2008); J. Townsend,
-// "Differentiating the singular value decomposition" (2016); of eigenvectors with the norm and the
-// phase that the library gives them C. Boeddeker and others, "On the computation of complex-valued
-// gradients with application to statistically optimum beamforming" (2017), with the phase added.
+// "Differentiating the singular value decomposition" (2016). For eigenvectors with the norm and
+// phase of LAPACK: C. Boeddeker and others, "On the computation of complex-valued gradients with
+// application to statistically optimum beamforming" (2017), extended by the phase.
 #include <algorithm>
 #include <cfloat>
 #include <limits>
@@ -13,7 +13,7 @@
 namespace pullback::linalg_formula {
 namespace {
 
-// Of values x: x_j - x_i.
+// x_j - x_i for the values x.
 Expr differences(const Expr& x) { return by_columns(x) - by_rows(x); }
 Expr differences_of_squares(const Expr& x) { return differences(x) * (by_columns(x) + by_rows(x)); }
 
@@ -21,8 +21,8 @@ Expr largest(const Expr& x) {
   return reduce(Op::max, x, Axes{{x.node->shape.rank - 1}}, /*keepdims=*/true);
 }
 
-// The pairs of different values that are equal, as far as the rounding of a decomposition tells: of
-// a matrix whose norm is `norm`, (…, 1).
+// Pairs of different values that are equal within the rounding error of a decomposition of a matrix
+// with norm `norm`, of shape (…, 1).
 Expr equal_pairs(const Expr& values, const Expr& norm) {
   const int64_t n = values.node->shape[values.node->shape.rank - 1];
   const Expr gaps = formula::abs(differences(values));
@@ -32,7 +32,7 @@ Expr equal_pairs(const Expr& values, const Expr& norm) {
   return (gaps <= by_rows(norm) * Expr(scalar(real, rounding))) & !on_diagonal(gaps);
 }
 
-// 1 / gaps of the values, 0 on the diagonal; where they are equal, what `degenerate` says.
+// 1 / gaps of the values, 0 on the diagonal; for equal values as `degenerate` requires.
 Expr inverse_gaps(const Expr& gaps, const Expr& values, const Expr& norm, const RoutineForm& form) {
   const DType dtype = gaps.node->dtype;
   const auto number = [&](double x) { return Expr(scalar(dtype, x)); };
@@ -128,7 +128,7 @@ NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
   if (a->shape.size() == 0) return zeros(a->shape, a->dtype);
   Expr inner = zero_of(v);
   if (g[1]) {
-    // What keeps the norm at 1, and the entry that the library has made real at that.
+    // Keeps the norm at 1, and the entry real that the library makes real.
     const int64_t row = v->shape.rank - 2;
     const Expr along =
         reduce(Op::sum, Expr(conjugate(v)) * Expr(g[1]), Axes{{row}}, /*keepdims=*/true);

@@ -1,6 +1,6 @@
-// Sources of the cotangents: N. Higham, "Functions of Matrices" (2008), section 3.2, for those of
-// expm and logm, which the function of a block triangular matrix holds; S. Al-Homidan and others,
-// and M. Giles (see linalg_rules.cpp), for equations.
+// Builders and cotangents of functions of matrices. Sources: N. Higham, "Functions of Matrices"
+// (2008), section 3.2, for expm and logm (a block of the function of a block triangular matrix); S.
+// Al-Homidan and others, and M. Giles (see linalg_rules.cpp), for equations.
 #include "ops/linalg/matrix_functions.h"
 
 #include <algorithm>
@@ -27,9 +27,9 @@ NodeRef concat_pair(const NodeRef& a, const NodeRef& b, int64_t axis) {
   return concat(parts, axis);
 }
 
-// The cotangent of f(a), the derivative of f at aᴴ along g: the upper right part of f of
-// [aᴴ g; 0 aᴴ]. It is linear in g, which is made of the size of a here, so that f does not have to
-// work with a larger matrix.
+// The cotangent of f(a) is the derivative of f at aᴴ in direction g: the upper right block of f of
+// [aᴴ g; 0 aᴴ]. It is linear in g, which is scaled to the size of a so that f does not work with a
+// larger matrix.
 NodeRef along(Routine routine, const NodeRef& a, const NodeRef& g) {
   const int64_t n = rows(a), last = a->shape.rank - 1;
   if (a->shape.size() == 0) return g;
@@ -49,8 +49,8 @@ NodeRef along(Routine routine, const NodeRef& a, const NodeRef& g) {
   return Expr(slice(function(routine, block), a->shape, window)) * factor;
 }
 
-// Of a product p qᴴ the entries that a band matrix holds: the sums over the last axis of
-// p[j + r - above] conj(q[j]).
+// The entries of the product p qᴴ inside a band: sums over the last axis of p[j + r - above]
+// conj(q[j]).
 NodeRef bands_of(const NodeRef& p, const NodeRef& q, int64_t count, int64_t below) {
   const int64_t axis = p->shape.rank - 2, above = count - 1 - below;
   const auto empty = [&](int64_t length) {

@@ -1,5 +1,6 @@
-// A body is planned as a traced function is: its numbers are constants. A snapshot numbers leaves
-// as it meets them, so which input each one is belongs to the key, and so do the integers.
+// Bodies are planned like traced functions: their numbers are constants. A snapshot numbers leaves
+// in the order of their first use, so the key also contains which input each leaf is, and the
+// integers.
 #include "plan/passes/bodies.h"
 
 #include <cstring>
@@ -30,7 +31,7 @@ Snapshot snapshot_of(const Body& body, std::span<const uint8_t> wanted) {
   return take_snapshot(roots, true);
 }
 
-// Arguments, numbers and results by the body's own inputs and roots.
+// Maps arguments, numbers and results of the plan to the body's inputs and roots.
 BodyPlan bind(const Body& body, std::span<const uint8_t> wanted, const Snapshot& snapshot) {
   std::unordered_map<const Node*, int32_t> input_at, result_at;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
@@ -79,7 +80,7 @@ std::span<const unsigned char> key_of(Body* body) {
   return static_cast<const KeptKey*>(body->planned.get())->bytes;
 }
 
-// Each list is followed by its length, so that from the end on the parts are known.
+// Each list is followed by its length, so the key can be divided unambiguously from its end.
 std::vector<unsigned char> key_of(const Operation& operation) {
   std::vector<unsigned char> out;
   for (size_t b = 0; b < operation.bodies.size(); ++b) {
@@ -106,7 +107,7 @@ std::vector<unsigned char> key_of(const Operation& operation) {
                            static_cast<int>(matrix.masked), static_cast<int>(matrix.dropped)}) {
     append(static_cast<uint8_t>(number), &out);
   }
-  const std::string_view who = matrix.who ? matrix.who : "";  // errors of the plan say it
+  const std::string_view who = matrix.who ? matrix.who : "";  // errors of the plan contain it
   out.insert(out.end(), who.begin(), who.end());
   append(static_cast<uint32_t>(who.size()), &out);
   for (const int64_t number : {matrix.m, matrix.n, matrix.k, matrix.below, operation.batch,

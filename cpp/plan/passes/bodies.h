@@ -10,13 +10,13 @@
 
 namespace pullback {
 
-// The key of a body: all that its plan depends on. Computed once and kept with the body.
+// The key of a body: everything that its plan depends on. Computed once and stored with the body.
 std::span<const unsigned char> key_of(Body* body);
-// The same of an operation, but for its inputs.
+// The key of an operation without its inputs.
 std::vector<unsigned char> key_of(const Operation& operation);
 
-// A plan of the roots that are wanted; the cache has it where an equal body was planned before.
-// `inputs`: of each input of the body, which one of the operation that is.
+// The plan of the wanted roots; cached for equal bodies. `inputs`: for each input of the body, the
+// number of the operation's input.
 BodyPlan plan_of(const Body& body, std::span<const uint8_t> wanted,
                  std::span<const int32_t> inputs);
 

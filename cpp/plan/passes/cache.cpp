@@ -1,4 +1,5 @@
-// Plans by the bytes of their key, the most recently used first; a miss runs all passes.
+// Plans by the bytes of their key, most recently used first. A miss runs all passes, in
+// make_plan().
 #include "plan/passes/cache.h"
 
 #include <iterator>
@@ -17,10 +18,10 @@
 namespace pullback {
 namespace {
 
-// Far more structures than a program has; the least recently used go first.
+// Far more than the structures of a program; the least recently used are dropped.
 constexpr size_t kMaxPlans = 4096;
 
-int64_t plan_bytes = 0;  // of all plans there are
+int64_t plan_bytes = 0;  // of all existing plans
 
 struct Entry {
   uint64_t hash;
@@ -31,7 +32,7 @@ struct Entry {
 struct Cache {
   std::list<Entry> entries;  // most recently used first
   std::unordered_multimap<uint64_t, std::list<Entry>::iterator> places;
-  int64_t bytes = 0;  // of its own plans
+  int64_t bytes = 0;  // of the cached plans
   CacheStatus status{};
   const Backend* backend = &cpu_backend();
 };
@@ -91,7 +92,7 @@ std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
   c.entries.push_front({snapshot.hash, snapshot.key, plan});
   c.places.emplace(snapshot.hash, c.entries.begin());
   c.bytes += plan->bytes;
-  // What traced functions keep does not press the cache itself below a part of the bound.
+  // Plans kept by traced functions cannot reduce the cache below a part of the limit.
   const auto full = [&] {
     return c.entries.size() > kMaxPlans ||
            (plan_bytes > kMaxPlanBytes && c.bytes > kMaxPlanBytes / 4);

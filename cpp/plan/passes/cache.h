@@ -9,8 +9,8 @@
 
 namespace pullback {
 
-// The bound of the memory of all plans, including those that traced functions hold; the cache drops
-// its own to stay below. Enough for a chain of 100 000 operations with its gradient.
+// Limit of the memory of all plans, including plans of traced functions; the cache drops its own
+// plans to stay below. Enough for a chain of 100 000 operations with its gradient.
 constexpr int64_t kMaxPlanBytes = int64_t{512} << 20;
 
 // The plan of a snapshot, made on a miss.
@@ -18,7 +18,7 @@ std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot);
 
 struct CacheStatus {
   int64_t hits, misses, size;
-  int64_t bytes;  // of all plans there are
+  int64_t bytes;  // of all existing plans
 };
 CacheStatus cache_status();
 void clear_cache();

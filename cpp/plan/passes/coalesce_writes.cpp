@@ -1,7 +1,7 @@
-// The gradient of something taken apart by slices arrives in pieces: the first is embedded into
-// zeros, the others are added to it. Where the pieces are disjoint, adding is writing; where they
-// fill the memory, nobody sees the zeros; and a group that makes such a piece, or one of a
-// concatenation, stores it where it belongs, not in memory of its own to be copied.
+// The gradient of a tensor that was sliced is a sum of parts: the first is embedded into zeros, the
+// others are added. If the parts are disjoint, they are written instead of added; if they fill the
+// memory, the zeros are dropped. A group that computes such a part, or a part of a concatenation,
+// stores it at its final place instead of in a temporary.
 #include "plan/passes/coalesce_writes.h"
 #include "plan/step_views.h"
 
@@ -13,8 +13,9 @@
 namespace pullback {
 namespace {
 
-constexpr size_t kMostPieces = 64;    // that are compared with each other
-constexpr int64_t kShortestRow = 16;  // elements that a group stores side by side, or all evenly
+constexpr size_t kMostPieces = 64;    // compared with each other
+constexpr int64_t kShortestRow = 16;  // elements that a group stores contiguously, or with one
+                                      // stride
 
 bool covers_slot(const Plan& plan, const View& view) {
   return is_flat(view) && view.shape.size() * size_of(view.dtype) == plan.slots[view.slot].bytes;
@@ -45,7 +46,7 @@ class Additions {
 
  private:
   struct Filling {
-    size_t clears;  // the step that does
+    size_t clears;  // the step that clears the slot
     std::vector<View> pieces;
   };
 
@@ -77,7 +78,7 @@ class Additions {
   std::unordered_map<int32_t, Filling> open_;  // by slot
 };
 
-// Lets groups store in place what a step would only copy there.
+// Lets groups store directly where a later step would copy their result.
 class Stores {
  public:
   explicit Stores(Plan* plan) : plan_(*plan), uses_(plan->slots.size()) {}
@@ -124,10 +125,10 @@ class Stores {
     return false;
   }
 
-  // Rows of a piece that are long, or all its elements one stride apart.
+  // Rows that are long, or elements with a single stride.
   static bool is_even(const View& view) {
-    int64_t row = 1;     // elements side by side, or evenly
-    int64_t stride = 0;  // of them
+    int64_t row = 1;     // contiguous elements, or elements with one stride
+    int64_t stride = 0;  // of these elements
     for (int64_t d = view.shape.rank; d-- > 0;) {
       if (view.shape[d] == 1) continue;
       if (stride == 0) stride = view.strides[d];
@@ -137,7 +138,8 @@ class Stores {
     return true;
   }
 
-  // Whether from step `first` on, up to the copy at `last`, others only write beside the window.
+  // True if from step `first` to the copy at `last`, other steps access the slot only outside of
+  // the view.
   bool is_free(const View& window, size_t first, size_t last) const {
     const std::vector<size_t>& uses = uses_[window.slot];
     if (uses.size() >= kMostPieces) return false;
@@ -155,7 +157,7 @@ class Stores {
   }
 
   Plan& plan_;
-  std::vector<std::vector<size_t>> uses_;  // of each slot: the steps, up to a number
+  std::vector<std::vector<size_t>> uses_;  // per slot: the steps, limited to a number
 };
 
 }  // namespace

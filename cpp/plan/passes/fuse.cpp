@@ -1,11 +1,11 @@
 // Fusion in six passes over nodes sorted by creation, each linear or n log n:
 //
-//   levels     how many values must be finished, one after the other, before a node can start
-//   cheap      what had better be computed again than stored and loaded
-//   sink       nodes that only later levels use move to the first of these
-//   group      nodes of one space and one level are a unit
-//   cut        units that are too long for the first-level cache, where few values are live
-//   schedule   an order near the program's own; a group follows the product it was waiting for
+//   levels     the schedule depth of each node: how many values must be finished before it, in turn
+//   cheap      values that cost less to compute again than to store and load
+//   sink       moves nodes whose value is used at larger depths only to the smallest of these
+//   group      nodes of one iteration domain and one depth become a unit
+//   cut        divides units that are too long for the first-level cache where few values are live
+//   schedule   an order near the program's own; a group follows the product that it waits for
 #include "plan/passes/fuse.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class Fuser {
 
   void find_levels() {
     level_.assign(size_, 0);
-    // Groups with a reduction of any form have no other.
+    // A group with a general reduction contains no other reduction.
     std::unordered_map<uint64_t, FoldKind> folds;
     for (uint32_t i = 0; i < size_; ++i) {
       if (!analysis_.computed(i)) continue;
@@ -67,8 +67,8 @@ class Fuser {
     }
   }
 
-  // Cheap to compute again, in a large space: arithmetic on numbers, on what is much smaller, and
-  // on one argument of the plan at most, directly or through a few such operations.
+  // Cheap to compute again, in a large domain: arithmetic on numbers, on much smaller values, and
+  // on at most one argument of the plan, directly or through a few such operations.
   void find_cheap() {
     constexpr uint32_t kNothing = UINT32_MAX;
     std::vector<uint32_t> depth(size_, 0);
@@ -95,14 +95,14 @@ class Fuser {
     }
   }
 
-  // Moves nodes that only later levels use to the first of these, if that stores nothing more: what
-  // they read is in memory, or moves along because nobody else reads it earlier, or, in a large
-  // space, takes no more memory than they would.
+  // Moves nodes whose value is used at larger depths only to the smallest of these, if no more
+  // memory is needed: what they read is in memory anyway, or moves as well because it has no
+  // earlier reader, or (in a large domain) takes no more memory than they do.
   void sink() {
     constexpr uint32_t kNever = UINT32_MAX;
     std::vector<uint32_t> unseen(size_, 0);          // uses by nodes that are not decided yet
-    std::vector<uint32_t> first_use(size_, kNever);  // the lowest level of the others …
-    std::vector<uint8_t> joins(size_, 1);            // … and whether it could be computed there
+    std::vector<uint32_t> first_use(size_, kNever);  // smallest depth of the decided uses
+    std::vector<uint8_t> joins(size_, 1);            // whether it could be computed there
     for (uint32_t i = 0; i < size_; ++i) {
       for (const Read& read : analysis_.reads(i)) ++unseen[read.base];
     }
@@ -164,8 +164,8 @@ class Fuser {
     }
   }
 
-  // Cuts long units into pieces that run one after the other: in a large space every live value of
-  // a group is a tile in the nearest cache.
+  // Divides long units into parts that run one after the other: in a large domain every live value
+  // of a group takes a tile of the nearest cache.
   void cut() {
     std::vector<uint32_t> last_use(size_, 0);
     const size_t units = out_.units.size();
@@ -181,7 +181,7 @@ class Fuser {
           if (out_.unit_of[read.base] == static_cast<int32_t>(u)) last_use[read.base] = i;
         }
       }
-      std::vector<uint32_t> ends;  // of the live values, as a heap
+      std::vector<uint32_t> ends;  // last uses of the live values, as a heap
       std::vector<uint32_t> piece;
       const auto finish = [&] {
         Unit unit{true, out_.units[u].count, out_.units[u].length, std::move(piece), -1};
@@ -204,7 +204,7 @@ class Fuser {
           finish();
         }
       }
-      // The last piece takes the place of the whole.
+      // The last part replaces the whole.
       out_.units[u].members = std::move(piece);
     }
     std::erase_if(out_.units, [](const Unit& unit) { return unit.members.empty(); });
@@ -215,7 +215,7 @@ class Fuser {
 
   static bool has_epilogue(Op op) { return op == Op::matmul || op == Op::convolve; }
 
-  // Whether unit `next` can run on the result of product `unit` while it is computed.
+  // True if unit `next` can run on the result of the product while that is being computed.
   bool follows(uint32_t product, const Unit& next) const {
     if (!next.tiles || next.count != analysis_.elements(product) || next.count == 0) return false;
     bool reads = false;
@@ -230,9 +230,9 @@ class Fuser {
     return reads;
   }
 
-  // Any order is right that respects what units read. Oldest first keeps little memory alive, since
-  // it is nearly the program's own; a group follows the product that it was waiting for. Numbers
-  // come first: an optimizer's rate for this step must be there when the first gradient is.
+  // Every order that respects reads is valid. Oldest first keeps little memory alive, since it is
+  // nearly the order of the program. A group follows the product that it waits for. Units of one
+  // element run first: an optimizer's rate must be known when the first gradient is.
   void schedule() {
     const size_t units = out_.units.size();
     std::vector<std::vector<uint32_t>> readers(units);
@@ -281,7 +281,7 @@ class Fuser {
       ready.pop();
       const int64_t epilogue = run(u, true);
       if (epilogue < 0) continue;
-      out_.units[u].then = static_cast<int32_t>(order.size());  // its place in the new order
+      out_.units[u].then = static_cast<int32_t>(order.size());  // its position in the new order
       run(static_cast<uint32_t>(epilogue), false);
     }
     std::vector<Unit> sorted;

@@ -1,5 +1,5 @@
-// Slots and tile groups. What crosses from one unit to another is stored, or computed again where
-// that is cheaper; loads and scalars of a group come first in its numbering.
+// Makes slots and tile groups. A value that another unit reads is stored, or computed again if that
+// is cheaper. Values of a group are numbered loads first, then scalars.
 #include "plan/passes/lower.h"
 
 #include <algorithm>
@@ -53,13 +53,13 @@ int32_t Lowering::add_slot(SlotKind kind, DType dtype, int64_t bytes) {
   return static_cast<int32_t>(plan_.slots.size()) - 1;
 }
 
-// The memory of a computed node, made when its step is.
+// The slot of a computed node, made with its step.
 int32_t Lowering::slot_of(uint32_t position) {
   position = memory_of_[position];
   int32_t& slot = slot_[position];
   if (slot < 0) {
     const Node* node = nodes_[position];
-    if (analysis_.kind[position] == Analysis::Number) {  // one element, whatever shape it fills
+    if (analysis_.kind[position] == Analysis::Number) {  // one element, for any shape
       slot = add_slot(SlotKind::Temporary, node->dtype, size_of(node->dtype));
     } else if (analysis_.stored[position]) {
       slot = add_slot(SlotKind::Output, node->dtype, node->bytes());
@@ -82,7 +82,7 @@ bool Lowering::can_recompute(uint32_t reader, const Read& read) const {
          analysis_.kind[reader] == Analysis::Elementwise && !fusion_.spaces.row[reader];
 }
 
-// A value that another unit reads is in memory, or computed again from values that are.
+// A value that another unit reads is in memory, or can be computed again from values in memory.
 void Lowering::store(const Read& read) {
   if (!recomputed_[read.base]) {
     stored_[read.base] |= analysis_.computed(read.base);
@@ -91,8 +91,8 @@ void Lowering::store(const Read& read) {
   }
 }
 
-// Values that some other unit reads, or that leave the plan, must be stored, unless all who read
-// them had better compute them again.
+// Values that another unit reads, or that leave the plan, are stored, unless every reader computes
+// them again at less cost.
 void Lowering::find_stored() {
   stored_ = analysis_.stored;
   recomputed_ = fusion_.cheap;
@@ -111,10 +111,10 @@ void Lowering::find_stored() {
   }
 }
 
-// at_window and at_index work in the memory of their base where nobody needs it afterwards.
+// at_window and at_index write to the memory of their base if it is not needed afterwards.
 void Lowering::find_shared() {
   shares_.assign(nodes_.size(), -1);
-  std::vector<int32_t> last(nodes_.size(), -1);  // unit that reads a node last
+  std::vector<int32_t> last(nodes_.size(), -1);  // last unit that reads each node
   const auto use = [&](const Read& read, int32_t unit, const auto& self) -> void {
     last[read.base] = std::max(last[read.base], unit);
     if (!recomputed_[read.base] || fusion_.unit_of[read.base] == unit) return;
@@ -145,8 +145,7 @@ ScalarLoad Lowering::scalar_load(uint32_t position) const {
   return {scalar_[position], nodes_[position]->dtype, analysis_.value[position]};
 }
 
-// Loads and scalars of a group come first in the numbering, so they are collected before anything
-// else.
+// Loads and scalars of a group, which are collected first because their numbers come first.
 class Lowering::Leaves {
  public:
   Leaves(Lowering* lowering, TileGroup* group) : lowering_(*lowering), group_(*group) {}
@@ -165,7 +164,7 @@ class Lowering::Leaves {
       group_.loads.push_back(lowering_.view_of(read));
     }
   }
-  // The number of its value, once all are added.
+  // The number of a value, after all were added.
   int32_t number(const Read& read) const {
     if (lowering_.analysis_.kind[read.base] != Analysis::Number) return find(read);
     return static_cast<int32_t>(group_.loads.size()) + lowering_.value_[read.base];
@@ -190,7 +189,7 @@ class Lowering::Leaves {
   std::vector<uint32_t> numbers_;
 };
 
-// What a member computes in: `where` in the dtype of its branches.
+// The dtype in which a member computes; for `where`, the dtype of its branches.
 DType Lowering::computed_dtype(uint32_t member) const {
   if (analysis_.kind[member] == Analysis::Place || analysis_.kind[member] == Analysis::Copy) {
     return nodes_[member]->dtype;
@@ -198,7 +197,8 @@ DType Lowering::computed_dtype(uint32_t member) const {
   return nodes_[analysis_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
 }
 
-// A view that is made real by itself: moved by blocks, which tiles are not.
+// A view that must be copied and is the only member of its unit: copied by blocks, which tiles are
+// not.
 bool Lowering::emit_copy(uint32_t member) {
   if (analysis_.kind[member] != Analysis::Copy) return false;
   const Read& read = analysis_.reads(member)[0];

@@ -1,5 +1,5 @@
-// Every node once more, oldest first; of a complex one its parts. What moves entries moves both
-// parts; what computes with them is in ops/complex_forms.cpp.
+// Rebuilds every node, oldest first; a complex node becomes two real ones. Operations that move
+// entries are applied to both parts; arithmetic is in ops/complex_forms.cpp.
 #include "plan/passes/lower_complex.h"
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace pullback {
 namespace {
 
-// What stands for a node. One that is not complex has no `im`; a complex one that lies in memory is
-// known by its pairs, [elements, 2], until a part is asked for.
+// The replacement of a node. A real node has no `im`. A complex value in memory is stored as
+// `pairs`, [elements, 2], until a part is needed.
 struct Made {
   NodeRef re, im, pairs;
-  NodeRef scalar;  // that `re` shows: builders take one of these apart, but not what shows it
+  NodeRef scalar;  // shown by `re`: some builders need it
 };
 
 class Expansion {
@@ -36,7 +36,7 @@ class Expansion {
       if (is_input(node)) hold(whole(i), &roots, kept);
     }
     std::vector<Node*> outputs;
-    // Each a node of its own.
+    // Each output is a separate node.
     for (uint32_t i : from_.outputs) outputs.push_back(hold(identity(whole(i)), &roots, kept));
     Snapshot out;
     out.traced = from_.traced;
@@ -50,7 +50,7 @@ class Expansion {
     }
     for (uint32_t i : from_.arguments) out.arguments.push_back(whole(i)->index);
     for (uint32_t i : from_.scalars) out.scalars.push_back(made_[i].scalar->index);
-    // The constants of the forms are no scalars of the run.
+    // Constants of the formulas are not scalars of the run.
     out.replaced = from_.replaced;
     return out;
   }
@@ -58,7 +58,7 @@ class Expansion {
  private:
   const Made& of(const Node* node) const { return made_[node->index]; }
 
-  // The node that has all of the value.
+  // The node with the whole value.
   NodeRef whole(size_t i) {
     Made& made = made_[i];
     if (!is_complex(from_.nodes[i]->dtype)) return made.re;
@@ -148,7 +148,7 @@ class Expansion {
     return {{}, {}, make_argument(traits(node->dtype).compute, pairs), {}};
   }
 
-  // The operation itself, on parts of its complex operands.
+  // The same operation on one part of its complex operands.
   NodeRef moved(const Node* node, DType dtype, int which) {
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
@@ -201,7 +201,7 @@ bool has_complex(const Snapshot& snapshot) {
 
 namespace {
 
-// While one lives, nothing is recorded.
+// While one exists, nodes are not recorded.
 struct Unrecorded {
   const bool before = std::exchange(recording, false);
   ~Unrecorded() { recording = before; }

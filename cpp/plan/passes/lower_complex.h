@@ -9,8 +9,8 @@ namespace pullback {
 
 bool has_complex(const Snapshot& snapshot);
 
-// The same arguments, scalars and outputs, in their order: a complex one is an array of as many
-// bytes with the parts of each element side by side. `kept` holds the nodes.
+// Keeps arguments, scalars and outputs and their order. A complex one becomes an array of as many
+// bytes, in which the parts of each element are adjacent. `kept` keeps the nodes alive.
 Snapshot without_complex(const Snapshot& snapshot, std::vector<NodeRef>* kept);
 
 }  // namespace pullback

@@ -1,5 +1,5 @@
-// Lowering of operations with several outputs: their operands in memory, their outputs as far as
-// somebody reads them, and the plans of the bodies of loops and branches.
+// Lowers operations with several outputs: operands in memory, the outputs that are read, and the
+// plans of the bodies of loops and branches.
 #include <algorithm>
 
 #include "graph/callback_origin.h"
@@ -9,7 +9,7 @@
 
 namespace pullback {
 
-// Of each operation, the outputs that are computed, by their number; null for the others.
+// For each operation, its computed outputs by number; null for the others.
 void Lowering::find_outputs() {
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     if (analysis_.kind[i] != Analysis::Other || nodes_[i]->op != Op::output) continue;
@@ -23,7 +23,7 @@ std::vector<const Node*>& Lowering::outputs_of(uint32_t member) {
   return out;
 }
 
-// Draws and functions are scalars of the run; everything else has memory.
+// Draws and callbacks are scalars of the run; everything else has memory.
 void Lowering::bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws) {
   const Node* node = nodes_[member];
   for (size_t k = 0; k < node->inputs_count; ++k) {

@@ -1,5 +1,5 @@
-// Lowering of what is no tile group: products, copies, gather and scatter, random numbers. What a
-// step cannot read as it lies (a scalar, axes that do not merge) is copied first.
+// Lowers nodes that are not in a tile group: products, copies, gather and scatter, random numbers.
+// An operand that a step cannot read in place (a scalar, axes that do not merge) is copied first.
 #include <optional>
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace pullback {
 
-// An operand with memory behind it: a scalar becomes a one-element array first.
+// An operand in memory: a scalar is first stored as a one-element array.
 View Lowering::operand(uint32_t member, size_t k) {
   const Read& read = analysis_.reads(member)[k];
   if (analysis_.kind[read.base] == Analysis::Number && slot_[read.base] < 0) {
@@ -22,7 +22,7 @@ View Lowering::operand(uint32_t member, size_t k) {
   return view_of(read);
 }
 
-// The same, row-major without gaps: copied where it is not.
+// The same, row-major without gaps; copied if necessary.
 View Lowering::dense_operand(uint32_t member, size_t k) {
   View view = operand(member, k);
   if (is_row_major(view)) return view;
@@ -91,7 +91,7 @@ void Lowering::emit_other(uint32_t member) {
       return op == Op::loop ? emit_loop(member) : emit_branch(member);
     case StepKind::Library:
       return emit_routine(member);
-    case StepKind::Output:  // made by its operation
+    case StepKind::Output:  // computed by the step of its operation
     case StepKind::None:    // in a group, or not computed
       break;
   }
@@ -108,20 +108,20 @@ void Lowering::emit_random(uint32_t member) {
   add_step(std::move(random), nodes_[member]->op);
 }
 
-// The part of a node's memory that its window names.
+// The part of a node's memory that its slice selects.
 View Lowering::place_of(const Node* node) {
   const Shape& shape = node->in[node->op == Op::at_window]->shape;
   return {slot_of(node->index), node->dtype, sliced(whole(node->shape), shape, *node->window)};
 }
 
-// at_window and at_index change a copy of their base, or the base itself.
+// at_window and at_index update a copy of their base, or the base itself.
 void Lowering::copy_base(uint32_t member) {
   if (shares_[analysis_.reads(member)[0].base] == static_cast<int32_t>(member)) return;
   add_step(Layout{operand(member, 0), whole_view(member)}, nodes_[member]->op);
 }
 
-// An operand as [outer, middle, inner], the middle being `count` axes from `axis` on: copied
-// where its axes do not merge.
+// An operand as [outer, middle, inner], where the middle is `count` axes from `axis` on; copied if
+// its axes do not merge.
 View Lowering::three_axes(uint32_t member, size_t k, int64_t axis, int64_t count) {
   const Strided& window = analysis_.window(analysis_.reads(member)[k]);
   Shape three;
@@ -155,7 +155,7 @@ void Lowering::emit_indexed(uint32_t member) {
 
 void Lowering::emit_matmul(uint32_t member) {
   const Node* node = nodes_[member];
-  // Batch axes of the result: absent or length-1 axes of an operand have stride 0.
+  // Batch axes of the result: missing axes, and axes of size 1, have stride 0.
   const auto factor = [&](size_t k) {
     const View view = operand(member, k);
     Shape shape = node->shape;

@@ -71,13 +71,14 @@ class Lowering {
   const std::vector<Node*>& nodes_;
   Plan plan_;
   std::vector<int32_t> slot_;        // per node
-  std::vector<int32_t> shares_;      // per node: the later node whose memory it is given
-  std::vector<uint32_t> memory_of_;  // per node: the one at the end of such givings
+  std::vector<int32_t> shares_;      // per node: the later node that uses its memory
+  std::vector<uint32_t> memory_of_;  // per node: the last node that uses its memory
   std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
-  std::vector<int32_t> value_;       // per node: its number in the group that is being made
-  std::vector<uint8_t> stored_;      // per node: stored, for another unit or for outside
+  std::vector<int32_t> value_;       // per node: its number in the current group
+  std::vector<uint8_t> stored_;  // per node: stored, because another unit reads it or it leaves the
+                                 // plan
   std::vector<uint8_t> recomputed_;  // per node: computed again in every unit that reads it
-  std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of operations
+  std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of operations, by number
 };
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// Three passes: lifetimes; steps that write where they read (InPlace); best fit in one arena.
+// Three passes: lifetimes of slots; steps in place (InPlace); places in the arena by best fit.
 #include "plan/passes/plan_memory.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kAlign = 64;
 
-// Free gaps of the arena, by offset and by size: best fit, neighbours merged.
+// Free gaps of the arena, by offset and by size; neighbouring gaps are merged.
 class Gaps {
  public:
   int64_t take(int64_t bytes) {
@@ -65,7 +65,7 @@ class Gaps {
   int64_t end_ = 0;
 };
 
-// The first and the last step that touches a slot.
+// The first and the last step that accesses a slot.
 struct Lifetime {
   int32_t first = -1, last = -1;
 };
@@ -87,7 +87,7 @@ bool is_whole(const Plan& plan, const View& view) {
   return is_flat(view) && bytes == plan.slots[view.slot].bytes && bytes > 0;
 }
 
-// Whether a step of it calls a function of the program.
+// True if a step calls a callback.
 bool calls_back(const Plan& plan) {
   const auto body_does = [](const BodyPlan& body) { return calls_back(body.plan->plan); };
   return std::ranges::any_of(plan.steps, [&](const Step& step) {
@@ -102,21 +102,21 @@ bool calls_back(const Plan& plan) {
   });
 }
 
-// Whether a group of special functions takes so long that Ctrl-C must stop it. A run is not
-// interrupted after it has begun to write to donated memory, so such a group takes none.
+// True for a group of special functions that takes so long that it must be interruptible. A run
+// cannot be interrupted after it has begun to write to donated memory, so such a group takes none.
 bool is_slow(const TileGroup& group) {
-  constexpr int64_t kMany = 32 * 1024;  // elements, of a microsecond and more each
+  constexpr int64_t kMany = 32 * 1024;  // elements that take a microsecond or more each
   return group.count >= kMany &&
          std::ranges::any_of(group.instructions, [](const Instruction& instruction) {
            return traits(instruction.op).cost == Cost::Power && instruction.op != Op::pow;
          });
 }
 
-// Lets groups write where they read: a store takes the memory of a load that ends in the group and
-// that no instruction reads after the one that makes the stored value. Between temporaries and
-// outputs the two slots become one; the memory of an argument may be taken at run time
-// (donated_arguments). An output that replaces an argument takes its memory wherever that is read
-// no more.
+// Lets groups write where they read. A store takes the memory of a load that is last used in the
+// group, if no instruction reads that load after the stored value is computed. Between temporaries
+// and outputs the two slots become one. The memory of an argument may be taken at run time
+// (donated_arguments). An output that replaces an argument takes its memory if it is not read
+// afterwards.
 class InPlace {
  public:
   InPlace(Plan* plan, std::vector<Lifetime>* lives)
@@ -136,13 +136,13 @@ class InPlace {
     for (int32_t i = 0; i < steps; ++i) {
       if (can_fail(plan_.steps[i])) last_failing = i;
     }
-    // While it runs the program, other threads must find every value.
+    // While the run calls back, other threads must find every value.
     if (calls_back(plan_)) last_failing = steps;
     for (int32_t i = 0; i < steps; ++i) {
       if (TileGroup* group = group_of(plan_.steps[i])) {
         join(i, *group, i > last_failing && !is_slow(*group));
       }
-      // An update by positions looks at all of them before it writes, and only then may it fail.
+      // An update by positions checks all positions before it writes; it can fail only before that.
       const bool updates = i + 1 < steps && writes_after_checking(plan_, i + 1);
       const int32_t write = updates ? i + 1 : i;
       if (write > last_failing || (updates && write == last_failing)) keep_base(i, write);
@@ -170,7 +170,7 @@ class InPlace {
     }
   }
 
-  // Whether an output may take the memory of an argument that is read no more.
+  // True if an output may take the memory of an argument after its last read.
   bool may_take(int32_t to, int32_t from) const {
     const Slot& slot = plan_.slots[from];
     const Slot& target = plan_.slots[to];
@@ -180,14 +180,14 @@ class InPlace {
            (replaced_.empty() || replaced_[to] == from);
   }
 
-  // Shortens the way: a chain of updates in place is as long as the program.
+  // Shortens the path: a chain of updates in place is as long as the program.
   int32_t find(int32_t slot) {
     while (memory_of_[slot] != slot) slot = memory_of_[slot] = memory_of_[memory_of_[slot]];
     return slot;
   }
 
-  // The last instruction that reads each value of a group; none: -1; after all: the largest number.
-  // A place clears its whole result first, so what it reads is needed after it is made.
+  // For each value of a group, the last instruction that reads it; never: -1; after all: INT32_MAX.
+  // `place` clears its whole result first, so its operands must stay until it is done.
   static std::vector<int32_t> last_reads(const TileGroup& group) {
     const size_t leaves = group.loads.size() + group.scalars.size();
     std::vector<int32_t> last(leaves + group.instructions.size(), -1);
@@ -204,22 +204,22 @@ class InPlace {
     return last;
   }
 
-  // Slots of one dtype and size whose memory a store may take, the one that is read last on top.
+  // Slots of one dtype and size that a store may take; the last one read is at the end.
   struct Free {
     std::vector<int32_t> temporaries, arguments;
   };
 
-  // Of the loads that no instruction reads after a stored value is made, a store takes that of the
-  // argument which it replaces, or the one that is read last: temporaries first, since they
-  // certainly die; of arguments the late ones, as the old value of a variable is by its update,
-  // since not all that could be taken may be at run time.
+  // Of the loads that are not read after a stored value is computed, a store takes that of the
+  // argument which it replaces, otherwise the one read last. Temporaries are preferred, since they
+  // are certainly unused afterwards. Of arguments later ones are preferred, as the old value of a
+  // variable is read by its update: not every donation of the plan happens at run time.
   void join(int32_t step, const TileGroup& group, bool may_donate) {
-    std::unordered_map<int32_t, int> reads;  // of each slot by this step
+    std::unordered_map<int32_t, int> reads;  // number of reads per slot by this step
     for_each_view(plan_.steps[step], [&](const View& view, bool write) {
       if (!write) ++reads[find(view.slot)];
     });
     const std::vector<int32_t> last = last_reads(group);
-    std::vector<int32_t> loads;  // whose memory may be taken, in the order of their last reads
+    std::vector<int32_t> loads;  // that may be taken, by last read
     for (auto k = static_cast<int32_t>(group.loads.size()); k-- > 0;) {
       const int32_t slot = find(group.loads[k].slot);
       if (reads[slot] == 1 && lives_[slot].last == step && is_whole(plan_, group.loads[k])) {
@@ -265,8 +265,8 @@ class InPlace {
     }
   }
 
-  // A copy of an argument that ends with it, as the base of an update by positions is, needs no
-  // copying in the argument's own memory. `write` is the step that writes there first.
+  // A copy of an argument at its last read (the base of an update by positions) is unnecessary if
+  // the result takes the argument's memory. `write` is the first step that writes there.
   void keep_base(int32_t step, int32_t write) {
     const auto* copy = std::get_if<Layout>(&plan_.steps[step].work);
     if (!copy || copy->clear || copy->add) return;
@@ -278,8 +278,8 @@ class InPlace {
     }
   }
 
-  // Makes `to`, written first by a step, and the temporary `from`, read last by it, one memory. One
-  // of them stays: an output, or the older temporary.
+  // Merges `to`, first written by a step, with the temporary `from`, last read by it. The output
+  // stays, or else the older temporary.
   void share(int32_t to, int32_t from) {
     const bool output = plan_.slots[to].kind == SlotKind::Output;
     const int32_t stays = output ? to : from;
@@ -289,7 +289,7 @@ class InPlace {
     memory_of_[goes] = stays;
   }
 
-  // Lets the output `to` have the memory of the argument `from` at run time.
+  // Lets output `to` take the memory of argument `from` at run time.
   void donate(int32_t to, int32_t from, int32_t step) {
     const auto argument = static_cast<int32_t>(plan_.slots[from].index);
     plan_.donated_arguments[plan_.slots[to].index] = argument;
@@ -301,12 +301,13 @@ class InPlace {
   std::vector<Lifetime>& lives_;
   std::vector<int32_t> memory_of_;
   std::vector<uint8_t> donated_;
-  std::vector<int32_t> replaced_;  // of each slot the argument that it replaces; empty: not known
+  std::vector<int32_t> replaced_;  // per slot, the argument that it replaces; empty: unknown
 };
 
-// A place for each temporary, by best fit, while it lives.
+// Places each temporary for its lifetime by best fit.
 void place_temporaries(Plan* plan, const std::vector<Lifetime>& lives) {
-  std::vector<std::pair<int64_t, int32_t>> events;  // twice the step, odd at its end; slot
+  std::vector<std::pair<int64_t, int32_t>> events;  // twice the step, odd at the end of a lifetime;
+                                                    // slot
   for (int32_t s = 0; s < static_cast<int32_t>(plan->slots.size()); ++s) {
     if (plan->slots[s].kind != SlotKind::Temporary || lives[s].first < 0) continue;
     events.emplace_back(int64_t{2} * lives[s].first, s);

@@ -1,5 +1,5 @@
-// Each node, oldest first, is resolved to a view, merged with an equal one, or folded.
-// Equal items are found by hash (Distinct) and compared in full.
+// Resolves each node, oldest first, to a view, merges it with an equal one, or folds it. Equal
+// nodes are found by hash (Distinct) and compared in full.
 #include "plan/passes/simplify.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Analysis::Kind kind_of(const Node* node) {
   return Analysis::Other;
 }
 
-// What a view operation makes of the window of its input. Nothing where a reshape cannot be a view.
+// The strided view that a view operation makes of its input's; nullopt if a reshape needs a copy.
 std::optional<Strided> apply_view(const Node* node, const Strided& in) {
   switch (traits(node->op).view) {
     case ViewKind::None:
@@ -106,7 +106,7 @@ class Simplifier {
             analysis_.operands.data() + analysis_.operands.size()};
   }
 
-  // The read of an operand in another shape; itself where the shape is the same.
+  // The read of an operand broadcast to another shape.
   Read broadcast(const Read& read, const Shape& shape) {
     const Strided& window = analysis_.window(read);
     if (window.shape == shape) return read;
@@ -150,14 +150,14 @@ class Simplifier {
     if (traits(node->op).view == ViewKind::Alias) return become(i, input);
     const std::optional<Strided> window = apply_view(node, analysis_.window(input));
     if (window) return become(i, {input.base, analysis_.windows.number(*window)});
-    // A reshape reads its input in row-major order, whatever the input's own shape.
+    // A reshape reads its input in row-major order, whatever shape the input has.
     analysis_.kind[i] = Analysis::Copy;
     analysis_.operands.push_back(input);
     merge(i);
   }
 
-  // Node i is a window into another. A wanted value owns row-major memory: a window onto all of its
-  // base shares it, others are copied.
+  // Makes node i a view of another node. A wanted value must own row-major memory: a view of all of
+  // its base shares the memory, others are copied.
   void become(uint32_t i, Read view) {
     analysis_.operands.resize(analysis_.begin[i]);
     if (!snapshot_.wanted[i] ||
@@ -172,7 +172,7 @@ class Simplifier {
     merge(i);
   }
 
-  // --- equal items
+  // --- common subexpressions
 
   void merge(uint32_t i) {
     const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
@@ -212,7 +212,7 @@ class Simplifier {
 
   static bool same_operation(const Node* x, const Node* y) {
     if (x->op != y->op || x->output != y->output) return false;
-    if (x->op == Op::output) return true;  // whatever is said of its keeping: it is written once
+    if (x->op == Op::output) return true;  // written once by its operation, kept or not
     if (!(x->attr == y->attr)) return false;
     if (x->operation && key_of(*x->operation) != key_of(*y->operation)) return false;
     return x->window && y->window ? *x->window == *y->window : !x->window && !y->window;
@@ -220,7 +220,7 @@ class Simplifier {
 
   // --- constants
 
-  // Node i is this number everywhere. Equal constants are one.
+  // Makes node i this number everywhere. Equal constants are merged.
   void set_constant(uint32_t i, Scalar value) {
     analysis_.operands.resize(analysis_.begin[i]);
     analysis_.kind[i] = Analysis::Number;
@@ -246,7 +246,7 @@ class Simplifier {
   }
 
   bool fold_constants(uint32_t i) {
-    // A wanted constant needs memory, and is computed into it.
+    // A wanted constant is written to memory.
     if (snapshot_.wanted[i]) return false;
     const Node* node = analysis_.node(i);
     const std::span<const Read> in = operands(i);
@@ -283,7 +283,7 @@ class Simplifier {
     return true;
   }
 
-  // --- operations that give back an operand
+  // --- operations that return an operand
 
   std::optional<Read> identity_of(uint32_t i) {
     const std::span<const Read> in = operands(i);

@@ -14,14 +14,14 @@
 
 namespace pullback {
 
-// What the planner knows about each node of the snapshot, by its position.
+// The properties of each node of the snapshot, by its position.
 struct Analysis {
   enum Kind : uint8_t {
     Input,        // a leaf with memory
     Number,       // a scalar of the run, or a constant
-    Window,       // never computed: another node's memory, or nobody reads it
+    Window,       // never computed: a view of another node's memory, or unused
     Elementwise,  // a tile instruction
-    Copy,         // a tile "instruction" that only moves: a view that must be made real
+    Copy,         // a tile "instruction" that only moves: a view that must be copied
     Fold,         // a reduction
     Pick,         // one entry of each row
     Place,        // one entry of each row, zeros elsewhere
@@ -30,9 +30,9 @@ struct Analysis {
   const Snapshot* snapshot = nullptr;
   std::vector<Kind> kind;
   Windows windows;
-  std::vector<Read> view;         // where to find a node's value
-  std::vector<Read> operands;     // what computed nodes read, node after node …
-  std::vector<uint32_t> begin;    // … and where each node's start; one entry past the last
+  std::vector<Read> view;         // strided view of each node's value
+  std::vector<Read> operands;     // operands of computed nodes, node after node
+  std::vector<uint32_t> begin;    // first operand of each node; with the end as the last entry
   std::vector<uint8_t> stored;    // its value leaves the plan
   std::vector<uint8_t> constant;  // a Number whose value is in `value`
   std::vector<Scalar> value;
@@ -44,7 +44,7 @@ struct Analysis {
   const Strided& window(const Read& read) const { return windows[read.window]; }
   const Shape& shape(uint32_t i) const { return window(view[i]).shape; }
   int64_t elements(uint32_t i) const { return windows.elements(view[i].window); }
-  // Whether it reads exactly its base's elements, in order.
+  // True if it reads exactly the elements of its base, in order.
   bool is_flat(const Read& read) const {
     return windows.is_flat(read.window) && windows.elements(read.window) == elements(read.base);
   }

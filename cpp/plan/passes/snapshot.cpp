@@ -1,4 +1,4 @@
-// Numbers nodes and writes the key in one visit each (Numbering, KeyWriter), then finds, from
+// Numbers nodes and writes the key in one visit per node (Numbering, KeyWriter). Then finds, from
 // the last node to the first, whose values outlive the evaluation.
 #include "plan/passes/snapshot.h"
 
@@ -44,13 +44,13 @@ bool worth_keeping(const Node* node, const Limits& limits) {
   return false;
 }
 
-// Shows a part of another value, or all of it in another order or repeated.
+// True for a view of a part of another value, or of all of it permuted or repeated.
 bool is_window(const Node* node) {
   const ViewKind view = traits(node->op).view;
   return view == ViewKind::Transpose || view == ViewKind::Broadcast || view == ViewKind::Slice;
 }
 
-// Adds or drops axes of length 1.
+// Adds or drops axes of size 1.
 bool moves_ones(const Node* node) {
   if (traits(node->op).view != ViewKind::Reshape) return false;
   const Shape &to = node->shape, &from = node->in[0]->shape;
@@ -64,7 +64,7 @@ bool moves_ones(const Node* node) {
   }
 }
 
-// Appends bytes; there is room for a node before it is written.
+// Appends bytes; room is reserved per node.
 class KeyWriter {
  public:
   explicit KeyWriter(Snapshot* snapshot) : snapshot_(*snapshot), out_(snapshot->key) {}
@@ -75,7 +75,7 @@ class KeyWriter {
     if (constant(node)) put(node->scalar.i);
   }
 
-  // Relative positions: the same step later in a loop writes the same bytes.
+  // Input positions are relative, so the same step later in a loop writes the same bytes.
   void node(const Node* node, std::span<Node* const> inputs) {
     std::vector<unsigned char> inside;
     if (node->operation) inside = key_of(*node->operation);
@@ -93,7 +93,7 @@ class KeyWriter {
     for (const Node* input : inputs) put(node->index - input->index);
   }
 
-  // Last, with their numbers at the very end, so that no two snapshots write the same bytes.
+  // Written last, with the counts at the very end, so that no two snapshots have the same bytes.
   void finish() {
     const auto& outputs = snapshot_.outputs;
     const auto& replaced = snapshot_.replaced;
@@ -109,7 +109,7 @@ class KeyWriter {
   }
 
  private:
-  // Of a node but for its inputs: head, shape, attributes, window, their number.
+  // Upper limit of the bytes of a node without its inputs.
   static size_t room_of(const Node* node) {
     const auto rank = static_cast<size_t>(node->shape.rank);
     const auto window = node->window ? static_cast<size_t>(node->window->start.rank) : 0;
@@ -142,7 +142,7 @@ class KeyWriter {
 };
 
 // Numbers the nodes, writes the key, and finds which values outlive the evaluation. Graphs are
-// larger than caches, so every node is visited once, and what else is asked about it is kept here.
+// larger than caches, so every node is visited once, and its properties are stored here.
 class Numbering {
  public:
   Numbering(Snapshot* snapshot, size_t nodes) : snapshot_(*snapshot), writer_(snapshot) {
@@ -152,9 +152,9 @@ class Numbering {
     snapshot_.key.resize(nodes * 32 + 64);
   }
 
-  // Each leaf stands before the first node that uses it. By creation, a read that an earlier
-  // evaluation left behind stands elsewhere than one made on the way, and the same program would
-  // have two keys.
+  // Each leaf is placed before the first node that uses it. In creation order, a read left by an
+  // earlier evaluation would have another position than a new one, and the same program would have
+  // two keys.
   void number(std::span<Node* const> sorted) {
     for (Node* node : sorted) {
       if (!is_input(node)) visit(node);
@@ -183,7 +183,7 @@ class Numbering {
     count_other_uses();
     const Limits& limits = planned_backend().limits();
     snapshot_.outlives.assign(snapshot_.nodes.size(), 0);
-    bool again = false;  // something may be computed again for other nodes
+    bool again = false;  // some value may be computed again for other nodes
     for (size_t i = snapshot_.nodes.size(); i-- > 0;) {
       const Mark& mark = marks_[i];
       snapshot_.outlives[i] |= mark.outside > 0;
@@ -192,7 +192,7 @@ class Numbering {
       if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
       if (mark.holders > 0 && !is_operation(node->op)) keep_held(static_cast<uint32_t>(i));
       again |= mark.outside > 0 && !snapshot_.wanted[i];
-      // It will be sealed. Any other one keeps its inputs, or is still to be computed from them.
+      // It will be sealed. Other nodes keep their inputs, or are still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
       for (uint32_t input : edges_of(i)) snapshot_.outlives[input] = 1;
       for (const Node* input : rule_inputs(operation_of(node) ? operation_of(node) : node)) {
@@ -219,15 +219,15 @@ class Numbering {
 
  private:
   struct Mark {
-    int32_t outside;  // references that have not been found inside
-    int32_t holders;  // of these, not by nodes
-    uint32_t edges;   // where its inputs begin
+    int32_t outside;  // references not found inside of the snapshot
+    int32_t holders;  // of these, references that are not from nodes
+    uint32_t edges;   // first of its inputs
     bool leaf;
   };
 
-  // Longest chain of nodes that is computed again and again.
+  // Longest chain of nodes that may be computed repeatedly.
   static constexpr uint32_t kRecomputed = 64;
-  // Views of a value that are looked through instead of keeping what they show.
+  // Number of views followed to the value that they show.
   static constexpr int kFewViews = 16;
 
   uint32_t edge_count() const { return static_cast<uint32_t>(edges_.size()); }
@@ -237,8 +237,8 @@ class Numbering {
     return std::span(edges_).subspan(marks_[i].edges, end - marks_[i].edges);
   }
 
-  // Windows into other values take no memory where the value that they show is kept: a small part
-  // of one that nobody holds is kept itself.
+  // Keeping a view costs no memory if the viewed value is kept. A small view of a value without
+  // other references is kept itself.
   void keep_held(uint32_t i) {
     uint32_t base = i;
     int views = 0;
@@ -258,8 +258,8 @@ class Numbering {
     snapshot_.wanted[i] = 1;
   }
 
-  // A look must not compute more and more that other pending nodes will need again: of what they
-  // have as inputs, a value is kept at the end of every long chain.
+  // Repeated evaluations must not recompute ever longer chains for other pending nodes. Of their
+  // inputs, the value at the end of every long chain is kept.
   void bound_recomputation() {
     std::vector<uint32_t> chain(snapshot_.nodes.size(), 0);
     for (size_t i = 0; i < snapshot_.nodes.size(); ++i) {
@@ -322,7 +322,7 @@ class Numbering {
     for (const Node* node : with_rules_) {
       for (const Node* input : rule_inputs(node)) use(input, true);
     }
-    // A variable lets go of its update, and of the read of it, once they are computed.
+    // A variable drops its update, and the read of it, after they are computed.
     for (const Variable* variable : pending_variables()) {
       use(variable->current.get(), false);
       if (variable->reading) use(variable->reading.get(), false);
@@ -333,7 +333,8 @@ class Numbering {
   KeyWriter writer_;
   std::vector<Mark> marks_;
   std::vector<uint32_t> edges_;
-  std::vector<const Node*> with_rules_;  // nodes that hold more than the values they are made from
+  std::vector<const Node*> with_rules_;  // nodes with rules, which keep more than the values below
+                                         // them
   std::unordered_set<const Node*> operations_;
 };
 

@@ -44,12 +44,12 @@ struct Snapshot {
   }
 };
 
-// Whether a snapshot ends at this node.
+// True if a snapshot ends at this node.
 inline bool is_input(const Node* node) { return node->has_value() || node->op == Op::argument; }
 
-// Numbers the nodes that must be computed for `roots`. A root that has a value is left out.
-// Unless `traced`, values that later evaluations need are wanted too (see mark_kept), so that a
-// value that the program holds is computed at most once. Inside a traced function no value is held.
+// Numbers the nodes that must be computed for `roots`. A root that has a value is left out. Unless
+// `traced`, values that later evaluations need are wanted too (see mark_kept), so that a value that
+// the program holds is computed at most once. Inside a traced function no value is held.
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced = false,
                        std::span<const Replacement> replacements = {});
 

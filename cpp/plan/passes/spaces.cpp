@@ -1,8 +1,8 @@
-// Three passes over the nodes, each nearly linear. Every number of elements gets the length of its
-// rows: folds, picks and places propose one, the most useful wins. Nodes that read each other in
-// order become one class (union-find; the elements that a fold reads are a member of their own
-// beside its result). Classes of rows are attached to the class whose rows they are, the largest
-// first. What is left is a number for each class.
+// Three passes over the nodes, each nearly linear. (1) Every element count gets a row length:
+// folds, picks and places propose one, and the most useful wins. (2) Nodes that read each other in
+// order become one class (union-find; the elements that a fold reads are a member separate from its
+// result). (3) Classes of rows are attached to the class whose rows they are, the largest first.
+// Then each class gets a number.
 #include "plan/passes/spaces.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ FoldedShape fold_of(const Analysis& a, uint32_t i) {
   return folded_shape(a.window(a.reads(i)[0]).shape, a.node(i)->attr.axes);
 }
 
-// The elements that a pick chooses from, or that a place fills, in rows; of others null.
+// The elements in rows that a pick chooses from or a place fills; null for other nodes.
 const Shape* rows_of(const Analysis& a, uint32_t i) {
   if (a.kind[i] == Analysis::Pick) return &a.window(a.reads(i)[0]).shape;
   return a.kind[i] == Analysis::Place ? &a.shape(i) : nullptr;
 }
 int64_t last_axis(const Shape& shape) { return shape[shape.rank - 1]; }
 
-// Reads entry r of its base, of so many entries, in each element of row r.
+// True if each element of row r reads entry r of a base with so many entries.
 bool repeats_rows(const Strided& view, int64_t entries, int64_t length) {
   int64_t inner = 1;
   int64_t d = view.shape.rank;
@@ -82,7 +82,7 @@ class Finder {
     return found == lengths_.end() ? 1 : found->second.length;
   }
 
-  // How long the rows of each element count are.
+  // Chooses the row length of each element count.
   void choose_row_lengths() {
     const auto propose = [&](int64_t count, int64_t length, int weight) {
       if (length <= 1 || length > limits_.longest_row || count == 0) return;
@@ -103,9 +103,9 @@ class Finder {
     }
   }
 
-  // With what it reads in order, or with others that read the same window of it: the real and the
-  // imaginary part of a product are computed in one go over both parts of its operands. A window
-  // that repeats entries is too little to have in common.
+  // Merges a member with what it reads in order, or with other readers of the same view: real and
+  // imaginary parts of a product are computed in one pass over the parts of both operands. Views
+  // that repeat entries do not count.
   void merge_readers_of(uint32_t member, const Read& read) {
     if (analysis_.kind[read.base] == Analysis::Number) return;
     if (analysis_.is_flat(read)) return merge(member, read.base);
@@ -135,7 +135,7 @@ class Finder {
           merge_readers_of(i, reads[1]);
           break;
         case Analysis::Place:
-          merge_readers_of(elements(i), reads[0]);  // here: its row values
+          merge_readers_of(elements(i), reads[0]);  // its values per row
           merge_readers_of(elements(i), reads[1]);
           break;
         case Analysis::Input:
@@ -147,14 +147,15 @@ class Finder {
     }
   }
 
-  // Which classes are rows of which: the largest spaces first, and rows have no rows themselves.
+  // Attaches classes of rows to their classes of elements: the largest domains first; rows have no
+  // rows.
   void attach_rows() {
     struct Attachment {
       int64_t count;
       uint32_t rows, host;
     };
     std::vector<Attachment> attachments;
-    // Only rows of the length that their host has.
+    // Requires that the row length is that of the host.
     const auto add = [&](uint32_t rows, uint32_t host, int64_t count, int64_t length) {
       if (length == 1 || length != length_of(count)) return;
       attachments.push_back({count, find(rows), find(host)});
@@ -201,14 +202,14 @@ class Finder {
     return static_cast<uint32_t>(out_.count.size()) - 1;
   }
 
-  // The space of a class: that of its host where its members are rows.
+  // The domain of a class; for a class of rows, that of its host.
   uint32_t space_of(uint32_t member, int64_t entries, bool* row) {
     uint32_t c = find(member);
     *row = host_of_[c] != kNone;
     if (*row) c = host_of_[c];
     if (number_[c] >= 0) return static_cast<uint32_t>(number_[c]);
     const int64_t count = host_count_[c] ? host_count_[c] : entries;
-    // Small spaces are merged by size.
+    // Small domains of one size are merged.
     if (count > limits_.small_space) return number_[c] = add_space(count, length_of(count));
     const auto [it, fresh] = small_.try_emplace(count, 0);
     if (fresh) it->second = add_space(count, length_of(count));
@@ -220,7 +221,7 @@ class Finder {
     bool row = false;
     uint32_t space = space_of(i, entries(i), &row);
     if (const Shape* rows = rows_of(analysis_, i)) {
-      // In the space of what it picks from or places into, or in one of its own.
+      // In the domain of the elements it picks from or places into, or in a domain of its own.
       const int64_t length = last_axis(*rows);
       const bool pick = analysis_.kind[i] == Analysis::Pick;
       if (out_.length[space] != length || out_.count[space] != rows->size() || row != pick) {
@@ -262,9 +263,9 @@ class Finder {
   uint32_t size_;
   std::vector<uint32_t> parent_;
   std::unordered_map<int64_t, Length> lengths_;
-  std::unordered_map<uint64_t, uint32_t> readers_;  // of a window: the first
+  std::unordered_map<uint64_t, uint32_t> readers_;  // first reader of each view
   std::vector<uint32_t> host_of_;
-  std::vector<int64_t> host_count_;  // elements, of classes that have rows
+  std::vector<int64_t> host_count_;  // elements of classes that have rows
   std::vector<int64_t> number_;
   std::unordered_map<int64_t, uint32_t> small_;
   Spaces out_;
@@ -292,7 +293,7 @@ bool Spaces::inside(const Analysis& a, uint32_t i, const Read& read) const {
     case Analysis::Number:
     case Analysis::Window:
     case Analysis::Other:
-      break;  // in no space
+      break;  // in no domain
   }
   return false;
 }

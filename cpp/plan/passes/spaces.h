@@ -1,9 +1,9 @@
-// Iteration spaces: finds the nodes that can be computed together, by their shapes alone.
+// Iteration domains: finds the nodes that can be computed together, by their shapes alone.
 //
-// A space is a number of elements, arranged in rows of the length that a reduction or a broadcast
-// requires. The value of a node has an entry for each element or for each row of its space. Nodes
-// are in one space if they read each other's values, or the same memory, in order: merging others
-// would only keep more memory alive (small spaces of one size are merged nevertheless, for fewer
+// A domain is a number of elements, arranged in rows of the length that a reduction or a broadcast
+// requires. The value of a node has an entry for each element or for each row of its domain. Nodes
+// are in one domain if they read each other's values, or the same memory, in order: merging others
+// would only keep more memory alive (small domains of one size are merged nevertheless, for fewer
 // steps). Start at find_spaces().
 #pragma once
 
@@ -16,19 +16,19 @@ namespace pullback {
 
 enum class FoldKind : uint8_t {
   None,
-  Rows,     // its value has an entry for each row, known within the group
-  End,      // everything, or columns: known when the group is done
-  General,  // any form: the only reduction of its group
+  Rows,     // of rows, available inside of the group
+  End,      // of everything or of columns: available after the group
+  General,  // of any form: the only reduction of its group
 };
 
 struct Spaces {
-  std::vector<uint32_t> space;  // of a tile node
-  std::vector<uint8_t> row;     // its value has one entry a row
-  std::vector<FoldKind> fold;   // of a reduction
-  std::vector<int64_t> count;   // by space: elements …
-  std::vector<int64_t> length;  // … and the length of a row
+  std::vector<uint32_t> space;  // per tile node: its domain
+  std::vector<uint8_t> row;     // per tile node: its value has one entry per row
+  std::vector<FoldKind> fold;   // per reduction
+  std::vector<int64_t> count;   // per domain: elements
+  std::vector<int64_t> length;  // per domain: length of a row
 
-  // Whether tile node i, in one group with what the view reads, can read it there.
+  // True if tile node i, in one group with the base of the read, can read it inside of the group.
   bool inside(const Analysis& a, uint32_t i, const Read& read) const;
 };
 

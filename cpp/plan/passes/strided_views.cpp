@@ -1,5 +1,5 @@
-// Windows are compared as numbers, so those that show the same must be written alike: what does not
-// matter, the strides of axes of length 1, is 0.
+// Views are compared as numbers, so views of the same elements must be written alike: strides of
+// axes of size 1, which have no effect, are set to 0.
 #include "plan/passes/strided_views.h"
 
 #include <utility>

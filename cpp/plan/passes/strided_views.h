@@ -17,12 +17,13 @@ struct Read {
   bool operator==(const Read& other) const = default;
 };
 
-// A hash table of item numbers, by open addressing: equal items share the number of the first.
+// A hash table of numbers, by open addressing: equal items share the number of the first.
 class Distinct {
  public:
   Distinct() : places_(64) {}
 
-  // The first item with this hash that is `equal(item)` to this one, else this one, which is kept.
+  // The first item with this hash for which `equal(item)` is true; else stores and returns this
+  // one.
   template <class Equal>
   uint32_t find(uint64_t hash, uint32_t item, const Equal& equal) {
     if (2 * ++count_ > places_.size()) grow();
@@ -66,7 +67,8 @@ class Distinct {
 class Windows {
  public:
   uint32_t number(Strided window);
-  // Of all of a row-major array; nodes of one shape often come one after the other.
+  // The view of all of a row-major array; nodes of one shape often follow each other, so the last
+  // is cached.
   uint32_t whole(const Shape& shape) {
     if (last_whole_ >= windows_.size() || !(windows_[last_whole_].window.shape == shape)) {
       last_whole_ = number(pullback::whole(shape));

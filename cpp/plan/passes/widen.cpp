@@ -1,6 +1,6 @@
-// A value of a stored dtype has up to three numbers in the new group: as it is stored, as it is
-// computed with, and, of an integer, one of which only the low bits are right, which is enough for
-// sums and products. Each is made when it is first asked for.
+// A value of a storage dtype has up to three numbers in the new group: as stored, in its compute
+// dtype, and, for integers, one of which only the low bits are correct, which suffices for sums and
+// products. Each is made when first needed.
 #include "plan/passes/widen.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ bool is_exact(Op op, DType dtype) {
   }
 }
 
-// The low bits of an integer result depend on those of the inputs alone.
+// True if the low bits of an integer result depend on the low bits of the operands only.
 bool is_modular(Op op, DType dtype) {
   if (is_float(dtype)) return false;
   switch (op) {
@@ -101,7 +101,7 @@ class Widening {
   int32_t cast(int32_t value, DType from, DType to, bool row) {
     return from == to ? value : emit({Op::cast, from, to, {value, -1, -1}, row});
   }
-  // Of a dtype that is computed in, by kernels that exist.
+  // Converts a compute dtype to a storage dtype, by existing kernels.
   int32_t narrow(int32_t value, DType from, DType to, bool row) {
     if (!is_storage(to)) return cast(value, from, to, row);
     if (!is_float(from)) {
@@ -167,8 +167,8 @@ class Widening {
     }
     const int32_t wide = computed(in);
     int32_t made = narrow(wide, widened(instruction.dtype), instruction.result, instruction.row);
-    // Nothing may be left to do: then this value has the number of another one, unless that is
-    // over rows and this one over elements.
+    // If no instruction remains, the value has the number of another one, unless that is over rows
+    // and this one over elements.
     if (made == wide && is_row(in) && !instruction.row) {
       made = emit({Op::cast, instruction.result, instruction.result, {wide, -1, -1}, false});
     }

@@ -8,9 +8,9 @@ namespace pullback {
 
 bool has_storage(const TileGroup& group);
 
-// The same group in dtypes that kernels exist for: what is stored narrow is cast after its load,
-// and rounded to its own dtype after every operation, so that it does not matter which operations
-// are in one group. Every cast of the result is one kernel.
+// The group in compute dtypes: storage dtypes are cast after loads, and values are rounded to their
+// own dtype after every operation, so that grouping does not affect results. Every cast is a single
+// kernel.
 TileGroup widened(const TileGroup& group);
 
 }  // namespace pullback

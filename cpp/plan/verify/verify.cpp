@@ -1,5 +1,5 @@
-// Each step for itself: views inside their slots, shapes that fit together, nothing written that
-// the step itself still reads.
+// Checks each step by itself: views inside of their slots, matching shapes, and no write to memory
+// that the step still reads.
 #include "plan/verify/verify.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class StepCheck {
       : plan_(plan), memory_(memory), step_(step) {}
 
   void run() {
-    // Behind this check the number of elements of every view fits in 64 bits.
+    // After this check, the number of elements of every view fits in 64 bits.
     for_each_view(plan_.steps[step_], [&](const View& view, bool write) {
       check_bounds(view);
       if (write && plan_.slots[view.slot].kind == SlotKind::Argument)
@@ -120,7 +120,7 @@ class StepCheck {
             "a pool of other windows");
     check_disjoint(*pool.g, pool.out);
   }
-  // Batch axes repeat where they are absent or of length 1.
+  // Batch axes repeat if they are missing or of size 1.
   void check_factor(const Shape& factor, const Shape& c) const {
     const int64_t lead = c.rank - factor.rank;
     require(lead >= 0, "a product of too few axes");
@@ -130,7 +130,7 @@ class StepCheck {
   }
   void check(const Layout& layout) const {
     require(layout.in.shape == layout.out.shape, "a copy to another shape");
-    // Donated memory is copied by leaving it as it is.
+    // Copying donated memory to itself needs no work.
     const bool stays = layout.in.slot != layout.out.slot && is_flat(layout.in) &&
                        is_flat(layout.out) && !layout.clear && !layout.add;
     if (!stays) check_disjoint(layout.in, layout.out);

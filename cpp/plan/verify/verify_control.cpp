@@ -1,5 +1,5 @@
-// Verification of loops and branches: the plans of bodies were verified when they were made, so
-// what is left is that each argument and each result of theirs is in memory of its size.
+// Verifies loops and branches. Plans of bodies were verified when they were made, so only the sizes
+// of their arguments and results remain.
 #include <cstdint>
 #include <functional>
 
@@ -13,7 +13,7 @@ int64_t bytes_of(const View& view) {
   return view.slot < 0 ? 0 : view.shape.size() * size_of(view.dtype);
 }
 
-// `given`: the bytes of an input, by its number; `taken`: those of a root.
+// `given`: the bytes of an input, by number; `taken`: the bytes of a root's destination.
 void verify_body(const BodyPlan& body, const std::function<int64_t(int32_t)>& given,
                  const std::function<int64_t(size_t)>& taken, size_t step) {
   const Plan& plan = body.plan->plan;
@@ -71,7 +71,7 @@ void verify_loop(const Loop& loop, size_t step) {
     const bool stacked =
         !loop.replayed && k >= carries && k < carries + static_cast<size_t>(loop.stacked_in);
     if (!stacked) return bytes_of(loop.in[k]);
-    // Where there are no iterations nothing is read.
+    // Without iterations nothing is read.
     return loop.trips > 0 ? entry(loop.in[k]) : -1;
   };
   if (loop.trips != 0) {

@@ -1,5 +1,5 @@
-// Verification of a tile group: its values have an entry for each element or for each row, and are
-// read as what they are; a store may lie over memory that is read if its reader is done with it.
+// Verifies a tile group: values have an entry per element or per row and are read as such; a store
+// may overwrite memory that is read only if that reader is done.
 #include <cstdint>
 #include <unordered_map>
 
@@ -42,7 +42,7 @@ class GroupCheck {
     if (entries != group_.rows()) broken(step_, text(what, " of another element count").c_str());
     return Level::Row;
   }
-  // A value that somebody reads at `when`, the number of the instruction.
+  // A value that is read at `when`, the number of the instruction.
   Level read(int32_t value, int32_t when) {
     if (value < 0 || value >= static_cast<int32_t>(levels_.size())) {
       broken(step_, "a read of no value, or of a later one");
@@ -92,10 +92,11 @@ class GroupCheck {
     if (!everything && !columns && !alone) broken(step_, "a reduction of a form of its own");
   }
 
-  // Memory that is both read and written: a flat load that is done with when its store's value is
-  // made. Results of reductions are for nobody else.
+  // Memory that is both read and written: a flat load whose last read is before its store's value
+  // is computed. Results of reductions share no memory.
   void check_in_place() const {
-    std::unordered_multimap<int32_t, const Store*> stores;  // by memory; null: a reduction's result
+    std::unordered_multimap<int32_t, const Store*> stores;  // by memory; null: the result of a
+                                                            // reduction
     const auto write = [&](const View& view, const Store* store) {
       const auto [begin, end] = stores.equal_range(memory_[view.slot]);
       for (auto other = begin; other != end; ++other) {
@@ -137,7 +138,7 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
   GroupCheck(group, memory, step).run();
 }
 
-// Panels of c run through `then` while others are still computed.
+// Panels of c run through `then` while other panels are still computed.
 void verify_then(const View& a, const View& b, const View& c, const TileGroup& then,
                  const std::vector<int32_t>& memory, size_t step) {
   verify_group(then, memory, step);

@@ -1,7 +1,7 @@
-// Verification of memory, found again from the steps alone: a value is live from the first step
-// that touches its slot to the last; what is live at once must not lie at one place, and an
-// argument whose memory an output takes must have been read for the last time. (What one step reads
-// and writes is checked with the step.)
+// Verifies memory, derived from the steps alone. A slot is live from the first to the last step
+// that accesses it. Slots that are live at the same time must not overlap, and an argument whose
+// memory an output takes must have been read for the last time. (Reads and writes of one step are
+// checked with the step.)
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -18,7 +18,7 @@ namespace {
 constexpr int32_t kNever = -1;
 
 struct Life {
-  int32_t first = kNever, last = kNever;  // steps that touch the slot
+  int32_t first = kNever, last = kNever;  // steps that access the slot
 };
 
 std::vector<Life> lives_of(const Plan& plan) {
@@ -33,9 +33,10 @@ std::vector<Life> lives_of(const Plan& plan) {
   return lives;
 }
 
-// Goes over the steps with the places of what is live now.
+// Visits the steps with the places that are live.
 void check_arena(const Plan& plan, const std::vector<Life>& lives) {
-  std::vector<std::pair<int64_t, int32_t>> events;  // twice the step, odd at its end; slot
+  std::vector<std::pair<int64_t, int32_t>> events;  // twice the step, odd at the end of a lifetime;
+                                                    // slot
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
     if (slot.kind != SlotKind::Temporary || lives[s].first == kNever || slot.bytes == 0) continue;
@@ -48,7 +49,7 @@ void check_arena(const Plan& plan, const std::vector<Life>& lives) {
     events.emplace_back(int64_t{2} * lives[s].last + 1, static_cast<int32_t>(s));
   }
   std::sort(events.begin(), events.end());
-  std::map<int64_t, int64_t> live;  // where each begins and ends
+  std::map<int64_t, int64_t> live;  // begin and end of each
   for (const auto& [when, s] : events) {
     const Slot& slot = plan.slots[s];
     if (when % 2) {
@@ -65,7 +66,8 @@ void check_arena(const Plan& plan, const std::vector<Life>& lives) {
   }
 }
 
-// By donated arguments: the steps at which their outputs begin.
+// Checks donated arguments: each is read for the last time before its output is written, and from
+// then on no step can fail.
 void check_donated(const Plan& plan, const std::vector<Life>& lives) {
   int32_t first_write = INT32_MAX;
   for (size_t s = 0; s < plan.slots.size(); ++s) {
@@ -111,7 +113,7 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
     return index >= 0 && static_cast<size_t>(index) < count;
   };
   std::vector<int32_t> memory(plan.slots.size());
-  std::vector<int32_t> output(plan.output_bytes.size(), -1);  // its slot
+  std::vector<int32_t> output(plan.output_bytes.size(), -1);  // slot of each output
   for (size_t s = 0; s < memory.size(); ++s) {
     const Slot& slot = plan.slots[s];
     memory[s] = static_cast<int32_t>(s);
@@ -126,7 +128,8 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
       output[slot.index] = memory[s];
     }
   }
-  std::vector<uint8_t> stays(plan.arguments.size(), 0);  // it leaves the plan, or donates already
+  std::vector<uint8_t> stays(plan.arguments.size(), 0);  // it leaves the plan, or is donated
+                                                         // already
   for (int32_t slot : plan.outputs) {
     require(inside(slot, plan.slots.size()) && plan.slots[slot].kind != SlotKind::Temporary,
             "an output in no memory of its own");
@@ -134,7 +137,7 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
   }
   require(plan.donated_arguments.empty() || plan.donated_arguments.size() == output.size(),
           "donated arguments of other outputs");
-  std::vector<int32_t> replaced_by(stays.size(), -1);  // by arguments: the slot
+  std::vector<int32_t> replaced_by(stays.size(), -1);  // by argument: the slot that replaces it
   for (const auto& [argument, place] : plan.replaced) {
     require(argument < stays.size() && place < plan.outputs.size(),
             "a replacement of nothing, or by nothing");

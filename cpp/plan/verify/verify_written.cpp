@@ -1,6 +1,6 @@
-// Verification that memory is written before it is read, and all of it: what steps put into a slot
-// piece by piece (a concatenation, the gradient of slices) must fill it before anybody reads it and
-// before it leaves the plan. Pieces fill a slot if they are disjoint and have all its bytes.
+// Verifies that memory is written completely before it is read or leaves the plan. Steps may fill a
+// slot in parts (a concatenation, the gradient of slices). Parts fill a slot if they are disjoint
+// and have all of its bytes.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace pullback {
 namespace {
 
-constexpr size_t kMostWritten = 64;  // that are compared with each other; of more their bytes count
+constexpr size_t kMostWritten = 64;  // compared with each other; of more parts only bytes count
 
 struct Written {
   bool whole = false;
@@ -21,7 +21,7 @@ struct Written {
   std::vector<Strided> pieces;  // the first of them
 };
 
-// The same elements, from the lowest one up.
+// The same elements in ascending order.
 Strided as_in_memory(Strided window) {
   for (int64_t d = 0; d < window.shape.rank; ++d) {
     if (window.strides[d] >= 0) continue;
@@ -73,7 +73,7 @@ class WriteCheck {
     if (!written.whole) broken(step, written.bytes == 0 ? nothing : part);
   }
 
-  // A piece counts where its elements are shown to be others than those of the pieces before.
+  // A part counts if it is shown to be disjoint from the parts before.
   void add(const View& view) {
     Written& written = written_[view.slot];
     if (written.whole || view.shape.size() == 0) return;

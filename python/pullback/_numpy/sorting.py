@@ -287,7 +287,7 @@ def lexsort(keys: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
 
 
 def searchsorted(
-    a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None
+    a: TensorLike, v: TensorLike, side: Side = "left", sorter: TensorLike | None = None
 ) -> Tensor:
     """Return the indices at which elements can be inserted into a sorted vector.
 

@@ -1,5 +1,5 @@
-// Scratch memory of one step: a run does not throw, so what the allocator refuses is null here and
-// Problem::Memory there.
+// StepMemory: scratch memory of one step. Steps do not throw, so a failed allocation leaves a null
+// pointer, and the step returns Problem::Memory.
 #include "backend/cpu/common/slots.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-// Where a plan's slots lie during one run, and memory for its kernels.
+// Slots: the addresses of a plan's slots during one run; and helpers that steps share: scratch
+// memory, the first failure of a parallel loop, and the size of chunks.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace pullback {
 
-// The memory behind the slots of a plan during one run.
+// The memory of a plan's slots during one run.
 class Slots {
  public:
   Slots(const Plan& plan, const RunArguments& run) : plan_(plan), run_(run) {}
@@ -18,7 +19,7 @@ class Slots {
   char* at(int32_t index) const {
     const Slot& slot = plan_.slots[index];
     switch (slot.kind) {
-      case SlotKind::Argument:  // only ever read
+      case SlotKind::Argument:  // never written
         return static_cast<char*>(const_cast<void*>(run_.arguments[slot.index]));
       case SlotKind::Output:
         return static_cast<char*>(run_.outputs[slot.index]);
@@ -30,7 +31,7 @@ class Slots {
 
   bool (*interrupted() const)() { return run_.interrupted; }
   const Scalar& scalar(int32_t index) const { return run_.scalars[index]; }
-  // What the executable's scratch_bytes() asked for: of one step at a time.
+  // The scratch memory of the running step; the executable requested it by scratch_bytes().
   char* scratch() const { return static_cast<char*>(run_.arena) + scratch_offset(plan_); }
   static int64_t scratch_offset(const Plan& plan) { return (plan.arena_bytes + 63) / 64 * 64; }
   int64_t slot_bytes(int32_t index) const { return plan_.slots[index].bytes; }
@@ -40,7 +41,7 @@ class Slots {
   const RunArguments& run_;
 };
 
-// A large block for one step, from the library's allocator; null when there is none.
+// A large block for one step, from the library's allocator; null if there is no memory.
 class StepMemory {
  public:
   explicit StepMemory(int64_t bytes) noexcept;
@@ -60,7 +61,7 @@ inline Status failure(Problem problem) {
   return out;
 }
 
-// The first failure of a parallel loop: that of the lowest chunk, whichever thread met it first.
+// The failure of the lowest chunk of a parallel loop, in whatever order the chunks ran.
 class FirstProblem {
  public:
   void report(int64_t chunk, const Status& status) {
@@ -70,7 +71,7 @@ class FirstProblem {
     status_ = status;
   }
   void report(int64_t chunk, Problem problem) { report(chunk, failure(problem)); }
-  // Has a chunk before this one failed? Then this one's work is of no use.
+  // True if an earlier chunk has failed, so that this chunk need not run.
   bool before(int64_t chunk) const { return chunk_.load(std::memory_order_relaxed) < chunk; }
   Status status() const { return status_; }  // after the loop
 
@@ -83,16 +84,16 @@ class FirstProblem {
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// How many chunks a large loop is cut into: enough to balance any number of threads we expect, few
-// enough that what each sets up does not show.
+// The number of chunks of a large loop: enough for any expected number of threads, few enough for
+// the setup of a chunk to be negligible.
 constexpr int64_t kChunks = 64;
 
 constexpr int64_t kSmallestChunk = 16 * 1024;  // elements
-// A run is stopped between chunks only, and Ctrl-C shall not take 0.1 s: a few milliseconds.
+// Runs are interrupted between chunks only, so a chunk must take a few milliseconds at most.
 constexpr int64_t kLargestChunk = 256 * 1024;
 
-// A loop over `units` pieces of work, each of `unit_size` elements: how many of them make a chunk.
-// By size alone (see base/threads.h).
+// The number of work items in one chunk, for a loop over `units` items of `unit_size` elements
+// each. Depends on sizes alone (see base/threads.h).
 constexpr int64_t chunk_of(int64_t units, int64_t unit_size) {
   const int64_t size = unit_size < 1 ? 1 : unit_size;
   return std::clamp(ceil_div(units, kChunks), ceil_div(kSmallestChunk, size),

@@ -1,4 +1,4 @@
-// Memory that each thread keeps from one step to the next.
+// ThreadMemory: a block that each thread keeps between steps, so that steps need not allocate.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace pullback {
 
-// Takes the memory of its thread while it lives, so that a run inside of it, of a signal's handler,
-// has memory of its own. `Owner` tells apart what keeps different memory.
+// Takes the block of its thread while it exists. A run inside of it (from a signal handler)
+// therefore gets a block of its own. `Owner` distinguishes blocks with different purposes.
 template <class Owner>
 class ThreadMemory {
  public:
@@ -26,9 +26,9 @@ class ThreadMemory {
   ThreadMemory(const ThreadMemory&) = delete;
   ThreadMemory& operator=(const ThreadMemory&) = delete;
 
-  // Null where there is none.
+  // Null if there is no memory.
   char* data() const { return block_.data.get(); }
-  // What the last user has left here; 0 in new memory.
+  // A number that the last user stored; 0 in a new block.
   int64_t& stamp() { return block_.stamp; }
 
  private:

@@ -1,5 +1,5 @@
-// Roots that are arguments, or the same value as another root, are copied; all others the body's
-// plan writes where they belong.
+// The body's plan writes each root to its destination. Roots that are arguments, or that equal
+// another root, are copied.
 #include "backend/cpu/control/body_run.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// One run of a body's plan, for the loop or branch that holds it.
+// BodyRun: runs the plan of a body, for the loop or branch that contains it. Start at BodyProgram.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,40 @@
 
 namespace pullback {
 
-// What runs of a body need: places in the step's scratch memory.
+// Layout of a body's data in the scratch memory of its step.
 struct BodyProgram {
   const BodyPlan* body = nullptr;
-  // Where pointers to arguments and outputs lie, the scalars, and the memory of the body's own run.
+  // Offsets of the pointers to arguments and outputs, of the scalars, and of the arena of the
+  // body's plan.
   int64_t arguments = 0, outputs = 0, scalars = 0, arena = 0;
-  // Of each root: the output of the plan that is written for it, or the argument that is the root.
+  // For each root: the plan's output that is written for it, or the argument that it equals.
   struct Result {
     int32_t output = -1, argument = -1;
-    bool first = false;  // of the roots that this output is written for
+    bool first = false;  // first of the roots with this output
   };
   std::vector<Result> results;
 };
 
-// `end` is that of the scratch memory so far.
+// `end`: the end of the scratch memory used so far; advanced.
 BodyProgram compile_body(const BodyPlan& body, int64_t* end);
 
-// Takes some bytes, aligned; returns where.
+// Reserves some bytes, aligned; returns their offset.
 int64_t take(int64_t* end, int64_t bytes);
 
 class BodyRun {
  public:
   BodyRun(const BodyProgram& program, const Slots& slots, char* scratch);
 
-  // Operands that are the same in every run.
+  // Sets the operands that are the same in every run.
   void bind(const std::vector<View>& in, const std::vector<int32_t>& draws);
   const BodyPlan& plan() const { return *program_.body; }
   const void*& argument(size_t a) { return arguments_[a]; }
-  // The seeds of an iteration.
+  // Sets the seeds for an iteration.
   void draw(const std::vector<int32_t>& draws, int64_t position);
-  // Says where a root is to be written.
+  // Sets the destination of a root.
   void write(size_t root, void* to);
   Status run() const { return plan().plan->executable->run(run_); }
-  // What the run has not written itself.
+  // Copies a root that the run has not written itself.
   void copy(size_t root, void* to, int64_t bytes) const;
 
  private:

@@ -1,6 +1,6 @@
-// A loop runs the plan of its body again and again on memory that moves on: what is carried goes
-// from one of two buffers to the other, or along its residual; entries of what is stacked are
-// views. All that an iteration needs is in the step's scratch memory, which the run has allocated.
+// Runs the plan of a loop's body for each iteration, with pointers that advance: a carry alternates
+// between two buffers, or advances along its residuals; entries of scanned inputs and of stacked
+// outputs are views. The run has allocated all memory before, as scratch memory of the step.
 #include "backend/cpu/control/loop_run.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class LoopRun {
     return {};
   }
 
-  // The other loop's iterations, the last one first.
+  // Runs along the replayed loop's iterations, the last one first.
   Status run_along() {
     Replay replay(program_.replay, slots_, scratch_, trips_);
     for (int64_t t = 0; t < trips_; ++t) {
@@ -156,9 +156,9 @@ class LoopRun {
   const Loop& loop_;
   const Slots& slots_;
   char* scratch_;
-  char** now_;         // where what is carried lies, and …
-  char** next_;        // … where the iteration writes it
-  int64_t trips_ = 0;  // where it is known before
+  char** now_;         // addresses of the carry
+  char** next_;        // addresses to which the iteration writes it
+  int64_t trips_ = 0;  // 0 if not known before
   BodyRun body_;
 };
 

@@ -1,4 +1,5 @@
-// Loops and branches: the plans of their bodies, run on the calling thread. See loop_run.cpp.
+// LoopProgram and BranchProgram: steps that run the plans of their bodies on the calling thread.
+// See loop_run.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,16 @@ struct LoopProgram {
   const Loop* loop;
   BodyProgram body, condition;
   ReplayProgram replay;
-  // Arguments of the body's plan that move on, with the number of what they are.
+  // An argument of the body's plan that changes between iterations, and the number of its carry (or
+  // scanned input).
   struct Moving {
     int32_t argument, number;
   };
-  std::vector<Moving> carried, stacked, from_residuals, asked;  // the last of the condition
-  std::vector<int64_t> stacked_bytes;  // of an entry of what is stacked: in, then out
-  std::vector<int64_t> buffers;        // of each carry: two of them, one behind the other
-  int64_t pointers = 0;                // to where what is carried lies now, and next
-  int64_t answer = 0;                  // of the condition
+  std::vector<Moving> carried, stacked, from_residuals, asked;  // `asked`: carries of the condition
+  std::vector<int64_t> stacked_bytes;  // bytes per entry of scanned inputs, then of stacked outputs
+  std::vector<int64_t> buffers;        // for each carry, two buffers
+  int64_t pointers = 0;                // offset of the addresses of the carries: present and next
+  int64_t answer = 0;                  // offset of the condition's result
   int64_t scratch_bytes = 0;
 };
 

@@ -1,6 +1,7 @@
-// Where there is a place for every state, each is kept on the way. With fewer, those that are kept
-// are binomially spaced, so that a step is taken again as few times as can be (Griewank and
-// Walther, "Algorithm 799: revolve", 2000); a state is the same bits whenever it is made again.
+// Replays a loop for its states, the last one first. With memory for every state, all are stored in
+// one forward run. With less, the stored states are spaced binomially, which minimises
+// recomputation (Griewank and Walther, "Algorithm 799: revolve", 2000). A recomputed state has the
+// same bits.
 #include "backend/cpu/control/replay.h"
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 namespace pullback {
 namespace {
 
-// How many states can be visited, the last one first, if their first is there, `places` more can be
-// kept, and no step is taken more than `times` times: (places + times + 1 choose times).
+// The number of states that can be visited, the last one first, if the first is stored, `places`
+// more can be stored, and no step is recomputed more than `times` times: (places + times + 1 choose
+// times).
 int64_t reach(int64_t places, int64_t times) {
   double out = 1;
   for (int64_t i = 1; i <= times; ++i) {
@@ -46,7 +48,7 @@ namespace {
 int64_t places_for(const ReplayProgram& program, int64_t trips) {
   const int64_t all = std::max<int64_t>(trips - 1, 0);
   if (program.loop->memory <= 0) return all;
-  // Two states are worked on.
+  // Two states are in `work`.
   const int64_t fit = program.loop->memory / std::max<int64_t>(program.state_bytes, 1) - 2;
   return std::clamp<int64_t>(fit, 0, all);
 }
@@ -99,7 +101,7 @@ Status Replay::advance(const State& next) {
   return {};
 }
 
-// Of `length` states, of which the first is there: how far from it the next one is kept.
+// For `length` states of which the first is stored: the distance to the next one to store.
 int64_t Replay::next_kept(int64_t length) const {
   if (free_count_ >= length - 1) return 1;
   int64_t times = 1;

@@ -1,5 +1,5 @@
-// A convolution before it runs: taken apart where entries of its input are spaced, so that no tap
-// meets what is not there; a method for each piece, and what runs at once.
+// Compiles convolutions. A spaced input is divided into phases, so that no tap reads an absent
+// entry. For each phase it chooses a method and the size of units. Start at compile_convolution.
 #include "backend/cpu/convolution/convolve.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t kFewChannels = 4;
 constexpr int64_t kManyGroups = 8;
-constexpr int64_t kPartBytes = 32 << 20;  // of sums that are made apart
-constexpr double kSmallPart = 8e6;        // products
-constexpr int64_t kDeepPart = 768;        // products of an entry for which a sum is made apart
+constexpr int64_t kPartBytes = 32 << 20;  // for separate partial sums
+constexpr double kSmallPart = 8e6;        // products per part
+constexpr int64_t kDeepPart = 768;        // products per entry from which the sum is cut into parts
 
 int64_t columns_of(const ConvolutionProgram& p) {
   return kernels().convolutions.columns[p.dtype == DType::Float64];
@@ -23,10 +23,10 @@ double products(const ConvolutionProgram& p, const ConvolutionPiece& piece) {
          static_cast<double>(piece.taps()) * static_cast<double>(p.from * p.to);
 }
 
-// Of an axis, the entries of the result phase, phase + step …, all of which see the same taps.
+// Along one axis, the result entries phase, phase + step …, all of which read the same taps.
 struct Phase {
   WindowAxis axis;
-  int64_t w = 0, y = 0;  // where taps and entries begin
+  int64_t w = 0, y = 0;  // first tap and first entry
 };
 std::vector<Phase> phases_of(const WindowAxis& axis, int64_t spacing) {
   const int64_t step = spacing / std::gcd(axis.stride, spacing);
@@ -67,7 +67,7 @@ void choose_positions(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   const int64_t least = piece->winograd ? 32 : 64;
   while (width > least && memory(step, width) * element > limit) width = ceil_div(width, 2);
   width = std::min(piece->covered(width), last.out);
-  // Rows: as many as fit, cut evenly, and of enough units for all threads.
+  // Rows: as many as fit, cut evenly, and few enough to give all threads a unit.
   int64_t rows = std::min(step, middle.out);
   const double each = products(p, *piece) / static_cast<double>(p.batch * first.out * middle.out);
   const int64_t planes = p.batch * first.out * ceil_div(last.out, width);
@@ -89,7 +89,7 @@ void choose_positions(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   piece->tile = memory(rows, width);
   const int64_t weights = p.groups * round_up(p.to, columns) * p.from;
   piece->shared = weights * piece->taps();
-  if (piece->winograd) {  // a byte for each unit
+  if (piece->winograd) {  // one byte per unit
     piece->shared += weights * kPatchEntries + ceil_div(piece->units(p), element);
   }
   const bool dense = last.dilation == 1;
@@ -114,8 +114,8 @@ void choose_taps(const ConvolutionProgram& p, ConvolutionPiece* piece) {
     const int64_t line = last.span(last.out, last.taps);
     return first.out * lines * line * batch + rows * last.taps * round_up(p.to, columns);
   };
-  // Enough units for all threads: long sums apart, as long as these are small, then groups of
-  // columns, then parts of the batch.
+  // Enough units for all threads: first cut long sums into parts, as long as these are small, then
+  // columns into groups, then the batch.
   const int64_t sums = p.groups * piece->positions() * p.batch * round_up(p.to, columns);
   const double all = products(p, *piece);
   const auto wanted = std::clamp<int64_t>(static_cast<int64_t>(all / kSmallPart), 1, kChunks / 2);
@@ -142,7 +142,7 @@ void choose_taps(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   piece->shared = piece->parts * sums;
 }
 
-// What is not adjacent along groups is copied to be so.
+// Operands whose groups are not adjacent are copied.
 void choose_channels(const ConvolutionProgram& p, ConvolutionPiece* piece) {
   const auto& [a, b, c] = piece->axis;
   const int64_t x = p.batch * a.in * b.in * c.in * p.groups * p.from;
@@ -171,7 +171,7 @@ ConvolutionProgram compile_convolution(const Convolution& step) {
   p.batch = y.shape[0], p.groups = y.shape[4], p.from = x.shape[5], p.to = y.shape[5];
   p.x_batch = x.strides[0], p.x_group = x.strides[4], p.x_channel = x.strides[5];
   p.w_group = w.strides[3], p.w_from = w.strides[4], p.w_to = w.strides[5];
-  // A stride along an axis of length 1 is never used: what makes entries adjacent.
+  // The stride of an axis of size 1 is never used; set it so that entries are adjacent.
   if (p.groups == 1) p.x_group = p.w_group = 1;
   if (p.from == 1) p.x_channel = 1;
   if (p.to == 1) p.w_to = 1;

@@ -1,6 +1,6 @@
-// Convolutions. How one is computed and cut is decided when the plan is compiled, from its shapes
-// and strides alone (convolve.cpp); what runs is in convolve_run.cpp (Positions), convolve_taps.cpp
-// and convolve_channels.cpp; convolve_winograd.cpp has fewer products for some Positions.
+// Convolutions: ConvolutionProgram, compiled from shapes and strides alone (convolve.cpp), and its
+// methods: convolve_run.cpp (Positions), convolve_taps.cpp, convolve_channels.cpp;
+// convolve_winograd.cpp saves products for some Positions. Start at ConvolutionMethod.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,24 @@
 
 namespace pullback {
 
-// One of three axes: lengths, how windows lie along it, and strides of the operands in elements.
-// Entry o of the result sees for tap k entry o * stride + k * dilation - low of the input.
+// One of three axes: sizes, windowing, and strides of the operands in elements. Tap k of result
+// entry o reads input entry o * stride + k * dilation - low.
 struct WindowAxis {
   int64_t in, taps, out;
   int64_t stride, dilation, low;
   int64_t x, w, y;
 
-  // How many entries `outs` of the result see, of `some` of the taps.
+  // The number of input entries that `outs` neighbouring results span, with `some` of the taps.
   int64_t span(int64_t outs, int64_t some) const {
     return (outs - 1) * stride + (some - 1) * dilation + 1;
   }
-  // The taps from `first` to `last` (none: both are `first`) for which entry o of the result sees
-  // an entry of the input; the others see padding, and are not summed.
+  // The taps [first, last) for which result entry o reads an input entry (first = last: none). The
+  // others read padding and are not summed.
   struct Taps {
     int64_t first, last;
   };
   Taps seen(int64_t o) const {
-    const int64_t at = o * stride - low;  // what tap 0 sees
+    const int64_t at = o * stride - low;  // read by tap 0
     if (at >= 0 && at + (taps - 1) * dilation < in) return {0, taps};
     const int64_t begin = at < 0 ? ceil_div(-at, dilation) : 0;
     const int64_t end = at < in ? std::min(taps, ceil_div(in - at, dilation)) : 0;
@@ -37,34 +37,34 @@ struct WindowAxis {
 };
 
 enum class ConvolutionMethod : uint8_t {
-  Positions,  // rows of a product are positions along the last axis: many of these
-  Taps,       // rows are entries of the batch, for each of few positions; what is summed is long:
-              // gradients of weights
-  Channels,   // many groups of few channels: vectors of groups
+  Positions,  // rows of a product are positions along the last axis; for many positions
+  Taps,  // rows are entries of the batch, per position; for long sums, as in gradients of weights
+  Channels,  // vectors of groups; for many groups of few channels
 };
 
 struct ConvolutionProgram;
 
-// All of a convolution, or, where entries of the input are spaced, the part of its result that sees
-// the same taps.
+// A whole convolution or, if input entries are spaced, a phase: the results that read the same
+// taps.
 struct ConvolutionPiece {
   WindowAxis axis[3];
-  int64_t x = 0, w = 0, y = 0;  // where the operands begin, in elements
+  int64_t x = 0, w = 0, y = 0;  // first element of each operand
   ConvolutionMethod method = ConvolutionMethod::Positions;
-  // Of what runs at once. Positions: of the last two axes of the result. Taps: `rows` of the
-  // kernel's middle axis, `width` of the batch. Channels: both 1.
+  // Size of a unit. Positions: of the last two axes of the result. Taps: `rows` of the kernel's
+  // middle axis, `width` of the batch. Channels: both 1.
   int64_t rows = 1, width = 1;
-  bool winograd = false;          // Positions: results 2 x 2 at a time
-  int64_t parts = 1;              // Taps: sums that are made apart and added in order, and …
-  int64_t columns = 0;            // … columns of the result that a unit makes
-  int64_t tile = 0;               // elements of memory that each thread needs, and …
-  int64_t shared = 0;             // … that all share
+  bool winograd = false;          // Positions: computes results 2 x 2 at a time
+  int64_t parts = 1;              // Taps: partial sums, added in order
+  int64_t columns = 0;            // Taps: result columns per unit
+  int64_t tile = 0;               // elements of memory per thread
+  int64_t shared = 0;             // elements of memory shared by all threads
   std::vector<int64_t> segments;  // Positions: where taps begin in a tile
-  int64_t segment_length = 0;     // … and how much is adjacent there
-  bool worth = false;             // threads
+  int64_t segment_length = 0;     // Positions: contiguous elements there
+  bool worth = false;             // worth several threads
 
   int64_t taps() const { return axis[0].taps * axis[1].taps * axis[2].taps; }
-  // Positions: entries along the middle and the last axis of a tile.
+  // Positions: entries along the middle or last axis of a tile that are computed for so many
+  // results.
   int64_t covered(int64_t results) const { return winograd ? round_up(results, 2) : results; }
   int64_t lines() const { return axis[1].span(covered(rows), axis[1].taps); }
   int64_t line() const { return axis[2].span(covered(width), axis[2].taps); }
@@ -75,26 +75,25 @@ struct ConvolutionPiece {
 struct ConvolutionProgram {
   DType dtype = DType::Float32;
   int32_t x_slot = -1, w_slot = -1, y_slot = -1;
-  int64_t y_offset = 0, size = 0;                   // of the result: elements
-  int64_t batch = 0, groups = 0, from = 0, to = 0;  // channels of a group
+  int64_t y_offset = 0, size = 0;                   // of the result, in elements
+  int64_t batch = 0, groups = 0, from = 0, to = 0;  // from, to: channels per group
   int64_t x_batch = 0, x_group = 0, x_channel = 0;  // strides
   int64_t w_group = 0, w_from = 0, w_to = 0;
   int64_t y_batch = 0;
-  bool clears = false;  // some of the result sees no tap
+  bool clears = false;  // some results read no tap
   std::vector<ConvolutionPiece> pieces;
   int64_t scratch_bytes = 0;
 
-  // Elements of the result that one call of the hook is about, each as many but the last; 0 where
-  // they do not follow each other.
+  // Elements of the result per panel, all equal except the last; 0 if panels are not contiguous.
   int64_t elements_of_panels() const;
 };
 
 ConvolutionProgram compile_convolution(const Convolution& convolution);
-// `hook` gets the number of each panel; only where elements_of_panels() is not 0.
+// `hook` receives the number of each panel; requires elements_of_panels() != 0.
 Status run_convolution(const ConvolutionProgram& program, const Slots& slots, char* scratch,
                        PanelHook hook = {});
 
-// --- its parts
+// --- the methods
 
 template <class T>
 struct ConvolutionOperands {
@@ -110,28 +109,28 @@ template <class T>
 Status run_channels(const ConvolutionProgram& p, const ConvolutionPiece& piece,
                     const ConvolutionOperands<T>& of);
 
-// Whether a piece may be made of patches; what each thread then needs besides its tile, in floats.
+// True if a piece can use Winograd's products. winograd_memory: floats per thread besides its tile.
 bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece);
 int64_t winograd_memory(const ConvolutionProgram& p, int64_t rows, int64_t width, int64_t columns);
-constexpr int64_t kPatchEntries = 16;  // of its 4 x 4, and so many matrices are multiplied
-// Columns of packed weights of the nine taps for these matrices, each [channel, column].
+constexpr int64_t kPatchEntries = 16;  // entries of a 4 x 4 patch: as many matrices are multiplied
+// Transforms packed weights of nine taps to the columns of these matrices, each [channel, column].
 void winograd_weights(const float* taps, int64_t channels, int64_t columns, float* to);
-// `rows` lines of `width` results of a group from a packed tile. Whether all are finite: if not,
-// some may be NaN that should be infinite.
+// Computes `rows` lines of `width` results of a group from a packed tile. Returns false if a result
+// is not finite: some may then be NaN where the sum is infinite.
 bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece,
                     const float* weights, const float* tile, int64_t rows, int64_t width,
                     float* memory, float* out);
 
-// A thread's own memory for a tile.
+// A thread's memory for a tile.
 using ConvolutionTile = ThreadMemory<struct ConvolutionTiles>;
 
-// `count` entries of an axis from entry `first` on (may lie outside: zeros) with `channels` each,
-// at `from` for entry 0, packed to `to`.
+// Packs `count` entries of an axis, from entry `first` on, with `channels` each, to `to`. Entry 0
+// is at `from`; entries outside 0 … in-1 are zeros.
 template <class T>
 void pack_entries(const T* from, int64_t in, int64_t stride, int64_t channel, int64_t channels,
                   int64_t first, int64_t count, T* to);
 
-// Columns of packed weights where so many are used: a kernel has half of its vectors too.
+// Columns of packed weights if `used` are needed: kernels exist for half of their vectors too.
 inline int64_t packed_columns(int64_t used, int64_t columns) {
   return 2 * used <= columns ? columns / 2 : columns;
 }

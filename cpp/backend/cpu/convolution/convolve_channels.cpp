@@ -1,6 +1,6 @@
-// Convolutions of many groups with few channels each, depthwise ones above all: groups are adjacent
-// and make vectors, and taps outside of the input are left out. An operand whose groups are not
-// adjacent is copied first.
+// The method Channels: convolutions of many groups with few channels each, above all depthwise
+// ones. Groups are adjacent and form vectors; taps outside of the input are skipped. An operand
+// whose groups are not adjacent is copied first.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kMostSegments = 256;
-constexpr int64_t kGroupStrip = 256;  // groups that one unit is about
+constexpr int64_t kGroupStrip = 256;  // groups per unit
 
 template <class T>
 struct Channels {
@@ -29,7 +29,7 @@ struct Channels {
   int64_t x_axis[3] = {first.x, middle.x, last.x};
   int64_t w_axis[3] = {first.w, middle.w, last.w};
 
-  // out[a, …, g] = in[a, …, g], a row of groups at a time.
+  // out[a, …, g] = in[a, …, g], one row of groups at a time.
   static void copy(const T* in, const int64_t* lengths, const int64_t* strides, int64_t axes,
                    int64_t groups, int64_t group, T* out) {
     int64_t rows = 1;
@@ -73,12 +73,12 @@ struct Channels {
     }
   }
 
-  // The taps whose entry is inside, for entry o of the result.
+  // The taps of result entry o that read an input entry.
   static TapRange inside(const WindowAxis& a, int64_t o) {
     return taps_inside(o * a.stride - a.low, a.in, a.dilation, a.taps);
   }
 
-  // A row of the result for groups g …, of one of the channels: [last.out, groups] at y.
+  // Computes a row of the result for the groups g …, for one channel: [last.out, groups] at y.
   void row(int64_t n, int64_t t0, int64_t t1, int64_t g, int64_t groups, int64_t o, T* y,
            int64_t y_output) const {
     ChannelsCall call{};

@@ -1,10 +1,10 @@
-// Convolutions as products whose rows are positions along the last axis. A tile of the input, with
-// the zeros around it, is copied to be dense, channels last; a row of the product is read there in
-// place, tap after tap, so that no entry is copied once for each window that sees it. Weights are
-// packed once a run.
+// The method Positions: products whose rows are positions along the last axis. A tile of the input,
+// padded with zeros, is copied densely, channels last. Rows of the product are read there in place,
+// tap after tap, so no entry is copied once per window. Weights are packed once per run.
 //
-// The order of the additions depends on the shapes alone; with patches (convolve_winograd.cpp) also
-// on whether a weight is zero and what is near a result finite, but never on the threads.
+// The order of additions depends on the shapes alone. With Winograd's products
+// (convolve_winograd.cpp) it also depends on whether a weight is zero and whether the results of a
+// unit are finite. It never depends on threads.
 #include "backend/cpu/convolution/convolve.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ struct Positions {
     }
   }
 
-  // What a unit is about.
+  // The position and size of a unit.
   struct Place {
     int64_t n, t0, t1, t2, rows, width;
   };
@@ -126,8 +126,8 @@ struct Positions {
     }
   }
 
-  // Segments of a line of the result that see more than padding: along one axis, for which alone
-  // they follow each other.
+  // The segments of a line of the result that read more than padding: along one axis only, since
+  // only along one are they contiguous.
   bool planes = first.taps > 1;
   int64_t segments_of_tap =
       static_cast<int64_t>(piece.segments.size()) / (planes ? first.taps : middle.taps);
@@ -139,7 +139,7 @@ struct Positions {
   void unit(int64_t u, T* tile) const {
     const Place at = place_of(u);
     const int64_t line = piece.line() * p.from;
-    // So many segments at once that their part of a slice stays near.
+    // As many segments at once as keep their part of the weights in the cache.
     const auto all = static_cast<int64_t>(piece.segments.size());
     const int64_t bytes = piece.segment_length * columns * static_cast<int64_t>(sizeof(T));
     const int64_t some = std::clamp<int64_t>(kTileBytes / bytes, 1, all);
@@ -213,7 +213,7 @@ struct Positions {
     return found;
   }
 
-  // Behind the packed weights are those for patches, and a byte for each unit.
+  // After the packed weights: the transformed weights, and a byte per unit.
   Status run_patches() const {
     T* weights = of.shared + p.groups * slices * depth * columns;
     const int64_t of_slice = kPatchEntries * p.from * columns;

@@ -1,10 +1,10 @@
-// Convolutions that sum over many taps for few positions, as the gradients of weights do: rows of a
-// product are entries of the batch (there: channels), for each position by itself, and what is
-// summed are the taps along the last axis, line after line. Along a line of positions with stride 1
-// rows of neighbours are adjacent as well, and are taken together.
+// The method Taps: convolutions that sum over many taps for few positions, such as gradients of
+// weights. For each position, rows of a product are entries of the batch; the sum runs over the
+// taps along the last axis, line after line. With stride 1 the rows of neighbouring positions are
+// adjacent, and are computed together.
 //
-// The sum is cut into parts, and the columns into groups, by the shapes alone; each part has a
-// result of its own, [group, positions, batch, columns], and these are added in order.
+// The sum is cut into parts, and the columns into groups, by the shapes alone. Each part has its
+// own result, [group, positions, batch, columns]; these are added in order.
 #include <algorithm>
 
 #include "backend/cpu/convolution/convolve.h"
@@ -31,7 +31,7 @@ struct Taps {
 
   int64_t width_of(int64_t column) const { return std::min(columns, p.to - column); }
 
-  // `rows` lines of taps from k1 on for the columns from j0 to j1, in slices.
+  // Packs `rows` lines of taps from k1 on, for the columns j0 … j1, in slices.
   void pack_weights(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, int64_t j0,
                     int64_t j1, T* to) const {
     for (int64_t j = j0; j < j1; j += columns) {
@@ -49,7 +49,8 @@ struct Taps {
     }
   }
 
-  // What all positions see of these taps, for `count` of the batch from n on.
+  // Packs the entries that all positions read with these taps, for `count` entries of the batch
+  // from n.
   void pack_tile(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, int64_t n,
                  int64_t count, T* tile) const {
     const int64_t used = middle.span(middle.out, rows);
@@ -107,7 +108,7 @@ struct Taps {
           const int64_t t2 = t % steps;
           const int64_t t1 = t / steps % middle.out;
           const int64_t t0 = t / steps / middle.out;
-          // Lines of padding are not summed.
+          // Lines of padding are skipped.
           const WindowAxis::Taps seen = middle.seen(t1);
           const WindowAxis::Taps planes = first.seen(t0);
           const bool outside = k0 < planes.first || k0 >= planes.last;
@@ -127,7 +128,7 @@ struct Taps {
     }
   }
 
-  // The parts of one position, added to where it belongs.
+  // Adds the parts of one position and stores the sum.
   void store(int64_t i) const {
     const int64_t positions = piece.positions();
     const int64_t position = i % positions;

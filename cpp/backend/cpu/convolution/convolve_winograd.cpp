@@ -1,12 +1,12 @@
-// Convolutions of float32 by 3 x 3 taps at stride 1 with 16 products for 2 x 2 results instead of
-// 36 (kernels/winograd.cpp): patches of the input and the weights become 16 matrices each, whose
-// products are gathered to results.
+// Winograd's F(2x2, 3x3) for float32 convolutions by 3 x 3 taps at stride 1: 16 products per 2 x 2
+// results instead of 36. Patches of the input and the weights are transformed to 16 matrices each
+// (kernels/winograd.cpp), whose products are transformed to results.
 //
-// Errors are some ulp of the largest entry times the largest tap of a result's own window, times
-// the root of what is summed: for numbers of one size no more than the sum over the taps has, but
-// where most taps are zero, or far smaller than others, that sum is better. So weights with a zero
-// are summed, and float64 always. With patches of 6 x 6 for 4 x 4 results the errors were 3 to 12
-// times as large, and met results from outside of their windows.
+// The error of a result is some ulp of the largest entry times the largest tap of its own window,
+// times the square root of the number of terms. For numbers of similar size this is no more than
+// the error of the direct sum. If most taps are zero, or far smaller than others, the direct sum is
+// better, so weights with a zero are summed directly, as is float64. F(4x4, 3x3) had errors 3 to 12
+// times as large, and they affected results outside of the window.
 #include <algorithm>
 
 #include "backend/cpu/convolution/convolve.h"
@@ -14,12 +14,13 @@
 namespace pullback {
 
 bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece) {
-  constexpr int64_t kFewest = 32;      // channels: below, making the matrices takes what they save
-  constexpr int64_t kMost = 1024;      // … of the input: their patches stay in a cache
-  constexpr int64_t kResults = 4;      // of 3 x 3 almost half would be for nothing
-  constexpr int64_t kPositions = 128;  // that the weights are made for, of an image: what it
-                                       // becomes shall not depend on what is computed with it
-  constexpr int64_t kWeightBytes = 6 << 20;  // a unit reads them all: from a cache
+  constexpr int64_t kFewest = 32;      // channels: for fewer, the transforms cost what the products
+                                       // save
+  constexpr int64_t kMost = 1024;      // input channels: their patches stay in a cache
+  constexpr int64_t kResults = 4;      // per axis: of 3 x 3 results almost half would be unused
+  constexpr int64_t kPositions = 128;  // of an image, for which weights are transformed; fixed, so
+                                       // that bits do not depend on the batch
+  constexpr int64_t kWeightBytes = 6 << 20;  // read by every unit, from a cache
   const auto plain = [](const WindowAxis& a) {
     return a.taps == 3 && a.stride == 1 && a.dilation == 1 && a.out >= kResults;
   };
@@ -36,8 +37,7 @@ int64_t winograd_memory(const ConvolutionProgram& p, int64_t rows, int64_t width
 
 void winograd_weights(const float* taps, int64_t channels, int64_t columns, float* to) {
   const int64_t matrix = channels * columns;
-  // So many at a time that they stay in registers and the nearest cache: the matrices are far
-  // apart.
+  // So many at a time stay in registers and the nearest cache, although the matrices are far apart.
   constexpr int64_t kBlock = 64;
   for (int64_t first = 0; first < matrix; first += kBlock) {
     const int64_t some = std::min(kBlock, matrix - first);

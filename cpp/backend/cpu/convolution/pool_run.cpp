@@ -1,4 +1,4 @@
-// Pools: the largest entry of each window, and what is at its place.
+// Pools: the largest entry of each window, and the moves of cotangents and tangents to and from it.
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -10,8 +10,8 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kMostTaps = 1024;    // at once; more are an allocation
-constexpr int64_t kChannelStrip = 64;  // channels of a unit, where there are few images
+constexpr int64_t kMostTaps = 1024;    // of one window on the stack; more are allocated
+constexpr int64_t kChannelStrip = 64;  // channels per unit, if there are few images
 
 PoolKernel kernel_of(const Pool& pool) {
   const PoolTable& table = kernels().pools;
@@ -30,7 +30,7 @@ class PoolRun {
     const bool spreads = pool_.op == Op::max_pool_spread;
     const Shape& windows = shape_of_windows();
     const int64_t taps = most_taps();
-    // What adds must not meet another that adds to the same entries.
+    // Threads that add must not share entries, so a unit of a spread is a whole image.
     const int64_t lines = spreads ? 1 : windows[1] * windows[2];
     const int64_t strip = spreads && windows[0] < 16 ? kChannelStrip : windows[4];
     const int64_t strips = ceil_div(windows[4], strip);
@@ -63,7 +63,7 @@ class PoolRun {
   }
 
  private:
-  // That a window sees: its own may be far more.
+  // The largest number of taps that are inside of the input; windows may be far larger.
   int64_t most_taps() const {
     int64_t taps = 1;
     for (size_t d = 0; d < 3; ++d) {
@@ -77,7 +77,7 @@ class PoolRun {
     return pool_.op == Op::max_pool_spread && pool_.g ? pool_.g->shape : pool_.out.shape;
   }
 
-  // Whether each entry of the input is of one window, and windows are small: a spread then stores.
+  // True if windows are small and each input entry belongs to one window: a spread then stores.
   bool tiles() const {
     const Windowing& f = pool_.windows;
     int64_t taps = 1;
@@ -108,8 +108,8 @@ class PoolRun {
     return taps_inside(o * f.stride[d] - f.low[d], length, f.dilation[d], f.size[d]);
   }
 
-  // The windows along the last axis. Taps are counted from where a window begins, so that all that
-  // see the same ones share a list.
+  // Computes the windows along the last axis. Taps are offsets from the start of a window, so
+  // windows with the same taps share a list.
   void do_line(int64_t n, int64_t t0, int64_t t1, int64_t c, int64_t channels, int64_t* at) const {
     const Windowing& f = pool_.windows;
     const Shape& in = pool_.in.shape;
@@ -145,7 +145,7 @@ class PoolRun {
           }
         }
       }
-      if (call.taps == 0) continue;  // refused where it was made
+      if (call.taps == 0) continue;  // refused by the builder
       const int64_t from = (image + t2 * f.stride[2] * column) * element();
       const int64_t to = (result + t2 * column) * element();
       call.x = x + from;

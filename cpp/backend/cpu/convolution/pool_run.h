@@ -1,4 +1,4 @@
-// Runs pooling steps: maxima, means and their cotangents over windows.
+// Runs pooling steps: max_pool, and the operations that move its cotangents and tangents.
 #pragma once
 
 #include "backend/cpu/common/slots.h"

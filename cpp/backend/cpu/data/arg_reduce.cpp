@@ -1,5 +1,5 @@
-// ArgReduce: rows or columns by the kernels of position.h. A single long row is cut into blocks,
-// whose winners compete in order.
+// Runs argmax and argmin of rows or columns, with the kernels of position.cpp. A single long row is
+// cut into blocks, whose results are compared in order.
 #include <algorithm>
 
 #include "backend/cpu/data/index_run.h"
@@ -10,9 +10,9 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBlock = 64 * 1024;  // of a long row
+constexpr int64_t kBlock = 64 * 1024;  // elements of a long row
 
-// The winner of a row that is too long for one call, or worth several threads.
+// For a row that is too long for one call, or worth several threads.
 int64_t search_row(const PositionKernel& kernel, const char* x, int64_t n, int64_t element) {
   const int64_t blocks = ceil_div(n, kBlock);
   const StepMemory memory(blocks * (8 + element));
@@ -57,7 +57,7 @@ void search_columns(const ArgReduce& a, const PositionKernel& kernel, const char
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
       const int64_t o = unit / strips;
-      // Even ones, so that none is narrow.
+      // Equal strips, so that none is narrow.
       const int64_t left = unit % strips * a.inner / strips;
       const int64_t right = (unit % strips + 1) * a.inner / strips;
       kernel.columns(x + (o * a.reduced * a.inner + left) * element, a.reduced, a.inner,

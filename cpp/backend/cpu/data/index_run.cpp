@@ -1,8 +1,7 @@
-// Gather and ScatterAdd. Indices are checked before anything is written; afterwards no index is
-// looked at twice.
+// Runs Gather and ScatterAdd. All indices are checked before anything is written, and not again.
 //
-// ScatterAdd gives the same bits for any number of threads: work is split by where it is written,
-// never by the index list, so each entry receives what is for it in index order.
+// ScatterAdd returns the same bits for any number of threads: work is divided by destination, never
+// by the list of indices, so each entry receives its addends in the order of the indices.
 #include "backend/cpu/data/index_run.h"
 
 #include <algorithm>
@@ -51,7 +50,7 @@ void gather_elements(const T* in, int64_t stride, const I* indices, T* out, int6
   }
 }
 
-// Rows come from anywhere: the next ones are asked for ahead.
+// Rows are at random places, so the next ones are prefetched.
 constexpr int64_t kAhead = 8;
 
 // For rows too short for a call of memcpy.
@@ -65,7 +64,7 @@ void copy_bytes(char* to, const char* from, int64_t bytes) {
   std::memcpy(to + bytes - kStep, from + bytes - kStep, kStep);
 }
 
-// Rows of `inner` elements, `stride` elements apart in the input.
+// Copies rows of `inner` elements that are `stride` elements apart in the input.
 template <class T, class I>
 void gather_rows(const T* in, int64_t stride, int64_t inner, int64_t inner_stride, const I* indices,
                  T* out, int64_t n, int64_t axis) {
@@ -122,7 +121,7 @@ Status gather_of(const Gather& g, const Slots& slots) {
 
 // --- ScatterAdd
 
-// What each kind of update does to one entry. A NaN wins over numbers in min and max.
+// Combines one entry, by kind of update. In min and max a NaN has priority over numbers.
 template <Update update, class T, class Sum>
 void combine(Sum* to, T from) {
   const Sum value = static_cast<Sum>(from);
@@ -143,7 +142,7 @@ void combine(Sum* to, T from) {
   }
 }
 
-// Columns left … right-1 of outer block o; entries low … high-1 of the axis.
+// Columns left … right-1 of outer block o, and entries low … high-1 of the axis.
 struct Region {
   int64_t o, left, right, low, high;
 };
@@ -157,7 +156,8 @@ void combine_row(const T* x, int64_t step, Sum* y, int64_t left, int64_t right) 
   }
 }
 
-// The part of a row that one region reads lies behind a gap: nobody else sees it coming.
+// The parts of rows that a region reads are not contiguous, so the processor does not prefetch
+// them.
 template <class T>
 void prefetch_row(const T* x, int64_t count) {
   constexpr int64_t kLine = 64 / sizeof(T);
@@ -168,7 +168,7 @@ template <Update update, class T, class Sum, class I>
 void scatter_all(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
                  const Region& region) {
   const Strides& stride = s.in.strides;
-  constexpr int64_t kNear = 256 * 1024;  // bytes that the cache holds anyway
+  constexpr int64_t kNear = 256 * 1024;  // bytes that stay in the cache anyway
   const bool partial = region.right - region.left < s.inner && stride[2] == 1;
   const bool far = s.axis * s.inner * static_cast<int64_t>(sizeof(Sum)) > kNear;
   for (int64_t i = 0; i < n; ++i) {
@@ -188,8 +188,8 @@ void scatter_all(const ScatterAdd& s, const T* in, const I* indices, Sum* out, i
   }
 }
 
-// First collects what is in the region, some at a time: a branch on every index would be wrong half
-// of the time.
+// First collects the positions inside the region, some at a time: a branch per index would be
+// mispredicted half of the time.
 template <Update update, class T, class Sum, class I>
 void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
                     const Region& region) {
@@ -236,14 +236,14 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   }
 }
 
-// Splits by outer block; where there are few, by columns, each part of whole cache lines; and where
-// a row is no two of these by entries of the axis, each part taking its own of all indices. Rows of
-// a few numbers are not worth that. (An entry gets what is for it in the order of the indices,
-// however many parts there are.)
+// Divides the work by outer block. If there are few blocks, by columns, in whole cache lines. If
+// rows are shorter than two lines, by entries of the axis; each part then reads all indices. Rows
+// of a few numbers are not worth that. (In every case an entry receives its addends in the order of
+// the indices.)
 template <Update update, class T, class Sum, class I>
 void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
   constexpr int64_t kParts = 8;
-  constexpr int64_t kWide = 64;  // columns of a part that is worth its look at all indices
+  constexpr int64_t kWide = 64;  // columns of a part for which reading all indices pays
   constexpr int64_t kLine = 64 / sizeof(Sum);
   constexpr int64_t kNarrow = 16;
   const bool worth = s.outer * n * s.inner > 128 * 1024;
@@ -283,7 +283,7 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
                  [&](int64_t part) { body(part * kPart, std::min((part + 1) * kPart, size)); });
   };
   if constexpr (std::is_same_v<T, float> && update == Update::Add) {
-    // More addends than entries: many meet in one, and float32 would lose them.
+    // With more addends than entries, many meet in one entry, and float32 would lose digits.
     if (n > s.axis) {
       auto* sums = reinterpret_cast<double*>(slots.scratch());
       const auto& cast = kernels().casts.of;
@@ -320,7 +320,7 @@ Status scatter_of(const ScatterAdd& s, const Slots& slots) {
                                          : scatter<update, T, int64_t>(s, slots);
 }
 
-// The unsigned types wrap; only min and max mind the sign. uint8_t is bool.
+// Unsigned types wrap; only min and max depend on the sign. uint8_t is bool.
 template <Update update>
 Status arithmetic(const ScatterAdd& s, const Slots& slots) {
   constexpr bool ordered = update == Update::Min || update == Update::Max;

@@ -1,4 +1,4 @@
-// Steps that look at indices.
+// Steps that read indices: Gather, ScatterAdd.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
@@ -6,7 +6,7 @@
 namespace pullback {
 
 Status run_gather(const Gather& gather, const Slots& slots);
-// What a run needs in Slots::scratch().
+// Bytes that a run needs in Slots::scratch().
 int64_t scratch_bytes(const ScatterAdd& scatter);
 Status run_scatter_add(const ScatterAdd& scatter, const Slots& slots);
 Status run_arg_reduce(const ArgReduce& reduce, const Slots& slots);

@@ -1,4 +1,5 @@
-// From the end of the list on, each index is looked up in an open hash table, or put there.
+// Looks up each index in an open hash table, from the end of the list, and inserts it if it is
+// missing.
 #include "backend/cpu/data/last_equal.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Strided copies: transposes, concatenation, slices, embedding; and their sums with what is there.
+// Runs strided copies: transposes, concatenation, slices, embedding; and strided additions.
 //
-// The axes are sorted by the stride of the output and merged where both sides allow it; the last is
-// the columns, and of the others the one closest together in the input is the rows. Rows x columns
-// are cut into units of a size that stays in the cache, and a unit is one of a few loops.
+// Axes are sorted by the stride of the output and merged if both sides allow it. The last axis is
+// the columns; of the others, the one with the smallest stride in the input is the rows. Rows x
+// columns are cut into units that stay in the cache; a unit runs one of a few loops.
 #include "backend/cpu/data/layout_run.h"
 
 #include <algorithm>
@@ -21,16 +21,16 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kBlock = 64;        // side of a transposed block, elements
-constexpr int64_t kStream = 8 << 20;  // bytes that no cache would keep
+constexpr int64_t kStream = 8 << 20;  // bytes that stay in no cache
 constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
 constexpr int64_t kShortRow = 16;     // elements
-constexpr int64_t kMemcpy = 64;       // bytes from which memcpy is worth its call
+constexpr int64_t kMemcpy = 64;       // bytes from which a call of memcpy pays
 
 struct Axis {
   int64_t dim, in, out;
 };
 
-// Where a piece of the work lies: element offsets and extents.
+// Element offsets and extents of a part of the work.
 struct Block {
   int64_t in, out, rows, columns;
 };
@@ -66,7 +66,7 @@ void copy_row(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t n)
   }
 }
 
-// Row by row, or column by column where rows are short.
+// Row by row, or column by column if rows are short.
 template <class T, bool add>
 void copy_any(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
   if (columns < kShortRow && columns < rows) {
@@ -80,8 +80,8 @@ void copy_any(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t
   }
 }
 
-// A square of 16 bytes a side, held in vector registers: rows are contiguous in the input, columns
-// in the output.
+// A square of 16 bytes per side, in vector registers. Rows are contiguous in the input, columns in
+// the output.
 void transpose_square(const uint32_t* in, int64_t in_column, uint32_t* out, int64_t out_row) {
   using Vector [[gnu::vector_size(16)]] = uint32_t;
   Vector v[4];
@@ -106,8 +106,8 @@ void transpose_square(const uint64_t* in, int64_t in_column, uint64_t* out, int6
   std::memcpy(out + out_row, &b, 16);
 }
 
-// Writes around the cache, where the compiler can and the memory is aligned; a whole line at a time
-// is then not read first.
+// Writes with non-temporal stores if the compiler has them and the memory is aligned, so that whole
+// lines are not read first.
 void stream_row(const char* from, char* to, int64_t bytes) {
 #if defined(__SSE2__)
   if (((reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(bytes)) & 15) == 0) {
@@ -118,12 +118,12 @@ void stream_row(const char* from, char* to, int64_t bytes) {
     return;
   }
 #endif
-  // What fills the block are loops that the analyzer leaves out.
+  // The block is filled by loops that the analyzer does not follow.
   // NOLINTNEXTLINE(clang-analyzer-unix.cstring.UninitializedRead)
   std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
-// What was streamed is seen by other threads after this.
+// Makes streamed data visible to other threads.
 void finish_streams(const LayoutProgram& p) {
 #if defined(__SSE2__)
   if (p.stream) _mm_sfence();
@@ -145,8 +145,8 @@ void write_block(const LayoutProgram& p, const T* block, T* out, int64_t rows, i
   }
 }
 
-// By way of a block in the first-level cache, so that several lines behind each other are read and
-// written: lines that are far apart evict each other where the distance is a power of two.
+// Goes through a block in the first-level cache, so that several successive lines are read and
+// written together: lines far apart evict each other if their distance is a power of two.
 template <class T>
 void transpose_block(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16 / sizeof(T);
@@ -192,7 +192,7 @@ void copy_unit(const LayoutProgram& p, const T* in, T* out, const Block& block) 
   copy_any<T, add>(p, in, out, block.rows, block.columns);
 }
 
-// The units first … last-1, the pieces of one band behind each other.
+// Runs the units first … last-1; those of one band are successive.
 template <class T, bool add>
 void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int64_t last) {
   const int64_t pieces = ceil_div(p.columns, p.piece);
@@ -266,7 +266,7 @@ void add_to(const LayoutProgram& p, const char* in, char* out) {
   }
 }
 
-// Zeroes in parallel: memory that is touched for the first time costs as much as writing it.
+// Zeroes in parallel: touching new memory costs as much as writing it.
 void zero(char* out, int64_t bytes, bool worth) {
   constexpr int64_t kBytes = 256 * 1024;
   parallel_for(ceil_div(bytes, kBytes), worth, [&](int64_t chunk) {
@@ -338,7 +338,7 @@ LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
     p.piece = std::min(p.columns, kUnit);
     p.band = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.piece, 1));
   }
-  // What the copy covers without gaps needs no zeros first.
+  // An area that the copy covers without gaps need not be zeroed.
   const bool covers = p.rows == 1 && p.outer == 1 && p.out_column == 1 && !p.empty;
   p.head = covers ? p.out.offset * p.element : slot_bytes;
   p.tail = slot_bytes - p.head - (covers ? p.columns * p.element : 0);
@@ -347,7 +347,7 @@ LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
 
 Status run_layout(const LayoutProgram& p, const Slots& slots) {
   const int64_t whole = slots.slot_bytes(p.out.slot);
-  if (whole == 0) return {};  // without memory, not even an empty memset is allowed
+  if (whole == 0) return {};  // memset is undefined for a null pointer, even with size 0
   if (p.clear) {
     zero(slots.at(p.out.slot), p.head, p.worth);
     zero(slots.at(p.out.slot) + whole - p.tail, p.tail, p.worth);
@@ -355,7 +355,7 @@ Status run_layout(const LayoutProgram& p, const Slots& slots) {
   if (p.empty) return {};
   const char* in = slots.at(p.in);
   char* out = slots.at(p.out);
-  if (in == out) return {};  // all of an argument, whose memory the output took
+  if (in == out) return {};  // a copy of a whole argument whose memory the output took
   if (p.add) {
     add_to(p, in, out);
   } else if (p.element == 4) {

@@ -1,17 +1,18 @@
-// Strided copies, and copies that add to what is there.
+// LayoutProgram: a strided copy, or a strided addition to the output.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
 
 namespace pullback {
 
-// outer (up to rank-2 axes) x rows x columns, cut into units of band x piece. Strides in elements.
+// The loop nest: outer (up to rank-2 axes) x rows x columns, in units of band x piece. Strides in
+// elements.
 struct LayoutProgram {
   View in, out;
   bool clear = false;
   bool add = false;
   bool empty = false;
-  bool worth = false;   // threads
+  bool worth = false;   // worth several threads
   bool stream = false;  // write around the cache
   int64_t element = 0;  // bytes
   int64_t outer = 1;
@@ -19,8 +20,8 @@ struct LayoutProgram {
   int64_t dim[kMaxRank]{}, in_stride[kMaxRank]{}, out_stride[kMaxRank]{};
   int64_t rows = 1, in_row = 0, out_row = 0;
   int64_t columns = 1, in_column = 1, out_column = 1;
-  int64_t band = 1, piece = 1;  // of rows and of columns
-  int64_t head = 0, tail = 0;   // bytes of the slot that `clear` zeroes before and behind the copy
+  int64_t band = 1, piece = 1;  // rows and columns of a unit
+  int64_t head = 0, tail = 0;   // bytes of the slot before and after the copy that `clear` zeroes
 };
 
 LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes);

@@ -1,8 +1,8 @@
-// Small means: the distribution is added up until it is above a uniform number. Large ones:
-// Hoermann's transformed rejection, "The transformed rejection method for generating Poisson random
-// variables", 1993, and "The generation of binomial random variates", 1993, with probabilities by
+// For small means, sums the probabilities until they exceed a uniform number. For large ones,
+// Hoermann's transformed rejection ("The transformed rejection method for generating Poisson random
+// variables", 1993, and "The generation of binomial random variates", 1993). Probabilities use
 // Loader's saddle-point expansion ("Fast and accurate computation of binomial probabilities",
-// 2000), in which nothing large cancels.
+// 2000), in which no large numbers cancel.
 #include "backend/cpu/data/random_counts.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using special::less_log1p;
 constexpr double kLargeMean = 10;
 constexpr double kHalfLog2Pi = 0.91893853320467274178;
 
-// Block t of an element.
+// Block t of random words for an element.
 PhiloxWords block(const DrawOf& of, int64_t t) {
   return philox(of.seed, of.counter,
                 static_cast<uint64_t>(of.element) | static_cast<uint64_t>(t) << 48);
@@ -29,7 +29,7 @@ constexpr int64_t kMostBlocks = 0xffff;
 
 uint64_t long_word(uint32_t low, uint32_t high) { return low | static_cast<uint64_t>(high) << 32; }
 
-// log(k!) less Stirling's formula without its constant.
+// log(k!) minus Stirling's formula without its constant.
 double stirling_gap(double k) {
   if (k >= special::kFar) return special::stirling_rest(k);
   return special::log_gamma_positive(k + 1) - (k + 0.5) * std::log(k) + k - kHalfLog2Pi;
@@ -54,8 +54,8 @@ double log_binomial(double k, double n, double p, double q) {
          deviance(n - k, n * q) - kHalfLog2Pi - 0.5 * std::log(k / n * (n - k));
 }
 
-// The first k at which terms that begin with `first`, each ratio(k) times the one before it, add
-// up to u.
+// The first k at which the sum of terms exceeds u. The first term is `first`, and each further one
+// is ratio(k) times the one before.
 template <class Ratio>
 double added_up(double u, double first, double most, const Ratio& ratio) {
   double k = 0, term = first;
@@ -86,7 +86,7 @@ double rejected(const DrawOf& of, const Hat& hat, double most, const LogShare& l
 int64_t integer_from(uint64_t word, const DrawOf& of, int64_t low, int64_t last) {
   if (last <= low) return low;
   const uint64_t range = static_cast<uint64_t>(last) - static_cast<uint64_t>(low) + 1;
-  if (range == 0) return static_cast<int64_t>(word);  // all of them
+  if (range == 0) return static_cast<int64_t>(word);  // the full range of 64 bits
   auto wide = static_cast<unsigned __int128>(word) * range;
   if (static_cast<uint64_t>(wide) < range) {
     const uint64_t least = (0 - range) % range;
@@ -100,8 +100,8 @@ int64_t integer_from(uint64_t word, const DrawOf& of, int64_t low, int64_t last)
 
 }  // namespace
 
-// Words are those of random_uniform: elements 2 i and 2 i + 1 share block i. Later attempts have
-// blocks of their own.
+// The words are those of random_uniform: elements 2 i and 2 i + 1 share block i. Later attempts
+// have blocks of their own.
 void draw_integers(const DrawOf& first, int64_t n, const int64_t* low, int64_t low_step,
                    const int64_t* last, int64_t last_step, int64_t* out) {
   constexpr int64_t kBlocks = 64;

@@ -1,5 +1,5 @@
-// Draws of whole numbers: integers of a range, the Poisson and the binomial distribution. Element i
-// is a function of (seed, counter, i) and its parameters. Compiled once, for every processor.
+// Draws of whole numbers: integers in a range, Poisson and binomial distributions. Element i is a
+// function of (seed, counter, i) and its parameters. Compiled once, for every processor.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ struct DrawOf {
   int64_t seed, counter, element;
 };
 
-// Of elements first … first + n - 1: low to last, each equally likely; low where last is below it.
-// Entries of low and last are a step, 0 or 1, apart.
+// Elements first … first + n - 1, uniform in low … last; low if last is less. Entries of low and
+// last are a step, 0 or 1, apart.
 void draw_integers(const DrawOf& first, int64_t n, const int64_t* low, int64_t low_step,
                    const int64_t* last, int64_t last_step, int64_t* out);
 
-// A hat of the form (2 a / us + b) u + center, as both of Hoermann's papers have it.
+// A hat function (2 a / us + b) u + center, as in both papers of Hoermann.
 struct Hat {
   double a, b, center, squeeze, scale;
 };
 
-// Distributions with what all their draws need. NaN where parameters have no meaning.
+// Distributions, with constants shared by all their draws. NaN for invalid parameters.
 class Poisson {
  public:
   explicit Poisson(double mean);
@@ -28,7 +28,7 @@ class Poisson {
   double draw(const DrawOf& of) const;
 
  private:
-  double mean_, none_ = 0;  // the share of 0
+  double mean_, none_ = 0;  // none_: probability of 0
   Hat hat_{};
 };
 

@@ -1,7 +1,7 @@
-// Random numbers: element i is a pure function of (seed, counter, i), so any cut into chunks gives
-// the same numbers, and so does every processor (kernels/random.cpp). With parameters it is one of
-// these as well (kernels/random_gamma.cpp, random_counts.cpp). A permutation is
-// Fisher-Yates, bounded by the high half of a product of 64 bits.
+// Runs random draws and ranges. Element i is a pure function of (seed, counter, i), so the numbers
+// do not depend on the cut into chunks, nor on the processor (kernels/random.cpp). With parameters
+// it is a function of these too (kernels/random_gamma.cpp, random_counts.cpp). A permutation is a
+// Fisher-Yates shuffle; its bounded integers are the high half of a 64-bit product.
 #include "backend/cpu/data/random_run.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// Whole pieces straight to the output; the last one through a buffer.
+// Whole blocks go straight to the output, the last one through a buffer.
 void fill_random(RandomKernel kernel, int64_t seed, int64_t counter, int64_t size, int64_t element,
                  char* out) {
   const int64_t pieces = ceil_div(size, kRandomPiece);
@@ -55,7 +55,7 @@ void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
   }
 }
 
-// An entry for each element, or one for all.
+// A parameter per element, or one for all.
 template <class T>
 struct Parameter {
   const T* data;
@@ -65,7 +65,7 @@ struct Parameter {
   T operator[](int64_t i) const { return data[i * step]; }
 };
 
-// f(first, n) for pieces of all elements.
+// Calls f(first, n) for chunks of all elements.
 template <class F>
 void in_pieces(int64_t size, const F& f) {
   constexpr int64_t kPiece = 4096;
@@ -94,7 +94,7 @@ void fill_integers(const Random& random, const Slots& slots, int64_t seed, int64
   });
 }
 
-// Neighbours often have the same parameters.
+// Neighbouring elements often have the same parameters, so the last distribution is reused.
 template <class Law, class... P>
 void fill_by(const Random& random, const Slots& slots, int64_t seed, int64_t counter,
              const P&... parameters) {
@@ -167,7 +167,7 @@ Status run_iota(const Iota& iota, const Slots& slots) {
     case DType::Float64:
       fill_iota(reinterpret_cast<double*>(out), n);
       break;
-    default:  // made in int64 and cast
+    default:  // computed in int64 and cast
       break;
   }
   return {};

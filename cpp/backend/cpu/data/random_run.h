@@ -1,4 +1,4 @@
-// Random numbers and ranges.
+// Steps of random numbers and ranges.
 #pragma once
 
 #include "backend/cpu/common/slots.h"

@@ -1,6 +1,6 @@
-// Scan: rows one by one, neighbouring columns together. Float32 sums, products and recurrences are
-// formed in float64. Sums along a row start anew every kBlock entries and add what came before, so
-// that a long row is work for several threads and the bits are those of one.
+// Runs scans: row by row, or many neighbouring columns together. Float32 sums, products and
+// recurrences are computed in float64. Sums along a row restart every kBlock entries and add the
+// sum before, so that several threads can share a long row and return the bits of one thread.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kBlock = 16 * 1024;
-constexpr int64_t kStrip = 64;  // columns that are scanned together
+constexpr int64_t kStrip = 64;  // columns scanned together
 
-// What they begin with leaves the first entry as it is, a zero of either sign included.
+// The initial value leaves the first entry unchanged, including the sign of a zero.
 template <class A>
 constexpr A kNothing = std::is_floating_point_v<A> ? static_cast<A>(-0.0) : A(0);
 
@@ -49,7 +49,7 @@ struct Smallest {
   }
 };
 
-// Where the entries of an operand lie, seen from the end that the scan begins at.
+// The entries of an operand, in the direction of the scan.
 struct Side {
   int64_t first = 0, along = 1, outer = 0, inner = 1;
 
@@ -69,7 +69,7 @@ struct Operands {
   int64_t length;
 };
 
-// Entries of a row from `so_far` on; returns the last.
+// Scans entries of a row, starting with `so_far`; returns the last result.
 template <class F, class A, class T, class R>
 A scan_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A so_far) {
   for (int64_t i = 0; i < n; ++i) {
@@ -79,8 +79,8 @@ A scan_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A so_far) {
   return so_far;
 }
 
-// The same for a block of a sum, `before` being what came before it; four at a time, so that each
-// waits for one addition only. Returns the sum of the block.
+// The same for a block of a sum, where `before` is the sum before it. Works on four entries at a
+// time, so that each waits for one addition only. Returns the sum of the block.
 template <bool store, class A, class T, class R>
 A sum_block(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A before) {
   A sum = kNothing<A>;
@@ -121,7 +121,7 @@ void sum_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n) {
   }
 }
 
-// A row that is worth several threads.
+// For a row that is worth several threads.
 template <class A, class T, class R>
 bool sum_long_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n) {
   const int64_t blocks = ceil_div(n, kBlock);
@@ -254,7 +254,7 @@ Status scan_of(const Scan& s, const Slots& slots) {
   return {};
 }
 
-// Of integers in unsigned ones, which wrap.
+// Integers are scanned as unsigned, which wraps.
 template <class F>
 Status arithmetic(const Scan& s, const Slots& slots) {
   switch (s.in.dtype) {
@@ -308,7 +308,7 @@ Status run_scan(const Scan& s, const Slots& slots) {
       return extreme<Largest>(s, slots);
     case Op::cumulative_min:
       return extreme<Smallest>(s, slots);
-    default:  // sums, and those with factors
+    default:  // sums, and scans with factors
       return arithmetic<Add>(s, slots);
   }
 }

@@ -1,4 +1,4 @@
-// Scans, sorts, and searches in sorted numbers.
+// Steps of scans, sorts, and searches in sorted numbers.
 #pragma once
 
 #include "backend/cpu/common/slots.h"

@@ -1,5 +1,5 @@
-// Sort and Search. A row becomes words (sort_words.h): keys whose order as unsigned numbers is that
-// of the entries, with the positions behind them where these are asked for.
+// Runs Sort and Search. A row is converted to words (sort_words.h): keys whose unsigned order is
+// the order of the entries, followed by positions if these are needed.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -17,7 +17,7 @@ namespace {
 template <int64_t bytes>
 using Unsigned = std::conditional_t<bytes == 8, uint64_t, uint32_t>;
 
-// Zeros of either sign are equal, and a NaN is the last, whichever way.
+// Zeros of either sign are equal; NaN is last in both directions.
 template <class T>
 struct Keys {
   using Word = Unsigned<sizeof(T)>;
@@ -47,7 +47,7 @@ struct Keys {
   }
 };
 
-// A word is a key with its position: of 32 bits each in one number, where that is enough.
+// A word is a key with its position, in one number if 32 bits suffice for each.
 template <class T, class W>
 struct Positioned {
   static constexpr bool kPacked = std::is_same_v<W, uint64_t>;
@@ -69,7 +69,7 @@ struct Positioned {
   }
 };
 
-// Puts the signs of zeros back in the order that they came in.
+// Restores the signs of zeros in their original order.
 template <class T>
 void restore_zeros(const T* x, int64_t dx, int64_t n, bool descending, T* y, int64_t dy) {
   int64_t before = 0;
@@ -117,7 +117,7 @@ void argsort_row(const T* x, int64_t dx, int64_t n, bool descending, char* memor
   });
 }
 
-// row(x, step of x, memory, y, step of y) for every row.
+// Calls row(x, step of x, memory, y, step of y) for every row.
 template <class T, class R, class W, class Row>
 Status each_row(const Sort& s, const Slots& slots, Row&& row) {
   const T* in = reinterpret_cast<const T*>(slots.at(s.in));
@@ -160,7 +160,7 @@ Status sort_of(const Sort& s, const Slots& slots) {
   return sizeof(T) <= 4 && n <= int64_t{UINT32_MAX} ? positions(uint64_t{}) : positions(KeyAt{});
 }
 
-// Searches side by side, each a few steps ahead of its memory. No branch depends on what is found.
+// Interleaved searches, each with prefetched memory. No branch depends on the data.
 template <bool right, class T>
 void search_some(const T* sorted, int64_t among, const T* x, int64_t count, int64_t* out) {
   constexpr int64_t kSome = 16;
@@ -180,7 +180,7 @@ void search_some(const T* sorted, int64_t among, const T* x, int64_t count, int6
   }
 }
 
-// A NaN is the largest: those among the sorted are the last.
+// NaN is the largest: NaNs in `sorted` are at its end.
 template <class T>
 void place_nan(const T* sorted, int64_t among, bool right, const T* x, int64_t count,
                int64_t* out) {

@@ -1,7 +1,7 @@
-// Sorting of words: keys whose order as unsigned numbers is the order wished for, alone or with the
-// position they come from behind them. Short rows are merged without branches, long ones are
-// distributed digit by digit. Both are stable, and words with positions are all different, so the
-// result is one whatever the way to it.
+// Sorts words: keys whose unsigned order is the desired order, alone or followed by the position
+// that they come from. Short rows are merge-sorted without branches, long rows by radix. Both are
+// stable, and words with positions are distinct, so the result does not depend on the algorithm.
+// Start at sort_words().
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace pullback {
 
-// A key of 64 bits and where it comes from.
+// A 64-bit key and its position.
 struct KeyAt {
   uint64_t key, at;
   bool operator<(const KeyAt& other) const { return key < other.key; }
@@ -34,7 +34,7 @@ void insert(W* a, int64_t n) {
   }
 }
 
-// Two runs of the same length, from both ends at once: two chains that do not wait for each other.
+// Merges two runs of equal length from both ends at once: two independent chains.
 template <class W>
 void merge_equal(const W* a, int64_t length, W* out) {
   const W* left = a;
@@ -84,7 +84,7 @@ void order(W* a, W* b) {
   *b = high;
 }
 
-// Which of equal words comes first shows only where they have positions, and these are compared.
+// The order of equal words is visible only if they have positions, and these are compared.
 template <class W>
 void sort_four(W* a) {
   order(a, a + 1);
@@ -112,7 +112,7 @@ void sort_short(W* a, W* spare, int64_t n) {
   if (from != a) std::copy(from, from + n, a);
 }
 
-// From here on a row is worth several threads.
+// Rows from this length on are worth several threads.
 constexpr int64_t kLongSort = 128 * 1024;
 constexpr int64_t kParts = 16;
 
@@ -127,7 +127,7 @@ constexpr int64_t short_row() {
   return sizeof(W) == 4 ? 1024 : sizeof(W) == 8 ? 2048 : 256;
 }
 
-// What of a key differs among the words.
+// The bits in which the keys of the words differ.
 template <class W>
 uint64_t varying(const W* a, int64_t n) {
   uint64_t any = 0;
@@ -139,7 +139,7 @@ uint64_t varying(const W* a, int64_t n) {
   return any & ~all;
 }
 
-// One pass: the parts are counted, and then distributed by themselves.
+// One pass: the parts are counted and distributed independently.
 template <class W>
 void distribute(const W* from, int64_t n, int shift, int64_t* counts, W* to) {
   const auto digit = [=](const W& word) { return key_of(word) >> shift & (kDigits - 1); };
@@ -168,14 +168,14 @@ void distribute(const W* from, int64_t n, int shift, int64_t* counts, W* to) {
 
 }  // namespace sort_detail
 
-// Calls body(begin, end) for the parts of a row, of a long one all at once.
+// Calls body(begin, end) for each part of a row, in parallel for a long row.
 template <class Body>
 void each_part(int64_t n, Body&& body) {
   const int64_t parts = sort_detail::parts_of(n);
   parallel_for(parts, true, [&](int64_t p) { body(p * n / parts, (p + 1) * n / parts); });
 }
 
-// What sort_words needs for n words: their room, that of a copy, and counts behind them.
+// Bytes that sort_words needs for n words: the words, a copy, and counts after them.
 template <class W>
 int64_t sort_memory(int64_t n) {
   using namespace sort_detail;
@@ -184,8 +184,8 @@ int64_t sort_memory(int64_t n) {
   return words + static_cast<int64_t>(sizeof(int64_t)) * parts_of(n) * kDigits;
 }
 
-// Sorts the n words at the beginning of such memory by the bits of their keys from `low` on; those
-// below come in order.
+// Sorts the n words at the beginning of that memory by the bits of their keys from `low` on. The
+// words must already be sorted by the bits below.
 template <class W>
 void sort_words(char* memory, int64_t n, int low) {
   using namespace sort_detail;

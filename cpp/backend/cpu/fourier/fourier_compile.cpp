@@ -1,5 +1,4 @@
-// What a Fourier transform needs before it runs: how it is made of shorter ones, and the tables of
-// those.
+// Compiles Fourier transforms: divides a long one into shorter ones, and builds their tables.
 #include <cmath>
 
 #include "backend/cpu/fourier/fourier_run.h"
@@ -10,11 +9,11 @@ namespace {
 
 int64_t bytes_of(const View& view) { return view.shape.size() * size_of(view.dtype); }
 
-constexpr int64_t kLong = 1 << 14;   // points from which on a transform is made of short ones
-constexpr int64_t kChirp = 1 << 18;  // … and of a convolution: the library's call takes 50 ms
+constexpr int64_t kLong = 1 << 14;   // points from which a transform is divided
+constexpr int64_t kChirp = 1 << 18;  // the same for a convolution: the library takes 50 ms
 constexpr int64_t kMostChirp = int64_t{1} << 31;  // the square of a position fits in 64 bits
 
-// Whether sequences that are transformed so many at once leave few lanes empty.
+// True if batches of `at_once` sequences leave few lanes empty.
 bool fills(int64_t sequences, int64_t at_once) {
   return 4 * sequences >= 3 * round_up(sequences, at_once);
 }
@@ -70,7 +69,7 @@ int64_t FourierStep::bytes() const {
 FourierStep compile_fourier(const LibraryCall& call) {
   FourierStep out{call, {}, {}};
   if (call.out[0].slot < 0) return out;
-  // Before tables are made for what no memory holds.
+  // Before tables are built for arrays that fit in no memory.
   check_memory_for(bytes_of(call.in[0]) + bytes_of(call.out[0]));
   const bool narrow = call.in[0].dtype == DType::Float32;
   const auto add_lanes = [&](int64_t points) {
@@ -90,7 +89,7 @@ FourierStep compile_fourier(const LibraryCall& call) {
     }
   } else if (is_whole(transform_of(call))) {
     add_lanes(points);
-    // Of rows, or of the columns of each matrix.
+    // Sequences are rows, or the columns of each matrix.
     const int64_t count = call.form.n > 1 ? call.form.n : call.batch;
     if (!out.lanes.empty() && !fills(count, out.lanes[0].at_once())) out.lanes.clear();
   }

@@ -1,4 +1,4 @@
-// How transforms in lanes go through their passes, and the roots that they need.
+// Chooses the passes of transforms in lanes, builds their roots, and runs the passes.
 #include "backend/cpu/fourier/fourier_lanes.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kMostBytes = 1 << 20;  // of what the passes go to and fro between
+constexpr int64_t kMostBytes = 1 << 20;  // of the two buffers of the passes
 constexpr int64_t kRadices[] = {8, 4, 2, 5, 3};
 
 template <class T>
@@ -42,7 +42,7 @@ FourierLanes fourier_lanes(int64_t points, bool narrow) {
   while (left > 1) {
     for (int64_t radix : kRadices) {
       if (left % radix != 0) continue;
-      if (radix == 8 && left == 16) radix = 4;  // twice, not 8 and 2
+      if (radix == 8 && left == 16) radix = 4;  // 4 twice rather than 8 and 2
       out.radices.push_back(radix);
       left /= radix;
       break;

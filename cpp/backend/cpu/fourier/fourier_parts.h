@@ -1,4 +1,4 @@
-// What the ways to a Fourier transform share: products with a root, moves of columns, a loop.
+// Helpers of Fourier transforms: products with a root, moves of columns, a parallel loop.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root
   return {a.real() * c - a.imag() * s, a.real() * s + a.imag() * c};
 }
 
-// [length][count] of rows of `row` entries to [count][length], or back.
+// Transposes [length][count] rows of `row` entries to [count][length], or back.
 template <class E>
 void gather(const E* x, int64_t row, int64_t length, int64_t count, E* y) {
   for (int64_t i = 0; i < length; ++i) {
@@ -30,7 +30,7 @@ void scatter(const E* y, int64_t row, int64_t length, int64_t count, E* x) {
   }
 }
 
-// f of each k below `count`, in chunks.
+// Calls f for each k below `count`, in chunks.
 template <class F>
 void over_pieces(int64_t count, F&& f) {
   constexpr int64_t kPiece = 4096;

@@ -1,5 +1,5 @@
-// Fourier transforms of rows by a library. The core knows none: the binding hands one in before it
-// makes the first node that needs it.
+// FourierRoutine: a function that transforms rows. The binding registers it before it makes the
+// first node that needs one.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@ namespace pullback {
 
 enum class Transform : uint8_t { Forward, Backward, HalfOf, RealFrom };
 
-// Rows follow each other without gaps: of `points` numbers, of a half points / 2 + 1. `in` may be
-// `out` where both are complex.
+// Contiguous rows of `points` numbers, or points / 2 + 1 in a half spectrum. `in` may equal `out`
+// if both are complex.
 struct FourierRows {
   Transform transform;
-  bool narrow;  // floats; else doubles
+  bool narrow;  // float; else double
   const void* in;
   void* out;
   int64_t rows, points;
   double factor;
 };
-// Called from any thread; false where there is no memory.
+// Called from any thread. Returns false if there is no memory.
 using FourierRoutine = bool (*)(const FourierRows& call) noexcept;
 inline FourierRoutine fourier_routine = nullptr;
 

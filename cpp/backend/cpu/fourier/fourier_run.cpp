@@ -1,11 +1,11 @@
-// Fourier transforms: which rows a library transforms, from where and to where, and which are
-// transformed in lanes.
+// Runs Fourier transforms: by the registered routine, in lanes, or composed of shorter transforms.
 //
 // Columns are copied into rows, a few at a time, transformed in a cache and copied back. A long
-// transform of n1 n2 points is n2 short ones of columns, factors, and n1 short ones of rows: D.
-// Bailey, "FFTs in external or hierarchical memory" (1990). One of real numbers is made of a
-// complex one of half the length. One without factors is a convolution with a chirp: L. Bluestein,
-// "A linear filtering approach to the computation of discrete Fourier transform" (1970).
+// transform of n1 n2 points is n2 short ones of columns, twiddle factors, and n1 short ones of
+// rows: D. Bailey, "FFTs in external or hierarchical memory" (1990). A real transform uses a
+// complex one of half the length. A long transform without suitable factors is a convolution with a
+// chirp: L. Bluestein, "A linear filtering approach to the computation of discrete Fourier
+// transform" (1970).
 #include "backend/cpu/fourier/fourier_run.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBlockBytes = 128;       // of a row that columns are copied from
-constexpr int64_t kChunkPoints = 1 << 14;  // that a thread takes at a time
+constexpr int64_t kBlockBytes = 128;       // of a row from which columns are copied
+constexpr int64_t kChunkPoints = 1 << 14;  // points per chunk
 
 template <class T>
 class Run {
@@ -42,7 +42,8 @@ class Run {
 
   Status run() {
     if (batch_ * n_ == 0) return {};
-    // A library that finds no memory has no way to say so on a thread of ours.
+    // The routine cannot report a failed allocation on our threads, so long transforms are checked
+    // here.
     const int64_t long_ones = long_points(step_.call);
     const int64_t chirp = long_ones ? chirp_points(long_ones) : 0;
     const int64_t whole = chirp ? chirp : long_ones, factor = short_points(whole);
@@ -63,7 +64,7 @@ class Run {
     const auto at = std::ranges::find(step_.lanes, points, &FourierLanes::points);
     return at == step_.lanes.end() ? nullptr : &*at;
   }
-  // Points of a transform that is left to the library.
+  // Points of a transform that the routine does; 0 if it is done in lanes.
   int64_t left(int64_t points) const { return lanes_of(points) ? 0 : points; }
   const RootsOfUnity& roots_of(int64_t points) const {
     return *std::ranges::find(step_.roots, points, &RootsOfUnity::points);
@@ -74,13 +75,13 @@ class Run {
   int64_t bytes_in() const { return transform_ == Transform::HalfOf ? sizeof(T) : sizeof(C); }
   int64_t bytes_out() const { return transform_ == Transform::RealFrom ? sizeof(T) : sizeof(C); }
 
-  // Rows that follow each other, by the library; false where there is no memory.
+  // Transforms contiguous rows by the routine; returns false if there is no memory.
   bool call(Transform transform, const void* in, void* out, int64_t rows, int64_t points,
             double factor) const {
     return fourier_routine({transform, sizeof(T) == 4, in, out, rows, points, factor});
   }
 
-  // All of the sequences, of which `of` is the first.
+  // Transforms all sequences in lanes; `of` is the first.
   static void by_lanes(const FourierLanes& lanes, int64_t sequences, FourierSequences of,
                        char* memory) {
     const C* in = static_cast<const C*>(of.in);
@@ -181,13 +182,13 @@ class Run {
     return true;
   }
 
-  // The chirp exp(-πi k² / n), and the transform of its conjugate, which `points` points hold from
-  // both ends.
+  // The chirp exp(-πi k² / n), and the transform of its conjugate, which is placed at both ends of
+  // `points` points.
   struct Chirp {
     int64_t n, points;
     const RootsOfUnity* roots = nullptr;
-    bool ready = false;  // false: there was no memory
-    StepMemory memory;   // of the transformed chirp, the sequence and what goes between
+    bool ready = false;  // false: no memory
+    StepMemory memory;   // the transformed chirp, the sequence and a buffer
 
     Chirp(const Run& run, int64_t n, int64_t points)
         : n(n), points(points), memory(3 * points * static_cast<int64_t>(sizeof(C))) {
@@ -226,13 +227,13 @@ class Run {
     return true;
   }
 
-  // One long transform of complex numbers.
+  // One long complex transform.
   bool long_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
     return chirp_->points ? chirp_one(x, y, backward, factor)
                           : product_one(x, y, between, n, backward, factor);
   }
 
-  // The same, of a length with factors; y may be x.
+  // One long complex transform of a composite length; y may be x.
   bool product_one(const C* x, C* y, C* between, int64_t n, bool backward, double factor) const {
     const int64_t n1 = short_points(n), n2 = n / n1;
     const Transform kind = backward ? Transform::Backward : Transform::Forward;
@@ -298,7 +299,7 @@ class Run {
     return {};
   }
 
-  // Of an odd count of real numbers, as complex ones.
+  // An odd number of real points, as complex points.
   Status long_odd() {
     const bool to_real = transform_ == Transform::RealFrom;
     const StepMemory memory(points_ * static_cast<int64_t>(sizeof(C)));
@@ -322,7 +323,7 @@ class Run {
     return {};
   }
 
-  // Of real numbers, the even ones taken as real parts and the odd ones as imaginary ones.
+  // An even number of real points: even points as real parts, odd points as imaginary parts.
   Status long_real() {
     const int64_t h = points_ / 2;
     const bool to_real = transform_ == Transform::RealFrom;
@@ -361,7 +362,7 @@ class Run {
     over_pairs(h, [&](int64_t k, int64_t l) {
       C a = x[k], b = x[l];
       if (k == 0) a = a.real(), b = b.real();
-      // root(l) = -conj(root(k)), so the one below is the conjugate of what l has.
+      // root(l) = -conj(root(k)), so the second result is the conjugate of what index l needs.
       const C sum = a + std::conj(b), turned = times(a - std::conj(b), std::conj(roots[k]));
       z[k] = {sum.real() - turned.imag(), sum.imag() + turned.real()};
       if (k && k != l) z[l] = {sum.real() + turned.imag(), turned.real() - sum.imag()};

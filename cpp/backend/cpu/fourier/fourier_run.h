@@ -1,4 +1,4 @@
-// Fourier transforms of columns of matrices, with the tables that they need.
+// FourierProgram: Fourier transforms of columns of matrices, with their tables.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace pullback {
 
 struct FourierStep {
   LibraryCall call;
-  std::vector<FourierLanes> lanes;  // of the lengths that are transformed many at a time
-  std::vector<RootsOfUnity> roots;  // of those that are made of shorter ones
+  std::vector<FourierLanes> lanes;  // for the lengths transformed many at once
+  std::vector<RootsOfUnity> roots;  // for the lengths divided into shorter ones
 
   int64_t bytes() const;  // of the tables
 };
@@ -22,13 +22,13 @@ Transform transform_of(const LibraryCall& call);
 constexpr bool is_whole(Transform transform) {
   return transform == Transform::Forward || transform == Transform::Backward;
 }
-// Points of the long complex transform that is made of short ones; 0 where there is none.
+// The length of the complex transform that is divided into short ones; 0 if none is.
 int64_t long_points(const LibraryCall& call);
-// Those of the short ones, of which there are n divided by that: the factor of n nearest its root
-// from below, if that is not much smaller; else 1.
+// The length of the short transforms: the largest factor of n up to its square root, unless that is
+// much smaller; then 1.
 int64_t short_points(int64_t n);
-// Points of the convolution that a long transform without such factors is, of a prime length for
-// one; 0 where there are factors.
+// The length of the convolution for a long transform without suitable factors, for example of prime
+// length; 0 if it has factors.
 int64_t chirp_points(int64_t n);
 
 FourierStep compile_fourier(const LibraryCall& call);

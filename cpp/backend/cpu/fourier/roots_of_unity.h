@@ -1,4 +1,4 @@
-// The powers of exp(-2πi / n).
+// RootsOfUnity: the powers of exp(-2πi / n).
 #pragma once
 
 #include <cmath>
@@ -10,12 +10,12 @@
 
 namespace pullback {
 
-// Power i, of an angle in the first eighth of the circle: there its rounding hardly shows.
+// Power i, from an angle in the first eighth of the circle, where its rounding error is small.
 inline std::complex<double> root_of_unity(int64_t i, int64_t n) {
   i %= n;
   int64_t eighth = 8 * i / n;
   const int64_t odd = eighth % 2;
-  // The distance from the nearest axis, in parts of 8 n.
+  // The distance from the nearest axis, in units of a full circle / (8 n).
   const int64_t rest = odd ? (eighth + 1) * n - 8 * i : 8 * i - eighth * n;
   const double angle = std::numbers::pi / 4 * static_cast<double>(rest) / static_cast<double>(n);
   double c = std::cos(angle), s = std::sin(angle);
@@ -25,7 +25,7 @@ inline std::complex<double> root_of_unity(int64_t i, int64_t n) {
   return {x, -y};
 }
 
-// All of them, each the product of two that are kept: some sqrt(n) of each kind.
+// All powers, each the product of two stored ones: about sqrt(n) of each kind.
 class RootsOfUnity {
  public:
   explicit RootsOfUnity(int64_t n) : n_(n) {
@@ -38,7 +38,7 @@ class RootsOfUnity {
   int64_t bytes() const {
     return static_cast<int64_t>((low_.size() + high_.size()) * sizeof(low_[0]));
   }
-  // Of 0 ≤ i < n.
+  // Requires 0 ≤ i < n.
   std::complex<double> operator[](int64_t i) const {
     const std::complex<double> a = low_[i & ((int64_t{1} << shift_) - 1)], b = high_[i >> shift_];
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -46,7 +46,7 @@ class RootsOfUnity {
 
  private:
   int64_t n_;
-  int shift_ = 10;  // log2 of how many follow each other in low_
+  int shift_ = 10;  // log2 of the number of successive powers in low_
   std::vector<std::complex<double>> low_, high_;
 };
 

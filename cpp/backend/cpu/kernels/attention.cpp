@@ -1,8 +1,8 @@
 // The softmax inside of attention, over a block of scores (T. Dao and others, "FlashAttention",
-// 2022): weights by the largest score so far, and the slopes by the scores.
+// 2022): forward, weights relative to the largest score so far; backward, cotangents of the scores.
 //
-// A row without a key that takes part has the weights 0. Compiled once per instruction set, flags
-// as elementwise.h.
+// A row whose keys are all masked has the weights 0. Compiled once per instruction set, flags as in
+// elementwise.h.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/table.h"
@@ -16,8 +16,8 @@ using PULLBACK_KERNELS::Lanes;
 template <class T>
 constexpr T kLowest = -m::kInfinity<T>;
 
-// exp(x) for x <= 0, to an ulp or two, which are lost among sums of float32 products: in vectors
-// twice as long as those of m::exp. Below the smallest normal number it is 0.
+// exp(x) for x <= 0 with an error of one or two ulp, which does not matter beside sums of float32
+// products; in vectors twice as long as those of m::exp. 0 below the smallest normal number.
 PULLBACK_INLINE float weight_of(float x) {
   constexpr float kShift = 0x1.8p23f + 127, kLn2Head = 0x1.62e4p-1f;
   constexpr float kLn2Tail = static_cast<float>(m::kLn2 - 0x1.62e4p-1);
@@ -33,7 +33,7 @@ PULLBACK_INLINE double weight_of(double x) { return m::exp(x); }
 
 constexpr int64_t whole(int64_t n, int64_t of) { return (n + of - 1) / of * of; }
 
-// The scores of one row that take part; -inf instead of the others, and behind the last.
+// Sets masked scores of a row, and the padding after the last score, to -inf.
 template <class T>
 void mask_row(const AttentionBlock& b, int64_t r, T* s, int64_t padded) {
   for (int64_t j = b.columns; j < padded; ++j) s[j] = kLowest<T>;
@@ -59,8 +59,8 @@ void mask_row(const AttentionBlock& b, int64_t r, T* s, int64_t padded) {
   }
 }
 
-// What each weight of a row is multiplied with: 0, or what keeps the mean. As random_uniform in
-// float32 draws (random.cpp).
+// The dropout factor of each weight of a row: 0, or the factor that preserves the mean. Equal to
+// random_uniform in float32 (random.cpp).
 template <class T>
 void draw_row(const AttentionBlock& b, int64_t r, T* factors) {
   uint32_t words[kAttentionColumns + 8];
@@ -80,7 +80,7 @@ void draw_row(const AttentionBlock& b, int64_t r, T* factors) {
 
 constexpr int partner(int j, int step) { return j ^ step; }
 
-// All lanes into one, by halves.
+// Reduces all lanes to one, by halves.
 template <class T, int step = Lanes<T>::kCount / 2, class Op>
 PULLBACK_INLINE T folded(const typename Lanes<T>::Vector& v, Op op) {
   const auto both = op(v, Lanes<T>::template shuffled<partner, step>(v, v));

@@ -1,10 +1,9 @@
-// Conversions: between the dtypes that are computed in, and of those that are only stored to what
-// they are computed in and back.
+// Casts: between compute dtypes, and between each storage dtype and its compute dtype.
 //
-// float16 and bfloat16 are made of float32 by adding to the bits: what is cut off rounds half to
-// even, and a carry goes into the exponent as it should. float64 first becomes the float32 whose
-// last bit says that something was lost, so that there is one rounding. Compiled once per
-// instruction set, flags as elementwise.h.
+// float32 is rounded to float16 and bfloat16 by an addition to its bits, half to even; a carry
+// correctly increases the exponent. float64 is first converted to the float32 whose last bit
+// records that digits were lost, so that the result is rounded once. Compiled once per instruction
+// set, flags as in elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #if defined(__F16C__)
@@ -49,7 +48,7 @@ PULLBACK_INLINE uint16_t to_float16(float a) {
   const auto bits = m::bits_as<uint32_t>(a);
   const uint32_t magnitude = bits & 0x7fffffff;
   const uint32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  // The sum's last place is the unit of the subnormal numbers.
+  // The last place of the sum is the unit of subnormal numbers.
   const uint32_t small = m::bits_as<uint32_t>(m::bits_as<float>(magnitude) + 0.5f) - 0x3f000000;
   const uint32_t finite = magnitude < 0x38800000 ? small : normal;
   const uint32_t bounded = magnitude >= 0x47800000 ? 0x7c00 : finite;
@@ -64,7 +63,7 @@ PULLBACK_INLINE uint16_t to_bfloat16(float a) {
   const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   return static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
 }
-// Towards zero, and odd where that lost something.
+// Rounds towards zero, and sets the last bit if digits were lost.
 PULLBACK_INLINE float to_odd(double a) {
   const auto near = static_cast<float>(a);
   const double back = near;
@@ -99,7 +98,7 @@ PULLBACK_INLINE Element<to> convert(Element<from> a) {
   }
 }
 
-// What the processor does by itself, eight at a time; n is cut to what is left.
+// With the processor's own instruction, eight at a time; reduces n to the rest.
 template <DType to, DType from>
 PULLBACK_INLINE void by_eight([[maybe_unused]] Element<to>*& y,
                               [[maybe_unused]] const Element<from>*& x,

@@ -1,9 +1,8 @@
-// The inside of convolutions: a block of c that stays in registers while all that is summed runs
-// by.
+// Kernels of convolutions: a block of c stays in registers while the sum runs.
 //
-// Positions or taps: rows of A are read where they lie in a tile of the input, an entry at a time;
-// B is packed. Channels: what meets is entry by entry, a vector of channels at a time. Compiled
-// once per instruction set, with fused operations.
+// windows (Positions, Taps): rows of A are read in place from a tile of the input, one entry at a
+// time; B is packed. channels: products entry by entry, a vector of channels at a time. Compiled
+// once per instruction set, with fused multiply-add.
 #include <utility>
 
 #include "backend/cpu/kernels/lanes.h"
@@ -20,8 +19,8 @@ constexpr int kTall = 6;  // 12 of 16
 
 using PULLBACK_KERNELS::Lanes;
 
-// The first columns of some rows of sums, `stride` apart. Not inlined: a copy in each block below
-// takes longer to compile than the block.
+// Stores the first columns of rows of sums that are `stride` apart. Not inlined: a copy in every
+// block would take longer to compile than the block.
 template <class T>
 [[gnu::noinline]] void write_narrow(const WindowCall& x, const T* sums, int rows, int64_t stride,
                                     T* c) noexcept {
@@ -30,8 +29,8 @@ template <class T>
   }
 }
 
-// kAlong: what is summed is adjacent in a row of A, and rows have any stride; else rows are
-// adjacent.
+// kAlong: entries of the sum are adjacent in a row of A, and rows have any stride. Otherwise rows
+// are adjacent.
 template <class T, int kRows, int kVectors, bool kAlong>
 [[gnu::noinline]] void run_block(const WindowCall& x, const T* a, T* c) noexcept {
   using Vector = typename Lanes<T>::Vector;
@@ -41,7 +40,7 @@ template <class T, int kRows, int kVectors, bool kAlong>
   const T* b = static_cast<const T*>(x.b);
   const int64_t a_row = kAlong ? x.a_row : 1;
   const int64_t a_step = kAlong ? 1 : x.a_step;
-  // A pointer to every third row: the others are one and two strides from it.
+  // A pointer to every third row; the other rows are one and two strides from it.
   constexpr int kPointers = (kRows + 2) / 3;
   for (int64_t s = 0; s < x.segments; ++s) {
     const T* p[kPointers];
@@ -90,7 +89,7 @@ constexpr BlockRun<T> block_of(int count, std::integer_sequence<int, rows...> /*
   return kRuns[count - 1];
 }
 
-// The rows in blocks of nearly the same height.
+// Divides the rows into blocks of nearly equal height.
 template <class T, int kVectors, bool kAlong>
 void run_rows(const WindowCall& x) noexcept {
   const T* a = static_cast<const T*>(x.a);
@@ -115,7 +114,7 @@ void windows(const WindowCall& x) noexcept {
   run(x);
 }
 
-// kOutputs entries of a row of the result, `V` channels of each, over all taps.
+// kOutputs entries of a row of the result, `V` channels each, over all taps.
 template <class T, class V, class L, int kOutputs, int kVectors>
 [[gnu::noinline]] void run_channels(const ChannelsCall& x, int64_t g, int64_t first) noexcept {
   constexpr int64_t kEntry = sizeof(T);  // V may be T

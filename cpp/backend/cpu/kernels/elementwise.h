@@ -1,13 +1,13 @@
-// One loop per row of elementwise.def and dtype of its domain. Each row becomes a struct whose of()
-// is the row's value expression; the loops are three templates. A file of dtypes takes its share by
-// filled().
+// The elementwise kernels: one loop per row of elementwise.def and dtype of its domain. Each row
+// becomes a struct whose of() is the row's value expression; the loops are three templates. A file
+// of dtypes fills its part of the table by filled().
 //
 // Compiled once per instruction set (see table.h) with -fwrapv -ffp-contract=off -fno-math-errno
 // -fno-trapping-math. An output may be the memory of an input of its dtype; `ivdep` tells the
-// compiler that such an overlap is exact, so that no iteration touches another's element.
+// compiler that such an overlap is exact, so iterations are independent.
 //
-// Rows whose value is a call of special:: are the exception: they are scalar, so that
-// special/special_table.cpp compiles them once, and the tables of the instruction sets share them.
+// Exception: rows whose value calls special:: are scalar. special/special_table.cpp compiles them
+// once, and the tables of all instruction sets share them.
 #pragma once
 
 #include "backend/cpu/kernels/table.h"
@@ -73,7 +73,7 @@ namespace row {
 #include "graph/elementwise.def"
 }  // namespace row
 
-// What an integer kernel refuses before it writes anything.
+// Errors of an integer kernel, checked before it writes anything.
 template <Op op, class T>
 PULLBACK_INLINE int refuses(const T* b, int64_t n) {
   if constexpr (m::kFloat<T>) {
@@ -91,8 +91,8 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
   }
 }
 
-// Some functions have a branch-free part; a tile with an argument outside it goes element by
-// element. What an element gives is the same on both paths.
+// Some functions have a branch-free version for a part of their domain. A tile with an argument
+// outside of it is computed element by element. Both paths return the same bits for an element.
 template <Op op>
 constexpr bool kIsAngle = op == Op::sin || op == Op::cos || op == Op::tan || op == Op::sinc;
 template <Op op, class T>
@@ -119,7 +119,7 @@ PULLBACK_INLINE T near_value(T a, T b) {
   return m::floor_divide_from(m::fmod_near(a, b), a, b);
 }
 
-// Writes the tile if all of it is near.
+// Computes the tile if all its arguments are in that part; returns false otherwise.
 template <Op op, class T>
 PULLBACK_INLINE bool whole_tile_near(T* y, const T* a, const T* b, int64_t n) {
   int far = 0;
@@ -130,7 +130,7 @@ PULLBACK_INLINE bool whole_tile_near(T* y, const T* a, const T* b, int64_t n) {
   return true;
 }
 
-// The few functions that have a faster way with a vector of 512 bits than a loop over one.
+// The few functions with a version for 512-bit vectors that is faster than a loop.
 template <Op op>
 PULLBACK_INLINE bool ran_wide([[maybe_unused]] float* y, [[maybe_unused]] const float* x,
                               [[maybe_unused]] int64_t n) {
@@ -154,8 +154,8 @@ PULLBACK_INLINE bool ran_wide([[maybe_unused]] double* y, [[maybe_unused]] const
   return false;
 }
 
-// A turn of a loop takes at least as long as its branch, which on some processors is twice the work
-// of a light row on one vector: these do two in a turn. Others are longer than their branch.
+// An iteration takes at least as long as its branch, which on some processors is twice the work of
+// a cheap row on one vector. Cheap rows therefore process two vectors per iteration.
 template <class Row, class Body>
 PULLBACK_INLINE void each(int64_t n, Body body) {
   if constexpr (Row::kLight) {
@@ -206,7 +206,7 @@ int ternary(void* out, const void* a, const void* b, const void* c, int64_t n) n
   return kFine;
 }
 
-// Whether the value of a row is a call of special::.
+// True if the value of a row is a call of special::.
 constexpr bool is_special(const char* value) {
   const char* prefix = "special::";
   while (*prefix && *value == *prefix) ++value, ++prefix;
@@ -220,7 +220,7 @@ constexpr bool is_special(const char* value) {
     table.of[static_cast<int>(Op::name)][dtype] = &shape<Op::name, row::name, Out, T>; \
   }
 
-// The kernels of one dtype: `scalar` ones, which call special::, or all others.
+// The kernels of one dtype: either the `scalar` ones, which call special::, or all others.
 template <int dtype, bool scalar>
 constexpr void fill(ElementwiseTable& table) {
 #define UNARY(name, domain, result, integers, cost, mask, value, ...) \

@@ -17,7 +17,7 @@ constexpr double kTailRest[] = {
     -0x1.ca44ae965007cp-29, -0x1.8f94afd4dd372p-30,
 };
 
-// What the first two lose.
+// The digits that the first two coefficients lose.
 constexpr double kTailRestLow[] = {
     0x1.a0ffb63dab496p-55,
     0x1.5a0db15bfd2eap-57,

@@ -1,10 +1,10 @@
-// Fourier transforms of as many sequences at once as a vector has lanes: passes of a self-sorting
-// transform of mixed radices (the one of T. G. Stockham: C. Van Loan, Computational Frameworks for
-// the Fast Fourier Transform, 1992, 1.7), and how sequences come into lanes and out again. Compiled
-// once per instruction set, with fused operations.
+// Fourier transforms of as many sequences at once as a vector has lanes: the passes of a
+// self-sorting mixed-radix transform (by T. G. Stockham: C. Van Loan, Computational Frameworks for
+// the Fast Fourier Transform, 1992, 1.7), and the moves of sequences to lanes and back. Compiled
+// once per instruction set, with fused multiply-add.
 //
-// Between the passes an entry is a vector of real parts and one of imaginary ones. Which sequence a
-// lane has is what loads make without a shuffle across sixteen bytes.
+// Between passes an entry is a vector of real parts and a vector of imaginary parts. The assignment
+// of sequences to lanes is the one that loads produce without shuffles across sixteen bytes.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -18,7 +18,7 @@ struct Complex {
   using Vector = typename Lanes<T>::Vector;
   Vector re, im;
 
-  static constexpr int64_t kSize = 2 * Lanes<T>::kCount;  // in a T
+  static constexpr int64_t kSize = 2 * Lanes<T>::kCount;  // in units of T
   static Complex load(const T* x) {
     return {Lanes<T>::load(x), Lanes<T>::load(x + Lanes<T>::kCount)};
   }
@@ -98,7 +98,7 @@ void radix8(Complex<T>* a) {
   }
 }
 
-// Which sequence a lane has.
+// The sequence of a lane.
 template <class T>
 constexpr int sequence_of(int lane) {
   constexpr int kShort = Lanes<T>::kShort;
@@ -107,7 +107,7 @@ constexpr int sequence_of(int lane) {
          j / (kShort / 2) * (Lanes<T>::kCount / 2);
 }
 
-// Two vectors of adjacent complex numbers to real and imaginary parts, and back.
+// Converts two vectors of adjacent complex numbers to real and imaginary parts, and back.
 template <class T>
 Complex<T> apart(const typename Lanes<T>::Vector& v, const typename Lanes<T>::Vector& w) {
   if constexpr (sizeof(T) == 4) {
@@ -135,7 +135,7 @@ Complex<T> exchanged(const Complex<T>& a, bool backward) {
   return backward ? Complex<T>{a.im, a.re} : a;
 }
 
-// Whether sequences lie beside each other: what a pass can load or store on the way.
+// True if sequences are adjacent, so that a pass can load or store them itself.
 template <class T>
 bool is_adjacent(const FourierMove& x) {
   return x.count == Lanes<T>::kCount && x.sequence == 1;
@@ -166,7 +166,7 @@ Complex<T> twiddle(const TwiddleFactors& twiddles, int64_t i) {
 
 enum class Way { Inside, Loads, Stores };
 
-// The entries of group p. kTurns: the roots are not 1.
+// The entries of group p. kTurns: its roots are not 1.
 template <class T, int kRadix, Way kWay, bool kTwiddles>
 [[gnu::noinline]] void group(const FourierPass& x, int64_t p, const T* roots) noexcept {
   constexpr int64_t kSize = Complex<T>::kSize;

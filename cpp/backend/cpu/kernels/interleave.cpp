@@ -1,10 +1,10 @@
-// Columns of one memory whose entries take turns in it: the coordinates of points, the real and
-// imaginary parts of something, the corners of boxes. A strided loop for each column would go
-// through all of the memory; here one pass reads (writes) it in order and shuffles.
+// Splits and joins interleaved columns of one memory: coordinates of points, real and imaginary
+// parts, corners of boxes. A strided loop per column would read all of the memory each time; here
+// one pass reads (writes) it in order and shuffles.
 //
-// As many entries of each of S columns as fit sixteen bytes are S times sixteen bytes of the block,
-// and what is shuffled stays within them, so wider vectors do several such pieces at once. Compiled
-// once per instruction set, flags as elementwise.h.
+// Sixteen bytes of each of S columns are S times sixteen bytes of the block, and shuffles stay
+// within them, so wider vectors process several such groups at once. Compiled once per instruction
+// set, flags as in elementwise.h.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 using PULLBACK_KERNELS::Lanes;
 
-// Of `columns` vectors that hold sixteen bytes of the block each, one for every column; and back.
-// float64 stands for all elements of 8 bytes, float32 for those of 4.
+// Shuffles `columns` vectors, each with sixteen bytes of the block, to one vector per column; and
+// back. float64 represents all elements of 8 bytes, float32 those of 4.
 template <int columns>
 void separate(Lanes<float>::Vector* v) {
   using L = Lanes<float>;

@@ -1,4 +1,4 @@
-// Vectors of the widest registers of an instruction set, and how a few of them are transposed.
+// Lanes: vectors of the widest registers of an instruction set, and transposes of a few of them.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Lanes {
   typedef T Vector __attribute__((vector_size(kVectorBytes)));
   typedef T Loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
 
-  // Sixteen bytes, of which every instruction set has vectors. Wider shuffles move within them.
+  // Sixteen bytes: every instruction set has such vectors. Wider shuffles move within them.
   static constexpr int kShort = 16 / static_cast<int>(sizeof(T));
   static constexpr int kShorts = kCount / kShort;
   typedef float Quarter __attribute__((vector_size(16)));
@@ -41,8 +41,8 @@ struct Lanes {
   static Short load_short(const T* x) { return *reinterpret_cast<const LooseShort*>(x); }
   static void store_short(T* x, const Short& v) { *reinterpret_cast<LooseShort*>(x) = v; }
 
-  // Sixteen bytes from each of at(0), at(1) …, one behind the other.
-  // By shuffles: a load of what several stores wrote would wait for them.
+  // Loads sixteen bytes from each of at(0), at(1) …, in order. By shuffles, since one load of data
+  // that several stores wrote would wait for them.
   template <class At>
   static Vector pieces(At&& at) {
     const auto piece = [&](int i) { return reinterpret_cast<Quarter>(load_short(at(i))); };
@@ -57,7 +57,7 @@ struct Lanes {
     return reinterpret_cast<Vector>(piece(0));
 #endif
   }
-  // From entry e on of every kShort-th matrix.
+  // From entry e on, of every kShort-th matrix.
   static Vector joined(const T* const* from, int64_t e) {
     return pieces([&](int i) { return from[i * kShort] + e; });
   }
@@ -72,15 +72,15 @@ struct Lanes {
     if constexpr (kShorts > 2) store_short(at(2), part<2>(v)), store_short(at(3), part<3>(v));
   }
 
-  // In each sixteen bytes, entries of v (from 0 on) and of w (from kShort on).
+  // Within each sixteen bytes, entries of v (numbers from 0) and of w (numbers from kShort).
   template <int... from>
   static Vector choose(const Vector& v, const Vector& w) {
     static_assert(sizeof...(from) == kShort);
     return chosen<repeated<from...>, 0>(v, w, std::make_index_sequence<kCount>());
   }
 
-  // Four vectors (two of float64), in each sixteen bytes: entry j of vector i goes to entry i of
-  // vector j. Named ones: an array would lie in memory.
+  // Transposes four vectors (two of float64) within each sixteen bytes: entry j of vector i becomes
+  // entry i of vector j. Named variables, because an array would be stored in memory.
   static void transpose(Vector& v0, Vector& v1, Vector& v2, Vector& v3) {
     const Vector a = shuffled<interleaved, 0>(v0, v1);  // 0 of both, 1 of both
     const Vector b = shuffled<interleaved, 2>(v0, v1);
@@ -97,8 +97,7 @@ struct Lanes {
     v1 = shuffled<interleaved, 1>(first, v1);
   }
 
-  // A vector of entries of two, the entry j of which is entry `from(j, step)` of both, one behind
-  // the other.
+  // Chooses entries of two vectors: entry j is entry `from(j, step)` of both, concatenated.
   template <int (*from)(int, int), int step>
   static Vector shuffled(const Vector& a, const Vector& b) {
     return chosen<from, step>(a, b, std::make_index_sequence<kCount>());
@@ -109,7 +108,7 @@ struct Lanes {
   static Short part_of(const Vector& v, std::index_sequence<j...> /*each*/) {
     return __builtin_shufflevector(v, v, i * kShort + static_cast<int>(j)...);
   }
-  // Entries from `first` on of each sixteen bytes, of two vectors in turn.
+  // Entries from `first` on of each sixteen bytes, alternating between two vectors.
   static constexpr int interleaved(int j, int first) {
     return j / kShort * kShort + j % kShort / 2 + first + (j % 2 ? kCount : 0);
   }

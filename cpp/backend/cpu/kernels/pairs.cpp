@@ -1,7 +1,7 @@
-// Two functions of one value at the price of little more than one: tanh or sigmoid and its slope
-// share an exponential, sine and cosine the reduction of the argument, a root and its inverse
-// the root. Each result has the bits of
-// its own kernel. Compiled once per instruction set, flags as elementwise.h.
+// Pairs of functions of one argument for little more than the price of one: tanh or sigmoid and its
+// slope share an exponential, sine and cosine the reduction of the argument, a root and its inverse
+// the root. Each result has the bits of its own kernel. Compiled once per instruction set, flags as
+// in elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"

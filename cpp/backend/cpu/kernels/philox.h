@@ -10,7 +10,7 @@ struct PhiloxWords {
   uint32_t x[4];
 };
 
-// The counter is the block's number and the step's counter; the key is the seed.
+// The counter consists of the block number and the draw's counter; the key is the seed.
 PULLBACK_INLINE PhiloxWords philox(int64_t seed, int64_t counter, uint64_t block) {
   uint32_t x0 = static_cast<uint32_t>(block), x1 = static_cast<uint32_t>(block >> 32);
   uint32_t x2 = static_cast<uint32_t>(counter);

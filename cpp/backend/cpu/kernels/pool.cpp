@@ -1,5 +1,5 @@
-// The largest entries of windows: channel by channel. A NaN is larger than all, and the
-// first of equals counts. Compiled once per instruction set.
+// The largest entries of windows, channel by channel. NaN is larger than all numbers; of equal
+// entries the first counts. Compiled once per instruction set.
 #include <type_traits>
 
 #include "backend/cpu/kernels/lanes.h"
@@ -10,7 +10,7 @@ namespace {
 
 using PULLBACK_KERNELS::Lanes;
 
-// Numbers of taps, for each channel of V.
+// Integers for the numbers of taps, one per channel of V.
 template <class V>
 struct Numbers {
   using Type = decltype(V{} > V{});
@@ -24,8 +24,8 @@ struct Numbers<double> {
   using Type = int64_t;
 };
 
-// Of kVectors times as many channels as V has, which stay in registers. V: T itself, or a vector of
-// it; L: the same, at any place.
+// For kVectors times the channels of V, which stay in registers. V: T or a vector of it; L: the
+// same without alignment.
 template <class T, class V, class L, int kVectors>
 void largest_of(const PoolCall& p, const T* x, T* y) noexcept {
   constexpr int64_t kEntry = sizeof(T);  // V may be T
@@ -62,7 +62,7 @@ void largest(const PoolCall& p) noexcept {
   }
 }
 
-// The number of the tap that has the largest, of as many channels as V has.
+// The number of the tap with the largest entry, for each channel of V.
 template <class V, class L, class T>
 typename Numbers<V>::Type first_largest(const PoolCall& p, const T* x) noexcept {
   using Number = typename Numbers<V>::Type;

@@ -1,6 +1,6 @@
-// Lanes that each keep their best value and where it was: along a row every lane sees every n-th
-// value, over columns each lane is a column. Short rows are turned on the way, so that each lane is
-// a row; narrow columns are taken several rows at a time.
+// Kernels of argmax and argmin. Each lane keeps its best value and the position: along a row, a
+// lane reads every n-th value; over columns, a lane is a column. Short rows are transposed while
+// loading, so that a lane is a row; narrow columns are processed several rows at a time.
 #include "backend/cpu/kernels/position.h"
 
 #include <cstring>
@@ -13,10 +13,11 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBytes = PULLBACK_KERNELS::kVectorBytes;  // wider vectors live in memory
-constexpr int kAhead = 4;  // vectors of a row at once: each waits for its last comparison
+constexpr int64_t kBytes = PULLBACK_KERNELS::kVectorBytes;  // wider vectors would be stored in
+                                                            // memory
+constexpr int kAhead = 4;  // independent vectors of a row, since each waits for its last comparison
 constexpr int64_t kShortRow = 256;
-constexpr int64_t kShortest = 32;  // of what is turned entry by entry
+constexpr int64_t kShortest = 32;  // shortest rows for which a transpose pays
 constexpr int64_t kStrip = kPositionColumns;
 constexpr int64_t kMostRows = int64_t{1} << 30;  // lanes count in 32 bits
 
@@ -40,7 +41,8 @@ struct Lanes {
     return v;
   }
 
-  // Scalars or vectors. Not `x > best`: a NaN is better than any number, and nothing than a NaN.
+  // For scalars or vectors. Not `x > best`: NaN is better than every number, and nothing is better
+  // than NaN.
   template <class V>
   static auto better(const V& x, const V& best) {
     if constexpr (std::is_floating_point_v<Value>) {
@@ -75,7 +77,7 @@ struct Lanes {
       value = mask ? x : value;
       at = mask ? now : at;
     }
-    // Of equals the earlier.
+    // The earlier one of equal values.
     void merge(const Best& other) {
       const Counts earlier = equal(other.value, value) & (other.at < at);
       const Counts mask = better(other.value, value) | earlier;
@@ -84,8 +86,8 @@ struct Lanes {
     }
   };
 
-  // Several rows a lane each, sixteen bytes of each row at a time; the last sixteen may see some
-  // entries again, which changes nothing.
+  // Several rows, one per lane, sixteen bytes of each at a time. The last sixteen bytes may read
+  // entries twice, which does not matter.
   static void of_short_rows(const T* x, int64_t rows, int64_t length, int64_t* out) {
     using Bits = PULLBACK_KERNELS::Lanes<std::conditional_t<sizeof(T) == 8, double, float>>;
     using Bit = std::conditional_t<sizeof(T) == 8, double, float>;
@@ -177,7 +179,7 @@ struct Lanes {
     return at;
   }
 
-  // At least kWidth columns, at most kStrip: the last vector may overlap the one before.
+  // At least kWidth and at most kStrip columns; the last vector may overlap the one before.
   static void of_columns(const T* x, int64_t rows, int64_t stride, int64_t columns, Value* value,
                          int64_t* out) {
     Best lanes[kStrip / kWidth + 1];
@@ -200,7 +202,8 @@ struct Lanes {
     }
   }
 
-  // Fewer than kWidth columns, `group` rows as one where there are no gaps; or too many rows.
+  // Fewer than kWidth columns, where `group` rows count as one if there are no gaps; or too many
+  // rows.
   static void of_few(const T* x, int64_t rows, int64_t stride, int64_t columns, int64_t* out) {
     int64_t group = 1;
     while (group * columns % kWidth != 0 && group * columns < kStrip / 2) ++group;

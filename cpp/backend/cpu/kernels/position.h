@@ -1,5 +1,6 @@
-// Kernels of argmax and argmin: the position of the largest or smallest value, the first of equals;
-// a NaN wins. position.cpp is compiled once per instruction set, as the files of table.h are.
+// Kernels of argmax and argmin: the position of the largest or smallest value, the first of equal
+// ones; NaN counts as largest and as smallest. Compiled once per instruction set, as the files of
+// table.h.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@ namespace pullback {
 constexpr int64_t kPositionColumns = 256;
 
 struct PositionKernel {
-  // out[r] is the position within row r of `length` values, fewer than 2³⁰.
+  // out[r]: the position within row r of `length` values, which are fewer than 2³⁰.
   void (*rows)(const void* values, int64_t rows, int64_t length, int64_t* out) noexcept;
-  // out[j] is the row of values[r * stride + j]. At most kPositionColumns columns; no fewer than 16
+  // out[j]: the best row of values[r * stride + j]. At most kPositionColumns columns; at least 16
   // unless columns == stride.
   void (*columns)(const void* values, int64_t rows, int64_t stride, int64_t columns,
                   int64_t* out) noexcept;

@@ -1,11 +1,11 @@
-// C = A B for small and thin matrices, and for panels of larger ones: what a BLAS call costs more
-// than it computes, or computes slowly.
+// C = A B for small and thin matrices, and for panels of larger ones: for shapes where a BLAS call
+// costs more than it computes, or computes slowly.
 //
 // C is computed in blocks of some rows and one or two vectors of columns that stay in registers
-// while k runs. A is read where it lies, an entry at a time, with any strides. A slice of B, as
-// wide as a block and kDeep rows long, is copied to the stack, where it is dense and padded, unless
-// it is dense already and few rows of C use it. The order of the additions depends on the
-// shape and the width of a vector alone. Compiled once per instruction set, with fused operations.
+// while k runs. A is read in place, one entry at a time, with any strides. A slice of B, as wide as
+// a block and kDeep rows long, is copied to the stack, dense and padded, unless it is dense already
+// and few rows of C use it. The order of additions depends on the shape and the width of a vector
+// alone. Compiled once per instruction set, with fused multiply-add.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -40,7 +40,7 @@ struct Block {
   bool add;
 };
 
-// `count` entries, at most a vector.
+// `count` entries, at most one vector.
 template <class T>
 void store_some(T* c, const typename Lanes<T>::Vector& value, int64_t count, bool add) {
 #if defined(__AVX512F__)
@@ -59,7 +59,7 @@ void store_some(T* c, const typename Lanes<T>::Vector& value, int64_t count, boo
 #endif
 }
 
-// kAdjacent: the rows of A lie next to each other (a_row is 1), as in a transposed matrix.
+// kAdjacent: the rows of A are adjacent (a_row is 1), as in a transposed matrix.
 template <class T, int kRows, int kVectors, bool kAdjacent>
 [[gnu::noinline]] void run_block(const Block<T>& x) noexcept {
   using Vector = typename Lanes<T>::Vector;
@@ -68,7 +68,7 @@ template <class T, int kRows, int kVectors, bool kAdjacent>
   Vector sum[kRows][kVectors] = {};
   const T* b = x.b;
   const int64_t a_row = kAdjacent ? 1 : x.a_row;
-  // A pointer to every third row: the others are one and two strides from it, and all addresses
+  // A pointer to every third row; the other rows are one and two strides from it, so all addresses
   // stay in registers.
   constexpr int kPointers = (kRows + 2) / 3;
   const T* a[kPointers];
@@ -117,7 +117,7 @@ void run_rows(Block<T> x, int64_t m) {
   go.template operator()<1>();
 }
 
-#if defined(__AVX512F__)  // elsewhere a shuffle of two vectors is several instructions
+#if defined(__AVX512F__)  // elsewhere a shuffle of two vectors takes several instructions
 template <int count>
 constexpr int low_block(int j, int s) {
   return j & s ? count + j - s : j;
@@ -127,8 +127,8 @@ constexpr int high_block(int j, int s) {
   return j & s ? count + j : j + s;
 }
 
-// out[i, j] = in[j, i] for as many rows and columns as a vector has lanes: at step s, blocks of s x
-// s off the diagonal of blocks of 2s x 2s change places.
+// out[i, j] = in[j, i] for as many rows and columns as a vector has lanes. Step s exchanges the
+// off-diagonal s x s blocks of every 2s x 2s block.
 template <class T>
 void transpose_square(const T* in, int64_t in_row, T* out, int64_t out_row) {
   using Vector = typename Lanes<T>::Vector;
@@ -157,8 +157,8 @@ void transpose_square(const T* in, int64_t in_row, T* out, int64_t out_row) {
 
 #endif
 
-// Copies `k` rows of `width` entries to rows of `stride`, a vector or two. What lies behind `width`
-// in a row is never stored, so it may be anything; B ends with the last row's `width`.
+// Copies `k` rows of `width` entries to rows of `stride`, one or two vectors. Entries after `width`
+// are never stored, so they may have any value; the last row of B must not be read beyond `width`.
 template <class T, int kVectors>
 void pack(const T* b, int64_t b_row, int64_t b_column, int64_t k, int64_t width, T* out) {
   using Loose = typename Lanes<T>::Loose;

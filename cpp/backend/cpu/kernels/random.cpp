@@ -1,6 +1,6 @@
-// Whole pieces of random numbers, kRandomPiece at a time. The bits are the same for every
-// instruction set: integers, and floating point without fused operations (PULLBACK_NO_FMA). Four
-// words make a block;
+// Blocks of random numbers, kRandomPiece at a time. The bits are equal for all instruction sets:
+// integers, and floating point without fused multiply-add (PULLBACK_NO_FMA). Four words are one
+// Philox block:
 //   uniform float32  word i           24 bits          uniform float64  words 2i, 2i+1   53 bits
 //   exponential      -log of words as of uniform, float32 of 32 bits; never of 0 or 1
 //   normal           Box-Muller on the neighbours 2i and 2i+1, computed in float64
@@ -20,7 +20,8 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBatch = 64;  // blocks; their words are kept apart so that the loops vectorise
+constexpr int64_t kBatch = 64;  // Philox blocks; the words are stored by position, so that loops
+                                // vectorise
 
 struct Batch {
   uint32_t x0[kBatch], x1[kBatch], x2[kBatch], x3[kBatch];

@@ -1,10 +1,10 @@
 // Draws of the gamma distribution of scale 1: Marsaglia and Tsang, "A simple method for generating
-// gamma variables", 2000. Attempt t of element i has the block (i, t) of its draw, so an element
-// depends on nothing but its number and its concentration. Attempts are made for many elements at
-// once, then for those of which none was taken.
+// gamma variables", 2000. Attempt t of element i uses block (i, t) of the draw, so an element
+// depends on its number and its concentration only. Attempts are made for many elements at once,
+// and then for those that were rejected.
 //
-// A concentration below 1 is raised by 1, and the draw multiplied by u^(1 / a), as logarithms: so
-// that of a small one is finite where the draw itself is 0.
+// A concentration below 1 is increased by 1, and the draw multiplied by u^(1 / a), in logarithms:
+// the logarithm of a draw is finite even if the draw itself is 0.
 //
 // Compiled once per instruction set, flags as elementwise.h.
 #define PULLBACK_NO_FMA
@@ -21,9 +21,10 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kLanes = 64;      // their words are kept apart so that the loops vectorise
+constexpr int64_t kLanes = 64;      // the words are stored by position, so that loops vectorise
 constexpr int64_t kPiece = 1024;    // elements whose later attempts are made together
-constexpr int64_t kBoost = 0xffff;  // the number of a boost's block, behind those of attempts
+constexpr int64_t kBoost = 0xffff;  // block number of the factor u^(1 / a), after those of all
+                                    // attempts
 
 // log(1 + x) - x for x > -1
 PULLBACK_INLINE double log1p_less(double x) {
@@ -34,7 +35,7 @@ PULLBACK_INLINE double log1p_less(double x) {
   return m::magnitude(x) < 0x1p-7 ? near : far;
 }
 
-// A normal number to some 2^-34.
+// A standard normal number, accurate to some 2^-34.
 PULLBACK_INLINE double rough_normal(uint32_t x0, uint32_t x1) {
   const double radius = m::sqrt(-2.0 * m::rough_log(open_unit32(x0)));
   const m::Quarter q = m::rough_quarter_turns(6.283185307179586 * (x1 * 0x1p-32));
@@ -42,7 +43,7 @@ PULLBACK_INLINE double rough_normal(uint32_t x0, uint32_t x1) {
   return radius * m::negative_if(y, (q.n + 1) >> 1);
 }
 
-// d v = d (1 + e)^3 with e = c z for a normal z
+// d v = d (1 + e)^3 with e = c z, for a standard normal z
 struct Attempt {
   double d, e, log_v;
   bool taken;
@@ -62,7 +63,7 @@ PULLBACK_INLINE Attempt attempt(double a, uint32_t x0, uint32_t x1, uint32_t x2,
   return {d, e, 3.0 * (less + e), taken};
 }
 
-// Whether there is something to draw, of 0, infinity or what is no concentration not.
+// True if an element needs attempts: not for 0, infinity, or an invalid concentration.
 PULLBACK_INLINE bool is_drawn(double a) { return (a > 0.0) & (a < m::kInfinity<double>); }
 
 struct Piece {
@@ -89,13 +90,13 @@ struct Lanes {
     }
     for (int64_t i = 0; i < kLanes; ++i) a[i] = piece.a[at[i]];
   }
-  // `count` elements of a list, the first one in the place of those that are missing.
+  // `count` elements of a list, padded with its first one.
   void take(const int32_t* list, int64_t count) {
     for (int64_t i = 0; i < kLanes; ++i) at[i] = list[i < count ? i : 0];
   }
 };
 
-// Attempt t of the elements of a list, which then has those that were not taken.
+// Makes attempt t for the elements of a list, and removes the accepted ones from it.
 template <bool log>
 int64_t make_attempt(Piece& piece, int32_t* list, int64_t size, int64_t t) {
   Lanes lanes;
@@ -118,7 +119,7 @@ int64_t make_attempt(Piece& piece, int32_t* list, int64_t size, int64_t t) {
   return left;
 }
 
-// What concentrations below 1 have been raised by.
+// The factor for concentrations that were increased by 1.
 template <bool log>
 void boost(Piece& piece, int32_t* list, int64_t size) {
   Lanes lanes;

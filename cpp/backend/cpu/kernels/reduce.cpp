@@ -1,11 +1,11 @@
 // Folds of one tile into accumulators: sum, max, min, all, any.
 //
-// The order of the additions depends on the sizes alone, never on the instruction set: a row is cut
-// into leaves, each of which runs in kLanes lanes that are combined as a tree, the rest of it in
-// smaller trees; columns run row by row (narrow ones in column_lanes). float32 sums accumulate in
-// float64, bool and int32 in int64, where they wrap. Where no order matters, rows are plain loops
-// that the compiler cuts into lanes. How tiles are cut and combined is in group_run.cpp. Compiled
-// once per instruction set, flags as elementwise.h.
+// The order of additions depends on sizes alone, never on the instruction set. A row is cut into
+// leaves; each leaf runs in kLanes lanes that are combined as a tree, its rest in smaller trees.
+// Columns run row by row (narrow ones in column_lanes). float32 sums accumulate in float64; bool
+// and int32 in int64, which wraps. If the order does not matter, rows are plain loops that the
+// compiler vectorises. Tiles are cut and combined in group_run.cpp. Compiled once per instruction
+// set, flags as in elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 
@@ -55,7 +55,7 @@ struct SumFold {
     Sum sum = tree<kLanes>(lane);
     return add_rest(sum, x + i, n - i);
   }
-  // In trees of fixed size: lanes whose number is unknown would be kept in memory.
+  // In trees of fixed size: lanes of variable number would be stored in memory.
   template <class U>
   PULLBACK_INLINE static Sum add_rest(Sum sum, const U* x, int64_t rest) {
     if (rest & 8) sum += piece<8>(x), x += 8;
@@ -63,7 +63,7 @@ struct SumFold {
     if (rest & 2) sum += piece<2>(x), x += 2;
     return rest & 1 ? sum + static_cast<Sum>(x[0]) : sum;
   }
-  // To the lanes of a leaf, and then to its rest.
+  // Adds first to the lanes of a leaf, and then to its rest.
   PULLBACK_INLINE static void add_part(const T* x, int64_t n, int64_t at, int64_t length,
                                        Sum* state) {
     const int64_t whole = length - length % kLanes;
@@ -105,7 +105,7 @@ struct SumFold {
     for (int64_t j = 0; j < lanes; ++j) lane[j] = static_cast<Sum>(x[j]);
     return tree<lanes>(lane);
   }
-  // Of bools, in pieces whose count fits 16 bits.
+  // Sums of bools, in blocks whose count fits 16 bits.
   PULLBACK_INLINE static Sum count(const T* x, int64_t n) {
     Sum sum = 0;
     for (int64_t i = 0; i < n;) {
@@ -158,8 +158,8 @@ struct ExtremeFold {
       return best;
     }
   }
-  // In integers: the bits of a float, those but the sign inverted where it is negative, have its
-  // order, and -0 comes before +0. A NaN shows in the largest magnitude.
+  // Compared as integers: the bits of a float, with all but the sign inverted if it is negative,
+  // have its order, and -0 comes before +0. A NaN appears as the largest magnitude.
   PULLBACK_INLINE static T float_row(const T* x, int64_t n) {
     using Key = typename Choose<sizeof(T) == 4, int32_t, int64_t>::type;
     constexpr Key most = static_cast<Key>(~m::Real<T>::kSign);
@@ -186,7 +186,7 @@ struct LogicFold {
   PULLBACK_INLINE static uint8_t lift(T a) { return a != T(0); }  // a NaN is true
   PULLBACK_INLINE static uint8_t merge(uint8_t a, uint8_t b) { return every ? a & b : a | b; }
   PULLBACK_INLINE static uint8_t row(const T* x, int64_t n) {
-    // As wide as the values, so that nothing is narrowed on the way.
+    // As wide as the values, so that nothing is narrowed.
     using Flag = typename Choose<sizeof(T) == 8, int64_t,
                                  typename Choose<sizeof(T) == 4, int32_t, int8_t>::type>::type;
     Flag found = 0;
@@ -195,8 +195,8 @@ struct LogicFold {
   }
 };
 
-// Short rows, kLanes of them next to each other: alone, each would wait for every one of its
-// additions. The order is that of a short row.
+// Sums kLanes short rows side by side; alone, each would wait for each of its additions. The order
+// of additions is that of a single short row.
 template <class Fold>
 PULLBACK_INLINE void fold_short_rows(const typename Fold::Value* x, int64_t length,
                                      typename Fold::Accumulator* sum) {
@@ -210,7 +210,7 @@ PULLBACK_INLINE void fold_short_rows(const typename Fold::Value* x, int64_t leng
   for (int64_t j = 0; j < kLanes; ++j) sum[j] = Fold::merge(sum[j], lane[j]);
 }
 
-// Of a sum of floats: rows of several leaves, but no more than kLeaf.
+// For float sums: rows of several leaves, in blocks of at most kLeaf values.
 template <class Fold>
 [[gnu::noinline]] void fold_long_rows(const typename Fold::Value* x, int64_t count, int64_t length,
                                       typename Fold::Accumulator* sum) {
@@ -254,7 +254,7 @@ void leaf(const void* values, int64_t n, int64_t at, int64_t length, void* state
   if (at + n == length) *sum += Fold::sum_of(lanes, length);
 }
 
-// Of many rows, some columns at a time, whose sums stay in registers.
+// For many rows: some columns at a time, whose sums stay in registers.
 template <class Fold>
 [[gnu::noinline]] void add_rows(const typename Fold::Value* x, int64_t count, int64_t width,
                                 typename Fold::Accumulator* sum) {

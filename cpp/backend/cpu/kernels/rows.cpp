@@ -1,6 +1,6 @@
-// Kernels that know rows: entries repeated along their rows, one entry of each row, arithmetic of
-// elements with their row's entry, and rows added to rows. Compiled once per instruction set, flags
-// as elementwise.h.
+// Kernels over rows: repeat an entry along its row, take one entry of each row, combine elements
+// with the entry of their row, add rows to rows. Compiled once per instruction set, flags as in
+// elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_exp.h"
 
@@ -11,8 +11,8 @@
 namespace pullback {
 namespace {
 
-// Rows shorter than this are written in one piece that reaches into the next row, which then
-// writes over it: a loop of unknown short length costs more than the row.
+// Rows shorter than this are written as one block that reaches into the next row, which is written
+// afterwards: a loop of unknown short length costs more than the row.
 constexpr int64_t kPiece = 16;
 
 template <class T>
@@ -63,7 +63,7 @@ int place(void* out, const void* a, const void* b, const void*, int64_t rows,
   return kFine;
 }
 
-// Everything but one entry a row gets a zero, which makes a zero of either sign positive.
+// Adds zero to all entries but one of a row, which makes zeros positive.
 template <class T>
 int place_add(void* out, const void* a, const void* b, const void* c, int64_t rows,
               int64_t length) noexcept {
@@ -102,7 +102,7 @@ int arithmetic(void* out, const void* a, const void* b, const void*, int64_t row
   return kFine;
 }
 
-// With a stride that is known, whole vectors are read.
+// With a stride known at compile time, whole vectors are read.
 template <class T>
 void gather(void* out, const void* in, int64_t stride, int64_t n) noexcept {
   auto* __restrict y = static_cast<T*>(out);
@@ -113,7 +113,7 @@ void gather(void* out, const void* in, int64_t stride, int64_t n) noexcept {
   stride == 2 ? go(2) : stride == 3 ? go(3) : stride == 4 ? go(4) : go(stride);
 }
 
-// Four numbers at a time: of rows that may be short, and come from anywhere.
+// Four numbers at a time: rows may be short, and are at random places.
 template <class T, class Sum>
 void add_rows(const RowsCall& call) noexcept {
   constexpr int64_t kAhead = 8;

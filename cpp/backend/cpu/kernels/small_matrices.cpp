@@ -1,6 +1,6 @@
-// Many small matrices at once: each lane of a vector has a matrix of its own, so entry e of as many
-// matrices as there are lanes is a vector. What a lane computes does not depend on the others, and
-// so neither on the batch nor on the threads.
+// Factorisations of many small matrices at once: each lane of a vector has its own matrix, so entry
+// e of these matrices is a vector. Lanes are independent, so results depend neither on the batch
+// nor on threads.
 //
 // G. H. Golub, C. F. Van Loan, "Matrix computations", 3.1, 3.4 and 4.2.
 #include "backend/cpu/kernels/small_matrices.h"
@@ -23,8 +23,8 @@ constexpr int64_t kLanes = Lanes<T>::kCount;
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Entries of `count` matrices, `size` each, of which `used` from `first` on are taken: lanes beyond
-// the last matrix have the first one again.
+// Loads entries of `count` matrices of `size` entries, `used` matrices from `first` on. Lanes after
+// the last matrix repeat the first one.
 template <class T>
 void transpose(const T* x, int64_t size, int64_t count, int64_t first, int64_t used,
                Vector<T>* to) {
@@ -52,7 +52,7 @@ V absolute(const V& x) {
   return x < 0 ? -x : x;
 }
 
-// f<n>, with n known to the compiler where it is very small, else 0.
+// Calls f<n> with n as a constant if it is very small, else f<0>.
 template <class F>
 void by_size(int64_t n, F&& f) {
   switch (n) {
@@ -103,7 +103,7 @@ struct LuLanes {
         exchange(here, &places[k], &places[i]);
         sign = here ? -sign : sign;
       }
-      // Below a pivot of zero there are zeros.
+      // Below a pivot of zero all entries are zero.
       const V pivot = a[k * n + k];
       const V divisor = pivot == 0 ? V{} + 1 : pivot;
       for (int64_t i = k + 1; i < n; ++i) {
@@ -144,7 +144,7 @@ void lu(const SmallLu& call) noexcept {
 
 // --- Cholesky
 
-// The smallest diagonal entry before a root was taken; a NaN counts as none.
+// The smallest diagonal entry before its root was taken; NaN counts as a failure.
 template <class T, int kFixed>
 Vector<T> cholesky_lanes(Vector<T>* a, int64_t given) {
   using V = Vector<T>;

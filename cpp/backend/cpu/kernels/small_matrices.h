@@ -1,21 +1,21 @@
-// Factors and triangular systems of many small matrices, as the kernels of table.h: once per
-// instruction set. Declarations only, for the reason that is said there.
+// Factorisations and triangular solves of many small matrices, compiled once per instruction set as
+// the kernels of table.h. Declarations only, for the reason given there.
 #pragma once
 
 #include <cstdint>
 
 namespace pullback {
 
-// Rows and columns; larger ones are a library's.
+// Largest number of rows; larger matrices go to LAPACK.
 constexpr int64_t kSmallMatrix = 32;
-// A multiple of as many as are computed at once, whatever the instruction set.
+// A multiple of the number of lanes of every instruction set.
 constexpr int64_t kSmallTogether = 16;
 
-// Matrices of n rows and columns, row-major, one behind the other; `count` of them.
+// `count` contiguous row-major matrices with n rows and columns.
 struct SmallLu {
   int64_t n, count;
   const void* a;
-  void* packed;  // l, without its ones, and u
+  void* packed;  // l without its unit diagonal, and u
   int64_t* positions;
   void* sign;
 };
@@ -24,7 +24,7 @@ struct SmallCholesky {
   const void* a;
   void* l;
 };
-// x of t x = b, where t is one triangle, or of tᵀ x = b; b and x have k columns.
+// Solves t x = b or tᵀ x = b, where t is one triangle; b and x have k columns.
 struct SmallTriangular {
   int64_t n, k, count;
   bool lower, unit, transposed;
@@ -33,8 +33,8 @@ struct SmallTriangular {
   void* x;
 };
 
-// Those of float32 and of float64. What may fail returns the first matrix that did, or -1; results
-// from there on are of no meaning. Outputs of lu may be null.
+// For float32 and float64. Kernels that can fail return the number of the first matrix that did, or
+// -1; results from it on are undefined. Outputs of lu may be null.
 struct SmallMatrixTable {
   void (*lu[2])(const SmallLu& call) noexcept;
   int64_t (*cholesky[2])(const SmallCholesky& call) noexcept;

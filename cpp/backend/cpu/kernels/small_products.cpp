@@ -1,11 +1,11 @@
 // Many small products C = A B at once.
 //
-// Where rows of C are shorter than a vector, each lane computes a product of its own: the matrices
-// of as many products as a vector has lanes are transposed, so that entry e of all of them is a
-// vector, multiplied, and the results transposed back. Matrices are read and written in pieces of
-// sixteen bytes and keep their own order of entries, gaps included, so any strides will do.
-// Otherwise a matrix times a vector is read along its rows, and all others go to the kernel of one
-// product. The order of the additions depends on the shape and the width of a vector alone.
+// If rows of C are shorter than a vector, each lane computes its own product: as many matrices as a
+// vector has lanes are transposed, so that entry e of all of them is a vector, multiplied, and the
+// results transposed back. Matrices are loaded in groups of sixteen bytes and keep their order of
+// entries, including gaps, so any strides are valid. Otherwise a matrix times a vector is read
+// along its rows, and other products use the kernel of one product. The order of additions depends
+// on the shape and the width of a vector alone.
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -18,7 +18,7 @@ constexpr int64_t kEntries = kSmallSide * kSmallSide;
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// One operand: where its matrices are, and how entry (r, c) is found in its lanes.
+// One operand: its matrices in memory, and the place of entry (r, c) in lanes.
 template <class T>
 struct Transposed {
   static constexpr int64_t kCount = Lanes<T>::kCount;
@@ -29,12 +29,12 @@ struct Transposed {
   alignas(64) T lanes[(kEntries + kShort) * kCount];
   const T* x;
   const int64_t* at;
-  int64_t row, column;            // of the matrices in memory
-  int64_t lane_row, lane_column;  // and in the lanes
-  int64_t entries;                // of a matrix in the lanes
-  int64_t last;                   // the highest place of a matrix
-  bool whole;                     // the entries are those of memory, from the first to the last
-  bool same = true;               // for all products
+  int64_t row, column;            // strides of the matrices in memory
+  int64_t lane_row, lane_column;  // and in lanes
+  int64_t entries;                // of a matrix in lanes
+  int64_t last;                   // largest offset in a matrix
+  bool whole;                     // entries are those of memory, without gaps or reordering
+  bool same = true;               // one matrix for all products
 
   Transposed(const void* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
              int64_t row, int64_t column)
@@ -51,7 +51,7 @@ struct Transposed {
     }
   }
 
-  // The matrices from `first` on; lanes beyond `count` get the first of them.
+  // The matrices from `first` on; lanes from `count` on repeat the first one.
   void transpose(int64_t first, int64_t count, int64_t rows, int64_t columns) {
     const T* from[kCount];
     for (int64_t l = 0; l < kCount; ++l) from[l] = x + at[first + (l < count ? l : 0)];
@@ -64,7 +64,7 @@ struct Transposed {
       }
       return;
     }
-    // Behind a matrix something may be read that another has there.
+    // Memory after a matrix may be read if another matrix is there.
     int64_t highest = 0;
     for (int64_t l = 0; l < least(count, kCount); ++l) {
       if (at[first + l] > highest || l == 0) highest = at[first + l];
@@ -100,7 +100,7 @@ struct Transposed {
   }
 };
 
-// Sixteen bytes from entry e on of each of the results.
+// Stores sixteen bytes, from entry e on, of each result.
 template <class T>
 void turn_back_short(const T* lanes, int64_t e, T* out, int64_t size) {
   constexpr int64_t kCount = Lanes<T>::kCount;
@@ -134,7 +134,7 @@ void turn_back_short(const T* lanes, int64_t e, T* out, int64_t size) {
   put_all(v1, 1);
 }
 
-// The results of `count` products, `size` entries each, one behind the other.
+// Stores the results of `count` products, `size` entries each, contiguously.
 template <class T>
 void turn_back(const T* lanes, int64_t count, int64_t size, T* out) {
   constexpr int64_t kCount = Lanes<T>::kCount;
@@ -147,13 +147,13 @@ void turn_back(const T* lanes, int64_t count, int64_t size, T* out) {
   }
   for (int64_t l = 0; l < count; ++l, out += size) {
     for (int64_t e = 0; e < size; ++e) {
-      // `size` entries were computed; the analyzer thinks of m < 0.
+      // `size` entries were computed; the analyzer assumes m < 0.
       out[e] = lanes[e * kCount + l];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
     }
   }
 }
 
-// Sums of kColumns entries of a row of c, each lane a product of its own.
+// Computes kColumns entries of a row of c; each lane is a separate product.
 template <class T, int kColumns>
 inline void lane_columns(const T* a, int64_t a_column, const T* b, int64_t b_row, int64_t b_column,
                          int64_t k, T* c) {
@@ -201,7 +201,7 @@ void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int6
   }
 }
 
-// kRows entries of a matrix times a vector, each read in vectors along k.
+// kRows entries of a matrix times a vector, each summed in vectors along k.
 template <class T, int kRows>
 void row_sums(const T* a, int64_t a_row, const T* b, int64_t k, T* c) {
   using Vector = typename Lanes<T>::Vector;
@@ -224,8 +224,8 @@ void row_sums(const T* a, int64_t a_row, const T* b, int64_t k, T* c) {
   }
 }
 
-// Whether lanes for products are faster than the kernel of one product, which is best where C has
-// whole vectors and B lies in rows. Measured with AVX2: 8x8x8 float32, 4x8x4 float64.
+// True if lanes for products are faster than the kernel of one product, which is best if C has
+// whole vectors and B is stored by rows. Measured with AVX2: 8x8x8 float32, 4x8x4 float64.
 template <class T>
 bool goes_across(const ProductCall& p) {
   constexpr int64_t kCount = Lanes<T>::kCount;

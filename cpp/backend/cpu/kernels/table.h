@@ -1,11 +1,12 @@
-// The kernels: functions over one tile, in a table per instruction set.
+// KernelTable: the kernels, functions over one tile, in one table per instruction set. Start at
+// TileKernel and kernels().
 //
 // The .cpp files of this folder are compiled once per instruction set, each time with another
-// PULLBACK_KERNELS as their namespace; kernels() is the set of this processor. An output may be the
-// same memory as an input of the same dtype, and overlaps nothing otherwise.
+// namespace PULLBACK_KERNELS; kernels() returns the table for this processor. An output may be the
+// memory of an input of the same dtype, and must not overlap otherwise.
 //
-// This header is included by those files: declarations only, no inline function that could be
-// emitted (see vec_exp.h).
+// Those files include this header, so it contains declarations only, and no inline function that
+// could be emitted (see vec_exp.h).
 #pragma once
 
 #include <cstdint>
@@ -15,28 +16,29 @@
 
 namespace pullback {
 
-// What a kernel returns: a Problem of plan/backend.h, as a number so that kernels need not see it.
+// The result of a kernel: a Problem of plan/backend.h as a number, so that kernels need not include
+// it.
 enum KernelProblem : int { kFine = 0, kIndexOutOfRange = 1, kZeroDivision = 2, kNegativePower = 3 };
 
-// n elements; inputs that the operation does not have are ignored.
+// n elements; unused inputs are ignored.
 using TileKernel = int (*)(void* out, const void* a, const void* b, const void* c,
                            int64_t n) noexcept;
 
 constexpr int kElementwise = static_cast<int>(Op::cast);
 
-// [operation][dtype that it computes in]; null outside its domain. Bools are uint8_t, 0 or 1.
+// [operation][compute dtype]; null outside of its domain. Bools are uint8_t, 0 or 1.
 struct ElementwiseTable {
   TileKernel of[kElementwise][kComputeDTypes];
 };
 
-// [from][to]: between all that are computed in, of each to itself, and the way of a stored one to
-// what it is computed in and back. Null where a cast takes several (widen.h).
+// [from][to]: between compute dtypes (including equal ones), and between a storage dtype and its
+// compute dtype. Null if a cast needs several steps (widen.h).
 struct CastTable {
   TileKernel of[kDTypes][kDTypes];
 };
 
-// Values in a leaf. A sum of floats adds the values of each leaf, and then the sums of the leaves
-// in the same way. So a row that is cut at leaves has the bits of the whole.
+// Number of values in a leaf. A float sum adds the values of each leaf, and then the sums of the
+// leaves in the same way, so a row that is cut at leaves has the same bits as the whole row.
 constexpr int64_t kLeaf = 2048;
 constexpr int64_t kLeafState = 32;  // accumulators
 
@@ -44,21 +46,21 @@ constexpr int64_t kLeafState = 32;  // accumulators
 // and the lanes are added in order at the end.
 constexpr int64_t column_lanes(int64_t width) { return width > 32 ? 1 : 64 / width; }
 
-// A fold adds to accumulators that hold its identity at first. Two sets of accumulators are merged
-// by an elementwise operation.
+// A fold combines values into accumulators, which start as its identity. Two sets of accumulators
+// are merged by an elementwise operation.
 struct Fold {
   DType accumulator;
   Op merge;
   Scalar identity;
-  // accumulator[r] gets the `length` values of row r.
+  // Adds the `length` values of row r to accumulator[r].
   void (*rows)(const void* values, int64_t rows, int64_t length, void* accumulator) noexcept;
-  // Of a sum of floats: values at + i of a leaf of `length` values, which are given in order. The
-  // state is between the calls of one leaf, the last of which adds its sum to *accumulator.
+  // For float sums: adds values at + i of a leaf of `length` values, in order. `state` is kept
+  // between the calls for one leaf; the last call adds the sum of the leaf to *accumulator.
   void (*leaf)(const void* values, int64_t n, int64_t at, int64_t length, void* state,
                void* accumulator) noexcept;
-  // accumulator[j] gets values[r, j] of each row r of `width` values.
+  // Adds values[r, j] to accumulator[j], for each row r of `width` values.
   void (*columns)(const void* values, int64_t rows, int64_t width, void* accumulator) noexcept;
-  // Of rows `first` and on, part of more: accumulator[r % lanes, j] gets values[r, j].
+  // The same for rows from `first` on, with accumulator[r % lanes, j].
   void (*lanes)(const void* values, int64_t rows, int64_t width, int64_t lanes, int64_t first,
                 void* accumulator) noexcept;
 };
@@ -70,11 +72,11 @@ struct FoldTable {
   Fold of[kFolds][kComputeDTypes];
 };
 
-// Over `rows` rows of `length` elements: `b` has one entry a row.
+// For `rows` rows of `length` elements; `b` has one entry per row.
 using RowKernel = int (*)(void* out, const void* a, const void* b, const void* c, int64_t rows,
                           int64_t length) noexcept;
 
-// Row to[i] of `out` gets row from[i] of `in`, for each i in turn; of both the first `columns`.
+// Adds row from[i] of `in` to row to[i] of `out`, for each i in order; the first `columns` of both.
 struct RowsCall {
   const void* in;
   int64_t in_row;
@@ -90,22 +92,22 @@ using GatherKernel = void (*)(void* out, const void* in, int64_t stride, int64_t
 using AddRowsKernel = void (*)(const RowsCall& call) noexcept;
 
 struct RowTable {
-  // By element size: see size_index.
-  RowKernel spread[4];     // each entry of a, one a row, along its row
+  // By element size; see size_index.
+  RowKernel spread[4];     // repeats entry r of a along row r
   RowKernel pick[4];       // entry b[r] of row r; b is int64
   RowKernel place[4];      // a[r] at entry b[r] of row r, zeros elsewhere
-  RowKernel place_add[2];  // of float32, float64: place's result plus c
-  // Elements with their row's entry: add, subtract, multiply, divide of float32, float64.
+  RowKernel place_add[2];  // float32, float64: place's result plus c
+  // Elements with the entry of their row: add, subtract, multiply, divide; float32, float64.
   RowKernel arithmetic[4][2];
   GatherKernel gather[2];     // elements of 4 and 8 bytes
-  AddRowsKernel add_rows[3];  // of float32, float64; float32 to sums in float64
+  AddRowsKernel add_rows[3];  // float32, float64; float32 to sums in float64
 };
 constexpr int kSizes = 4;
 constexpr int size_index(int64_t element) {
   return element == 1 ? 0 : element == 4 ? 1 : element == 8 ? 2 : 3;
 }
 
-// Columns of n entries that take turns in one memory, put together and taken apart.
+// Joins and splits columns of n entries that alternate in one memory.
 using InterleaveKernel = void (*)(void* block, const void* const* columns, int64_t n) noexcept;
 using DeinterleaveKernel = void (*)(void* const* columns, const void* block, int64_t n) noexcept;
 
@@ -116,7 +118,7 @@ struct InterleaveTable {
   DeinterleaveKernel deinterleave[kMostInterleaved - 1][2];
 };
 
-// Two unary operations on the same n elements in one call, of float32 and float64.
+// Two unary operations on the same n elements in one call; float32, float64.
 using PairKernel = int (*)(void* first, void* second, const void* a, int64_t n) noexcept;
 struct Pair {
   Op first, second;
@@ -127,7 +129,7 @@ struct PairTable {
   Pair of[kPairs];
 };
 
-// kRandomPiece elements of (seed, counter) from `first`, a multiple of the piece.
+// kRandomPiece elements of (seed, counter) from `first` on, a multiple of kRandomPiece.
 using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void* out) noexcept;
 constexpr int64_t kRandomPiece = 1024;
 
@@ -135,14 +137,14 @@ struct RandomTable {
   RandomKernel uniform[2], normal[2], exponential[2];  // float32, float64
 };
 
-// n elements from the number `first` on; concentrations are `step` elements apart, 0 or 1.
+// n elements from number `first` on; concentrations are `step` elements apart, 0 or 1.
 using GammaKernel = void (*)(int64_t seed, int64_t counter, int64_t first, int64_t n,
                              const void* concentration, int64_t step, void* out) noexcept;
 struct GammaTable {
-  GammaKernel of[2][2];  // the draw, its logarithm; of float32, float64
+  GammaKernel of[2][2];  // the draw, its logarithm; float32, float64
 };
 
-// c[m, n] = a[m, k] b[k, n], all sizes at least 1. Strides in elements; the columns of c are
+// c[m, n] = a[m, k] b[k, n]; all sizes at least 1. Strides in elements; the columns of c are
 // adjacent.
 struct ProductCall {
   int64_t m, n, k;
@@ -152,14 +154,13 @@ struct ProductCall {
   int64_t b_row, b_column;
   void* c;
   int64_t c_row;
-  bool add = false;  // to what is in c
+  bool add = false;  // adds to c
 };
 using ProductKernel = void (*)(const ProductCall& call) noexcept;
 
-// Products of `count` small matrices or vectors, whose first entries lie a_at[i] and b_at[i] behind
-// those of the call; the results follow each other without gaps, each m rows of n. Up to
-// kSmallSide rows, columns and sums; or n is 1 and both operands are adjacent along k; or the
-// columns of b are adjacent.
+// Products of `count` small matrices or vectors. a_at[i] and b_at[i] are offsets of product i from
+// the operands of the call; the m x n results are contiguous. Requires one of: at most kSmallSide
+// rows, columns and terms; n = 1 and both operands adjacent along k; the columns of b adjacent.
 constexpr int64_t kSmallSide = 16;
 using BatchKernel = void (*)(const ProductCall& call, const int64_t* a_at, const int64_t* b_at,
                              int64_t count) noexcept;
@@ -171,39 +172,40 @@ struct BatchTable {
   BatchKernel of[2];
 };
 
-// Scores of queries (rows) by keys (columns), a block of them. Rows are whole vectors apart: what
-// is behind the last column of one may be written.
+// A block of scores of queries (rows) by keys (columns). Rows begin at whole vectors; the padding
+// after the last column may be written.
 struct AttentionBlock {
   void* scores;
   int64_t rows, columns, stride;
   int64_t first_row, first_column;  // among all
-  bool causal;                      // no key after the query takes part
-  const void* mask = nullptr;       // bytes, or numbers that are added
+  bool causal;                      // keys after the query are masked
+  const void* mask = nullptr;       // bytes, or floats that are added
   bool added = false;
-  int64_t mask_row = 0, mask_column = 0;  // strides; 0: the same for all
-  // Dropout: entry i of all is kept where draw i of (seed, counter) is not below the rate.
+  int64_t mask_row = 0, mask_column = 0;  // strides; 0: shared
+  // Dropout: weight i is kept if draw i of (seed, counter) is not below the rate.
   bool dropped = false;
-  int64_t seed = 0, counter = 0, first_draw = 0, draws_row = 0;  // of the block's corner; to a row
+  int64_t seed = 0, counter = 0, first_draw = 0, draws_row = 0;  // first_draw: of the block's
+                                                                 // corner; draws_row: draws per row
   float rate = 0;
-  void* top;          // of each row, the largest score …
-  void* total;        // … and the sum of exp(score - top), so far; or 1 / that, of all
-  void* shrunk;       // forward: what the sums before this block are multiplied with
-  const void* delta;  // backward: the sum of each row's result times cotangent
-  void* slopes;       // backward: by the result of the weights; then by the scores
+  void* top;          // per row: the largest score so far
+  void* total;        // per row: the sum of exp(score - top) so far; backward: its inverse, of all
+  void* shrunk;       // forward: factors for the sums before this block
+  const void* delta;  // backward: per row, the sum of result times cotangent
+  void* slopes;       // backward: cotangents of the weights on input, of the scores on output
 };
 
-// forward: scores become weights exp(score - top), and top and total those with this block.
-// backward: scores become weights exp(score - top) total, and slopes those by the scores.
+// forward: replaces scores by weights exp(score - top), and updates top and total by this block.
+// backward: replaces scores by weights exp(score - top) total, and slopes as described.
 using AttentionKernel = void (*)(const AttentionBlock& block) noexcept;
 struct AttentionTable {
   AttentionKernel forward[2], backward[2];  // float32, float64
 };
-constexpr int64_t kAttentionColumns = 128;  // at most, of a block
+constexpr int64_t kAttentionColumns = 128;  // at most, per block
 
-// c[rows, width] = the sum over segments s and entries d < segment_length of what is at
-// a + segment_at[s] + row * a_row + d * a_step, times the next row of b: a_step is 1, or a_row is.
-// b is packed: its rows follow each other, as wide as `columns` of the table, or half of that where
-// `width` is no more. With `add`, c is added to. Strides and places in elements.
+// c[rows, width] = the sum over segments s and entries d < segment_length of the entry at a +
+// segment_at[s] + row * a_row + d * a_step, times the next row of b. a_step or a_row is 1. b is
+// packed: its rows are contiguous, with `columns` (of the table) entries, or half of that if
+// `width` is not more. `add` adds to c. Strides and offsets in elements.
 struct WindowCall {
   int64_t rows, width;
   const void* a;
@@ -218,7 +220,7 @@ struct WindowCall {
 using WindowKernel = void (*)(const WindowCall& call) noexcept;
 
 // y[output, channel] = the sum over segments s and taps d of x at x_at[s] + output * x_output + d *
-// x_tap times w at w_at[s] + d * w_tap, channel by channel; these are adjacent everywhere.
+// x_tap times w at w_at[s] + d * w_tap, for each channel; channels are adjacent in every array.
 struct ChannelsCall {
   int64_t channels, outputs, taps;
   const void* x;
@@ -240,8 +242,8 @@ struct ConvolutionTable {
   int64_t columns[2];
 };
 
-// Patches of 4 x 4 entries along two lines of results: entries are `channels` apart, so patch i
-// begins at x + 2 * i * channels. What each is multiplied by goes to 16 matrices [patch, channel].
+// Transforms 4 x 4 patches along two lines of results. Entries are `channels` apart, so patch i
+// begins at x + 2 * i * channels. The transformed entries go to 16 matrices [patch, channel].
 struct PatchCall {
   int64_t patches, channels;
   const float* x;
@@ -249,8 +251,8 @@ struct PatchCall {
   float* v;
   int64_t v_matrix;
 };
-// From 16 matrices of products [patch, channel], which may be read up to a whole vector, `rows`
-// (1 or 2) lines of `entries` results.
+// Transforms 16 matrices of products [patch, channel] to `rows` (1 or 2) lines of `entries`
+// results. The matrices may be read up to a whole vector.
 struct PatchSumCall {
   int64_t patches, channels, rows, entries;
   const float* m;
@@ -260,21 +262,21 @@ struct PatchSumCall {
 };
 struct WinogradTable {
   void (*spread)(const PatchCall& call) noexcept;
-  bool (*gather)(const PatchSumCall& call) noexcept;  // whether all are finite
+  bool (*gather)(const PatchSumCall& call) noexcept;  // returns true if all results are finite
 };
 
 constexpr int64_t kFewPoolTaps = 16;  // up to here a spread writes to all taps of a window
-// Windows of adjacent channels, whose taps are at `at`. largest: y is the largest of each
-// channel; spread: g is added to y where that is; chosen: y is what g has there.
+// Windows of adjacent channels, with taps at the offsets `at`. largest: y is the largest entry per
+// channel; spread: adds g to y at that entry; chosen: y is the entry of g there.
 struct PoolCall {
   int64_t channels, taps;
   const void* x;
   const int64_t* at;
   const void* g;
   void* y;
-  int64_t windows;          // that see the same taps, and …
-  int64_t x_step, to_step;  // … the entries from one to the next, of the input and of a result
-  bool stores;              // spread: each entry is of one window; else it adds
+  int64_t windows;          // windows with the same taps
+  int64_t x_step, to_step;  // distance between these windows, in the input and in the result
+  bool stores;              // spread: windows do not overlap, so it stores instead of adding
 };
 using PoolKernel = void (*)(const PoolCall& call) noexcept;
 
@@ -283,20 +285,20 @@ struct PoolTable {
   PoolKernel spread[2], chosen[2];
 };
 
-// Fourier transforms of as many sequences as a vector has lanes. In lanes an entry is a vector of
-// real parts and one of imaginary ones.
+// Fourier transforms of as many sequences as a vector has lanes. In lanes, an entry is a vector of
+// real parts and a vector of imaginary parts.
 //
-// A factor for point i of each lane: high[i / kTurnSteps] times low[i % kTurnSteps], each of them
-// real parts and then imaginary ones.
+// The factor for point i of each lane is high[i / kTwiddleSteps] times low[i % kTwiddleSteps]; each
+// has real parts, then imaginary parts.
 constexpr int64_t kTwiddleSteps = 32;
 struct TwiddleFactors {
   const double* high;
   const double* low;
 };
 
-// `count` sequences (others are zeros) from outside to lanes or back, there times `factor`, or
-// `twiddles` where these are given; points and sequences are so many complex numbers apart.
-// backward: real and imaginary parts change places outside.
+// Moves `count` sequences (other lanes are zeros) from memory to lanes or back; on the way back it
+// multiplies by `factor`, or by `twiddles` if not null. Points and sequences are separated by these
+// numbers of complex entries. backward: exchanges real and imaginary parts in memory.
 struct FourierMove {
   int64_t points, count;
   void* outside;
@@ -308,10 +310,10 @@ struct FourierMove {
 };
 using FourierMoveKernel = void (*)(const FourierMove& move) noexcept;
 
-// A pass of a transform of radix * groups * stride points, the last `stride` of which follow each
-// other. roots: for all groups but the first, the powers 1 … radix - 1 of its root, (re, im).
-// Where `from` or `to` is null the first or the last pass moves on the way, between lanes and
-// `outside`, where as many sequences as there are lanes are adjacent.
+// A pass of a transform of radix * groups * stride points, of which the last `stride` are
+// contiguous. roots: for all groups except the first, the powers 1 … radix - 1 of its root, (re,
+// im). If `from` or `to` is null, the first or last pass reads or writes `outside` directly, where
+// as many sequences as lanes are adjacent.
 struct FourierPass {
   int64_t radix, groups, stride;  // radix: 2, 3, 4, 5 or 8
   const void* from;
@@ -325,7 +327,7 @@ struct FourierKernels {
   FourierPassKernel pass[2];  // float32, float64
   FourierMoveKernel load[2], store[2];
   int64_t lanes[2];
-  int (*sequence[2])(int lane);  // which one a lane has
+  int (*sequence[2])(int lane);  // sequence number of a lane
 };
 
 enum class CpuLevel;
@@ -382,9 +384,9 @@ struct KernelTable {
   const SmallMatrixTable& small_matrices;
 };
 
-// Of one of compiled_levels().
+// For one of compiled_levels().
 const KernelTable& kernels_of(CpuLevel level);
-// Those of cpu_level(), chosen once.
+// For cpu_level(), chosen once.
 const KernelTable& kernels();
 
 }  // namespace pullback

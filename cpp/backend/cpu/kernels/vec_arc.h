@@ -1,5 +1,5 @@
-// Angles: inverse trigonometric functions. Branch-free; an argument is first brought near 0, where
-// the polynomials (minimax, fitted at 50 digits) are, and what that costs is added last.
+// Inverse trigonometric functions. Branch-free: the argument is first reduced to near 0, where the
+// polynomials (minimax, fitted with 50 digits) are valid; the error of the reduction is added last.
 #pragma once
 
 #include "backend/cpu/kernels/vec_two.h"
@@ -10,8 +10,8 @@ namespace m {
 
 constexpr double kTanEighth = 0x1.a827999fcef32p-2;  // of pi
 
-// The angle whose tangent is a / b, for a and b >= 0 that are not both 0 or infinite: eighths of pi
-// and atan(u), with a |u| up to tan(pi / 8).
+// The angle whose tangent is a / b, for a, b >= 0 that are not both 0 or infinite: eighths of pi,
+// plus atan(u) with |u| up to tan(pi / 8).
 struct Angle {
   double eighths;  // 0, 2 or 4
   TwoPart u;
@@ -54,7 +54,8 @@ PULLBACK_INLINE double atan2(double y, double x) {
   const bool far_a = a == kInfinity<double>, far_b = b == kInfinity<double>;
   const bool far = far_a | far_b;
   const double top = a > b ? a : b;
-  // Neither sums nor what products lose leave the range; what is lost of the smaller is too small.
+  // Keeps sums and the rounding errors of products in range; lost digits of the smaller do not
+  // matter.
   const double scale = top > 0x1p900 ? 0x1p-200 : (top < 0x1p-700 ? 0x1p300 : 1.0);
   a = far ? (far_a ? 1.0 : 0.0) : a * scale;
   b = far ? (far_b ? 1.0 : 0.0) : (none ? 1.0 : b * scale);
@@ -62,14 +63,14 @@ PULLBACK_INLINE double atan2(double y, double x) {
   const bool left = bits_as<uint64_t>(x) >> 63;
   const double angle =
       left ? whole_angle(8.0 - at.eighths, -1.0, at.u) : whole_angle(at.eighths, 1.0, at.u);
-  // A quotient that is small is the angle, subnormal or not.
+  // A small quotient is the angle itself, subnormal or not.
   const double ratio = a / b;
   const bool tiny = !left & (ratio < 0x1p-30);
   const double size = tiny ? ratio : angle;
   return (x != x) | (y != y) ? kNaN<double> : with_sign_of(size, y);
 }
 
-// asin(s) - s for |s| <= 1/2, of s and its square
+// asin(s) - s for |s| <= 1/2, from s and its square
 PULLBACK_INLINE double asin_rest(double s, double z) {
   return s * z *
          polynomial(z, 0x1.5555555555555p-3, 0x1.3333333333389p-4, 0x1.6db6db6dac0eap-5,
@@ -78,7 +79,8 @@ PULLBACK_INLINE double asin_rest(double s, double z) {
                     0x1.31777489dfd29p-7, 0x1.8dcdf11997e0fp-9, 0x1.40c91fa8deb7ep-6,
                     -0x1.3bd7e353ddbc2p-6, 0x1.e58a4f278e007p-6);
 }
-// Of |x| <= 1/2: asin is s + rest. Beyond, with s = sqrt((1 - |x|) / 2), it is pi/2 - 2 (s + rest).
+// For |x| <= 1/2, asin is s + rest. Otherwise, with s = sqrt((1 - |x|) / 2), it is pi/2 - 2 (s +
+// rest).
 struct HalfAngle {
   TwoPart s;
   double rest;
@@ -87,7 +89,7 @@ struct HalfAngle {
 PULLBACK_INLINE HalfAngle half_angle(double x) {
   const double a = magnitude(x);
   const bool near = a <= 0.5;
-  const double z = near ? a * a : 0.5 * (1.0 - a);  // the latter exact
+  const double z = near ? a * a : 0.5 * (1.0 - a);  // exact for |x| > 1/2
   const TwoPart root = square_root({z, 0.0});
   const TwoPart s = {near ? a : root.high, near ? 0.0 : root.low};
   return {s, asin_rest(s.high, z), near};
@@ -143,7 +145,7 @@ PULLBACK_INLINE double asin_rough_rest(double s, double z) {
                     0x1.efed0c67f5d24p-6, 0x1.82e318947cfa5p-6, 0x1.5a41fba7de28bp-7,
                     0x1.fbaa70c46e293p-6);
 }
-// asin(|x|) and pi / 2 less it, whichever is small.
+// asin(|x|) or pi / 2 minus it, whichever is small.
 PULLBACK_INLINE float asin(float x) {
   const double a = magnitude(x);
   const bool near = a <= 0.5;

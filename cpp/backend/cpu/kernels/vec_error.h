@@ -1,5 +1,5 @@
-// The error function and its relatives, the normal distribution among them. Start at Tail: all but
-// erf follow from one function Q of t >= 0,
+// The error function and related functions, including the normal distribution. Start at Tail: all
+// except erf follow from one function Q of t >= 0,
 //
 //   erfc(t) = exp(-t^2) / (sqrt(pi) (t + Q(t))),  Q(t) between 1 / sqrt(pi) and 1 / (2 t),
 //
@@ -17,8 +17,8 @@ namespace pullback {
 namespace {
 namespace m {
 
-// The polynomial of a table's coefficients, from `first` on: those of even and of odd powers, so
-// that two chains of operations run side by side.
+// Evaluates the polynomial of a table's coefficients, from `first` on. Even and odd powers are
+// separate chains, which run in parallel.
 template <int first = 0, int n>
 PULLBACK_INLINE double polynomial_of(const double (&c)[n], double x) {
   const double square = x * x;
@@ -30,8 +30,8 @@ PULLBACK_INLINE double polynomial_of(const double (&c)[n], double x) {
   return (n - first) % 2 ? mad(other, x, sum) : mad(sum, x, other);
 }
 
-// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.9, else 1 - exp(-z) (g + t G(t)) with
-// t = (a - 2) / (a + 2); what the larger sums lose is added last.
+// erf(a) = a + a (c + z (k + z P(z))) with z = a^2 below 0.9, else 1 - exp(-z) (g + t G(t)) with t
+// = (a - 2) / (a + 2). The rounding errors of the larger sums are added last.
 PULLBACK_INLINE double erf(double x) {
   const double a = magnitude(x) > 6.0 ? 6.0 : magnitude(x);
   const double z = a * a;
@@ -113,7 +113,7 @@ PULLBACK_INLINE ScaledTwo exp_times(TwoPart factor, TwoPart x) {
 }
 PULLBACK_INLINE double rounded(const ScaledTwo& a) { return scaled(a.y.high + a.y.low, a.shifted); }
 
-// -a^2 and -a^2 / 2. Each ulp of a^2 would cost as many of the result as a^2 is.
+// -a^2 and -a^2 / 2 in two parts, since an ulp of a^2 changes the result by a^2 ulp.
 PULLBACK_INLINE TwoPart minus_square(double a) {
   const double z = a * a;
   return {-z, -product_rest(a, a, z)};
@@ -128,8 +128,8 @@ PULLBACK_INLINE double size_up_to(double most, double x) {
   return size > most ? most : size;  // a NaN stays
 }
 
-// t + Q(t) = bottom / top and Q(t) = rest / top. The slope of (1.5 + t) Q(t) is small where the
-// variable of its polynomial has lost most, at 0.
+// t + Q(t) = bottom / top and Q(t) = rest / top. The derivative of (1.5 + t) Q(t) is small at 0,
+// where the variable of its polynomial is least accurate.
 struct Tail {
   TwoPart rest, top, bottom;
 };
@@ -153,7 +153,7 @@ PULLBACK_INLINE ScaledTwo upper_tail(TwoPart factor, TwoPart t, TwoPart x) {
   const ScaledTwo top = exp_times(factor, x);
   return {quotient(product(top.y, at.top), at.bottom), top.shifted};
 }
-// `whole` less a tail of at most half of it: the terms in the order of their size.
+// `whole` minus a tail of at most half of it; terms are added in order of their size.
 PULLBACK_INLINE double complement(double whole, const ScaledTwo& a) {
   const double one = a.y.high + a.y.low, part = scaled(one, a.shifted);
   const double rest = scaled(a.y.low - (one - a.y.high), a.shifted);
@@ -196,7 +196,7 @@ PULLBACK_INLINE double ndtr_slope(double x) {
   return rounded(exp_times(kPerRootTwoPi, minus_half_square(size_up_to(40.0, x))));
 }
 
-// log(ndtr(x)): for x < 0 the exponent is added to the logarithm of the other factor.
+// log(ndtr(x)); for x < 0 the exponent is added to the logarithm of the other factor.
 PULLBACK_INLINE double log_ndtr(double x) {
   const bool below = x < 0.0;
   const TwoPart exponent = minus_half_square(below ? x : size_up_to(40.0, x));
@@ -214,11 +214,11 @@ PULLBACK_INLINE double log_ndtr(double x) {
   const TwoPart log = log_two(of, (below ? y.low : lost) / of, 0.0);
   const TwoPart sum = two_sum(below ? exponent.high : 0.0, log.high);
   const double low = (below ? exponent.low : 0.0) + (sum.low + log.low);
-  const double found = sum.high + (low == low ? low : 0.0);  // at infinity it is none
+  const double found = sum.high + (low == low ? low : 0.0);  // NaN at infinity
   return x == x ? found : x;
 }
 
-// `base` plus a quotient: for x < 0 sqrt(2) Q(t), else the density over ndtr(x).
+// `base` plus a quotient: sqrt(2) Q(t) for x < 0, else the density divided by ndtr(x).
 PULLBACK_INLINE double log_ndtr_ratio(double x, double base) {
   const bool below = x < 0.0;
   const double a = size_up_to(below ? 0x1.fffffffffffffp1023 : 40.0, x);
@@ -237,10 +237,10 @@ PULLBACK_INLINE double log_ndtr_ratio(double x, double base) {
   const uint64_t shifted = below ? 0 : density.shifted;
   const TwoPart sum = two_sum(base, scaled(y.high, shifted));
   const double low = sum.low + scaled(y.low, shifted);
-  const double more = low == low ? low : 0.0;  // beyond the range of its terms
+  const double more = low == low ? low : 0.0;  // NaN beyond the range of its terms
   return magnitude(x) == kInfinity<double> ? base : sum.high + more;
 }
-// The slope of log_ndtr, and x more than it: the second derivative is minus the product of both.
+// The derivative of log_ndtr, and x plus it: the second derivative is minus the product of both.
 PULLBACK_INLINE double log_ndtr_slope(double x) { return log_ndtr_ratio(x, x > 0.0 ? 0.0 : -x); }
 PULLBACK_INLINE double log_ndtr_rest(double x) { return log_ndtr_ratio(x, x < 0.0 ? 0.0 : x); }
 

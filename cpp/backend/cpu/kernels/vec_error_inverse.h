@@ -1,9 +1,9 @@
-// The inverses of erf, erfc and ndtr with their slopes. All are y with erfc(y) = q and the sign of
-// x = erf(y): for q >= 1/2 by a polynomial in x^2, else from q. Start at erf_inverse().
+// The inverses of erf, erfc and ndtr with their derivatives. All use the y with erfc(y) = q and the
+// sign of x = erf(y): for q >= 1/2 by a polynomial in x^2, else from q. Start at erf_inverse().
 //
-// There y begins as s times a quotient of polynomials in s = sqrt(-log(q)), right to 2e-9. That is
-// enough for float. For double a step of Halley's method on erfc follows, whose function Q
-// (vec_error.h) gives the value and the slope.
+// From q: y starts as s times a quotient of polynomials in s = sqrt(-log(q)), accurate to 2e-9,
+// which is enough for float. For double one step of Halley's method on erfc follows; the function Q
+// (vec_error.h) gives the value and the derivative.
 #pragma once
 
 #include "backend/cpu/kernels/vec_error.h"
@@ -12,8 +12,8 @@ namespace pullback {
 namespace {
 namespace m {
 
-// A logarithm of q 2^54: of a subnormal number there would be none, and a constant that is one
-// slows down lanes to which it means nothing.
+// The logarithm of q 2^54: a subnormal q would have none. A constant result in such lanes would
+// slow down the others.
 PULLBACK_INLINE double inverse_start(double q) {
   const double wide = q * 0x1p54, least = wide > 0x1p-1020 ? wide : 0x1p-1020;
   const double s = __builtin_sqrt(54.0 * kLn2 - rough_log(least));
@@ -25,7 +25,7 @@ struct ErfInverse {
   TwoPart y;
   ScaledTwo growth;
 };
-// The y with erf(y) = |x| and erfc(y) = q: q is exact below 1/2, else x is.
+// The y with erf(y) = |x| and erfc(y) = q. q is exact below 1/2, else x is.
 PULLBACK_INLINE ErfInverse erf_inverse(double x, double q) {
   const double size = magnitude(x), square = size * size;
   const bool central = q >= 0.5;
@@ -46,7 +46,7 @@ PULLBACK_INLINE ErfInverse erf_inverse(double x, double q) {
   return {{y, central ? centre.low : step}, growth};
 }
 
-// What an inverse is at the ends of the domain, and outside it. (Slopes overflow at the ends.)
+// The value of an inverse at the ends of its domain and outside. (Slopes overflow at the ends.)
 template <class F>
 PULLBACK_INLINE F inverse_checked(double y, double x, double q) {
   const double end = q == 0.0 ? kInfinity<double> : y;

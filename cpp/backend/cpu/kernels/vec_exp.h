@@ -1,15 +1,15 @@
 // Exponentials and logarithms, branch-free so that the compiler vectorises the loops around them.
 //
-// A float function computes in double, where no recipe needs a correction, and rounds once. For
-// double itself the recipes are the classic ones: exp reduces x to n ln2 + r and scales
-// 1 + r + r^2 q(r) by 2^n in two steps, so that subnormal results are kept; log splits off the
-// exponent and sums high part and correction apart. The polynomials are minimax, fitted at 60
-// digits. Start at exp().
+// Float functions compute in double, where no formula needs a correction, and round once. For
+// double, the formulas are the classic ones: exp reduces x to n ln2 + r and scales 1 + r + r^2 q(r)
+// by 2^n in two steps, which keeps subnormal results; log splits off the exponent and sums the high
+// part and the correction separately. Polynomials are minimax, fitted with 60 digits. Start at
+// exp().
 //
-// Included by files that are compiled once per instruction set: all is in an anonymous namespace
-// and nothing of std:: is instantiated, or the linker could keep the AVX-512 copy of an inline
-// function for everybody. The same holds for the tail of a loop and its body: only + - * / sqrt,
-// fused multiply-add and bit operations, so both give the same bits.
+// Included by files that are compiled once per instruction set. Everything is in an anonymous
+// namespace and nothing of std:: is instantiated; otherwise the linker could keep the AVX-512 copy
+// of an inline function for all of them. Vector bodies and tails of loops must return the same
+// bits, so only + - * / sqrt, fused multiply-add and bit operations are used.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ PULLBACK_INLINE To bits_as(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// a * b + c: fused where the instruction set has it. Without it the recipes below still hold, with
-// a slightly larger error. PULLBACK_NO_FMA asks for the same bits everywhere.
+// a * b + c: fused if the instruction set has it. Otherwise the formulas below are still valid,
+// with a slightly larger error. PULLBACK_NO_FMA selects the same bits everywhere.
 PULLBACK_INLINE float mad(float a, float b, float c) {
 #if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
   return __builtin_fmaf(a, b, c);
@@ -82,7 +82,7 @@ PULLBACK_INLINE F with_sign_of(F value, F sign) {
                     (bits_as<typename R::Bits>(sign) & R::kSign));
 }
 
-constexpr double kRound = 0x1.8p52;  // added, it leaves an integer in the low bits
+constexpr double kRound = 0x1.8p52;  // adding it leaves an integer in the low bits
 constexpr double kLog2e = 0x1.71547652b82fep+0;
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 constexpr double kLn2High = 0x1.62e42feep-1;  // few bits: its product with n is exact
@@ -96,12 +96,12 @@ PULLBACK_INLINE F clamped(F x, F low, F high) {
 
 // --- double
 
-// What the product of a and b loses when it is rounded to `product`.
+// The rounding error of `product` = a b.
 PULLBACK_INLINE double product_rest(double a, double b, double product) {
 #if defined(__FMA__) && !defined(PULLBACK_NO_FMA)
   return mad(a, b, -product);
 #else
-  // Dekker's: each factor in two halves of 26 bits.
+  // Dekker's method: each factor in two halves of 26 bits.
   const double a_wide = a * 0x1.0000002p27, b_wide = b * 0x1.0000002p27;
   const double a_high = a_wide - (a_wide - a), b_high = b_wide - (b_wide - b);
   const double a_low = a - a_high, b_low = b - b_high;
@@ -109,12 +109,12 @@ PULLBACK_INLINE double product_rest(double a, double b, double product) {
 #endif
 }
 
-// What a quotient q = top / bottom lost, times bottom.
+// The rounding error of a quotient q = top / bottom, times bottom.
 PULLBACK_INLINE double division_rest(double top, double bottom, double q) {
   const double product = q * bottom;
   return (top - product) - product_rest(q, bottom, product);
 }
-// Exact where multiplications and additions are fused.
+// Exact if multiplications and additions are fused.
 PULLBACK_INLINE float division_rest(float top, float bottom, float q) {
   return mad(-q, bottom, top);
 }
@@ -149,14 +149,14 @@ PULLBACK_INLINE double power_of_two(uint64_t shifted, int more = 0) {
   return bits_as<double>((shifted + static_cast<uint64_t>(1023 + more)) << 52);
 }
 
-// y * 2^n in two steps, so that n may lie a little outside the exponent's range.
+// y * 2^n in two steps, so that n may be slightly outside of the exponent's range.
 PULLBACK_INLINE double scaled(double y, uint64_t shifted) {
   const uint64_t both = shifted + 2046;  // n and both biases
   const uint64_t half = both >> 1;
   return y * bits_as<double>(half << 52) * bits_as<double>((both - half) << 52);
 }
 
-// 1 + head + tail, rounded once, and what that rounding loses.
+// 1 + head + tail, rounded once, and the error of that rounding.
 struct TwoPart {
   double high, low;
 };
@@ -175,7 +175,7 @@ PULLBACK_INLINE double exp(double x) {
 
 PULLBACK_INLINE double expm1(double x) {
   const ExpParts p = exp_parts(clamped(x, -45.0, 710.0));
-  // Half of 2^n (head + tail) + (2^n - 1), the larger terms first and what their sum loses.
+  // Half of 2^n (head + tail) + (2^n - 1): the larger terms first, and the error of their sum.
   const double scale = power_of_two(p.shifted, -1);
   const double base = scale - 0.5;
   const double term = scale * p.head;
@@ -192,7 +192,7 @@ struct LogParts {
 PULLBACK_INLINE LogParts log_parts(double x) {
   constexpr uint64_t root_half = 0x3fe6a09e667f3bcdu;
   const uint64_t moved = bits_as<uint64_t>(x) + (0x3ff0000000000000u - root_half);
-  // The exponent as a number: its bits placed under those of 2^52.
+  // The exponent as a number: its bits are placed under those of 2^52.
   const double n = bits_as<double>((moved >> 52) | bits_as<uint64_t>(0x1p52)) - (0x1p52 + 1023.0);
   return {n, bits_as<double>((moved & 0xfffffffffffffu) + root_half) - 1.0};
 }
@@ -208,7 +208,7 @@ PULLBACK_INLINE TwoPart log_two(double u, double ratio, double exponent_bias) {
       z * polynomial(z, 6.666666666666735130e-01, 3.999999999940941908e-01,
                      2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
                      1.531383769920937332e-01, 1.479819860511658591e-01);
-  // n ln2 and f - f^2/2 exactly, as far as they matter
+  // n ln2 and f - f^2/2, exact to the required precision
   const double square = p.f * p.f;
   const double half = 0.5 * square;
   const double head = p.f - half;
@@ -223,7 +223,7 @@ PULLBACK_INLINE double log_sum(double u, double ratio, double exponent_bias) {
   return y.high + y.low;
 }
 
-// What the logarithm is where the formulas do not hold: at 0, below it, at infinity and NaN.
+// The logarithm where the formulas do not hold: at 0, for negative numbers, infinity and NaN.
 template <class F>
 PULLBACK_INLINE F log_checked(F x, F y) {
   y = x == F(0) ? -kInfinity<F> : y;
@@ -248,9 +248,9 @@ PULLBACK_INLINE double log1p_two(double x, double low) {
 }
 PULLBACK_INLINE double log1p(double x) { return log1p_two(x, 0.0); }
 
-// --- float, in double to some 2^-34: what is left is the rounding to float
+// --- float, in double to some 2^-34; only the rounding to float remains
 
-// exp(x) = scale (1 + p) for |x| <= 700, with a p that is as good near 0.
+// exp(x) = scale (1 + p) for |x| <= 700; p is accurate near 0 too.
 struct RoughExp {
   double scale, p;
 };

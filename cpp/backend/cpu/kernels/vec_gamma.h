@@ -1,6 +1,6 @@
-// The gamma family is scalar and compiled once, not for each instruction set: see special/gamma.h.
-// But log(gamma) and digamma of positive float32, the ones that large arrays are given to: these
-// follow special/gamma_parts.h without its branches, in double, with the terms that a float shows.
+// log(gamma) and digamma of positive float32: the members of the gamma family that large arrays
+// need. The others are scalar and compiled once (special/gamma.h). These follow
+// special/gamma_parts.h in double, without branches and with the terms that matter for float.
 #pragma once
 
 #include "backend/cpu/kernels/vec_exp.h"
@@ -11,7 +11,7 @@ namespace pullback {
 namespace {
 namespace m {
 
-constexpr double kAsymptotic = 8.0;  // from here on the series of Stirling
+constexpr double kAsymptotic = 8.0;  // Stirling's series from here on
 
 // The first terms of a series in powers of x.
 template <int terms, size_t n>
@@ -53,7 +53,7 @@ PULLBACK_INLINE float digamma_near(float a) {
   const double x = static_cast<double>(a);
   const double h = (x - static_cast<double>(special::kDigammaRoot[0])) -
                    static_cast<double>(special::kDigammaRoot[1]);
-  // digamma(x) = digamma(u) - 1 / x - 1 / (x + 1) - …, the sum as one quotient
+  // digamma(x) = digamma(u) - 1 / x - 1 / (x + 1) - …, where the sum is one quotient
   double u = x, above = 0.0, below = 1.0;
 #pragma GCC unroll 8
   for (int k = 0; k < 8; ++k) {

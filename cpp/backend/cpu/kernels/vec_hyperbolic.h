@@ -1,5 +1,5 @@
-// Logarithms and powers to other bases, hyperbolic functions and their inverses; cube roots and
-// lengths. Branch-free; float in double, double from exponentials and logarithms in two parts.
+// Logarithms and powers to other bases, hyperbolic functions and their inverses, cube roots and
+// hypot. Branch-free; float in double, double from exponentials and logarithms in two parts.
 #pragma once
 
 #include "backend/cpu/kernels/vec_pow.h"
@@ -22,7 +22,7 @@ PULLBACK_INLINE float exp2(float x) {
   return static_cast<float>(mad(e.scale, e.p, e.scale));
 }
 
-// The logarithm to a base whose inverse logarithm this is.
+// The logarithm to a base, given 1 / log(base).
 PULLBACK_INLINE double log_times(double x, double factor, double factor_low) {
   const TwoPart log = log_two(x);
   const TwoPart y = two_product(log.high, factor);
@@ -40,10 +40,10 @@ PULLBACK_INLINE float log10(float x) {
 
 // --- hyperbolic functions
 
-// exp(a) and exp(-a) for a >= 0, both without the factor 2^n of the first.
+// exp(a) and exp(-a) for a >= 0, both without the factor 2^n of exp(a).
 struct BothExp {
   ExpParts up, down;
-  double ratio;  // 2^(-2n), as far as it matters
+  double ratio;  // 2^(-2n), to the required precision
 };
 PULLBACK_INLINE BothExp both_exp(double a) {
   const double x = a > 720.0 ? 720.0 : a;
@@ -53,7 +53,7 @@ PULLBACK_INLINE BothExp both_exp(double a) {
 PULLBACK_INLINE double sinh(double x) {
   const double a = magnitude(x);
   const BothExp e = both_exp(a);
-  // (1 + up) - ratio (1 + down), the larger terms first
+  // (1 + up) - ratio (1 + down), larger terms first
   const double less = 1.0 - e.ratio, lost = (1.0 - less) - e.ratio;
   const TwoPart first = quick_sum(less, e.up.head);
   const TwoPart second = two_sum(first.high, -(e.ratio * e.down.head));
@@ -82,14 +82,14 @@ PULLBACK_INLINE float cosh(float x) {
 
 // --- their inverses
 
-// log(1 + u) for u >= 0, or log(2 a) where a is large.
+// log(1 + u) for u >= 0, or log(2 a) for large a.
 PULLBACK_INLINE double log1p_or_twice(TwoPart u, double a, bool large) {
   const double v = 1.0 + u.high;
   const double lost = (u.high >= 1.0 ? 1.0 - (v - u.high) : u.high - (v - 1.0)) + u.low;
   const double y = log_sum(large ? a : v, large ? 0.0 : lost / v, large ? -1.0 : 0.0);
   return a < kInfinity<double> ? y : a;
 }
-constexpr double kLargeInverse = 0x1p30;  // from here on a^2 + 1 is a^2
+constexpr double kLargeInverse = 0x1p30;  // a^2 + 1 rounds to a^2 from here on
 
 // log(1 + (a + a^2 / (1 + sqrt(1 + a^2))))
 PULLBACK_INLINE double asinh(double x) {
@@ -147,7 +147,7 @@ PULLBACK_INLINE float atanh(float x) {
 
 // --- roots
 
-// The cube root of 2^j (1 + f), 2^k of it taken out, and that number.
+// The cube root of 2^j (1 + f), without a factor 2^k, and k.
 struct CubeRoot {
   double root, of;
   uint64_t shifted;  // its low bits are k
@@ -170,7 +170,7 @@ PULLBACK_INLINE double cbrt(double x) {
   const double a = magnitude(x);
   const bool subnormal = a < 0x1p-1022;
   const CubeRoot c = cube_root(subnormal ? a * 0x1p54 : a);
-  // Newton's step, with what the cube loses.
+  // Newton's step, including the rounding error of the cube.
   const double y = c.root, square = y * y, cube = square * y;
   const double rest =
       ((cube - c.of) + product_rest(square, y, cube)) + product_rest(y, y, square) * y;

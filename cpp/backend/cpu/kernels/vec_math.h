@@ -1,11 +1,11 @@
 // The m:: functions that elementwise.def names: one element in, one element out.
 //
 // Plain scalar templates over uint8_t (bool), int32_t, int64_t, uint64_t, float and double; the
-// loops around them are in elementwise.h. What happens at NaN, infinities, signed zeros, ties and
-// outside a domain is decided here and nowhere else. Sections: choice and rounding, hyperbolic and
-// activations, integers and division.
+// loops around them are in elementwise.h. Results for NaN, infinities, signed zeros, ties and
+// arguments outside of a domain are defined here and nowhere else. Sections: choice and rounding,
+// hyperbolic and activations, integers and division.
 //
-// The rules of vec_exp.h hold here too: anonymous namespace, nothing of std::.
+// The rules of vec_exp.h apply: anonymous namespace, nothing of std::.
 #pragma once
 
 #include "backend/cpu/kernels/vec_error_inverse.h"
@@ -47,7 +47,7 @@ PULLBACK_INLINE bool same(T a, T b) {
 
 // --- choice and rounding
 
-// A NaN operand wins; +0 is larger than -0. So the order of a fold changes nothing.
+// NaN has priority; +0 is larger than -0. So a fold does not depend on its order.
 template <class T>
 PULLBACK_INLINE T maximum(T a, T b) {
   if constexpr (kFloat<T>) {
@@ -74,7 +74,7 @@ template <class T>
 PULLBACK_INLINE T clip(T a, T low, T high) {
   return minimum(maximum(a, low), high);
 }
-// The part of a cotangent of maximum(a, b) that goes to a.
+// The share of the cotangent of maximum(a, b) for a.
 template <class F>
 PULLBACK_INLINE F max_share(F a, F b) {
   const F ordered = a == b ? F(0.5) : (a > b ? F(1) : F(0));
@@ -94,7 +94,7 @@ PULLBACK_INLINE T sign(T a) {
 }
 template <class T>
 PULLBACK_INLINE T relu(T a) {
-  return a <= T(0) ? T(0) : a;  // a NaN is not <= 0
+  return a <= T(0) ? T(0) : a;  // false for NaN
 }
 
 #define PULLBACK_ROUNDING(name, builtin)         \
@@ -125,8 +125,8 @@ PULLBACK_INLINE F rsqrt(F a) {
   if constexpr (sizeof(F) == 4) return static_cast<F>(1.0 / magnitude(sqrt(double{a})));
 #endif
   const F root = sqrt(a);
-  const F q = F(1) / (a == F(0) ? F(0) : root);  // of -0 too: +infinity
-  // (1 - a q^2) q / 2 is missing; at 0 and infinity that is NaN.
+  const F q = F(1) / (a == F(0) ? F(0) : root);  // +infinity for -0 too
+  // (1 - a q^2) q / 2 is the missing correction; it is NaN at 0 and infinity.
   const F aq = a * q;
   const F better = mad(F(0.5) * q, division_rest(F(1), aq, q) + division_rest(aq, a, q) * q, q);
   return isnan(better) ? q : better;
@@ -148,7 +148,7 @@ PULLBACK_INLINE WithSlope<float> tanh_parts(float a) {
 PULLBACK_INLINE WithSlope<double> tanh_parts(double a) {
   const double size = magnitude(a);
   const ExpParts p = exp_parts(-2.0 * (size > 375.0 ? 375.0 : size));
-  // m = 2^n (head + tail) + (2^n - 1), the larger terms first, in two parts
+  // m = 2^n (head + tail) + (2^n - 1), larger terms first, in two parts
   const double scale = scaled(1.0, p.shifted);
   const double base = scale - 1.0;
   const double term = scale * p.head;
@@ -186,8 +186,7 @@ PULLBACK_INLINE float softplus(float a) {
   return static_cast<float>(relu(a) + (e < 0x1p-27 ? e : log));
 }
 
-// --- integers and Python's division. The kernel has rejected b == 0 and b < 0 before it comes
-// here.
+// --- integers and Python's division. The kernel has rejected b == 0 and b < 0 before.
 
 template <class I>
   requires(!kFloat<I>)
@@ -200,8 +199,8 @@ PULLBACK_INLINE I pow(I a, I b) {
   return out;
 }
 
-// a / b towards zero, the smallest integer by -1 wrapping instead of trapping. That of two int32 is
-// exact in double, which vectorises.
+// a / b rounded towards zero; the smallest integer divided by -1 wraps instead of trapping. For
+// int32 it is exact in double, which vectorises.
 template <class I>
 PULLBACK_INLINE I truncated_quotient(I a, I b) {
   if constexpr (I(-1) > I(0)) return a / b;
@@ -245,7 +244,8 @@ template <class To, class From>
 PULLBACK_INLINE To saturated(From a) {
   constexpr bool kUnsigned = To(-1) > To(0);
   constexpr uint64_t top = uint64_t{1} << (8 * sizeof(To) - 1);
-  constexpr From limit = static_cast<From>(top) * (kUnsigned ? 2 : 1);  // the first beyond
+  constexpr From limit = static_cast<From>(top) * (kUnsigned ? 2 : 1);  // the first one out of
+                                                                        // range
   constexpr From low = kUnsigned ? From(0) : -limit;
   constexpr To largest = static_cast<To>(kUnsigned ? top - 1 + top : top - 1);
   constexpr To smallest = kUnsigned ? To(0) : static_cast<To>(-largest - 1);
@@ -255,7 +255,7 @@ PULLBACK_INLINE To saturated(From a) {
   return inside ? value : outside;
 }
 
-// To integers: saturating, NaN gives 0; integers wrap. To bool: is it nonzero.
+// To integers: saturates, NaN gives 0; integers wrap. To bool: true if nonzero.
 template <class To, class From>
 PULLBACK_INLINE To cast(From a) {
   if constexpr (sizeof(To) == 1) {

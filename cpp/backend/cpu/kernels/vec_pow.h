@@ -1,8 +1,8 @@
 // Powers, and the remainder of a float division, branch-free.
 //
-// pow(a, b) is exp(b log|a|). For double both the logarithm and the product are kept in two parts,
-// good to some 2^-66, since the exponent of the result multiplies their error by up to 745. What a
-// power is at zeros, infinities and NaN is decided in power_checked(), as IEEE 754 does.
+// pow(a, b) is exp(b log|a|). For double, the logarithm and the product are kept in two parts,
+// accurate to some 2^-66, since the result multiplies their error by up to 745. Results for zeros,
+// infinities and NaN are in power_checked(), as in IEEE 754.
 #pragma once
 
 #include "backend/cpu/kernels/vec_exp.h"
@@ -38,7 +38,7 @@ PULLBACK_INLINE TwoPart log_two(double x) {
   const double v_low = product_rest(z, w, v) + mad(z, w_low, z_low * w);
   const double sv = s * v;
   const double sv_low = product_rest(s, v, sv) + mad(s, v_low, s_low * v);
-  // n ln2 + 2 s + s v, the larger ones first
+  // n ln2 + 2 s + s v, larger terms first
   const double whole = n * kLn2High;  // exact
   const double first = whole + 2.0 * s;
   const double second = first + sv;
@@ -48,14 +48,14 @@ PULLBACK_INLINE TwoPart log_two(double x) {
   return {sum, low - (sum - second)};
 }
 
-// Whether b >= 0 is an integer.
+// True if b >= 0 is an integer.
 template <class F>
 PULLBACK_INLINE bool is_whole(F b) {
-  constexpr F whole = sizeof(F) == 4 ? F(0x1p23) : F(0x1p52);  // from here on all are
+  constexpr F whole = sizeof(F) == 4 ? F(0x1p23) : F(0x1p52);  // all numbers from here on are
   return (b >= whole) | ((b + whole) - whole == b);
 }
 
-// a^b times a factor from y = |a|^b times it, which may be anything where b log|a| is NaN.
+// a^b times a factor, from y = |a|^b times the factor; y may have any value if b log|a| is NaN.
 template <class F>
 PULLBACK_INLINE F power_checked(F a, F b, F factor, F y) {
   using Bits = typename Real<F>::Bits;
@@ -75,14 +75,14 @@ PULLBACK_INLINE L log_of_size(F size, L log) {
   return size == kInfinity<F> ? kInfinity<L> : log;
 }
 
-// a^(b + b_low) times a factor, which is finite wherever the product is: not where a^b is.
+// a^(b + b_low) times a factor; finite whenever the product is, even if a^b is not.
 PULLBACK_INLINE double pow_times(double a, double b, double b_low, double factor) {
   const double size = magnitude(a);
   const TwoPart log = log_two(size);
   const double high = log_of_size(size, log.high);
   const double x = b * high;
   const double low = product_rest(b, high, x) + (b * log.low + b_low * high);
-  const bool inside = magnitude(x) < 1000.0;  // its low part is NaN where b is nearly infinite
+  const bool inside = magnitude(x) < 1000.0;  // the low part is NaN if b is nearly infinite
   const ExpParts p = exp_parts(clamped(x, -1000.0, 1000.0), inside & (low == low) ? low : 0.0);
   const double y = one_plus(p).high;
   const double inner = scaled(y * factor, p.shifted), outer = scaled(y, p.shifted) * factor;
@@ -115,28 +115,29 @@ PULLBACK_INLINE F pow_db(F a, F b) {
   return a == F(0) ? at_zero : (a < F(0) ? kNaN<F> : y);
 }
 
-// --- division with a whole quotient
+// --- division with an integer quotient
 
-// Where fmod_near() is not exact. float computes in double, where the product of a quotient below
-// 2^29 with b is.
+// True where fmod_near() is not exact. float computes in double, where the product of b and a
+// quotient below 2^29 is exact.
 template <class F>
 PULLBACK_INLINE bool is_far_quotient(F a, F b) {
   const bool far = magnitude(a / b) >= (sizeof(F) == 4 ? F(0x1p29) : F(0x1p51));
-#if !defined(__FMA__)  // the halves of product_rest()
+#if !defined(__FMA__)  // for the halves of product_rest()
   const bool extreme = (magnitude(a) > F(0x1p900)) | (magnitude(a) < F(0x1p-900));
   if (sizeof(F) == 8) return (far | extreme) & (magnitude(a) < kInfinity<F>)&(b != F(0));
 #endif
   return far & (magnitude(a) < kInfinity<F>)&(b != F(0));
 }
 
-// v where `kept`, else 0. Several selections in a row end gcc's will to vectorise; this does not.
+// v if `kept`, else 0. gcc stops vectorising after several selections in a row; this form avoids
+// it.
 template <class F>
 PULLBACK_INLINE F kept_if(bool kept, F v) {
   using Bits = typename Real<F>::Bits;
   return bits_as<F>(bits_as<Bits>(v) & (Bits(0) - static_cast<Bits>(kept)));
 }
 
-// Whether r is not zero and of another sign than b. By the bits, for the same reason.
+// True if r is not zero and has another sign than b. By the bits, for the same reason.
 template <class F>
 PULLBACK_INLINE bool is_other_side(F r, F b) {
   using Bits = typename Real<F>::Bits;
@@ -144,8 +145,8 @@ PULLBACK_INLINE bool is_other_side(F r, F b) {
   return (r != F(0)) & (differs != 0);
 }
 
-// C's fmod but for the sign of a zero, from an r = a - round(a / b) b that is exact. The quotient
-// is too large by one at most, or too small, which the sign or the size of r tells.
+// C's fmod except for the sign of a zero, from r = a - round(a / b) b, which is exact. The quotient
+// may be wrong by one, which the sign or the size of r shows.
 template <class F>
 PULLBACK_INLINE F fmod_from(F r, F a, F b) {
   const F step = with_sign_of(b, a);
@@ -166,8 +167,8 @@ PULLBACK_INLINE float fmod_near(float a, float b) {
 PULLBACK_INLINE float fmod_far(float a, float b) { return __builtin_fmodf(a, b); }
 PULLBACK_INLINE double fmod_far(double a, double b) { return __builtin_fmod(a, b); }
 
-// Python's, from r = fmod(a, b): the sign of b, and floor_divide(a, b) * b + remainder(a, b) == a
-// as near as can be.
+// Python's remainder, from r = fmod(a, b): it has the sign of b, and floor_divide(a, b) * b +
+// remainder(a, b) is a as nearly as possible.
 template <class F>
 PULLBACK_INLINE F remainder_from(F r, F b) {
   return with_sign_of(r + kept_if(is_other_side(r, b), b), b);

@@ -1,4 +1,5 @@
-// The logistic function with its slope, and what is made like it: slopes of logaddexp, softsign.
+// The logistic function with its slope, and functions computed alike: slopes of logaddexp,
+// softsign.
 #pragma once
 
 #include "backend/cpu/kernels/vec_exp.h"
@@ -7,21 +8,21 @@ namespace pullback {
 namespace {
 namespace m {
 
-// exp(x) for x <= 0 with the part that its rounding loses, as long as neither is subnormal.
+// exp(x) for x <= 0 with its rounding error, as long as neither is subnormal.
 PULLBACK_INLINE TwoPart exp_two(double x) {
   const ExpParts p = exp_parts(x < -746.0 ? -746.0 : x);
   const TwoPart y = one_plus(p);
   return {scaled(y.high, p.shifted), scaled(y.low, p.shifted)};
 }
 
-// A function and its slope, which share an exponential. Whoever needs one of the two pays for one.
+// A function and its slope, which share an exponential. Unused results cost nothing.
 template <class F>
 struct WithSlope {
   F value, slope;
 };
 
-// num / (1 + e), num being 1 or e = exp(-|a|), corrected for what 1 + e, e and the division lose.
-// The slope is e / (1 + e)^2.
+// num / (1 + e), where num is 1 or e = exp(-|a|), corrected by the rounding errors of 1 + e, e and
+// the division. The slope is e / (1 + e)^2.
 PULLBACK_INLINE WithSlope<double> sigmoid_parts(double a) {
   const TwoPart e = exp_two(-magnitude(a));
   const bool negative = a < 0.0;
@@ -49,8 +50,8 @@ PULLBACK_INLINE F sigmoid_slope(F a) {
   return sigmoid_parts(a).slope;
 }
 
-// The slopes of logaddexp by a, to the power of a base with this logarithm: 1 / (1 + base^(b - a)).
-// What the difference and the product lose is worth many units of a small slope.
+// The derivative of logaddexp (to a base) by a: 1 / (1 + base^(b - a)). The rounding errors of the
+// difference and the product would be many ulp of a small slope.
 PULLBACK_INLINE double share(double a, double b, double log_base, double log_base_low) {
   const double apart = a == b ? 0.0 : a - b;
   const double part = apart - a;
@@ -75,7 +76,7 @@ PULLBACK_INLINE F logaddexp2_slope(F a, F b) {
   return share(a, b, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
 }
 
-// 1 / (1 + |a|), and what its rounding loses.
+// 1 / (1 + |a|), and its rounding error.
 PULLBACK_INLINE TwoPart softsign_root(double a) {
   const double size = magnitude(a), bottom = 1.0 + size;
   const double lost = size < 1.0 ? size - (bottom - 1.0) : 1.0 - (bottom - size);

@@ -1,5 +1,5 @@
-// Slopes of inverse functions, formed so that nothing cancels near the ends of a domain or
-// overflows far out; products with logarithms, remainders, and bits of integers.
+// Slopes of inverse functions, written so that nothing cancels near the ends of a domain or
+// overflows for large arguments; products with logarithms, remainders, and bits of integers.
 #pragma once
 
 #include "backend/cpu/kernels/vec_arc.h"
@@ -43,7 +43,7 @@ PULLBACK_INLINE F atanh_slope(F a) {
   return magnitude(a) > F(1) ? kNaN<F> : static_cast<F>(1.0 / ((1.0 - x) * (1.0 + x)));
 }
 
-// b / (a^2 + b^2), scaled; 0 at the origin and far out.
+// b / (a^2 + b^2), scaled; 0 at the origin and for large arguments.
 template <class F>
 PULLBACK_INLINE F over_square(F a, F b) {
   const double x = a, y = b;
@@ -67,7 +67,7 @@ PULLBACK_INLINE float cosine_of(float a, float b) {
   return static_cast<float>(cosine_of(double{a}, double{b}));
 }
 
-// The larger of two exponents, and by how much: nothing where they are equal, infinities too.
+// The larger of two exponents, and the difference, which is 0 for equal ones, even for infinities.
 struct Exponents {
   double top, apart;
 };
@@ -86,7 +86,7 @@ PULLBACK_INLINE F logaddexp2(F a, F b) {
   return static_cast<F>(e.top + log1p(exp2(-e.apart)) * kLog2e);
 }
 
-// a log(b) and a log(1 + b), 0 where a is, unless b is NaN.
+// a log(b) and a log(1 + b); 0 if a is 0, unless b is NaN.
 template <class F>
 PULLBACK_INLINE F xlogy(F a, F b) {
   return (a == F(0)) & (b == b) ? F(0) : static_cast<F>(double{a} * log(double{b}));
@@ -120,7 +120,7 @@ PULLBACK_INLINE I invert(I a) {
   if constexpr (sizeof(I) == 1) return !a;
   return ~a;
 }
-// Bits that leave at one end are lost, as many as there are.
+// Shifts drop the bits that leave at one end.
 template <class I>
 PULLBACK_INLINE I left_shift(I a, I b) {
   constexpr I bits = 8 * sizeof(I);

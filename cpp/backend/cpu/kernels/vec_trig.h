@@ -1,9 +1,9 @@
-// Sine, cosine, tangent and sinc for |x| <= kTrigLimit, branch-free; the kernels send larger
-// arguments, infinities and NaN to libm. An element takes the same path wherever it stands, so
+// Sine, cosine, tangent and sinc for |x| <= kTrigLimit, branch-free; the kernels pass larger
+// arguments, infinities and NaN to libm. The path of an element depends on its value only, so
 // neighbours never change it.
 //
-// x = n pi/2 + r by Cody and Waite with pi/2 in parts of 33 bits, whose products with n are exact;
-// the polynomials are FreeBSD's (k_sin.c, k_cos.c, k_sinf.c, k_cosf.c). float computes in double.
+// x = n pi/2 + r by Cody and Waite, with pi/2 in parts of 33 bits, whose products with n are exact.
+// The polynomials are FreeBSD's (k_sin.c, k_cos.c, k_sinf.c, k_cosf.c). float computes in double.
 #pragma once
 
 #include "backend/cpu/kernels/vec_two.h"
@@ -16,7 +16,7 @@ namespace m {
 constexpr double kTrigLimit = 0x1p20;
 
 struct Quarter {
-  double r, low;  // |r| <= pi/4, and what its rounding lost
+  double r, low;  // |r| <= pi/4, and its rounding error
   uint64_t n;
 };
 
@@ -61,8 +61,9 @@ PULLBACK_INLINE TwoPart cos_two(double r, double low) {
   const double half = 0.5 * z, w = 1.0 - half;
   return quick_sum(w, (((1.0 - w) - half) - 0.5 * product_rest(r, r, z)) + cos_rest(r, low, z));
 }
-// To float accuracy, rounding included, and in few dependent steps: the tiles of small programs are
-// a vector or two. A float is never so near a multiple of pi/2 that a third part would matter.
+// To float accuracy, including rounding, and in few dependent steps, since tiles of small programs
+// are one or two vectors. No float is so near a multiple of pi/2 that a third part of pi/2 would
+// matter.
 PULLBACK_INLINE Quarter rough_quarter_turns(double x) {
   const double shifted = mad(x, 6.36619772367581382433e-01, kRound);
   const double n = shifted - kRound;

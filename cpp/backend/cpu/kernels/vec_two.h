@@ -1,5 +1,5 @@
-// Numbers in two parts, a rounded one and what its rounding loses, as far as it matters: the
-// arithmetic of functions whose last rounding is to be nearly the only one.
+// Numbers in two parts, a rounded number and its rounding error: the arithmetic of functions whose
+// last rounding must be nearly the only one.
 #pragma once
 
 #include "backend/cpu/kernels/vec_exp.h"
@@ -30,7 +30,7 @@ PULLBACK_INLINE TwoPart divided(TwoPart top, TwoPart bottom) {
   const double rest = division_rest(top.high, bottom.high, q) + (top.low - q * bottom.low);
   return {q, rest / bottom.high};
 }
-// Of a number that is not negative.
+// For a number that is not negative.
 PULLBACK_INLINE TwoPart square_root(TwoPart a) {
   const double root = __builtin_sqrt(a.high), square = root * root;
   const double rest = ((a.high - square) - product_rest(root, root, square)) + a.low;

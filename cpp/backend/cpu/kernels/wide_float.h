@@ -1,10 +1,10 @@
-// exp, tanh and the slope of tanh for sixteen floats, and exp for eight doubles, where AVX-512 can
-// look up a table of two vectors in one instruction. That saves the way through double, and most of
-// the polynomial and its corrections, which vec_exp.h needs elsewhere.
+// exp, tanh and the slope of tanh for sixteen floats, and exp for eight doubles. AVX-512 looks up a
+// table of two vectors in one instruction, which avoids the conversion to double and most of the
+// polynomial and the corrections of vec_exp.h.
 //
-// The errors stay below 0.53 ulp for exp of floats, 0.56 of doubles (a subnormal result is rounded
-// twice: 0.25 more), 0.64 for tanh and 2.4 for the slope. The last, partial vector runs the same
-// code under a mask.
+// Errors are below 0.53 ulp for exp of floats, 0.56 for doubles (subnormal results are rounded
+// twice: 0.25 more), 0.64 for tanh and 2.4 for its slope. The last, partial vector runs the same
+// code with a mask.
 #pragma once
 
 #if defined(__AVX512F__)
@@ -68,14 +68,14 @@ PULLBACK_INLINE __m512 entry(const float (&table)[32], __m512i j) {
   return _mm512_permutex2var_ps(_mm512_load_ps(table), j, _mm512_load_ps(table + 16));
 }
 
-// x = n ln2 + r with n a multiple of 1/32: exp(x) = 2^n exp(r). min and max keep a NaN in their
+// x = n ln2 + r with n a multiple of 1/32: exp(x) = 2^n exp(r). min and max keep a NaN of their
 // second operand.
 struct ExpParts {
   __m512 y, n;  // exp(x) is y times 2 to the floor of n
 };
 PULLBACK_INLINE ExpParts exp_parts(__m512 x) {
   x = _mm512_max_ps(all(-110.0f), _mm512_min_ps(all(89.0f), x));
-  const __m512 round = all(0x1.8p18f);  // added, it leaves 32 n in the low bits
+  const __m512 round = all(0x1.8p18f);  // adding it leaves 32 n in the low bits
   const __m512 shifted = _mm512_fmadd_ps(x, all(0x1.715476p+0f), round);
   const __m512 n = _mm512_sub_ps(shifted, round);
   __m512 r = _mm512_fnmadd_ps(n, all(0x1.62e43p-1f), x);  // exact
@@ -92,8 +92,8 @@ PULLBACK_INLINE __m512 exp(__m512 x) {
   return _mm512_scalef_ps(e.y, e.n);
 }
 
-// tanh(j h + d) = start + c0 + d (c1 + d (c2 + ...)) with |d| <= h / 2 and h = 19 / 64; for j <= 2
-// the start is |x| itself and row 0 is not used.
+// tanh(j h + d) = start + c0 + d (c1 + d (c2 + ...)) with |d| <= h / 2 and h = 19 / 64. For j <= 2
+// the start is |x| itself, and row 0 is not used.
 alignas(64) constexpr float kTanh[8][32] = {
     {0,
      0,
@@ -299,7 +299,7 @@ PULLBACK_INLINE __m512d entry(const double (&table)[16], __m512i j) {
 // As for floats, with n a multiple of 1/16.
 PULLBACK_INLINE __m512d exp(__m512d x) {
   x = _mm512_max_pd(all(-750.0), _mm512_min_pd(all(710.0), x));
-  const __m512d round = all(0x1.8p48);  // added, it leaves 16 n in the low bits
+  const __m512d round = all(0x1.8p48);  // adding it leaves 16 n in the low bits
   const __m512d shifted = _mm512_fmadd_pd(x, all(m::kLog2e), round);
   const __m512d n = _mm512_sub_pd(shifted, round);
   __m512d r = _mm512_fnmadd_pd(n, all(m::kLn2High), x);  // exact
@@ -331,7 +331,7 @@ PULLBACK_INLINE void over_tile(float* y, const float* x, int64_t n, Function f) 
   const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
   if (rest) _mm512_mask_storeu_ps(y + i, rest, f(_mm512_maskz_loadu_ps(rest, x + i)));
 }
-// Two functions of one argument, whose memory either result may take.
+// Two functions of one argument; either result may overwrite the argument.
 template <class First, class Second>
 PULLBACK_INLINE void over_tile(float* y, float* z, const float* x, int64_t n, First f, Second g) {
   int64_t i = 0;

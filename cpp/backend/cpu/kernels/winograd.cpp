@@ -1,5 +1,5 @@
-// Convolutions of float32 by 3 x 3 taps, from patches of 4 x 4 entries 2 x 2 results at a time: 16
-// products instead of 36 (S. Winograd, Arithmetic Complexity of Computations, 1980; for
+// Winograd's transforms for float32 convolutions by 3 x 3 taps: 2 x 2 results from each 4 x 4 patch
+// with 16 products instead of 36 (S. Winograd, Arithmetic Complexity of Computations, 1980; for
 // convolutions A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 2016,
 // F(2x2, 3x3)). Compiled once per instruction set.
 #include "backend/cpu/kernels/lanes.h"
@@ -12,7 +12,7 @@ using L = PULLBACK_KERNELS::Lanes<float>;
 
 constexpr int kEdge = 4;  // of a patch
 
-// V: a float, or a vector of them; Loose: the same, at any place.
+// V: a float, or a vector of floats; Loose: the same without alignment.
 template <class V, class Loose>
 void spread_patch(const PatchCall& x, const float* from, float* to) noexcept {
   V d[kEdge][kEdge], t[kEdge][kEdge];
@@ -50,7 +50,7 @@ void spread(const PatchCall& x) noexcept {
 bool gather(const PatchSumCall& x) noexcept {
   using Vector = L::Vector;
   constexpr int64_t kCount = L::kCount;
-  Vector strange = {};  // NaN where a result is not finite
+  Vector strange = {};  // NaN if a result is not finite
   for (int64_t c = 0; c < x.channels; c += kCount) {
     const int64_t some = x.channels - c < kCount ? x.channels - c : kCount;
     for (int64_t i = 0; i < x.patches; ++i) {

@@ -1,4 +1,4 @@
-// Finds the routines by their names in the library that blas.cpp has loaded.
+// Finds the routines by name in the library that blas.cpp loaded.
 #include "backend/cpu/linalg/lapack.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// LAPACK, in the library that has the BLAS. Called with the columns of matrices one after the
-// other, but for `trsm`; by several threads at once, each call on its caller's.
+// Lapack: the routines of the library that provides the BLAS. Matrices are column-major, except for
+// `trsm`. Several threads call them at once; each call runs on its caller's thread.
 #pragma once
 
 #include <complex>
@@ -17,13 +17,13 @@ struct RealOf<std::complex<T>> {
   using type = T;
 };
 
-// The C interface (LAPACKE) that takes its workspace from the caller.
+// The LAPACKE interface with a workspace from the caller.
 template <class T>
 struct Lapack {
   using Real = typename RealOf<T>::type;
   static constexpr bool kComplex = !std::is_same_v<T, Real>;
 
-  // Scalars are numbers for real matrices, and pointers for complex ones.
+  // Scalars are passed by value for real matrices, by pointer for complex ones.
   using Alpha = std::conditional_t<kComplex, const T*, T>;
   void (*trsm)(int order, int side, int triangle, int transposition, int unit, int m, int n,
                Alpha alpha, const T* a, int lda, T* b, int ldb) = nullptr;
@@ -32,7 +32,7 @@ struct Lapack {
   int (*geqrf)(int order, int m, int n, T* a, int lda, T* tau, T* work, int size) = nullptr;
   int (*orgqr)(int order, int m, int n, int k, T* a, int lda, const T* tau, T* work,
                int size) = nullptr;
-  // Complex ones have real workspace, too.
+  // Complex routines have an additional real workspace.
   using Gesdd = std::conditional_t<
       kComplex,
       int (*)(int, char, int, int, T*, int, Real*, T*, int, T*, int, T*, int, Real*, int*),
@@ -42,7 +42,7 @@ struct Lapack {
       kComplex, int (*)(int, char, char, int, T*, int, Real*, T*, int, Real*, int, int*, int),
       int (*)(int, char, char, int, T*, int, Real*, T*, int, int*, int)>;
   Heevd heevd = nullptr;
-  // Values of real matrices come as two lists.
+  // Eigenvalues of real matrices are returned as two arrays.
   using Geev = std::conditional_t<
       kComplex, int (*)(int, char, char, int, T*, int, T*, T*, int, T*, int, T*, int, Real*),
       int (*)(int, char, char, int, T*, int, Real*, Real*, T*, int, T*, int, T*, int)>;
@@ -54,7 +54,8 @@ struct Lapack {
   int (*gbsv)(int order, int n, int below, int above, int k, T* bands, int ldab, int* pivots, T* b,
               int ldb) = nullptr;
   int (*gtsv)(int order, int n, int k, T* below, T* diagonal, T* above, T* b, int ldb) = nullptr;
-  // The first pointer is a function that chooses eigenvalues; real ones make two vectors of them.
+  // The first pointer is a function that selects eigenvalues. Real routines return eigenvalues in
+  // two arrays.
   using Gees = std::conditional_t<
       kComplex,
       int (*)(int, char, char, void*, int, T*, int, int*, T*, T*, int, T*, int, Real*, int*),
@@ -64,7 +65,7 @@ struct Lapack {
                int lda, const T* b, int ldb, T* c, int ldc, Real* scale) = nullptr;
 };
 
-// Null where the library has not all of it.
+// Null if the library lacks one of the routines.
 template <class T>
 const Lapack<T>* lapack();
 

@@ -1,4 +1,5 @@
-// One step that calls a library: its operands, and what the parts that compute it have in common.
+// MatrixRun: one step that calls LAPACK: its operands, and helpers of the files that implement
+// routines.
 //
 // LAPACK reads a row-major matrix as its transpose. Nothing is transposed in memory if the factors
 // of the transpose give those of the matrix: its lower triangle is the upper one, and aᵀ = u s vᴴ
@@ -15,7 +16,7 @@
 
 namespace pullback {
 
-// What a call needs beside its operands, one part after the other.
+// Divides a workspace into arrays, one after the other.
 class Workspace {
  public:
   explicit Workspace(char* data) : data_(data) {}
@@ -40,7 +41,7 @@ struct LibraryParts {
   int* ints;
 };
 
-// Matrices of T, each of which is one thread's.
+// Operands of a call with the element type T. Parts is the workspace of one thread.
 template <class T>
 struct MatrixRun {
   using Real = typename RealOf<T>::type;
@@ -68,13 +69,13 @@ struct MatrixRun {
   const T* in(size_t which, int64_t at, int64_t size) const {
     return reinterpret_cast<const T*>(inputs[which]) + at * size;
   }
-  // Null where nobody reads it.
+  // Null if the plan does not read it.
   template <class R = T>
   R* out(size_t which, int64_t at, int64_t size) const {
     return outputs[which] ? reinterpret_cast<R*>(outputs[which]) + at * size : nullptr;
   }
 
-  // Piece `piece` of matrix `at`: only right-hand sides are cut (pieces_of).
+  // Computes piece `piece` of matrix `at`; only right-hand sides are divided (pieces_of).
   Problem one(int64_t at, int64_t piece, const Parts& parts) const {
     switch (form.routine) {
       case Routine::cholesky:
@@ -111,8 +112,8 @@ struct MatrixRun {
   Problem absent(int64_t at) const;
 };
 
-// run(first, end) gives a status, in chunks of some 20 µs, by size alone. Each of `count` takes so
-// many nanoseconds, and chunks are multiples of `together`.
+// Calls run(first, end), which returns a status, in chunks of some 20 µs that depend on sizes
+// alone. Each of `count` items takes so many nanoseconds; chunks are multiples of `together`.
 template <class Run>
 Status in_chunks(int64_t count, double each, int64_t together, const Run& run) {
   const int64_t per_chunk =
@@ -127,7 +128,7 @@ Status in_chunks(int64_t count, double each, int64_t together, const Run& run) {
   return problem.status();
 }
 
-// f of a null pointer to the numbers that the matrices hold.
+// Calls f with a null pointer to the element type of the matrices.
 template <class F>
 auto by_dtype(const LibraryCall& call, F&& f) {
   const bool narrow = call.in[0].dtype == DType::Float32;
@@ -141,7 +142,7 @@ auto by_dtype(const LibraryCall& call, F&& f) {
 constexpr int kColumnMajor = 102;
 constexpr int kNotTransposed = 111, kAdjoint = 113;
 
-// c = op(a) op(b), square or not, columns one after the other.
+// c = op(a) op(b), square or not, column-major.
 template <class T>
 void product(const Lapack<T>& lapack, int transpose_a, const T* a, int transpose_b, const T* b,
              int m, int k, int n, T* c) {
@@ -155,27 +156,26 @@ void product(const Lapack<T>& lapack, int transpose_a, const T* a, int transpose
   }
 }
 
-// The number of parts that the work on one matrix is divided into, by size alone: the columns of
-// right-hand sides are independent.
+// The number of pieces of one matrix, by size alone: columns of right-hand sides are independent.
 constexpr int64_t kPieceColumns = 64;
 inline int64_t pieces_of(const RoutineForm& form) {
   const bool large = form.routine == Routine::triangular_solve && form.n >= kPieceColumns;
   return large ? std::max<int64_t>(1, ceil_div(form.k, kPieceColumns)) : 1;
 }
 
-// Whether LAPACK computes a QR factorisation before the singular values.
+// True if LAPACK computes a QR factorisation before the singular values.
 inline bool is_tall(const RoutineForm& form) { return 6 * form.m >= 11 * form.n; }
-// LAPACK's letter for the vectors that the plan reads.
+// LAPACK's letter for the singular vectors that the plan reads.
 inline char job_of_svd(const LibraryCall& call) {
   return call.out[0].slot < 0 && call.out[2].slot < 0 ? 'N' : call.form.full ? 'A' : 'S';
 }
-// The same for eigenvectors. A general matrix always computes them: without, LAPACK returns the
-// eigenvalues in another order.
+// The same for eigenvectors. For a general matrix they are always computed: without them, LAPACK
+// returns the eigenvalues in another order.
 inline char job_of_vectors(const LibraryCall& call) {
   return call.out[1].slot < 0 && call.form.routine != Routine::eig ? 'N' : 'V';
 }
 
-// The transposed of a row-major matrix.
+// The transpose of a row-major matrix.
 template <class T>
 void transpose(const T* x, int64_t rows, int64_t columns, T* y) {
   constexpr int64_t kBlock = 16;
@@ -189,7 +189,7 @@ void transpose(const T* x, int64_t rows, int64_t columns, T* y) {
   }
 }
 
-// LAPACK may not terminate on other numbers.
+// True if all numbers are finite; LAPACK may not terminate otherwise.
 template <class T>
 bool finite(const T* x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {

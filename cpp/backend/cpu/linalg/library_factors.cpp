@@ -1,4 +1,4 @@
-// Factors by elimination and by reflections, and triangular systems: one matrix each.
+// Cholesky, LU and QR factorisations and triangular solves of one matrix.
 #include "backend/cpu/linalg/library_call.h"
 #include "base/threads.h"
 
@@ -6,11 +6,11 @@ namespace pullback {
 namespace {
 
 constexpr int kLeft = 141, kUpper = 121, kNoUnit = 131;
-constexpr int64_t kCholeskyRows = 128;   // that are factorised at a time
-constexpr int64_t kCholeskyStrip = 64;   // rows below these that a thread takes
+constexpr int64_t kCholeskyRows = 128;   // rows factorised at a time
+constexpr int64_t kCholeskyStrip = 64;   // rows below these per thread
 constexpr int64_t kLargeCholesky = 256;  // by size alone, so that threads change no bits
 
-// A number as the library takes it.
+// A scalar as the library takes it.
 template <class T>
 typename Lapack<T>::Alpha passed(const T& x) {
   if constexpr (Lapack<T>::kComplex) {
@@ -20,8 +20,8 @@ typename Lapack<T>::Alpha passed(const T& x) {
   }
 }
 
-// In place, of the lower triangle; some of the upper one is written to. Threads share the rows
-// below those that are factorised.
+// Factorises the lower triangle in place; some of the upper one is overwritten. Threads share the
+// rows below the factorised ones.
 template <class T>
 Problem large_cholesky(const Lapack<T>& lapack, int64_t n, T* l) {
   const T one{1}, minus{-1};
@@ -104,7 +104,7 @@ Problem MatrixRun<T>::lu(int64_t at, const Parts& parts) const {
   if (least > 0) {
     const int info = lapack.getrf(kColumnMajor, static_cast<int>(m), static_cast<int>(n),
                                   parts.matrix, static_cast<int>(m), parts.ints);
-    if (info < 0) return Problem::NoLibrary;  // it refuses an argument; above 0 a pivot is zero
+    if (info < 0) return Problem::NoLibrary;  // invalid argument; above 0 a pivot is zero
   }
   bool odd = false;
   for (int64_t i = 0; i < m && positions; ++i) positions[i] = i;
@@ -116,12 +116,12 @@ Problem MatrixRun<T>::lu(int64_t at, const Parts& parts) const {
   }
   if (sign) *sign = odd ? Real(-1) : Real(1);
   if (packed) transpose(parts.matrix, n, m, packed);
-  return Problem::None;  // a pivot of zero is a number like any other: the determinant is 0
+  return Problem::None;  // a pivot of zero is valid: the determinant is 0
 }
 
 template <class T>
 Problem MatrixRun<T>::qr(int64_t at, const Parts& parts) const {
-  const int64_t columns = form.full ? m : least;  // of q; rows of r
+  const int64_t columns = form.full ? m : least;  // columns of q, rows of r
   T* q = out(0, at, m * columns);
   T* r = out(1, at, columns * n);
   transpose(in(0, at, m * n), m, n, parts.matrix);

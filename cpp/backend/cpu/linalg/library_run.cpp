@@ -1,6 +1,6 @@
-// A batch of matrices, one after the other on each thread, with the workspace that the library
-// asked for when the step was compiled. What is done with one is in library_factors.cpp and
-// library_spectra.cpp; with many small ones in library_small.cpp.
+// Runs routines over a batch: each thread takes matrices one after the other, with a workspace
+// whose size was queried when the step was compiled. One matrix: library_factors.cpp and
+// library_spectra.cpp; many small ones: library_small.cpp.
 #include "backend/cpu/linalg/library_run.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void ask_sizes(const Lapack<T>& lapack, LibraryStep* step) {
                     nullptr, n, &size, -1);
       }
       step->work = count(size);
-      step->reals = 2 * form.n;  // the values of real matrices, the workspace of complex ones
+      step->reals = 2 * form.n;  // eigenvalues of real matrices, workspace of complex ones
       return;
     }
     case Routine::lu:
@@ -72,7 +72,7 @@ void ask_sizes(const Lapack<T>& lapack, LibraryStep* step) {
       }
       step->work = count(size);
       const int64_t most = std::max(form.m, form.n);
-      // As the routine's own text says.
+      // From the documentation of the routine.
       step->reals = least * std::max(5 * least + 7, 2 * most + 2 * least + 1);
       step->ints = 8 * least;
       return;
@@ -113,7 +113,7 @@ LibraryParts<T> parts_of(const LibraryStep& step, Workspace* space) {
   return out;
 }
 
-// Rough, for the decision how many threads it is worth.
+// A rough estimate, to decide about threads.
 double nanoseconds(const LibraryCall& call) {
   const RoutineForm& form = call.form;
   const double columns = static_cast<double>(form.k ? form.k : form.n);
@@ -121,7 +121,7 @@ double nanoseconds(const LibraryCall& call) {
   return is_small(call) ? 5 + 0.1 * work : 500 + 0.5 * work;
 }
 
-// As in_chunks: counted are the pieces of all matrices.
+// As in_chunks; counts the pieces of all matrices.
 template <class Run>
 Status by_chunks(const LibraryCall& call, const Run& run) {
   const int64_t pieces = pieces_of(call.form), count = call.batch * pieces;
@@ -160,7 +160,7 @@ Status run_with(const LibraryStep& step, const Slots& slots) {
 LibraryStep compile_library(const LibraryCall& call) {
   LibraryStep out{call};
   if (is_small(call) || is_attention(call.form.routine)) return out;
-  // LAPACK counts in int: a workspace that is larger overflows already in the answer to the query.
+  // LAPACK counts in int, so a larger workspace overflows even in the answer to the query.
   const auto check = [&](auto size, const char* what) {
     if (size >= 0 && size <= std::numeric_limits<int>::max()) return;
     fail(ErrorKind::Value, call.form.who ? call.form.who : name_of(call.form.routine),
@@ -168,7 +168,8 @@ LibraryStep compile_library(const LibraryCall& call) {
          " for LAPACK, which counts to 2³¹ - 1; use smaller ones");
   };
   check(std::max(call.form.m, call.form.n), "many rows or columns");
-  // What the routines' own texts ask for at most; beyond an int the query answers a smaller number.
+  // Upper limits from the routines' documentation; above an int, the query returns a smaller
+  // number.
   const double least = static_cast<double>(std::min(call.form.m, call.form.n));
   if (call.form.routine == Routine::eigh && job_of_vectors(call) == 'V') {
     check(1 + 6 * least + 2 * least * least, "large a workspace");
@@ -179,7 +180,7 @@ LibraryStep compile_library(const LibraryCall& call) {
   by_dtype(call, [&]<class T>(T*) {
     if (const Lapack<T>* library = lapack<T>()) ask_sizes(*library, &out);
   });
-  // The reals of the other routines have no length that is passed.
+  // For the other routines the size of the real workspace is not an argument.
   const int64_t reals = call.form.routine == Routine::eigh ? out.reals : 0;
   for (const int64_t size : {out.work, out.ints, reals}) check(size, "large a workspace");
   return out;

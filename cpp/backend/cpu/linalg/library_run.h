@@ -1,12 +1,11 @@
-// Routines of LAPACK over a batch of matrices.
+// LibraryStep: a routine of LAPACK over a batch of matrices.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
 
 namespace pullback {
 
-// A call, and how much workspace the library asks for: numbers of the matrices' dtype, real ones,
-// integers.
+// A call, with its workspace: numbers of the matrices' dtype, real numbers, integers.
 struct LibraryStep {
   LibraryCall call;
   int64_t work = 0, reals = 0, ints = 0;

@@ -1,4 +1,4 @@
-// From a step of a plan to the kernels of small matrices.
+// Passes a step to the kernels of small matrices, and decides which steps use them.
 #include "backend/cpu/linalg/library_small.h"
 
 #include "backend/cpu/kernels/small_matrices.h"
@@ -7,12 +7,14 @@
 namespace pullback {
 
 bool is_small(const LibraryCall& call) {
-  // One by itself takes as long as all that are computed together: up to here that is little.
+  // A single matrix takes as long as a full vector of matrices; up to this size that is little.
   constexpr int64_t kAlone = 16;
   const RoutineForm& form = call.form;
   if (form.n > kAlone && call.batch < kSmallTogether) return false;
   if (form.is_complex || form.m != form.n || form.n < 1 || form.n > kSmallMatrix) return false;
-  if (form.routine == Routine::lu) return call.out[3].slot < 0;  // they do not say what was swapped
+  if (form.routine == Routine::lu)
+    return call.out[3].slot < 0;  // the kernels do not return the
+                                  // swaps
   return form.routine == Routine::cholesky ||
          (form.routine == Routine::triangular_solve && form.k > 0);
 }

@@ -1,4 +1,4 @@
-// Routines over many small matrices, by our own kernels instead of a library.
+// Routines over many small matrices, by our own kernels instead of LAPACK.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
@@ -6,7 +6,7 @@
 namespace pullback {
 
 bool is_small(const LibraryCall& call);
-// The matrices from `first` on, before `end`.
+// Computes the matrices `first` … `end` - 1.
 Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int64_t end);
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// Singular values and eigenvalues: one matrix each.
+// Singular values and eigenvalues of one matrix.
 #include "backend/cpu/linalg/library_call.h"
 
 namespace pullback {
@@ -18,7 +18,7 @@ Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
   const T* a = in(0, at, m * n);
   if (!finite(a, m * n)) return Problem::NotConverged;
   Real* values = s ? s : parts.values;
-  // `rows` and `columns`: of the matrix as the library sees it.
+  // `rows` and `columns` of the matrix as the library sees it.
   const auto decompose = [&](int64_t rows, int64_t columns, T* of_columns, int64_t count_rows,
                              T* of_rows) {
     const int height = static_cast<int>(rows), width = static_cast<int>(columns);
@@ -34,14 +34,15 @@ Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
     }
     return info ? Problem::NotConverged : Problem::None;
   };
-  if (is_tall(form)) {  // the library is faster by QR than by LQ: as it is, copied
+  if (is_tall(form)) {  // LAPACK is faster by QR than by LQ, so the matrix is transposed
     transpose(a, m, n, parts.matrix);
     const Problem problem = decompose(m, n, parts.vectors, right, parts.others);
     if (u) transpose(parts.vectors, left, m, u);
     if (vh) transpose(parts.others, n, right, vh);
     return problem;
   }
-  // Transposed. One of them is not wanted: the library makes it nevertheless.
+  // The transpose has the factors in exchanged roles. LAPACK computes both, even if one is not
+  // wanted.
   std::copy_n(a, m * n, parts.matrix);
   return decompose(n, m, vh ? vh : parts.vectors, left, u ? u : parts.vectors);
 }
@@ -70,7 +71,7 @@ Problem MatrixRun<T>::eigh(int64_t at, const Parts& parts) const {
   T* vectors = out(1, at, n * n);
   if (!vectors) return Problem::None;
   transpose(parts.matrix, n, n, vectors);
-  if constexpr (Lapack<T>::kComplex) {  // they are of the transposed, the conjugate
+  if constexpr (Lapack<T>::kComplex) {  // of the transpose: conjugate
     for (int64_t i = 0; i < n * n; ++i) vectors[i] = std::conj(vectors[i]);
   }
   return Problem::None;
@@ -101,7 +102,8 @@ Problem MatrixRun<T>::eig(int64_t at, const Parts& parts) const {
       return Problem::NotConverged;
     }
     for (int64_t k = 0; k < n && values; ++k) values[k] = {re[k], im[k]};
-    // Of a conjugate pair the library gives the real part, then the imaginary one of the first.
+    // For a conjugate pair, LAPACK returns the real part and then the imaginary part of the first
+    // vector.
     for (int64_t k = 0; k < n && vectors; ++k) {
       const int64_t first = im[k] < 0 ? k - 1 : k;
       const T* real = parts.vectors + first * n;

@@ -1,5 +1,6 @@
-// A function of a transposed matrix is the transposed one, so row-major matrices serve as they are:
-// for the library they are transposed. aᵀ and bᵀ change places in a Sylvester equation.
+// Runs functions of matrices. A function of the transpose is the transpose of the function, so
+// row-major matrices are passed unchanged to LAPACK. In a Sylvester equation aᵀ and bᵀ change
+// places.
 #include "backend/cpu/linalg/matrix_functions.h"
 
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// Schur's factors: t, in the place of the matrix, and z, with a = z t zᴴ.
+// The Schur factorisation a = z t zᴴ; t replaces the matrix.
 template <class T>
 class Schur {
   using L = Lapack<T>;
@@ -60,7 +61,8 @@ template <class T>
 class FunctionRun {
   using L = Lapack<T>;
   using Real = typename L::Real;
-  using Wide = std::conditional_t<L::kComplex, Complex, double>;  // of functions by Schur's factors
+  using Wide = std::conditional_t<L::kComplex, Complex, double>;  // dtype of functions by Schur
+                                                                  // factors
 
  public:
   FunctionRun(const L& library, const LibraryCall& call, const Slots& slots)
@@ -84,7 +86,7 @@ class FunctionRun {
     return std::max<int64_t>(space.used(), 64);
   }
 
-  // Rough, for the decision how many threads it is worth.
+  // A rough estimate, to decide about threads.
   double nanoseconds() const {
     const auto m = static_cast<double>(m_), n = static_cast<double>(n_),
                k = static_cast<double>(k_);
@@ -123,10 +125,10 @@ class FunctionRun {
  private:
   struct Parts {
     ExponentialParts<T> exponential;
-    Wide* wide;  // of a function by Schur's factors, with …
+    Wide* wide;  // to `spare`: for functions by Schur factors
     Complex *t, *z, *f, *spare;
     typename Schur<Wide>::Parts schur;
-    T *a, *b, *x, *y;  // of equations
+    T *a, *b, *x, *y;  // to `schur_b`: for equations
     typename Schur<T>::Parts schur_a, schur_b;
     int* pivots;
   };
@@ -140,7 +142,7 @@ class FunctionRun {
   Parts take(Workspace* space) const {
     const bool sylvester = this->sylvester(), banded = form_.routine == Routine::banded_solve;
     const int64_t square = by_schur() ? n_ * n_ : 0;
-    // With room for what pivoting fills in.
+    // Pivoting needs additional bands.
     const int64_t bands = (m_ + std::max(form_.below, m_ - 1 - form_.below)) * n_;
     return {.exponential = {space, form_.routine == Routine::expm ? n_ : 0},
             .wide = space->take<Wide>(square),
@@ -192,7 +194,7 @@ class FunctionRun {
     return Problem::None;
   }
 
-  // NaN where a real matrix has no real result: what would be dropped is more than rounding.
+  // NaN if a real matrix has no real result, that is if the imaginary part is more than rounding.
   void real_parts(const Complex* f, T* y) const {
     double real = 0, imaginary = 0;
     for (int64_t i = 0; i < n_ * n_; ++i) {
@@ -206,7 +208,7 @@ class FunctionRun {
     }
   }
 
-  // bᵀ xᵀ + xᵀ aᵀ = cᵀ, which is what the library sees of it; n is the length of a, k that of b.
+  // As the library sees it: bᵀ xᵀ + xᵀ aᵀ = cᵀ. n is the size of a, k the size of b.
   Problem sylvester(int64_t at, const Parts& p) {
     T* x = out(at, n_ * k_);
     std::copy_n(in(0, at, n_ * n_), n_ * n_, p.a);
@@ -327,7 +329,7 @@ Status run_function(const LibraryCall& call, const Slots& slots) {
     for (int64_t i = first; i < end; ++i) {
       Status found = run.one(i, memory.data());
       if (found) continue;
-      if (found.bound == 0) {  // the matrix's at its place
+      if (found.bound == 0) {  // number of the matrix in the batch
         found.detail = i;
         found.bound = call.batch;
       }

@@ -1,4 +1,4 @@
-// Steps that compute functions of matrices, Sylvester equations and systems of few diagonals.
+// Steps that compute functions of matrices, Sylvester equations and banded systems.
 #pragma once
 
 #include "backend/cpu/common/slots.h"

@@ -1,6 +1,7 @@
-// Sources: N. Higham, "The scaling and squaring method for the matrix exponential revisited"
-// (2005); A. Al-Mohy, N. Higham, "A new scaling and squaring algorithm for the matrix exponential"
-// (2009), for how often a matrix whose powers are smaller than its norm says is halved.
+// The matrix exponential. N. Higham, "The scaling and squaring method for the matrix exponential
+// revisited" (2005). The number of halvings, for a matrix whose powers are smaller than its norm
+// suggests: A. Al-Mohy, N. Higham, "A new scaling and squaring algorithm for the matrix
+// exponential" (2009).
 #include "backend/cpu/linalg/pade_exponential.h"
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kLongMatrix = 128;  // rows from which the flag of an interrupt is read
-constexpr int64_t kPieceWork = int64_t{1} << 28;  // multiplications of a piece, some 20 ms
+constexpr int64_t kLongMatrix = 128;              // rows from which the interrupt flag is checked
+constexpr int64_t kPieceWork = int64_t{1} << 28;  // multiplications per piece, some 20 ms
 
 constexpr double kCoefficients3[] = {120, 60, 12, 1};
 constexpr double kCoefficients5[] = {30240, 15120, 3360, 420, 30, 1};
@@ -34,7 +35,7 @@ constexpr double kCoefficients13[] = {64764752532480000,
                                       182,
                                       1};
 
-// Up to which norm an approximant is as good as the dtype, and the degree of the last one.
+// The norms up to which each approximant has the accuracy of the dtype, and the last degree.
 template <class Real>
 struct Bounds {
   static constexpr int kLast = 13;
@@ -109,7 +110,7 @@ class Exponential {
     for (int64_t i = 0; i < count_; ++i) y[i] = x[i] * factor;
   }
 
-  // How often a has to be halved again; it and its powers are.
+  // The number of further halvings; a and its powers have been halved `halved` times.
   int halve_further() {
     const double d4 = norm_of(p_.a4), d6 = norm_of(p_.a6);
     const double d8 = std::min(d4 * d4, norm_of(p_.a2) * d6);
@@ -132,8 +133,8 @@ class Exponential {
     scaled(p_.a6, 6 * times, p_.a6);
   }
 
-  // Where sizes alone, without cancellation, make powers large: rounding would show
-  // (Al-Mohy and Higham, (5.4)).
+  // If a is much larger in absolute values than its powers, without cancellation rounding errors
+  // would show (Al-Mohy and Higham, (5.4)).
   int rounding_halvings() {
     constexpr int degree = Limits::kLast;
     std::fill_n(p_.sums, n_, 1.0);
@@ -154,10 +155,10 @@ class Exponential {
     return std::max(0, static_cast<int>(std::ceil(logs / std::log(2.0) / (2 * degree))));
   }
 
-  // Whether the run has been interrupted, which makes the result worthless.
+  // True if the run was interrupted; its result is not used.
   bool stopped() const { return n_ >= kLongMatrix && stop_requested(); }
 
-  // By groups of columns, between which a run may be stopped.
+  // In groups of columns, between which the run may be interrupted.
   void multiply(const T* a, const T* b, T* c) const {
     const int64_t columns = std::max<int64_t>(kLongMatrix, kPieceWork / count_);
     for (int64_t first = 0; first < n_ && !stopped(); first += columns) {
@@ -180,7 +181,7 @@ class Exponential {
     for (int64_t i = 0; i < n_; ++i) y[i * (n_ + 1)] += static_cast<Real>(c0);
   }
 
-  // The odd part in u, the even one in v.
+  // The odd part in u, the even part in v.
   void small(const double* c, int degree) {
     const auto at = [&](int k) { return k <= degree ? c[k] : 0.0; };
     combine(c[1], c[3], at(5), at(7), p_.v);
@@ -209,9 +210,9 @@ class Exponential {
       p_.v[i] = even - odd;
     }
     const int n = static_cast<int>(n_);
-    // Pivoting exchanges rows of a lower triangle, and rounding then fills the zeros of y, which
-    // the squarings multiply by the largest entries. An upper triangle has nothing to eliminate.
-    // Functions of one matrix commute, so (v - u)ᵀ yᵀ = (v + u)ᵀ too.
+    // Pivoting exchanges rows of a lower triangle. Rounding then fills the zeros of y, which the
+    // squarings multiply by the largest entries. An upper triangle needs no elimination. Functions
+    // of one matrix commute, so (v - u)ᵀ yᵀ = (v + u)ᵀ holds too.
     const bool transposed = is_lower_triangle(p_.v);
     if (transposed) transpose(p_.v);
     if (transposed) transpose(y);

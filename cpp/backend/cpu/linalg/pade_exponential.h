@@ -1,4 +1,4 @@
-// e to the power of a matrix, by squaring a Padé approximant of a part of it.
+// The matrix exponential, by squaring a Padé approximant of a scaled matrix.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace pullback {
 
-// Room for one matrix. Rows or columns one after the other: that of the transposed is transposed.
+// Memory for one matrix. Row-major and column-major both work: the result for the transpose is the
+// transpose.
 template <class T>
 struct ExponentialParts {
   T *a, *a2, *a4, *a6, *u, *v;

@@ -1,6 +1,7 @@
-// Sources: Å. Björck, S. Hammarling, "A Schur method for the square root of a matrix" (1983);
-// N. Higham, "Functions of Matrices" (2008), section 11.6; A. Al-Mohy, N. Higham, "Improved inverse
-// scaling and squaring algorithms for the matrix logarithm" (2012).
+// Square root and logarithm of triangles. Sources: Å. Björck, S. Hammarling, "A Schur method for
+// the square root of a matrix" (1983); N. Higham, "Functions of Matrices" (2008), section 11.6; A.
+// Al-Mohy, N. Higham, "Improved inverse scaling and squaring algorithms for the matrix logarithm"
+// (2012).
 #include "backend/cpu/linalg/triangle_functions.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace pullback {
 namespace {
 
-// Without what C's annex G asks of infinities.
+// Without the treatment of infinities of C's Annex G.
 Complex times(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -20,14 +21,14 @@ void subtract(const Complex& f, const Complex* x, int64_t count, Complex* y) {
   for (int64_t i = 0; i < count; ++i) y[i] -= times(f, x[i]);
 }
 
-// e^z - 1, where e^z may be near to 1.
+// e^z - 1, accurate for e^z near 1.
 Complex expm1(const Complex& z) {
   const double s = std::sin(z.imag() / 2);
   return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * s * s,
           std::exp(z.real()) * std::sin(z.imag())};
 }
 
-// The largest sum of sizes of a column of r - 1.
+// The 1-norm of r - 1: the largest column sum of absolute values.
 double distance_from_one(const Complex* r, int64_t n) {
   double out = 0;
   for (int64_t j = 0; j < n; ++j) {
@@ -38,7 +39,7 @@ double distance_from_one(const Complex* r, int64_t n) {
   return out;
 }
 
-// (log b - log a) / (b - a), also where they are near (Higham, (11.28)).
+// (log b - log a) / (b - a), accurate also if a and b are close (Higham, (11.28)).
 Complex divided_difference(const Complex& a, const Complex& b) {
   if (a == b) return 1.0 / a;
   const Complex logs = std::log(b) - std::log(a);
@@ -48,7 +49,7 @@ Complex divided_difference(const Complex& a, const Complex& b) {
   return (2.0 * std::atanh(z) + Complex(0, 2 * std::numbers::pi * turns)) / (b - a);
 }
 
-// Columns j and j + 1 of x, `count` rows of them, times [p, -q; q, conj(p)].
+// Multiplies columns j and j + 1 of x (`count` rows) by [p, -q; q, conj(p)].
 void turn_columns(const Complex& p, double q, int64_t j, int64_t n, int64_t count, Complex* x) {
   Complex *left = x + j * n, *right = left + n;
   for (int64_t i = 0; i < count; ++i) {
@@ -67,7 +68,7 @@ void triangle_of_blocks(const double* real_t, const double* real_z, int64_t n, C
   for (int64_t j = 0; j + 1 < n; ++j) {
     const double below = real_t[j * n + j + 1];
     if (below == 0) continue;
-    // An eigenvalue of the block, and its vector (p, q).
+    // An eigenvalue of the block, and its eigenvector (p, q).
     const double a = real_t[j * n + j], b = real_t[(j + 1) * n + j],
                  d = real_t[(j + 1) * n + j + 1];
     const double half = (a - d) / 2;
@@ -109,7 +110,7 @@ bool logarithm_of_triangle(const Complex* t, int64_t n, Complex* l, Complex* wor
   for (int64_t i = 0; i < n; ++i) {
     if (t[i * n + i] == 0.0) return false;
   }
-  // Roots until r is near to 1, where a Padé approximant of degree 7 serves.
+  // Takes square roots until r is near 1, where a Padé approximant of degree 7 suffices.
   constexpr double kNear = 2.64e-1;
   constexpr int kMost = 100;
   Complex* r = work;
@@ -123,7 +124,7 @@ bool logarithm_of_triangle(const Complex* t, int64_t n, Complex* l, Complex* wor
   for (int64_t i = 0; i < n; ++i) {
     r[i * n + i] = expm1(std::ldexp(1.0, -roots) * std::log(t[i * n + i]));
   }
-  // The approximant of log(1 + r) as the sum of r / (1 + x r) over Gauss' nodes.
+  // The approximant of log(1 + r): the sum of r / (1 + x r) over Gauss nodes.
   constexpr double kNodes[] = {
       -0.949107912342758524526, -0.741531185599394439864, -0.405845151377397166907, 0,
       0.405845151377397166907,  0.741531185599394439864,  0.949107912342758524526};
@@ -145,7 +146,7 @@ bool logarithm_of_triangle(const Complex* t, int64_t n, Complex* l, Complex* wor
     }
   }
   for (int64_t i = 0; i < n * n; ++i) l[i] *= std::ldexp(1.0, roots);
-  // What is known better.
+  // The diagonal and the entries above it have more accurate formulas.
   for (int64_t i = 0; i < n; ++i) {
     l[i * n + i] = std::log(t[i * n + i]);
     if (i) {

@@ -1,9 +1,9 @@
-// Blocks of queries by blocks of keys, products by our own kernel and the softmax between them
-// (kernels/attention.cpp). T. Dao and others, "FlashAttention" (2022).
+// Attention by blocks of queries and blocks of keys: products by our own kernel, and the softmax
+// between them (kernels/attention.cpp). T. Dao and others, "FlashAttention" (2022).
 //
-// Forward, a chunk is some queries of one matrix. Backward it is some keys, which get all of their
-// cotangents from it; those of the queries are sums over chunks, added in order. The cut depends on
-// shapes alone, so no bit depends on the number of threads.
+// Forward, a chunk is some queries of one matrix. Backward, it is some keys, whose cotangents it
+// computes completely; the cotangents of the queries are sums over chunks, added in order. The cut
+// depends on the shapes alone, so the bits do not depend on the number of threads.
 #include "backend/cpu/products/attention_run.h"
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kRows = 128;  // of queries in a block
+constexpr int64_t kRows = 128;  // queries per block
 constexpr int64_t kColumns = kAttentionColumns;
-// Backward, as many chunks as there are matrices, and more where these are fewer than that: then
-// each further one takes the memory of another cotangent of the queries.
+// Backward, one chunk per matrix, and up to kEnough chunks if there are fewer matrices. Each
+// additional chunk needs memory for another cotangent of the queries.
 constexpr int64_t kEnough = 16;
 
-// c = a b, or added to c.
+// c = a b, or c += a b.
 template <class T>
 void product(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_column,
              const T* b, int64_t b_row, int64_t b_column, T* c, int64_t c_row, bool add) {
@@ -83,7 +83,7 @@ class Attention {
     const int64_t blocks = ceil_div(keys_, kColumns);
     const int64_t wished = std::clamp<int64_t>(kEnough / std::max<int64_t>(call_.batch, 1), 1,
                                                std::max<int64_t>(blocks, 1));
-    const int64_t each = std::max<int64_t>(1, ceil_div(blocks, wished));  // blocks of a chunk
+    const int64_t each = std::max<int64_t>(1, ceil_div(blocks, wished));  // blocks per chunk
     const int64_t pieces = std::max<int64_t>(1, ceil_div(blocks, each));
     const int64_t all = call_.batch * queries_ * depth_;
     T* dq = result(0);
@@ -120,13 +120,13 @@ class Attention {
     return view.slot < 0 ? nullptr : reinterpret_cast<T*>(slots_.at(view));
   }
 
-  // By a rough count of nanoseconds.
+  // `products`: a rough count of nanoseconds.
   bool worth(double products) const {
     return worth_threads(products * static_cast<double>(call_.batch * queries_ * keys_) *
                          (static_cast<double>(depth_ + width_) / 64 + 0.5));
   }
 
-  // Keys of a block of queries that take part.
+  // The end of the keys that some query of a block sees.
   int64_t last_key(int64_t first, int64_t rows) const {
     return form_.causal ? std::min(keys_, first + rows) : keys_;
   }
@@ -143,7 +143,8 @@ class Attention {
     if (mask_) {
       int64_t place = 0;
       int64_t size = mask_rows_ * mask_columns_;
-      for (int64_t d = rank_; d-- > 0;) {  // the mask of this matrix, which may be that of several
+      for (int64_t d = rank_; d-- > 0;) {  // offset of the mask of this matrix; several may share a
+                                           // mask
         const int64_t length = call_.in[0].shape[d];
         if (mask_->shape[d] > 1) place += at % length * size;
         size *= mask_->shape[d];
@@ -204,7 +205,7 @@ class Attention {
     }
   }
 
-  // Keys from `begin` to `end`; `dq` is of this matrix.
+  // Backward for the keys `begin` … `end`; `dq` belongs to this matrix.
   void backward_columns(int64_t at, int64_t begin, int64_t end, T* scores, T* dq) {
     T* slopes = scores + kRows * kColumns;
     const int64_t first_query = at * queries_;
@@ -222,7 +223,7 @@ class Attention {
       T* dv = result(2) ? result(2) + key * width_ : nullptr;
       if (dk) std::fill_n(dk, columns * depth_, T(0));
       if (dv) std::fill_n(dv, columns * width_, T(0));
-      // Queries before the block's first key see none of it.
+      // Queries before the first key of the block do not see it.
       const int64_t first = form_.causal ? column / kRows * kRows : 0;
       for (int64_t row = first; row < queries_; row += kRows) {
         const int64_t rows = std::min(kRows, queries_ - row);

@@ -1,4 +1,5 @@
-// Attention, block by block (ops/linalg/attention.h): memory for no more scores than a block has.
+// Runs attention block by block (ops/linalg/attention.h): memory for the scores of one block per
+// thread.
 #pragma once
 
 #include "backend/cpu/common/slots.h"

@@ -1,6 +1,6 @@
-// Finds a library (the one that the settings name) and its functions, under their own names or with
-// scipy-openblas32's prefix. Loaded with the variables set that make OpenBLAS start no threads and
-// choose the right kernels; never unloaded.
+// Loads the BLAS at the path of the settings and finds its functions, with or without the prefix of
+// scipy-openblas32. Environment variables set meanwhile keep OpenBLAS from starting threads and
+// make it choose the right kernels. Never unloaded.
 #include "backend/cpu/products/blas.h"
 
 #include <cstdlib>
@@ -14,9 +14,9 @@
 namespace pullback {
 namespace {
 
-// A variable of the environment that is set while the library loads, unless the user has set it.
-// OpenBLAS reads nothing else. setenv is not safe beside a thread of foreign code that reads the
-// environment in that moment; none of ours does.
+// Sets an environment variable while the library loads, unless the user has set it; OpenBLAS has no
+// other interface for it. setenv is unsafe if another thread reads the environment at that moment;
+// none of our threads does.
 class WhileLoading {
  public:
   WhileLoading(const char* name, const char* value) : name_(name) {
@@ -59,12 +59,12 @@ Loaded* load() {
     info.error = "no BLAS library is configured: install scipy-openblas32 or set PULLBACK_BLAS";
     return out;
   }
-  // OpenBLAS would start a thread for each core as it loads, and they spin. We never use them.
+  // While it loads, OpenBLAS would start a spinning thread per core, which are never used.
   const WhileLoading threads("OPENBLAS_NUM_THREADS", "1");
   // An OpenBLAS that does not know an AVX-512 processor chooses AVX2 kernels, at half the speed
-  // (measured on Zen 5, one thread, float32: Haswell 133, SkylakeX 250 GFLOP/s). Naming the core
-  // while the library loads is the only way to say otherwise. Where it knows the processor (0.3.34
-  // does know Zen 5) the name is what it would have chosen itself.
+  // (measured on Zen 5, one thread, float32: Haswell 133, SkylakeX 250 GFLOP/s). Only this variable
+  // can change it. An OpenBLAS that knows the processor (0.3.34 knows Zen 5) would choose the same
+  // kernels itself.
   std::optional<WhileLoading> core;
   if (cpu_level() == CpuLevel::Avx512) core.emplace("OPENBLAS_CORETYPE", "SkylakeX");
   out->library = std::make_unique<DynamicLibrary>(info.path);
@@ -84,7 +84,7 @@ Loaded* load() {
   using Text = char* (*)();
   if (auto set_threads =
           reinterpret_cast<void (*)(int)>(find(library, "openblas_set_num_threads"))) {
-    set_threads(1);  // parallelism is ours: two pools would fight for the cores
+    set_threads(1);  // parallelism is ours: two thread pools would compete for the cores
   }
   if (auto name = reinterpret_cast<Text>(find(library, "openblas_get_corename"))) {
     info.corename = name();

@@ -1,4 +1,4 @@
-// The BLAS library, loaded at first use.
+// Blas: the functions of the BLAS library, loaded at first use. Start at blas().
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 namespace pullback {
 
 struct BlasInfo {
-  std::string path;      // as asked for; empty: none configured
-  std::string corename;  // the kernels that OpenBLAS chose
-  std::string config;    // its build
-  std::string error;     // why there is none; empty: loaded
+  std::string path;      // as configured; empty: none
+  std::string corename;  // kernels that OpenBLAS chose
+  std::string config;    // build configuration of OpenBLAS
+  std::string error;     // why loading failed; empty: loaded
 };
 const BlasInfo& blas_info();
 
-// The C interface with 32-bit sizes, row-major. Called from several threads at once; the library
-// itself runs each call on its caller's thread.
+// The C interface with 32-bit sizes, row-major. Several threads call it at once; each call runs on
+// its caller's thread.
 struct Blas {
   static constexpr int kRowMajor = 101;
   static constexpr int kNoTrans = 111;
@@ -33,9 +33,9 @@ struct Blas {
   Dgemv dgemv = nullptr;
 };
 
-// nullptr when it could not be loaded: blas_info().error says why.
+// nullptr if it could not be loaded; blas_info().error has the reason.
 const Blas* blas();
-// A function of the same library by its plain name; null where there is none.
+// A function of the same library by its plain name; null if missing.
 void* blas_symbol(const std::string& name);
 
 }  // namespace pullback

@@ -1,10 +1,11 @@
-// A product before it runs: as few and as large matrices as its strides allow, the method that
-// measures best, and the panels it is cut into.
+// Compiles matrix products: merges the batch into as few and as large matrices as the strides
+// allow, chooses the fastest method by measurement, and cuts the product into panels. Start at
+// compile_gemm.
 //
-// Measured on Zen 5, one thread. OpenBLAS reaches the peak of the processor up to 10⁶ products in a
-// call where it has kernels for small matrices (with AVX-512, and unless B alone is transposed),
-// and with float32 from 512³ on. In between, with float64, with AVX2 and for all that is thin, our
-// own kernel is faster by 5 to 100 %: see worth_own.
+// Measured on Zen 5, one thread. OpenBLAS reaches the peak of the processor for float32 from 512³
+// on, and up to 10⁶ products per call if it has kernels for small matrices (with AVX-512, and
+// unless only B is transposed). In between, for float64, with AVX2 and for thin matrices, our own
+// kernel is faster by 5 to 100 %: see worth_own.
 #include "backend/cpu/products/gemm.h"
 
 #include <algorithm>
@@ -19,26 +20,26 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kBlasLimit = std::numeric_limits<int>::max();
-constexpr double kPanelFlops = 8e6;      // a panel is not cut below this,
-constexpr double kVectorFlops = 1e6;     // (bound by memory: a matrix times a vector)
-constexpr int64_t kFewRows = 64;         // nor below this many rows (with BLAS kFewColumns),
-constexpr int64_t kFewColumns = 96;      // columns,
-constexpr int64_t kSmallestDepth = 512;  // or sums
-constexpr double kSmallCall = 1e6;       // OpenBLAS: products in a call that its small kernels take
-constexpr int64_t kNearBytes = 384 << 10;  // of A and C of one call of our kernel: they stay in L2
-constexpr int64_t kSmallestPiece = 2048;   // of c: a group that runs on fewer elements costs more
-// Beyond these BLAS is as fast or faster, since it copies A to be dense.
+constexpr double kPanelFlops = 8e6;   // a panel is not cut below this
+constexpr double kVectorFlops = 1e6;  // (for a matrix times a vector, which is limited by memory),
+constexpr int64_t kFewRows = 64;      // nor below this many rows (with BLAS kFewColumns),
+constexpr int64_t kFewColumns = 96;   // columns
+constexpr int64_t kSmallestDepth = 512;  // or terms of a sum
+constexpr double kSmallCall = 1e6;       // OpenBLAS: products per call that its small kernels take
+constexpr int64_t kNearBytes = 384 << 10;  // A and C of one call of our kernel: stay in L2
+constexpr int64_t kSmallestPiece = 2048;   // elements of c: a group that runs on fewer costs more
+// From these on, BLAS is as fast or faster, since it copies A densely.
 constexpr int64_t kLongStride = 4096;  // of A, bytes
 constexpr int64_t kLargeB = 512 * 512;
 
-// Entries of a matrix that is multiplied with a vector: from here on a BLAS call for each of a
-// batch is faster. Zen 3, AVX2, matrices of side 16: equal, 24: 0.7 to 0.9 of our time, 64: 0.7 to
-// 0.9, 128: 0.5 to 0.9.
+// Entries of a matrix that is multiplied with a vector: above this, a BLAS call per matrix of a
+// batch is faster. Zen 3, AVX2, matrices of side 16: equal; 24: 0.7 to 0.9 of our time; 64: 0.7 to
+// 0.9; 128: 0.5 to 0.9.
 constexpr int64_t kSmallProduct = 16 * 16;
-// Sums shorter than this go to BLAS, which with AVX-512 has no kernels for small products with a
-// transposed B. AVX2, 256 x k x 64 (float32): at k = 4 ours takes 1.6 times as long, at 8 1.4, at
-// 16 1.1; where B has 16 columns 1.2, 1.05 and 0.9. In a batch the calls cost more than that up to
-// kSmallResult: 20 x 32 x 4 x 32 takes the same, 64 x 4 x 64 1.55 times as long.
+// Shorter sums go to BLAS, which with AVX-512 lacks kernels for small products with a transposed B.
+// AVX2, 256 x k x 64 (float32), our time relative to BLAS: 1.6 at k = 4, 1.4 at 8, 1.1 at 16; if B
+// has 16 columns, 1.2, 1.05 and 0.9. In a batch, the calls cost more than that up to kSmallResult:
+// 20 x 32 x 4 x 32 takes the same time, 64 x 4 x 64 takes 1.55 times as long.
 constexpr int64_t kShallow = 16, kShallowNarrow = 8;
 constexpr int64_t kSmallResult = 1024;
 
@@ -63,7 +64,7 @@ void transpose(GemmOperand* x) {
   std::swap(x->row_stride, x->column_stride);
 }
 
-// Axes of length 1 are dropped, neighbours that both operands step through evenly become one.
+// The batch axes: size 1 is dropped, and neighbours are merged if their strides allow it.
 std::vector<BatchAxis> batch_axes(const Gemm& gemm) {
   std::vector<BatchAxis> out;
   const Shape& c = gemm.c.shape;
@@ -84,13 +85,12 @@ std::vector<BatchAxis> batch_axes(const Gemm& gemm) {
   return out;
 }
 
-// Whether an axis with `outer` as its stride, and inside it one of `length` steps of `inner`, can
-// be seen as one.
+// True if an axis with stride `outer` and an inner axis of `length` steps of `inner` can be merged.
 bool merges(int64_t outer, int64_t length, int64_t inner) {
   return length == 1 || outer == length * inner;
 }
 
-// B^T A^T, whose memory is that of A B where one of them is a vector.
+// B^T A^T, which has the memory of A B if one of them is a vector.
 void transpose(GemmProgram* p) {
   transpose(&p->a);
   transpose(&p->b);
@@ -99,20 +99,20 @@ void transpose(GemmProgram* p) {
   for (BatchAxis& axis : p->axes) std::swap(axis.a_stride, axis.b_stride);
 }
 
-// Moves the innermost batch axis into the matrices, where c[batch, m, n] is one matrix with the
-// product of one. False where it cannot.
+// Moves the innermost batch axis into the matrices, if c[batch, m, n] is then the matrix of one
+// product. Returns false otherwise.
 bool merge_batch(GemmProgram* p) {
   const BatchAxis axis = p->axes.back();
   if (axis.b_stride == 0 && merges(axis.a_stride, p->m, p->a.row_stride)) {
-    // One B: the batch is more rows.
+    // All share B: the batch becomes rows.
     if (p->m == 1) p->a.row_stride = axis.a_stride;
     p->a.rows = p->m *= axis.length;
   } else if (axis.a_stride == 0 && p->m == 1 && merges(axis.b_stride, p->n, p->b.column_stride)) {
-    // One row, the same for all: the batch is more columns.
+    // All share a single row A: the batch becomes columns.
     if (p->n == 1) p->b.column_stride = axis.b_stride;
     p->b.columns = p->n *= axis.length;
   } else if (axis.a_stride == 0 && p->n == 1) {
-    // One matrix times many vectors: these are the rows, and the matrix is transposed.
+    // One matrix times many vectors: these become rows, and the matrix is transposed.
     transpose(p);
     p->a.row_stride = axis.b_stride;
     p->a.rows = p->m = axis.length;
@@ -123,9 +123,9 @@ bool merge_batch(GemmProgram* p) {
   return true;
 }
 
-// How BLAS sees an operand.
+// Sets how BLAS sees an operand.
 void describe(GemmOperand* x, int64_t batch, bool same) {
-  // The stride of an axis of length 1 is never used: give it the value that fits.
+  // The stride of an axis of size 1 is never used; set it to a valid value.
   const int64_t row = x->rows == 1 ? std::max<int64_t>(x->columns, 1) : x->row_stride;
   const int64_t column = x->columns == 1 ? 1 : x->column_stride;
   const int64_t flipped_row = x->rows == 1 ? 1 : x->row_stride;
@@ -160,8 +160,8 @@ bool worth_own(const GemmProgram& p) {
   return stride <= kLongStride && p.k * p.n <= kLargeB && p.n >= 8;
 }
 
-// Whether this is many products that one call computes better than a call for each; vectors that
-// are read across their matrix are turned.
+// True for many products that one call of our kernel computes faster than a call each. Transposes
+// vectors that would be read across their matrix.
 bool many_small(GemmProgram* p) {
   if (p->batch == 1 || !is_float(p->dtype)) return false;
   const bool vector = p->m == 1 || p->n == 1;
@@ -181,13 +181,14 @@ GemmMethod choose_method(const GemmProgram& p) {
   return p.m == 1 || p.n == 1 ? GemmMethod::Vector : GemmMethod::Matrix;
 }
 
-// A vector times a matrix that lies in memory row by row along k: cut along k, it is read in order.
+// True for a vector times a matrix that is stored row by row along k: cutting along k reads in
+// order.
 bool reads_along_k(const GemmProgram& p) {
   return p.method == GemmMethod::Vector && (p.n == 1 ? p.a.transposed : !p.b.transposed);
 }
 
-// Rows of a panel of our kernel that stays near; equal pieces of each matrix of a batch if there
-// are such, so that what runs on them next has pieces of one size.
+// Rows of a panel of our kernel that stays in the cache. Divides each matrix of a batch equally if
+// it can, so that panels have one size for the group after the product.
 int64_t near_rows(const GemmProgram& p) {
   const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
   const int64_t count = ceil_div(p.m, std::max(kFewRows, kNearBytes / row));
@@ -197,9 +198,9 @@ int64_t near_rows(const GemmProgram& p) {
   return round_up(ceil_div(p.m, count), 4);
 }
 
-// Halves panels until there are enough for any number of threads. Those of our kernel stay whole
-// rows of c unless they take long: what runs on the rows next finds them in the cache. Whether
-// something does must not matter here, or it would change bits.
+// Halves panels until there are enough for any number of threads. Panels of our kernel keep whole
+// rows of c unless they take long, so that a group after the product finds the rows in the cache.
+// Whether such a group exists must not matter here, since it would change bits.
 void choose_panels(GemmProgram& p) {
   if (p.method == GemmMethod::Batch) {
     const int64_t size = p.m * p.k + p.k * p.n + p.m * p.n;

@@ -1,5 +1,4 @@
-// Matrix products. How one is computed and cut is decided when the plan is compiled, from its shape
-// and strides alone.
+// Matrix products: GemmProgram, compiled from shapes and strides alone (gemm.cpp), and run_gemm.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
@@ -7,16 +6,16 @@
 
 namespace pullback {
 
-// One operand's matrix: strides in elements.
+// The matrix of one operand; strides in elements.
 struct GemmOperand {
   int32_t slot = -1;
   int64_t offset = 0;
   int64_t rows = 0, columns = 0;
   int64_t row_stride = 0, column_stride = 0;
-  // For BLAS: how it lies in memory, and whether its strides must be copied away first.
+  // For BLAS: its memory layout, and whether its strides require a copy.
   bool transposed = false;
   bool packed = false;
-  int64_t packed_count = 1;  // matrices to copy: one if they are all the same
+  int64_t packed_count = 1;  // matrices to copy; 1 if all are the same
   int64_t leading = 0;       // after packing
 };
 
@@ -26,10 +25,10 @@ struct BatchAxis {
 
 enum class GemmMethod : uint8_t {
   Own,     // our kernel (kernels/product.cpp)
-  Batch,   // its form for many small ones: `group` of them a call
-  Matrix,  // a BLAS call a panel
-  Vector,  // one operand is a vector: BLAS too
-  Plain,   // a plain loop: integers, and floats of sizes that BLAS does not take
+  Batch,   // our kernel for small matrices, `group` of them per call
+  Matrix,  // one BLAS call per panel
+  Vector,  // BLAS with a vector as one operand
+  Plain,   // a plain loop: integers, and floats of sizes that BLAS does not accept
 };
 
 struct GemmProgram {
@@ -37,20 +36,20 @@ struct GemmProgram {
   GemmMethod method = GemmMethod::Plain;
   int64_t m = 0, n = 0, k = 0, batch = 1;
   GemmOperand a, b;
-  std::vector<BatchAxis> axes;  // batch is the product of their lengths
+  std::vector<BatchAxis> axes;  // the product of their sizes is batch
   int32_t c_slot = -1;
   int64_t c_offset = 0;
-  int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // of one call
-  int64_t group = 0;                              // matrices of one call of Batch
-  bool worth = false;                             // threads
-  int64_t scratch_bytes = 0;                      // for packed operands and for parts of k
+  int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // size of a panel
+  int64_t group = 0;                              // matrices per call of Batch
+  bool worth = false;                             // worth several threads
+  int64_t scratch_bytes = 0;                      // packed operands and partial sums over k
 
-  // Rows of a panel where each is whole rows of c, computed by one call, and all but the last have
-  // as many, with c seen as [batch m, n]; else 0.
+  // The number of rows per panel, if each panel is whole rows of c (seen as [batch m, n]) computed
+  // by one call, and all but the last have equally many; else 0.
   int64_t rows_of_panels() const;
 };
 
-// Called on the thread that has computed the panel of c that begins with this row.
+// Called on the thread that computed the panel of c that begins with this row.
 class PanelHook {
  public:
   PanelHook() = default;
@@ -68,12 +67,12 @@ class PanelHook {
   void (*call_)(const void* context, int64_t first_row) = nullptr;
 };
 
-// Loads the BLAS if the program needs it; without one, raises Error here and not in a run.
-// Ctrl-C waits for a panel.
+// Loads the BLAS if the program needs it; without a BLAS raises Error here, so that no run fails.
+// An interrupt waits for the panel, which has at most kLargestPanelFlops.
 constexpr double kLargestPanelFlops = 4e9;
 
 GemmProgram compile_gemm(const Gemm& gemm);
-// `scratch` has scratch_bytes. `hook` only where rows_of_panels() is not 0.
+// `scratch` has scratch_bytes. `hook` requires rows_of_panels() != 0.
 void run_gemm(const GemmProgram& program, const Slots& slots, char* scratch, PanelHook hook = {});
 
 }  // namespace pullback

@@ -1,10 +1,10 @@
-// C = A B in panels, run by our own threads: float32 and float64 by our kernel or through BLAS, one
-// call a panel; integers by a plain loop that wraps.
+// Runs C = A B in panels on our own threads: float32 and float64 by our kernel or through BLAS, one
+// call per panel; integers by a loop that wraps.
 //
-// The panels depend on the shape alone, so the bits do not depend on the number of threads. A
-// product with a small C and a long k (the gradient of a weight) is cut along k: every part has its
-// own C and they are added in order. Transposes are flags; an operand whose strides BLAS cannot
-// take (broadcast or reversed axes, neither axis contiguous) is packed first.
+// Panels depend on the shape alone, so the bits do not depend on the number of threads. A product
+// with a small C and a long k (the gradient of a weight) is cut along k: each part has its own C,
+// and these are added in order. Transposes are flags. An operand whose strides BLAS cannot take
+// (broadcast or reversed axes, or no contiguous axis) is packed first.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -18,7 +18,7 @@
 namespace pullback {
 namespace {
 
-// Where matrix i of the batch begins, from the first one.
+// Offsets of matrix i of the batch.
 struct Offsets {
   int64_t a = 0, b = 0;
 };
@@ -37,10 +37,10 @@ Offsets offsets_of(const GemmProgram& p, int64_t i) {
 template <class T>
 struct GemmRun {
   const GemmProgram& p;
-  const T* a;  // slots, or packed matrices
+  const T* a;  // in slots, or packed
   const T* b;
   T* c;
-  T* parts;  // one more C for each part of k after the first, or null
+  T* parts;  // one C for each part of k after the first, or null
   PanelHook hook;
   const Blas* library =
       p.method == GemmMethod::Own || p.method == GemmMethod::Batch ? nullptr : blas();
@@ -83,7 +83,7 @@ struct GemmRun {
     }
   }
 
-  // C has one column (A x) or one row (B^T x): the matrix as it lies in memory is rows x columns.
+  // C has one column (A x) or one row (B^T x). The matrix is rows x columns as stored.
   void vector_panel(const Panel& s) const {
     const bool column = p.n == 1;
     const GemmOperand& matrix = column ? p.a : p.b;
@@ -93,7 +93,7 @@ struct GemmRun {
     const int64_t rows_of = transposed ? s.k : length;
     const int64_t columns_of = transposed ? length : s.k;
     const int64_t step = column == vector.transposed ? 1 : vector.leading;
-    std::fill_n(s.c, length, T(0));  // BLAS may multiply what was there by zero: not NaNs
+    std::fill_n(s.c, length, T(0));  // BLAS may multiply old contents by zero, and NaN would remain
     const auto call = [&](auto gemv) {
       gemv(Blas::kRowMajor, transposed ? Blas::kTrans : Blas::kNoTrans, static_cast<int>(rows_of),
            static_cast<int>(columns_of), T(1), column ? s.a : s.b, static_cast<int>(matrix.leading),
@@ -140,7 +140,7 @@ struct GemmRun {
     hook(i * p.m + row);
   }
 
-  // The matrices from `first` on, `count` of them.
+  // Computes `count` matrices from `first` on.
   void small_ones(int64_t first, int64_t count) const {
     constexpr int64_t kAtOnce = 256;
     int64_t a_at[kAtOnce], b_at[kAtOnce];
@@ -210,7 +210,7 @@ Axes matrix_axes(const GemmOperand& x) {
   return axes;
 }
 
-// Copies the matrices of an operand to `out`; returns what lies behind them.
+// Packs the matrices of an operand to `out`; returns the end of the packed memory.
 template <class T>
 T* pack(const GemmProgram& p, const GemmOperand& x, int64_t Offsets::* from, const T* base,
         T* out) {
@@ -246,8 +246,8 @@ void run_floats(const GemmProgram& p, const Slots& slots, char* scratch, PanelHo
   GemmRun<T>{p, a, b, c, at, hook}.run();
 }
 
-// Unsigned integers, so that overflow wraps; bool products are "any of the ands"; floats only where
-// a size does not fit the BLAS interface.
+// Unsigned arithmetic, so that overflow wraps; for bool, "any of the ands". Floats only if a size
+// does not fit the BLAS interface.
 template <class T>
 void run_plain(const GemmProgram& p, const Slots& slots) {
   const auto* a = reinterpret_cast<const T*>(slots.at(p.a.slot)) + p.a.offset;

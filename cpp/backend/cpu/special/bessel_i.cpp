@@ -5,10 +5,10 @@
 #include "backend/cpu/special/bessel.h"
 #include "backend/cpu/special/long_double.h"
 
-// Everywhere below x >= 0 and the function is w(x) = exp(-x) I_v(x). Which formula: the power
-// series up to kNear; behind it Hankel's expansion where its terms fall from the start (v^2 <= 2
-// x), and else Debye's for orders from kLarge on, from where a recurrence leads down to smaller
-// ones.
+// Everywhere below, x >= 0 and the function is w(x) = exp(-x) I_v(x). The power series is used up
+// to kNear. Above, Hankel's expansion is used if its terms decrease from the start (v^2 <= 2 x).
+// Otherwise Debye's expansion is used for orders from kLarge on, and a recurrence from there for
+// smaller orders.
 
 namespace pullback::special {
 namespace {
@@ -17,8 +17,8 @@ constexpr Real kNear = 25;
 constexpr Real kLarge = 60;
 constexpr int kDebye = 20;
 
-// The polynomials u_k of DLMF 10.41.9, each from the one before; those of even k have even powers
-// only, so that half of the coefficients is 0.
+// The polynomials u_k of DLMF 10.41.9, each computed from the one before. For even k they have even
+// powers only, so half of the coefficients are 0.
 struct DebyeTable {
   Real of[kDebye][3 * kDebye + 1];
 };
@@ -51,13 +51,13 @@ Real debye(Real v, Real x) {
   return std::exp(exponent) / std::sqrt(2 * kPi * v * root) * sum;
 }
 
-// K_v, by the trapezoidal rule, which converges fast for an integrand that falls so at both ends:
-// DLMF 10.32.9. Only for negative orders that are not whole.
+// K_v by the trapezoidal rule, which converges fast since the integrand decays at both ends: DLMF
+// 10.32.9. Needed only for negative orders that are not integers.
 Real bessel_k_scaled(Real v, Real x) {
   constexpr Real step = 0x1p-5L;
-  // The largest term, where x sinh(t) = v: what is no number of any dtype needs no summing.
+  // The largest term is at x sinh(t) = v. If it is below the range of every dtype, the sum is 0.
   if (v * std::asinh(v / x) - std::hypot(v, x) - x < -11000) return 0;
-  Real sum = std::exp(-2 * x) / 2;  // times exp(-x) once more
+  Real sum = std::exp(-2 * x) / 2;  // times exp(-x) at the end
   for (int n = 1; n < 100000; ++n) {
     const Real t = n * step;
     const Real exponent = -x * std::cosh(t) - x;
@@ -87,7 +87,7 @@ Real hankel(Real v, Real x, int times) {
   for (int k = 0; k < 200; ++k) {
     Real slope = term;
     for (int n = 0; n < times; ++n) slope *= -(k + 0.5L + n) / x;
-    if (k > x && std::fabs(slope) > last) break;  // from the smallest term on they grow
+    if (k > x && std::fabs(slope) > last) break;  // they grow after the smallest term
     sum += slope;
     last = std::fabs(slope);
     if (last < kLast * std::fabs(sum)) break;
@@ -129,7 +129,7 @@ Real choose(int n, int k) {
   return c;
 }
 
-// The derivative of I itself, still times exp(-x): DLMF 10.29.5; no term cancels where v >= times.
+// The derivative of I itself, times exp(-x): DLMF 10.29.5. No terms cancel if v >= times.
 Real derivative_of_i(Real v, Real x, int times) {
   Real sum = 0;
   for (int k = 0; k <= times; ++k) sum += choose(times, k) * scaled_i(v - times + 2 * k, x);
@@ -165,7 +165,7 @@ double iv(double order, double x) noexcept {
     return static_cast<double>(x < 0 && std::fmod(order, 2) != 0 ? -kInfinity : kInfinity);
   }
   const Real y = scaled_i(order, size);
-  // exp in two factors, so that none overflows where the product does not
+  // exp as two factors, so that none overflows if the product does not
   const Real out = y == 0 ? y : y * std::exp(size / 2) * std::exp(size / 2);
   return static_cast<double>(x < 0 && std::fmod(order, 2) != 0 ? -out : out);
 }

@@ -1,4 +1,4 @@
-// Bessel functions of the first and second kind, of whole orders, and their derivatives.
+// Bessel functions of the first and second kind, of integer orders, and their derivatives.
 
 #include <utility>
 
@@ -8,17 +8,18 @@
 namespace pullback::special {
 namespace {
 
-constexpr Real kFar = 25;  // from here on Hankel's expansion has all digits
+constexpr Real kFar = 25;  // Hankel's expansion has all digits from here on
 constexpr Real kEuler = 0.577215664901532860606512090082402431L;
-constexpr Real kMostSteps = 1 << 20;  // of a recurrence: larger orders than that are NaN
+constexpr Real kMostSteps = 1 << 20;  // steps of a recurrence: NaN for larger orders
 
-// J and Y of the orders 0 and 1, and J of one more.
+// J and Y of orders 0 and 1, and J of a further order.
 struct Start {
   Real j0, j1, jn, y0, y1;
 };
 
-// J_n downward from where it is nothing (Miller), normalised by J_0 + 2 J_2 + 2 J_4 + … = 1; Y by
-// its series of J (DLMF 10.23.15, 10.23.16 for order 0, Abramowitz and Stegun 9.1.88 for 1).
+// J_n by downward recurrence from an order where it is negligible (Miller), normalised by J_0 + 2
+// J_2 + 2 J_4 + … = 1. Y by its series of J (DLMF 10.23.15 and 10.23.16 for order 0, Abramowitz and
+// Stegun 9.1.88 for order 1).
 Start downward(Real x, int n) {
   const Real most = x > n ? x : n;
   const int first = 2 * static_cast<int>((most + 24 + 12 * std::cbrt(most)) / 2);
@@ -66,8 +67,8 @@ std::pair<Real, Real> phase_parts(int v, Real x) {
   return {p, q};
 }
 
-// Both for x >= kFar. The angle x - (v/2 + 1/4) pi is never formed: its sine and cosine are sums of
-// those of x.
+// Both functions for x >= kFar. The angle x - (v/2 + 1/4) pi is never computed: its sine and cosine
+// are sums of the sine and cosine of x.
 Start far(Real x) {
   const Real s = std::sin(x), c = std::cos(x);
   const Real size = 1 / std::sqrt(kPi * x);
@@ -81,7 +82,7 @@ Start far(Real x) {
   return out;
 }
 
-// DLMF 10.2.2, where its terms fall from the start.
+// DLMF 10.2.2, for x where its terms decrease from the start.
 Real series(int n, Real x) {
   const Real z = x * x / 4;
   if (n > 1700) return 0;
@@ -142,8 +143,8 @@ Real second_kind_of(double order, double x) {
   return order < 0 && is_odd(order) ? -y : y;
 }
 
-// The derivative, so many times, of J or Y: DLMF 10.6.7. What is left where its terms cancel has
-// the digits by which a long double is longer.
+// The `times`-th derivative of J or Y: DLMF 10.6.7. Where its terms cancel, the additional digits
+// of long double remain.
 template <class F>
 Real derivative(F f, double order, double x, int times) {
   Real sum = 0, choose = 1;

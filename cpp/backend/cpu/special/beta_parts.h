@@ -1,11 +1,11 @@
-// The beta function and its logarithm in the type R.
+// The beta function and its logarithm, in the type R.
 #pragma once
 
 #include "backend/cpu/special/gamma_parts.h"
 
 namespace pullback::special {
 
-// For a >= b > 0; a is large or infinite. The large terms have one sign.
+// For a >= b > 0, with a large or infinite. The large terms have one sign.
 template <class R>
 R log_beta_far(R a, R b) {
   if (a == kInf<R>) return -kInf<R>;
@@ -16,12 +16,12 @@ R log_beta_far(R a, R b) {
     const R share = -std::log1p(a / b);  // log(b / (a + b))
     return b * share - rise + kHalfLog2Pi - std::log(b) / 2 + stirling_rest(b) + rest;
   }
-  // b - a log1p(b / a), where nothing cancels
+  // b - a log1p(b / a), without cancellation
   const R bend = a * less_log1p(ratio) + std::log1p(ratio) / 2;
   return log_gamma_positive(b) - b * std::log(a + b) + bend + rest;
 }
 
-// A whole a <= 0: gamma(b) may have a pole where gamma(a + b) has one.
+// For an integer a <= 0: gamma(b) may have a pole where gamma(a + b) has one.
 template <class R>
 bool meets_pole(R a, R b) {
   return std::floor(b) == b && 1 - a - b > 0;

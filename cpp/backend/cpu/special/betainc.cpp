@@ -1,8 +1,9 @@
-// The regularized incomplete beta function, with derivatives by a and b.
+// The regularized incomplete beta function, with derivatives by a and b. Start at betainc().
 //
-// For x below the mean by a continued fraction, or by a power series where a < 1; else 1 - that of
-// the other side. What goes to 0 with a or b does so as a factor: derivatives of a product keep
-// their digits where those of exp(log(...)) cancel.
+// Below the mean, the integral is computed by a continued fraction, or by a power series if a < 1;
+// above, it is 1 - that of the other side. Terms that vanish with a or b are kept as factors, since
+// the derivatives of a product keep digits that the derivatives of exp(log(...)) lose by
+// cancellation.
 
 #include <algorithm>
 
@@ -16,13 +17,14 @@ namespace {
 using Wide = long double;
 constexpr int kSteps = 100000;
 
-// A point x and 1 - x, exactly where x is a number of the caller, and a - (a + b) x.
+// A point x, with 1 - x and a - (a + b) x. x (or y, if flipped) is exact.
 struct Point {
   Wide x, y, below;
   bool flipped;  // y is the caller's number
 };
 
-// With products of float64 numbers in two parts: what is left of a where the terms cancel is exact.
+// Computed from products of float64 numbers in two parts, so the difference is exact where terms
+// cancel.
 Wide below_mean(double a, double b, double x) {
   const double p = a * x, q = b * x;
   const Wide low = Wide(std::fma(a, x, -p)) + Wide(std::fma(b, x, -q));
@@ -36,7 +38,7 @@ Wide log_x(const Point& p) {
 }
 Wide log_y(const Point& p) { return log_x(other_side(p)); }
 
-// log(x) - (digamma(a) - digamma(a + b)), the slope of log(x^a / beta(a, b)) by a.
+// log(x) - (digamma(a) - digamma(a + b)): the derivative of log(x^a / beta(a, b)) by a.
 Wide slope_by_a(Wide a, Wide b, const Point& p) {
   const Wide apart = -p.below / a;  // x (a + b) / a - 1
   if (a >= kFar && std::fabs(apart) < Wide(0.5))
@@ -63,7 +65,7 @@ Wide front(Wide a, Wide b, const Point& p) {
   }
   return std::exp(a * log_x(p) + b * log_y(p) - log_beta(a, b));
 }
-// A function's derivatives by a and b as those by the variables: these are a and b, or b and a.
+// Orders derivatives by a and b as derivatives by the variables, which are (a, b) or (b, a).
 Jet<Wide> variables(const Jet<Wide>& a, const Jet<Wide>& h) {
   return a.a != 0 ? h : Jet<Wide>(h.f, h.b, h.a, h.bb, h.ab, h.aa);
 }
@@ -85,8 +87,8 @@ void set_below(Jet<Wide>& y, const Jet<Wide>& a, const Point& p) {
   y = variables(a, {p.below, p.y, -p.x});
 }
 
-// Whether one more factor of a fraction changes neither it nor its slopes by much. (At a whole b
-// the value stops changing long before they do.)
+// True if a further factor changes neither the fraction nor its derivatives significantly. (For an
+// integer b the value stops changing long before its derivatives do.)
 bool is_settled(Wide step, Wide) { return std::fabs(step - 1) < 64 * kEps<Wide>; }
 bool is_settled(const Jet<Wide>& step, const Jet<Wide>& h) {
   if (!is_settled(step.f, h.f)) return false;
@@ -97,7 +99,7 @@ bool is_settled(const Jet<Wide>& step, const Jet<Wide>& h) {
          std::fabs(step.aa) + std::fabs(step.ab) + std::fabs(step.bb) < small * second;
 }
 
-// The fraction of Didonato and Morris (1992), section 9: a front times it is the integral below x.
+// The continued fraction of Didonato and Morris (1992), section 9: front times it is the integral.
 template <class V>
 V fraction(const V& a, const V& b, const V& below, const Point& p) {
   const V x(p.x), one(1);
@@ -118,7 +120,7 @@ V fraction(const V& a, const V& b, const V& below, const Point& p) {
   return h;
 }
 
-// x^a gamma(a + b) / (gamma(a + 1) gamma(b)), which is nearly 1 where a is small: its logarithm
+// The logarithm of x^a gamma(a + b) / (gamma(a + 1) gamma(b)), which is near 1 for small a.
 Wide exponent(Wide a, Wide b, const Point& p) {
   const Wide next = a < Wide(0.5) ? a * polynomial(kLogGamma, a) - std::log1p(a) : log_gamma(1 + a);
   return a * log_x(p) + log_gamma_rise(b, a) - next;
@@ -136,7 +138,7 @@ void set_power(Jet<Wide>& y, const Jet<Wide>& a, const Jet<Wide>& b, const Point
   y = small ? y * Jet<Wide>(f / b.f) * b : y * Jet<Wide>(f);
 }
 
-// The integral below x and the one above it.
+// The integrals below x and above it.
 template <class V>
 struct Sides {
   V below, above;
@@ -163,8 +165,8 @@ Sides<V> small_power(const V& a, const V& b, const Point& p) {
   return {below, above};
 }
 
-// For x <= (a + 1) / (a + b + 2), where everything converges fast. Derivatives of `above` are right
-// in a jet, its value is not.
+// For x <= (a + 1) / (a + b + 2), where everything converges fast. In a jet, only the derivatives
+// of `above` are accurate, not its value.
 template <class V>
 Sides<V> integrals(const V& a, const V& b, const Point& p) {
   if (value_of(a) < 1) return small_power(a, b, p);
@@ -206,7 +208,7 @@ double incomplete_above(double a, double b, double x) {
   return static_cast<double>(integral_at<Wide>(b, a, other_side(p)));
 }
 
-// Derivatives go to a limit where a or b goes to 0.
+// For derivatives at a = 0 or b = 0, which are limits.
 Wide positive(double a) { return a == 0 ? Wide(1e-1000L) : a; }
 
 double slope(double a, double b, double x, Wide Jet<Wide>::* part) {
@@ -216,7 +218,7 @@ double slope(double a, double b, double x, Wide Jet<Wide>::* part) {
   return static_cast<double>(y.*part);
 }
 
-// How the density ends at 0, where it is x^(a - 1) times `factor`.
+// The limit at 0 of a density that is x^(a - 1) times `factor` there.
 Wide end_of_density(Wide a, Wide factor) { return a < 1 ? kInf<Wide> : (a == 1 ? factor : 0); }
 
 Wide density(Wide a, Wide b, const Point& p) {
@@ -236,7 +238,7 @@ Wide density_dx(Wide a, Wide b, const Point& p) {
     return a < 1 ? -kInf<Wide> : end_of_density(a - 1, b * (1 + b));
   }
   if (p.y == 0) return -density_dx(b, a, other_side(p));
-  // (a - 1) y - (b - 1) x, which is nearly 0 for a = 1 and a small x.
+  // (a - 1) y - (b - 1) x, which nearly cancels for a = 1 and small x.
   const Wide slope = a < 2 || b < 2 ? (a - 1) * p.y - (b - 1) * p.x : p.below - 1 + 2 * p.x;
   return front(a, b, p) * (slope / p.x / p.y) / p.x / p.y;
 }
@@ -248,9 +250,9 @@ double at_point(double a, double b, double x, Wide (*value)(Wide, Wide, const Po
   return static_cast<double>(value(positive(a), positive(b), p));
 }
 
-// log(x / (1 - x)) where the integral below x is p, that above q = 1 - p: Newton's steps on the
-// logarithm of the smaller one, which is concave in this, so that they arrive from anywhere. They
-// start from Abramowitz and Stegun (1964) 26.5.22, or the power law at 0.
+// log(x / (1 - x)) for the x with integral p below and q = 1 - p above. Newton's method on the
+// logarithm of the smaller one; it is concave in this variable, so the iteration converges from any
+// start. The start is from Abramowitz and Stegun (1964) 26.5.22, or the power law at 0.
 Wide inverse_logit(Wide a, Wide b, Wide p, Wide q) {
   if (p > q) return -inverse_logit(b, a, q, p);
   if (p == 0) return -kInf<Wide>;
@@ -271,7 +273,7 @@ Wide inverse_logit(Wide a, Wide b, Wide p, Wide q) {
     const Wide odds = std::exp(u), x = odds / (1 + odds), y = 1 / (1 + odds);
     const Point at{x, y, a * y - b * x, x > y};
     const Wide share = integral_at<Wide>(a, b, at), slope = front(a, b, at);
-    if (!(share > 0 && slope > 0)) {  // out of the range of numbers
+    if (!(share > 0 && slope > 0)) {  // outside of the range of numbers
       u = k == 0 ? std::log(a / b) : (u + last) / 2;
       continue;
     }
@@ -291,8 +293,8 @@ double inverse(double a, double b, Wide p, Wide q) {
   return static_cast<double>(1 / (1 + std::exp(-inverse_logit(a, b, p, q))));
 }
 
-// Student's distribution of n degrees of freedom: below -|x| it is half the integral below
-// n / (n + x^2) of parameters n / 2 and 1 / 2.
+// Student's distribution with n degrees of freedom: below -|x| it is half the incomplete beta
+// integral below n / (n + x^2) with parameters n / 2 and 1 / 2.
 Point student_point(Wide n, Wide square) {
   const Wide all = n + square;
   return {n / all, square / all, n * (square - 1) / (2 * all), square < n};

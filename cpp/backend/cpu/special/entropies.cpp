@@ -1,4 +1,4 @@
-// x log x and its relatives, whose terms cancel, and sinc with its derivatives.
+// x log x and related functions whose terms cancel, and sinc with its derivatives.
 
 #include "backend/cpu/special/entropies.h"
 
@@ -7,7 +7,7 @@
 namespace pullback::special {
 namespace {
 
-// log(a / b), with the difference of the two where they are near each other: it is exact.
+// log(a / b), from the difference if a and b are close, since the difference is exact.
 Real log_of_ratio(Real a, Real b) {
   const Real quotient = a / b;
   return quotient > 0.5L && quotient < 2 ? std::log1p((a - b) / b) : std::log(quotient);
@@ -95,7 +95,7 @@ double sinc(double x, double order) noexcept {
   const Real sign = std::fmod(whole, 2) == 0 ? 1 : -1;
   const Real sine = sign * std::sin(kPi * (x - whole)), cosine = sign * std::cos(kPi * (x - whole));
   const Real turns[] = {sine, cosine, -sine, -cosine};
-  Real now = sine / t;  // t f = sin t, differentiated: t f_k + k f_(k-1) is sin t turned k times
+  Real now = sine / t;  // from t f = sin t: t f_k + k f_(k-1) is the k-th derivative of sin t
   for (int k = 1; k <= n; ++k) now = (turns[k % 4] - k * now) / t;
   return static_cast<double>(power * now);
 }

@@ -1,4 +1,5 @@
-// The scaled complement of erf with its derivatives, the normal distribution and its inverse.
+// The scaled complementary error function with its derivatives, and the normal distribution with
+// its inverse.
 
 #include "backend/cpu/special/error_functions.h"
 
@@ -27,8 +28,8 @@ constexpr Real kCentre[] = {
     0xbd18eb9b5aec3ed2p-94L,  0xc12f0f627b8678b0p-97L,  0xc77063af6890284bp-100L,
     0xcfaf43b4be0954f0p-103L, 0xd94eec4c2d410772p-106L, 0xe54ae30dad5a071cp-109L,
     0x83b5e8415d49b0b2p-111L, 0x8d2adbebdc0ac468p-114L};
-// The y with erfc(y) = q, for q <= 1/2, in s = sqrt(-log q) moved to [-1, 1]: s from 0.8125 to 2,
-// to 4.5, to 10 and to 27.5, beyond which no double is.
+// The y with erfc(y) = q for q <= 1/2, in s = sqrt(-log q), mapped to [-1, 1]. Four ranges of s:
+// from 0.8125 to 2, to 4.5, to 10 and to 27.5, which is beyond every double.
 constexpr Real kTail0[] = {
     0x861c9fd40e1cf808p-63L,  0x9d2ed192f9e21b9ap-64L,   0xc3cb528e0ce622a4p-70L,
     -0x8263b6fd928532b6p-70L, 0xd8d63a70f65f6de6p-72L,   -0x90a7bb61948fc3f5p-73L,
@@ -71,7 +72,7 @@ constexpr Real kTail3[] = {
     0xa4eeef983b1651d4p-95L,  0xc66e7980aadcc32bp-96L,  -0xdd42775d0f462033p-97L,
     -0xe9dc7f305516930ep-98L, 0xf9de8924790b6de0p-99L};
 
-// exp(-scale x^2) with all digits of x^2. Of a negative scale it grows.
+// exp(-scale x^2) with all digits of x^2; `scale` may be negative.
 Real gauss(Real x, Real scale) {
   x = std::fabs(x);
   if (x > 300) return scale > 0 ? 0 : kInfinity;
@@ -86,7 +87,7 @@ Real scaled_erfc(Real t) {
 }
 
 // The repeated integrals of erfc (DLMF 7.18) times exp(t^2), each divided by the one before: a
-// continued fraction, for t of 2 and more.
+// continued fraction for t >= 2.
 Real ratio(Real t, int order) {
   const int terms = static_cast<int>(300 / (t * t)) + 20;
   Real r = 0;

@@ -1,5 +1,5 @@
-// Error functions computed one element at a time: what other special functions call, and the
-// derivatives of erfcx. Those of arrays are in kernels/vec_error.h.
+// Error functions of single elements, used by other special functions, and the derivatives of
+// erfcx. The kernels over arrays are in kernels/vec_error.h.
 #pragma once
 
 namespace pullback::special {

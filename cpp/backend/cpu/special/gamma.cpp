@@ -1,4 +1,5 @@
-// gamma, its logarithm and derivatives, beta: values outside the domain, and which type computes.
+// gamma, its logarithm and derivatives, beta: values outside of the domain, and the type of
+// arithmetic.
 
 #include "backend/cpu/special/gamma.h"
 
@@ -9,7 +10,8 @@
 namespace pullback::special {
 namespace {
 
-// float64 in long double. Beyond small orders powers of a float32 leave the range of double.
+// long double for float64. It is used for float32 too at higher orders, whose powers leave double's
+// range.
 using Wide = long double;
 constexpr int kOrders = 30;
 
@@ -32,7 +34,7 @@ R gamma_nth_of(int n, R x) {
   return derivative[n];
 }
 
-// Of gamma(1 - x) sin(pi x) / pi to the left: at the poles of gamma too.
+// Derivatives of gamma(1 - x) sin(pi x) / pi for negative x; finite at the poles of gamma too.
 template <class R>
 R rgamma_nth_of(int n, R x) {
   if (n <= 0) return reciprocal_gamma(x);

@@ -1,5 +1,5 @@
-// The gamma family, one element at a time. Compiled once, for every processor: the same bits on all
-// of them. Names and special values are SciPy's; what each row of the table adds is said there.
+// The gamma family, one element at a time. Compiled once, so the bits are equal on every processor.
+// Names and special values are SciPy's; elementwise.def describes each row.
 #pragma once
 
 namespace pullback::special {
@@ -26,18 +26,19 @@ PULLBACK_SPECIAL_2(beta)
 PULLBACK_SPECIAL_2(betaln)
 PULLBACK_SPECIAL_3(polygamma_gap)  // polygamma(n, x) - polygamma(n, x + d): (n, x, d)
 
-PULLBACK_SPECIAL_2(zeta)  // of Riemann where q is 1, for s < 1 too: (s, q)
+PULLBACK_SPECIAL_2(zeta)  // Riemann's for q = 1, also for s < 1: (s, q)
 PULLBACK_SPECIAL_2(zeta_dq)
 PULLBACK_SPECIAL_2(zeta_ds)
 PULLBACK_SPECIAL_2(zeta_dss)
 
-// Of (a, x), and the derivatives that are not made of other rows. The density is the slope by x.
+// Arguments (a, x); and the derivatives that are not composed of other rows. The density is the
+// derivative by x.
 PULLBACK_SPECIAL_2(gammainc)
 PULLBACK_SPECIAL_2(gammaincc)
 PULLBACK_SPECIAL_2(gammainc_da)
 PULLBACK_SPECIAL_2(gammainc_daa)
 PULLBACK_SPECIAL_2(gamma_density)
-// Of (a, y): how y moves with a where P(a, exp(y)) stays, and the slope of that by a.
+// Arguments (a, y): dy/da for constant P(a, exp(y)), and the derivative of that by a.
 PULLBACK_SPECIAL_2(log_gamma_path)
 PULLBACK_SPECIAL_2(log_gamma_path_da)
 PULLBACK_SPECIAL_2(gamma_density_da)
@@ -53,7 +54,7 @@ PULLBACK_SPECIAL_2(log_gammaincc_da)
 PULLBACK_SPECIAL_2(log_gammaincc_daa)
 PULLBACK_SPECIAL_2(log_gammaincc_dx)
 
-// Of (a, b, x), likewise.
+// Arguments (a, b, x), as for gammainc.
 PULLBACK_SPECIAL_3(betainc)
 PULLBACK_SPECIAL_3(betainc_da)
 PULLBACK_SPECIAL_3(betainc_db)
@@ -68,7 +69,7 @@ PULLBACK_SPECIAL_3(betaincc)
 PULLBACK_SPECIAL_3(betaincinv)
 PULLBACK_SPECIAL_3(betainccinv)
 
-// Student's distribution: of (df, x), the inverse of (df, p).
+// Student's distribution: arguments (df, x), the inverse (df, p).
 PULLBACK_SPECIAL_2(stdtr)
 PULLBACK_SPECIAL_2(stdtr_da)
 PULLBACK_SPECIAL_2(stdtr_daa)

@@ -1,4 +1,4 @@
-// log(gamma), gamma, digamma and polygamma in the type R that the family computes in.
+// log(gamma), gamma, digamma and polygamma, in the arithmetic type R of the family.
 #pragma once
 
 #include "backend/cpu/special/gamma_tables.h"
@@ -94,7 +94,7 @@ R reciprocal_gamma(R x) {
   if (x == -kInf<R> || is_pole(x)) return 0;
   return sin_pi(x) * gamma_positive(1 - x) / kPi<R>;
 }
-// Of gamma(x), x being no pole.
+// For gamma(x) at an x that is not a pole.
 template <class R>
 int gamma_sign(R x) {
   return x < 0 && std::fmod(std::floor(x), R(2)) != 0 ? -1 : 1;
@@ -118,7 +118,7 @@ R digamma_of(R x) {
   return std::log(x) - log_less_digamma(x) - below;
 }
 
-// q^s zeta(s, q) for q > 0 and a whole s >= 2, by Euler and Maclaurin's sum.
+// q^s zeta(s, q) for q > 0 and an integer s >= 2, by Euler-Maclaurin summation.
 template <class R>
 R scaled_hurwitz(int s, R q) {
   const R far = kFar + R(s) / 2;
@@ -144,7 +144,7 @@ template <class R>
 R hurwitz(int s, R q) {
   return power(1 / q, s) * scaled_hurwitz(s, q);
 }
-// For q < 0 as well: the terms on each side of 0 are one sum each.
+// Also for q < 0: the terms on each side of 0 are one sum each.
 template <class R>
 R hurwitz_any(int s, R q) {
   if (q > 0) return hurwitz(s, q);
@@ -173,7 +173,7 @@ R polygamma_any(int n, R x) {
   return n == 0 ? digamma_of(x) : polygamma_of(n, x);
 }
 
-// The derivatives of exp(sign * log(gamma)) up to order n, from value and polygammas.
+// The derivatives of exp(sign * log(gamma)) up to order n, from the value and polygammas.
 template <class R>
 void bell(int n, R sign, R x, R* derivative) {
   for (int m = 1; m <= n; ++m) {
@@ -186,7 +186,7 @@ void bell(int n, R sign, R x, R* derivative) {
   }
 }
 
-// The integral of f from 0 to d, where f changes little.
+// The integral of f from 0 to d, for an f that changes little.
 template <class R, class Function>
 R integral(R d, Function f) {
   R sum = 0;
@@ -194,7 +194,7 @@ R integral(R d, Function f) {
     sum += static_cast<R>(kWeights[k]) * f(d * static_cast<R>(kNodes[k]));
   return d * sum;
 }
-// log(gamma(x + d)) - log(gamma(x)), x and d > 0.
+// log(gamma(x + d)) - log(gamma(x)) for x, d > 0.
 template <class R>
 R log_gamma_rise(R x, R d) {
   if (d < x / 16) return integral(d, [&](R t) { return digamma_of(x + t); });

@@ -1,5 +1,5 @@
-// How a draw of the gamma distribution moves with its concentration: d log(x) / da where P(a, x)
-// stays the same (Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients", 2018).
+// The derivative of a gamma draw by its concentration: d log(x) / da for constant P(a, x)
+// (Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients", 2018).
 
 #include "backend/cpu/special/gammainc_parts.h"
 
@@ -13,8 +13,8 @@ struct Path {
   R slope, second;
 };
 
-// From P = front sum: the front cancels. `s` is front_slope and `ds` its slope by a, where the
-// second derivative is wanted.
+// From P = front * sum; the front cancels. `s` is front_slope and `ds` its derivative by a, which
+// is needed for the second derivative.
 template <class R>
 Path<R> path_below(R a, R x, R s, R ds, bool wanted) {
   R term = 1, sum = 1, by_a = 0, by_aa = 0, rise = 0, squares = 0;
@@ -34,7 +34,7 @@ Path<R> path_below(R a, R x, R s, R ds, bool wanted) {
   return {slope, -(ds * sum + s * by_a + by_aa + slope) / a};
 }
 
-// From Q = front a fraction.
+// From Q = front * fraction.
 template <class R>
 Path<R> path_above(R a, R x, R s, R ds) {
   const Jet<R> h = fraction(Jet<R>(a, 1), x);
@@ -61,13 +61,13 @@ Path<R> log_path(R a, R y, bool wanted) {
   }
   const R ds = wanted ? -polygamma_of(1, a + 1) : 0, s = front_slope(a, x);
   if (a >= kLarge && a * deviation(a, x) < 300) return path_uniform(a, x, s);
-  // A little above the middle of the distribution the series is the cheaper one.
+  // The series is cheaper up to a little above the middle of the distribution.
   return x < a + 3 * std::sqrt(a) + 2 ? path_below(a, x, s, ds, wanted) : path_above(a, x, s, ds);
 }
 
 }  // namespace
 
-// Where no terms cancel double is enough for float64, too, and takes a fifth of the time.
+// Where no terms cancel, double suffices for float64 too and takes a fifth of the time.
 double log_gamma_path(double a, double b) {
   if (a >= kLarge || std::exp(b) < a + std::sqrt(a) / 2) return log_path<double>(a, b, false).slope;
   return static_cast<double>(log_path<Wide>(a, b, false).slope);

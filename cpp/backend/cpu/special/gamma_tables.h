@@ -60,7 +60,7 @@ constexpr long double kEulerMaclaurin[] = {
     2.26795245233768306031095e-24L, -5.74479066887220244526388e-26L,
 };
 
-// Nodes of Gauss and Legendre on [0, 1], eight of them, and their weights.
+// Eight Gauss-Legendre nodes on [0, 1], and their weights.
 constexpr long double kNodes[] = {
     1.98550717512318841582196e-2L, 1.01666761293186630204223e-1L, 2.3723379504183550709113e-1L,
     4.08282678752175097530262e-1L, 5.91717321247824902469738e-1L, 7.6276620495816449290887e-1L,

@@ -7,7 +7,7 @@ namespace {
 
 using namespace incomplete_gamma;
 
-// Densities are computed in long double for float32, too: x^a of large a leaves the range of
+// Densities are computed in long double for float32 too: for large a, x^a leaves the range of
 // double.
 Wide density(Wide a, Wide x) {
   if (is_outside(a, x)) return kNan<Wide>;
@@ -47,7 +47,8 @@ Wide log_front(Wide a, Wide x) {
 }
 Jet<Wide> log_of(const Jet<Wide>& y) { return y.of(std::log(y.f), 1 / y.f, -1 / (y.f * y.f)); }
 
-// The logarithm of P or Q with its derivatives, by a as a jet's. It leaves the front's range.
+// The logarithm of P or Q with its derivatives by a, as a jet. It is not limited to the front's
+// range.
 struct LogShare {
   Jet<Wide> log;
   Wide dx;
@@ -88,9 +89,9 @@ LogShare log_share(Wide a, Wide x, bool lower) {
   return log_inside(a, x, lower);
 }
 
-// x where P is p and Q is q = 1 - p: Newton's steps on the logarithm of the smaller one, which is
-// concave in log(x), so that they arrive from anywhere. They start from the power law at 0, which
-// is below, or from the cube of Wilson and Hilferty (1931).
+// The x where P is p and Q is q = 1 - p. Newton's method on the logarithm of the smaller one; it is
+// concave in log(x), so the iteration converges from any start. The start is the power law at 0,
+// which is below, or the cube of Wilson and Hilferty (1931).
 Wide inverse(Wide a, Wide p, Wide q) {
   if (!(a >= 0 && p >= 0 && q >= 0) || a == kInf<Wide>) return kNan<Wide>;
   if (p == 0 || a == 0) return 0;

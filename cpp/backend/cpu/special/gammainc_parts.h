@@ -1,8 +1,8 @@
-// The regularized incomplete gamma functions, by their series, fractions and expansions, in any
+// The regularized incomplete gamma functions by series, continued fractions and expansions, in any
 // number type; with Jet also their derivatives by a.
 //
-// P is the lower one, Q = 1 - P the upper. The smaller one is computed: by the power series for
-// x < a or small x, by the continued fraction above, by Temme's uniform expansion for large a.
+// P is the lower function, Q = 1 - P the upper. The smaller one is computed: by the power series
+// for x < a or small x, by the continued fraction above, by Temme's uniform expansion for large a.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace pullback::special::incomplete_gamma {
 
 constexpr int kLarge = 2000;  // from here on the expansion in 1 / a gives 64 bits
 
-// One of the two, and which.
+// The value of P or Q, and which of the two it is.
 template <class V>
 struct Part {
   V value;
@@ -43,7 +43,7 @@ template <class R>
 void set_front(R& y, R a, R x) {
   y = front(a, x);
 }
-// The slope of log(front) by a: log(x) - digamma(a + 1).
+// The derivative of log(front) by a: log(x) - digamma(a + 1).
 template <class R>
 R front_slope(R a, R x) {
   if (a < kFar) return std::log(x) - digamma_of(a + 1);
@@ -69,8 +69,9 @@ V power_series(const V& a, R x) {
   return sum;
 }
 
-// Whether one more factor of a fraction changes neither it nor its slopes by much. The size of its
-// logarithm's slopes is that of h. (At a whole a the value stops changing long before they do.)
+// True if a further factor changes neither the fraction nor its derivatives significantly; the
+// scale of the derivatives of its logarithm is that of h. (For an integer a the value stops
+// changing long before its derivatives do.)
 template <class R>
 bool is_settled(R step, R) {
   return std::fabs(step - 1) < 64 * kEps<R>;
@@ -148,7 +149,7 @@ Part<V> uniform(const V& a, R x) {
   return {lower ? spread - rest : spread + rest, lower};
 }
 
-// P, or Q where that is the smaller one, for 0 < a, x < infinity.
+// P or Q, whichever is smaller, for 0 < a, x < infinity.
 template <class V, class R>
 Part<V> smaller(const V& a, R x) {
   const R size = value_of(a);
@@ -165,7 +166,7 @@ R log_gamma_next(R a) {
   return a < R(0.5) ? a * polynomial(kLogGamma, a) - std::log1p(a) : log_gamma_positive(1 + a);
 }
 
-// Q for small a and x, with nothing lost where P is nearly 1.
+// Q for small a and x, without cancellation when P is near 1.
 template <class R>
 R upper_small(R a, R x) {
   R term = 1, sum = 0;

@@ -1,11 +1,11 @@
-// What the special functions are computed in: long double, whose 64 bits leave some for the
-// rounding errors of a sum and for moderate cancellation, so that the last rounding, to double, is
-// nearly the only one. These files are compiled once, not for each instruction set: the same bits
-// from all. (Where long double is no more than double, the last digits are not promised.)
+// Real: the arithmetic type of the special functions, long double. Its 64 bits leave room for the
+// rounding errors of a sum and for moderate cancellation, so the last rounding, to double, is
+// nearly the only one. These files are compiled once, not per instruction set, so all return the
+// same bits. (If long double is no more than double, the last digits are not guaranteed.)
 //
-// Coefficients in hexadecimal are those of the Chebyshev interpolant of the function named beside
-// them, computed with 50 digits (mpmath), cut where the rest is below 2^-66 and written as a
-// polynomial, whose coefficients add up to little more than the value.
+// Hexadecimal coefficients are those of the Chebyshev interpolant of the function named beside
+// them, computed with 50 digits (mpmath) and truncated where the rest is below 2^-66, written as a
+// polynomial whose coefficients sum to little more than the value.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ constexpr Real kSqrtPi = 1.77245385090551602729816748334114518L;
 constexpr Real kSqrt2 = 1.41421356237309504880168872420969808L;
 constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
 constexpr Real kNaN = std::numeric_limits<Real>::quiet_NaN();
-constexpr Real kLast = 0x1p-67L;  // where sums stop
+constexpr Real kLast = 0x1p-67L;  // sums stop here
 
 template <size_t n>
 Real polynomial(Real x, const Real (&coefficients)[n]) {

@@ -1,6 +1,6 @@
-// What functions computed one element at a time share: they are templates over the type R that they
-// compute in, long double for float64 and double for float32, so that what terms cancel and
-// rounding loses stays below the last place of the result.
+// Helpers of functions computed one element at a time: templates over the arithmetic type R, which
+// is long double for float64 and double for float32, so that cancellation and rounding stay below
+// the last digit of the result. Start at Jet.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ V polynomial(const long double (&c)[n], V x) {
   return sum;
 }
 
-// sin(pi x) and cos(pi x): what is left of x beside the nearest whole number is exact.
+// sin(pi x) and cos(pi x); the distance of x to the nearest integer is exact.
 template <class R>
 R sin_pi(R x) {
   const R whole = std::nearbyint(x), r = x - whole;
@@ -49,7 +49,7 @@ R cos_pi(R x) {
 
 template <class R>
 R power(R x, int n) {
-  if (n > 64) return std::pow(x, static_cast<R>(n));  // products lose n / 2 units
+  if (n > 64) return std::pow(x, static_cast<R>(n));  // products lose n / 2 ulp
   R y = 1;
   for (; n; n >>= 1, x *= x)
     if (n & 1) y *= x;
@@ -69,14 +69,14 @@ R less_log1p(R x) {
   return x * s - 2 * sum;
 }
 
-// A function of a and b with its derivatives of first and second order.
+// A function of a and b, with its derivatives of first and second order.
 template <class R>
 struct Jet {
   R f, a, b, aa, ab, bb;
   Jet(R value, R da = 0, R db = 0, R daa = 0, R dab = 0, R dbb = 0)
       : f(value), a(da), b(db), aa(daa), ab(dab), bb(dbb) {}
 
-  // h(this), of a number's function with its two slopes there.
+  // h(this), where h is a function of one number with the derivatives `slope` and `second`.
   Jet of(R h, R slope, R second) const {
     return {h,
             slope * a,
@@ -128,7 +128,7 @@ Jet<R> expm1_of(const Jet<R>& x) {
   return x.of(std::expm1(x.f), e, e);
 }
 
-// Whether adding x to y changes nothing, nor any derivative.
+// True if adding x to y changes neither the value nor a derivative.
 template <class R>
 bool is_lost(R x, R y) {
   return !(std::fabs(x) > kEps<R> / 4 * std::fabs(y));

@@ -19,7 +19,7 @@ Jet<R> power_of(R q, const Jet<R>& s) {
   return s.of(p, slope * p, slope * slope * p);
 }
 
-// Euler and Maclaurin's sum, for q > 0 and s > -1 but 1.
+// Euler-Maclaurin summation, for q > 0 and s > -1 except 1.
 template <class V, class R>
 V hurwitz_sum(const V& s, R q) {
   const R far = kFar + std::fmin(std::fmax(value_of(s), R(0)), R(1e6));
@@ -78,7 +78,7 @@ V zeta_of(const V& s, Wide q) {
   if (value == 1) return V(kInf<Wide>);
   if (value < 1 && q != 1) return V(kNan<Wide>);
   if (value == -kInf<Wide>) return V(kNan<Wide>);
-  if (value < -1700) {  // beyond every float, but for the roots
+  if (value < -1700) {  // beyond every float, except near the roots
     const Wide wave = sin_pi(value / 2);
     return V(wave == 0 ? 0 : std::copysign(kInf<Wide>, wave));
   }
@@ -95,7 +95,7 @@ V zeta_of(const V& s, Wide q) {
 
 Wide slope_by_q(Wide s, Wide q) { return -s * zeta_of<Wide>(s + 1, q); }
 
-// By s. Where q < 0 only whole s have values: there is no slope.
+// The derivative by s. For q < 0 only integer s have values, so there is no derivative.
 Wide slope(Wide s, Wide q, Wide Jet<Wide>::* part) {
   if (s == kInf<Wide> && q >= 1) return 0;
   if (q <= 0 || !(s > -1700 && s < kInf<Wide>)) return kNan<Wide>;

@@ -1,4 +1,4 @@
-// How a group is cut: see GroupProgram.
+// Compiles a tile group and cuts it into units: see GroupProgram. Start at compile_group.
 #include <algorithm>
 #include <numeric>
 
@@ -9,19 +9,20 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kFlushRows = 128;
-constexpr int64_t kSmallestBlock = 16 * 1024;  // elements,
-constexpr double kBlockNanoseconds = 20000;    // or fewer if they cost so much
-constexpr int64_t kLargestFold = 2048;         // elements that are folded within a tile
-constexpr int64_t kStrip = 2048;               // columns at most that determine a span
+constexpr int64_t kSmallestBlock = 16 * 1024;  // elements
+constexpr double kBlockNanoseconds = 20000;    // or fewer elements, if they take that long
+constexpr int64_t kLargestFold = 2048;         // elements folded within a tile
+constexpr int64_t kStrip = 2048;               // largest number of columns that determines a span
 
-// A reduction of another form than everything or columns: its group has nothing else to reduce.
+// True for a reduction of a middle axis: neither of everything nor of columns. Its group has no
+// other.
 bool is_general(const TileGroup& group) {
   if (group.length > 1 || group.reductions.size() != 1) return false;
   const Reduction& r = group.reductions.front();
   return r.outer != 1 || r.inner != 1;
 }
 
-// Whether the order of its operations shows in the result.
+// True if the order of its operations affects the result.
 bool is_ordered(const Reduction& r) { return r.op == Op::sum && is_float(r.dtype); }
 
 void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, GroupProgram* p) {
@@ -59,7 +60,7 @@ void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, Gro
   p->reductions.push_back(out);
 }
 
-// Memory of the leaves, after all sets.
+// Places the memory of leaves after all sets.
 void place_leaves(GroupProgram* p) {
   p->scratch_bytes = p->spans > 1 ? p->outer * p->strips * p->spans * p->set_bytes : 0;
   const auto place = [](int64_t* bytes, int64_t more) {
@@ -82,14 +83,14 @@ void place_leaves(GroupProgram* p) {
   }
 }
 
-// Rows with about kStrip values of columns.
+// The number of rows with about kStrip values of the columns.
 int64_t few_rows(const Reduction& r) { return kStrip / std::min(r.inner, kStrip); }
 
 int64_t flush_of(const Reduction& r) {
   return round_up(kFlushRows * column_lanes(r.inner), few_rows(r));
 }
 
-// The rows of each span of columns; 0 if the order of no sum of columns depends on them.
+// The number of rows in each span of columns; 0 if no sum of columns depends on them.
 int64_t span_of(const TileGroup& group) {
   for (const Reduction& r : group.reductions) {
     if (!is_ordered(r) || r.inner <= 1) continue;

@@ -1,9 +1,11 @@
-// Runs the units of a group. A run of a few elements must cost no more than its kernels: its frame
-// and accumulators lie on the stack and nothing is allocated. Large runs keep both in memory of
-// their thread and fill a frame once per thread.
+// Runs the units of a group. Start at GroupRun::run_unit.
 //
-// Sums stay accurate whatever the length: no accumulator gets more than `flush` rows before it is
-// added to the next level; spans are the third level.
+// A run over a few elements must cost no more than its kernels, so its frame and accumulators lie
+// on the stack and nothing is allocated. Large runs keep both in ThreadMemory and fill a frame once
+// per thread.
+//
+// Sums stay accurate for any length: an accumulator receives at most `flush` rows before it is
+// added to the next level. Spans are the third level.
 #include "backend/cpu/tiles/group_run.h"
 
 #include <algorithm>
@@ -17,8 +19,8 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kStackBytes = 16 * 1024;
-// A unit of slow functions may take 0.1 s. It reads the flag of an interrupt after each tile, if
-// that takes so many nanoseconds by estimate that reading costs less than 1 %.
+// Units of slow functions may take 0.1 s, so they check for an interrupt after each tile if the
+// tile is estimated to take this many nanoseconds. The check then costs less than 1 %.
 constexpr double kSlowTile = 2000;
 
 int64_t new_stamp() {
@@ -33,13 +35,14 @@ GroupRun::GroupRun(const GroupProgram& program, const Slots& slots, char* scratc
   if (program_.units() > 1 || memory_bytes() > kStackBytes) stamp_ = new_stamp();
 }
 
-// The rows [begin, end) of a block, and its accumulators.
+// The rows [begin, end) of a block, and the set of its accumulators.
 struct GroupRun::Block {
   int64_t o, begin, end, width;
   char* set;
 };
 
-// Rows [row, row + count), which follow `before` others in their span and `skipped` in their tile.
+// Rows [row, row + count). `before` rows of their span and `skipped` rows of their tile precede
+// them.
 struct GroupRun::Part {
   int64_t row, count, before, skipped;
 };
@@ -70,7 +73,7 @@ double* GroupRun::sums_of(const GroupProgram::Reduce& r, char* set, int64_t o) c
   return reinterpret_cast<double*>(sums) + (program_.spans > 1 ? o * r.leaf_count : 0);
 }
 
-// Values [at, at + left) of all.
+// Folds the values [at, at + left) of all values.
 void GroupRun::fold_leaves(const GroupProgram::Reduce& r, const Block& block, const char* values,
                            int64_t at, int64_t left) const {
   const int64_t all = program_.reduced * r.length;
@@ -105,7 +108,7 @@ void GroupRun::fold_shared_leaves(const GroupProgram::Reduce& r, int64_t o) cons
   const int64_t block = program_.block * r.length;
   for (int64_t b = 0; b + 1 < program_.blocks; ++b) {
     const int64_t end = (b + 1) * block;
-    const int64_t leaf = (end - 1) / kLeaf;  // the last one that has a value in the block
+    const int64_t leaf = (end - 1) / kLeaf;  // the last leaf with a value in the block
     const int64_t first = leaf * kLeaf;
     const int64_t last = std::min(first + kLeaf, all);
     if (first < b * block || last <= end) continue;
@@ -116,7 +119,7 @@ void GroupRun::fold_shared_leaves(const GroupProgram::Reduce& r, int64_t o) cons
   }
 }
 
-// Leaves of leaves, until there is one: the first of `sums`.
+// Combines leaves pairwise until one is left: the first of `sums`.
 void GroupRun::add_leaves(const GroupProgram::Reduce& r, double* sums) const {
   for (int64_t n = r.leaf_count; n > 1; n = ceil_div(n, kLeaf)) {
     for (int64_t i = 0; i < n; i += kLeaf) {
@@ -135,7 +138,7 @@ void GroupRun::merge(char* into, const char* set) const {
   }
 }
 
-// The results of a strip.
+// Stores the results of a strip.
 void GroupRun::store(char* set, int64_t o, int64_t left, int64_t width) const {
   const int64_t at = o * program_.inner + left;
   for (const auto& r : program_.reductions) {
@@ -153,7 +156,7 @@ void GroupRun::store(char* set, int64_t o, int64_t left, int64_t width) const {
   }
 }
 
-// Unit = (o, strip, block), block fastest.
+// Unit number = (o, strip, block), block fastest.
 Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
   const int64_t b = unit % program_.blocks;
   const int64_t strip = unit / program_.blocks % program_.strips;
@@ -166,7 +169,7 @@ Problem GroupRun::run_unit(TileFrame& frame, char* sets, int64_t unit) const {
   char* level1 = sets;
   char* level2 = sets + program_.set_bytes;
   int64_t span = (o * program_.strips + strip) * program_.spans + begin / program_.span;
-  int64_t at = 0;    // in the span
+  int64_t at = 0;    // rows done in the span
   int64_t full = 0;  // rows in the accumulators of level 1
   bool flushed = false;
   const bool slow = program_.tiles.cost * static_cast<double>(program_.steps) > kSlowTile;
@@ -212,7 +215,7 @@ void GroupRun::run_unit(int64_t unit) {
   if (first_.before(unit)) return;
   ThreadMemory<GroupRun> memory(memory_bytes());
   if (!memory.data()) return first_.report(unit, failure(Problem::Memory));
-  // Whether the frame of this run is in it.
+  // False if the memory already has the frame of this run.
   const bool fill = stamp_ == 0 || memory.stamp() != stamp_;
   memory.stamp() = stamp_;
   TileFrame frame(program_.tiles, slots_, memory.data(), fill);
@@ -240,7 +243,7 @@ Status GroupRun::finish() {
   return status;
 }
 
-// There is nothing to fold.
+// For a reduction of no elements.
 void GroupRun::store_identities() const {
   for (const auto& r : program_.reductions) {
     alignas(8) char identity[8];

@@ -1,38 +1,40 @@
-// A whole tile group: its program, the reductions at its end, and how both are cut into pieces.
+// GroupProgram and GroupRun: a whole tile group, that is its tile program, the reductions at its
+// end, and how both are cut into units of work. Start at compile_group() and GroupRun::run().
 #pragma once
 
 #include "backend/cpu/tiles/tile_run.h"
 
 namespace pullback {
 
-// The rows of the program are seen as [outer, reduced, inner]: inner is 1, and outer too, but for a
+// The rows of the program are seen as [outer, reduced, inner]. inner and outer are 1, except for a
 // large reduction over a middle axis. A unit is `block` steps along reduced, of `width` rows each;
-// it runs a tile at a time.
+// it runs one tile at a time.
 //
-// The order of a sum of floats depends on the sizes of the reduction alone, never on the rest of
-// the group, whose tiles and units may have any size. There are two kinds of reductions:
+// The order of a floating-point sum depends on the sizes of the reduction alone, never on the rest
+// of the group, whose tiles and units may have any size. There are two kinds of reductions:
+//
 //   - Of everything (Reduce::leaves): each leaf of kLeaf values has a sum, which may continue from
 //     tile to tile. A leaf that lies in several units is copied to scratch memory and summed at the
 //     end.
-//   - Of columns, and all for which order does not matter: each span of rows has accumulators.
-//     They are combined in their order. The sizes of the reduction determine the spans of columns.
+//   - Of columns, and all whose order has no effect: each span of rows has accumulators, which are
+//     combined in order. The sizes of the reduction determine the spans of columns.
 struct GroupProgram {
   struct Reduce {
     Fold fold{};
-    TileKernel merge = nullptr;   // one set of accumulators into another
-    TileKernel finish = nullptr;  // accumulators to the dtype of out
+    TileKernel merge = nullptr;   // merges one set of accumulators into another
+    TileKernel finish = nullptr;  // converts accumulators to the dtype of out
     int32_t place = -1;
     bool columns = false;
     bool leaves = false;
     int64_t value = 0;         // bytes
     int64_t width = 1;         // columns; 1 unless `columns`
-    int64_t lanes = 1;         // accumulators of a column
+    int64_t lanes = 1;         // accumulators per column
     int64_t length = 1;        // values of a row, if not `columns`
-    int64_t accumulators = 0;  // in a set, bytes; if `leaves`, the sums of a group of one span
-    // If `leaves`: their number for each o; in the scratch memory of a group of several spans,
-    // their sums and, if units share leaves, one leaf for each block; in a set, the state of a
-    // leaf.
-    Fold total{};  // of the sums
+    int64_t accumulators = 0;  // bytes in a set; if `leaves`, the sums of a group with one span
+    // If `leaves`. leaf_count: leaves per outer index. In scratch memory, if there are several
+    // spans: sums and, if units share leaves, one leaf per block (shared). state: of a leaf, in a
+    // set.
+    Fold total{};  // fold of the sums
     int64_t leaf_count = 0;
     int64_t sums = -1, shared = -1;
     int64_t state = 0;
@@ -44,25 +46,26 @@ struct GroupProgram {
 
   TileProgram tiles;
   std::vector<Reduce> reductions;
-  int64_t set_bytes = 0;   // of the accumulators of all reductions but those of leaves
-  int64_t leaf_bytes = 0;  // of these
-  double nanoseconds = 0;  // on one thread, roughly
+  int64_t set_bytes = 0;   // accumulators of all reductions except leaves
+  int64_t leaf_bytes = 0;  // accumulators of leaves
+  double nanoseconds = 0;  // rough estimate for one thread
 
   int64_t outer = 1, reduced = 0, inner = 1;
   int64_t width = 1, strips = 1;
-  int64_t steps = 1;  // of a tile
+  int64_t steps = 1;  // steps in a tile
   int64_t block = 1, blocks = 1;
-  int64_t span = 1, spans = 1;  // rows that have accumulators of their own; a block is some spans
-  int64_t flush = 1;  // rows that go into one accumulator before it is added to the next level
-  int64_t scratch_bytes = 0;  // what the units of several spans leave for combine()
+  int64_t span = 1, spans = 1;  // rows with accumulators of their own; a block is several spans
+  int64_t flush = 1;            // rows added to an accumulator before it is added to the next level
+  int64_t scratch_bytes = 0;    // memory in which units leave their spans for combine()
 
   int64_t units() const { return outer * strips * blocks; }
 };
 
 GroupProgram compile_group(const TileGroup& group);
 
-// The same, one unit for every `elements` of the group: these are computed by somebody else, who
-// runs each unit when its elements are there. False where the group does not fit such pieces.
+// The same with one unit per `elements` elements of the group. The step that computes these
+// elements (a product) runs each unit as soon as its elements exist. Returns false if the group
+// cannot be cut so.
 bool compile_pieces(const TileGroup& group, int64_t elements, GroupProgram* out);
 
 // One run of a group. `scratch` has scratch_bytes.
@@ -71,12 +74,12 @@ class GroupRun {
   GroupRun(const GroupProgram& program, const Slots& slots, char* scratch);
 
   Status run();
-  // Or: run_unit of each unit, on any thread and in any order, and then finish.
+  // Instead of run(): run_unit for each unit, on any thread and in any order, then finish().
   void run_unit(int64_t unit);
   Status finish();
 
  private:
-  // Memory of one thread: a frame, two sets of accumulators, and those of leaves.
+  // Memory of one thread: a frame, two sets of accumulators, and the leaves.
   int64_t memory_bytes() const {
     return TileFrame::frame_bytes(program_.tiles) + 2 * program_.set_bytes + program_.leaf_bytes;
   }

@@ -1,5 +1,4 @@
-// Views as loops: the axes are merged once, when a plan is compiled; rows are then
-// copied one by one.
+// Merges the axes of views (once, when a plan is compiled), and copies strided elements row by row.
 #include "backend/cpu/tiles/strided.h"
 
 #include <algorithm>
@@ -60,8 +59,8 @@ void write_row(char* out, const char* in, int64_t element, int64_t stride, int64
   }
 }
 
-// Calls row(offset, stride, done, count) for the rows that elements first … first+n-1 are in, or
-// parts of them, in order; the array has at least one axis.
+// Calls row(offset, stride, done, count) for each row, or part of a row, of the elements first …
+// first+n-1, in order. Requires at least one axis.
 template <class Row>
 void for_each_row(const Axes& axes, int64_t first, int64_t n, Row&& row) {
   const int last = axes.rank - 1;

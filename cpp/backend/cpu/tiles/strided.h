@@ -1,4 +1,4 @@
-// Views as loops: merging axes that lie behind each other in memory, and walking what is left.
+// Axes: a view as a loop nest with merged axes; copies between strided and contiguous memory.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace pullback {
 
-// The axes of a view without those of length 1, neighbours merged where the strides allow it. A
-// single element has rank 0.
+// The axes of a view without axes of size 1, and with neighbours merged if their strides allow it.
+// A single element has rank 0.
 struct Axes {
   int rank = 0;
   int64_t dim[kMaxRank];
@@ -17,15 +17,15 @@ struct Axes {
 };
 Axes merged_axes(const View& view);
 
-// Writes elements first … first+n-1 (row-major) of the strided array at `base` to `out`.
+// Copies elements first … first+n-1 (row-major) of the strided array at `base` to `out`.
 void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t first, int64_t n,
                     char* out);
 
-// The way back: writes n elements at `in` to those.
+// The inverse: copies n elements from `in` to these places.
 void scatter_strided(const Axes& axes, char* base, int64_t element, int64_t first, int64_t n,
                      const char* in);
 
-// n copies of the element at `value`.
+// Writes n copies of the element at `value`.
 void fill_elements(char* out, const char* value, int64_t element, int64_t n);
 
 }  // namespace pullback

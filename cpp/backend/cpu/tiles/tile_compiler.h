@@ -1,5 +1,5 @@
-// The compiler of a tile group: tile_program.cpp has its places and registers, tile_emit.cpp what
-// becomes of each instruction.
+// TileCompiler: compiles a tile group to a TileProgram. tile_program.cpp allocates places and
+// registers, tile_emit.cpp emits the code of each instruction.
 #pragma once
 
 #include <vector>
@@ -38,7 +38,7 @@ class TileCompiler {
   void place_load(int32_t value);
   void bring(int32_t value);
   bool repeats(const ValueInfo& info);
-  // The place of a value as it is read at this level. Emits what brings it there.
+  // The place of a value, over rows or over elements. Emits the code that loads or spreads it.
   int32_t operand(int32_t value, bool row);
   int32_t destination(int32_t value);
 
@@ -62,11 +62,11 @@ class TileCompiler {
   const TileOrder order_;
   const TileValues values_;
   TileProgram program_;
-  std::vector<int32_t> place_;   // of each value, -1: none yet
-  std::vector<int32_t> spread_;  // of each value over rows: the register with its repeated entries
+  std::vector<int32_t> place_;   // of each value; -1: none yet
+  std::vector<int32_t> spread_;  // per value over rows: the register with its repeated entries
   std::vector<uint8_t> owns_;    // place_ is a register
-  std::vector<int32_t> free_[2][kSizes];  // registers by level and size
-  std::vector<int32_t> gather_;           // of each load: its source, until it is gathered
+  std::vector<int32_t> free_[2][kSizes];  // free registers by level and size
+  std::vector<int32_t> gather_;           // per load: its source, until it is gathered
 };
 
 }  // namespace pullback

@@ -1,4 +1,4 @@
-// What becomes of each instruction.
+// Emits the code of each instruction of a tile group.
 #include <algorithm>
 #include <utility>
 
@@ -8,10 +8,11 @@
 namespace pullback {
 namespace {
 
-// Arithmetic with a row's entry goes row by row from this length on; shorter rows are spread.
+// Arithmetic with one operand per row runs row by row from this row length on; shorter rows are
+// spread.
 constexpr int64_t kLongRow = 48;
 
-// Nanoseconds an element, roughly: for deciding about threads only.
+// Rough nanoseconds per element, used only to decide about threads.
 double cost_of(Op op) {
   switch (traits(op).cost) {
     case Cost::Power:
@@ -21,7 +22,7 @@ double cost_of(Op op) {
     case Cost::Arithmetic:
     case Cost::Division:
     case Cost::Fold:
-    case Cost::Free:  // the rest: in no group
+    case Cost::Free:  // others do not occur in groups
     case Cost::Copy:
     case Cost::Heavy:
       break;
@@ -29,7 +30,7 @@ double cost_of(Op op) {
   return 0.12;
 }
 
-// Number of an operation in RowTable::arithmetic; -1 for others.
+// Number of an operation in RowTable::arithmetic; -1 if it has none.
 int form_of(Op op) {
   return op == Op::add        ? 0
          : op == Op::subtract ? 1
@@ -77,7 +78,7 @@ void TileCompiler::emit(int32_t index) {
   }
   if (values_[value].first_scatter >= 0) emit_scatter(values_[value].first_scatter);
   for (int32_t in : instruction.in) free_if_dead(in, index);
-  free_if_dead(value, index);  // nobody reads it
+  free_if_dead(value, index);  // never read
 }
 
 void TileCompiler::emit_elementwise(int32_t index, Code code) {
@@ -89,9 +90,9 @@ void TileCompiler::emit_elementwise(int32_t index, Code code) {
   for (int i = 0; i < 3; ++i) {
     if (instruction.in[i] >= 0) code.in[i] = operand(instruction.in[i], code.row);
   }
-  // A dying source's register may become the destination's only if both have one dtype: elements of
-  // another size would destroy later ones of the source, and to the compiler two types of one size
-  // never share memory.
+  // A source's register may be reused for the destination only if both have one dtype: elements of
+  // another size would overwrite later elements of the source, and the compiler assumes that
+  // pointers to different types do not alias, even for types of one size.
   for (int32_t in : instruction.in) {
     if (in >= 0 && values_[in].dtype == instruction.result) free_if_dead(in, index);
   }
@@ -118,8 +119,8 @@ void TileCompiler::emit_pair(int32_t index, int32_t partner) {
   add_code(Kind::Pair, code.row, cost_of(instruction.op)) = code;
 }
 
-// The second of a pair, made before its turn: only now may it go to the memory of its store, which
-// instructions in between may have read.
+// Emits the second instruction of a pair before its turn. Its result may be moved to the memory of
+// its store only now, because instructions in between may have read that memory.
 void TileCompiler::emit_partner(int32_t index) {
   const int32_t value = leaves() + index;
   const ValueInfo& info = values_[value];
@@ -134,7 +135,7 @@ void TileCompiler::emit_partner(int32_t index) {
   add_code(Kind::Call, code.row, 0.12) = code;
 }
 
-// Elements with an entry of their row, without spreading it.
+// Combines elements with the entry of their row without spreading that entry.
 bool TileCompiler::emit_arithmetic(int32_t index) {
   const Instruction& instruction = group_.instructions[index];
   const int32_t value = leaves() + index;
@@ -173,7 +174,7 @@ void TileCompiler::emit_rows(int32_t index) {
   add_code(Kind::Rows, rows, picks ? 1 : 0.05 * static_cast<double>(group_.length)) = code;
 }
 
-// An addition and the place that is one of its operands.
+// Emits an addition together with the `place` that is one of its operands.
 void TileCompiler::emit_placed(int32_t index) {
   const Instruction& add = group_.instructions[index];
   const int32_t placed = leaves() + values_.placed(index);
@@ -214,7 +215,7 @@ void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_
   code.in[1] = sums;
 }
 
-// A store to elements that do not lie side by side.
+// A store to elements that are not contiguous.
 void TileCompiler::emit_scatter(int32_t index) {
   const Store& store = group_.stores[index];
   const int64_t element = size_of(store.view.dtype);
@@ -227,7 +228,7 @@ void TileCompiler::emit_scatter(int32_t index) {
       {store.view.slot, store.view.offset * element, element, row, merged_axes(store.view)});
 }
 
-// Columns, of which the first begins at `first`, and the memory that they take turns in.
+// Interleaved columns, the first of which begins at `first`, and the memory that contains them.
 TileProgram::Code& TileCompiler::add_interleave(Kind kind, const View& first,
                                                 const std::vector<int32_t>& columns, bool row) {
   const auto count = static_cast<int32_t>(columns.size());
@@ -246,7 +247,7 @@ TileProgram::Code& TileCompiler::add_interleave(Kind kind, const View& first,
   return code;
 }
 
-// Stores that no instruction could write to directly: of loads and scalars, and second stores of a
+// Stores that no instruction could write directly: of loads and scalars, and second stores of a
 // value.
 void TileCompiler::store_leaves() {
   for (int32_t i = 0; i < static_cast<int32_t>(group_.stores.size()); ++i) {

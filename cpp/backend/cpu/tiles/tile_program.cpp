@@ -1,6 +1,7 @@
-// Linear scan over the instructions: each value gets a place when it is made and gives its register
-// back after its last use. Strided loads are gathered just before their first use, and a value over
-// rows is spread over the elements before the first instruction that needs it so.
+// Linear scan over the instructions: each value gets a place when it is computed and frees its
+// register after its last use. Strided loads are gathered just before their first use, and values
+// over rows are spread just before the first instruction that reads them per element. Start at
+// compile_tiles.
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +12,8 @@ namespace {
 
 constexpr int64_t kSmallestTile = 512;
 constexpr int64_t kLargestTile = 2048;
-constexpr int64_t kTileFootprint = 32 * 1024;  // of everything a tile touches: it should stay in L1
-constexpr int64_t kStreamBytes = 1024 * 1024;  // more than this does not stay in the cache
+constexpr int64_t kTileFootprint = 32 * 1024;  // all memory of a tile: should stay in L1
+constexpr int64_t kStreamBytes = 1024 * 1024;  // more than this does not stay in a cache
 
 }  // namespace
 
@@ -51,7 +52,7 @@ void TileCompiler::free_if_dead(int32_t value, int32_t now) {
   }
 }
 
-// A load whose elements come back in every tile: gathered once per frame.
+// True for a load whose elements are equal in every tile: it is gathered once per frame.
 bool TileCompiler::repeats(const ValueInfo& info) {
   const Axes& axes = info.axes;
   if (order_ == TileOrder::Any || info.row || axes.rank < 2 || axes.stride[0] != 0 ||
@@ -86,7 +87,7 @@ void TileCompiler::place_load(int32_t value) {
   }
 }
 
-// A load whose elements do not lie side by side, with all that it is interleaved with.
+// Loads a value whose elements are not contiguous, with all values interleaved with it.
 void TileCompiler::bring(int32_t value) {
   const auto take = [&](int32_t v) {
     owns_[v] = 1;
@@ -135,7 +136,7 @@ void TileCompiler::choose_tile() {
   for (const auto& r : program_.repeats) bytes += per_row(r.source.row, r.source.element);
   for (const auto& s : program_.splats) bytes += per_row(s.row, size_of(s.scalar.dtype));
   const int64_t length = program_.length;
-  // Folds alone keep nothing in the cache.
+  // A program of folds alone uses no cache.
   const bool alone = order_ == TileOrder::Rows && program_.code.empty() &&
                      program_.repeats.empty() && program_.splats.empty();
   int64_t tile = std::max<int64_t>(1, (alone ? 4 : 1) * kLargestTile / length);

@@ -1,10 +1,10 @@
-// A tile group, compiled: straight-line code over places.
+// TileProgram: a compiled tile group, as straight-line code over places.
 //
-// A tile is a whole number of rows. A place is where a tile of values lies while the code runs: a
-// register (scratch memory that the linear scan of tile_program.cpp hands out), the memory of a
-// contiguous argument, the memory that a result is stored to, or one that is the same for all tiles
-// and filled once per thread: a scalar repeated over a tile, a load that repeats itself. Code names
-// places by number; TileFrame (tile_run.h) knows their addresses.
+// A tile is a whole number of rows. A place is the location of a tile of values while the code
+// runs: a register (scratch memory, assigned by tile_program.cpp), the memory of a contiguous
+// argument, the memory of a stored result, or a block that is equal for all tiles and filled once
+// per thread (a repeated scalar, or a load that repeats). Code refers to places by number;
+// TileFrame (tile_run.h) has their addresses. Start at Kind.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ namespace pullback {
 
 struct TileProgram {
   enum class Kind : uint8_t {
-    Call,          // out = call(in[0], in[1], in[2]) of as many entries as the value has
-    Rows,          // out = over_rows(in[0], in[1], in[2]) of rows of `row_length`
+    Call,          // out = call(in[0], in[1], in[2]), for all entries of the value
+    Rows,          // out = over_rows(in[0], in[1], in[2]), for rows of `row_length`
     Pair,          // out, in[1] = pair(in[0])
-    Fold,          // out = folds[index] of in[0], in[1] being its accumulators
+    Fold,          // folds[index] of in[0] into out; in[1] has the accumulators
     Gather,        // out = gathers[index]
     Scatter,       // scatters[index] = in[0]
-    Deinterleave,  // the columns of interleaves[index] = its block
-    Interleave,    // and back
+    Deinterleave,  // splits the block of interleaves[index] into its columns
+    Interleave,    // the inverse
   };
-  // 32 bytes: programs of many lines over a few elements wait for these.
+  // Kept at 32 bytes: for small arrays, fetching the code limits the speed.
   struct Code {
     Kind kind;
-    bool row;  // goes over rows, not elements
+    bool row;  // works on one entry per row
     int32_t index = -1;
     int32_t out = 0;
     int32_t in[3] = {0, 0, 0};
@@ -43,7 +43,7 @@ struct TileProgram {
     };
   };
   static_assert(sizeof(Code) <= 32);
-  // [rows, reduced, inner] to [rows, inner].
+  // Folds [rows, reduced, inner] to [rows, inner].
   struct RowFold {
     Fold fold;
     TileKernel finish;    // null: the accumulators are the result
@@ -51,7 +51,7 @@ struct TileProgram {
     int64_t value;        // bytes
     int64_t reduced, inner;
   };
-  // Contiguous memory of a slot: moves on with the tiles.
+  // Contiguous memory of a slot; its address advances with the tiles.
   struct Direct {
     int32_t place;
     int32_t slot;
@@ -65,17 +65,17 @@ struct TileProgram {
     bool row;
     Axes axes;
   };
-  // Columns whose entries take turns in one memory, the block.
+  // Columns whose entries alternate in one memory, the block.
   struct Interleaved {
     int32_t block;
     int32_t count;
     int32_t columns[kMostInterleaved];
   };
-  // One tile of a load that is the same in every tile.
+  // One tile of a load that is equal in every tile.
   struct Repeat {
     int32_t place;
     Strided source;
-    int64_t scratch = 0;  // where it is written to, bytes
+    int64_t scratch = 0;  // destination, bytes
   };
   struct Splat {
     int32_t place;
@@ -90,14 +90,14 @@ struct TileProgram {
   };
 
   int64_t rows = 0;
-  int64_t length = 1;      // elements of a row
-  int64_t row_length = 1;  // of the group; `length` may be more
-  int64_t tile = 0;        // rows; the last one may have fewer
-  int64_t align = 1;       // tiles begin at multiples of so many rows
+  int64_t length = 1;      // elements per row
+  int64_t row_length = 1;  // row length of the group; `length` may be larger
+  int64_t tile = 0;        // rows per tile; the last tile may have fewer
+  int64_t align = 1;       // tiles begin at multiples of this many rows
   int32_t places = 0;
   int64_t scratch_bytes = 0;
-  double cost = 0;       // estimated nanoseconds a row
-  bool streams = false;  // through more memory than the cache near a core holds
+  double cost = 0;       // estimated nanoseconds per row
+  bool streams = false;  // reads or writes more memory than the cache near a core
 
   std::vector<Code> code;
   std::vector<RowFold> folds;
@@ -108,7 +108,7 @@ struct TileProgram {
   std::vector<Repeat> repeats;
   std::vector<Splat> splats;
   std::vector<Register> registers;
-  // Of each reduction: where its values are.
+  // For each reduction, the place of its values.
   struct Reduced {
     int32_t place;
     bool row;
@@ -116,12 +116,12 @@ struct TileProgram {
   std::vector<Reduced> reduced;
 };
 
-// How the tiles are walked.
+// The order of tiles.
 enum class TileOrder {
   Rows,    // from the first row to the last
-  Blocks,  // so too, and a tile is a number of whole [reduced, inner] blocks of the only reduction,
-           // which the program folds and stores itself
-  Any,     // a tile begins anywhere
+  Blocks,  // the same, with whole [reduced, inner] blocks per tile; the program folds and stores
+           // them
+  Any,     // tiles may begin anywhere
 };
 
 TileProgram compile_tiles(const TileGroup& group, TileOrder order);

@@ -1,4 +1,5 @@
-// The inner loop of the library: one call a line of code and tile.
+// Runs tile programs: for each tile, one kernel call per line of code. The inner loop of the
+// library.
 #include "backend/cpu/tiles/tile_run.h"
 
 #include <algorithm>
@@ -49,8 +50,8 @@ void TileFrame::fill() {
 
 namespace {
 
-// Brings what the next tile reads and writes towards the cache, a few lines at each step of this
-// one: kernels either wait for memory or compute, and without this never both at once.
+// Prefetches the memory of the next tile, a few lines at each instruction of this tile. Kernels
+// either wait for memory or compute; this overlaps the two.
 class Ahead {
  public:
   Ahead(const TileProgram& program, char* const* base, int64_t first, int64_t n)

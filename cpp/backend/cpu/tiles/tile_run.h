@@ -1,4 +1,4 @@
-// Running a tile program: a frame holds the addresses of its places on one thread.
+// TileFrame: runs a tile program on one thread; it has the addresses of the places.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
@@ -6,23 +6,24 @@
 
 namespace pullback {
 
-// The identity of a fold, n times.
+// Writes n identities of a fold.
 void fill_identity(const Fold& fold, void* accumulators, int64_t n);
 
-// `memory` has frame_bytes(program) bytes, 64-byte aligned, and belongs to the frame.
+// `memory` has frame_bytes(program) bytes, 64-byte aligned, and belongs to the frame while it
+// exists.
 class TileFrame {
  public:
   static int64_t frame_bytes(const TileProgram& program) {
     const auto pointers = program.places + static_cast<int64_t>(program.directs.size());
     return round_up(program.scratch_bytes + pointers * static_cast<int64_t>(sizeof(char*)), 64);
   }
-  // Without `fill` the memory is as an earlier frame of this program and these slots left it.
+  // fill = false: the memory was filled by an earlier frame of the same program and slots.
   TileFrame(const TileProgram& program, const Slots& slots, char* memory, bool fill = true);
 
-  // Computes rows first … first+n-1, n <= program.tile.
+  // Computes rows first … first+n-1; n <= program.tile.
   Problem run(int64_t first, int64_t n);
   const char* at(int32_t place) const { return place_[place]; }
-  // The problem that run() returned, with its details.
+  // Details of the problem that run() returned.
   const Status& status() const { return status_; }
 
  private:
@@ -36,7 +37,7 @@ class TileFrame {
   const Slots& slots_;
   char* memory_;
   char** place_;
-  char** base_;  // of each direct, of row 0
+  char** base_;  // for each Direct, the address of row 0
   Status status_;
 };
 

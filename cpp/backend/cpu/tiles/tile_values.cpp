@@ -1,7 +1,7 @@
-// One pass over the instructions before any code is emitted: which entries a value has, when it is
-// read for the last time, whether a store gives it its place. Pairs of instructions that are one
-// call (the value and its companion) and places that an addition does itself are found here too,
-// since both change when something is read.
+// One pass over the instructions before any code is emitted: how many entries a value has, when it
+// is last read, and whether it can be computed in the memory of its store. Also finds pairs of
+// instructions that are one kernel call, and `place`s done by an addition, because both change when
+// values are read.
 #include "backend/cpu/tiles/tile_values.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void TileValues::find_pairs() {
   partner_.assign(group_.instructions.size(), -1);
   for (const Pair& pair : kernels().pairs.of) {
     std::vector<int32_t> waiting(info_.size(),
-                                 -1);  // of each value: an instruction without partner
+                                 -1);  // of each value; -1: no partner
     for (int32_t i = 0; i < static_cast<int32_t>(partner_.size()); ++i) {
       const Instruction& instruction = group_.instructions[i];
       if (instruction.op != pair.first && instruction.op != pair.second) continue;
@@ -84,7 +84,7 @@ void TileValues::find_pairs() {
   }
 }
 
-// Two to four columns that fill a memory: one by one, each would go through all of it.
+// Finds two to four columns that together fill a memory; one by one, each would read all of it.
 template <class ViewOf, class Row>
 TileValues::Interleaved TileValues::find_woven(int32_t count, ViewOf&& view_of, Row&& row) const {
   Interleaved out{std::vector<int32_t>(count, -1), {}};
@@ -118,7 +118,8 @@ TileValues::Interleaved TileValues::find_woven(int32_t count, ViewOf&& view_of, 
   return out;
 }
 
-// A place that only one addition reads: not before it may the memory of what it reads be written.
+// Finds `place`s that one addition alone reads. The memory that such a place reads must not be
+// overwritten before that addition.
 void TileValues::find_placed() {
   placed_.assign(group_.instructions.size(), -1);
   if (group_.length == 1) return;
@@ -147,7 +148,7 @@ bool TileValues::stored_between(int32_t first, int32_t last) const {
                      [](const ValueInfo& info) { return info.first_store >= 0; });
 }
 
-// A load over elements that repeats one entry along each row is a load over rows.
+// A load per element that repeats one entry along each row becomes a load per row.
 void TileValues::add_load(const View& view) {
   ValueInfo info{view.dtype};
   info.axes = merged_axes(view);

@@ -1,4 +1,4 @@
-// What the compiler of a tile group wants to know of each value before it emits anything.
+// TileValues: facts about each value of a tile group that the compiler needs before it emits code.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace pullback {
 
 struct ValueInfo {
   DType dtype;
-  bool row = false;       // one entry a row. In a group without rows everything is over elements
-  bool constant = false;  // a leaf that is one entry everywhere; row: no element needs it
-  int32_t last_use = -1;  // instruction, kEnd: after the last one
-  int32_t last_element_use = -1;  // of a value over rows, where it is needed along the rows
-  int32_t first_store = -1;       // an instruction writes directly to it
-  int32_t first_scatter = -1;     // of those whose elements do not lie side by side
+  bool row = false;       // one entry per row; always false in a group without rows
+  bool constant = false;  // a leaf with one entry everywhere; with `row`, not needed per element
+  int32_t last_use = -1;  // number of an instruction; kEnd: after the last one
+  int32_t last_element_use = -1;  // last use of a value over rows as a value per element
+  int32_t first_store = -1;       // store that an instruction writes directly
+  int32_t first_scatter = -1;     // first store to elements that are not contiguous
   Axes axes{};                    // of a load, over its entries
 };
 
-// Whether the elements lie side by side.
+// True if the elements are contiguous.
 bool is_dense(const View& view);
 
 class TileValues {
@@ -32,31 +32,32 @@ class TileValues {
   size_t size() const { return info_.size(); }
   int32_t loads() const { return static_cast<int32_t>(group_.loads.size()); }
   int32_t leaves() const { return loads() + static_cast<int32_t>(group_.scalars.size()); }
-  // Is a value that is stored or reduced with so many entries taken over rows?
+  // True if a value that is stored or reduced with `entries` entries has one entry per row.
   bool is_row(int64_t entries, int32_t value) const {
     return group_.length > 1 && entries != group_.count &&
            (info_[value].row || info_[value].constant);
   }
 
-  // The instruction that is done in one call with this one, when the first of the two is due; -1.
+  // The instruction that shares a kernel call with this one, if this is the first of the two; else
+  // -1.
   int32_t partner(int32_t instruction) const { return partner_[instruction]; }
 
-  // Columns of one memory, whose elements take turns in it, are loaded together, and stored
-  // together: all loads (stores) that a load (store) is done with, in the order of their places,
-  // itself among them. Null for one that is alone.
+  // Interleaved columns of one memory are loaded together and stored together. All loads (stores)
+  // of the set of a load (store), itself included, in order of their offsets; null if it is alone.
   const std::vector<int32_t>* woven_load(int32_t load) const { return find(woven_loads_, load); }
   const std::vector<int32_t>* woven_store(int32_t store) const {
     return find(woven_stores_, store);
   }
 
-  // The place that this addition does in its own pass, and the addition of such a place; -1.
+  // For an addition: the `place` that it does in its own pass; for such a place: the addition; else
+  // -1.
   int32_t placed(int32_t instruction) const { return placed_[instruction]; }
 
  private:
   void find_pairs();
   void find_placed();
   struct Interleaved {
-    std::vector<int32_t> set;  // of each view: which, -1 for none
+    std::vector<int32_t> set;  // number of the set of each view; -1: none
     std::vector<std::vector<int32_t>> sets;
   };
   template <class ViewOf, class Row>

@@ -106,7 +106,7 @@ elu = unary(
 )  # fmt: skip
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 selu = unary(
-    "Selu", pb.nn.selu, "Compute elu, scaled so that activations keep mean 0 and variance 1.", "float",
+    "Selu", pb.nn.selu, "Compute elu, scaled to keep mean 0 and variance 1.", "float",
     "features", from_output=lambda g, y: g * _core.where(
         y < like(y, 0), y + like(y, _SCALE * _ALPHA), like(y, _SCALE)
     ),
