@@ -11,7 +11,7 @@ from typing import SupportsIndex
 from .. import _core
 from .._base.checks import along, axes_of, flag, integer, integers
 from .._core import Tensor
-from .._typing import TensorLike
+from .._typing import Side, TensorLike
 from .indexing import along_axis, get
 from .shape import listed
 
