@@ -100,7 +100,7 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> Lsts
         Right-hand sides of shape (…, m, k), or a vector of length m.
     rcond : array_like, real, optional
         Relative tolerance: singular values up to `rcond` times the largest count as 0. Default:
-        max(m, n) times the rounding unit of the dtype.
+        max(m, n) times the rounding unit of the dtype. As in NumPy, -1 is the rounding unit.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> Lsts
     Raises
     ------
     ValueError
-        If the shapes do not match, or `rcond` is a negative number.
+        If the shapes do not match, or `rcond` is a negative number other than -1.
     numpy.linalg.LinAlgError
         If `a` is not a matrix or a batch of matrices, or contains NaN or inf. The latter is raised
         when the result is computed.
@@ -139,6 +139,8 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> Lsts
     (left, right), rounded = one_dtype([a, b], who)
     check_matrices(left, who)
     sides, restored = right_sides(right, left.shape[-2], who)
+    if isinstance(rcond, (int, float)) and rcond == -1:
+        rcond = float(finfo(left.dtype).eps)
     cutoff = _cutoff(left, rcond, who, "rcond")
     values = _core.reduced_svd(left, who)[1]
     kept = _kept(values, cutoff)

@@ -108,6 +108,7 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda m: m.asarray(X).std(1, np.float64, ddof=1),
     lambda m: m.asarray(V).searchsorted(v=[2.0, 5.0], side="right"),
     lambda m: m.linalg.lstsq(SQUARE, b=[1.0, 2.0])[0],
+    lambda m: m.linalg.lstsq(SQUARE, [1.0, 2.0], -1)[0],
     lambda m: m.linalg.matrix_power(SQUARE, n=3),
     lambda m: m.linalg.matrix_rank(SQUARE, 3.0),
     lambda m: m.linalg.matrix_rank([SQUARE, SQUARE], tol=[3.0, 0.1]),
