@@ -142,7 +142,7 @@ def range(
         with scope_of(name or "range", *values) as scope:  # integers, scaled: axes are integers
             if any(is_tensor(v) for v in values):
                 raise NotImplementedError("range: floats must be numbers, not tensors")
-            return constant(_numbers(*values, dtype=wish.dtype), wish, name=scope)
+            return constant(_numbers(start, limit, delta, wish.dtype), wish, name=scope)
     with scope_of(name or "range", *values) as scope:
         return apply("Range", *values, name=scope, dtype=wish)
 
