@@ -39,11 +39,11 @@ def _checked(who: str, which: str, value: Any) -> Tensor:
         return found
     advice = "expected a tensor or a variable of a graph"
     if isinstance(value, Operation):
-        advice = "an operation has no gradient; ask about a tensor, as the loss or an output of it"
+        advice = "an operation has no gradient; pass a tensor, such as the loss or an output of it"
     elif isinstance(value, IndexedSlices):
-        advice = "ask about its values, or tf.convert_to_tensor of it"
+        advice = "pass its values, or tf.convert_to_tensor of it"
     elif isinstance(value, (_core.Tensor, _core.Variable)):
-        advice = "it is not of a graph, and what is of one never depends on it other than by value"
+        advice = "it is not of a graph, and a graph only uses its value"
     raise TypeError(f"{who}: {which} is {value!r:.100}; {advice}")
 
 
@@ -51,7 +51,7 @@ class GraphQuestion(Question):
     """One query about a gradient of symbolic tensors."""
 
     unknown = (
-        "a graph has no values of its own; pass session= and feed_dict= to have those looked at"
+        "a graph has no values of its own; pass session= and feed_dict= to read those of a run"
     )
     y: Tensor
 
@@ -144,8 +144,8 @@ class GraphQuestion(Question):
                 return Finding(
                     "not_registered",
                     f"gradients() raises a LookupError: {error.args[0]}",
-                    "put stop_gradient behind it if nothing shall flow, or register a rule with "
-                    "RegisterGradient, and gradient_override_map where it is to hold in a block",
+                    "apply stop_gradient to it if no gradient should flow, or register a rule with "
+                    "RegisterGradient, and use it in a block with gradient_override_map",
                     step,
                 )
         return None
@@ -177,10 +177,10 @@ class GraphQuestion(Question):
             )
         if op.type == "SymbolicGradient":
             return Finding(
-                "linear", f"{step} is a gradient that does not depend on {{x}} any more: what was "
-                "differentiated there is linear in {x}, or knows it as a constant",
+                "linear", f"{step} is a gradient that does not depend on {{x}} any more: the "
+                "differentiated tensor is linear in {x}, or has {x} as a constant",
                 "a second derivative that is zero everywhere is None; stop_gradient in the first "
-                "one, or in its grad_ys, does the same", step,
+                "one, or in its grad_ys, has the same effect", step,
             )  # fmt: skip
         if op.rule is not None and "results" in op.attrs:
             return self._behind_custom(step, op)

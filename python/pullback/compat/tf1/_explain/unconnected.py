@@ -90,8 +90,8 @@ def _of_like_name(x: Any, ancestry: Ancestry) -> Finding | None:
             return Finding(
                 "another_variable",
                 f"{{y}} reads variable '{step.variable_name}', which is not '{x.op.name}': the "
-                "name was taken, so what made it a second time made another variable",
-                "ask about that one; to share it use get_variable, and variable_scope with "
+                "name was taken, so creating it again created another variable",
+                "pass that one; to share it use get_variable, and variable_scope with "
                 "reuse=tf.AUTO_REUSE", step, place_of(x.op),
             )  # fmt: skip
     return None
@@ -153,8 +153,8 @@ def _only_waits(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
         if made in held or made in ancestors(out for op in held for out in op.outputs):
             return Finding(
                 "control_dependency",
-                f"{step} waits for what {{x}} is needed for, by control_dependencies, and was not "
-                "made from it", "use {x} in its value: an order is no path", step,
+                f"{step} waits for operations on {{x}}, by control_dependencies, but is not "
+                "computed from it", "use {x} in its value: an order is not a path", step,
             )  # fmt: skip
     return None
 

@@ -106,7 +106,7 @@ def _one_by_one(y: Tensor, x: Tensor, stops: Sequence[Tensor], batched: bool) ->
     """Compute a jacobian row by row, for a rule of the program that reads the cotangents."""
     entry = [n for n in y.dims[batched:] if n is not None] if y.dims is not None else None
     if entry is None or y.dims is None or len(entry) < len(y.dims[batched:]):
-        raise ValueError(f"jacobian: the shape of {y!r} must be known behind rules of programs")
+        raise ValueError(f"jacobian: the shape of {y!r} must be known after user-defined rules")
     size, rows = prod(entry), []
     for i in range(size):
         weight = reshape(one_hot(i, size, dtype=y.dtype), entry)

@@ -109,13 +109,13 @@ def eye(
     return constant(value, name=name or "eye")
 
 
-def _numbers(start: Any, limit: Any, delta: Any) -> Any:
+def _numbers(start: Any, limit: Any, delta: Any, dtype: Any = None) -> Any:
     if delta == 0 or (limit - start) * delta < 0:
         raise ValueError(
             f"range: expected a delta that leads from start to limit, got start={start}, "
             f"limit={limit}, delta={delta}"
         )
-    return np.arange(start, limit, delta)
+    return np.arange(start, limit, delta, dtype=dtype)
 
 
 define(
@@ -142,7 +142,7 @@ def range(
         with scope_of(name or "range", *values) as scope:  # integers, scaled: axes are integers
             if any(is_tensor(v) for v in values):
                 raise NotImplementedError("range: floats must be numbers, not tensors")
-            return constant(_numbers(*values).astype(wish.dtype), wish, name=scope)
+            return constant(_numbers(start, limit, delta, wish.dtype), wish, name=scope)
     with scope_of(name or "range", *values) as scope:
         return apply("Range", *values, name=scope, dtype=wish)
 

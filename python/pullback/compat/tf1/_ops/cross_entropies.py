@@ -8,15 +8,7 @@ import numpy as np
 
 from .... import _core
 from .._graph import mode, shape_functions
-from .._graph.create import (
-    apply,
-    cast,
-    constant_of,
-    convert_to_tensor,
-    in_dtype,
-    is_tensor,
-    scope_of,
-)
+from .._graph.create import apply, cast, constant_of, convert_to_tensor, is_tensor, scope_of
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define, like
 from ..dtypes import as_dtype, float32, int64
@@ -184,7 +176,8 @@ def softmax_cross_entropy_with_logits_v2(
     axis = dim if axis is None else axis
     with scope_of(name or who, logits, labels) as scope:
         x = convert_to_tensor(logits)
-        p = in_dtype(labels, x.dtype, "labels")
+        given = None if is_tensor(labels) else as_dtype(x.dtype)
+        p = cast(convert_to_tensor(labels, given, "labels"), x.dtype)
         if axis not in (None, -1):
             order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
             x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))

@@ -16,16 +16,7 @@ import pullback as pb
 from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
-from .._graph.create import (
-    apply,
-    cast,
-    check_rank,
-    convert_to_tensor,
-    is_tensor,
-    known_dims,
-    row,
-    scope_of,
-)
+from .._graph.create import apply, cast, check_rank, convert_to_tensor, known_dims, row, scope_of
 from .._graph.opdef import define
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
@@ -152,7 +143,7 @@ def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) 
         dims = known_dims(x)
         if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
             raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
-        if not is_tensor(k) and k < 0:
+        if isinstance(k, int) and k < 0:
             raise ValueError(f"top_k: expected k >= 0, got {k}")
         order = argsort(x, -1, "DESCENDING")[..., :k]
         return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)

@@ -15,15 +15,7 @@ from .... import _core, random
 from ....initializers._matrices import orthogonal
 from ....initializers._variance_scaling import MODES, scaled
 from .._graph import mode, shape_functions
-from .._graph.create import (
-    apply,
-    cast,
-    check_rank,
-    convert_to_tensor,
-    is_tensor,
-    known_dims,
-    scope_of,
-)
+from .._graph.create import apply, cast, check_rank, convert_to_tensor, known_dims, scope_of
 from .._graph.graph import get_default_graph
 from .._graph.opdef import define
 from ..dtypes import as_dtype, float32, int32
@@ -120,7 +112,7 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
         low = convert_to_tensor(minval, wish, "min")
         high = convert_to_tensor(1 if maxval is None else maxval, wish, "max")
         if wish.is_integer:
-            if not is_tensor(minval) and not is_tensor(maxval) and np.any(minval >= maxval):
+            if isinstance(minval, int) and isinstance(maxval, int) and minval >= maxval:
                 raise InvalidArgumentError(
                     None, f"random_uniform: expected minval < maxval, got {minval} and {maxval}"
                 )
@@ -146,8 +138,9 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
     with scope_of(name or "random_crop", value):
         x = convert_to_tensor(value)
         dims = known_dims(x)
-        if not is_tensor(size) and any(
-            n is not None and s > n for n, s in zip(dims, size, strict=True)
+        if isinstance(size, (list, tuple)) and any(
+            n is not None and isinstance(s, int) and s > n  # entries may be tensors
+            for n, s in zip(dims, size, strict=True)
         ):
             raise InvalidArgumentError(
                 None, f"random_crop: expected a size of at most {dims}, got {size}"

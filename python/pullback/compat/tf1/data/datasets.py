@@ -8,6 +8,7 @@ function of a `map` is traced once, in its own graph and session, which run for 
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable
 from collections.abc import Iterator as Rows
 from functools import partial
@@ -406,11 +407,13 @@ def _count(x: Any, who: str, least: int | None) -> Any:
     if x is None:
         return None
     function, _, argument = who.partition(" ")
-    if np.ndim(x) or not as_dtype(np.asarray(x).dtype).is_integer:
-        raise TypeError(f"{function}: expected an integer for {argument}, got {x!r:.60}")
-    if least is not None and x < least:
+    try:
+        number = operator.index(x)
+    except TypeError:
+        raise TypeError(f"{function}: expected an integer for {argument}, got {x!r:.60}") from None
+    if least is not None and number < least:
         raise InvalidArgumentError(None, f"{function}: expected {argument} >= {least}, got {x}")
-    return int(x)
+    return number
 
 
 def _is_source(x: Any) -> bool:
