@@ -27,6 +27,11 @@ AxisMask mixed_axes(const Node* node) {
 }
 
 // A sum is a structural zero if all its terms are.
+NodeRef scanned(const NodeRef& factor, const Node* node) {
+  if (factor->shape[node->attr.axis] == 1) return factor;
+  return scan(Op::cumulative_max, factor, node->attr.axis, node->attr.reversed);
+}
+
 NodeRef scattered(const NodeRef& factor, const Node* node) {
   const int64_t axis = node->attr.axis;
   const NodeRef indices(node->in[1]);
@@ -65,8 +70,7 @@ NodeRef moved_factor(const Node* node, const NodeRef& one) {
     case Op::scatter_add:
       return scattered(factor, node);
     case Op::cumulative_sum:
-      if (factor->shape[node->attr.axis] == 1) return factor;
-      return scan(Op::cumulative_max, factor, node->attr.axis, node->attr.reversed);
+      return scanned(factor, node);
     case Op::identity:
     case Op::broadcast_to:
       return one;
