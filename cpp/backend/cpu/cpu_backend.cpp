@@ -250,8 +250,8 @@ class CpuBackend : public Backend {
   // Measured. A tile has some KiB per live value, and 32 KiB are near the core.
   const Limits& limits() const override {
     static constexpr Limits limits{.longest_row = 8192,
-                                   .small_space = 1024,
-                                   .large_space = 8192,
+                                   .small_domain = 1024,
+                                   .large_domain = 8192,
                                    .large_reduction = 32768,
                                    .repeated = 3,
                                    .long_group = 48,

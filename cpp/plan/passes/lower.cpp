@@ -79,7 +79,7 @@ View Lowering::view_of(const Read& read) {
 bool Lowering::can_recompute(uint32_t reader, const Read& read) const {
   const Unit& unit = fusion_.units[fusion_.unit_of[reader]];
   return unit.tiles && unit.count == nodes_[read.base]->shape.size() && analysis_.is_flat(read) &&
-         analysis_.kind[reader] == Analysis::Elementwise && !fusion_.spaces.row[reader];
+         analysis_.kind[reader] == Analysis::Elementwise && !fusion_.domains.row[reader];
 }
 
 // A value that another unit reads is in memory, or can be computed again from values in memory.
@@ -244,7 +244,7 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
     for (size_t k = 0; k < reads.size(); ++k) {
       in[k] = outside(reads[k]) ? number_of(reads[k], number_of) : value_[reads[k].base];
     }
-    const FoldKind fold = fusion_.spaces.fold[member];
+    const FoldKind fold = fusion_.domains.fold[member];
     if (fold == FoldKind::End || fold == FoldKind::General) {
       const FoldedShape f = folded_shape(analysis_.window(reads[0]).shape, node->attr.axes);
       group.reductions.push_back({node->op, in[0], nodes_[reads[0].base]->dtype, f.outer, f.reduced,
@@ -252,8 +252,8 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
       *source = node->op;
       continue;
     }
-    const bool row = fusion_.spaces.row[member] != 0;
-    const bool spreads = !outside(reads[0]) && !row && fusion_.spaces.row[reads[0].base];
+    const bool row = fusion_.domains.row[member] != 0;
+    const bool spreads = !outside(reads[0]) && !row && fusion_.domains.row[reads[0].base];
     if (analysis_.kind[member] == Analysis::Copy && !spreads) {
       value_[member] = in[0];
     } else {

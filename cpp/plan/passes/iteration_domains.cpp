@@ -3,7 +3,7 @@
 // order become one class (union-find; the elements that a fold reads are a member separate from its
 // result). (3) Classes of rows are attached to the class whose rows they are, the largest first.
 // Then each class gets a number.
-#include "plan/passes/spaces.h"
+#include "plan/passes/iteration_domains.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -48,11 +48,11 @@ class Finder {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
-  Spaces run() {
+  IterationDomains run() {
     choose_row_lengths();
     merge_readers();
     attach_rows();
-    out_.space.assign(size_, 0);
+    out_.domain.assign(size_, 0);
     out_.row.assign(size_, 0);
     out_.fold.assign(size_, FoldKind::None);
     number_.assign(parent_.size(), -1);
@@ -196,40 +196,40 @@ class Finder {
     }
   }
 
-  uint32_t add_space(int64_t count, int64_t length) {
+  uint32_t add_domain(int64_t count, int64_t length) {
     out_.count.push_back(count);
     out_.length.push_back(length);
     return static_cast<uint32_t>(out_.count.size()) - 1;
   }
 
   // The domain of a class; for a class of rows, that of its host.
-  uint32_t space_of(uint32_t member, int64_t entries, bool* row) {
+  uint32_t domain_of(uint32_t member, int64_t entries, bool* row) {
     uint32_t c = find(member);
     *row = host_of_[c] != kNone;
     if (*row) c = host_of_[c];
     if (number_[c] >= 0) return static_cast<uint32_t>(number_[c]);
     const int64_t count = host_count_[c] ? host_count_[c] : entries;
     // Small domains of one size are merged.
-    if (count > limits_.small_space) return number_[c] = add_space(count, length_of(count));
+    if (count > limits_.small_domain) return number_[c] = add_domain(count, length_of(count));
     const auto [it, fresh] = small_.try_emplace(count, 0);
-    if (fresh) it->second = add_space(count, length_of(count));
+    if (fresh) it->second = add_domain(count, length_of(count));
     return number_[c] = it->second;
   }
 
   void assign(uint32_t i) {
     if (analysis_.kind[i] == Analysis::Fold) return assign_fold(i);
     bool row = false;
-    uint32_t space = space_of(i, entries(i), &row);
+    uint32_t domain = domain_of(i, entries(i), &row);
     if (const Shape* rows = rows_of(analysis_, i)) {
       // In the domain of the elements it picks from or places into, or in a domain of its own.
       const int64_t length = last_axis(*rows);
       const bool pick = analysis_.kind[i] == Analysis::Pick;
-      if (out_.length[space] != length || out_.count[space] != rows->size() || row != pick) {
-        space = add_space(rows->size(), length);
+      if (out_.length[domain] != length || out_.count[domain] != rows->size() || row != pick) {
+        domain = add_domain(rows->size(), length);
         row = pick;
       }
     }
-    out_.space[i] = space;
+    out_.domain[i] = domain;
     out_.row[i] = row;
   }
 
@@ -237,9 +237,9 @@ class Finder {
     const FoldedShape f = fold_of(analysis_, i);
     const int64_t count = f.outer * f.reduced * f.inner;
     bool row = false;
-    const uint32_t space = space_of(elements(i), count, &row);
-    const int64_t length = out_.length[space];
-    out_.space[i] = space;
+    const uint32_t domain = domain_of(elements(i), count, &row);
+    const int64_t length = out_.length[domain];
+    out_.domain[i] = domain;
     if (!row && length > 1 && f.inner == 1 && f.reduced == length &&
         host_of_[find(i)] == find(elements(i))) {
       out_.fold[i] = FoldKind::Rows;
@@ -248,7 +248,7 @@ class Finder {
       out_.fold[i] = FoldKind::End;
     } else {
       out_.fold[i] = FoldKind::General;
-      if (row || length > 1) out_.space[i] = add_space(count, 1);
+      if (row || length > 1) out_.domain[i] = add_domain(count, 1);
     }
   }
 
@@ -268,27 +268,27 @@ class Finder {
   std::vector<int64_t> host_count_;  // elements of classes that have rows
   std::vector<int64_t> number_;
   std::unordered_map<int64_t, uint32_t> small_;
-  Spaces out_;
+  IterationDomains out_;
 };
 
 }  // namespace
 
-bool Spaces::inside(const Analysis& a, uint32_t i, const Read& read) const {
+bool IterationDomains::inside(const Analysis& a, uint32_t i, const Read& read) const {
   const uint32_t base = read.base;
-  if (!a.tile(base) || space[i] != space[base]) return false;
+  if (!a.tile(base) || domain[i] != domain[base]) return false;
   if (fold[base] == FoldKind::End || fold[base] == FoldKind::General) return false;
   const bool flat = a.is_flat(read);
   switch (a.kind[i]) {
     case Analysis::Fold:
       return flat && (fold[i] == FoldKind::End || !row[base]);
     case Analysis::Pick:
-      return flat && row[base] == (a.windows.elements(read.window) != count[space[i]]);
+      return flat && row[base] == (a.windows.elements(read.window) != count[domain[i]]);
     case Analysis::Place:
       return flat && row[base];
     case Analysis::Elementwise:
     case Analysis::Copy:
       if (row[i] == row[base]) return flat;
-      return row[base] && repeats_rows(a.window(read), a.elements(base), length[space[i]]);
+      return row[base] && repeats_rows(a.window(read), a.elements(base), length[domain[i]]);
     case Analysis::Input:
     case Analysis::Number:
     case Analysis::Window:
@@ -298,7 +298,7 @@ bool Spaces::inside(const Analysis& a, uint32_t i, const Read& read) const {
   return false;
 }
 
-Spaces find_spaces(const Analysis& analysis, const Limits& limits) {
+IterationDomains find_iteration_domains(const Analysis& analysis, const Limits& limits) {
   return Finder(analysis, limits).run();
 }
 
