@@ -19,7 +19,7 @@ namespace {
 NodeRef any_along(const NodeRef& mask, AxisMask axes, bool look) {
   const int64_t rank = mask->shape.rank;
   if (is_true(mask.get())) return nullptr;
-  if (is_window(mask.get()) && mask->in[0]->shape.size() > 0) {
+  if (is_slice_mask(mask.get()) && mask->in[0]->shape.size() > 0) {
     Shape piece = mask->in[0]->shape;
     Shape shape = mask->shape;
     for (int64_t d = 0; d < rank; ++d) {
@@ -60,10 +60,10 @@ bool is_negation(const Node* a, const Node* b) {
 
 // The union of several masks; null if it is known to be everywhere.
 NodeRef any_of(std::span<const NodeRef> masks) {
-  std::vector<NodeRef> windows;
-  std::copy_if(masks.begin(), masks.end(), std::back_inserter(windows),
-               [](const NodeRef& mask) { return is_window(mask.get()); });
-  if (windows.size() > 1 && cover(windows)) return nullptr;
+  std::vector<NodeRef> slices;
+  std::copy_if(masks.begin(), masks.end(), std::back_inserter(slices),
+               [](const NodeRef& mask) { return is_slice_mask(mask.get()); });
+  if (slices.size() > 1 && cover(slices)) return nullptr;
   NodeRef out = masks[0];
   for (size_t i = 1; i < masks.size(); ++i) {
     if (masks[i] == masks[i - 1]) continue;

@@ -60,7 +60,7 @@ class Fuser {
       const auto [it, first] = folds.try_emplace(key(domains().domain[i], depth_[i]), kind);
       if (first || (kind == FoldKind::End && it->second == FoldKind::End)) continue;
       out_.domains.domain[i] = static_cast<uint32_t>(out_.domains.count.size());
-      out_.domains.count.push_back(analysis_.windows.elements(analysis_.reads(i)[0].window));
+      out_.domains.count.push_back(analysis_.views.elements(analysis_.reads(i)[0].view));
       out_.domains.length.push_back(1);
       out_.domains.row[i] = 0;
       depth_[i] = depth_after(i);

@@ -14,12 +14,12 @@ namespace pullback {
 namespace {
 
 FoldedShape fold_of(const Analysis& a, uint32_t i) {
-  return folded_shape(a.window(a.reads(i)[0]).shape, a.node(i)->attr.axes);
+  return folded_shape(a.strided(a.reads(i)[0]).shape, a.node(i)->attr.axes);
 }
 
 // The elements in rows that a pick chooses from or a place fills; null for other nodes.
 const Shape* rows_of(const Analysis& a, uint32_t i) {
-  if (a.kind[i] == Analysis::Pick) return &a.window(a.reads(i)[0]).shape;
+  if (a.kind[i] == Analysis::Pick) return &a.strided(a.reads(i)[0]).shape;
   return a.kind[i] == Analysis::Place ? &a.shape(i) : nullptr;
 }
 int64_t last_axis(const Shape& shape) { return shape[shape.rank - 1]; }
@@ -109,11 +109,11 @@ class Finder {
   void merge_readers_of(uint32_t member, const Read& read) {
     if (analysis_.kind[read.base] == Analysis::Number) return;
     if (analysis_.is_flat(read)) return merge(member, read.base);
-    const Strided& window = analysis_.window(read);
-    for (int64_t d = 0; d < window.shape.rank; ++d) {
-      if (window.strides[d] == 0 && window.shape[d] != 1) return;
+    const Strided& strided = analysis_.strided(read);
+    for (int64_t d = 0; d < strided.shape.rank; ++d) {
+      if (strided.strides[d] == 0 && strided.shape[d] != 1) return;
     }
-    const uint64_t key = static_cast<uint64_t>(read.base) << 32 | read.window;
+    const uint64_t key = static_cast<uint64_t>(read.base) << 32 | read.view;
     const auto [it, first] = readers_.try_emplace(key, member);
     if (!first) merge(member, it->second);
   }
@@ -140,7 +140,7 @@ class Finder {
           break;
         case Analysis::Input:
         case Analysis::Number:
-        case Analysis::Window:
+        case Analysis::View:
         case Analysis::Other:
           break;
       }
@@ -175,7 +175,7 @@ class Finder {
         if (length == 1) continue;
         for (const Read& read : analysis_.reads(i)) {
           if (analysis_.tile(read.base) &&
-              repeats_rows(analysis_.window(read), entries(read.base), length)) {
+              repeats_rows(analysis_.strided(read), entries(read.base), length)) {
             add(read.base, i, entries(i), length);
           }
         }
@@ -282,16 +282,16 @@ bool IterationDomains::inside(const Analysis& a, uint32_t i, const Read& read) c
     case Analysis::Fold:
       return flat && (fold[i] == FoldKind::End || !row[base]);
     case Analysis::Pick:
-      return flat && row[base] == (a.windows.elements(read.window) != count[domain[i]]);
+      return flat && row[base] == (a.views.elements(read.view) != count[domain[i]]);
     case Analysis::Place:
       return flat && row[base];
     case Analysis::Elementwise:
     case Analysis::Copy:
       if (row[i] == row[base]) return flat;
-      return row[base] && repeats_rows(a.window(read), a.elements(base), length[domain[i]]);
+      return row[base] && repeats_rows(a.strided(read), a.elements(base), length[domain[i]]);
     case Analysis::Input:
     case Analysis::Number:
-    case Analysis::Window:
+    case Analysis::View:
     case Analysis::Other:
       break;  // in no domain
   }

@@ -45,7 +45,7 @@ bool worth_keeping(const Node* node, const Limits& limits) {
 }
 
 // True for a view of a part of another value, or of all of it permuted or repeated.
-bool is_window(const Node* node) {
+bool is_partial_view(const Node* node) {
   const ViewKind view = traits(node->op).view;
   return view == ViewKind::Transpose || view == ViewKind::Broadcast || view == ViewKind::Slice;
 }
@@ -242,14 +242,14 @@ class Numbering {
   void keep_held(uint32_t i) {
     uint32_t base = i;
     int views = 0;
-    bool window = false;  // and not the same memory in another shape
+    bool partial = false;  // and not the same memory in another shape
     while (!marks_[base].leaf &&
-           (is_window(snapshot_.nodes[base]) || moves_ones(snapshot_.nodes[base]))) {
-      window |= is_window(snapshot_.nodes[base]);
+           (is_partial_view(snapshot_.nodes[base]) || moves_ones(snapshot_.nodes[base]))) {
+      partial |= is_partial_view(snapshot_.nodes[base]);
       base = edges_of(base)[0];
       if (++views > kFewViews) break;
     }
-    if (window && views <= kFewViews) {
+    if (partial && views <= kFewViews) {
       if (marks_[base].leaf) return;
       const bool small =
           2 * snapshot_.nodes[i]->shape.size() <= snapshot_.nodes[base]->shape.size();
