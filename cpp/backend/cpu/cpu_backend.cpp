@@ -116,7 +116,7 @@ Compiled compile_step(const Plan&, const Gemm& work) {
   if (!work.then) return out;
   const int64_t rows = out.product.rows_of_panels();
   GroupProgram then;
-  out.by_panel = rows > 0 && compile_pieces(*work.then, rows * out.product.n, &then);
+  out.by_panel = rows > 0 && compile_units(*work.then, rows * out.product.n, &then);
   out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }
@@ -125,7 +125,7 @@ Compiled compile_step(const Plan&, const Convolution& work) {
   if (!work.then) return out;
   const int64_t panel = out.product.elements_of_panels();
   GroupProgram then;
-  out.by_panel = panel > 0 && compile_pieces(*work.then, panel, &then);
+  out.by_panel = panel > 0 && compile_units(*work.then, panel, &then);
   out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }

@@ -190,7 +190,7 @@ class Numbering {
       if (!snapshot_.outlives[i] || mark.leaf) continue;
       const Node* node = snapshot_.nodes[i];
       if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
-      if (mark.holders > 0 && !is_operation(node->op)) keep_held(static_cast<uint32_t>(i));
+      if (mark.holders > 0 && !is_operation(node->op)) keep_referenced(static_cast<uint32_t>(i));
       again |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Other nodes keep their inputs, or are still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
@@ -239,7 +239,7 @@ class Numbering {
 
   // Keeping a view costs no memory if the viewed value is kept. A small view of a value without
   // other references is kept itself.
-  void keep_held(uint32_t i) {
+  void keep_referenced(uint32_t i) {
     uint32_t base = i;
     int views = 0;
     bool partial = false;  // and not the same memory in another shape
