@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kTogether = 64;
 // Limits for work that the program has not requested. Intermediate values: at most this many times
 // the freed bytes.
-constexpr int64_t kMostOnTheWay = 4;
+constexpr int64_t kMostIntermediate = 4;
 // Products: at most this many entries.
 constexpr int64_t kSmallProduct = 64;
 
@@ -32,14 +32,14 @@ std::vector<Node*> pointers(std::span<const NodeRef> nodes) {
 
 // For each result: true if it depends on a value of at least twice its bytes that can be freed
 // after all results are computed, and is cheap enough to compute.
-std::vector<uint8_t> that_free(std::span<Node* const> parts) {
-  const Snapshot snapshot = take_snapshot(parts);
-  std::vector<uint8_t> is_part(snapshot.nodes.size(), 0);
-  for (const Node* part : parts) is_part[part->index] = 1;
+std::vector<uint8_t> find_freeing(std::span<Node* const> results) {
+  const Snapshot snapshot = take_snapshot(results);
+  std::vector<uint8_t> is_result(snapshot.nodes.size(), 0);
+  for (const Node* result : results) is_result[result->index] = 1;
   std::vector<int64_t> freed(snapshot.nodes.size(), 0);  // bytes of the largest value that can be
                                                          // freed
-  std::vector<int64_t> on_the_way(snapshot.nodes.size(), 0);  // bytes of the largest intermediate
-                                                              // value
+  std::vector<int64_t> intermediate(snapshot.nodes.size(), 0);  // bytes of the largest intermediate
+                                                                // value
   for (size_t i = 0; i < freed.size(); ++i) {
     const Node* node = snapshot.nodes[i];
     if (is_input(node)) {
@@ -48,19 +48,20 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
     }
     for (const Node* input : value_inputs(node)) {
       const uint32_t at = input->index;
-      on_the_way[i] = std::max(on_the_way[i], on_the_way[at]);
+      intermediate[i] = std::max(intermediate[i], intermediate[at]);
       // An intermediate value that is kept takes the place of the values below it.
-      const bool replaced = snapshot.wanted[at] && !is_part[at];
+      const bool replaced = snapshot.wanted[at] && !is_result[at];
       if (!replaced) freed[i] = std::max(freed[i], freed[at]);
     }
     const bool large_product =
         traits(node->op).cost == Cost::Heavy && node->shape.size() > kSmallProduct;
-    on_the_way[i] = large_product ? INT64_MAX : std::max(on_the_way[i], node->bytes());
+    intermediate[i] = large_product ? INT64_MAX : std::max(intermediate[i], node->bytes());
   }
   std::vector<uint8_t> out;
-  for (const Node* part : parts) {
-    const uint32_t at = part->index;
-    out.push_back(freed[at] >= 2 * part->bytes() && on_the_way[at] <= kMostOnTheWay * freed[at]);
+  for (const Node* result : results) {
+    const uint32_t at = result->index;
+    out.push_back(freed[at] >= 2 * result->bytes() &&
+                  intermediate[at] <= kMostIntermediate * freed[at]);
   }
   return out;
 }
@@ -68,14 +69,14 @@ std::vector<uint8_t> that_free(std::span<Node* const> parts) {
 }  // namespace
 
 void flush_pending() {
-  std::vector<NodeRef> parts = take_pending_results();
-  if (parts.empty()) return;
-  const std::vector<uint8_t> chosen = that_free(pointers(parts));
+  std::vector<NodeRef> results = take_pending_results();
+  if (results.empty()) return;
+  const std::vector<uint8_t> chosen = find_freeing(pointers(results));
   std::vector<NodeRef> due;
   std::vector<NodeRef> remaining;
-  for (size_t i = 0; i < parts.size(); ++i) (chosen[i] ? due : remaining).push_back(parts[i]);
+  for (size_t i = 0; i < results.size(); ++i) (chosen[i] ? due : remaining).push_back(results[i]);
   put_back_pending(remaining);
-  parts.clear();
+  results.clear();
   remaining.clear();
   for (size_t i = 0; i < due.size(); i += kTogether) {
     const auto some = std::span(due).subspan(i, std::min(kTogether, due.size() - i));

@@ -1,5 +1,5 @@
 // Unrolls loops and inlines branches: each iteration is a copy of the body, applied to the results
-// of the iteration before. Start at Opening.
+// of the iteration before. Start at Unroller.
 #include "explain/unrolled.h"
 
 #include <algorithm>
@@ -21,24 +21,24 @@ namespace {
 constexpr int64_t kNodes = 2048, kBytes = int64_t{1} << 25, kLoops = 16;
 
 // The inputs on which a copy of a body was made. Rules need them later.
-struct Given {
+struct BodyCopy {
   Ref<Body> body;
   std::vector<NodeRef> inputs;
   Ref<Original> around;  // of the operation, if it is itself part of a copy
 };
-using GivenRef = std::shared_ptr<const Given>;
+using BodyCopyRef = std::shared_ptr<const BodyCopy>;
 
-NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& given);
+NodeRef copied(const Node* node, std::span<Node* const> inputs, const BodyCopyRef& given);
 
 // Rebuilds nodes that depend on tensors of the body onto a copy of it.
-std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                std::vector<NodeRef> to, const GivenRef& given) {
+std::vector<NodeRef> rebind(std::vector<NodeRef> roots, std::vector<Node*> from,
+                            std::vector<NodeRef> to, const BodyCopyRef& given) {
   if (!none_traced(roots)) {
     for (size_t i = 0; i < given->inputs.size(); ++i) {
       from.push_back(given->body->inputs[i].get());
       to.push_back(given->inputs[i]);
     }
-    const Subgraph made = piece_of(*given->body, std::move(roots), from);
+    const Subgraph made = subgraph_of(*given->body, std::move(roots), from);
     roots = made.rebuild(
         to, [&](size_t, const Node* node, auto on) { return copied(node, on, given); });
   }
@@ -49,7 +49,7 @@ std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> f
 // body.
 class UnrolledRule : public Rule {
  public:
-  UnrolledRule(Ref<Rule> inside, const Node* node, GivenRef given)
+  UnrolledRule(Ref<Rule> inside, const Node* node, BodyCopyRef given)
       : inside_(std::move(inside)), node_(const_cast<Node*>(node)), given_(std::move(given)) {
     name = inside_->name;
   }
@@ -60,7 +60,7 @@ class UnrolledRule : public Rule {
       std::vector<Node*> from;
       std::vector<NodeRef> to;
       add_application(node_.get(), call, &from, &to);
-      return made_again(std::move(roots), std::move(from), std::move(to), given_);
+      return rebind(std::move(roots), std::move(from), std::move(to), given_);
     });
     return answers;
   }
@@ -68,24 +68,24 @@ class UnrolledRule : public Rule {
  private:
   Ref<Rule> inside_;
   NodeRef node_;  // in the body
-  GivenRef given_;
+  BodyCopyRef given_;
 };
 
 class UnrolledOperation : public Original {
  public:
-  UnrolledOperation(const Node* original, GivenRef given)
+  UnrolledOperation(const Node* original, BodyCopyRef given)
       : Original(original), given_(std::move(given)) {}
 
   std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
                                        std::vector<NodeRef> to) const override {
-    return made_again(std::move(roots), std::move(from), std::move(to), given_);
+    return rebind(std::move(roots), std::move(from), std::move(to), given_);
   }
 
  private:
-  GivenRef given_;
+  BodyCopyRef given_;
 };
 
-NodeRef copied(const Node* node, std::span<Node* const> inputs, const GivenRef& given) {
+NodeRef copied(const Node* node, std::span<Node* const> inputs, const BodyCopyRef& given) {
   NodeRef copy = copy_node(node, inputs);
   if (by_users_rule(copy.get())) copy->rule = new UnrolledRule(copy->rule, node, given);
   if (holds_rules(node)) copy->origin = new UnrolledOperation(node, given);
@@ -124,9 +124,9 @@ NodeRef joined(std::vector<NodeRef> parts, bool reversed, bool whole, const Tens
   return whole ? concat(parts, 0) : stack(parts, 0);
 }
 
-class Opening {
+class Unroller {
  public:
-  Opening(const Node* operation, std::span<Node* const> inputs, std::span<const uint8_t> wanted)
+  Unroller(const Node* operation, std::span<Node* const> inputs, std::span<const uint8_t> wanted)
       : node_(operation),
         operation_(*operation->operation),
         form_(operation_.loop),
@@ -263,8 +263,8 @@ class Opening {
         given[i] = make_scalar(given[i]->dtype, seed, given[i]->flags & kDraw);
       }
     }
-    const auto kept = std::make_shared<const Given>(body, std::move(given), around_);
-    const Subgraph piece = piece_of(*body, body->roots, from);
+    const auto kept = std::make_shared<const BodyCopy>(body, std::move(given), around_);
+    const Subgraph piece = subgraph_of(*body, body->roots, from);
     return piece.rebuild(kept->inputs, [&](size_t, const Node* node, auto on) {
       NodeRef copy = copied(node, on, kept);
       copies_.emplace_back(copy->seq, node->seq);
@@ -312,9 +312,9 @@ class Opening {
 std::optional<Unrolled> unrolled(const Node* operation, std::span<Node* const> inputs,
                                  int64_t number, std::span<const uint8_t> wanted) {
   const NoOverrides none;
-  Opening opening(operation, inputs, wanted);
-  if (operation->op == Op::loop) return opening.loop(number);
-  return opening.branch(number);
+  Unroller unroller(operation, inputs, wanted);
+  if (operation->op == Op::loop) return unroller.loop(number);
+  return unroller.branch(number);
 }
 
 }  // namespace pullback

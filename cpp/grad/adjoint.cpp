@@ -12,14 +12,14 @@ namespace {
 
 // True for a node that is zero except for its input at some place: the cotangent of a slice or
 // take. False for sealed nodes, whose input is unknown, and for nodes with an override.
-bool is_piece(const Node* node) {
+bool is_partial(const Node* node) {
   return (node->op == Op::embed || node->op == Op::scatter_add) && node->inputs_count > 0 &&
          !node->rule;
 }
 
 // True if two nodes put inputs of one shape at the same place.
-bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b_piece) {
-  if (!(a_piece->shape == b_piece->shape)) return false;
+bool same_place(const Node* a, const Node* b, const Node* a_part, const Node* b_part) {
+  if (!(a_part->shape == b_part->shape)) return false;
   if (a->window && b->window) {
     return *a->window == *b->window;
   }
@@ -27,32 +27,32 @@ bool same_place(const Node* a, const Node* b, const Node* a_piece, const Node* b
          a->in[a->inputs_count - 1] == b->in[b->inputs_count - 1];
 }
 
-// Adds `piece` to `base` at the place where `like` puts its input.
-NodeRef add_piece(const NodeRef& base, const NodeRef& piece, const Node* like) {
-  if (like->window) return at_window(base, piece, *like->window, Update::Add);
-  return at_index(base, piece, like->in[like->inputs_count - 1], like->attr.axis, Update::Add,
+// Adds `part` to `base` at the place where `like` puts its input.
+NodeRef add_partial(const NodeRef& base, const NodeRef& part, const Node* like) {
+  if (like->window) return at_window(base, part, *like->window, Update::Add);
+  return at_index(base, part, like->in[like->inputs_count - 1], like->attr.axis, Update::Add,
                   false);
 }
 
 // A sum at the cost of its smaller operand, if that covers a part of the other. `rows`:
 // contributions of takes are not summed.
 NodeRef sum_of(const NodeRef& sum, const NodeRef& more, bool rows) {
-  if (!is_piece(more.get())) {
-    return is_piece(sum.get()) ? sum_of(more, sum, rows) : NodeRef(Expr(sum) + Expr(more));
+  if (!is_partial(more.get())) {
+    return is_partial(sum.get()) ? sum_of(more, sum, rows) : NodeRef(Expr(sum) + Expr(more));
   }
-  const NodeRef piece = more->in[0];
-  if (rows && !more->window) return add_piece(sum, piece, more.get());
-  if (is_piece(sum.get()) && same_place(sum.get(), more.get(), sum->in[0], piece.get())) {
-    const Expr both = Expr(sum->in[0]) + Expr(piece);
+  const NodeRef part = more->in[0];
+  if (rows && !more->window) return add_partial(sum, part, more.get());
+  if (is_partial(sum.get()) && same_place(sum.get(), more.get(), sum->in[0], part.get())) {
+    const Expr both = Expr(sum->in[0]) + Expr(part);
     if (more->window) return embed(both, more->shape, *more->window);
     return scatter_add(both, more->in[1], more->attr.axis, more->shape[more->attr.axis]);
   }
   const bool added = (sum->op == Op::at_window || sum->op == Op::at_index) && !sum->rule &&
                      sum->inputs_count > 0 && sum->attr.update == Update::Add;
-  if (added && same_place(sum.get(), more.get(), sum->in[1], piece.get())) {
-    return add_piece(sum->in[0], Expr(sum->in[1]) + Expr(piece), more.get());
+  if (added && same_place(sum.get(), more.get(), sum->in[1], part.get())) {
+    return add_partial(sum->in[0], Expr(sum->in[1]) + Expr(part), more.get());
   }
-  return add_piece(sum, piece, more.get());
+  return add_partial(sum, part, more.get());
 }
 
 // Sums g over broadcast axes. If g is a product whose rows are summed, only the rows of the left

@@ -45,7 +45,7 @@ void refuse_late_overrides(const GradientRequest& request) {
 }  // namespace
 
 Connectivity::Connectivity(const GradientRequest& request)
-    : request_(request), xs_(request.xs), made_from_(next_seq()) {
+    : request_(request), xs_(request.xs), first_new_(next_seq()) {
   refuse_late_overrides(request);
   collect();
   refuse_lost_histories(0);
@@ -237,13 +237,13 @@ size_t Connectivity::extend(Node* root) {
   // All inputs of new nodes, because common subexpressions are found by their inputs.
   walk({&root, 1}, &found, [&](const Node* node) {
     if (known(node)) return std::span<Node* const>();
-    if (node->seq >= made_from_) return node->inputs();
+    if (node->seq >= first_new_) return node->inputs();
     return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
   });
   for (Node* node : found) {
     if (known(node)) continue;
     size_t number = nodes_.size();
-    if (node->seq >= made_from_ && !stopped(node)) {
+    if (node->seq >= first_new_ && !stopped(node)) {
       number =
           expressions_->find_or_add(node, number, [&](const Node* input) { return find(input); });
     }

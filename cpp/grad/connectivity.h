@@ -92,7 +92,7 @@ class Connectivity {
   // The input of each stop_gradient that an override makes part of the graph; a computed one has
   // dropped it.
   std::unordered_map<const Node*, Node*> stops_;
-  uint64_t made_from_ = 0;  // nodes from this number on are new
+  uint64_t first_new_ = 0;  // nodes from this number on are new
   std::unordered_set<const Node*> stopped_nodes_;
   std::unordered_set<uint64_t> stopped_variables_;
   uint64_t oldest_ = 0;  // nodes up to this number depend on no x

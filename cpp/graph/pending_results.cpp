@@ -17,12 +17,12 @@ constexpr size_t kManyResults = 1024;  // from here on the nodes themselves are 
 // Smaller values cost less than their nodes.
 constexpr int64_t kSmallValue = 1024;
 
-struct Parts {
+struct PendingList {
   std::vector<NodeHandle> listed;
   size_t remained = 0;    // results that an earlier flush has examined
   int64_t new_bytes = 0;  // bytes of the inputs of the others
 };
-Parts parts;
+PendingList pending_list;
 
 // Creation numbers of the inputs of the latest results: an array with many small results counts
 // once.
@@ -48,15 +48,15 @@ void note_pending_result(Node* node) {
     }
   }
   if (below < kSmallValue || 2 * node->bytes() > below) return;
-  parts.listed.emplace_back(node);
-  if (is_new(largest->seq)) parts.new_bytes += below;
-  const size_t fresh = parts.listed.size() - parts.remained;
-  flush_due = fresh >= std::max(kFewResults, parts.remained) &&
-              (parts.new_bytes >= kFewBytes || fresh >= kManyResults);
+  pending_list.listed.emplace_back(node);
+  if (is_new(largest->seq)) pending_list.new_bytes += below;
+  const size_t fresh = pending_list.listed.size() - pending_list.remained;
+  flush_due = fresh >= std::max(kFewResults, pending_list.remained) &&
+              (pending_list.new_bytes >= kFewBytes || fresh >= kManyResults);
 }
 
 std::vector<NodeRef> take_pending_results() {
-  const Parts taken = std::exchange(parts, Parts());
+  const PendingList taken = std::exchange(pending_list, PendingList());
   flush_due = false;
   std::vector<NodeRef> out;
   for (const NodeHandle& handle : taken.listed) {
@@ -67,8 +67,8 @@ std::vector<NodeRef> take_pending_results() {
 }
 
 void put_back_pending(const std::vector<NodeRef>& remaining) {
-  for (const NodeRef& node : remaining) parts.listed.emplace_back(node.get());
-  parts.remained += remaining.size();
+  for (const NodeRef& node : remaining) pending_list.listed.emplace_back(node.get());
+  pending_list.remained += remaining.size();
 }
 
 }  // namespace pullback

@@ -49,6 +49,6 @@ inline bool flush_due = false;
 // Returns the nodes that are still pending, in creation order, and empties the list.
 std::vector<NodeRef> take_pending_results();
 // Lists the remaining nodes again. The next flush is due when there are twice as many.
-void put_back_pending(const std::vector<NodeRef>& parts);
+void put_back_pending(const std::vector<NodeRef>& remaining);
 
 }  // namespace pullback

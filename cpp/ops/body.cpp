@@ -42,7 +42,7 @@ bool is_of(const Body& body, const Node* node) {
   });
 }
 
-Subgraph piece_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from) {
+Subgraph subgraph_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from) {
   const auto own = [&](const Node* node) { return is_of(body, node); };
   return Subgraph(std::move(roots), from, own,
                   [&](const Node* node) { return node->flags & kTraced || own(node); });

@@ -47,7 +47,7 @@ struct ClosedBody {
 // The subgraph of a body between its inputs `from` and some roots, which may be results of a rule
 // applied inside of it. Constants are copied as well: a node shared by two graphs would be numbered
 // in both at the same time.
-Subgraph piece_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
+Subgraph subgraph_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
 
 // Closes the nodes between the arguments and the roots. Placeholders replace tensors from outside.
 // The nodes are modified and belong to the body afterwards.

@@ -174,13 +174,13 @@ NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& ou
 namespace {
 
 // Reshapes [batch, n, …] to [batch · n, …].
-NodeRef joined_batch(const NodeRef& x) {
+NodeRef merged_batch(const NodeRef& x) {
   Shape shape;
   shape.append(x->shape[0] * x->shape[1]);
   for (int64_t d = 2; d < x->shape.rank; ++d) shape.append(x->shape[d]);
   return reshape(x, shape);
 }
-NodeRef parted_axis(const NodeRef& y, int64_t count, int64_t axis) {
+NodeRef split_axis(const NodeRef& y, int64_t count, int64_t axis) {
   Shape shape;
   for (int64_t d = 0; d < y->shape.rank; ++d) {
     if (d == axis) shape.append(count);
@@ -189,7 +189,7 @@ NodeRef parted_axis(const NodeRef& y, int64_t count, int64_t axis) {
   return reshape(y, shape);
 }
 // Moves the first axis in front of axis `axis` of the rest and merges the two.
-NodeRef joined_at(const NodeRef& x, int64_t axis) {
+NodeRef merged_at(const NodeRef& x, int64_t axis) {
   std::vector<int64_t> order;
   Shape shape;
   for (int64_t d = 1; d < x->shape.rank; ++d) {
@@ -199,14 +199,14 @@ NodeRef joined_at(const NodeRef& x, int64_t axis) {
   }
   return reshape(transpose(x, order), shape);
 }
-// The inverse of joined_at: splits an axis and moves its first part to the front.
-NodeRef parted_at(const NodeRef& y, int64_t count, int64_t axis) {
-  const NodeRef apart = parted_axis(y, count, axis);
+// The inverse of merged_at: splits an axis and moves its first part to the front.
+NodeRef split_at(const NodeRef& y, int64_t count, int64_t axis) {
+  const NodeRef split = split_axis(y, count, axis);
   std::vector<int64_t> order{axis};
-  for (int64_t d = 0; d < apart->shape.rank; ++d) {
+  for (int64_t d = 0; d < split->shape.rank; ++d) {
     if (d != axis) order.push_back(d);
   }
-  return transpose(apart, order);
+  return transpose(split, order);
 }
 
 }  // namespace
@@ -220,18 +220,18 @@ NodeRef batched_windows(const Node* node, const std::vector<NodeRef>& inputs,
     return zeros(none, node->dtype);
   }
   if (node->op != Op::convolve) {
-    const NodeRef x = joined_batch(inputs[0]);
-    const NodeRef g = inputs.size() > 1 ? joined_batch(inputs[1]) : nullptr;
-    return parted_axis(pool(node->op, x, g, f, lengths(node->shape, 1)), count, 0);
+    const NodeRef x = merged_batch(inputs[0]);
+    const NodeRef g = inputs.size() > 1 ? merged_batch(inputs[1]) : nullptr;
+    return split_axis(pool(node->op, x, g, f, lengths(node->shape, 1)), count, 0);
   }
   const PerWindow out = lengths(node->shape, 1);
   if (!has_batch[1])
-    return parted_axis(convolve(joined_batch(inputs[0]), inputs[1], f, out), count, 0);
+    return split_axis(convolve(merged_batch(inputs[0]), inputs[1], f, out), count, 0);
   if (!has_batch[0]) {  // the batch of w becomes more output channels
-    return parted_at(convolve(inputs[0], joined_at(inputs[1], kTo), f, out), count, kChannel);
+    return split_at(convolve(inputs[0], merged_at(inputs[1], kTo), f, out), count, kChannel);
   }
-  const NodeRef y = convolve(joined_at(inputs[0], kGroup), joined_at(inputs[1], 3), f, out);
-  return parted_at(y, count, kGroup);
+  const NodeRef y = convolve(merged_at(inputs[0], kGroup), merged_at(inputs[1], 3), f, out);
+  return split_at(y, count, kGroup);
 }
 
 void convolve_vjp(const VjpCall& call, Cotangent* out) {

@@ -77,8 +77,8 @@ struct CachedPlan {
 // Properties of a processor for the planner.
 struct Limits {
   int64_t longest_row;      // elements: longer rows do not stay in the nearest cache
-  int64_t small_space;      // elements: smaller domains cost less than an additional step
-  int64_t large_space;      // elements: larger values do not stay in a near cache
+  int64_t small_domain;     // elements: smaller domains cost less than an additional step
+  int64_t large_domain;     // elements: larger values do not stay in a near cache
   int64_t large_reduction;  // elements: results of larger reductions are worth storing
   uint32_t repeated;        // operations that together cost less than a load from memory
   size_t long_group;        // members after which a group over a large domain may be divided

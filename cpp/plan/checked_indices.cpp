@@ -35,8 +35,8 @@ class Known {
     int64_t axis = 0;
     const int64_t end = view.offset + view.shape.size();
     for (int64_t at = view.offset; at < end;) {
-      auto found = pieces_.upper_bound({view.slot, at});
-      if (found == pieces_.begin()) return 0;
+      auto found = ranges_.upper_bound({view.slot, at});
+      if (found == ranges_.begin()) return 0;
       --found;
       if (found->first.first != view.slot || found->second.end <= at) return 0;
       axis = std::max(axis, found->second.axis);
@@ -48,23 +48,23 @@ class Known {
     const int64_t end = view.offset + view.shape.size();
     if (view.offset == end) return;
     forget(view.slot, view.offset, end);
-    pieces_[{view.slot, view.offset}] = {end, axis};
+    ranges_[{view.slot, view.offset}] = {end, axis};
   }
   // Forgets the range of a slot from one offset to another. (Ranges do not overlap; one may begin
   // before.)
   void forget(int32_t slot, int64_t first, int64_t last) {
-    auto at = pieces_.lower_bound({slot, first});
-    if (at != pieces_.begin() && std::prev(at)->first.first == slot) --at;
-    while (at != pieces_.end() && at->first.first == slot && at->first.second < last) {
+    auto at = ranges_.lower_bound({slot, first});
+    if (at != ranges_.begin() && std::prev(at)->first.first == slot) --at;
+    while (at != ranges_.end() && at->first.first == slot && at->first.second < last) {
       const int64_t begin = at->first.second;
       const CopiedRange piece = at->second;
       if (piece.end <= first) {
         ++at;
         continue;
       }
-      at = pieces_.erase(at);
-      if (begin < first) pieces_[{slot, begin}] = {first, piece.axis};
-      if (piece.end > last) pieces_[{slot, last}] = piece;
+      at = ranges_.erase(at);
+      if (begin < first) ranges_[{slot, begin}] = {first, piece.axis};
+      if (piece.end > last) ranges_[{slot, last}] = piece;
     }
   }
 
@@ -72,7 +72,7 @@ class Known {
   struct CopiedRange {
     int64_t end = 0, axis = 0;
   };
-  std::map<std::pair<int32_t, int64_t>, CopiedRange> pieces_;  // by slot and first element
+  std::map<std::pair<int32_t, int64_t>, CopiedRange> ranges_;  // by slot and first element
 };
 
 }  // namespace

@@ -7,21 +7,21 @@ namespace pullback {
 
 Strided whole(const Shape& shape) { return {0, shape, row_major(shape)}; }
 
-bool is_row_major(const Strided& window) {
+bool is_row_major(const Strided& view) {
   int64_t expected = 1;
-  for (int64_t d = window.shape.rank; d-- > 0;) {
-    if (window.shape[d] == 0) return true;
-    if (window.shape[d] != 1 && window.strides[d] != expected) return false;
-    expected *= window.shape[d];
+  for (int64_t d = view.shape.rank; d-- > 0;) {
+    if (view.shape[d] == 0) return true;
+    if (view.shape[d] != 1 && view.strides[d] != expected) return false;
+    expected *= view.shape[d];
   }
   return true;
 }
 
-bool is_flat(const Strided& window) { return window.offset == 0 && is_row_major(window); }
+bool is_flat(const Strided& view) { return view.offset == 0 && is_row_major(view); }
 
-bool is_one_number(const Strided& window) {
-  for (int64_t d = 0; d < window.shape.rank; ++d) {
-    if (window.shape[d] > 1 && window.strides[d] != 0) return false;
+bool is_one_number(const Strided& view) {
+  for (int64_t d = 0; d < view.shape.rank; ++d) {
+    if (view.shape[d] > 1 && view.strides[d] != 0) return false;
   }
   return true;
 }

@@ -32,8 +32,8 @@ struct View : Strided {
   DType dtype = DType::Float32;
 
   View() = default;
-  View(int32_t slot_, DType dtype_, Strided window)
-      : Strided(std::move(window)), slot(slot_), dtype(dtype_) {}
+  View(int32_t slot_, DType dtype_, Strided strided)
+      : Strided(std::move(strided)), slot(slot_), dtype(dtype_) {}
   View(int32_t slot_, DType dtype_, int64_t offset_, Shape shape_, Strides strides_)
       : View(slot_, dtype_, Strided{offset_, std::move(shape_), std::move(strides_)}) {}
 };
@@ -41,24 +41,24 @@ struct View : Strided {
 // The view of a whole row-major array.
 Strided whole(const Shape& shape);
 // True if it is row-major from its offset on, without gaps.
-bool is_row_major(const Strided& window);
+bool is_row_major(const Strided& view);
 // The same with offset 0.
-bool is_flat(const Strided& window);
+bool is_flat(const Strided& view);
 
 // True if all of its elements are the same one.
-bool is_one_number(const Strided& window);
+bool is_one_number(const Strided& view);
 
 // True if it contains each element once, in the order of memory.
-bool in_order(const Strided& window);
+bool in_order(const Strided& view);
 // True if two views of one memory are shown by their strides to have no common element.
 bool disjoint(const Strided& x, const Strided& y);
 
 // nullopt if no strides describe it.
-std::optional<Strided> reshaped(const Strided& window, const Shape& shape);
+std::optional<Strided> reshaped(const Strided& view, const Shape& shape);
 // By NumPy's rules.
-Strided broadcasted(const Strided& window, const Shape& shape);
-Strided transposed(const Strided& window, const AxisOrder& order);
+Strided broadcasted(const Strided& view, const Shape& shape);
+Strided transposed(const Strided& view, const AxisOrder& order);
 // `shape` is the shape of the slice.
-Strided sliced(const Strided& window, const Shape& shape, const Window& where);
+Strided sliced(const Strided& view, const Shape& shape, const Window& where);
 
 }  // namespace pullback

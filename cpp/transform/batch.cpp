@@ -1,5 +1,5 @@
 // Rebuilds a subgraph with a batch axis, node by node, oldest first; Batcher (batcher.cpp) does one
-// node. Start at made_in_batch().
+// node. Start at batch_subgraph().
 //
 // A user-defined rule is written for one entry and may reference placeholders of one entry. So a
 // batched operation gets a rule that calls the original for one entry and batches its result.
@@ -100,7 +100,7 @@ NodeRef with_batch_axis(const NodeRef& root, int64_t count) {
 std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                              const Batching& batching) {
   std::vector<NodeRef> out;
-  for (const Made& made : made_in_batch(std::move(roots), replaced, batching)) {
+  for (const Made& made : batch_subgraph(std::move(roots), replaced, batching)) {
     out.push_back(made.has_batch ? made.node : with_batch_axis(made.node, batching.count));
   }
   return out;
@@ -132,8 +132,8 @@ std::vector<NodeRef> of_none(std::span<const NodeRef> roots) {
 
 }  // namespace
 
-std::vector<Made> made_in_batch(std::vector<NodeRef> roots, const BatchedInputs& replaced,
-                                const Batching& batching) {
+std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
+                                 const Batching& batching) {
   const auto own = [&](const Node* node) { return replaced.whole && is_of(*replaced.whole, node); };
   const Subgraph subgraph(
       std::move(roots), replaced.from,

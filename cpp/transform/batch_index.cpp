@@ -42,12 +42,12 @@ NodeRef block_first(const NodeRef& x, int64_t axis, int64_t width, bool back) {
 }
 
 // Merges the first two axes.
-NodeRef joined(const NodeRef& x) {
+NodeRef merge_first_axes(const NodeRef& x) {
   Shape shape{x->shape[0] * x->shape[1]};
   for (int64_t d = 2; d < x->shape.rank; ++d) shape.append(x->shape[d]);
   return reshape(x, shape);
 }
-NodeRef parted(const NodeRef& x, int64_t count) {
+NodeRef split_first_axis(const NodeRef& x, int64_t count) {
   Shape shape{count, count ? x->shape[0] / count : 0};
   for (int64_t d = 1; d < x->shape.rank; ++d) shape.append(x->shape[d]);
   return reshape(x, shape);
@@ -71,17 +71,18 @@ NodeRef batched_index(const Node* node, std::span<const NodeRef> in, int64_t cou
   const int64_t length = node->op == Op::scatter_add ? node->shape[axis] : node->in[0]->shape[axis];
   const NodeRef at = positions_in_all(indices, count, length);
   if (node->op == Op::take) {
-    const NodeRef table = joined(block_first(in[0], axis, 1, false));
+    const NodeRef table = merge_first_axes(block_first(in[0], axis, 1, false));
     return block_first(take(table, at, 0), axis, width, true);
   }
   if (node->op == Op::scatter_add) {
     const NodeRef x = block_first(in[0], axis, width, false);
-    return block_first(parted(scatter_add(x, at, 0, count * length), count), axis, 1, true);
+    return block_first(split_first_axis(scatter_add(x, at, 0, count * length), count), axis, 1,
+                       true);
   }
-  const NodeRef table = joined(block_first(in[0], axis, 1, false));
+  const NodeRef table = merge_first_axes(block_first(in[0], axis, 1, false));
   const NodeRef value = block_first(in[1], axis, width, false);
   const NodeRef updated = at_index(table, value, at, 0, attr.update, attr.unique);
-  return block_first(parted(updated, count), axis, 1, true);
+  return block_first(split_first_axis(updated, count), axis, 1, true);
 }
 
 NodeRef batched_search(const Node* node, const NodeRef& sorted, const NodeRef& x, int64_t count) {

@@ -151,7 +151,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
     const Made first = outside(condition, operation_.inputs[1])[0];
     request.inputs.push_back(with_batch_axis(first.node, first.has_batch));
     ++request.form.carries;
-    ask_any(closing.arguments, body.name, &request);
+    set_condition_of_any(closing.arguments, body.name, &request);
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {
     closing.arguments.push_back(own.arguments[i]);
@@ -164,7 +164,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   ClosedBody closed = close_body(std::move(closing));
   request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
   request.body = std::move(closed.body);
-  if (form.trips == kWhile && !each) ask(own, &request);
+  if (form.trips == kWhile && !each) set_condition(own, &request);
   if (form.trips == kCounted) {
     request.count = separate ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
   }
@@ -191,7 +191,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   return out;
 }
 
-void BatchedLoop::ask(const Carried& own, LoopRequest* request) {
+void BatchedLoop::set_condition(const Carried& own, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const BodyNumbers numbers;
   Carried state = own;
@@ -210,8 +210,8 @@ void BatchedLoop::ask(const Carried& own, LoopRequest* request) {
   request->condition = std::move(closed.body);
 }
 
-void BatchedLoop::ask_any(std::span<const NodeRef> carried, const std::string& name,
-                          LoopRequest* request) {
+void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carried, const std::string& name,
+                                       LoopRequest* request) {
   const BodyNumbers numbers;
   BodyRequest closing{name, {}, {}, numbers};
   for (const NodeRef& one : carried) {

@@ -66,7 +66,7 @@ class Loops {
       batching.inputs.push_back(body.inputs[i]);
       batching.batches.push_back(arguments[i]);
     }
-    return made_in_batch(body.roots, replaced, batching);
+    return batch_subgraph(body.roots, replaced, batching);
   }
 
   // The roots of a body with the operation's inputs in place of the body's inputs.
@@ -77,7 +77,7 @@ class Loops {
       replaced.from.push_back(body.inputs[i].get());
       replaced.to.push_back({value(places[i]), has_batch(places[i])});
     }
-    return made_in_batch(body.roots, replaced, batching_);
+    return batch_subgraph(body.roots, replaced, batching_);
   }
 
   // `then` for entries that still run, `before` for finished ones.
@@ -133,11 +133,11 @@ class BatchedLoop : Loops {
   NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
 
   // Sets the loop's condition, equal for all entries.
-  void ask(const Carried& own, LoopRequest* request);
+  void set_condition(const Carried& own, LoopRequest* request);
   // Sets the condition for entries that differ: true while any entry runs. The flags are the last
   // carry.
-  static void ask_any(std::span<const NodeRef> carried, const std::string& name,
-                      LoopRequest* request);
+  static void set_condition_of_any(std::span<const NodeRef> carried, const std::string& name,
+                                   LoopRequest* request);
 
   // The reverse of a loop that it replays: see grad/control/loop_replayed.cpp. In the replayed loop
   // a finished entry keeps its state. The reverse visits the iterations after that first, and

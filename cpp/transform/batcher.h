@@ -40,8 +40,8 @@ struct BatchedInputs {
   std::vector<Made> to;
   const Body* whole = nullptr;  // if not null, every node of this body belongs to the subgraph
 };
-std::vector<Made> made_in_batch(std::vector<NodeRef> roots, const BatchedInputs& replaced,
-                                const Batching& batching);
+std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
+                                 const Batching& batching);
 // A rule for the whole batch around the rule of `node`, which handles one entry.
 Ref<Rule> batched_rule(const Node* node, const Batching& batching);
 

@@ -31,7 +31,7 @@ class RecordedSubgraph::CopiedRule : public Rule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Node*> from;
     std::vector<NodeRef> to, held;
-    const auto stands_for = [&](Node* one, Node* other) {
+    const auto substitute = [&](Node* one, Node* other) {
       from.push_back(one);
       to.emplace_back(other);
     };
@@ -39,23 +39,23 @@ class RecordedSubgraph::CopiedRule : public Rule {
     for (Node* g : call.cotangents) {  // under placeholders: one may be a tensor of the subgraph
       held.push_back(make_node(Op::identity, g->dtype, g->shape, {&g, 1}));
       cotangents.push_back(held.back().get());
-      stands_for(cotangents.back(), g);
+      substitute(cotangents.back(), g);
     }
     const auto own = node_->op == Op::custom ? rule_inputs(node_.get()) : node_->inputs();
     std::vector<Node*> inputs(own.begin(), own.end());
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (inputs[k]->op == Op::scalar) inputs[k] = call.inputs[k];  // with its resolved dtype
-      stands_for(inputs[k], call.inputs[k]);
+      substitute(inputs[k], call.inputs[k]);
     }
     std::vector<Node*> outputs(call.outputs.size());
     if (node_->op != Op::custom_call) {
       outputs[0] = node_.get();
-      stands_for(node_.get(), call.node);
+      substitute(node_.get(), call.node);
     }
     std::vector<Cotangent> answers =
         own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
     remake_answers(&answers, [&](std::vector<NodeRef> roots) {
-      return made_again(std::move(roots), std::move(from), std::move(to), on_);
+      return rebind(std::move(roots), std::move(from), std::move(to), on_);
     });
     return answers;
   }
@@ -73,7 +73,7 @@ class RecordedSubgraph::CopiedOperation : public Original {
 
   std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
                                        std::vector<NodeRef> to) const override {
-    return made_again(std::move(roots), std::move(from), std::move(to), on_);
+    return rebind(std::move(roots), std::move(from), std::move(to), on_);
   }
 
  private:
@@ -81,9 +81,9 @@ class RecordedSubgraph::CopiedOperation : public Original {
 };
 
 // Rebuilds nodes that were made from tensors of the original onto a copy.
-std::vector<NodeRef> RecordedSubgraph::made_again(std::vector<NodeRef> roots,
-                                                  std::vector<Node*> from, std::vector<NodeRef> to,
-                                                  const std::shared_ptr<const On>& on) {
+std::vector<NodeRef> RecordedSubgraph::rebind(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                              std::vector<NodeRef> to,
+                                              const std::shared_ptr<const On>& on) {
   for (size_t k = 0; k < on->inputs.size(); ++k) {
     from.push_back(on->inputs[k].get());
     to.push_back(on->others[k]);

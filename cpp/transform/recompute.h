@@ -35,9 +35,8 @@ struct RecordedSubgraph {
   struct On;
   class CopiedRule;
   class CopiedOperation;
-  static std::vector<NodeRef> made_again(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                         std::vector<NodeRef> to,
-                                         const std::shared_ptr<const On>& on);
+  static std::vector<NodeRef> rebind(std::vector<NodeRef> roots, std::vector<Node*> from,
+                                     std::vector<NodeRef> to, const std::shared_ptr<const On>& on);
   static NodeRef copied(const Node* node, std::span<Node* const> inputs,
                         const std::shared_ptr<const On>& on);
   bool inside(const Node* node) const;

@@ -8,8 +8,8 @@ namespace pullback::test {
 namespace {
 
 constexpr Limits kLimits{.longest_row = 64,
-                         .small_space = 4,
-                         .large_space = 100,
+                         .small_domain = 4,
+                         .large_domain = 100,
                          .large_reduction = 100,
                          .repeated = 2,
                          .long_group = 6,

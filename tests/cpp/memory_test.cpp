@@ -13,8 +13,8 @@ namespace {
 
 // Every other group is one of its own: much is written to memory.
 constexpr Limits kLimits{.longest_row = 64,
-                         .small_space = 0,
-                         .large_space = 1 << 20,
+                         .small_domain = 0,
+                         .large_domain = 1 << 20,
                          .large_reduction = 100,
                          .repeated = 0,
                          .long_group = 48,

@@ -9,12 +9,12 @@ namespace {
 // A window: nothing where it is the whole base; else its shape, its strides where they are not
 // row-major, its offset.
 std::string text_of(const GraphText& graph, const Analysis& a, const Read& read) {
-  const Strided& window = a.window(read);
+  const Strided& strided = a.strided(read);
   std::string out = graph.name(a.node(read.base));
-  if (read == a.view[read.base]) return out;
-  out += "[" + list_text(window.shape);
-  if (!is_row_major(window)) out += " by " + list_text(window.strides);
-  if (window.offset) out += " at " + std::to_string(window.offset);
+  if (read == a.source[read.base]) return out;
+  out += "[" + list_text(strided.shape);
+  if (!is_row_major(strided)) out += " by " + list_text(strided.strides);
+  if (strided.offset) out += " at " + std::to_string(strided.offset);
   return out + "]";
 }
 
@@ -24,7 +24,7 @@ std::string text_of(const GraphText& graph, const Analysis& a) {
     const Node* node = a.node(i);
     switch (a.kind[i]) {
       case Analysis::Input:
-      case Analysis::Window:
+      case Analysis::View:
         continue;
       case Analysis::Number:
         if (a.constant[i]) {
@@ -47,8 +47,8 @@ std::string text_of(const GraphText& graph, const Analysis& a) {
     out += a.stored[i] ? " stored\n" : "\n";
   }
   for (uint32_t i : a.snapshot->outputs) {
-    if (a.view[i].base == i) continue;
-    out += graph.name(a.node(i)) + " is " + text_of(graph, a, a.view[i]) + "\n";
+    if (a.source[i].base == i) continue;
+    out += graph.name(a.node(i)) + " is " + text_of(graph, a, a.source[i]) + "\n";
   }
   return out;
 }

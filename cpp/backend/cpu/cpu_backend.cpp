@@ -116,7 +116,7 @@ Compiled compile_step(const Plan&, const Gemm& work) {
   if (!work.then) return out;
   const int64_t rows = out.product.rows_of_panels();
   GroupProgram then;
-  out.by_panel = rows > 0 && compile_pieces(*work.then, rows * out.product.n, &then);
+  out.by_panel = rows > 0 && compile_units(*work.then, rows * out.product.n, &then);
   out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }
@@ -125,7 +125,7 @@ Compiled compile_step(const Plan&, const Convolution& work) {
   if (!work.then) return out;
   const int64_t panel = out.product.elements_of_panels();
   GroupProgram then;
-  out.by_panel = panel > 0 && compile_pieces(*work.then, panel, &then);
+  out.by_panel = panel > 0 && compile_units(*work.then, panel, &then);
   out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
   return out;
 }
@@ -250,8 +250,8 @@ class CpuBackend : public Backend {
   // Measured. A tile has some KiB per live value, and 32 KiB are near the core.
   const Limits& limits() const override {
     static constexpr Limits limits{.longest_row = 8192,
-                                   .small_space = 1024,
-                                   .large_space = 8192,
+                                   .small_domain = 1024,
+                                   .large_domain = 8192,
                                    .large_reduction = 32768,
                                    .repeated = 3,
                                    .long_group = 48,

@@ -139,7 +139,7 @@ NodeRef zeros_like(PyObject* x) {
 
 // The arguments that both directions share: ys, xs, stops and overrides, and the structure of the
 // result.
-struct Question {
+struct PassArguments {
   GradientRequest request;
   std::vector<py::object> answered;  // xs or ys; kept because a rule may empty the list that
                                      // contained them
@@ -147,7 +147,7 @@ struct Question {
   OverrideMap overrides;
   std::optional<Tree> structure;
 
-  Question(PyObject* const* args, const std::string& who, bool forward) {
+  PassArguments(PyObject* const* args, const std::string& who, bool forward) {
     const auto note = [this](PyObject* x) {
       answered.push_back(py::reinterpret_borrow<py::object>(x));
     };
@@ -198,9 +198,9 @@ void check_x(const GradientRequest& request, size_t i, const char* who) {
 }
 
 py::object checked_gradients(PyObject* const* args) {
-  Question question(args, "gradients", false);
-  GradientRequest& request = question.request;
-  request.grad_ys = std::move(question.seeds);
+  PassArguments arguments(args, "gradients", false);
+  GradientRequest& request = arguments.request;
+  request.grad_ys = std::move(arguments.seeds);
   for (size_t i = 0; i < request.ys.size(); ++i) {
     if (!is_complex(request.ys[i]->dtype)) continue;
     if (i < request.grad_ys.size() && request.grad_ys[i]) continue;
@@ -213,18 +213,18 @@ py::object checked_gradients(PyObject* const* args) {
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) check_x(request, i, "gradients");
   }
-  return question.answer(std::move(answers), args[5] == Py_True);
+  return arguments.answer(std::move(answers), args[5] == Py_True);
 }
 
 py::object checked_tangents(PyObject* const* args) {
-  Question question(args, "tangents", true);
-  std::vector<NodeRef> answers(question.request.ys.size());
-  GradientRequest& request = question.request;
-  if (!request.xs.empty()) answers = tangents({request, std::move(question.seeds), {}});
+  PassArguments arguments(args, "tangents", true);
+  std::vector<NodeRef> answers(arguments.request.ys.size());
+  GradientRequest& request = arguments.request;
+  if (!request.xs.empty()) answers = tangents({request, std::move(arguments.seeds), {}});
   if (std::ranges::none_of(answers, [](const NodeRef& t) { return static_cast<bool>(t); })) {
     for (size_t i = 0; i < request.xs.size(); ++i) check_x(request, i, "tangents");
   }
-  return question.answer(std::move(answers), args[5] == Py_True);
+  return arguments.answer(std::move(answers), args[5] == Py_True);
 }
 
 template <py::object (*answer)(PyObject* const*)>

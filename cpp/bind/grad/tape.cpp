@@ -49,7 +49,7 @@ void bind_trace(py::module_& m) {
       .def_static("active", &is_tracing);
 }
 
-void bind_piece(py::module_& m) {
+void bind_recorded_subgraph(py::module_& m) {
   py::class_<RecordedSubgraph> piece(m, "Piece");
   no_pickle(piece)
       .def(py::init([](std::vector<NodeRef> roots, uint64_t first) {
@@ -160,7 +160,7 @@ void bind_tape(py::module_& m) {
 
 void bind_subgraphs(py::module_& m) {
   bind_trace(m);
-  bind_piece(m);
+  bind_recorded_subgraph(m);
   bind_linear(m);
   bind_batch(m);
 }

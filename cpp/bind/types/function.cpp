@@ -236,7 +236,7 @@ std::string description_of(PyObject* object) {
               static_cast<int64_t>(reinterpret_cast<intptr_t>(object)));
 }
 
-std::string look_of_nest(PyObject* object) {
+std::string description_of_pytree(PyObject* object) {
   std::vector<py::object> leaves;
   const Tree tree = Tree::flatten(object, &leaves);
   std::string out;
@@ -269,7 +269,7 @@ void TracedFunction::watch_signatures(const CallArguments& arguments) {
   std::vector<std::string> descriptions;
   for (Py_ssize_t i = 0; i < arguments.size(); ++i) {
     descriptions.push_back(is_static(arguments, i) ? description_of(arguments.values[i])
-                                                   : look_of_nest(arguments.values[i]));
+                                                   : description_of_pytree(arguments.values[i]));
   }
   const std::vector<std::string> before = std::exchange(descriptions_, descriptions);
   if (std::popcount(last_calls_ & kLately) < kManyTraces) return;

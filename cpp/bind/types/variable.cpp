@@ -68,8 +68,7 @@ void variable_dealloc(PyObject* object) {
 
 PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    const Ref<Variable> held(variable_of(self));  // a reference: other code runs while the lock is
-                                                  // released
+    const Ref<Variable> held(variable_of(self));  // other code may run below
     Variable* variable = held.get();
     NodeRef node = to_node(value, who);
     if (node->flags & kWeak) {
@@ -86,8 +85,7 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
         fail(ErrorKind::Type, who, ": expected ", variable->dtype, " for variable '",
              variable->name, "', got ", node->dtype, "; cast it first");
       }
-      finish_update(variable);  // the lock is not released from here on, so no update of another
-                                // thread is lost
+      finish_update(variable);  // the lock stays taken from here on, so no update is lost
       const NodeRef old = read(variable);
       Node* inputs[] = {old.get(), node.get()};
       node = elementwise(op, inputs);

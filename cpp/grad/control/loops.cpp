@@ -28,7 +28,7 @@ class Reverse {
     for (size_t k = 0; k < loop_.carries; ++k) {
       live_[k] = from_[k] && (cotangents_[k] || of_residual(k));
     }
-    find_answers();
+    find_cotangents();
     return make();
   }
 
@@ -54,30 +54,31 @@ class Reverse {
   }
 
   // Repeats until no further carry gets a cotangent.
-  void find_answers() {
-    gs_.resize(body_.roots.size());
-    for (size_t k = 0; k < gs_.size(); ++k) {
+  void find_cotangents() {
+    root_cotangents_.resize(body_.roots.size());
+    for (size_t k = 0; k < root_cotangents_.size(); ++k) {
       if (k < loop_.carries ? live_[k] : cotangents_[k] != nullptr) {
-        gs_[k] = argument_like(body_.roots[k]);
+        root_cotangents_[k] = argument_like(body_.roots[k]);
       }
     }
     // Two rounds are enough for most loops. A chain of carries needs as many rounds as carries:
     // from the third on, only new cotangents are pulled back, and finally all of them once.
-    std::vector<NodeRef> asked = gs_;
+    std::vector<NodeRef> asked = root_cotangents_;
     int round = 0;
     do {
       ++round;
-      answers_ = pull_back(body_, asked, from_, overrides_);
+      input_cotangents_ = pull_back(body_, asked, from_, overrides_);
       std::vector<NodeRef> fresh;
       for (size_t k = 0; k < loop_.carries; ++k) {
-        if (!answers_[k] || live_[k]) continue;
+        if (!input_cotangents_[k] || live_[k]) continue;
         live_[k] = 1;
-        gs_[k] = argument_like(body_.roots[k]);
-        fresh.resize(gs_.size());
-        fresh[k] = gs_[k];
+        root_cotangents_[k] = argument_like(body_.roots[k]);
+        fresh.resize(root_cotangents_.size());
+        fresh[k] = root_cotangents_[k];
       }
-      if (fresh.empty() && round > 2) answers_ = pull_back(body_, gs_, from_, overrides_);
-      asked = round == 1 && !fresh.empty() ? gs_ : std::move(fresh);
+      if (fresh.empty() && round > 2)
+        input_cotangents_ = pull_back(body_, root_cotangents_, from_, overrides_);
+      asked = round == 1 && !fresh.empty() ? root_cotangents_ : std::move(fresh);
     } while (!asked.empty());
   }
 
@@ -88,25 +89,25 @@ class Reverse {
     for (size_t k = 0; k < loop_.carries; ++k) {
       if (!live_[k]) continue;
       carried.push_back(k);
-      NodeRef root = answers_[k];
+      NodeRef root = input_cotangents_[k];
       if (const NodeRef g = of_residual(k)) {
         const NodeRef each = argument_like(body_.inputs[k]);
         out.go_along(each, g);
         root = sum_of(root, each);
       }
-      out.carry(gs_[k], cotangents_[k] ? cotangents_[k] : zeros_like(body_.roots[k]),
+      out.carry(root_cotangents_[k], cotangents_[k] ? cotangents_[k] : zeros_like(body_.roots[k]),
                 root ? root : zeros_like(body_.inputs[k]));
     }
     for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
-      if (!answers_[i]) continue;
+      if (!input_cotangents_[i]) continue;
       carried.push_back(i);
       const NodeRef sum = argument_like(body_.inputs[i]);
-      out.carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, answers_[i]));
+      out.carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, input_cotangents_[i]));
     }
     for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
-      if (!answers_[i]) continue;
+      if (!input_cotangents_[i]) continue;
       stacked.push_back(i);
-      out.stacked_roots.push_back(answers_[i]);
+      out.stacked_roots.push_back(input_cotangents_[i]);
     }
     for (size_t k = 0; k < loop_.carries; ++k) {
       request.residuals.push_back(static_cast<int32_t>(k));
@@ -118,7 +119,7 @@ class Reverse {
       out.go_along(body_.inputs[i], loop_.input(i));
     }
     for (size_t k = loop_.carries; k < body_.roots.size(); ++k) {
-      if (gs_[k]) out.go_along(gs_[k], cotangents_[k]);
+      if (root_cotangents_[k]) out.go_along(root_cotangents_[k], cotangents_[k]);
     }
     for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
       out.keep(body_.inputs[i], loop_.input(i));
@@ -143,7 +144,8 @@ class Reverse {
     for (size_t i = 0; i < answers.size(); ++i) {
       // After at least one iteration, a carry that receives no cotangent from the body has none. (A
       // loop without iterations passes the cotangent of its final carry on.)
-      const bool cut = i < loop_.carries && !answers_[i] && !of_residual(i) && loop_.form.trips > 0;
+      const bool cut =
+          i < loop_.carries && !input_cotangents_[i] && !of_residual(i) && loop_.form.trips > 0;
       if (!wanted_[i] || cut) answers[i] = nullptr;
     }
     return answers;
@@ -157,8 +159,8 @@ class Reverse {
   Flags from_;  // per body input: depends on a wanted input
   Flags live_;  // per carry: has a cotangent
   BodyNumbers numbers_;
-  std::vector<NodeRef> gs_;       // placeholders for the cotangents of the body's roots
-  std::vector<NodeRef> answers_;  // cotangents of the body's inputs
+  std::vector<NodeRef> root_cotangents_;   // placeholders for the cotangents of the body's roots
+  std::vector<NodeRef> input_cotangents_;  // cotangents of the body's inputs
 };
 
 }  // namespace

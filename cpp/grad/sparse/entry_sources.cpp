@@ -250,8 +250,7 @@ class Maker {
       case StepKind::Random:
       case StepKind::Host:
       case StepKind::Library:
-      case StepKind::Control:  // of no entries of its own: one set for everything that it depends
-                               // on
+      case StepKind::Control:  // one set, of everything that it depends on
       case StepKind::Output:
         break;
     }

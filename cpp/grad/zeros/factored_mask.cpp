@@ -16,10 +16,10 @@ namespace {
 
 // True where any entry along the axes is true; null: everywhere, or unknown and not worth a
 // reduction.
-NodeRef any_along(const NodeRef& mask, AxisMask axes, bool look) {
+NodeRef any_along(const NodeRef& mask, AxisMask axes, bool reduces) {
   const int64_t rank = mask->shape.rank;
   if (is_true(mask.get())) return nullptr;
-  if (is_window(mask.get()) && mask->in[0]->shape.size() > 0) {
+  if (is_slice_mask(mask.get()) && mask->in[0]->shape.size() > 0) {
     Shape piece = mask->in[0]->shape;
     Shape shape = mask->shape;
     for (int64_t d = 0; d < rank; ++d) {
@@ -31,11 +31,11 @@ NodeRef any_along(const NodeRef& mask, AxisMask axes, bool look) {
     Shape shape = mask->shape;
     shape[rank - 1] = 1;
     const NodeRef picked = reshape(NodeRef(mask->in[0]), shape);
-    return varies(picked.get(), rank, axes) ? any_along(picked, axes, look)
+    return varies(picked.get(), rank, axes) ? any_along(picked, axes, reduces)
            : is_true(mask->in[0])           ? nullptr
                                             : picked;
   }
-  if (!look) return nullptr;
+  if (!reduces) return nullptr;
   std::vector<int64_t> numbers;
   for (int64_t d = 0; d < rank; ++d) {
     if (axes >> d & 1 && mask->shape[d] != 1) numbers.push_back(d);
@@ -60,10 +60,10 @@ bool is_negation(const Node* a, const Node* b) {
 
 // The union of several masks; null if it is known to be everywhere.
 NodeRef any_of(std::span<const NodeRef> masks) {
-  std::vector<NodeRef> windows;
-  std::copy_if(masks.begin(), masks.end(), std::back_inserter(windows),
-               [](const NodeRef& mask) { return is_window(mask.get()); });
-  if (windows.size() > 1 && cover(windows)) return nullptr;
+  std::vector<NodeRef> slices;
+  std::copy_if(masks.begin(), masks.end(), std::back_inserter(slices),
+               [](const NodeRef& mask) { return is_slice_mask(mask.get()); });
+  if (slices.size() > 1 && cover(slices)) return nullptr;
   NodeRef out = masks[0];
   for (size_t i = 1; i < masks.size(); ++i) {
     if (masks[i] == masks[i - 1]) continue;
@@ -191,21 +191,21 @@ NodeRef FactoredMask::differing(int64_t rank, AxisMask axes, FactoredMask* rest)
   return differs.tensor();
 }
 
-FactoredMask FactoredMask::folded(int64_t rank, AxisMask axes, bool look) const {
+FactoredMask FactoredMask::folded(int64_t rank, AxisMask axes, bool reduces) const {
   FactoredMask out;
   const NodeRef mixed = differing(rank, axes, &out);
-  if (mixed) out.intersect(any_along(mixed, axes, look));
+  if (mixed) out.intersect(any_along(mixed, axes, reduces));
   return out;
 }
 
-FactoredMask FactoredMask::summed(const Shape& from, const Shape& to, bool look) const {
+FactoredMask FactoredMask::summed(const Shape& from, const Shape& to, bool reduces) const {
   const int64_t lead = from.rank - to.rank;
   AxisMask axes = 0;
   for (int64_t i = 0; i < from.rank; ++i) {
     if (i < lead || (to[i - lead] == 1 && from[i] != 1)) axes |= axis_bit(i);
   }
   FactoredMask out;
-  const FactoredMask sums = folded(from.rank, axes, look);
+  const FactoredMask sums = folded(from.rank, axes, reduces);
   for (const NodeRef& factor : sums.factors_) {
     const Shape& old = factor->shape;
     Shape shape;

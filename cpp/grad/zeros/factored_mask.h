@@ -37,10 +37,10 @@ class FactoredMask {
   NodeRef differing(int64_t rank, AxisMask axes, FactoredMask* rest) const;
   // The mask after entries of a tensor of this rank are summed along `axes`, which keep size 1: a
   // sum is a structural zero if all its terms are. Factors that vary along the axes are reduced if
-  // `look`; otherwise they count only if their content is known.
-  FactoredMask folded(int64_t rank, AxisMask axes, bool look) const;
+  // `reduces`; otherwise they count only if their content is known.
+  FactoredMask folded(int64_t rank, AxisMask axes, bool reduces) const;
   // The same for a cotangent of shape `from` that is summed down to `to`.
-  FactoredMask summed(const Shape& from, const Shape& to, bool look) const;
+  FactoredMask summed(const Shape& from, const Shape& to, bool reduces) const;
 
  private:
   void add(const NodeRef& factor);

@@ -102,10 +102,10 @@ NodeRef own_place(const Node* node) {
 }
 
 FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, size_t k,
-                              bool look) {
+                              bool reduces) {
   const int64_t rank = product->in[k]->shape.rank;
   FactoredMask out;
-  const FactoredMask folded = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  const FactoredMask folded = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), reduces);
   // Batch axes broadcast as those of the operand; the contracted axis has size 1.
   for (const NodeRef& factor : folded.factors()) out.intersect(factor);
   return out;
@@ -126,11 +126,11 @@ bool mixes_upwards(const Node* node) {
 }
 
 FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t k, Zeros zeros) {
-  const bool look = zeros >= Zeros::Keep;
+  const bool reduces = zeros >= Zeros::Keep;
   FactoredMask out;
   if (node->op == Op::matmul) return moved_in_product(node, nonzero, k, zeros >= Zeros::Far);
   if (node->op == Op::sum) {
-    const FactoredMask folded = nonzero.folded(node->in[0]->shape.rank, node->attr.axes, look);
+    const FactoredMask folded = nonzero.folded(node->in[0]->shape.rank, node->attr.axes, reduces);
     for (const NodeRef& factor : folded.factors()) {
       out.intersect(without_axes(aligned(factor, node->in[0]->shape.rank), node));
     }
@@ -143,17 +143,17 @@ FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t
     if (mixed) out.intersect(moved_factor(node, mixed));
   }
   for (const NodeRef& factor : rest.factors()) out.intersect(moved_factor(node, factor));
-  if (look) out.intersect(own_place(node));
+  if (reduces) out.intersect(own_place(node));
   return out;
 }
 
 NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   NodeRef other(product->in[1 - k]);
-  const bool look = zeros >= Zeros::Far;
+  const bool reduces = zeros >= Zeros::Far;
   const int64_t rank = product->in[k]->shape.rank;
   const int64_t rows = rank - 2;
   const int64_t columns = rank - 1;
-  const FactoredMask all = nonzero.folded(rank, axis_bit(k == 0 ? rows : columns), look);
+  const FactoredMask all = nonzero.folded(rank, axis_bit(k == 0 ? rows : columns), reduces);
   FactoredMask uses;
   for (const NodeRef& factor : all.factors()) {  // the others are in the mask of the result
     if (!varies(factor.get(), rank, axis_bit(k == 0 ? columns : rows))) continue;
@@ -167,7 +167,7 @@ NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t
   Shape from = product->shape;
   const Shape& own = other->shape;
   for (int64_t d = 1; d <= 2; ++d) from[from.rank - d] = own[own.rank - d];
-  uses = uses.summed(from, own, look);
+  uses = uses.summed(from, own, reduces);
   if (uses.everywhere()) return other;
   return formula::where(Expr(uses.tensor()), Expr(other), scalar(other->dtype, 0));
 }

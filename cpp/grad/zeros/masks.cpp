@@ -148,12 +148,12 @@ NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
 FactoredMask moved_in_product(const Node* product, const FactoredMask& nonzero, size_t k,
                               const Cotangent& answer, Zeros zeros) {
   const int64_t rank = product->shape.rank;
-  const bool look = zeros >= Zeros::Keep;
-  const FactoredMask out = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  const bool reduces = zeros >= Zeros::Keep;
+  const FactoredMask out = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), reduces);
   Shape from = product->shape;
   const Shape& input = product->in[k]->shape;
   (k == 0 ? from[rank - 1] : from[rank - 2]) = input[input.rank - (k == 0 ? 1 : 2)];
-  return answer.value->shape == from ? out : out.summed(from, answer.value->shape, look);
+  return answer.value->shape == from ? out : out.summed(from, answer.value->shape, reduces);
 }
 
 // The axes of a product over which the cotangent of input k is a sum.
@@ -173,9 +173,9 @@ AxisMask summed_axes(const Node* product, size_t k) {
 NodeRef guarded_operand(const Node* product, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   NodeRef operand(product->in[k]);
   const int64_t rank = product->shape.rank;
-  const bool look = zeros >= Zeros::Keep;
+  const bool reduces = zeros >= Zeros::Keep;
   const AxisMask sums = summed_axes(product, 1 - k);
-  const FactoredMask all = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), look);
+  const FactoredMask all = nonzero.folded(rank, axis_bit(k == 0 ? rank - 1 : rank - 2), reduces);
   FactoredMask uses;
   for (const NodeRef& factor : all.factors()) {
     if (varies(factor.get(), rank, sums)) uses.intersect(factor);
@@ -184,7 +184,7 @@ NodeRef guarded_operand(const Node* product, const FactoredMask& nonzero, size_t
   Shape from = product->shape;
   const Shape& own = operand->shape;
   (k == 0 ? from[rank - 1] : from[rank - 2]) = own[own.rank - (k == 0 ? 1 : 2)];
-  uses = uses.summed(from, own, look);
+  uses = uses.summed(from, own, reduces);
   if (uses.everywhere()) return operand;
   return formula::where(Expr(uses.tensor()), Expr(operand), scalar(operand->dtype, 0));
 }

@@ -12,11 +12,11 @@ namespace pullback {
 namespace {
 
 // A set of slices as bits.
-using Windows = uint64_t;
-constexpr size_t kMostWindows = 64;
+using SliceSet = uint64_t;
+constexpr size_t kMostSlices = 64;
 constexpr size_t kMostSets = 4096;
 
-void drop_repeated(std::vector<Windows>* sets) {
+void drop_repeated(std::vector<SliceSet>* sets) {
   std::sort(sets->begin(), sets->end());
   sets->erase(std::unique(sets->begin(), sets->end()), sets->end());
 }
@@ -53,7 +53,7 @@ std::vector<Stretch> stretches_along(std::span<const NodeRef> masks, int64_t axi
 
 // For the positions of an axis, the different sets of slices that contain one. Empty if that would
 // take too long.
-std::vector<Windows> sets_along(std::span<const Stretch> stretches, int64_t length) {
+std::vector<SliceSet> sets_along(std::span<const Stretch> stretches, int64_t length) {
   std::vector<int64_t> positions = {0};  // the first position of each run of equal sets
   bool dense = true;
   for (const Stretch& stretch : stretches) {
@@ -66,12 +66,12 @@ std::vector<Windows> sets_along(std::span<const Stretch> stretches, int64_t leng
     positions.resize(static_cast<size_t>(length));
     for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i);
   }
-  std::vector<Windows> sets;
+  std::vector<SliceSet> sets;
   for (int64_t position : positions) {
     if (position >= length) continue;
-    Windows set = 0;
+    SliceSet set = 0;
     for (size_t k = 0; k < stretches.size(); ++k) {
-      set |= static_cast<Windows>(stretches[k].holds(position)) << k;
+      set |= static_cast<SliceSet>(stretches[k].holds(position)) << k;
     }
     sets.push_back(set);
   }
@@ -107,7 +107,7 @@ bool is_true(const Node* mask) {
          mask->flags & kConstant;
 }
 
-bool is_window(const Node* mask) {
+bool is_slice_mask(const Node* mask) {
   return mask->op == Op::embed && mask->inputs_count == 1 && !mask->rule && is_true(mask->in[0]);
 }
 
@@ -117,20 +117,20 @@ bool cover(std::span<const NodeRef> masks) {
     if (mask->shape.rank != shape.rank || mask->in[0]->shape.size() == 0) return false;
     for (int64_t d = 0; d < shape.rank; ++d) shape[d] = std::max(shape[d], mask->shape[d]);
   }
-  if (masks.size() > kMostWindows) {
+  if (masks.size() > kMostSlices) {
     for (int64_t axis = 0; axis < shape.rank; ++axis) {
       if (cover_along(masks, shape, axis)) return true;
     }
     return false;
   }
-  std::vector<Windows> sets = {~Windows{0}};
+  std::vector<SliceSet> sets = {~SliceSet{0}};
   for (int64_t axis = 0; axis < shape.rank; ++axis) {
-    const std::vector<Windows> along =
+    const std::vector<SliceSet> along =
         sets_along(stretches_along(masks, axis, shape[axis]), shape[axis]);
     if (along.empty() || along.size() * sets.size() > kMostSets) return false;
-    std::vector<Windows> both;
-    for (Windows a : sets) {
-      for (Windows b : along) both.push_back(a & b);
+    std::vector<SliceSet> both;
+    for (SliceSet a : sets) {
+      for (SliceSet b : along) both.push_back(a & b);
     }
     drop_repeated(&both);
     if (both[0] == 0) return false;

@@ -12,7 +12,7 @@ namespace pullback {
 // True if the node is a tensor of ones made by ops/create.cpp.
 bool is_true(const Node* mask);
 // True if the mask is true inside of a slice and false elsewhere.
-bool is_window(const Node* mask);
+bool is_slice_mask(const Node* mask);
 // True if the slices, of one rank, cover their tensor.
 bool cover(std::span<const NodeRef> masks);
 

@@ -76,7 +76,7 @@ NodeRef square(const NodeRef& x, const char* who) {
 DType real_of(DType dtype) { return is_complex(dtype) ? traits(dtype).compute : dtype; }
 
 // Rounds the result back to a storage float, if the operand had one.
-NodeRef as_given(const NodeRef& out, DType given) {
+NodeRef cast_back(const NodeRef& out, DType given) {
   if (!is_float(given) || !is_storage(given)) return out;
   return cast(out, given);
 }
@@ -124,7 +124,7 @@ NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs) 
 NodeRef cholesky(const NodeRef& given) {
   const NodeRef a = square(given, "cholesky");
   const NodeRef made = make_routine({Routine::cholesky}, {a}, {{a->dtype, a->shape}});
-  return as_given(output_of(made, 0), given->dtype);
+  return cast_back(output_of(made, 0), given->dtype);
 }
 
 namespace {
@@ -177,7 +177,7 @@ Qr qr(const NodeRef& given, bool full) {
   form.full = full;
   const NodeRef made =
       make_routine(form, {a}, {{a->dtype, with(batch, {m, k})}, {a->dtype, with(batch, {k, n})}});
-  return {as_given(output_of(made, 0), given->dtype), as_given(output_of(made, 1), given->dtype)};
+  return {cast_back(output_of(made, 0), given->dtype), cast_back(output_of(made, 1), given->dtype)};
 }
 
 Svd svd(const NodeRef& given, bool full, const char* who, Degenerate degenerate) {
@@ -192,8 +192,8 @@ Svd svd(const NodeRef& given, bool full, const char* who, Degenerate degenerate)
                                     {{a->dtype, with(batch, {m, full ? m : k})},
                                      {real_of(a->dtype), with(batch, {k})},
                                      {a->dtype, with(batch, {full ? n : k, n})}});
-  return {as_given(output_of(made, 0), given->dtype), as_given(output_of(made, 1), given->dtype),
-          as_given(output_of(made, 2), given->dtype)};
+  return {cast_back(output_of(made, 0), given->dtype), cast_back(output_of(made, 1), given->dtype),
+          cast_back(output_of(made, 2), given->dtype)};
 }
 
 namespace {
@@ -213,7 +213,7 @@ Eigen eigen(Routine routine, const NodeRef& a, DType values, DType vectors, cons
 Eigen eigh(const NodeRef& given, const char* who, Degenerate degenerate) {
   const NodeRef a = square(given, who);
   const auto [w, v] = eigen(Routine::eigh, a, real_of(a->dtype), a->dtype, who, degenerate);
-  return {as_given(w, given->dtype), as_given(v, given->dtype)};
+  return {cast_back(w, given->dtype), cast_back(v, given->dtype)};
 }
 
 Eigen eig(const NodeRef& given, const char* who, Degenerate degenerate) {
@@ -273,12 +273,12 @@ NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
   NodeRef x = solve_matrices(a, b, false, who);
   if (right->shape.rank == 1) x = squeeze(x, Axes{{x->shape.rank - 1}});
   const bool halves = is_storage(left->dtype) && is_storage(right->dtype);
-  return halves ? as_given(x, promote(left->dtype, right->dtype)) : x;
+  return halves ? cast_back(x, promote(left->dtype, right->dtype)) : x;
 }
 
 NodeRef inv(const NodeRef& given, const char* who) {
   const NodeRef a = square(given, who);
-  return as_given(solve(a, eye(rows(a), rows(a), 0, a->dtype), who), given->dtype);
+  return cast_back(solve(a, eye(rows(a), rows(a), 0, a->dtype), who), given->dtype);
 }
 
 namespace {
@@ -298,8 +298,8 @@ NodeRef det(const NodeRef& given) {
   const NodeRef a = square(given, "det");
   const Lu f = lu(a, "det");
   const Expr product = prod(diagonal(f.packed), std::vector<int64_t>{-1}, false);
-  return as_given(compose(Composite::det, product * Expr(cast(f.sign, a->dtype)), {a}),
-                  given->dtype);
+  return cast_back(compose(Composite::det, product * Expr(cast(f.sign, a->dtype)), {a}),
+                   given->dtype);
 }
 
 Slogdet slogdet(const NodeRef& given) {
@@ -311,8 +311,8 @@ Slogdet slogdet(const NodeRef& given) {
   const NodeRef logs = reduce(Op::sum, formula::log(size), last, false);
   const NodeRef sign =
       Expr(prod(formula::sign(pivots), last, false)) * Expr(cast(f.sign, a->dtype));
-  return {as_given(is_complex(a->dtype) ? sign : stop_gradient(sign), given->dtype),
-          as_given(compose(Composite::logabsdet, logs, {a}), given->dtype)};
+  return {cast_back(is_complex(a->dtype) ? sign : stop_gradient(sign), given->dtype),
+          cast_back(compose(Composite::logabsdet, logs, {a}), given->dtype)};
 }
 
 }  // namespace pullback

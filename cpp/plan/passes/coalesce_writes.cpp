@@ -140,8 +140,8 @@ class Stores {
 
   // True if from step `first` to the copy at `last`, other steps access the slot only outside of
   // the view.
-  bool is_free(const View& window, size_t first, size_t last) const {
-    const std::vector<size_t>& uses = uses_[window.slot];
+  bool is_free(const View& target, size_t first, size_t last) const {
+    const std::vector<size_t>& uses = uses_[target.slot];
     if (uses.size() >= kMostPieces) return false;
     for (const size_t i : uses) {
       if (i < first || i >= last) continue;
@@ -149,7 +149,7 @@ class Stores {
       if (i != first && !(layout && !layout->add && !layout->clear)) return false;
       bool beside = true;
       for_each_view(plan_.steps[i], [&](const View& view, bool write) {
-        if (view.slot == window.slot) beside &= write && disjoint(view, window);
+        if (view.slot == target.slot) beside &= write && disjoint(view, target);
       });
       if (!beside) return false;
     }

@@ -1,6 +1,6 @@
 // Fusion in six passes over nodes sorted by creation, each linear or n log n:
 //
-//   levels     the schedule depth of each node: how many values must be finished before it, in turn
+//   depths     the schedule depth of each node: how many values must be finished before it, in turn
 //   cheap      values that cost less to compute again than to store and load
 //   sink       moves nodes whose value is used at larger depths only to the smallest of these
 //   group      nodes of one iteration domain and one depth become a unit
@@ -20,8 +20,8 @@ class Fuser {
   Fuser(const Analysis& a, const Limits& limits) : analysis_(a), limits_(limits), size_(a.size()) {}
 
   Fusion run() {
-    out_.spaces = find_spaces(analysis_, limits_);
-    find_levels();
+    out_.domains = find_iteration_domains(analysis_, limits_);
+    find_depths();
     find_cheap();
     sink();
     group();
@@ -31,39 +31,39 @@ class Fuser {
   }
 
  private:
-  const Spaces& spaces() const { return out_.spaces; }
-  bool inside(uint32_t i, const Read& read) const { return spaces().inside(analysis_, i, read); }
-  static uint64_t key(uint32_t space, uint32_t level) {
-    return static_cast<uint64_t>(space) << 32 | level;
+  const IterationDomains& domains() const { return out_.domains; }
+  bool inside(uint32_t i, const Read& read) const { return domains().inside(analysis_, i, read); }
+  static uint64_t key(uint32_t domain, uint32_t depth) {
+    return static_cast<uint64_t>(domain) << 32 | depth;
   }
 
-  uint32_t level_after(uint32_t i) const {
-    uint32_t level = 0;
+  uint32_t depth_after(uint32_t i) const {
+    uint32_t depth = 0;
     for (const Read& read : analysis_.reads(i)) {
       if (!analysis_.computed(read.base)) continue;
       const bool together = analysis_.tile(i) && inside(i, read);
-      level = std::max(level, level_[read.base] + !together);
+      depth = std::max(depth, depth_[read.base] + !together);
     }
-    return level;
+    return depth;
   }
 
-  void find_levels() {
-    level_.assign(size_, 0);
+  void find_depths() {
+    depth_.assign(size_, 0);
     // A group with a general reduction contains no other reduction.
     std::unordered_map<uint64_t, FoldKind> folds;
     for (uint32_t i = 0; i < size_; ++i) {
       if (!analysis_.computed(i)) continue;
-      level_[i] = level_after(i);
+      depth_[i] = depth_after(i);
       if (!analysis_.tile(i)) continue;
-      const FoldKind kind = spaces().fold[i];
+      const FoldKind kind = domains().fold[i];
       if (kind != FoldKind::End && kind != FoldKind::General) continue;
-      const auto [it, first] = folds.try_emplace(key(spaces().space[i], level_[i]), kind);
+      const auto [it, first] = folds.try_emplace(key(domains().domain[i], depth_[i]), kind);
       if (first || (kind == FoldKind::End && it->second == FoldKind::End)) continue;
-      out_.spaces.space[i] = static_cast<uint32_t>(out_.spaces.count.size());
-      out_.spaces.count.push_back(analysis_.windows.elements(analysis_.reads(i)[0].window));
-      out_.spaces.length.push_back(1);
-      out_.spaces.row[i] = 0;
-      level_[i] = level_after(i);
+      out_.domains.domain[i] = static_cast<uint32_t>(out_.domains.count.size());
+      out_.domains.count.push_back(analysis_.views.elements(analysis_.reads(i)[0].view));
+      out_.domains.length.push_back(1);
+      out_.domains.row[i] = 0;
+      depth_[i] = depth_after(i);
     }
   }
 
@@ -71,12 +71,12 @@ class Fuser {
   // on at most one argument of the plan, directly or through a few such operations.
   void find_cheap() {
     constexpr uint32_t kNothing = UINT32_MAX;
-    std::vector<uint32_t> depth(size_, 0);
+    std::vector<uint32_t> chain(size_, 0);
     std::vector<uint32_t> argument(size_, kNothing);
     out_.cheap.assign(size_, 0);
     for (uint32_t i = 0; i < size_; ++i) {
-      if (analysis_.kind[i] != Analysis::Elementwise || analysis_.stored[i] || spaces().row[i] ||
-          analysis_.elements(i) < limits_.large_space ||
+      if (analysis_.kind[i] != Analysis::Elementwise || analysis_.stored[i] || domains().row[i] ||
+          analysis_.elements(i) < limits_.large_domain ||
           traits(analysis_.node(i)->op).cost != Cost::Arithmetic) {
         continue;
       }
@@ -89,9 +89,9 @@ class Fuser {
         const uint32_t from = analysis_.kind[base] == Analysis::Input ? base : argument[base];
         cheap &= known && (argument[i] == kNothing || from == kNothing || argument[i] == from);
         if (from != kNothing) argument[i] = from;
-        depth[i] = std::max(depth[i], depth[base]);
+        chain[i] = std::max(chain[i], chain[base]);
       }
-      out_.cheap[i] = cheap && ++depth[i] <= limits_.repeated;
+      out_.cheap[i] = cheap && ++chain[i] <= limits_.repeated;
     }
   }
 
@@ -108,16 +108,16 @@ class Fuser {
     }
     const auto movable = [&](uint32_t i) {
       const uint32_t to = first_use[i];
-      if (to == kNever || to <= level_[i] || !joins[i]) return false;
+      if (to == kNever || to <= depth_[i] || !joins[i]) return false;
       const bool stored = analysis_.stored[i] || out_.cheap[i];
-      const bool large = analysis_.elements(i) >= limits_.large_space;
+      const bool large = analysis_.elements(i) >= limits_.large_domain;
       int64_t saved = large && !stored ? analysis_.node(i)->bytes() : 0;
       uint32_t counted = kNever;
       for (const Read& read : analysis_.reads(i)) {
         const uint32_t base = read.base;
         if (base == counted) continue;
         const bool in_memory = !analysis_.tile(base) || analysis_.stored[base] ||
-                               level_[base] < level_[i] || out_.cheap[base];
+                               depth_[base] < depth_[i] || out_.cheap[base];
         const bool follows = unseen[base] == 1 && first_use[base] >= to;
         if (in_memory || follows) continue;
         saved -= analysis_.node(base)->bytes();
@@ -128,16 +128,16 @@ class Fuser {
     };
     for (uint32_t i = size_; i-- > 0;) {
       if (!analysis_.computed(i)) continue;
-      if (analysis_.tile(i) && movable(i)) level_[i] = first_use[i];
+      if (analysis_.tile(i) && movable(i)) depth_[i] = first_use[i];
       for (const Read& read : analysis_.reads(i)) {
         const uint32_t base = read.base;
         --unseen[base];
         if (!analysis_.tile(base)) continue;
         const bool together = analysis_.tile(i) && inside(i, read);
-        if (level_[i] < first_use[base]) {
-          first_use[base] = level_[i];
+        if (depth_[i] < first_use[base]) {
+          first_use[base] = depth_[i];
           joins[base] = together;
-        } else if (level_[i] == first_use[base]) {
+        } else if (depth_[i] == first_use[base]) {
           joins[base] &= together;
         }
       }
@@ -151,10 +151,10 @@ class Fuser {
       if (!analysis_.computed(i)) continue;
       auto unit = static_cast<int32_t>(out_.units.size());
       if (analysis_.tile(i)) {
-        const uint32_t space = spaces().space[i];
-        unit = units.try_emplace(key(space, level_[i]), unit).first->second;
+        const uint32_t domain = domains().domain[i];
+        unit = units.try_emplace(key(domain, depth_[i]), unit).first->second;
         if (unit == static_cast<int32_t>(out_.units.size())) {
-          out_.units.push_back({true, spaces().count[space], spaces().length[space], {}, -1});
+          out_.units.push_back({true, domains().count[domain], domains().length[domain], {}, -1});
         }
       } else {
         out_.units.push_back({});
@@ -170,7 +170,7 @@ class Fuser {
     std::vector<uint32_t> last_use(size_, 0);
     const size_t units = out_.units.size();
     for (size_t u = 0; u < units; ++u) {
-      if (!out_.units[u].tiles || out_.units[u].count < limits_.large_space ||
+      if (!out_.units[u].tiles || out_.units[u].count < limits_.large_domain ||
           out_.units[u].members.size() <= limits_.long_group) {
         continue;
       }
@@ -220,7 +220,7 @@ class Fuser {
     if (!next.tiles || next.count != analysis_.elements(product) || next.count == 0) return false;
     bool reads = false;
     for (uint32_t i : next.members) {
-      if (spaces().fold[i] == FoldKind::General) return false;
+      if (domains().fold[i] == FoldKind::General) return false;
       for (const Read& read : analysis_.reads(i)) {
         if (read.base != product) continue;
         if (!analysis_.is_flat(read)) return false;
@@ -297,7 +297,7 @@ class Fuser {
   const Limits& limits_;
   uint32_t size_;
   Fusion out_;
-  std::vector<uint32_t> level_;
+  std::vector<uint32_t> depth_;
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "plan/passes/iteration_domains.h"
 #include "plan/passes/simplify.h"
-#include "plan/passes/spaces.h"
 
 namespace pullback {
 
@@ -24,7 +24,7 @@ struct Fusion {
   std::vector<int32_t> unit_of;  // of each computed node
   // Per node: its value costs less to compute again than to store and load.
   std::vector<uint8_t> cheap;
-  Spaces spaces;
+  IterationDomains domains;
 };
 
 // Every node has a schedule depth: how many times, on the longest path to it, a value must be

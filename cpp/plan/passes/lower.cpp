@@ -41,7 +41,8 @@ Plan Lowering::run() {
     TileGroup group = tiles(u, &source);
     if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
   }
-  for (uint32_t position : s.outputs) plan_.outputs.push_back(slot_[analysis_.view[position].base]);
+  for (uint32_t position : s.outputs)
+    plan_.outputs.push_back(slot_[analysis_.source[position].base]);
   plan_.replaced = s.replaced;
   return std::move(plan_);
 }
@@ -73,13 +74,13 @@ int32_t Lowering::slot_of(uint32_t position) {
 }
 
 View Lowering::view_of(const Read& read) {
-  return {slot_of(read.base), nodes_[read.base]->dtype, analysis_.window(read)};
+  return {slot_of(read.base), nodes_[read.base]->dtype, analysis_.strided(read)};
 }
 
 bool Lowering::can_recompute(uint32_t reader, const Read& read) const {
   const Unit& unit = fusion_.units[fusion_.unit_of[reader]];
   return unit.tiles && unit.count == nodes_[read.base]->shape.size() && analysis_.is_flat(read) &&
-         analysis_.kind[reader] == Analysis::Elementwise && !fusion_.spaces.row[reader];
+         analysis_.kind[reader] == Analysis::Elementwise && !fusion_.domains.row[reader];
 }
 
 // A value that another unit reads is in memory, or can be computed again from values in memory.
@@ -176,7 +177,7 @@ class Lowering::Leaves {
  private:
   // Nodes that share memory have one slot.
   uint64_t key(const Read& read) const {
-    return static_cast<uint64_t>(lowering_.slot_of(read.base)) << 32 | read.window;
+    return static_cast<uint64_t>(lowering_.slot_of(read.base)) << 32 | read.view;
   }
   int32_t find(const Read& read) const {
     const auto found = known_.find(key(read));
@@ -203,7 +204,7 @@ bool Lowering::emit_copy(uint32_t member) {
   if (analysis_.kind[member] != Analysis::Copy) return false;
   const Read& read = analysis_.reads(member)[0];
   if (analysis_.kind[read.base] == Analysis::Number) return false;
-  const View out{slot_of(member), nodes_[member]->dtype, whole(analysis_.window(read).shape)};
+  const View out{slot_of(member), nodes_[member]->dtype, whole(analysis_.strided(read).shape)};
   add_step(Layout{view_of(read), out}, nodes_[member]->op);
   return true;
 }
@@ -244,16 +245,16 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
     for (size_t k = 0; k < reads.size(); ++k) {
       in[k] = outside(reads[k]) ? number_of(reads[k], number_of) : value_[reads[k].base];
     }
-    const FoldKind fold = fusion_.spaces.fold[member];
+    const FoldKind fold = fusion_.domains.fold[member];
     if (fold == FoldKind::End || fold == FoldKind::General) {
-      const FoldedShape f = folded_shape(analysis_.window(reads[0]).shape, node->attr.axes);
+      const FoldedShape f = folded_shape(analysis_.strided(reads[0]).shape, node->attr.axes);
       group.reductions.push_back({node->op, in[0], nodes_[reads[0].base]->dtype, f.outer, f.reduced,
                                   f.inner, whole_view(member)});
       *source = node->op;
       continue;
     }
-    const bool row = fusion_.spaces.row[member] != 0;
-    const bool spreads = !outside(reads[0]) && !row && fusion_.spaces.row[reads[0].base];
+    const bool row = fusion_.domains.row[member] != 0;
+    const bool spreads = !outside(reads[0]) && !row && fusion_.domains.row[reads[0].base];
     if (analysis_.kind[member] == Analysis::Copy && !spreads) {
       value_[member] = in[0];
     } else {

@@ -102,7 +102,7 @@ void Lowering::emit_random(uint32_t member) {
   Random random{
       nodes_[member]->op, scalar_[reads[0].base], scalar_[reads[1].base], whole_view(member), {}};
   for (size_t k = 2; k < reads.size(); ++k) {
-    const bool one = is_one_number(analysis_.window(reads[k]));
+    const bool one = is_one_number(analysis_.strided(reads[k]));
     random.in.push_back(one ? operand(member, k) : dense_operand(member, k));
   }
   add_step(std::move(random), nodes_[member]->op);
@@ -123,14 +123,14 @@ void Lowering::copy_base(uint32_t member) {
 // An operand as [outer, middle, inner], where the middle is `count` axes from `axis` on; copied if
 // its axes do not merge.
 View Lowering::three_axes(uint32_t member, size_t k, int64_t axis, int64_t count) {
-  const Strided& window = analysis_.window(analysis_.reads(member)[k]);
+  const Strided& strided = analysis_.strided(analysis_.reads(member)[k]);
   Shape three;
   for (const auto& [from, to] : {std::pair{int64_t{0}, axis}, std::pair{axis, axis + count},
-                                 std::pair{axis + count, int64_t{window.shape.rank}}}) {
+                                 std::pair{axis + count, int64_t{strided.shape.rank}}}) {
     three.append(1);
-    for (int64_t d = from; d < to; ++d) three[three.rank - 1] *= window.shape[d];
+    for (int64_t d = from; d < to; ++d) three[three.rank - 1] *= strided.shape[d];
   }
-  const std::optional<Strided> merged = reshaped(window, three);
+  const std::optional<Strided> merged = reshaped(strided, three);
   const View view = merged ? operand(member, k) : dense_operand(member, k);
   return {view.slot, view.dtype, merged ? *merged : whole(three)};
 }

@@ -22,7 +22,7 @@ Analysis::Kind kind_of(const Node* node) {
     case OpKind::Leaf:
       return Analysis::Input;
     case OpKind::View:
-      return Analysis::Window;
+      return Analysis::View;
     case OpKind::Elementwise:
       return Analysis::Elementwise;
     case OpKind::Fold:
@@ -81,7 +81,7 @@ class Simplifier {
     const size_t n = s.nodes.size();
     analysis_.snapshot = &s;
     analysis_.kind.resize(n);
-    analysis_.view.resize(n);
+    analysis_.source.resize(n);
     analysis_.begin.reserve(n + 1);
     analysis_.operands.reserve(2 * n);
     analysis_.stored.assign(n, 0);
@@ -108,26 +108,26 @@ class Simplifier {
 
   // The read of an operand broadcast to another shape.
   Read broadcast(const Read& read, const Shape& shape) {
-    const Strided& window = analysis_.window(read);
-    if (window.shape == shape) return read;
-    return {read.base, analysis_.windows.number(broadcasted(window, shape))};
+    const Strided& strided = analysis_.strided(read);
+    if (strided.shape == shape) return read;
+    return {read.base, analysis_.views.number(broadcasted(strided, shape))};
   }
 
   void resolve(uint32_t i) {
     const Node* node = analysis_.node(i);
     analysis_.kind[i] = kind_of(node);
-    analysis_.view[i] = {i, analysis_.windows.whole(node->shape)};
+    analysis_.source[i] = {i, analysis_.views.whole(node->shape)};
     switch (analysis_.kind[i]) {
       case Analysis::Input:
         return;
       case Analysis::Number:
         if (snapshot_.is_constant(node)) set_constant(i, node->scalar);
         return;
-      case Analysis::Window:
+      case Analysis::View:
         return resolve_window(i);
       case Analysis::Elementwise:
         for (const Node* input : value_inputs(node)) {
-          analysis_.operands.push_back(broadcast(analysis_.view[input->index], node->shape));
+          analysis_.operands.push_back(broadcast(analysis_.source[input->index], node->shape));
         }
         break;
       case Analysis::Copy:
@@ -136,7 +136,7 @@ class Simplifier {
       case Analysis::Place:
       case Analysis::Other:
         for (const Node* input : value_inputs(node))
-          analysis_.operands.push_back(analysis_.view[input->index]);
+          analysis_.operands.push_back(analysis_.source[input->index]);
         break;
     }
     if (const std::optional<Read> known = identity_of(i)) return become(i, *known);
@@ -146,10 +146,10 @@ class Simplifier {
 
   void resolve_window(uint32_t i) {
     const Node* node = analysis_.node(i);
-    const Read input = analysis_.view[value_inputs(node)[0]->index];
+    const Read input = analysis_.source[value_inputs(node)[0]->index];
     if (traits(node->op).view == ViewKind::Alias) return become(i, input);
-    const std::optional<Strided> window = apply_view(node, analysis_.window(input));
-    if (window) return become(i, {input.base, analysis_.windows.number(*window)});
+    const std::optional<Strided> strided = apply_view(node, analysis_.strided(input));
+    if (strided) return become(i, {input.base, analysis_.views.number(*strided)});
     // A reshape reads its input in row-major order, whatever shape the input has.
     analysis_.kind[i] = Analysis::Copy;
     analysis_.operands.push_back(input);
@@ -162,8 +162,8 @@ class Simplifier {
     analysis_.operands.resize(analysis_.begin[i]);
     if (!snapshot_.wanted[i] ||
         (analysis_.kind[view.base] != Analysis::Number && analysis_.is_flat(view))) {
-      analysis_.view[i] = view;
-      analysis_.kind[i] = Analysis::Window;
+      analysis_.source[i] = view;
+      analysis_.kind[i] = Analysis::View;
       analysis_.stored[view.base] |= snapshot_.wanted[i];
       return;
     }
@@ -178,8 +178,8 @@ class Simplifier {
     const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
     if (first == i) return;
     analysis_.operands.resize(analysis_.begin[i]);
-    analysis_.kind[i] = Analysis::Window;
-    analysis_.view[i] = analysis_.view[first];
+    analysis_.kind[i] = Analysis::View;
+    analysis_.source[i] = analysis_.source[first];
     analysis_.stored[first] |= snapshot_.wanted[i];
   }
 
@@ -188,9 +188,9 @@ class Simplifier {
     uint64_t h = mix(static_cast<uint64_t>(analysis_.kind[i]), static_cast<uint64_t>(node->dtype));
     if (analysis_.constant[i]) return mix(h, static_cast<uint64_t>(analysis_.value[i].i));
     const Op op = analysis_.kind[i] == Analysis::Copy ? Op::identity : node->op;
-    h = mix(h, static_cast<uint64_t>(op) << 32 | analysis_.view[i].window);
+    h = mix(h, static_cast<uint64_t>(op) << 32 | analysis_.source[i].view);
     for (const Read& read : operands(i)) {
-      h = mix(h, static_cast<uint64_t>(read.base) << 32 | read.window);
+      h = mix(h, static_cast<uint64_t>(read.base) << 32 | read.view);
     }
     return h;
   }
@@ -203,7 +203,7 @@ class Simplifier {
       return false;
     }
     if (analysis_.constant[i]) return analysis_.value[i].i == analysis_.value[j].i;
-    if (analysis_.view[i].window != analysis_.view[j].window) return false;
+    if (analysis_.source[i].view != analysis_.source[j].view) return false;
     if (analysis_.kind[i] != Analysis::Copy && !same_operation(x, y)) return false;
     const std::span<const Read> mine = operands(i);
     return std::equal(mine.begin(), mine.end(), analysis_.operands.begin() + analysis_.begin[j],
@@ -227,10 +227,10 @@ class Simplifier {
     analysis_.constant[i] = 1;
     analysis_.value[i] = value;
     const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
-    analysis_.view[i] = {first, analysis_.windows.number(broadcasted({}, analysis_.shape(i)))};
+    analysis_.source[i] = {first, analysis_.views.number(broadcasted({}, analysis_.shape(i)))};
     if (first == i) return;
     analysis_.constant[i] = 0;
-    analysis_.kind[i] = Analysis::Window;
+    analysis_.kind[i] = Analysis::View;
   }
 
   const Scalar* constant_of(const Read& view) const {
@@ -263,10 +263,10 @@ class Simplifier {
     } else if (node->op == Op::logical_not) {
       out.i = !a.i;
     } else if (node->op == Op::sum && is_float(node->dtype) && !is_storage(node->dtype) &&
-               analysis_.windows.elements(in[0].window) < (1 << 24) && (a.f == 0 || a.f == 1)) {
+               analysis_.views.elements(in[0].view) < (1 << 24) && (a.f == 0 || a.f == 1)) {
       // Sums of zeros and of ones are exact.
       const int64_t folds =
-          analysis_.windows.elements(in[0].window) / std::max<int64_t>(node->shape.size(), 1);
+          analysis_.views.elements(in[0].view) / std::max<int64_t>(node->shape.size(), 1);
       out.f = node->shape.size() ? a.f * static_cast<double>(folds) : 0;
     } else if (node->dtype == DType::Float32 && is_elementwise(node->op)) {
       const auto folded = arithmetic(node->op, static_cast<float>(a.f), static_cast<float>(b.f));
@@ -315,7 +315,7 @@ class Simplifier {
       case Op::negative: {
         const uint32_t base = in[0].base;
         if (analysis_.kind[base] == Analysis::Elementwise &&
-            analysis_.node(base)->op == Op::negative && in[0] == analysis_.view[base]) {
+            analysis_.node(base)->op == Op::negative && in[0] == analysis_.source[base]) {
           return analysis_.operands[analysis_.begin[base]];
         }
         break;
@@ -333,10 +333,10 @@ class Simplifier {
   void drop_dead() {
     std::vector<uint8_t> live(analysis_.size(), 0);
     for (uint32_t i = analysis_.size(); i-- > 0;) {
-      if (snapshot_.wanted[i]) live[analysis_.view[i].base] = 1;
+      if (snapshot_.wanted[i]) live[analysis_.source[i].base] = 1;
       if (!analysis_.computed(i)) continue;
       if (!live[i]) {
-        analysis_.kind[i] = Analysis::Window;
+        analysis_.kind[i] = Analysis::View;
         continue;
       }
       for (const Read& read : analysis_.reads(i)) live[read.base] = 1;

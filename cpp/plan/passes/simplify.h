@@ -19,7 +19,7 @@ struct Analysis {
   enum Kind : uint8_t {
     Input,        // a leaf with memory
     Number,       // a scalar of the run, or a constant
-    Window,       // never computed: a view of another node's memory, or unused
+    View,         // never computed: a view of another node's memory, or unused
     Elementwise,  // a tile instruction
     Copy,         // a tile "instruction" that only moves: a view that must be copied
     Fold,         // a reduction
@@ -29,8 +29,8 @@ struct Analysis {
   };
   const Snapshot* snapshot = nullptr;
   std::vector<Kind> kind;
-  Windows windows;
-  std::vector<Read> view;         // strided view of each node's value
+  StridedViews views;
+  std::vector<Read> source;       // strided view of each node's value
   std::vector<Read> operands;     // operands of computed nodes, node after node
   std::vector<uint32_t> begin;    // first operand of each node; with the end as the last entry
   std::vector<uint8_t> stored;    // its value leaves the plan
@@ -41,12 +41,12 @@ struct Analysis {
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   bool computed(uint32_t i) const { return kind[i] >= Elementwise; }
   bool tile(uint32_t i) const { return computed(i) && kind[i] != Other; }
-  const Strided& window(const Read& read) const { return windows[read.window]; }
-  const Shape& shape(uint32_t i) const { return window(view[i]).shape; }
-  int64_t elements(uint32_t i) const { return windows.elements(view[i].window); }
+  const Strided& strided(const Read& read) const { return views[read.view]; }
+  const Shape& shape(uint32_t i) const { return strided(source[i]).shape; }
+  int64_t elements(uint32_t i) const { return views.elements(source[i].view); }
   // True if it reads exactly the elements of its base, in order.
   bool is_flat(const Read& read) const {
-    return windows.is_flat(read.window) && windows.elements(read.window) == elements(read.base);
+    return views.is_flat(read.view) && views.elements(read.view) == elements(read.base);
   }
   std::span<const Read> reads(uint32_t i) const {
     if (!computed(i)) return {};

@@ -45,7 +45,7 @@ bool worth_keeping(const Node* node, const Limits& limits) {
 }
 
 // True for a view of a part of another value, or of all of it permuted or repeated.
-bool is_window(const Node* node) {
+bool is_partial_view(const Node* node) {
   const ViewKind view = traits(node->op).view;
   return view == ViewKind::Transpose || view == ViewKind::Broadcast || view == ViewKind::Slice;
 }
@@ -190,7 +190,7 @@ class Numbering {
       if (!snapshot_.outlives[i] || mark.leaf) continue;
       const Node* node = snapshot_.nodes[i];
       if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
-      if (mark.holders > 0 && !is_operation(node->op)) keep_held(static_cast<uint32_t>(i));
+      if (mark.holders > 0 && !is_operation(node->op)) keep_referenced(static_cast<uint32_t>(i));
       again |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Other nodes keep their inputs, or are still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
@@ -239,17 +239,17 @@ class Numbering {
 
   // Keeping a view costs no memory if the viewed value is kept. A small view of a value without
   // other references is kept itself.
-  void keep_held(uint32_t i) {
+  void keep_referenced(uint32_t i) {
     uint32_t base = i;
     int views = 0;
-    bool window = false;  // and not the same memory in another shape
+    bool partial = false;  // and not the same memory in another shape
     while (!marks_[base].leaf &&
-           (is_window(snapshot_.nodes[base]) || moves_ones(snapshot_.nodes[base]))) {
-      window |= is_window(snapshot_.nodes[base]);
+           (is_partial_view(snapshot_.nodes[base]) || moves_ones(snapshot_.nodes[base]))) {
+      partial |= is_partial_view(snapshot_.nodes[base]);
       base = edges_of(base)[0];
       if (++views > kFewViews) break;
     }
-    if (window && views <= kFewViews) {
+    if (partial && views <= kFewViews) {
       if (marks_[base].leaf) return;
       const bool small =
           2 * snapshot_.nodes[i]->shape.size() <= snapshot_.nodes[base]->shape.size();

@@ -8,21 +8,21 @@
 
 namespace pullback {
 
-uint32_t Windows::number(Strided window) {
+uint32_t StridedViews::number(Strided strided) {
   uint64_t hash =
-      mix(static_cast<uint64_t>(window.offset), static_cast<uint64_t>(window.shape.rank));
-  for (int64_t d = 0; d < window.shape.rank; ++d) {
-    if (window.shape[d] == 1) window.strides[d] = 0;
-    hash = mix(mix(hash, static_cast<uint64_t>(window.shape[d])),
-               static_cast<uint64_t>(window.strides[d]));
+      mix(static_cast<uint64_t>(strided.offset), static_cast<uint64_t>(strided.shape.rank));
+  for (int64_t d = 0; d < strided.shape.rank; ++d) {
+    if (strided.shape[d] == 1) strided.strides[d] = 0;
+    hash = mix(mix(hash, static_cast<uint64_t>(strided.shape[d])),
+               static_cast<uint64_t>(strided.strides[d]));
   }
-  const auto fresh = static_cast<uint32_t>(windows_.size());
+  const auto fresh = static_cast<uint32_t>(views_.size());
   const uint32_t known =
-      distinct_.find(hash, fresh, [&](uint32_t other) { return windows_[other].window == window; });
+      distinct_.find(hash, fresh, [&](uint32_t other) { return views_[other].strided == strided; });
   if (known == fresh) {
-    const int64_t elements = window.shape.size();
-    const bool flat = pullback::is_flat(window);
-    windows_.push_back({std::move(window), elements, flat});
+    const int64_t elements = strided.shape.size();
+    const bool flat = pullback::is_flat(strided);
+    views_.push_back({std::move(strided), elements, flat});
   }
   return known;
 }

@@ -1,6 +1,6 @@
 // Interned strided views: while planning, a Read is eight bytes, the node that owns the memory and
 // the number of a view into it. A graph of a million nodes has few different views, so each is
-// stored once (Windows), and equal reads have equal numbers.
+// stored once (StridedViews), and equal reads have equal numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace pullback {
 
 struct Read {
-  uint32_t base = 0;    // position of the node that owns the memory
-  uint32_t window = 0;  // number in Windows
+  uint32_t base = 0;  // position of the node that owns the memory
+  uint32_t view = 0;  // number in StridedViews
 
   bool operator==(const Read& other) const = default;
 };
@@ -64,30 +64,30 @@ class Distinct {
   size_t count_ = 0;
 };
 
-class Windows {
+class StridedViews {
  public:
-  uint32_t number(Strided window);
+  uint32_t number(Strided strided);
   // The view of all of a row-major array; nodes of one shape often follow each other, so the last
   // is cached.
   uint32_t whole(const Shape& shape) {
-    if (last_whole_ >= windows_.size() || !(windows_[last_whole_].window.shape == shape)) {
+    if (last_whole_ >= views_.size() || !(views_[last_whole_].strided.shape == shape)) {
       last_whole_ = number(pullback::whole(shape));
     }
     return last_whole_;
   }
 
-  const Strided& operator[](uint32_t number) const { return windows_[number].window; }
-  int64_t elements(uint32_t number) const { return windows_[number].elements; }
-  bool is_flat(uint32_t number) const { return windows_[number].flat; }
+  const Strided& operator[](uint32_t number) const { return views_[number].strided; }
+  int64_t elements(uint32_t number) const { return views_[number].elements; }
+  bool is_flat(uint32_t number) const { return views_[number].flat; }
 
  private:
   struct Known {
-    Strided window;
+    Strided strided;
     int64_t elements;
     bool flat;
   };
 
-  std::vector<Known> windows_;
+  std::vector<Known> views_;
   Distinct distinct_;
   uint32_t last_whole_ = UINT32_MAX;
 };

@@ -22,20 +22,20 @@ struct Written {
 };
 
 // The same elements in ascending order.
-Strided as_in_memory(Strided window) {
-  for (int64_t d = 0; d < window.shape.rank; ++d) {
-    if (window.strides[d] >= 0) continue;
-    window.offset += (window.shape[d] - 1) * window.strides[d];
-    window.strides[d] = -window.strides[d];
+Strided as_in_memory(Strided view) {
+  for (int64_t d = 0; d < view.shape.rank; ++d) {
+    if (view.strides[d] >= 0) continue;
+    view.offset += (view.shape[d] - 1) * view.strides[d];
+    view.strides[d] = -view.strides[d];
   }
-  for (int64_t end = window.shape.rank; end > 1; --end) {
+  for (int64_t end = view.shape.rank; end > 1; --end) {
     for (int64_t d = 1; d < end; ++d) {
-      if (window.strides[d - 1] >= window.strides[d]) continue;
-      std::swap(window.strides[d - 1], window.strides[d]);
-      std::swap(window.shape[d - 1], window.shape[d]);
+      if (view.strides[d - 1] >= view.strides[d]) continue;
+      std::swap(view.strides[d - 1], view.strides[d]);
+      std::swap(view.shape[d - 1], view.shape[d]);
     }
   }
-  return window;
+  return view;
 }
 
 class WriteCheck {

@@ -96,7 +96,8 @@ class LoopRun {
     auto* answer = reinterpret_cast<bool*>(scratch_ + program_.answer);
     for (*count = 0;; ++*count) {
       if (stop_requested()) return failure(Problem::Interrupted);
-      for (const auto& [argument, k] : program_.asked) condition.argument(argument) = now_[k];
+      for (const auto& [argument, k] : program_.of_condition)
+        condition.argument(argument) = now_[k];
       condition.draw(loop_.draws, *count);
       condition.write(0, answer);
       Status status = condition.run();
@@ -186,7 +187,7 @@ LoopProgram compile_loop(const Loop& loop) {
   }
   for (size_t a = 0; loop.condition && a < loop.condition->arguments.size(); ++a) {
     const int32_t input = loop.condition->arguments[a];
-    if (input < carries) out.asked.push_back({static_cast<int32_t>(a), input});
+    if (input < carries) out.of_condition.push_back({static_cast<int32_t>(a), input});
   }
   for (int32_t k = 0; k < loop.stacked_in && !loop.replayed; ++k) {
     out.stacked_bytes.push_back(bytes_of_entry(loop.in[carries + k], loop.trips));

@@ -19,7 +19,7 @@ struct LoopProgram {
   struct Moving {
     int32_t argument, number;
   };
-  std::vector<Moving> carried, stacked, from_residuals, asked;  // `asked`: carries of the condition
+  std::vector<Moving> carried, stacked, from_residuals, of_condition;  // of_condition: its carries
   std::vector<int64_t> stacked_bytes;  // bytes per entry of scanned inputs, then of stacked outputs
   std::vector<int64_t> buffers;        // for each carry, two buffers
   int64_t pointers = 0;                // offset of the addresses of the carries: present and next

@@ -22,7 +22,7 @@ int64_t count(const T& size) {
 }
 
 template <class T>
-void ask_sizes(const Lapack<T>& lapack, LibraryStep* step) {
+void query_sizes(const Lapack<T>& lapack, LibraryStep* step) {
   const LibraryCall& call = step->call;
   const RoutineForm& form = call.form;
   const int64_t least = std::min(form.m, form.n);
@@ -178,7 +178,7 @@ LibraryStep compile_library(const LibraryCall& call) {
     check((call.form.is_complex ? 1 : 4) * least * least + 7 * least, "large a workspace");
   }
   by_dtype(call, [&]<class T>(T*) {
-    if (const Lapack<T>* library = lapack<T>()) ask_sizes(*library, &out);
+    if (const Lapack<T>* library = lapack<T>()) query_sizes(*library, &out);
   });
   // For the other routines the size of the real workspace is not an argument.
   const int64_t reals = call.form.routine == Routine::eigh ? out.reals : 0;

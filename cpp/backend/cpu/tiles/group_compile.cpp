@@ -181,7 +181,7 @@ GroupProgram compile_whole(const TileGroup& group) {
   return p;
 }
 
-bool cut_in_pieces(const TileGroup& group, int64_t elements, GroupProgram* out) {
+bool cut_in_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
   if (is_general(group) || group.count == 0 || elements % group.length) return false;
   GroupProgram p;
   p.tiles = compile_tiles(group, TileOrder::Rows);
@@ -202,8 +202,8 @@ GroupProgram compile_group(const TileGroup& group) {
   return compile_whole(has_storage(group) ? widened(group) : group);
 }
 
-bool compile_pieces(const TileGroup& group, int64_t elements, GroupProgram* out) {
-  return cut_in_pieces(has_storage(group) ? widened(group) : group, elements, out);
+bool compile_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
+  return cut_in_units(has_storage(group) ? widened(group) : group, elements, out);
 }
 
 }  // namespace pullback

@@ -66,7 +66,7 @@ GroupProgram compile_group(const TileGroup& group);
 // The same with one unit per `elements` elements of the group. The step that computes these
 // elements (a product) runs each unit as soon as its elements exist. Returns false if the group
 // cannot be cut so.
-bool compile_pieces(const TileGroup& group, int64_t elements, GroupProgram* out);
+bool compile_units(const TileGroup& group, int64_t elements, GroupProgram* out);
 
 // One run of a group. `scratch` has scratch_bytes.
 class GroupRun {

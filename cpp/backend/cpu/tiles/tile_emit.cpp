@@ -258,7 +258,7 @@ void TileCompiler::store_leaves() {
       continue;
     }
     const bool row = values_.is_row(store.view.shape.size(), store.value);
-    if (const std::vector<int32_t>* stores = values_.woven_store(i)) {
+    if (const std::vector<int32_t>* stores = values_.interleaved_store(i)) {
       if (stores->front() != i) continue;
       std::vector<int32_t> columns;
       for (const int32_t s : *stores) columns.push_back(operand(group_.stores[s].value, row));

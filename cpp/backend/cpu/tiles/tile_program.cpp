@@ -81,7 +81,7 @@ void TileCompiler::place_load(int32_t value) {
     program_.repeats.push_back({place_[value], source});
   } else if (axes.rank == 1 && axes.stride[0] == 1) {
     place_[value] = direct(view, per_row(info.row, element));
-  } else if (!values_.woven_load(value)) {
+  } else if (!values_.interleaved_load(value)) {
     gather_[value] = static_cast<int32_t>(program_.gathers.size());
     program_.gathers.push_back(source);
   }
@@ -93,7 +93,7 @@ void TileCompiler::bring(int32_t value) {
     owns_[v] = 1;
     return place_[v] = take_register(values_[v].row, size_of(values_[v].dtype));
   };
-  if (const std::vector<int32_t>* loads = values_.woven_load(value)) {
+  if (const std::vector<int32_t>* loads = values_.interleaved_load(value)) {
     std::vector<int32_t> columns;
     for (const int32_t load : *loads) columns.push_back(take(load));
     add_interleave(Kind::Deinterleave, group_.loads[loads->front()], columns, values_[value].row);

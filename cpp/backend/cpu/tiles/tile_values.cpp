@@ -27,15 +27,15 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   for (const Instruction& instruction : group.instructions) {
     info_.push_back({instruction.result, instruction.row && group.length > 1});
   }
-  woven_loads_ = find_woven(
+  interleaved_loads_ = find_interleaved(
       loads(), [&](int32_t i) -> const View& { return group.loads[i]; },
       [&](int32_t i) { return info_[i].row; });
-  woven_stores_ = find_woven(
+  interleaved_stores_ = find_interleaved(
       static_cast<int32_t>(group.stores.size()),
       [&](int32_t i) -> const View& { return group.stores[i].view; },
       [&](int32_t i) { return is_row(group.stores[i].view.shape.size(), group.stores[i].value); });
   for (auto i = static_cast<int32_t>(group_.stores.size()) - 1; i >= 0; --i) {
-    if (woven_store(i)) continue;
+    if (interleaved_store(i)) continue;
     ValueInfo& info = info_[group_.stores[i].value];
     (is_dense(group_.stores[i].view) ? info.first_store : info.first_scatter) = i;
   }
@@ -86,7 +86,8 @@ void TileValues::find_pairs() {
 
 // Finds two to four columns that together fill a memory; one by one, each would read all of it.
 template <class ViewOf, class Row>
-TileValues::Interleaved TileValues::find_woven(int32_t count, ViewOf&& view_of, Row&& row) const {
+TileValues::Interleaved TileValues::find_interleaved(int32_t count, ViewOf&& view_of,
+                                                     Row&& row) const {
   Interleaved out{std::vector<int32_t>(count, -1), {}};
   std::map<std::pair<int32_t, int64_t>, int32_t> columns;  // by slot and offset
   const auto stride_of = [&](int32_t i) -> int64_t {

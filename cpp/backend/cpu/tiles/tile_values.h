@@ -44,9 +44,11 @@ class TileValues {
 
   // Interleaved columns of one memory are loaded together and stored together. All loads (stores)
   // of the set of a load (store), itself included, in order of their offsets; null if it is alone.
-  const std::vector<int32_t>* woven_load(int32_t load) const { return find(woven_loads_, load); }
-  const std::vector<int32_t>* woven_store(int32_t store) const {
-    return find(woven_stores_, store);
+  const std::vector<int32_t>* interleaved_load(int32_t load) const {
+    return find(interleaved_loads_, load);
+  }
+  const std::vector<int32_t>* interleaved_store(int32_t store) const {
+    return find(interleaved_stores_, store);
   }
 
   // For an addition: the `place` that it does in its own pass; for such a place: the addition; else
@@ -61,7 +63,7 @@ class TileValues {
     std::vector<std::vector<int32_t>> sets;
   };
   template <class ViewOf, class Row>
-  Interleaved find_woven(int32_t count, ViewOf&& view_of, Row&& row) const;
+  Interleaved find_interleaved(int32_t count, ViewOf&& view_of, Row&& row) const;
   static const std::vector<int32_t>* find(const Interleaved& interleaved, int32_t view) {
     return interleaved.set[view] < 0 ? nullptr : &interleaved.sets[interleaved.set[view]];
   }
@@ -73,7 +75,7 @@ class TileValues {
   std::vector<ValueInfo> info_;
   std::vector<int32_t> partner_;
   std::vector<int32_t> placed_;
-  Interleaved woven_loads_, woven_stores_;
+  Interleaved interleaved_loads_, interleaved_stores_;
 };
 
 }  // namespace pullback

@@ -3,7 +3,7 @@
 // order become one class (union-find; the elements that a fold reads are a member separate from its
 // result). (3) Classes of rows are attached to the class whose rows they are, the largest first.
 // Then each class gets a number.
-#include "plan/passes/spaces.h"
+#include "plan/passes/iteration_domains.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -14,12 +14,12 @@ namespace pullback {
 namespace {
 
 FoldedShape fold_of(const Analysis& a, uint32_t i) {
-  return folded_shape(a.window(a.reads(i)[0]).shape, a.node(i)->attr.axes);
+  return folded_shape(a.strided(a.reads(i)[0]).shape, a.node(i)->attr.axes);
 }
 
 // The elements in rows that a pick chooses from or a place fills; null for other nodes.
 const Shape* rows_of(const Analysis& a, uint32_t i) {
-  if (a.kind[i] == Analysis::Pick) return &a.window(a.reads(i)[0]).shape;
+  if (a.kind[i] == Analysis::Pick) return &a.strided(a.reads(i)[0]).shape;
   return a.kind[i] == Analysis::Place ? &a.shape(i) : nullptr;
 }
 int64_t last_axis(const Shape& shape) { return shape[shape.rank - 1]; }
@@ -48,11 +48,11 @@ class Finder {
     for (uint32_t i = 0; i < parent_.size(); ++i) parent_[i] = i;
   }
 
-  Spaces run() {
+  IterationDomains run() {
     choose_row_lengths();
     merge_readers();
     attach_rows();
-    out_.space.assign(size_, 0);
+    out_.domain.assign(size_, 0);
     out_.row.assign(size_, 0);
     out_.fold.assign(size_, FoldKind::None);
     number_.assign(parent_.size(), -1);
@@ -109,11 +109,11 @@ class Finder {
   void merge_readers_of(uint32_t member, const Read& read) {
     if (analysis_.kind[read.base] == Analysis::Number) return;
     if (analysis_.is_flat(read)) return merge(member, read.base);
-    const Strided& window = analysis_.window(read);
-    for (int64_t d = 0; d < window.shape.rank; ++d) {
-      if (window.strides[d] == 0 && window.shape[d] != 1) return;
+    const Strided& strided = analysis_.strided(read);
+    for (int64_t d = 0; d < strided.shape.rank; ++d) {
+      if (strided.strides[d] == 0 && strided.shape[d] != 1) return;
     }
-    const uint64_t key = static_cast<uint64_t>(read.base) << 32 | read.window;
+    const uint64_t key = static_cast<uint64_t>(read.base) << 32 | read.view;
     const auto [it, first] = readers_.try_emplace(key, member);
     if (!first) merge(member, it->second);
   }
@@ -140,7 +140,7 @@ class Finder {
           break;
         case Analysis::Input:
         case Analysis::Number:
-        case Analysis::Window:
+        case Analysis::View:
         case Analysis::Other:
           break;
       }
@@ -175,7 +175,7 @@ class Finder {
         if (length == 1) continue;
         for (const Read& read : analysis_.reads(i)) {
           if (analysis_.tile(read.base) &&
-              repeats_rows(analysis_.window(read), entries(read.base), length)) {
+              repeats_rows(analysis_.strided(read), entries(read.base), length)) {
             add(read.base, i, entries(i), length);
           }
         }
@@ -196,40 +196,40 @@ class Finder {
     }
   }
 
-  uint32_t add_space(int64_t count, int64_t length) {
+  uint32_t add_domain(int64_t count, int64_t length) {
     out_.count.push_back(count);
     out_.length.push_back(length);
     return static_cast<uint32_t>(out_.count.size()) - 1;
   }
 
   // The domain of a class; for a class of rows, that of its host.
-  uint32_t space_of(uint32_t member, int64_t entries, bool* row) {
+  uint32_t domain_of(uint32_t member, int64_t entries, bool* row) {
     uint32_t c = find(member);
     *row = host_of_[c] != kNone;
     if (*row) c = host_of_[c];
     if (number_[c] >= 0) return static_cast<uint32_t>(number_[c]);
     const int64_t count = host_count_[c] ? host_count_[c] : entries;
     // Small domains of one size are merged.
-    if (count > limits_.small_space) return number_[c] = add_space(count, length_of(count));
+    if (count > limits_.small_domain) return number_[c] = add_domain(count, length_of(count));
     const auto [it, fresh] = small_.try_emplace(count, 0);
-    if (fresh) it->second = add_space(count, length_of(count));
+    if (fresh) it->second = add_domain(count, length_of(count));
     return number_[c] = it->second;
   }
 
   void assign(uint32_t i) {
     if (analysis_.kind[i] == Analysis::Fold) return assign_fold(i);
     bool row = false;
-    uint32_t space = space_of(i, entries(i), &row);
+    uint32_t domain = domain_of(i, entries(i), &row);
     if (const Shape* rows = rows_of(analysis_, i)) {
       // In the domain of the elements it picks from or places into, or in a domain of its own.
       const int64_t length = last_axis(*rows);
       const bool pick = analysis_.kind[i] == Analysis::Pick;
-      if (out_.length[space] != length || out_.count[space] != rows->size() || row != pick) {
-        space = add_space(rows->size(), length);
+      if (out_.length[domain] != length || out_.count[domain] != rows->size() || row != pick) {
+        domain = add_domain(rows->size(), length);
         row = pick;
       }
     }
-    out_.space[i] = space;
+    out_.domain[i] = domain;
     out_.row[i] = row;
   }
 
@@ -237,9 +237,9 @@ class Finder {
     const FoldedShape f = fold_of(analysis_, i);
     const int64_t count = f.outer * f.reduced * f.inner;
     bool row = false;
-    const uint32_t space = space_of(elements(i), count, &row);
-    const int64_t length = out_.length[space];
-    out_.space[i] = space;
+    const uint32_t domain = domain_of(elements(i), count, &row);
+    const int64_t length = out_.length[domain];
+    out_.domain[i] = domain;
     if (!row && length > 1 && f.inner == 1 && f.reduced == length &&
         host_of_[find(i)] == find(elements(i))) {
       out_.fold[i] = FoldKind::Rows;
@@ -248,7 +248,7 @@ class Finder {
       out_.fold[i] = FoldKind::End;
     } else {
       out_.fold[i] = FoldKind::General;
-      if (row || length > 1) out_.space[i] = add_space(count, 1);
+      if (row || length > 1) out_.domain[i] = add_domain(count, 1);
     }
   }
 
@@ -268,37 +268,37 @@ class Finder {
   std::vector<int64_t> host_count_;  // elements of classes that have rows
   std::vector<int64_t> number_;
   std::unordered_map<int64_t, uint32_t> small_;
-  Spaces out_;
+  IterationDomains out_;
 };
 
 }  // namespace
 
-bool Spaces::inside(const Analysis& a, uint32_t i, const Read& read) const {
+bool IterationDomains::inside(const Analysis& a, uint32_t i, const Read& read) const {
   const uint32_t base = read.base;
-  if (!a.tile(base) || space[i] != space[base]) return false;
+  if (!a.tile(base) || domain[i] != domain[base]) return false;
   if (fold[base] == FoldKind::End || fold[base] == FoldKind::General) return false;
   const bool flat = a.is_flat(read);
   switch (a.kind[i]) {
     case Analysis::Fold:
       return flat && (fold[i] == FoldKind::End || !row[base]);
     case Analysis::Pick:
-      return flat && row[base] == (a.windows.elements(read.window) != count[space[i]]);
+      return flat && row[base] == (a.views.elements(read.view) != count[domain[i]]);
     case Analysis::Place:
       return flat && row[base];
     case Analysis::Elementwise:
     case Analysis::Copy:
       if (row[i] == row[base]) return flat;
-      return row[base] && repeats_rows(a.window(read), a.elements(base), length[space[i]]);
+      return row[base] && repeats_rows(a.strided(read), a.elements(base), length[domain[i]]);
     case Analysis::Input:
     case Analysis::Number:
-    case Analysis::Window:
+    case Analysis::View:
     case Analysis::Other:
       break;  // in no domain
   }
   return false;
 }
 
-Spaces find_spaces(const Analysis& analysis, const Limits& limits) {
+IterationDomains find_iteration_domains(const Analysis& analysis, const Limits& limits) {
   return Finder(analysis, limits).run();
 }
 

@@ -4,7 +4,7 @@
 // requires. The value of a node has an entry for each element or for each row of its domain. Nodes
 // are in one domain if they read each other's values, or the same memory, in order: merging others
 // would only keep more memory alive (small domains of one size are merged nevertheless, for fewer
-// steps). Start at find_spaces().
+// steps). Start at find_iteration_domains().
 #pragma once
 
 #include <vector>
@@ -21,17 +21,17 @@ enum class FoldKind : uint8_t {
   General,  // of any form: the only reduction of its group
 };
 
-struct Spaces {
-  std::vector<uint32_t> space;  // per tile node: its domain
-  std::vector<uint8_t> row;     // per tile node: its value has one entry per row
-  std::vector<FoldKind> fold;   // per reduction
-  std::vector<int64_t> count;   // per domain: elements
-  std::vector<int64_t> length;  // per domain: length of a row
+struct IterationDomains {
+  std::vector<uint32_t> domain;  // per tile node: its domain
+  std::vector<uint8_t> row;      // per tile node: its value has one entry per row
+  std::vector<FoldKind> fold;    // per reduction
+  std::vector<int64_t> count;    // per domain: elements
+  std::vector<int64_t> length;   // per domain: length of a row
 
   // True if tile node i, in one group with the base of the read, can read it inside of the group.
   bool inside(const Analysis& a, uint32_t i, const Read& read) const;
 };
 
-Spaces find_spaces(const Analysis& analysis, const Limits& limits);
+IterationDomains find_iteration_domains(const Analysis& analysis, const Limits& limits);
 
 }  // namespace pullback
