@@ -35,7 +35,7 @@ inline thread_local std::exception_ptr callback_failure;
 // The failure of a function, which the binding raises as it is.
 struct CallbackError : Error {
   explicit CallbackError(std::exception_ptr why)
-      : Error(ErrorKind::Runtime, "numpy_function: the function failed", Of::Run),
+      : Error(ErrorKind::Runtime, "numpy_function: the callback raised an exception", Of::Run),
         reason(std::move(why)) {}
   std::exception_ptr reason;
 };

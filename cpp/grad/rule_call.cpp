@@ -29,16 +29,16 @@ class Calling {
 void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, size_t k) {
   const Node* input = call.inputs[k];
   if (c.value->dtype != input->dtype) {
-    fail(ErrorKind::Type, call.op, ": the gradient rule ", rule.name, " returned ", c.value->dtype,
-         " for input ", static_cast<int64_t>(k), ", which is ", input->dtype, "; cast it");
+    fail(ErrorKind::Type, call.op, ": expected ", input->dtype, " from the gradient rule ",
+         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->dtype, "; cast it");
   }
   // An elementwise input that was broadcast may be answered at the result's shape: the sum over
   // broadcast axes is done by the caller, as for the library's own rules.
   const bool summed = is_elementwise(call.node->op) && c.value->shape == call.node->shape &&
                       broadcasts_to(input->shape, c.value->shape);
   if (!(c.value->shape == input->shape) && !summed) {
-    fail(ErrorKind::Value, call.op, ": the gradient rule ", rule.name, " returned shape ",
-         c.value->shape, " for input ", static_cast<int64_t>(k), " of shape ", input->shape);
+    fail(ErrorKind::Value, call.op, ": expected shape ", input->shape, " from the gradient rule ",
+         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->shape);
   }
 }
 
@@ -68,9 +68,9 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
     out = exit.rule->apply(call);
   }
   if (out.size() != exit.inputs.size()) {
-    fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
-         static_cast<int64_t>(out.size()), " gradients for ",
-         static_cast<int64_t>(exit.inputs.size()), " inputs");
+    fail(ErrorKind::Value, call.op, ": expected ", static_cast<int64_t>(exit.inputs.size()),
+         " gradients, one for each input, from the gradient rule ", exit.rule->name, ", got ",
+         static_cast<int64_t>(out.size()));
   }
   for (size_t k = 0; k < out.size(); ++k) {
     if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);

@@ -37,7 +37,7 @@ class CacheInfo(NamedTuple):
 
 
 class Function(Protocol[P, Result]):
-    """What `function` makes of a function of these parameters."""
+    """The result of `function` for a function of these parameters."""
 
     __wrapped__: Callable[..., Any]
 

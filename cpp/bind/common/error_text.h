@@ -22,6 +22,8 @@ std::string error_text(const Error& error);
 // What an error says of an object: the beginning of its repr; of a tensor, which nobody asked to
 // compute, its type and shape.
 std::string shown(py::handle object);
+// The name of a type after its article: "a float", "an object".
+std::string with_article(const std::string& type);
 // The beginning of a long text.
 std::string shortened(const std::string& text);
 

@@ -155,7 +155,7 @@ def dsplit(x: TensorLike, /, parts: SupportsIndex | Sequence[SupportsIndex]) -> 
 def _ranked(x: TensorLike, rank: int, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     if len(x.shape) < rank:
-        raise ValueError(f"{who}: expected {rank} axes at least, got shape {x.shape}")
+        raise ValueError(f"{who}: expected at least {rank} axes for x, got shape {x.shape}")
     return x
 
 
@@ -166,10 +166,10 @@ def _split(x: TensorLike, parts: Any, axis: SupportsIndex, equal: bool, who: str
     if is_integer(parts):
         count = integer(parts, who, "parts")
         if not 0 < count <= 1 << 24 or (equal and length % count):
-            what = f"to divide {length}, the size of axis {k}" if equal else "from 1 to 2**24"
-            raise ValueError(f"{who}: expected parts {what}, got {count}")
+            what = f"a divisor of {length}, the size of axis {k}," if equal else "from 1 to 2**24"
+            raise ValueError(f"{who}: expected {what} for parts, got {count}")
         size, longer = divmod(length, count)
         cuts = [i * size + min(i, longer) for i in range(count + 1)]
     else:
-        cuts = [0, *(slice(c).indices(length)[1] for c in integers(parts, who)), length]
+        cuts = [0, *(slice(c).indices(length)[1] for c in integers(parts, who, "parts")), length]
     return [x[along(k, slice(begin, end))] for begin, end in pairwise(cuts)]

@@ -9,7 +9,7 @@ from .._typing import DType, Shape, TensorLike
 
 
 def axis_sizes(shape: Shape, who: str) -> tuple[int, ...]:
-    return tuple(integers(shape, who))
+    return tuple(integers(shape, who, "shape"))
 
 
 def constant(shape: Shape, value: TensorLike = 0.0, dtype: DType = None) -> Tensor:
@@ -150,6 +150,9 @@ def truncated_normal(
     >>> bool(pb.all(pb.abs(pb.nn.initializers.truncated_normal(1000)) <= 2))
     True
     """
-    scale, shift = number(stddev, "truncated_normal"), number(mean, "truncated_normal")
+    scale, shift = (
+        number(stddev, "truncated_normal", "stddev"),
+        number(mean, "truncated_normal", "mean"),
+    )
     drawn = random.truncated_normal(-2.0, 2.0, shape, dtype)
     return _core.add(_core.multiply(drawn, scale), shift)
