@@ -37,7 +37,7 @@ inline thread_local std::exception_ptr callback_failure;
 // The exception of a callback; the binding raises `reason` unchanged.
 struct CallbackError : Error {
   explicit CallbackError(std::exception_ptr why)
-      : Error(ErrorKind::Runtime, "numpy_function: the function failed", Of::Run),
+      : Error(ErrorKind::Runtime, "numpy_function: the callback raised an exception", Of::Run),
         reason(std::move(why)) {}
   std::exception_ptr reason;
 };

@@ -47,8 +47,8 @@ CpuLevel best_up_to(CpuLevel limit) {
     if (level <= best && (level <= limit || !found)) found = &level;
   }
   if (found) return *found;
-  fail(ErrorKind::Runtime, "pullback was built for processors with ", name_of(kCompiled[0]),
-       ", this one supports ", name_of(best), "; build it on this machine");
+  fail(ErrorKind::Runtime, "pullback: expected a processor with ", name_of(kCompiled[0]),
+       ", for which it was built, got one with ", name_of(best), "; build it on this machine");
 }
 
 CpuLevel choose() {
@@ -57,7 +57,8 @@ CpuLevel choose() {
   for (CpuLevel level : {CpuLevel::Baseline, CpuLevel::Avx2, CpuLevel::Avx512}) {
     if (std::string(name_of(level)) == wish) return best_up_to(level);
   }
-  fail(ErrorKind::Value, "PULLBACK_CPU_LEVEL: expected baseline, avx2 or avx512, got '", wish, "'");
+  fail(ErrorKind::Value, "PULLBACK_CPU_LEVEL must be one of 'baseline', 'avx2', 'avx512'; got '",
+       wish, "'");
 }
 
 }  // namespace

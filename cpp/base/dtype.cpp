@@ -130,7 +130,7 @@ void store_scalar(DType dtype, Scalar scalar, void* out) {
       return copy(scalar);
     case DType::Complex64:
     case DType::Complex128:
-      fail(ErrorKind::Runtime, "a complex number is no scalar");
+      fail(ErrorKind::Runtime, "store_scalar: expected a real dtype, got ", dtype);
   }
 }
 
@@ -174,7 +174,7 @@ Scalar load_scalar(DType dtype, const void* data) {
       break;
     case DType::Complex64:
     case DType::Complex128:
-      fail(ErrorKind::Runtime, "a complex number is no scalar");
+      fail(ErrorKind::Runtime, "load_scalar: expected a real dtype, got ", dtype);
   }
   return out;
 }

@@ -68,15 +68,14 @@ std::string to_text(const Shape& shape) {
 
 void check_shape_fully(const Shape& shape, const char* who) {
   if (shape.rank > kMaxRank) {
-    fail(ErrorKind::Value, who, ": a tensor has at most ", kMaxRank, " axes; shape ", shape,
-         " has ", shape.rank);
+    fail(ErrorKind::Value, who, ": expected at most ", kMaxRank, " axes, got shape ", shape);
   }
   int64_t bytes = 8;
   for (int64_t dim : shape) {
-    if (dim < 0) fail(ErrorKind::Value, who, ": negative dimension in shape ", shape);
+    if (dim < 0) fail(ErrorKind::Value, who, ": expected axis sizes >= 0, got shape ", shape);
     // A zero dimension counts as one: it does not hide an overflow of the others.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim, 1), &bytes) || bytes > kMaxBytes) {
-      fail(ErrorKind::Value, who, ": shape ", shape, " has more elements than 64 bits can address");
+      fail(ErrorKind::Value, who, ": expected a size that fits in 64 bits, got shape ", shape);
     }
   }
 }

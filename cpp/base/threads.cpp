@@ -219,7 +219,7 @@ std::atomic<int>& thread_count() {
 int num_threads() { return thread_count(); }
 
 void set_num_threads(int n) {
-  if (n < 1) fail(ErrorKind::Value, "set_num_threads: expected a number of at least 1, got ", n);
+  if (n < 1) fail(ErrorKind::Value, "set_num_threads: expected an integer >= 1 for n, got ", n);
   thread_count() = n;
 }
 

@@ -158,7 +158,7 @@ void warn_many(const Node* newest) {
   const std::string message =
       text("more than ", kManyNodes, " graph nodes are alive; the newest is ", display_name(newest),
            " of shape ", newest->shape,
-           ". Something keeps history that grows: `total += loss` keeps every step, "
+           ". A history grows: `total += loss` keeps the history of every step, "
            "`total += float(loss)` does not.");
   if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) < 0) throw py::error_already_set();
 }
@@ -210,7 +210,9 @@ py::dict status() {
 py::list recorded_steps(const py::function& call) {
   const Recording recording;
   call();
-  if (!recording.complete()) fail(ErrorKind::Memory, "profile: no memory for the figures");
+  if (!recording.complete()) {
+    fail(ErrorKind::Memory, "profile: cannot allocate memory for the measurements");
+  }
   py::list out;
   for (const StepRecord& step : recording.steps()) {
     out.append(py::make_tuple(step.kind, step.source, step.cost.bytes, step.cost.operations,
@@ -223,7 +225,7 @@ void bind_testing(py::module_& m) {
   m.def("set_backend", [](const std::string& name) {
     if (name == "cpu") return set_backend(cpu_backend());
     if (name == "null") return set_backend(null_backend());
-    fail(ErrorKind::Value, "set_backend: expected 'cpu' or 'null', got '", name, "'");
+    fail(ErrorKind::Value, "set_backend: name must be one of 'cpu', 'null'; got '", name, "'");
   });
   m.def("fail_run", &null_backend_fail, py::arg("after"));
   m.def("fail_allocation", &fail_allocation, py::arg("after"));

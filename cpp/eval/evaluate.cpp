@@ -92,7 +92,8 @@ void wait_for(const NodeRef& node) {
   while (node->flags & kInFlight) {
     if (turn.runs || in_flight_forever) {
       fail(ErrorKind::Runtime, display_name(node.get()), ": this value was being updated in place ",
-           turn.runs ? "when the signal came" : "by another thread when this process was forked",
+           turn.runs ? "when the signal handler was called"
+                     : "by another thread when this process was forked",
            "; read it before or after");
     }
     const Running others_are_done;
@@ -239,8 +240,8 @@ void refuse_traced(Node* node, const std::string& who, const std::string& advice
     fail(ErrorKind::Runtime, tensor, " has no value while its function is being traced",
          origin && !origin->name.empty() ? ", " + name : std::string(), "; ", advice);
   }
-  fail(ErrorKind::Runtime, tensor, " was made while ", name,
-       " was traced, and has no value outside of it; return it from the function");
+  fail(ErrorKind::Runtime, tensor, " was created by the trace of ", name,
+       ", and has no value outside of it; return it from the function");
 }
 
 thread_local PlanRun::Vectors PlanRun::spare;

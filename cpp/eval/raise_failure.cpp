@@ -54,13 +54,12 @@ void raise(const Plan& plan, const Status& status) {
                  " is out of range for ", counted(status.bound, "class", "classes"));
       }
       fail_run(ErrorKind::Index, who, ": index ", status.detail,
-               " is out of range for an axis of length ", status.bound);
+               " is out of range for an axis of size ", status.bound);
     case Problem::ZeroDivision:
       fail_run(ErrorKind::ZeroDivision, who, ": integer division by zero");
     case Problem::NegativePower:
       fail_run(ErrorKind::Value, who,
-               ": integers to negative integer powers are not integers; "
-               "cast to a float dtype first");
+               ": expected exponents >= 0 for integers, got a negative one; cast to a float dtype");
     case Problem::NotPositive:
       fail_run(ErrorKind::LinearAlgebra, who, ": the matrix", place_of(status),
                " is not positive definite");
@@ -68,22 +67,21 @@ void raise(const Plan& plan, const Status& status) {
       fail_run(ErrorKind::LinearAlgebra, who, ": the matrix", place_of(status),
                " is singular: a pivot is exactly zero");
     case Problem::NotConverged:
-      fail_run(ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
-               " no decomposition was found; does it hold NaN or infinity?");
+      fail_run(ErrorKind::LinearAlgebra, who, ": the decomposition of the matrix", place_of(status),
+               " did not converge; test the matrix for NaN and infinity");
     case Problem::Degenerate:
       fail_run(
-          ErrorKind::LinearAlgebra, who, ": of the matrix", place_of(status),
-          " two values are equal, so their vectors have no derivative; degenerate='mask' leaves "
-          "out what they say of each other, which is right for a loss of the space that they "
-          "span, not for a function of the matrix");
+          ErrorKind::LinearAlgebra, who, ": two values of the matrix", place_of(status),
+          " are equal, so their vectors have no derivative; degenerate='mask' omits the terms "
+          "between them, which is right for a loss that depends only on the space that they span");
     case Problem::NotUnique:
       fail_run(ErrorKind::LinearAlgebra, who, ": the equation", place_of(status),
                " has no unique solution: an eigenvalue of one matrix is minus one of the other");
     case Problem::NoLibrary:
       fail_run(ErrorKind::Runtime, who,
-               ": no LAPACK library is loaded; `python -m pullback doctor` says why");
+               ": no LAPACK library could be loaded; run `python -m pullback doctor`");
     case Problem::Memory:
-      fail_run(ErrorKind::Memory, who, ": no memory for the scratch space of a step");
+      fail_run(ErrorKind::Memory, who, ": cannot allocate the scratch space of a step");
     case Problem::Host:
       throw CallbackError(std::exchange(callback_failure, nullptr));
     case Problem::Interrupted:

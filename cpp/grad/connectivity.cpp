@@ -28,8 +28,8 @@ History* deferred_history(const Node* node) {
 
 // Raises an error if an override comes too late: the operation has kept no history.
 [[noreturn]] void refuse_late_override(const char* name) {
-  fail(ErrorKind::Value, "gradients: overrides: what came before ", name,
-       " was not kept; override it where it is called, with gradient_override_map");
+  fail(ErrorKind::Value, "gradients: overrides: the history before ", name,
+       " was not kept; override it at its call, with gradient_override_map");
 }
 
 void refuse_late_overrides(const GradientRequest& request) {
@@ -195,10 +195,10 @@ void Connectivity::refuse_lost_histories(size_t begin) const {
     if (request_.tape && !request_.tape->recorded(node)) continue;
     const std::string call =
         node->origin && !node->origin->name.empty() ? node->origin->name : "a function";
-    fail(ErrorKind::Runtime, "gradients: a tensor of shape ", node->shape, " comes from ", call,
-         ", a call of which assigned variables and did not keep their old values, so its result "
-         "has no gradient by them; compute the gradient inside the function, call it under a "
-         "GradientTape, or pass its result through stop_gradient where it is a constant");
+    fail(ErrorKind::Runtime, "gradients: a tensor of shape ", node->shape, " is a result of ", call,
+         ", which assigned variables without keeping their previous values, so it has no gradient "
+         "by them; compute the gradient inside the function, call it under a GradientTape, or "
+         "apply stop_gradient to the result if it is a constant");
   }
 }
 

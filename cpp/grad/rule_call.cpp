@@ -30,16 +30,16 @@ class Calling {
 void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, size_t k) {
   const Node* input = call.inputs[k];
   if (c.value->dtype != input->dtype) {
-    fail(ErrorKind::Type, call.op, ": the gradient rule ", rule.name, " returned ", c.value->dtype,
-         " for input ", static_cast<int64_t>(k), ", which is ", input->dtype, "; cast it");
+    fail(ErrorKind::Type, call.op, ": expected ", input->dtype, " from the gradient rule ",
+         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->dtype, "; cast it");
   }
   // An elementwise operation may return a cotangent of the result's shape for a broadcast input:
   // the caller sums over broadcast axes, as for the library's own rules.
   const bool summed = is_elementwise(call.node->op) && c.value->shape == call.node->shape &&
                       broadcasts_to(input->shape, c.value->shape);
   if (!(c.value->shape == input->shape) && !summed) {
-    fail(ErrorKind::Value, call.op, ": the gradient rule ", rule.name, " returned shape ",
-         c.value->shape, " for input ", static_cast<int64_t>(k), " of shape ", input->shape);
+    fail(ErrorKind::Value, call.op, ": expected shape ", input->shape, " from the gradient rule ",
+         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->shape);
   }
 }
 
@@ -69,9 +69,10 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
     out = exit.rule->apply(call);
   }
   if (out.size() != exit.inputs.size()) {
-    fail(ErrorKind::Value, call.op, ": the gradient rule ", exit.rule->name, " returned ",
-         counted(static_cast<int64_t>(out.size()), "gradient", "gradients"), " for ",
-         counted(static_cast<int64_t>(exit.inputs.size()), "input", "inputs"));
+    fail(ErrorKind::Value, call.op, ": expected ",
+         counted(static_cast<int64_t>(exit.inputs.size()), "gradient", "gradients"),
+         ", one for each input, from the gradient rule ", exit.rule->name, ", got ",
+         static_cast<int64_t>(out.size()));
   }
   for (size_t k = 0; k < out.size(); ++k) {
     if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);

@@ -14,8 +14,9 @@ namespace pullback {
 namespace {
 
 constexpr const char* kAnyCotangent =
-    "stands for any cotangent while a gradient rule is turned round for forward mode, and has no "
-    "value to look at; use reverse mode, or give the rule as a jvp";
+    "is a placeholder of the cotangent while a gradient rule is transposed for forward mode, and "
+    "has "
+    "no value; use reverse mode, or pass the rule as a jvp";
 
 // True if its value depends on one of `us`.
 bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {
@@ -50,9 +51,8 @@ void resolve_all(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
 void refuse_untransposed(const NodeRef& answer, const std::vector<NodeRef>& us) {
   if (!made_from(answer, us)) return;
   fail(ErrorKind::NotImplemented,
-       "forward mode: a gradient rule makes its answer of its cotangent by something that has no "
-       "gradient itself, so it cannot be turned round; use reverse mode, or give the rule as a "
-       "jvp");
+       "forward mode: a gradient rule applies an operation without a gradient to its cotangent, "
+       "so it cannot be transposed; use reverse mode, or pass the rule as a jvp");
 }
 
 }  // namespace

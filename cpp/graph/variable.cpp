@@ -121,7 +121,8 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
     return;
   }
   if (value->flags & kTraced) {
-    fail(ErrorKind::Runtime, who, ": the value depends on a traced argument whose trace has ended");
+    fail(ErrorKind::Runtime, who,
+         ": expected a value without traced arguments, got one of a trace that has ended");
   }
   if (variable->pending() && !value->has_value() && evaluate_pending) {
     evaluate_pending(variable, value.get());

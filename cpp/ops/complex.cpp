@@ -18,7 +18,7 @@ DType complex_dtype(DType dtype) {
 NodeRef make_complex(const NodeRef& re, const NodeRef& im) {
   const DType dtype = promote(natural_dtype(re.get()), natural_dtype(im.get()));
   if (is_complex(dtype)) {
-    fail(ErrorKind::Type, "complex: expected the parts as real numbers, got ", re->dtype, " and ",
+    fail(ErrorKind::Type, "complex: expected real numbers for the parts, got ", re->dtype, " and ",
          im->dtype);
   }
   const DType part = traits(complex_dtype(dtype)).compute;
@@ -62,7 +62,7 @@ NodeRef conjugate(const NodeRef& z) { return is_complex(z->dtype) ? part(Op::con
 
 void refuse_complex(const Node* x, const char* who) {
   if (!is_complex(x->dtype)) return;
-  fail(ErrorKind::Type, who, ": not defined for complex numbers; take real(x), or abs(x)");
+  fail(ErrorKind::Type, who, ": expected real numbers, got a complex dtype; use real(x) or abs(x)");
 }
 
 // --- rules

@@ -272,9 +272,8 @@ NodeRef log_softmax(const NodeRef& input, int64_t wish) {
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
   if (!(logits->shape == labels->shape) || logits->shape.rank == 0) {
     fail(ErrorKind::Value,
-         "softmax_cross_entropy: logits and labels must have the same shape "
-         "with classes along the last axis; logits are ",
-         logits->shape, ", labels ", labels->shape);
+         "softmax_cross_entropy: expected one shape (..., classes) for logits and labels, got ",
+         logits->shape, " and ", labels->shape);
   }
   if (is_half(logits)) {
     const DType wide = widened(logits->dtype);
@@ -290,14 +289,15 @@ NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
 NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
   const char* who = "sparse_softmax_cross_entropy";
   if (!is_integer(labels->dtype)) {
-    fail(ErrorKind::Type, who, ": expected integer labels, got ", labels->dtype,
-         "; softmax_cross_entropy takes probabilities");
+    fail(ErrorKind::Type, who, ": expected integers for labels, got ", labels->dtype,
+         "; for probabilities use softmax_cross_entropy");
   }
   Shape rows = logits->shape;
   if (rows.rank > 0) rows.resize(rows.rank - 1);
   if (logits->shape.rank == 0 || !(labels->shape == rows)) {
-    fail(ErrorKind::Value, who, ": expected logits with classes along the last axis and one label ",
-         "for each row of them; logits are ", logits->shape, ", labels ", labels->shape);
+    fail(ErrorKind::Value, who,
+         ": expected shape (..., classes) for logits and (...) for labels, got ", logits->shape,
+         " and ", labels->shape);
   }
   const int64_t classes = logits->shape[logits->shape.rank - 1];
   if (const auto bad = known_outside(labels, 0, classes)) {
@@ -316,9 +316,9 @@ NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& label
 
 NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t wish) {
   if (!is_integer(indices->dtype)) {
-    fail(ErrorKind::Type, "one_hot: expected integer indices, got ", indices->dtype);
+    fail(ErrorKind::Type, "one_hot: expected integers for indices, got ", indices->dtype);
   }
-  if (depth < 0) fail(ErrorKind::Value, "one_hot: negative depth ", depth);
+  if (depth < 0) fail(ErrorKind::Value, "one_hot: expected an integer >= 0 for depth, got ", depth);
   const int64_t rank = indices->shape.rank + 1;
   const int64_t axis = normal_axis(wish, rank, "one_hot");
   Shape line;

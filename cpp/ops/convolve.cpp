@@ -29,7 +29,8 @@ void check(const Windowing& f, const char* who) {
   for (size_t d = 0; d < 3; ++d) {
     if (!inside(f.stride[d], 1) || !inside(f.dilation[d], 1) || !inside(f.spacing[d], 1) ||
         !inside(f.size[d], 1) || !inside(f.low[d], -kLargest)) {
-      fail(ErrorKind::Value, who, ": expected strides, dilations and sizes from 1 to 2**31, got ",
+      fail(ErrorKind::Value, who,
+           ": expected strides, dilations and sizes from 1 to 2**31 - 1, got ",
            Shape{f.stride[d], f.dilation[d], f.spacing[d], f.size[d], f.low[d]});
     }
   }
@@ -93,14 +94,14 @@ NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
   constexpr const char* kWho = "convolution";
   if (x->shape.rank != 6 || w->shape.rank != 6 || x->shape[kGroup] != w->shape[3] ||
       x->shape[kChannel] != w->shape[kFrom]) {
-    fail(ErrorKind::Value, kWho, ": groups and channels do not fit: x is ", x->shape, ", w is ",
-         w->shape);
+    fail(ErrorKind::Value, kWho, ": expected equal groups and channels of x and w, got shapes ",
+         x->shape, " and ", w->shape);
   }
   check(windows, kWho);
   const DType dtype = promote(x->dtype, w->dtype);
   if (!is_inexact(dtype)) {
     fail(ErrorKind::Type, kWho, ": expected floats, got ", x->dtype, " and ", w->dtype,
-         "; cast first");
+         "; cast one of them");
   }
   if (is_complex(dtype)) {
     const auto part = [&](const NodeRef& a, const NodeRef& b) {
@@ -152,11 +153,13 @@ bool see_entries(const Windowing& windows, size_t d, int64_t length, int64_t cou
 
 NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& out) {
   constexpr const char* kWho = "max_pool";
-  if (x->shape.rank != 5) fail(ErrorKind::Value, kWho, ": expected rank 5, got ", x->shape);
+  if (x->shape.rank != 5) {
+    fail(ErrorKind::Value, kWho, ": expected rank 5 for x, got shape ", x->shape);
+  }
   check(windows, kWho);
   refuse_complex(x.get(), kWho);
   if (x->dtype == DType::Bool || x->dtype == DType::UInt64) {
-    fail(ErrorKind::Type, kWho, ": expected floats or integers, got ", x->dtype, "; cast first");
+    fail(ErrorKind::Type, kWho, ": expected floats or integers, got ", x->dtype, "; cast it");
   }
   if (is_storage(x->dtype)) {
     return cast(max_pool(cast(x, widened(x->dtype)), windows, out), x->dtype);
@@ -164,8 +167,9 @@ NodeRef max_pool(const NodeRef& x, const Windowing& windows, const PerWindow& ou
   for (size_t d = 0; d < 3; ++d) {
     const int64_t length = x->shape[static_cast<int64_t>(d) + 1];
     if (!see_entries(windows, d, length, out[d])) {
-      fail(ErrorKind::Value, kWho, ": a window has only padding: an axis of ", length, ", ",
-           windows.low[d], " before it, windows of ", windows.size[d]);
+      fail(ErrorKind::Value, kWho,
+           ": expected an element of x in each window, got a window of padding only: axis size ",
+           length, ", window size ", windows.size[d], ", padding ", windows.low[d]);
     }
   }
   return pool(Op::max_pool, x, nullptr, windows, out);

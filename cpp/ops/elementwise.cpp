@@ -101,7 +101,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
     case Domain::N:
       if (dtype == DType::Bool && row.result == Result::Same) {
         fail(ErrorKind::Type, row.name,
-             ": expected numbers, got bool; cast first, or use logical_and, logical_or, "
+             ": expected numbers, got bool; cast it, or use logical_and, logical_or, "
              "logical_xor, logical_not");
       }
       return dtype == DType::Bool ? DType::Int32 : dtype;
@@ -289,9 +289,9 @@ Expr log_share_bend(OfTwo* dx, OfTwo* da, OfTwo* daa, const Expr& a, const Expr&
 [[noreturn]] Answer third_order(const char* name, const char* parameters) {
   throw Error(
       ErrorKind::NotImplemented,
-      text(name, " has derivatives by ", parameters,
-           " up to the second order, and one of the third was asked for; those by its other "
-           "arguments are of any order"));
+      text(name, ": expected at most second derivatives by ", parameters,
+           ", got one of third order; derivatives by the other arguments are available at any "
+           "order"));
 }
 
 // Derivatives of densities for the third order and above, built from the lower ones.

@@ -19,7 +19,7 @@ namespace {
 
 void check_indices(const NodeRef& indices, const char* who) {
   if (!is_integer(indices->dtype)) {
-    fail(ErrorKind::Type, who, ": expected integer indices, got ", indices->dtype);
+    fail(ErrorKind::Type, who, ": expected integers for indices, got ", indices->dtype);
   }
 }
 
@@ -52,7 +52,7 @@ std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_
 
 void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const char* who) {
   if (const auto bad = known_outside(indices, -length, length)) {
-    fail(ErrorKind::Index, who, ": index ", *bad, " is out of range for axis ", axis, " of length ",
+    fail(ErrorKind::Index, who, ": index ", *bad, " is out of range for axis ", axis, " of size ",
          length);
   }
 }
@@ -113,8 +113,8 @@ NodeRef at_index(const NodeRef& base, const NodeRef& value, const NodeRef& indic
   }
   if (is_complex(base->dtype) && update == Update::Multiply) {
     fail(ErrorKind::Type,
-         "at[].multiply: complex numbers cannot be multiplied where an index may come twice; use "
-         "a slice, a mask or indices that a NumPy array shows to be different");
+         "at[].multiply: expected distinct indices for complex numbers, got indices that may "
+         "repeat; use a slice, a mask or a NumPy array of indices");
   }
   if (update == Update::Min || update == Update::Max) refuse_complex(base.get(), "at[].min, max");
   if (is_storage(base->dtype) && update != Update::Set) {
@@ -222,8 +222,8 @@ std::vector<int64_t> known_positions(const NodeRef& indices, int64_t length) {
   if (!indices->has_value() && !(indices->flags & kTraced)) evaluate_deep(indices.get());
   if (!indices->has_value()) {
     fail(ErrorKind::NotImplemented,
-         "at[].multiply: the gradient by the value needs to know whether an index comes twice, "
-         "which is unknown while a function is traced; give the indices as a NumPy array");
+         "at[].multiply: the gradient by the value requires known indices, to find repeated ones, "
+         "got traced indices; pass the indices as a NumPy array");
   }
   const NodeRef known = as_value(indices);
   std::vector<int64_t> out(known->shape.size());

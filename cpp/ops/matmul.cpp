@@ -17,7 +17,7 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   }
   DType dtype = promote(left->dtype, right->dtype);
   if (dtype == DType::Bool) {
-    fail(ErrorKind::Type, "matmul: expected numbers, got bool; cast first");
+    fail(ErrorKind::Type, "matmul: expected numbers, got bool; cast one operand");
   }
   // A real operand beside a complex one stays real: half the products.
   const auto operand = [&](const NodeRef& x) {
@@ -37,8 +37,8 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   const int64_t rb = b->shape.rank;
   if (a->shape[ra - 1] != b->shape[rb - 2]) {
     const bool swapped = !row && !column && ra == 2 && rb == 2 && a->shape[1] == b->shape[1];
-    fail(ErrorKind::Value, "matmul: inner dimensions differ: a is ", left->shape, ", b is ",
-         right->shape, swapped ? "; did you mean transpose(b)?" : "");
+    fail(ErrorKind::Value, "matmul: expected equal inner dimensions, got shapes ", left->shape,
+         " and ", right->shape, swapped ? "; did you mean transpose(b)?" : "");
   }
   Shape batch_a = a->shape;
   batch_a.resize(ra - 2);
@@ -46,8 +46,8 @@ NodeRef matmul(const NodeRef& left, const NodeRef& right) {
   batch_b.resize(rb - 2);
   Shape shape;
   if (!broadcast(batch_a, batch_b, &shape)) {
-    fail(ErrorKind::Value, "matmul: batch axes ", batch_a, " and ", batch_b,
-         " do not broadcast (a is ", left->shape, ", b is ", right->shape, ")");
+    fail(ErrorKind::Value, "matmul: expected batch axes that broadcast, got shapes ", left->shape,
+         " and ", right->shape);
   }
   shape.append(a->shape[ra - 2]);
   shape.append(b->shape[rb - 1]);

@@ -35,10 +35,12 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
   int64_t unknown = -1;
   for (int64_t i = 0; i < shape.rank; ++i) {
     if (shape[i] == -1) {
-      if (unknown >= 0) fail(ErrorKind::Value, who, ": more than one -1 in shape ", wish);
+      if (unknown >= 0) {
+        fail(ErrorKind::Value, who, ": expected at most one -1 in shape, got ", wish);
+      };
       unknown = i;
     } else if (shape[i] < 0) {
-      fail(ErrorKind::Value, who, ": negative dimension in shape ", wish);
+      fail(ErrorKind::Value, who, ": expected axis sizes >= 0 for shape, got ", wish);
     } else {
       known = checked_mul(known, shape[i], who);
     }
@@ -46,14 +48,13 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
   const int64_t size = x->shape.size();
   if (unknown >= 0) {
     if (known == 0 || size % known != 0) {
-      fail(ErrorKind::Value, who, ": cannot fit ", counted(size, "element", "elements"),
-           " of shape ", x->shape, " into shape ", wish);
+      fail(ErrorKind::Value, who, ": expected a shape for ", counted(size, "element", "elements"),
+           " of shape ", x->shape, ", got ", wish);
     }
     shape[unknown] = size / known;
   } else if (known != size) {
-    fail(ErrorKind::Value, who, ": cannot turn shape ", x->shape, " (",
-         counted(size, "element", "elements"), ") into shape ", shape, " (",
-         counted(known, "element", "elements"), ")");
+    fail(ErrorKind::Value, who, ": expected a shape for ", counted(size, "element", "elements"),
+         " of shape ", x->shape, ", got ", shape, " (", counted(known, "element", "elements"), ")");
   }
   if (shape == x->shape) return x;
   return unary(Op::reshape, x, shape, {}, who);
@@ -74,9 +75,8 @@ NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
     std::iota(order->rbegin(), order->rend(), 0);
   }
   if (static_cast<int64_t>(order->size()) != rank) {
-    fail(ErrorKind::Value,
-         "transpose: ", counted(static_cast<int64_t>(order->size()), "axis", "axes"),
-         " given for a tensor of rank ", rank);
+    fail(ErrorKind::Value, "transpose: expected ", counted(rank, "axis", "axes"),
+         " for a tensor of rank ", rank, ", got ", static_cast<int64_t>(order->size()));
   }
   Attr attr;
   Shape shape;
@@ -85,7 +85,9 @@ NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order) {
   bool moves = false;
   for (int64_t i = 0; i < rank; ++i) {
     const int64_t axis = normal_axis((*order)[i], rank, "transpose");
-    if (seen[axis]) fail(ErrorKind::Value, "transpose: axis ", axis, " is named twice");
+    if (seen[axis]) {
+      fail(ErrorKind::Value, "transpose: expected distinct axes, got axis ", axis, " twice");
+    };
     seen[axis] = true;
     moves |= axis != i;
     attr.order.set(i, axis);
@@ -115,7 +117,9 @@ NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes) {
   std::vector<bool> fresh(rank);
   for (int64_t axis : axes) {
     const int64_t at = normal_axis(axis, rank, "expand_dims");
-    if (fresh[at]) fail(ErrorKind::Value, "expand_dims: axis ", at, " is named twice");
+    if (fresh[at]) {
+      fail(ErrorKind::Value, "expand_dims: expected distinct axes, got axis ", at, " twice");
+    };
     fresh[at] = true;
   }
   Shape shape;
@@ -129,8 +133,8 @@ NodeRef squeeze(const NodeRef& x, const Axes& axes) {
     for (int64_t axis : *axes) {
       const int64_t at = normal_axis(axis, x->shape.rank, "squeeze");
       if (x->shape[at] != 1) {
-        fail(ErrorKind::Value, "squeeze: axis ", at, " of shape ", x->shape, " has length ",
-             x->shape[at], ", not 1");
+        fail(ErrorKind::Value, "squeeze: expected size 1 for axis ", at, ", got ", x->shape[at],
+             " in shape ", x->shape);
       }
       drop[at] = true;
     }
@@ -191,10 +195,10 @@ NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& windo
 }
 
 NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
-  if (parts.empty()) fail(ErrorKind::Value, "concat: no tensors given");
+  if (parts.empty()) fail(ErrorKind::Value, "concat: expected at least one tensor, got none");
   const Shape& first = parts[0]->shape;
   if (first.rank == 0) {
-    fail(ErrorKind::Value, "concat: tensors of rank 0 have no axis to join; use stack");
+    fail(ErrorKind::Value, "concat: expected tensors of rank 1 or more, got scalars; use stack");
   }
   const int64_t axis = normal_axis(wish, first.rank, "concat");
   DType dtype = parts[0]->dtype;
@@ -208,8 +212,8 @@ NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
     Shape expected = first;
     expected[axis] = part.rank == first.rank ? part[axis] : 0;
     if (!(part == expected)) {
-      fail(ErrorKind::Value, "concat: tensor ", static_cast<int64_t>(i), " has shape ", part,
-           ", the first has ", first, "; only axis ", axis, " may differ");
+      fail(ErrorKind::Value, "concat: expected shapes that differ only in axis ", axis, ", got ",
+           first, " for tensor 0 and ", part, " for tensor ", static_cast<int64_t>(i));
     }
     shape[axis] = checked_add(shape[axis], part[axis], "concat");
     converted.push_back(cast(parts[i], dtype));
@@ -222,13 +226,13 @@ NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
 }
 
 NodeRef stack(std::span<const NodeRef> parts, int64_t axis) {
-  if (parts.empty()) fail(ErrorKind::Value, "stack: no tensors given");
+  if (parts.empty()) fail(ErrorKind::Value, "stack: expected at least one tensor, got none");
   const int64_t at = normal_axis(axis, parts[0]->shape.rank + 1, "stack");
   std::vector<NodeRef> expanded;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!(parts[i]->shape == parts[0]->shape)) {
-      fail(ErrorKind::Value, "stack: tensor ", static_cast<int64_t>(i), " has shape ",
-           parts[i]->shape, ", the first has ", parts[0]->shape);
+      fail(ErrorKind::Value, "stack: expected tensors of one shape, got ", parts[0]->shape,
+           " for tensor 0 and ", parts[i]->shape, " for tensor ", static_cast<int64_t>(i));
     }
     expanded.push_back(expand_dims(parts[i], {at}));
   }
@@ -239,12 +243,12 @@ std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, 
   const int64_t axis = normal_axis(wish, x->shape.rank, "split");
   int64_t total = 0;
   for (int64_t size : sizes) {
-    if (size < 0) fail(ErrorKind::Value, "split: negative size ", size);
+    if (size < 0) fail(ErrorKind::Value, "split: expected sizes >= 0, got ", size);
     total = checked_add(total, size, "split");
   }
   if (total != x->shape[axis]) {
-    fail(ErrorKind::Value, "split: the sizes add up to ", total, ", axis ", axis, " of shape ",
-         x->shape, " has length ", x->shape[axis]);
+    fail(ErrorKind::Value, "split: expected sizes with the sum ", x->shape[axis],
+         ", the size of axis ", axis, " of shape ", x->shape, ", got ", total);
   }
   std::vector<NodeRef> out;
   int64_t start = 0;

@@ -100,8 +100,7 @@ NodeRef sort(Op op, const NodeRef& x, int64_t wish, bool descending) {
 
 NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right) {
   if (sorted->shape.rank != 1) {
-    fail(ErrorKind::Value, "searchsorted: expected sorted numbers of rank 1, got shape ",
-         sorted->shape);
+    fail(ErrorKind::Value, "searchsorted: expected a sorted vector, got shape ", sorted->shape);
   }
   refuse_complex(sorted.get(), "searchsorted");
   refuse_complex(x.get(), "searchsorted");

@@ -40,8 +40,8 @@ RandomState& state_of(RandomSource source) {
 void refuse_in_trace(const char* who) {
   if (!variable_scope_active()) return;
   fail(ErrorKind::Runtime, who,
-       ": not while a function is traced, since its calls would not repeat it; seed before the "
-       "call");
+       ": a traced function cannot set a seed, because later calls would not repeat it; set the "
+       "seed before the call");
 }
 
 NodeRef draw(NodeFlag which, RandomSource number) {

@@ -16,7 +16,9 @@ AxisMask axes_mask(const Shape& shape, const Axes& axes, const char* who) {
   AxisMask mask = 0;
   for (int64_t axis : *axes) {
     const int64_t at = normal_axis(axis, shape.rank, who);
-    if (mask >> at & 1) fail(ErrorKind::Value, who, ": axis ", at, " is named twice");
+    if (mask >> at & 1) {
+      fail(ErrorKind::Value, who, ": expected distinct axes, got axis ", at, " twice");
+    };
     mask |= axis_bit(at);
   }
   return mask;
@@ -79,8 +81,8 @@ NodeRef reduce(Op op, const NodeRef& input, const Axes& axes, bool keepdims) {
   if (op == Op::max || op == Op::min) {
     for (int64_t i = 0; i < x->shape.rank; ++i) {
       if ((mask >> i & 1) && x->shape[i] == 0) {
-        fail(ErrorKind::Value, who, ": axis ", i, " of shape ", x->shape,
-             " has no elements, and an empty ", who, " has no value");
+        fail(ErrorKind::Value, who, ": expected at least one element along axis ", i,
+             ", got shape ", x->shape);
       }
     }
   }
@@ -118,7 +120,8 @@ NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, boo
     axis = 0;
   }
   if (x->shape[*axis] == 0) {
-    fail(ErrorKind::Value, who, ": axis ", *axis, " of shape ", input->shape, " has no elements");
+    fail(ErrorKind::Value, who, ": expected at least one element along axis ", *axis,
+         ", got shape ", input->shape);
   }
   Attr attr;
   attr.axis = static_cast<int8_t>(*axis);

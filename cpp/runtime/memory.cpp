@@ -136,7 +136,7 @@ int64_t memory_of_machine() {
 
 void out_of_memory(int64_t bytes) {
   fail(ErrorKind::Memory, "cannot allocate ", bytes,
-       " bytes: free some tensors, or evaluate smaller pieces");
+       " bytes; free some tensors, or evaluate smaller ones");
 }
 
 void check_memory_for(int64_t bytes) {

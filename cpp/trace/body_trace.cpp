@@ -18,7 +18,7 @@ BodyTrace::BodyTrace(std::string who, std::string name)
 BodyTrace::~BodyTrace() { abandon(); }
 
 void BodyTrace::open() {
-  if (open_) fail(ErrorKind::Runtime, who_, ": a body is recorded already");
+  if (open_) fail(ErrorKind::Runtime, who_, ": a body is being recorded already");
   open_ = true;
   count_open_traces(1);
   outer_ = set_variable_scope(this);
@@ -41,7 +41,7 @@ NodeRef BodyTrace::argument(DType dtype, const Shape& shape) {
 
 ClosedBody BodyTrace::close(std::vector<NodeRef> roots, bool all_inside) {
   abandon();
-  if (!numbers_) fail(ErrorKind::Runtime, who_, ": nothing was recorded");
+  if (!numbers_) fail(ErrorKind::Runtime, who_, ": no body was recorded");
   return close_body(
       {origin_->name, std::move(arguments_), std::move(roots), *numbers_, all_inside, nullptr});
 }
@@ -59,7 +59,7 @@ NodeRef BodyTrace::read(Variable* variable) {
 
 void BodyTrace::assign(Variable* variable, const NodeRef&) {
   fail(ErrorKind::Runtime, who_, ": ", origin_->name, " assigns variable '", variable->name,
-       "'; carry what changes, return it, and assign it after the call");
+       "'; pass its value as a carry, return it, and assign it after the call");
 }
 
 Origin* BodyTrace::origin() const { return outer_ ? outer_->origin() : origin_.get(); }

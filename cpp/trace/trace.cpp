@@ -137,7 +137,7 @@ void Trace::refuse_stranger(const Node* node, const Origin* origin) const {
   const std::string where = other && !other->name.empty() ? " of " + other->name : std::string();
   fail(ErrorKind::Runtime, "function: ", origin_->name, ": a tensor of shape ", node->shape,
        " from another trace", where,
-       " was used; it has no value here: return it from there and pass it as an argument");
+       " has no value here; return it from there and pass it as an argument");
 }
 
 void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements) {

@@ -50,8 +50,8 @@ void Trace::check_arguments(std::span<const NodeRef> arguments) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Node* expected = arguments_[i].get();
     if (arguments[i]->dtype == expected->dtype && arguments[i]->shape == expected->shape) continue;
-    fail(ErrorKind::Value, "function: argument ", static_cast<int64_t>(i), " was traced as ",
-         expected->dtype, " ", expected->shape, ", got ", arguments[i]->dtype, " ",
+    fail(ErrorKind::Value, "function: expected ", expected->dtype, " ", expected->shape,
+         " for argument ", static_cast<int64_t>(i), ", as traced, got ", arguments[i]->dtype, " ",
          arguments[i]->shape);
   }
 }
@@ -165,10 +165,10 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
     pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
   }
   if (lost) {
-    fail(ErrorKind::Runtime, "function: variable \"", lost->name,
-         "\" was assigned by another thread, or by a signal handler, while a call was updating it "
-         "and others; the call's own "
-         "update of it is lost, the others are made. Assign it under a lock");
+    fail(
+        ErrorKind::Runtime, "function: variable \"", lost->name,
+        "\" was assigned by another thread or by a signal handler while a call was updating it "
+        "and others; only the update of this variable by the call is lost; assign it under a lock");
   }
   return true;
 }

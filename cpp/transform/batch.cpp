@@ -79,16 +79,16 @@ class BatchedRule : public Rule {
 
 void check(const Batching& batching) {
   if (batching.inputs.size() != batching.batches.size()) {
-    fail(ErrorKind::Value, "batched: ", static_cast<int64_t>(batching.batches.size()),
-         " batches for ", static_cast<int64_t>(batching.inputs.size()), " inputs");
+    fail(ErrorKind::Value, "batched: expected ", static_cast<int64_t>(batching.inputs.size()),
+         " batches, one for each input, got ", static_cast<int64_t>(batching.batches.size()));
   }
   for (size_t k = 0; k < batching.inputs.size(); ++k) {
     const Node* input = batching.inputs[k].get();
     const Node* batch = batching.batches[k].get();
     if (input->op != Op::argument || input->dtype != batch->dtype ||
         !(batch->shape == with_batch(batching.count, input->shape, input->shape.rank))) {
-      fail(ErrorKind::Value, "batched: a batch of ", batch->dtype, " ", batch->shape,
-           " for an argument of ", input->dtype, " ", input->shape);
+      fail(ErrorKind::Value, "batched: expected a batch of ", input->dtype, " ", input->shape,
+           " for an argument, got ", batch->dtype, " ", batch->shape);
     }
   }
 }

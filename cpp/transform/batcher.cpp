@@ -68,8 +68,8 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   node_ = node;
   in_ = in;
   if (node->shape.rank == kMaxRank) {
-    fail(ErrorKind::NotImplemented, "vmap: ", display_name(node), ": a batch of tensors of shape ",
-         node->shape, " has more than ", kMaxRank, " axes");
+    fail(ErrorKind::NotImplemented, "vmap: ", display_name(node), ": expected at most ",
+         kMaxRank - 1, " axes of a batched tensor, got shape ", node->shape);
   }
   if (always_true(node)) return {first_entry(), false};
   const bool draws_anew = draws_since(node, batching_.first_draw);
@@ -81,7 +81,7 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   if (node->op == Op::routine && (differs || draws_anew)) {
     if (seed_of_routine(node) && !draws_anew) {
       fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
-           ": weights that were dropped before the batch was made; call it inside");
+           ": its dropout mask was drawn outside of the mapped function; call it inside");
     }
     std::vector<NodeRef> inputs;
     for (size_t k = 0; k < in.size(); ++k) {
@@ -111,8 +111,8 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   NodeRef out = whole();
   if (out == nullptr) {
     fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
-         " cannot be computed for a whole batch; keep it outside of the function, or call the ",
-         "function in a loop");
+         " cannot be computed for a batch; call it outside of the function, or call the function ",
+         "in a loop");
   }
   return {std::move(out)};
 }

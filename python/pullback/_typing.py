@@ -75,7 +75,7 @@ class CacheInfo(NamedTuple):
 
 
 class Function(Protocol[P, Result]):
-    """A traced function, as `function` returns it."""
+    """The result of `function` for a function of these parameters."""
 
     __wrapped__: Callable[..., Any]
 

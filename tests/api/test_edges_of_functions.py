@@ -116,25 +116,28 @@ def test_draws_without_meaning():
 
 WRONG = {
     "Variable: expected True or False for trainable": lambda: pb.Variable([1.0], "float64"),
-    "GradientTape: persistent": lambda: pb.GradientTape("no"),
-    "GradientTape: watch": lambda: pb.GradientTape(False, "y"),
-    "dropout: training": lambda: pb.dropout(pb.ones(3), training="no"),
-    "median: keepdims": lambda: pb.median([1.0, 2.0], keepdims="x"),
-    "std: keepdims": lambda: pb.std([1.0, 2.0], keepdims="x"),
-    "sum: keepdims": lambda: pb.sum([1.0, 2.0], 0, "float64"),
+    "Variable: expected a string or None for name": lambda: pb.Variable([1.0], name=3),
+    "GradientTape: expected True or False for persistent": lambda: pb.GradientTape("no"),
+    "GradientTape: expected True or False for watch": lambda: pb.GradientTape(False, "y"),
+    "dropout: expected True or False for training": lambda: pb.dropout(pb.ones(3), training="no"),
+    "median: expected True or False for keepdims": lambda: pb.median([1.0, 2.0], keepdims="x"),
+    "std: expected True or False for keepdims": lambda: pb.std([1.0, 2.0], keepdims="x"),
+    "sum: expected True or False for keepdims": lambda: pb.sum([1.0, 2.0], 0, "float64"),
     "Adam: expected .* for learning_rate": lambda: pb.optimizers.Adam([pb.Variable(1.0)]),
     "identity: expected a tensor": lambda: pb.identity(3),
     "concat: expected an integer for axis": lambda: pb.concat(pb.ones(2), pb.ones(2)),
-    "fft2: s:": lambda: pb.fft.fft2(pb.ones((2, 2)), 2),
+    "fft2: expected a sequence of integers for s": lambda: pb.fft.fft2(pb.ones((2, 2)), 2),
     "dct: type": lambda: pb.fft.dct([1.0, 2.0], [1]),
     "multivariate_normal.entropy: expected a vector for mean": lambda: (
         pb.stats.multivariate_normal.entropy(0.5)
     ),
     "AdagradDA: expected a number for initial_acc": lambda: pb.optimizers.AdagradDA(0.1, "same"),
-    "histogram: range": lambda: pb.histogram([1.0, 2.0], range=1.0),
-    "derivative: n": lambda: pb.derivative(pb.sin, None),
-    "categorical: axis": lambda: pb.random.categorical([1.0, 2.0], axis=()),
-    "__dlpack__: max_version": lambda: pb.ones(3).__dlpack__(max_version=[]),
+    "histogram: expected a pair .* for range": lambda: pb.histogram([1.0, 2.0], range=1.0),
+    "derivative: expected an integer for n": lambda: pb.derivative(pb.sin, None),
+    "categorical: expected an integer for axis": lambda: pb.random.categorical([1.0, 2.0], axis=()),
+    "__dlpack__: expected a pair of integers for max_version": lambda: pb.ones(3).__dlpack__(
+        max_version=[]
+    ),
     "check_gradients: expected a function": lambda: pb.testing.check_gradients(5, 1.0),
     "ones: unknown dtype": lambda: pb.ones(3, dtype="\ud800"),
 }

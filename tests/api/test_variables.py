@@ -229,7 +229,7 @@ def test_threads():
     pb.set_num_threads(1)
     assert pb.get_num_threads() == pb.num_threads() == 1
     pb.set_num_threads(before)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match=">= 1 for n"):
         pb.set_num_threads(0)
 
 

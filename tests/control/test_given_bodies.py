@@ -28,61 +28,73 @@ TRUE = ("bool", ())
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no body": (lambda: _core.branch(INDEX, [NOTHING], []), TypeError, "a Body, got None"),
-    "no bodies": (lambda: _core.branch(INDEX, [], []), ValueError, "no bodies"),
-    "index": (lambda: _core.branch(X, [body(ONE)], [X]), TypeError, "index 0: expected int64"),
-    "operands": (lambda: _core.branch(INDEX, [body(ONE)], []), ValueError, "takes 1 .* given 0"),
+    "no bodies": (lambda: _core.branch(INDEX, [], []), ValueError, "at least one body"),
+    "index": (
+        lambda: _core.branch(X, [body(ONE)], [X]),
+        TypeError,
+        r"expected int64 \(\) for index 0",
+    ),
+    "operands": (
+        lambda: _core.branch(INDEX, [body(ONE)], []),
+        ValueError,
+        "expected 1 tensors for the body, got 0",
+    ),
     "an operand": (lambda: _core.branch(INDEX, [body(ONE)], [XS]), ValueError, "operand 0"),
     "results": (
         lambda: _core.branch(INDEX, [body(ONE), body(ONE, returns=0)], [X]),
         ValueError,
-        "different numbers",
+        "expected 1 results of each body, got 0",
     ),
     "carries": (
         lambda: _core.scan_loop(body(ONE), [X, X, X], [], 2, False),
         ValueError,
-        "takes 1 .* given 3",
+        "expected 1 tensors for the body, got 3",
     ),
     "roots": (
         lambda: _core.scan_loop(body(ONE, ONE, returns=1), [X, X], [], 2, False),
         ValueError,
-        "returns 1 .* for 2",
+        "expected 2 results .* got 1",
     ),
     "a carry": (
         lambda: _core.scan_loop(body(ONE), [XS], [], 2, False),
         ValueError,
-        r"carry 0: expected float32 \(\), got float32 \(2, 3\)",
+        r"expected float32 \(\) for carry 0, got float32 \(2, 3\)",
     ),
     "its dtype": (
         lambda: _core.scan_loop(body(ONE), [INDEX], [], 2, False),
         TypeError,
-        "carry 0: expected float32",
+        r"expected float32 \(\) for carry 0",
     ),
     "stacked": (
         lambda: _core.scan_loop(body(("float32", (3,))), [], [XS], 3, False),
         ValueError,
-        r"stacked 0: expected float32 \(3, 3\)",
+        r"expected float32 \(3, 3\) for stacked 0",
     ),
-    "trips": (lambda: _core.scan_loop(body(ONE), [X], [], -1, False), ValueError, "at least 0"),
-    "count": (lambda: _core.counted_loop(X, body(ONE), [X]), TypeError, "count 0: expected int64"),
+    "trips": (lambda: _core.scan_loop(body(ONE), [X], [], -1, False), ValueError, ">= 0 for"),
+    "count": (
+        lambda: _core.counted_loop(X, body(ONE), [X]),
+        TypeError,
+        r"expected int64 \(\) for count 0",
+    ),
     "more than carries": (
         lambda: _core.counted_loop(INDEX, body(ONE, returns=0), [X]),
         ValueError,
-        "returns 0 .* for 1",
+        "expected 1 results .* got 0",
     ),
     "condition": (
         lambda: _core.while_loop(body(ONE), body(ONE), [X], 0),
         TypeError,
-        "condition 0: expected bool",
+        r"expected bool \(\) for condition 0",
     ),
     "conditions": (
         lambda: _core.while_loop(body(TRUE, TRUE), body(TRUE, TRUE), [X > 0, X > 0], 0),
         ValueError,
-        "expected one condition",
+        "expected one result of the condition, got 2",
     ),
     "memory": (
         lambda: _core.while_loop(body(TRUE), body(TRUE), [X > 0], -1),
         ValueError,
-        "at least 0",
+        ">= 0 for",
     ),
 }
 

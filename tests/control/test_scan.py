@@ -334,7 +334,7 @@ def test_errors(call: Any, kind: type[Exception], text: str) -> None:
 
 def test_assignment_inside_is_an_error() -> None:
     v = pb.Variable(1.0)
-    with pytest.raises(RuntimeError, match="carry what changes"):
+    with pytest.raises(RuntimeError, match="pass its value as a carry"):
         pb.scan(lambda s, x: (s + v.assign(x), None), 0.0, pb.ones(3))
     assert float(pb.scan(lambda s, x: (s + v * x, None), 0.0, pb.ones(3))[0]) == 3.0
 

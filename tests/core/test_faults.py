@@ -297,7 +297,7 @@ def test_matrices_beyond_lapack_and_transforms_beyond_memory() -> None:
     transform would be computed for seconds."""
     x = pb.zeros((33_000, 33_000))
     for results in (pb.linalg.eigh(x), pb.linalg.svd(x)):
-        with pytest.raises(ValueError, match=r"(eigh|svd): matrices of shape \(33000, 33000\)"):
+        with pytest.raises(ValueError, match=r"(eigh|svd): .* got shape \(33000, 33000\)"):
             _core.describe_plan(list(results))
     _core.describe_plan([pb.linalg.svdvals(x)])  # without vectors its workspace is small
     for points in (2**36, 2**40):

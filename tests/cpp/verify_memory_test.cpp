@@ -151,9 +151,9 @@ void test_donors() {
          check(e.refusal().empty(), "a step that looks before it writes: " + e.refusal());
          steps.push_back(steps.back());
        }},
-      {"positions that an earlier step is only said to have checked", "nobody has checked",
+      {"positions that an earlier step is only said to have checked", "no step has checked",
        [](Example& e) { e.step<Gather>(0).checked = true; }},
-      {"positions in memory that was written to since", "nobody has checked",
+      {"positions in memory that was written to since", "no step has checked",
        [](Example& e) {
          const int32_t other = e.r.argument(e.index);
          const int32_t moved = e.r.output(DType::Int64, 4);
@@ -203,7 +203,7 @@ void test_slots() {
        [](Example& e) { e.r.plan.output_bytes[1] -= 4; }},
       {"a temporary that leaves", "an output in no memory of its own",
        [](Example& e) { e.r.plan.outputs.push_back(e.a); }},
-      {"an output nobody writes", "an output nobody writes",
+      {"an output that no step writes", "an output that no step writes",
        [](Example& e) { e.r.output(F, kCount), e.r.plan.donated_arguments.push_back(-1); }},
       {"a scalar too many", "a scalar that the run has not",
        [](Example& e) { e.group(1).scalars = {{0, F, {}}}; }},
@@ -299,7 +299,7 @@ struct Pieces {
 };
 
 void test_pieces() {
-  const char* read = "a read of what is not all written";
+  const char* read = "a read of memory that is not all written";
   const char* leaves = "an output that is not all written";
   const std::tuple<const char*, const char*, std::function<void(Pieces&)>> faults[] = {
       {"all pieces", "", [](Pieces&) {}},

@@ -92,7 +92,7 @@ def test_data_that_is_not_finite_is_named() -> None:
     data = pb.constant([1.0, np.nan])
     with pb.check_numerics():
         _, message = line_that_raised(lambda: data * 2)
-    assert "is given a constant that is NaN (1 of 2 entries, the first at [1]) already" in message
+    assert "receives a constant that is NaN (1 of 2 entries, the first at [1]) already" in message
 
 
 def test_only_inside_and_only_what_is_not_finite() -> None:

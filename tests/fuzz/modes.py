@@ -223,7 +223,7 @@ def by_vmap(program: Program, expected: Expected) -> Answer:
     try:
         batch = pb.vmap(f)(*(np.stack([x, x]) for x in starts))
     except NotImplementedError as error:
-        if "cannot be computed for a whole batch" not in str(error):
+        if "cannot be computed for a batch" not in str(error):
             raise
         return lazy(program, expected)
     return Answer(*([None if x is None else x[0] for x in part] for part in batch))

@@ -68,7 +68,7 @@ const KernelTable& kernels_of(CpuLevel level) {
       PULLBACK_TABLE_OF(kernels_baseline)
 #endif
     default:
-      fail(ErrorKind::Runtime, "this build has no kernels for ", name_of(level));
+      fail(ErrorKind::Runtime, "pullback: this build has no kernels for ", name_of(level));
   }
 }
 

@@ -16,8 +16,8 @@ int64_t index_of(handle entry, const char* what) {
   Py_DECREF(number);
   if (value == -1 && PyErr_Occurred()) {
     PyErr_Clear();
-    pullback::fail(pullback::ErrorKind::Overflow, pullback::running_function(), "the integer ",
-                   std::string(pybind11::repr(entry)), " does not fit in int64");
+    pullback::fail(pullback::ErrorKind::Overflow, pullback::running_function(),
+                   "expected an int64, got ", std::string(pybind11::repr(entry)));
   }
   return value;
 }
@@ -27,8 +27,7 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
   value = {};
   if (PyIndex_Check(src.ptr())) {
     if (PyObject* number = PyNumber_Index(src.ptr())) {
-      value.append(
-          index_of(reinterpret_steal<object>(number), "dimensions of a shape must be integers"));
+      value.append(index_of(reinterpret_steal<object>(number), "expected integers for shape"));
       return true;
     }
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw error_already_set();
@@ -36,11 +35,11 @@ bool type_caster<pullback::Shape>::load(handle src, bool) {
   }
   if (!PySequence_Check(src.ptr()) || PyUnicode_Check(src.ptr())) {
     pullback::fail(pullback::ErrorKind::Type, pullback::running_function(),
-                   "expected a shape (an integer or a tuple of integers), got ",
+                   "expected an integer or a tuple of integers for shape, got ",
                    pullback::shown(src));
   }
   for (handle entry : src) {
-    value.append(index_of(entry, "dimensions of a shape must be integers"));
+    value.append(index_of(entry, "expected integers for shape"));
   }
   return true;
 }
@@ -55,9 +54,9 @@ bool type_caster<pullback::AxisArgument>::load(handle src, bool) {
   if (src.is_none()) return true;
   value.axes.emplace();
   if (PyTuple_Check(src.ptr()) || PyList_Check(src.ptr())) {
-    for (handle entry : src) value.axes->push_back(index_of(entry, "axes must be integers"));
+    for (handle entry : src) value.axes->push_back(index_of(entry, "expected integers for axis"));
   } else {
-    value.axes->push_back(index_of(src, "axes must be integers"));
+    value.axes->push_back(index_of(src, "expected an integer or a tuple of integers for axis"));
   }
   return true;
 }

@@ -202,14 +202,16 @@ NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
     return wish ? cast(node, *wish) : node;
   }
   if (!list && is_masked(object)) {
-    fail(ErrorKind::Type, name, "masked arrays are not supported; fill them first (.filled())");
+    fail(ErrorKind::Type, name,
+         "expected an array without a mask, got a masked array; use its filled()");
   }
   py::array array;
   try {
     array = py::array(numpy().asarray(object));
   } catch (py::error_already_set& error) {
     if (error.matches(PyExc_ValueError) && list) {
-      fail(ErrorKind::Value, name, "the nested lists are ragged: every level must have one length");
+      fail(ErrorKind::Value, name,
+           "expected nested lists of one length at each level, got ragged lists");
     }
     throw;
   }
@@ -220,11 +222,10 @@ NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
   }
   DType dtype;
   if (!dtype_of_array(array.dtype(), &dtype)) {
-    const std::string got =
-        list || py::isinstance<py::array>(object)
-            ? "an array of dtype " + std::string(py::str(array.dtype()))
-            : "a " + std::string(py::str(py::type::of(object).attr("__name__")));
-    fail(ErrorKind::Type, name, "expected numbers of dtype ", kSupported, ", got ", got);
+    const std::string got = list || py::isinstance<py::array>(object)
+                                ? "an array of dtype " + std::string(py::str(array.dtype()))
+                                : with_article(py::str(py::type::of(object).attr("__name__")));
+    fail(ErrorKind::Type, name, "expected numbers, got ", got);
   }
   const DType natural = dtype;
   if (python_numbers && dtype == DType::Float64) dtype = default_float();

@@ -49,8 +49,7 @@ void check_escape(const NodeRef& x, const char* who, EscapeForm form, bool from_
     warn(message);
   } else if (debugging) {
     warn(text(description(x.get(), who, form),
-              "; no gradient passes through what is computed from that. If one has to, ",
-              kInstead));
+              "; no gradient passes through values computed from it. If one has to, ", kInstead));
   }
 }
 

@@ -44,8 +44,8 @@ py::dtype numpy_dtype(DType dtype) {
     if (!error.matches(PyExc_ImportError)) throw;
   }
   fail(ErrorKind::Type,
-       "NumPy has no bfloat16 of its own: install the package ml_dtypes (pip install ml_dtypes), "
-       "or cast first: x.astype(\"float32\")");
+       "numpy: NumPy requires the package ml_dtypes for bfloat16; install it (pip install "
+       "ml_dtypes), or cast the tensor: x.astype(\"float32\")");
 }
 
 py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {

@@ -136,7 +136,7 @@ void refuse_endless_nest(PyObject* object, const char* who) {
   std::string name = who ? who : package_function();
   if (name.empty()) name = "flatten";
   const std::string message =
-      text(name, ": expected a finite nest of containers, got a ", Py_TYPE(object)->tp_name,
+      text(name, ": expected a finite pytree, got a ", Py_TYPE(object)->tp_name,
            " that contains itself or is nested deeper than sys.getrecursionlimit(), ",
            static_cast<int64_t>(Py_GetRecursionLimit()),
            "; pass containers that do not contain themselves");
@@ -255,7 +255,7 @@ int Tree::traverse(visitproc visit, void* arg) const {
 }
 
 void bind_tree(py::module_& m) {
-  py::class_<Tree> structure(m, "Structure", "The structure of a nest without its leaves.");
+  py::class_<Tree> structure(m, "Structure", "The structure of a pytree without its leaves.");
   no_pickle(structure);
   m.def(
       "flatten",
@@ -268,7 +268,7 @@ void bind_tree(py::module_& m) {
         }
         return py::make_tuple(list, py::cast(std::move(structure)));
       },
-      py::arg("tree"), "The leaves of a nest, in order, and its structure.");
+      py::arg("tree"), "Return the leaves of a pytree, in order, and its structure.");
   m.def(
       "unflatten",
       [](const Tree& structure, const py::iterable& leaves) {

@@ -17,6 +17,11 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
+std::string with_article(const std::string& type) {
+  const bool vowel = type.find_first_of("aeiouAEIOU") == 0;
+  return (vowel ? "an " : "a ") + type;
+}
+
 std::string shown(py::handle object) {
   if (!is_tensor(object.ptr()) && !is_variable(object.ptr())) return shortened(py::repr(object));
   const std::string type = py::str(py::type::of(object).attr("__name__"));

@@ -22,6 +22,8 @@ std::string error_text(const Error& error);
 // A description of an object for messages: the beginning of its repr; for a tensor, type and shape,
 // which does not evaluate it.
 std::string shown(py::handle object);
+// The name of a type after its article: "a float", "an object".
+std::string with_article(const std::string& type);
 // The beginning of a long text.
 std::string shortened(const std::string& text);
 

@@ -98,12 +98,12 @@ void check_not_leaked(const Node* x, std::span<const NodeRef> ys, const char* wh
   }
   if (traces.empty()) return;
   const std::string name = traces[0]->name.empty() ? "a function" : traces[0]->name;
-  fail(ErrorKind::Runtime, who, ": expected a tensor that the ys were made from for ", what,
+  fail(ErrorKind::Runtime, who, ": expected a tensor that the ys depend on for ", what,
        ", got an intermediate result of ", name, " (shape ", x->shape, ", ", x->dtype,
-       ") that exists only while that is traced; ",
+       ") that exists only during its trace; ",
        traces[0]->body
            ? "compute the gradient inside of it, or add an argument of zeros to the "
-             "intermediate and differentiate by that"
+             "intermediate and differentiate by this argument"
            : "return it from the function, and differentiate by the result of the call");
 }
 

@@ -109,11 +109,11 @@ void check(Node* node, const Node* operation) {
   const Count bad = count(node);
   if (bad.first < 0) return;
   if (operation == node) {
-    refuse(text("backward: the cotangent that it starts with is ", count_text(bad, node->shape)));
+    refuse(text("backward: the initial cotangent is ", count_text(bad, node->shape)));
   }
   if (operation) {
     refuse(text("backward: the slope of ", display_name(operation), place_of(operation),
-                ", sends a cotangent that is ", count_text(bad, node->shape)));
+                ", produces a cotangent that is ", count_text(bad, node->shape)));
   }
   // Infinities of the inputs may be intended, as in masks, and are allowed; NaN is not.
   bool known = !inputs.empty();
@@ -123,11 +123,11 @@ void check(Node* node, const Node* operation) {
     const Count before = count(input.get());
     infinite |= before.infinite > 0;
     if (before.nan == 0) continue;
-    refuse(text(display_name(node), place_of(node), ", is given a ", display_name(input.get()),
+    refuse(text(display_name(node), place_of(node), ", receives a ", display_name(input.get()),
                 " that is ", count_text(before, input->shape), " already"));
   }
   if (infinite && bad.nan == 0) return;
-  refuse(text(display_name(node), place_of(node), ", gives a value that is ",
+  refuse(text(display_name(node), place_of(node), ", returns a value that is ",
               count_text(bad, node->shape), known && !infinite ? " of finite numbers" : ""));
 }
 

@@ -25,7 +25,7 @@ struct Recorder {
   static void operator delete(void* recorder) { ::operator delete(recorder); }
 
   BodyTrace& get() const {
-    if (!trace) fail(ErrorKind::Runtime, "BodyTrace: made by __new__ alone");
+    if (!trace) fail(ErrorKind::Runtime, "BodyTrace: __init__ was not called");
     return *trace;
   }
 };
@@ -40,20 +40,19 @@ struct Recorded {
 void check_type(const char* who, const char* what, size_t k, const Node* got, DType dtype,
                 const Shape& shape) {
   if (got->dtype == dtype && got->shape == shape) return;
-  fail(got->dtype == dtype ? ErrorKind::Value : ErrorKind::Type, who, ": ", what, " ",
-       static_cast<int64_t>(k), ": expected ", dtype, " ", shape, ", got ", got->dtype, " ",
-       got->shape);
+  fail(got->dtype == dtype ? ErrorKind::Value : ErrorKind::Type, who, ": expected ", dtype, " ",
+       shape, " for ", what, " ", static_cast<int64_t>(k), ", got ", got->dtype, " ", got->shape);
 }
 
 // A body takes `given` tensors, then the captured ones.
 void check_body(const char* who, const Recorded* body, size_t given) {
   if (!body) fail(ErrorKind::Type, who, ": expected a Body, got None");
   const ClosedBody& closed = body->closed;
-  if (!closed.body) fail(ErrorKind::Runtime, "Body: made by __new__ alone");
+  if (!closed.body) fail(ErrorKind::Runtime, "Body: __init__ was not called");
   const size_t takes = closed.body->inputs.size() - closed.captured.size();
   if (takes == given) return;
-  fail(ErrorKind::Value, who, ": the body takes ", static_cast<int64_t>(takes),
-       " tensors and is given ", static_cast<int64_t>(given));
+  fail(ErrorKind::Value, who, ": expected ", static_cast<int64_t>(takes),
+       " tensors for the body, got ", static_cast<int64_t>(given));
 }
 
 // `more`: the body may return further tensors, which are stacked.
@@ -61,19 +60,19 @@ void check_carries(const char* who, const Recorded& body, std::span<const NodeRe
                    bool more = false) {
   const Body& of = *body.closed.body;
   if (more ? of.roots.size() < carries.size() : of.roots.size() != carries.size()) {
-    fail(ErrorKind::Value, who, ": the body returns ", static_cast<int64_t>(of.roots.size()),
-         " tensors for ", static_cast<int64_t>(carries.size()), " that are carried");
+    fail(ErrorKind::Value, who, ": expected ", static_cast<int64_t>(carries.size()),
+         " results of the body, one for each carry, got ", static_cast<int64_t>(of.roots.size()));
   }
   for (size_t k = 0; k < carries.size(); ++k) {
     const Node* takes = of.inputs[k].get();
     check_type(who, "carry", k, carries[k].get(), takes->dtype, takes->shape);
-    check_type(who, "what is returned for carry", k, of.roots[k].get(), takes->dtype, takes->shape);
+    check_type(who, "the result of carry", k, of.roots[k].get(), takes->dtype, takes->shape);
   }
 }
 
 void check_stacked(const char* who, const Recorded& body, size_t carries,
                    std::span<const NodeRef> stacked, int64_t trips) {
-  if (trips < 0) fail(ErrorKind::Value, who, ": trips: expected at least 0, got ", trips);
+  if (trips < 0) fail(ErrorKind::Value, who, ": expected an integer >= 0 for trips, got ", trips);
   for (size_t k = 0; k < stacked.size(); ++k) {
     const Node* takes = body.closed.body->inputs[carries + k].get();
     Shape shape;
@@ -135,9 +134,14 @@ std::vector<NodeRef> while_loop(const Recorded& condition, const Recorded& body,
     const Node* takes = asks.inputs[k].get();
     check_type("while_loop", "carry", k, carries[k].get(), takes->dtype, takes->shape);
   }
-  if (asks.roots.size() != 1) fail(ErrorKind::Value, "while_loop: expected one condition");
+  if (asks.roots.size() != 1) {
+    fail(ErrorKind::Value, "while_loop: expected one result of the condition, got ",
+         static_cast<int64_t>(asks.roots.size()));
+  }
   check_type("while_loop", "condition", 0, asks.roots[0].get(), DType::Bool, {});
-  if (memory < 0) fail(ErrorKind::Value, "while_loop: memory: expected at least 0, got ", memory);
+  if (memory < 0) {
+    fail(ErrorKind::Value, "while_loop: expected an integer >= 0 for memory, got ", memory);
+  }
   LoopRequest request;
   request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false, memory};
   request.body = body.closed.body;
@@ -149,7 +153,7 @@ std::vector<NodeRef> while_loop(const Recorded& condition, const Recorded& body,
 
 std::vector<NodeRef> branch(const NodeRef& index, const std::vector<const Recorded*>& bodies,
                             const std::vector<NodeRef>& operands) {
-  if (bodies.empty()) fail(ErrorKind::Value, "branch: no bodies");
+  if (bodies.empty()) fail(ErrorKind::Value, "branch: expected at least one body, got none");
   check_type("branch", "index", 0, index.get(), DType::Int64, {});
   std::vector<Choice> choices;
   for (const Recorded* body : bodies) {
@@ -161,7 +165,8 @@ std::vector<NodeRef> branch(const NodeRef& index, const std::vector<const Record
     }
     const std::vector<NodeRef>& first = bodies[0]->closed.body->roots;
     if (of.roots.size() != first.size()) {
-      fail(ErrorKind::Value, "branch: the bodies return different numbers of tensors");
+      fail(ErrorKind::Value, "branch: expected ", static_cast<int64_t>(first.size()),
+           " results of each body, got ", static_cast<int64_t>(of.roots.size()));
     }
     for (size_t k = 0; k < first.size(); ++k) {
       check_type("branch", "result", k, of.roots[k].get(), first[k]->dtype, first[k]->shape);

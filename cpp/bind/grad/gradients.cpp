@@ -60,9 +60,8 @@ std::vector<Source> sources(const py::list& list, const char* what) {
   std::vector<Source> out;
   for (py::handle x : list) {
     if (!is_variable(x.ptr()) && !is_tensor(x.ptr())) {
-      fail(ErrorKind::Type, "gradients: ", what, "[", static_cast<int64_t>(out.size()), "] is a ",
-           std::string(py::str(py::type::of(x).attr("__name__"))),
-           "; expected a Tensor or a Variable");
+      fail(ErrorKind::Type, "gradients: expected a Tensor or a Variable for ", what, "[",
+           static_cast<int64_t>(out.size()), "], got ", shown(x));
     }
     out.push_back(source_of(x.ptr()));
   }
@@ -185,7 +184,8 @@ void pop_overrides(uintptr_t owner) {
     const OverrideMap map = std::exchange(entry->map, {});  // destroying a rule may run Python code
     return;
   }
-  fail(ErrorKind::Runtime, "gradient_override_map: not entered in this context");
+  fail(ErrorKind::Runtime,
+       "gradient_override_map: __exit__ was called without __enter__ in this context");
 }
 
 Source source_of(PyObject* x) {

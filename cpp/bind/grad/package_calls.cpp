@@ -70,7 +70,8 @@ PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
 // Calls each(entry) for one tensor or variable, for every entry of a list or tuple, or for the
 // leaves of another pytree, whose structure is then returned.
 template <class Each>
-std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
+std::optional<Tree> for_tensors(PyObject* value, const std::string& who, const char* name,
+                                Each&& each) {
   PyObject** entries = &value;
   Py_ssize_t count = 1;
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
@@ -85,9 +86,8 @@ std::optional<Tree> for_tensors(PyObject* value, const char* who, Each&& each) {
   Tree tree = Tree::flatten(value, &leaves);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!has_value_to_see(leaves[i].ptr())) {
-      fail(ErrorKind::Type, who, "[", static_cast<int64_t>(i), "] is a ",
-           std::string(py::str(py::type::of(leaves[i]).attr("__name__"))),
-           "; expected a Tensor or a Variable");
+      fail(ErrorKind::Type, who, ": expected a Tensor or a Variable for ", name, "[",
+           static_cast<int64_t>(i), "], got ", shown(leaves[i]));
     }
     each(leaves[i].ptr());
   }
@@ -115,8 +115,8 @@ void check_tracked(const GradientRequest& request, const char* who) {
     if (!is_inexact(x->dtype) || x->tracked() || has_history_from(x, request.ys)) continue;
     fail(ErrorKind::Value, who, ": xs[", static_cast<int64_t>(i), "] (shape ", x->shape, ", ",
          x->dtype,
-         ") is not tracked, so what was made from it kept no history; make it a Variable, watch it "
-         "with a GradientTape before it is used, or differentiate a function of it with grad");
+         ") is not tracked, so tensors computed from it kept no history; make it a Variable, watch "
+         "it with a GradientTape before it is used, or differentiate a function of it with grad");
   }
   // Nodes made from a variable, or from a tensor that was tracked at its creation, are always
   // tracked; for these None is correct. Another tensor may have been watched too late.
@@ -125,9 +125,9 @@ void check_tracked(const GradientRequest& request, const char* who) {
     if (y->tracked()) return;
   }
   fail(ErrorKind::Value, who,
-       ": none of the ys is tracked: they depend on no variable and on no tensor that was "
-       "watched when they were made, so their history was not kept; watch the xs with a "
-       "GradientTape before they are used, or differentiate a function with grad");
+       ": expected a tracked tensor in ys, got none: no y depends on a variable or on a tensor "
+       "that was watched, so their history was not kept; watch the xs with a GradientTape before "
+       "they are used, or differentiate a function with grad");
 }
 
 // Zeros for an x on which the ys do not depend.
@@ -151,17 +151,17 @@ struct PassArguments {
     const auto note = [this](PyObject* x) {
       answered.push_back(py::reinterpret_borrow<py::object>(x));
     };
-    auto ys = for_tensors(args[0], (who + ": ys").c_str(), [&](PyObject* y) {
+    auto ys = for_tensors(args[0], who, "ys", [&](PyObject* y) {
       request.ys.push_back(as_node(y));
       if (forward) note(y);
     });
-    auto xs = for_tensors(args[1], (who + ": xs").c_str(), [&](PyObject* x) {
+    auto xs = for_tensors(args[1], who, "xs", [&](PyObject* x) {
       request.xs.push_back(source_of(x));
       if (!forward) note(x);
     });
     structure = forward ? std::move(ys) : std::move(xs);
     if (args[3] != Py_None) {
-      for_tensors(args[3], (who + ": stop_gradients").c_str(),
+      for_tensors(args[3], who, "stop_gradients",
                   [&](PyObject* x) { request.stop.push_back(source_of(x)); });
     }
     if (!request.xs.empty()) check_tracked(request, who.c_str());
@@ -204,9 +204,9 @@ py::object checked_gradients(PyObject* const* args) {
   for (size_t i = 0; i < request.ys.size(); ++i) {
     if (!is_complex(request.ys[i]->dtype)) continue;
     if (i < request.grad_ys.size() && request.grad_ys[i]) continue;
-    fail(ErrorKind::Type, "gradients: ys[", static_cast<int64_t>(i), "] is ", request.ys[i]->dtype,
-         ", and only a real number has a gradient by itself; take real(y), imag(y) or abs(y), or "
-         "give its cotangent as grad_ys");
+    fail(ErrorKind::Type, "gradients: expected a real tensor for ys[", static_cast<int64_t>(i),
+         "], got ", request.ys[i]->dtype,
+         "; use real(y), imag(y) or abs(y), or pass its cotangent as grad_ys");
   }
   std::vector<NodeRef> answers;
   if (!request.xs.empty()) answers = gradients(request);
@@ -257,9 +257,9 @@ void bind_entries(py::module_& m) {
     m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
                                        &function, nullptr, m.attr("__name__").ptr())));
   }
-  m.def("tensors_of", [](py::handle value, const char* who) {
+  m.def("tensors_of", [](py::handle value, const std::string& who, const char* name) {
     py::list out;
-    for_tensors(value.ptr(), who, [&](PyObject* x) { out.append(py::handle(x)); });
+    for_tensors(value.ptr(), who, name, [&](PyObject* x) { out.append(py::handle(x)); });
     return out;
   });
 }

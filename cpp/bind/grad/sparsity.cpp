@@ -33,7 +33,9 @@ py::tuple compression(const Pattern& pattern, bool symmetric, const Shape& rows,
 // The value of a tensor that the caller gives up, as a writable array; not copied if there is no
 // other reference.
 py::array own_array(py::handle x) {
-  if (!is_tensor(x.ptr())) fail(ErrorKind::Type, "own_array: expected a Tensor, got ", shown(x));
+  if (!is_tensor(x.ptr())) {
+    fail(ErrorKind::Type, "own_array: expected a Tensor for x, got ", shown(x));
+  }
   const Node* node = reinterpret_cast<PyTensor*>(x.ptr())->node;
   const bool only_this = node->refs == 1;  // a constant of a plan has another reference
   const NodeRef held = as_node(x.ptr());

@@ -91,8 +91,8 @@ struct Linear {
 
   std::vector<NodeRef> at(const std::vector<NodeRef>& others) const {
     if (others.size() != inputs.size()) {
-      fail(ErrorKind::Value, "Linear: ", static_cast<int64_t>(others.size()), " tensors for ",
-           static_cast<int64_t>(inputs.size()));
+      fail(ErrorKind::Value, "Linear: expected ", static_cast<int64_t>(inputs.size()),
+           " tensors, got ", static_cast<int64_t>(others.size()));
     }
     const NoOverrides none;
     return piece.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
@@ -150,7 +150,8 @@ void bind_tape(py::module_& m) {
              } else if (is_tensor(x.ptr())) {
                tape.watch(as_node(x.ptr()));
              } else {
-               fail(ErrorKind::Value, "watch: expected a Tensor or a Variable, got ", shown(x));
+               fail(ErrorKind::Value, "watch: expected a Tensor or a Variable for tensors, got ",
+                    shown(x));
              }
            })
       .def("end_histories", &Tape::end_histories)

@@ -110,9 +110,8 @@ void TracedFunction::read_signature(const CallArguments& arguments, Signature* s
 void TracedFunction::refuse(const CallArguments& arguments, Py_ssize_t i, py::handle value) const {
   const std::string type = py::str(py::type::of(value).attr("__name__"));
   if (!is_static(arguments, i)) {
-    fail(ErrorKind::Type, "function: ", name_, ": an argument of type ", type,
-         " is neither a tensor nor hashable; make it a tensor or an array, or pass what "
-         "identifies it");
+    fail(ErrorKind::Type, "function: ", name_, ": expected a tensor or a hashable argument, got ",
+         with_article(type), "; make it a tensor or an array, or pass a hashable key of it");
   }
   const std::string which = i < arguments.positional
                                 ? text("argument ", static_cast<int64_t>(i))
@@ -120,11 +119,11 @@ void TracedFunction::refuse(const CallArguments& arguments, Py_ssize_t i, py::ha
                                        std::string(py::str(py::handle(PyTuple_GET_ITEM(
                                            arguments.names, i - arguments.positional)))),
                                        "'");
-  fail(ErrorKind::Type, "function: ", name_, ": static ", which,
-       ": expected a hashable value, got a ", type,
-       is_tensor(value.ptr()) ? "; do not make it static"
-                              : "; pass a tuple instead of a list, or "
-                                "what identifies the object");
+  fail(ErrorKind::Type, "function: ", name_, ": expected a hashable value for static ", which,
+       ", got ", with_article(type),
+       is_tensor(value.ptr())
+           ? "; do not make it static"
+           : "; pass a tuple instead of a list, or a hashable key of the object");
 }
 
 std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature,
@@ -172,8 +171,8 @@ std::shared_ptr<FunctionRecord> TracedFunction::record_of(const CallArguments& a
                                                           const char* who) {
   if (is_tracing() || overrides_active()) {
     fail(ErrorKind::Runtime, who, ": ", name_,
-         ": not while a function is being traced or a gradient_override_map is active: then a call "
-         "runs the Python function");
+         ": a function has no trace while another is being traced or a gradient_override_map is "
+         "active, because a call runs the Python function");
   }
   std::pmr::monotonic_buffer_resource memory;
   Signature signature(&memory);
@@ -243,7 +242,7 @@ std::string description_of_pytree(PyObject* object) {
   for (const py::object& leaf : leaves) {
     out += (out.empty() ? "" : ", ") + description_of(leaf.ptr());
   }
-  return tree.is_leaf() ? out : "a nest of " + out;
+  return tree.is_leaf() ? out : "a pytree of " + out;
 }
 
 }  // namespace
@@ -281,10 +280,11 @@ void TracedFunction::watch_signatures(const CallArguments& arguments) {
                argument_name(arguments, static_cast<Py_ssize_t>(i)) + " was " +
                shortened(before[i]) + " and is " + shortened(descriptions[i]);
   }
-  const std::string message =
-      text("function: ", place_, ": ", kManyTraces, " of the last 20 calls traced anew", changes,
-           ". Everything but tensors, arrays and floats counts by value, and each shape and dtype "
-           "is another signature: pass what changes as a tensor, or pad it to few shapes.");
+  const std::string message = text(
+      "function: ", place_, ": ", kManyTraces, " of the last 20 calls traced anew", changes,
+      ". Arguments other than tensors, arrays and floats are compared by value, and each shape "
+      "and dtype has its own trace: pass values that change as tensors, or pad them to few "
+      "shapes.");
   if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) < 0) throw py::error_already_set();
 }
 

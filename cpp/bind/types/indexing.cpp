@@ -63,15 +63,17 @@ struct Indexing {
     bool ellipsis = false;
     for (py::handle entry : entries) {
       if (entry.ptr() == Py_Ellipsis) {
-        if (ellipsis) fail(ErrorKind::Index, "index: more than one Ellipsis");
+        if (ellipsis) {
+          fail(ErrorKind::Index, "index: expected at most one Ellipsis, got more than one");
+        }
         ellipsis = true;
       } else if (!entry.is_none()) {
         ++consumed;
       }
     }
     if (consumed > shape.rank) {
-      fail(ErrorKind::Index, "index: ", counted(consumed, "index", "indices"),
-           " for a tensor of rank ", shape.rank, " (shape ", shape, ")");
+      fail(ErrorKind::Index, "index: expected at most ", shape.rank, " indices for shape ", shape,
+           ", got ", consumed);
     }
     if (!ellipsis) entries.push_back(Py_Ellipsis);
     int64_t axis = 0;
@@ -100,7 +102,7 @@ struct Indexing {
 
   void add_result(int64_t length) {
     if (result.rank == kMaxRank) {
-      fail(ErrorKind::Index, "index: the result would have more than ", kMaxRank, " axes");
+      fail(ErrorKind::Index, "index: expected a result with at most ", kMaxRank, " axes, got more");
     }
     result.append(length);
   }
@@ -124,7 +126,7 @@ struct Indexing {
     }
     const int64_t length = shape[axis];
     if (at < -length || at >= length) {
-      fail(ErrorKind::Index, "index: index ", at, " is out of range for axis ", axis, " of length ",
+      fail(ErrorKind::Index, "index: index ", at, " is out of range for axis ", axis, " of size ",
            length, " (shape ", shape, ")");
     }
     add(at < 0 ? at + length : at, 1, 1);
@@ -147,7 +149,7 @@ Update update_from(const std::string& name) {
   for (int i = 0; i < 5; ++i) {
     if (name == names[i]) return static_cast<Update>(i);
   }
-  fail(ErrorKind::Value, "at[]: unknown update ", name);
+  fail(ErrorKind::Value, "at[]: expected set, add, multiply, min or max, got ", name);
 }
 
 // Combines x and the value elementwise, as the update does for single entries.
@@ -178,8 +180,8 @@ NodeRef update_value(const NodeRef& x, py::handle value, const char* who) {
     return is_float(dtype) ? 2 : dtype == DType::Bool ? 0 : 1;
   };
   if (kind(node->dtype) > kind(x->dtype)) {
-    fail(ErrorKind::Type, who, ": a ", natural_dtype(node.get()),
-         " value does not fit into a tensor of ", x->dtype, "; cast one of them first");
+    fail(ErrorKind::Type, who, ": expected a value that ", x->dtype, " can represent, got ",
+         natural_dtype(node.get()), "; cast one of them");
   }
   if (list) return node_from_array(value, &x->dtype, who);
   return node->flags & kWeak ? resolve_weak(node, x->dtype) : cast(node, x->dtype);
@@ -193,8 +195,8 @@ NodeRef fit(const NodeRef& value, const Shape& shape, const char* who) {
     if (!surplus || trimmed.rank) trimmed.append(value->shape[i]);
   }
   if (!broadcasts_to(trimmed, shape)) {
-    fail(ErrorKind::Value, who, ": a value of shape ", value->shape,
-         " does not broadcast to the indexed shape ", shape);
+    fail(ErrorKind::Value, who, ": expected a value that broadcasts to the indexed shape ", shape,
+         ", got shape ", value->shape);
   }
   return broadcast_to(reshape(value, trimmed), shape);
 }
@@ -219,19 +221,19 @@ void check_assignable(PyObject* object, const Node* x) {
   }
   if (x->watchers || x->holders) {
     fail(ErrorKind::Type, "item assignment", user_place(),
-         ": a tape watches this tensor, whose gradient is that of the value it has", kCopy);
+         ": a tape watches this tensor, and its gradient refers to the current value", kCopy);
   }
   if (x->op == Op::argument) {
     fail(ErrorKind::Type, "item assignment", user_place(),
-         ": this tensor is an argument of a function that is being traced, and a call of it could "
-         "not change what it is given",
+         ": this tensor is an argument of a function that is being traced, and a call cannot "
+         "change its arguments",
          kCopy);
   }
   if (variable_scope_active() && x->seq < variable_scope_since()) {
     fail(ErrorKind::Type, "item assignment", user_place(),
-         ": this tensor was made outside of the function that is being traced, and later calls "
+         ": this tensor was created outside of the function that is being traced, and later calls "
          "could not change it",
-         kCopy, "; what functions change is a Variable");
+         kCopy, ", or use a Variable");
   }
 }
 

@@ -34,7 +34,7 @@ PyObject* wrap_as(PyObject* type, const NodeRef& node) {
   auto* subtype = reinterpret_cast<PyTypeObject*>(type);
   if (!PyType_Check(type) || !PyType_IsSubtype(subtype, tensor_type) ||
       subtype->tp_basicsize != tensor_type->tp_basicsize) {
-    fail(ErrorKind::Type, "view_as: expected a subclass of Tensor with __slots__ = ()");
+    fail(ErrorKind::Type, "view_as: expected a subclass of Tensor with __slots__ = () for type");
   }
   PyObject* self = subtype->tp_alloc(subtype, 0);
   if (!self) throw py::error_already_set();

@@ -73,9 +73,7 @@ PyObject* index_slot(PyObject* self) {
       fail(ErrorKind::Type, "index: expected an integer tensor of rank 0, got ", x->dtype,
            " of shape ", x->shape);
     }
-    check_has_value(x, "index",
-                    "indices and lengths must be known: pass a Python integer, or take elements "
-                    "with take()");
+    check_has_value(x, "index", "pass a Python integer, or index with take()");
     return item_of(x).release().ptr();
   });
 }
@@ -84,8 +82,8 @@ int bool_slot(PyObject* self) {
   return guarded<int>(-1, [&] {
     const NodeRef x = to_node(self, "bool");
     if (x->shape.size() != 1) {
-      fail(ErrorKind::Value, "the truth value of a tensor of shape ", x->shape,
-           " is ambiguous; use pb.any or pb.all");
+      fail(ErrorKind::Value, "bool: expected a tensor with exactly one element, got shape ",
+           x->shape, "; use pb.any or pb.all");
     }
     check_has_value(
         x, "bool",
@@ -242,7 +240,7 @@ PyObject* format_method(PyObject* self, PyObject* specification) {
     const NodeRef x = to_node(self, "format");
     if (x->shape.size() != 1) {
       fail(ErrorKind::Type, "format: expected a tensor with exactly one element, got shape ",
-           x->shape, "; format its numpy()");
+           x->shape, "; format x.numpy()");
     }
     return PyObject_Format(number_of(self, "format", false).ptr(), specification);
   });

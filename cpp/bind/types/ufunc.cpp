@@ -71,7 +71,7 @@ PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject*
 [[noreturn]] void refuse(py::handle self, py::handle ufunc, const std::string& method) {
   std::string name = py::str(py::getattr(ufunc, "__name__", py::str("ufunc")));
   const std::string type = py::str(py::type::of(self).attr("__name__"));
-  std::string advice = "use operations of pullback, or its numpy()";
+  std::string advice = "use operations of pullback, or x.numpy()";
   if (!method.empty()) {
     name += "." + method;
   } else {
@@ -96,9 +96,9 @@ PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t c
     const Operator* found = called && count == 4 ? operator_of(args[0]) : nullptr;
     if (!found) refuse(self, args[0], called ? "" : std::string(py::str(py::handle(args[1]))));
     if (names && PyTuple_GET_SIZE(names)) {
-      fail(ErrorKind::Type, found->ufunc, ": expected no option beside a tensor, got ",
+      fail(ErrorKind::Type, found->ufunc, ": expected no option with a tensor, got ",
            std::string(py::str(PyTuple_GET_ITEM(names, 0))),
-           "; an array does not change into a tensor: write x = x * y, not x *= y");
+           "; for an array x write x = x * y, not x *= y");
     }
     return apply(*found, self, args[2], args[3]);
   });

@@ -18,8 +18,8 @@ PyVariable* variable_self(PyObject* object) { return reinterpret_cast<PyVariable
 void initialise(PyObject* object, const NodeRef& value, bool trainable, std::string name) {
   if (variable_scope_active()) {
     fail(ErrorKind::Runtime, "Variable", user_place(),
-         ": created while a function is being traced, so a later call "
-         "would not create it again; create it outside of the function");
+         ": a variable that a traced function creates would not be created again by later calls; "
+         "create it outside of the function");
   }
   Ref<Variable> variable = make_variable(value, trainable, std::move(name));
   if (variable_self(object)->variable) release(variable_self(object)->variable);
@@ -27,13 +27,27 @@ void initialise(PyObject* object, const NodeRef& value, bool trainable, std::str
   variable_self(object)->variable = variable.detach();
 }
 
+std::string name_from(PyObject* object) {
+  if (!PyUnicode_Check(object)) {
+    fail(ErrorKind::Type, "Variable: expected a string or None for name, got ", shown(object));
+  }
+  Py_ssize_t size = 0;
+  const char* name = PyUnicode_AsUTF8AndSize(object, &size);
+  if (!name) throw py::error_already_set();
+  if (std::memchr(name, 0, static_cast<size_t>(size))) {
+    fail(ErrorKind::Value, "Variable: expected a name without null characters, got ",
+         shown(object));
+  }
+  return name;
+}
+
 int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"initial", "trainable", "name", "dtype", nullptr};
   PyObject* initial = nullptr;
   PyObject* trainable = Py_True;
-  const char* name = nullptr;
+  PyObject* name = Py_None;
   PyObject* dtype = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OzO:Variable", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OOO:Variable", const_cast<char**>(names),
                                    &initial, &trainable, &name, &dtype)) {
     return -1;
   }
@@ -50,7 +64,8 @@ int variable_init(PyObject* object, PyObject* args, PyObject* keywords) {
     } else {
       value = to_node_of(initial, dtype_from(dtype, "Variable: "), "Variable");
     }
-    initialise(object, value, trainable == Py_True, name ? name : text("Variable_", ++unnamed));
+    initialise(object, value, trainable == Py_True,
+               name == Py_None ? text("Variable_", ++unnamed) : name_from(name));
     return 0;
   });
 }
@@ -84,6 +99,10 @@ PyObject* assign_with(PyObject* self, PyObject* value, const char* who, Op op) {
       if (node->dtype != variable->dtype) {
         fail(ErrorKind::Type, who, ": expected ", variable->dtype, " for variable '",
              variable->name, "', got ", node->dtype, "; cast it first");
+      }
+      if (!broadcasts_to(node->shape, variable->shape)) {
+        fail(ErrorKind::Value, who, ": expected a value that broadcasts to shape ", variable->shape,
+             " for variable '", variable->name, "', got shape ", node->shape);
       }
       finish_update(variable);  // the lock stays taken from here on, so no update is lost
       const NodeRef old = read(variable);
@@ -160,7 +179,8 @@ PyObject* reduce_variable(PyObject* self, PyObject*) {
 PyObject* set_state_method(PyObject* self, PyObject* state) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 4) {
-      fail(ErrorKind::Type, "Variable: __setstate__: expected the state of __reduce__");
+      fail(ErrorKind::Type,
+           "__setstate__: expected the state that __reduce__ returns, got another object");
     }
     const auto entries = py::reinterpret_borrow<py::tuple>(state);
     initialise(self, to_node(entries[0].ptr(), "Variable"), py::cast<bool>(entries[1]),

@@ -132,8 +132,8 @@ class Replaying {
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i] || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
       fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,
-           ": a tensor that only a gradient rule inside of the loop uses has no derivative of "
-           "second order; pass it to the function that has the rule");
+           ": a tensor that only a gradient rule inside of the loop uses has no second "
+           "derivative; pass it as an argument to the function of the rule");
     }
   }
 

@@ -274,8 +274,9 @@ constexpr int64_t kMostProducts = int64_t{1} << 29;  // entries: 4 GiB of float6
 // Checks the memory of `count` products of `length` entries each.
 void check_products(int64_t count, int64_t length, const char* who) {
   if (count * length <= kMostProducts) return;
-  fail(ErrorKind::Memory, who, ": the matrix takes ", count, " products with the derivative, of ",
-       length, " entries each: it is too dense to be treated as sparse");
+  fail(ErrorKind::Memory, who, ": the matrix requires ", count,
+       " products with the derivative, of ", length,
+       " entries each, too many for a sparse matrix; use jacobian or hessian");
 }
 
 Compression by_rows(const Pattern& pattern, Colouring colouring) {

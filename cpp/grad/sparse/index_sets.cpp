@@ -108,8 +108,8 @@ IndexSets::Id IndexSets::number_of_merged() {
   }
   if (stretches_.size() + merged_.size() > kMostStretches) {
     fail(ErrorKind::Memory, who_,
-         ": too much depends on too much to be treated as sparse: the sets of what entries depend "
-         "on take more than 512 MiB");
+         ": the dependence sets of the entries require more than 512 MiB, too much for a sparse "
+         "matrix; use jacobian or hessian");
   }
   const Id id = static_cast<Id>(starts_.size() - 1);
   by_content_[at] = id;

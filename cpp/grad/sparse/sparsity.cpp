@@ -36,8 +36,8 @@ Pattern pattern_of(const EntrySources& sources, int64_t rows, int64_t columns,
   for (int64_t i = 0; i < rows; ++i) {
     if (!sources.empty()) count += sets.size(sources[i]);
     if (count > kMostEntries) {
-      fail(ErrorKind::Memory, who, ": more than ", kMostEntries,
-           " entries may differ from zero: too many to be treated as sparse");
+      fail(ErrorKind::Memory, who, ": expected at most ", kMostEntries,
+           " entries that may differ from zero, got more; use jacobian or hessian");
     }
     out.starts.push_back(static_cast<int32_t>(count));
   }
@@ -66,8 +66,8 @@ Pattern dependence(const NodeRef& y, const NodeRef& x, const char* who) {
   const int64_t rows = y->shape.size();
   const int64_t columns = x->shape.size();
   if (columns >= kLongest || rows >= kLongest) {
-    fail(ErrorKind::Value, who, ": of ", rows, " rows and ", columns, " columns; the most are ",
-         kLongest - 1);
+    fail(ErrorKind::Value, who, ": expected at most ", kLongest - 1, " rows and columns, got ",
+         rows, " rows and ", columns, " columns");
   }
   const std::vector<Node*> nodes = between(y, x);
   std::vector<int32_t> users(nodes.size());

@@ -207,25 +207,25 @@ NodeRef attention(const NodeRef& query, const NodeRef& key, const NodeRef& value
   DType dtype = DType::Bool;
   for (const NodeRef& x : given) {
     if (x->shape.rank < 2) {
-      fail(ErrorKind::Value, kWho, ": expected (..., length, features), got shape ", x->shape);
+      fail(ErrorKind::Value, kWho, ": expected shape (..., length, features), got ", x->shape);
     }
     dtype = promote(dtype, x->dtype);
   }
   if (!is_inexact(dtype)) dtype = default_float();
   if (is_complex(dtype)) fail(ErrorKind::Type, kWho, ": expected floats, got ", dtype);
   if (columns(query) != columns(key)) {
-    fail(ErrorKind::Value, kWho, ": queries and keys have different lengths: query is ",
-         query->shape, ", key is ", key->shape);
+    fail(ErrorKind::Value, kWho, ": expected one feature size for query and key, got shapes ",
+         query->shape, " and ", key->shape);
   }
   if (rows(key) != rows(value)) {
-    fail(ErrorKind::Value, kWho, ": expected one value for each key: key is ", key->shape,
-         ", value is ", value->shape);
+    fail(ErrorKind::Value, kWho, ": expected one length for key and value, got shapes ", key->shape,
+         " and ", value->shape);
   }
   Shape batch;
   if (!broadcast(batch_of(query), batch_of(key), &batch) ||
       !broadcast(batch, batch_of(value), &batch)) {
-    fail(ErrorKind::Value, kWho, ": the axes before the last two do not go together: query is ",
-         query->shape, ", key is ", key->shape, ", value is ", value->shape);
+    fail(ErrorKind::Value, kWho, ": expected leading axes that broadcast, got shapes ",
+         query->shape, ", ", key->shape, " and ", value->shape);
   }
   const Shape scores = with(batch, {rows(query), rows(key)});
   const DType compute = is_storage(dtype) ? widened(dtype) : dtype;
@@ -234,12 +234,11 @@ NodeRef attention(const NodeRef& query, const NodeRef& key, const NodeRef& value
     NodeRef mask = options.mask;
     Shape both;
     if (!broadcast(mask->shape, scores, &both) || !(both == scores)) {
-      fail(ErrorKind::Value, kWho, ": a mask of shape ", mask->shape,
-           " does not broadcast to the scores, which are ", scores);
+      fail(ErrorKind::Value, kWho, ": expected a shape that broadcasts to ", scores,
+           ", the shape of the scores, for mask, got ", mask->shape);
     }
     if (mask->dtype != DType::Bool && !is_float(mask->dtype)) {
-      fail(ErrorKind::Type, kWho, ": mask: expected bool (true takes part) or floats that are ",
-           "added, got ", mask->dtype);
+      fail(ErrorKind::Type, kWho, ": expected bool or floats for mask, got ", mask->dtype);
     }
     Shape full;
     for (int64_t d = mask->shape.rank; d < scores.rank; ++d) full.append(1);

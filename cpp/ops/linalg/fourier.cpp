@@ -28,8 +28,8 @@ NodeRef fourier(const NodeRef& x, int64_t axis, Spectrum spectrum, const Fourier
   const int64_t length = spectrum == Spectrum::HalfOf ? half : form.points;
   if (form.points < 1 || x->shape[axis] != given ||
       is_complex(x->dtype) != (spectrum != Spectrum::HalfOf)) {
-    fail(ErrorKind::Value, who, ": ", form.points, " points along axis ", axis, " of shape ",
-         x->shape, " cannot be transformed");
+    fail(ErrorKind::Value, who, ": expected an input for ", form.points, " points along axis ",
+         axis, ", got ", x->dtype, " of shape ", x->shape);
   }
   int64_t before = 1, after = 1;
   for (int64_t d = 0; d < x->shape.rank; ++d) (d < axis ? before : after) *= x->shape[d];

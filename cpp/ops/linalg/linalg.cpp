@@ -58,7 +58,7 @@ namespace {
 // Converts to a float that a library computes with.
 NodeRef matrices(const NodeRef& x, const char* who) {
   if (x->shape.rank < 2) {
-    fail(ErrorKind::LinearAlgebra, who, ": expected a matrix, or a batch of them, got shape ",
+    fail(ErrorKind::LinearAlgebra, who, ": expected a matrix or a batch of matrices, got shape ",
          x->shape);
   }
   if (is_inexact(x->dtype) && !is_storage(x->dtype)) return x;
@@ -139,8 +139,9 @@ Equation equation(const NodeRef& left, const NodeRef& right, const char* who) {
   const DType dtype = promote(a->dtype, b->dtype);
   Shape batch;
   if (rows(b) != columns(a) || !broadcast(batch_of(a), batch_of(b), &batch)) {
-    fail(ErrorKind::Value, who, ": matrices of shape ", left->shape,
-         " and right-hand sides of shape ", right->shape, " do not go together");
+    fail(ErrorKind::Value, who, ": expected right-hand sides with ", columns(a),
+         " rows and a batch that broadcasts with matrices of shape ", left->shape, ", got shape ",
+         right->shape);
   }
   return {broadcast_to(cast(a, dtype), with(batch, {rows(a), columns(a)})),
           broadcast_to(cast(b, dtype), with(batch, {rows(b), columns(b)}))};

@@ -123,8 +123,8 @@ NodeRef qr_cotangent(const NodeRef& operation, const Outputs& out, NodeRef gq, N
   const int64_t m = form.m, n = form.n;
   if (form.full && m > n) {
     fail(ErrorKind::NotImplemented,
-         "qr: gradients of mode='complete' of matrices with more rows than columns; its further "
-         "columns are any basis");
+         "qr: mode='complete' has no gradient for matrices with more rows than columns, because "
+         "the additional columns are not unique; use mode='reduced'");
   }
   const NodeRef q = out[0], r = out[1];
   if (gq == nullptr) gq = zeros(q->shape, q->dtype);

@@ -58,7 +58,8 @@ NodeRef svd_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
   const NodeRef& gs = g[1];
   if (form.full && (g[0] || g[2]) && form.m != form.n) {
     fail(ErrorKind::NotImplemented,
-         "svd: gradients by u and vh of full_matrices=True; their further vectors are any basis");
+         "svd: full_matrices=True has no gradient by u and vh, because the additional vectors are "
+         "not unique; use full_matrices=False");
   }
   const NodeRef whole_u = out[0], s = out[1], whole_v = out[2];
   const NodeRef a(operation->inputs()[0]);

@@ -210,7 +210,9 @@ class StepCheck {
       }
     }
   }
-  void check(const Iota& iota) const { require(iota.out.shape.rank == 1, "a range of many axes"); }
+  void check(const Iota& iota) const {
+    require(iota.out.shape.rank == 1, "a range of several axes");
+  }
 
   void check_scalar(int32_t scalar, int32_t lowest) const {
     require(scalar >= lowest && scalar < plan_.scalars, "a scalar that the run has not");

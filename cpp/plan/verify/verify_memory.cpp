@@ -93,7 +93,7 @@ void check_donated(const Plan& plan, const std::vector<Life>& lives) {
     const auto* gather = std::get_if<Gather>(&plan.steps[i].work);
     const auto* scatter = std::get_if<ScatterAdd>(&plan.steps[i].work);
     if (((gather && gather->checked) || (scatter && scatter->checked)) && !checked[i]) {
-      broken(i, "positions that nobody has checked");
+      broken(i, "positions that no step has checked");
     }
   }
   auto no_failure = static_cast<size_t>(first_write);

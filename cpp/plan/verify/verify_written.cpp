@@ -57,12 +57,13 @@ class WriteCheck {
         if (write) {
           add(view);
         } else if (view.shape.size() > 0) {
-          require(i, view.slot, "a read before any write", "a read of what is not all written");
+          require(i, view.slot, "a read before any write",
+                  "a read of memory that is not all written");
         }
       });
     }
     for (const int32_t slot : plan_.outputs) {
-      require(plan_.steps.size(), slot, "an output nobody writes",
+      require(plan_.steps.size(), slot, "an output that no step writes",
               "an output that is not all written");
     }
   }

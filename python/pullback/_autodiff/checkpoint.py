@@ -131,7 +131,7 @@ def times(x: Tensor, one: Tensor) -> Tensor:
 
 
 def one_after(cotangents: list[Any]) -> Tensor:
-    """Return a one that depends on a cotangent, as far as a planner can know.
+    """Return a one that depends on a cotangent, as far as a planner can determine.
 
     Constant folding does not simplify the expression: NaN is not equal to itself, so neither
     comparison is constant. cpp/transform/batch.cpp recognises the expression.

@@ -267,7 +267,7 @@ def _parts(
 
 
 class Decoration(NamedTuple):
-    """The function behind a decorated one, without its rule.
+    """The function that a decorated one wraps, without its rule.
 
     `of` identifies the decorated function: a wrapper made with functools.wraps copies the attribute
     but is another function.

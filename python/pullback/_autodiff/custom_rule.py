@@ -17,7 +17,7 @@ from .. import _core
 from .._base.checks import counted
 from .._base.pytree import flatten
 from .._core import Tensor, Variable
-from .rules import as_cotangents, place
+from .rules import as_cotangents, called, place
 
 # Kinds of arguments: a tensor or a variable; a tensor for a number that was passed to a `function`;
 # a number or an array; anything else.
@@ -109,6 +109,10 @@ class CustomRule:
                 answers[i] = _core.cast(_core.sum(answers[i]), inputs[i].dtype)
         return as_cotangents(answers, inputs)
 
+    def cotangents_by_rule(self, cotangents: Sequence[Any]) -> Any:
+        who = f"custom_gradient: {place(self.f)}"
+        return called(self.fn, who, "one cotangent for each output", *cotangents)
+
     def answers(self, cotangents: list[Any]) -> list[Any]:
         if self.asked:
             pair = self.fn(*cotangents, variables=list(self.variables))
@@ -120,7 +124,7 @@ class CustomRule:
             answers = self.of_arguments(pair[0])
             answers += self._counted(flatten(pair[1])[0], len(self.variables), "variables")
         else:
-            answers = self.of_arguments(self.fn(*cotangents))
+            answers = self.of_arguments(self.cotangents_by_rule(cotangents))
         if self.ordinary:
             answers += self.ordinary(cotangents)
         return answers
@@ -205,7 +209,9 @@ class RuleWithSecond:
 
         def slope(primals: Any, upstream: Any) -> Any:
             rule = self.first if primals is mine else self.rule_at(primals)
-            answers[:] = self.first.finished(rule.of_arguments(rule.fn(*upstream)), inputs)
+            answers[:] = self.first.finished(
+                rule.of_arguments(rule.cotangents_by_rule(upstream)), inputs
+            )
             found = [answers[k] for k in places]
             live[:] = [i for i, g in enumerate(found) if g is not None]
 

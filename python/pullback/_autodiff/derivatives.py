@@ -69,7 +69,7 @@ def jacobian(
     multiplied by an infinite slope. A rule written in Python is called once for all units. If it
     reads the value of its cotangent, the rows are computed one after the other in reverse mode, and
     "forward" raises an error. If a rule is not linear in its cotangent, as one that clips, the
-    modes differ: forward mode takes the rule as what it is near zero. The result is differentiable
+    modes differ: forward mode uses the slope of the rule at zero. The result is differentiable
     again, as that of `value_and_grad`.
 
     Parameters
@@ -348,7 +348,7 @@ class _Blocks:
 
 
 def _columns_last(batch: Tensor, y: Tensor, x: Tensor) -> Tensor:
-    """Move the batch axis of the elements of `x` from the front behind the axes of `y`."""
+    """Move the batch axis of the elements of `x` from the front to the end."""
     order = (*range(1, batch.ndim), 0)
     turned = _core.cast(_core.transpose(batch, order), x.dtype)
     return _core.reshape(turned, (*y.shape, *x.shape))
@@ -626,8 +626,8 @@ def divergence(f: F) -> F:
         [own] = opened.xs
         if y.shape != own.shape:
             raise ValueError(
-                f"divergence: expected shape {own.shape} from {place(f)}, as of its argument, got "
-                f"{y.shape}"
+                f"divergence: expected shape {own.shape} from {place(f)}, that of its argument, "
+                f"got {y.shape}"
             )
 
         def along(where: Tensor) -> Tensor:

@@ -132,7 +132,7 @@ def tangents(
     zeros = unconnected_gradients != "none" and wants_zeros(unconnected_gradients, "tangents")
     seeds = None
     if xs_tangents is not None:
-        sources = _core.tensors_of(xs, "tangents: xs")
+        sources = _core.tensors_of(xs, "tangents", "xs")
         seeds = seed_list(xs_tangents, xs, sources, "tangents: xs_tangents")
     rules = None if overrides is None else rule_map(overrides, "tangents: overrides")
     return _core.checked_tangents(ys, xs, seeds, stop_gradients, rules, zeros)
@@ -474,7 +474,7 @@ class Opened:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Record what is computed from `xs` inside the block, so that it can be differentiated."""
+        """Record the operations on `xs` inside the block, so that they can be differentiated."""
         self.tape.start()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Reverse-mode gradients and the rules behind them: `gradients`, `stop_gradient`, overrides.
+"""Reverse-mode gradients and their rules: `gradients`, `stop_gradient`, overrides.
 
 A gradient consists of tensors like any other, so it can be differentiated again. The rule of an
 operation is searched in this order: `overrides=` of the call, the `gradient_override_map` that was
@@ -138,7 +138,7 @@ def gradients(
     zeros = unconnected_gradients != "none" and wants_zeros(unconnected_gradients, "gradients")
     seeds = None
     if grad_ys is not None:
-        targets = _core.tensors_of(ys, "gradients: ys")
+        targets = _core.tensors_of(ys, "gradients", "ys")
         seeds = seed_list(grad_ys, ys, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
@@ -195,7 +195,8 @@ def seed(value: Any, y: Any, who: str) -> Any:
     if g.shape == ():
         return _core.broadcast_to(g, y.shape)
     if g.shape != y.shape:
-        raise ValueError(f"{who}: expected shape {y.shape} or (), got {g.shape}")
+        shapes = f"{y.shape} or ()" if y.shape else "()"
+        raise ValueError(f"{who}: expected shape {shapes}, got {g.shape}")
     return g
 
 

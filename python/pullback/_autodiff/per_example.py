@@ -48,7 +48,8 @@ def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> 
     TypeError
         If `loss` is not callable, or if a parameter or the result is not floating.
     ValueError
-        If the first axes of `batch` differ in size, or if the loss does not have shape ().
+        If the first axes of `batch` differ in size, if `batch` has a scalar, or if the loss does
+        not have shape ().
 
     See Also
     --------
@@ -62,7 +63,9 @@ def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> 
     Tensor([[ 2.,  0.],
             [28., 28.]], dtype=float32)
     """
-    return vmap(grad(_named(loss, "per_example_gradients")), in_axes=(None, 0))(params, batch)
+    of_one = _named(loss, "per_example_gradients")
+    _check_batch(batch, "per_example_gradients")
+    return vmap(grad(of_one), in_axes=(None, 0))(params, batch)
 
 
 def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any) -> Tensor:
@@ -91,7 +94,8 @@ def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any
     TypeError
         If `loss` is not callable, or if a parameter or the result is not floating.
     ValueError
-        If the first axes of `batch` differ in size, or if the loss does not have shape ().
+        If the first axes of `batch` differ in size, if `batch` has a scalar, or if the loss does
+        not have shape ().
 
     See Also
     --------
@@ -110,12 +114,23 @@ def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any
     >>> pb.round(pb.grad(lambda w: pb.sum(weights * losses(w, batch)))(w), 4)
     Tensor([1.7071, 0.7071], dtype=float32)
     """
-    slopes = vmap(grad(_named(loss, "per_example_gradient_norms")), in_axes=(None, 0))
+    of_one = _named(loss, "per_example_gradient_norms")
+    _check_batch(batch, "per_example_gradient_norms")
+    slopes = vmap(grad(of_one), in_axes=(None, 0))
     squares = [_core.row_squares(g) for g in flatten(slopes(params, batch))[0]]
     total = squares[0]
     for square in squares[1:]:
         total = _core.add(total, square)
     return _core.sqrt(total)
+
+
+def _check_batch(batch: Any, who: str) -> None:
+    for leaf in flatten(batch)[0]:
+        if getattr(leaf, "shape", ()) == ():
+            raise ValueError(
+                f"{who}: expected at least one axis, that of the examples, for batch, got "
+                f"{_core.shown(leaf)}"
+            )
 
 
 def _named(loss: Any, who: str) -> Callable[..., Any]:

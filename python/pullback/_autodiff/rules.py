@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from os import sep
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,22 @@ def place(fn: Any) -> str:
     return f"pb{module.removeprefix('pullback')}.{name}" if public else str(name)
 
 
+def called(f: Callable[..., Any], who: str, form: str, *args: Any) -> Any:
+    """Return `f(*args)`; raise a TypeError that names `f` if it does not take these arguments."""
+    try:
+        return f(*args)
+    except TypeError as error:
+        try:
+            signature(f, follow_wrapped=False).bind(*args)
+        except TypeError as mismatch:
+            raise TypeError(
+                f"{who}: expected a function of {form}, got {place(f)}: {mismatch}"
+            ) from error
+        except ValueError:  # some functions written in C have no signature
+            pass
+        raise
+
+
 def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
     """Return the answers of a rule with its numbers as tensors like their inputs."""
     out = list(answers)
@@ -119,7 +136,7 @@ def op_rule(fn: Callable[..., Any], who: str) -> Rule:
         raise TypeError(f"{who}: expected a function f(op, *cotangents), got {fn!r}")
 
     def apply(type: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        answer = fn(Op(type, inputs, outputs), *cotangents)
+        answer = called(fn, who, "(op, *cotangents)", Op(type, inputs, outputs), *cotangents)
         answers = answer if isinstance(answer, (list, tuple)) else [answer]
         return as_cotangents(answers, inputs)
 

@@ -457,10 +457,10 @@ def _value_over(value: Any, x: Tensor, who: str, path: str) -> Tensor:
     y = _core.stop_gradient(_core.constant(value, who=who))
     if x.dtype != y.dtype:
         raise TypeError(
-            f"{who}: expected dtype {x.dtype}, as of the gradient, got {y.dtype}; cast it"
+            f"{who}: expected dtype {x.dtype}, that of the gradient, got {y.dtype}; cast it"
         )
     if x.shape != y.shape:
-        raise ValueError(f"{who}: expected shape {x.shape}, as of the gradient, got {y.shape}")
+        raise ValueError(f"{who}: expected shape {x.shape}, that of the gradient, got {y.shape}")
     return _custom(y, x, lambda upstream: upstream, who)
 
 

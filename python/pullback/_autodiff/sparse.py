@@ -259,8 +259,8 @@ def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
     [moved] = _core.tangents([y], [x], [unit], masks=[mask])
     if moved is None:
         raise ValueError(
-            "sparse derivatives: expected gradient rules that are linear in their cotangent, got "
-            "one that is not"
+            "tangents: expected gradient rules that are linear in their cotangent, got one that is "
+            "not"
         )
     return _core.reshape(moved, (-1,))
 

@@ -131,7 +131,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
     """
     if not callable(f):
         raise TypeError(f"derivative: expected a function for f, got {_core.shown(f)}")
-    n = integer(n, "derivative: n")
+    n = integer(n, "derivative", "n")
     if n < 0:
         raise ValueError(f"derivative: expected a non-negative integer for n, got {n}")
 

@@ -287,10 +287,7 @@ def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:
         constant(leaf, who=where(given))
         raise
     if x.dtype.kind not in "fc":
-        raise TypeError(
-            f"{where(given)}: expected a floating dtype, got a {type(leaf).__name__} of {x.dtype}; "
-            "cast it"
-        )
+        raise TypeError(f"{where(given)}: expected a floating dtype, got {x.dtype}; cast it")
     return x
 
 

@@ -1,4 +1,4 @@
-"""When the rule of a custom_gradient is compared with finite differences.
+"""The policy that decides when the rule of a custom_gradient is compared with finite differences.
 
 See `set_gradient_verification`.
 """

@@ -151,8 +151,8 @@ class _Batch:
             self.count, self.counted = length, who
         if length != self.count:
             raise ValueError(
-                f"vmap: expected size {self.count} for axis {axis} of {who}, as of {self.counted}, "
-                f"got shape {x.shape}"
+                f"vmap: expected size {self.count} for axis {axis} of {who}, given by "
+                f"{self.counted}, got shape {x.shape}"
             )
         order = (axis, *(d for d in range(x.ndim) if d != axis))
         batch = _core.transpose(x, order) if axis else x
@@ -164,8 +164,7 @@ class _Batch:
     def call(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if self.count is None:
             raise ValueError(
-                "vmap: the size of the mapped axis is not known because no argument has one; pass "
-                "size"
+                "vmap: expected a mapped axis in at least one argument, got none; pass size"
             )
         self.first = _core.next_number()
         with _core.BatchScope(), inlined_functions():

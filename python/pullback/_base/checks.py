@@ -25,10 +25,10 @@ def integer(value: Any, who: str, name: str = "") -> int:
 
 
 def flag(value: Any, who: str, name: str) -> bool:
-    """A truth value of Python or NumPy; else a TypeError that says who expects it as what."""
+    """Return a truth value of Python or NumPy; raise a TypeError for another value."""
     if isinstance(value, (bool, numpy.bool_)):
         return bool(value)
-    raise TypeError(f"{who}: {name}: expected True or False, got {_core.shown(value)}")
+    raise TypeError(f"{who}: expected True or False for {name}, got {_core.shown(value)}")
 
 
 def number(value: Any, who: str, name: str = "") -> float:
@@ -61,18 +61,18 @@ def given_once(names: dict[str, Any], who: str) -> Any:
 
 
 def check_copy(value: Any, who: str) -> None:
-    """A TypeError unless it is True, False or None, as the standard has `copy`."""
+    """Raise a TypeError unless `value` is True, False or None."""
     if value is not None:
         flag(value, who, "copy")
 
 
 def offset_of(value: Any, who: str) -> int:
     """The number of a diagonal. One that no matrix has is cut to fit an int64."""
-    return max(-(1 << 62), min(1 << 62, integer(value, who)))
+    return max(-(1 << 62), min(1 << 62, integer(value, who, "the diagonal")))
 
 
 def floating(value: Any, who: str, kinds: str = "f") -> Tensor:
-    """A tensor of floats; else a TypeError that says who expects it."""
+    """Return a tensor of floats; raise a TypeError for another dtype."""
     tensor = _core.constant(value, who=who)
     if tensor.dtype.kind not in kinds:
         raise TypeError(f"{who}: expected floats, got {tensor.dtype}; {_cure(tensor)}")
@@ -90,9 +90,9 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
 
 
 def check_matrices(x: Tensor, who: str, *, square: bool = False) -> None:
-    """A LinAlgError that says who expects matrices as the last two axes, unless they are."""
+    """Raise a LinAlgError unless the last two axes are those of matrices."""
     if len(x.shape) < 2:
-        what = "a matrix, or a batch of them"
+        what = "a matrix or a batch of matrices"
     elif square and x.shape[-1] != x.shape[-2]:
         what = "square matrices"
     else:
@@ -113,24 +113,27 @@ def choice(value: Any, known: Sequence[str], who: str, what: str) -> str:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether it is one integer, not a sequence or an array of them."""
+    """Test whether `value` is a single integer."""
     return hasattr(value, "__index__") and not getattr(value, "shape", ())
 
 
-def integers(value: Any, who: str) -> list[int]:
-    """One integer or several, as a list; else a TypeError that says who expects them."""
+def integers(value: Any, who: str, name: str) -> list[int]:
+    """Return an integer or a sequence of integers, the argument `name` of the function `who`, as a
+    list; raise a TypeError for another value."""
     if is_integer(value):
         return [index(value)]
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-        raise TypeError(f"{who}: expected an integer or several, got {_core.shown(value)}")
-    return [integer(n, who) for n in value]
+        raise TypeError(
+            f"{who}: expected an integer or a sequence of integers for {name}, got "
+            f"{_core.shown(value)}"
+        )
+    return [integer(n, who, name) for n in value]
 
 
 def axes_of(value: Any, rank: int, who: str) -> list[int]:
-    """One axis or several as numbers from 0, each once; else a ValueError that says who expects
-    them."""
+    """Return distinct axes, counted from 0; raise an AxisError or a ValueError for others."""
     found = []
-    for k in integers(value, who):
+    for k in integers(value, who, "axis"):
         if not -rank <= k < rank:
             valid = f"valid: {-rank} to {rank - 1}" if rank else "it has no axes"
             raise AxisError(
@@ -138,7 +141,7 @@ def axes_of(value: Any, rank: int, who: str) -> list[int]:
             )
         found.append(k % rank)
     if len(set(found)) < len(found):
-        raise ValueError(f"{who}: an axis is given twice in {_core.shown(value)}")
+        raise ValueError(f"{who}: expected distinct axes, got {_core.shown(value)}")
     return found
 
 
@@ -148,18 +151,18 @@ def along(axis: int, which: Any) -> tuple[Any, ...]:
 
 
 def looked_at(x: Any, who: str) -> Any:
-    """The values as a NumPy array, for what the shape of a result depends on."""
+    """Return the values that determine the shape of a result, as a NumPy array."""
     tensor = _core.constant(x, who=who)
     if _core.is_traced(tensor):
         raise RuntimeError(
-            f"{who}: how large its result is depends on values, which are not known while a "
+            f"{who}: the shape of the result depends on values, which are not known while a "
             "function is traced; call it outside, or use where(mask, x, y)"
         )
     return tensor.numpy()
 
 
 def integer_orders(value: Any, who: str) -> Any:
-    """An order, or an array of them; else a TypeError that says who expects integers."""
+    """Return an integer order or a tensor of orders; raise a TypeError for another dtype."""
     if is_integer(value) and not isinstance(value, Tensor):
         return index(value)
     tensor = _core.constant(value, who=who)
@@ -169,30 +172,30 @@ def integer_orders(value: Any, who: str) -> Any:
 
 
 def integer_tensor(value: Any, who: str, what: str) -> Tensor:
-    """Integers as int64, of any shape; else a TypeError that says who expects them. What is empty
-    may be of any dtype, as `[]` is."""
+    """Return integers as int64, of any shape; raise a TypeError for another dtype, unless `value`
+    is empty, as `[]`."""
     found = _core.constant(value, who=who)
     if found.size and found.dtype.kind not in "iu":
-        raise TypeError(f"{who}: {what}: expected integers, got {found.dtype}")
+        raise TypeError(f"{who}: expected integers for {what}, got {found.dtype}")
     return _core.cast(found, "int64")
 
 
 def turn(trans: Any, who: str) -> str:
-    """ "N", "T" or "C", for a matrix as it is, transposed, or conjugated too; SciPy's numbers 0, 1
-    and 2 mean the same."""
+    """Return "N" for a matrix, "T" for its transpose, or "C" for its conjugate transpose; `trans`
+    may be SciPy's 0, 1 or 2."""
     words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
     return choice(words[trans] if trans in (0, 1, 2) else trans, ("N", "T", "C"), who, "trans")
 
 
 def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor:
-    """How long each entry of a batch is, as int64: `most` where nothing is given; else a ValueError
-    that says who expects them, and an IndexError of the run where numbers are not known before."""
+    """Return the length of each entry of a batch as int64, `most` by default. A length out of range
+    raises a ValueError, or an IndexError at evaluation if the lengths are traced."""
     if value is None:
         return _core.full((batch,), most, "int64")
     given = _core.constant(value, who=who)
     if given.shape != (batch,) or (batch and given.dtype.kind not in "iu"):
         raise ValueError(
-            f"{who}: {what}: expected {counted(batch, 'integer')}, one for each of the batch, got "
+            f"{who}: expected {counted(batch, 'integer')} for {what}, one for each entry of the batch, got "
             f"{given.dtype} of shape {given.shape}"
         )
     lengths = _core.cast(given, "int64")
@@ -202,5 +205,7 @@ def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor
     if batch:
         known = given.numpy()
         if known.min() < 0 or known.max() > most:
-            raise ValueError(f"{who}: {what}: expected 0 to {most}, got {known.tolist()}")
+            raise ValueError(
+                f"{who}: expected integers from 0 to {most} for {what}, got {known.tolist()}"
+            )
     return lengths

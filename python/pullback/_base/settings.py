@@ -150,7 +150,7 @@ def set_num_threads(n: int) -> None:
     --------
     >>> pb.set_num_threads(pb.get_num_threads())
     """
-    _core.set_num_threads(integer(n, "set_num_threads"))
+    _core.set_num_threads(integer(n, "set_num_threads", "n"))
 
 
 debugging = False

@@ -86,7 +86,7 @@ def associative_scan(
         for path, x, y in zip(given.names(), a, result.tensors, strict=True):
             if x.shape != y.shape:
                 raise ValueError(
-                    f"associative_scan: expected shape {x.shape} from f for xs{path}, as of its "
+                    f"associative_scan: expected shape {x.shape} from f for xs{path}, that of its "
                     f"arguments, got {y.shape}"
                 )
             if x.dtype != y.dtype:

@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from .. import _core
+from .._autodiff.rules import called
 from .._typing import Tree
 from .bodies import Nest, Recording, callable_of, tensor_of
 
@@ -144,7 +145,8 @@ def _branch(who: str, which: Any, functions: tuple[Any, ...], operands: tuple[An
     first: Nest | None = None
     for f in functions:
         with Recording(who, f) as body:
-            result = body.returned(f(*given.like(body.stand_ins(given.tensors))), "the result")
+            placeholders = given.like(body.stand_ins(given.tensors))
+            result = body.returned(called(f, who, "the operands", *placeholders), "the result")
         if first is None:
             first, place = result, body.place
         else:

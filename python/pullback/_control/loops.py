@@ -7,6 +7,7 @@ from operator import index
 from typing import Any, TypeVar, overload
 
 from .. import _core
+from .._autodiff.rules import called
 from .._base.checks import flag
 from .._typing import TensorTree, Tree
 from .bodies import Nest, Recording, callable_of, int64_of, settled
@@ -111,7 +112,8 @@ def scan(
         with Recording("scan", f) as body:
             given = [*body.stand_ins(state.tensors), *body.stand_ins(along.tensors, True)]
             count = len(state.tensors)
-            result = f(state.like(given[:count]), along.like(given[count:]))
+            entries = (state.like(given[:count]), along.like(given[count:]))
+            result = called(f, "scan", "(carry, x)", *entries)
             if not isinstance(result, (tuple, list)) or len(result) != 2:
                 raise TypeError(
                     f"scan: expected a pair (carry, y) from {body.place}, got {_core.shown(result)}"
@@ -197,7 +199,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     along = Nest(xs, "map: xs")
     trips = _length(along, None, "map")
     with Recording("map", f) as body:
-        each = body.returned(f(along.like(body.stand_ins(along.tensors, True))), "the result")
+        entry = along.like(body.stand_ins(along.tensors, True))
+        each = body.returned(called(f, "map", "an entry", entry), "the result")
     recorded = body.close(each.tensors)
     outputs = _core.scan_loop(recorded, [], along.tensors, trips, False)
     return each.like(outputs[:-1])
@@ -256,7 +259,9 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: An
     while True:
         with Recording("fori_loop", body) as inside:
             i, *given = inside.stand_ins([_core.constant(0), *start.tensors])
-            after = inside.returned(body(i, start.like(given)), "the result")
+            after = inside.returned(
+                called(body, "fori_loop", "(i, state)", i, start.like(given)), "the result"
+            )
             following = _core.add(i, 1)
         if settled(start, after, "fori_loop", inside.place, "state"):
             break
@@ -373,14 +378,14 @@ def while_loop(
     start = Nest(state, "while_loop: state")
     while True:
         with Recording("while_loop", body) as inside:
-            after = inside.returned(body(start.like(inside.stand_ins(start.tensors))), "the result")
+            given = start.like(inside.stand_ins(start.tensors))
+            after = inside.returned(called(body, "while_loop", "the state", given), "the result")
         if settled(start, after, "while_loop", inside.place, "state"):
             break
     recorded = inside.close(after.tensors)
     with Recording("while_loop", cond) as question:
-        answer = question.returned(
-            cond(start.like(question.stand_ins(start.tensors))), "the result"
-        )
+        given = start.like(question.stand_ins(start.tensors))
+        answer = question.returned(called(cond, "while_loop", "the state", given), "the result")
         good = len(answer.tensors) == 1 and answer.paths == [""]
         if not good or answer.tensors[0].dtype != bool or answer.tensors[0].shape != ():
             found = answer.tensors[0] if good else None

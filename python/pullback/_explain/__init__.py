@@ -1,1 +1,1 @@
-"""Why a gradient is what it is: `explain`, `gradient_paths`, `check_numerics`, `draw`."""
+"""Explanations of gradients: `explain`, `gradient_paths`, `check_numerics`, `draw`."""

@@ -37,7 +37,7 @@ TITLES = {
     "tiny": "is tiny",
     "flows": "is finite and not zero",
     "unknown": "exists; its values are not known",
-    "error": "cannot be asked for",
+    "error": "cannot be computed",
 }
 
 
@@ -236,7 +236,7 @@ def explain(
     x : Tensor, Variable or pytree of them, optional
         Source.
     tape : GradientTape, optional
-        Tape that was asked for the gradient. Operations that it did not record do not count.
+        Tape that computed the gradient. Operations that it did not record do not count.
     stop_gradients : Tensor, Variable or pytree of them, optional
         As passed to `gradients`.
     overrides : mapping, optional

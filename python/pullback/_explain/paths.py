@@ -68,7 +68,7 @@ class GradientPaths(list[GradientPath]):
     """The contributions to a gradient, the largest first: a list that prints as a table."""
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "no gradient: explain(y, x) says why"
+        return "\n".join(map(str, self)) or "no gradient: explain(y, x) reports the reason"
 
 
 def gradient_paths(
@@ -118,7 +118,7 @@ def gradient_paths(
     93.4% through sum
     6.6% through multiply
     """
-    limit = integer(limit, "gradient_paths: limit")
+    limit = integer(limit, "gradient_paths", "limit")
     if limit < 1:
         raise ValueError(f"gradient_paths: expected a positive integer for limit, got {limit}")
     question = question_of("gradient_paths", y, x, session=session, feed_dict=feed_dict)

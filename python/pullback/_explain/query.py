@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Ran(NamedTuple):
-    """What a loop or a branch did."""
+    """The record of a loop or a branch that was evaluated."""
 
     step: Step
     kind: str

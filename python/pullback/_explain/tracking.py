@@ -1,4 +1,4 @@
-"""Whether the history of x was recorded, and why not."""
+"""Tests of whether the history of x was recorded, and the reasons if not."""
 
 from __future__ import annotations
 

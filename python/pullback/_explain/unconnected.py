@@ -1,4 +1,4 @@
-"""Why a gradient is None: the steps that cut the paths from y to x, or why there is no path."""
+"""Reasons for a gradient of None: the steps that cut the paths from y to x, or a missing path."""
 
 from __future__ import annotations
 

@@ -128,9 +128,9 @@ def tile(x: TensorLike, /, reps: Shape) -> Tensor:
             [1, 2, 1, 2]], dtype=int64)
     """
     x = _core.constant(x, who="tile")
-    counts = integers(reps, "tile")
+    counts = integers(reps, "tile", "reps")
     if any(n < 0 for n in counts):
-        raise ValueError(f"tile: reps must not be negative, got {counts}")
+        raise ValueError(f"tile: expected integers >= 0 for reps, got {counts}")
     rank = max(len(counts), len(x.shape))
     shape = (1,) * (rank - len(x.shape)) + tuple(x.shape)
     counts = [1] * (rank - len(counts)) + counts
@@ -182,15 +182,16 @@ def repeat(x: TensorLike, /, repeats: TensorLike, axis: SupportsIndex | None = N
     k = axes_of([axis], len(x.shape), "repeat")[0]
     counts = _core.constant(repeats, who="repeat")
     if counts.dtype.kind not in "iu":
-        raise TypeError(f"repeat: expected integers, got {counts.dtype}")
+        raise TypeError(f"repeat: expected integers for repeats, got {counts.dtype}")
     found = counts.numpy()
     length = x.shape[k]
     if found.ndim > 1 or (found.ndim and found.shape not in ((1,), (length,))):
         raise ValueError(
-            f"repeat: expected one number or {length} for the axis, got shape {found.shape}"
+            f"repeat: expected a number or {length} numbers, the size of axis {k}, for repeats, "
+            f"got shape {found.shape}"
         )
     if (found < 0).any():
-        raise ValueError(f"repeat: expected counts from 0 on, got {found.min()}")
+        raise ValueError(f"repeat: expected integers >= 0 for repeats, got {found.min()}")
     if found.size == 1:
         times = int(found.reshape(()))
         wide = _core.broadcast_to(

@@ -39,7 +39,7 @@ pi = numpy.pi
 def on_device(device: Any, who: str) -> None:
     """Raise a ValueError unless the device is the only one."""
     if device is not None and device != DEVICE:
-        raise ValueError(f"{who}: expected the device 'cpu' or None, got {_core.shown(device)}")
+        raise ValueError(f"{who}: expected 'cpu' or None for device, got {_core.shown(device)}")
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
@@ -82,9 +82,13 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     if isinstance(x, Tensor):
         return _core.identity(x)
     if copy is False:
-        raise ValueError("from_dlpack: the value is always copied, and copy=False forbids it")
+        raise ValueError(
+            "from_dlpack: expected True or None for copy, got False; the value is always copied"
+        )
     if not hasattr(x, "__dlpack__"):
-        raise TypeError(f"from_dlpack: expected an array with __dlpack__, got {_core.shown(x)}")
+        raise TypeError(
+            f"from_dlpack: expected an array with __dlpack__ for x, got {_core.shown(x)}"
+        )
     try:
         array = numpy.from_dlpack(x)
     except (BufferError, RuntimeError, ValueError) as error:
@@ -116,8 +120,8 @@ def namespace(self: Any, *, api_version: str | None = None) -> Any:
 
     if api_version is not None and api_version not in VERSIONS:
         raise ValueError(
-            f"__array_namespace__: expected a version from {VERSIONS[0]} to {VERSION}, "
-            f"got {_core.shown(api_version)}"
+            f"__array_namespace__: expected a version from {VERSIONS[0]} to {VERSION} for "
+            f"api_version, got {_core.shown(api_version)}"
         )
     return pullback
 
@@ -160,7 +164,7 @@ def to_device(self: Any, device: str, /, *, stream: Any = None) -> Tensor:
     """
     on_device(device, "to_device")
     if stream is not None:
-        raise ValueError(f"to_device: expected no stream, got {_core.shown(stream)}")
+        raise ValueError(f"to_device: expected None for stream, got {_core.shown(stream)}")
     return self if isinstance(self, Tensor) else _core.identity(self)
 
 
@@ -207,7 +211,8 @@ def dlpack(
     """  # noqa: E501, the stub's line
     if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
         raise TypeError(
-            f"__dlpack__: max_version: expected a pair of integers, got {_core.shown(max_version)}"
+            "__dlpack__: expected a pair of integers for max_version, got "
+            f"{_core.shown(max_version)}"
         )
     _core.check_escape(self, "__dlpack__")
     value = self.numpy()

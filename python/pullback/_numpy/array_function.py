@@ -30,7 +30,7 @@ _ESCAPE = (_VALUES - _LIKE) | _WRITE  # an escape if a gradient depends on the v
 def array_function(
     function: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What the function answers; see above."""
+    """Return the result of a NumPy function, or raise a TypeError; see above."""
     name = function.__name__
     if name in _OF_TYPES:  # no value is evaluated
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def _instead(function: Callable[..., Any]) -> str:
     name = NAMES.get(function.__name__, function.__name__)
     spaces = {"numpy.linalg": pullback.linalg, "numpy.fft": pullback.fft}
     space = spaces.get(function.__module__, pullback)
-    value = "or, if it is a constant by intent, give its value, pb.stop_gradient(x).numpy()"
+    value = "or pass pb.stop_gradient(x).numpy() if it is a constant by intent"
     if name not in space.__all__:
-        return f"make it of pullback's operations, {value}"
+        return f"use operations of pullback, {value}"
     return f"use {space.__name__}.{name}, {value}"

@@ -38,7 +38,8 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     (3, 4)
     """
     return common_shape(
-        [tuple(integers(shape, "broadcast_shapes")) for shape in shapes], "broadcast_shapes"
+        [tuple(integers(shape, "broadcast_shapes", "a shape")) for shape in shapes],
+        "broadcast_shapes",
     )
 
 

@@ -318,7 +318,7 @@ def real_if_close(x: TensorLike, /, tol: float = 100) -> Tensor:
     """
     from .dtype_functions import finfo
 
-    tol = number(tol, "real_if_close: tol")
+    tol = number(tol, "real_if_close", "tol")
     z = _core.constant(x, who="real_if_close")
     if z.dtype.kind != "c":
         return z

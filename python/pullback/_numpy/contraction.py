@@ -28,7 +28,7 @@ _MAX_RANK = 16  # limit of the core
 
 
 class Pair(NamedTuple):
-    """How two operands meet. None: as it is."""
+    """The steps that multiply two operands and sum over axes. An order of None leaves the axes."""
 
     how: str  # multiply, sum (of the product over the last axes), matmul
     swap: bool  # the second operand is the left one
@@ -73,7 +73,7 @@ def plan_pair(
 
 
 def _behind(labels: Labels, lead: Collection[Label]) -> int:
-    """How many of `lead` are not among the first labels."""
+    """Return the number of labels in `lead` that are not among the first ones."""
     return sum(x not in labels[: len(lead)] for x in lead)
 
 
@@ -84,8 +84,8 @@ def _transposed(pair: Pair) -> int:
 def _matrix(
     x: Labels, lead: list[Label], rows: list[Label], columns: list[Label]
 ) -> tuple[tuple[int, ...] | None, list[Label], list[Label], bool]:
-    """How an operand becomes matrices of `rows` and `columns`: the order of its axes, those of the
-    matrix, and whether that is then turned, where this leaves the axes in order."""
+    """Return the order of axes that makes an operand a batch of matrices, or None if no transpose
+    is needed, with the labels of their rows and columns; true if the matrices are transposed."""
     if x == (*lead, *columns, *rows) and columns and rows:
         return None, columns, rows, True
     return _order(x, [*lead, *rows, *columns]), rows, columns, False
@@ -158,7 +158,7 @@ def _free_axes(x: Labels, others: set[Label], size: Sizes) -> list[tuple[list[La
 
 
 def _adjacent(group: Sequence[Label], x: Labels, size: Sizes) -> bool:
-    """Whether the axes of a row-major array can be seen as one, in this order."""
+    """Test whether axes of a row-major array can be viewed as a single one, in this order."""
     at = [label for label in x if size[label] != 1]
     places = [at.index(label) for label in group if size[label] != 1]
     return all(second == first + 1 for first, second in pairwise(places))
@@ -211,7 +211,7 @@ def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
     tensors = [k for k, number in enumerate(numbers) if not number]
     dtypes = {str(out[k].dtype) for k in tensors}
     if dtypes == {"bool"}:
-        raise TypeError(f"{who}: expected numbers, got bool; cast first")
+        raise TypeError(f"{who}: expected numbers, got bool; cast one operand")
     if len(dtypes) == 1:
         return out
     neighbour = _core.neighbour_dtype([values[k] for k in tensors], [out[k] for k in tensors])

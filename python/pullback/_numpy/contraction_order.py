@@ -16,9 +16,10 @@ _EXACT = 7  # most operands for an exhaustive search, which compares 3^n / 2 pai
 def contraction_order(
     terms: Sequence[Labels], result: Labels, size: Mapping[Label, int]
 ) -> list[tuple[int, int]]:
-    """Positions i < j of the two that meet next; both leave the list and their product is appended.
+    """Return the positions i < j of the operands of each product; the operands leave the list and
+    the product is appended.
 
-    The cost of a pair is the product of the lengths of all axes of either: what is multiplied.
+    The cost of a pair is the number of multiplications: the product of the sizes of all its axes.
     """
     if len(terms) <= 2:
         return [(0, 1)] if len(terms) == 2 else []

@@ -6,7 +6,7 @@ from math import nan
 from typing import Literal, overload
 
 from .. import _core
-from .._base.checks import axes_of, counted, flag, integer, made_floating
+from .._base.checks import axes_of, flag, integer, made_floating
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype
@@ -101,11 +101,15 @@ def average(
     w = made_floating(weights, "average")
     if w.shape != x.shape:
         if axis is None:
-            raise TypeError(f"average: weights of shape {w.shape} for x of {x.shape} need an axis")
+            raise TypeError(
+                f"average: expected shape {x.shape}, that of x, for weights, got {w.shape}; "
+                "pass axis"
+            )
         axes = axes_of(axis, rank, "average")
         if w.shape != tuple(x.shape[k] for k in axes):
             raise ValueError(
-                f"average: weights of shape {w.shape}, but x has shape {x.shape}, axis {axis}"
+                f"average: expected shape {tuple(x.shape[k] for k in axes)}, that of axis {axis} "
+                f"of x, for weights, got {w.shape}"
             )
         order = sorted(range(len(axes)), key=axes.__getitem__)
         thin = tuple(n if k in axes else 1 for k, n in enumerate(x.shape))
@@ -196,15 +200,17 @@ def _covariance(
     if y is not None:
         more = _rows(y, rowvar, dtype, who)
         if more.shape[1] != rows.shape[1]:
-            raise ValueError(f"{who}: {rows.shape[1]} observations of x, but {more.shape[1]} of y")
+            raise ValueError(
+                f"{who}: expected {rows.shape[1]} observations, as in x, for y, got {more.shape[1]}"
+            )
         rows = _core.concat([rows, more], 0)
     n = rows.shape[1]
     weights = None
-    for given in (fweights, aweights):
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None:
             w = _core.cast(_core.operands([rows, given], who)[1], rows.dtype)
             if w.shape != (n,):
-                raise ValueError(f"{who}: expected {counted(n, 'weight')}, got shape {w.shape}")
+                raise ValueError(f"{who}: expected shape ({n},) for {name}, got {w.shape}")
             weights = w if weights is None else _core.multiply(weights, w)
     # As in a variance: the first shift needs no gradient, the second keeps the digits.
     apart = _core.subtract(rows, _core.stop_gradient(_core.mean(rows, 1, True)))
@@ -229,7 +235,7 @@ def _rows(x: TensorLike, rowvar: bool, dtype: DType, who: str) -> Tensor:
     """Return the variables as the rows of a floating matrix."""
     x = made_floating(as_dtype(x, dtype, who), who)
     if len(x.shape) > 2:
-        raise ValueError(f"{who}: expected two axes at most, got shape {x.shape}")
+        raise ValueError(f"{who}: expected at most two axes, got shape {x.shape}")
     if len(x.shape) < 2:
         return _core.reshape(x, (1, x.size))
     return x if rowvar else _core.transpose(x)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import SupportsIndex
 
 from .. import _core
-from .._base.checks import check_copy, offset_of
+from .._base.checks import check_copy, integer, offset_of
 from .._core import Tensor
 from .._typing import Device, DType, Shape, TensorLike
 from .array_api import on_device
@@ -219,7 +219,9 @@ def eye(
             [0., 1.]], dtype=float32)
     """
     on_device(device, "eye")
-    return _core.eye(n_rows, n_rows if n_cols is None else n_cols, offset_of(k, "eye"), dtype)
+    rows = integer(n_rows, "eye", "n_rows")
+    columns = rows if n_cols is None else integer(n_cols, "eye", "n_cols")
+    return _core.eye(rows, columns, offset_of(k, "eye"), dtype)
 
 
 def one_hot(
@@ -319,7 +321,9 @@ def asarray(
     if isinstance(value, Tensor) and value.dtype == out.dtype:
         return _core.identity(value) if copy else value
     if copy is False:
-        raise ValueError("asarray: the value has to be copied, and copy=False forbids it")
+        raise ValueError(
+            "asarray: expected True or None for copy, got False; this value must be copied"
+        )
     return out
 
 

@@ -69,7 +69,7 @@ def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
             return x[:0, 0] if columns else _core.reshape(x, (-1,))
         return diagonal(x, offset=by)
     if len(x.shape) != 1:
-        raise ValueError(f"diag: expected a vector or a matrix, got shape {x.shape}")
+        raise ValueError(f"diag: expected a vector or a matrix for x, got shape {x.shape}")
     return _on_diagonal(x, by)
 
 
@@ -169,7 +169,7 @@ def fill_diagonal(
     rank = len(x.shape)
     if rank < 2 or (rank > 2 and len(set(x.shape)) > 1):
         raise ValueError(
-            f"fill_diagonal: expected a matrix, or axes of one length, got shape {x.shape}"
+            f"fill_diagonal: expected a matrix or axes of equal size for x, got shape {x.shape}"
         )
     columns = x.shape[-1]
     step = columns + 1 if rank == 2 else 1 + sum(columns**k for k in range(1, rank))
@@ -179,7 +179,7 @@ def fill_diagonal(
     count = -(-end // step)
     if filled.shape not in ((), (count,)):
         raise ValueError(
-            f"fill_diagonal: expected a number or {count} of them, got shape {filled.shape}"
+            f"fill_diagonal: expected shape () or ({count},) for value, got {filled.shape}"
         )
     if not count:
         return x
@@ -214,16 +214,18 @@ def diag_indices(n: SupportsIndex, ndim: SupportsIndex = 2) -> tuple[Tensor, ...
     >>> pb.diag_indices(2)
     (Tensor([0, 1], dtype=int64), Tensor([0, 1], dtype=int64))
     """
-    length, count = axis_size(n, "diag_indices"), axis_size(ndim, "diag_indices")
+    length, count = axis_size(n, "diag_indices", "n"), axis_size(ndim, "diag_indices", "ndim")
     if count > 64:
-        raise ValueError(f"diag_indices: at most 64 axes, got {count}")
+        raise ValueError(f"diag_indices: expected at most 64 for ndim, got {count}")
     return (_core.arange(0, length, 1, numpy.dtype("int64")),) * count
 
 
-def axis_size(value: SupportsIndex, who: str) -> int:
-    n = integer(value, who)
+def axis_size(value: SupportsIndex, who: str, name: str) -> int:
+    n = integer(value, who, name)
     if not 0 <= n < 1 << 62:
-        raise ValueError(f"{who}: a length must be from 0 to 2**62, got {_core.shown(value)}")
+        raise ValueError(
+            f"{who}: expected an integer from 0 to 2**62 - 1 for {name}, got {_core.shown(value)}"
+        )
     return n
 
 
@@ -262,7 +264,7 @@ def kron(a: TensorLike, b: TensorLike) -> Tensor:
     right = _core.reshape(y, tuple(n for k in range(rank) for n in (1, theirs[k])))
     shape = tuple(n * m for n, m in zip(ours, theirs, strict=True))
     if prod(max(n, 1) for n in shape) > 1 << 61:
-        raise ValueError(f"kron: shape {shape} has more entries than 64 bits count")
+        raise ValueError(f"kron: expected a result of at most 2**61 elements, got shape {shape}")
     return _core.reshape(_core.multiply(left, right), shape)
 
 
@@ -309,14 +311,15 @@ def _diagonal(
     x: TensorLike, offset: SupportsIndex, axis1: SupportsIndex, axis2: SupportsIndex, who: str
 ) -> Tensor:
     tensor = _core.constant(x, who=who)
-    offset = integer(offset, who)
+    offset = integer(offset, who, "offset")
     first, second = (
-        checked_axis(integer(axis, who), len(tensor.shape), who, tensor.shape)
-        for axis in (axis1, axis2)
+        checked_axis(integer(axis, who, name), len(tensor.shape), who, tensor.shape)
+        for name, axis in (("axis1", axis1), ("axis2", axis2))
     )
     if first == second:
         raise ValueError(
-            f"{who}: expected two axes of shape {tensor.shape}, got {axis1} and {axis2}"
+            f"{who}: expected distinct axes for axis1 and axis2, got {axis1} and {axis2} for shape "
+            f"{tensor.shape}"
         )
     last = axes_last(tensor, [first, second])
     *lead, rows, columns = last.shape

@@ -60,7 +60,7 @@ def diff(
     x = _core.constant(x, who="diff")
     (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff", "n")
     if times < 0:
-        raise ValueError(f"diff: n must not be negative, got {times}")
+        raise ValueError(f"diff: expected an integer >= 0 for n, got {times}")
     parts = [_end(prepend, x, k)] if prepend is not None else []
     parts.append(x)
     if append is not None:
@@ -182,7 +182,8 @@ def trapezoid(
         j = k - len(y.shape) + len(places.shape)
         if j < 0 or places.shape[j] != y.shape[k]:
             raise ValueError(
-                f"trapezoid: expected {y.shape[k]} places along the axis, got shape {places.shape}"
+                f"trapezoid: expected {y.shape[k]} points along axis {k} for x, got shape "
+                f"{places.shape}"
             )
         steps = _core.subtract(places[along(j, slice(1, None))], places[along(j, slice(None, -1))])
     height = _core.divide(_core.add(y[later], y[earlier]), 2)

@@ -57,7 +57,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     dtype('float32')
     """
     if not arrays_and_dtypes:
-        raise ValueError("result_type: expected at least one array or dtype")
+        raise ValueError("result_type: expected at least one array or dtype, got none")
     numbers = [x for x in arrays_and_dtypes if type(x) in (bool, int, float, complex)]
     dtypes = [_dtype_of(x) for x in arrays_and_dtypes if type(x) not in (bool, int, float, complex)]
     out = dtypes[0] if dtypes else _core.dtype("bool")
@@ -142,7 +142,8 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     name = str(_core.dtype(dtype))
     if isinstance(kind, str):
         if kind not in _KINDS:
-            raise ValueError(f"isdtype: expected a kind of {', '.join(_KINDS)}, got {kind!r}")
+            words = ", ".join(map(repr, _KINDS))
+            raise ValueError(f"isdtype: kind must be one of {words}; got {kind!r}")
         return name in _KINDS[kind]
     return name == str(_core.dtype(kind))
 
@@ -221,7 +222,7 @@ def finfo(type: Any, /) -> FloatInfo:
     """
     dtype = _dtype_of(type)
     if dtype.kind not in "fc":
-        raise TypeError(f"finfo: expected a floating dtype, got {dtype}; see iinfo")
+        raise TypeError(f"finfo: expected a floating dtype, got {dtype}; use iinfo")
     if str(dtype) == "bfloat16":
         largest = (2.0 - 2.0**-7) * 2.0**127
         return FloatInfo(16, 2.0**-7, largest, -largest, 2.0**-126, dtype)
@@ -265,7 +266,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
     """
     dtype = _dtype_of(type)
     if dtype.kind not in "iu":
-        raise TypeError(f"iinfo: expected an integer dtype, got {dtype}; see finfo")
+        raise TypeError(f"iinfo: expected an integer dtype, got {dtype}; use finfo")
     info = numpy.iinfo(dtype)
     return IntegerInfo(int(info.bits), int(info.max), int(info.min), dtype)
 

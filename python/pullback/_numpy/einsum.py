@@ -82,10 +82,10 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = True) -> Tensor:
         inputs, output, values = _from_lists([subscripts, *operands])
     if len(values) != len(inputs):
         raise ValueError(
-            f"einsum: {_core.shown(subscripts)} names {counted(len(inputs), 'operand')}, got "
-            f"{len(values)}"
+            f"einsum: expected {counted(len(inputs), 'operand')} for {_core.shown(subscripts)}, "
+            f"got {len(values)}"
             if isinstance(subscripts, str)
-            else "einsum: expected an operand and a list of its axes in turn"
+            else "einsum: expected a list of axes after each operand, got none after the last"
         )
     values = common_dtype(values, "einsum")
     shapes = tuple(() if isinstance(x, (int, float, complex)) else x.shape for x in values)
@@ -128,7 +128,9 @@ def _parse(text: str) -> tuple[tuple[Labels, ...], Labels | None]:
     if not arrow:
         return inputs, None
     if "," in right:
-        raise ValueError(f"einsum: {_core.shown(text)} has a ',' after '->'; there is one result")
+        raise ValueError(
+            f"einsum: expected no ',' after '->' in subscripts, got {_core.shown(text)}"
+        )
     return inputs, _labels(right, text)
 
 
@@ -147,7 +149,7 @@ def _from_lists(items: list[Any]) -> tuple[tuple[Labels, ...], Labels | None, li
     if len(items) < 2:
         raise TypeError(
             "einsum: expected subscripts like 'ij,jk->ik' before the operands, "
-            f"got a {type(items[0]).__name__}"
+            f"got {_core.shown(items[0])}"
         )
     output = _list_labels(items.pop()) if len(items) % 2 else None
     return tuple(_list_labels(x) for x in items[1::2]), output, items[::2]
@@ -215,8 +217,8 @@ def _spelled(labels: Labels, shape: tuple[int, ...], k: int) -> Labels:
     if more < 0 or (more and _DOTS not in labels):
         text = "".join(map(str, labels)) if all(map(_is_text, labels)) else list(labels)
         raise ValueError(
-            f"einsum: operand {k} has shape {shape}, {counted(len(shape), 'axis')}; its subscripts "
-            f"{_core.shown(text)} name {named}"
+            f"einsum: expected {counted(named, 'axis')} for operand {k} by its subscripts "
+            f"{_core.shown(text)}, got shape {shape}"
         )
     if _DOTS not in labels:
         return labels
@@ -242,8 +244,8 @@ def _sizes(terms: list[Labels], shapes: tuple[tuple[int, ...], ...]) -> dict[Lab
         for label, n in zip(term, shape, strict=True):
             if own.setdefault(label, n) != n:
                 raise ValueError(
-                    f"einsum: {_name(label)} is {own[label]} and {n} in operand {k} of shape "
-                    f"{shape}; a diagonal needs equal lengths"
+                    f"einsum: expected equal sizes for {_name(label)}, a diagonal, in operand {k}, "
+                    f"got {own[label]} and {n} in shape {shape}"
                 )
         for label, n in own.items():
             known = size.get(label, 1)
@@ -252,8 +254,8 @@ def _sizes(terms: list[Labels], shapes: tuple[tuple[int, ...], ...]) -> dict[Lab
             elif n not in (1, known):
                 first = owner[label]
                 raise ValueError(
-                    f"einsum: {_name(label)} has length {known} in operand {first} of shape "
-                    f"{shapes[first]} and {n} in operand {k} of shape {shape}"
+                    f"einsum: expected one size for {_name(label)}, got {known} in operand {first} "
+                    f"of shape {shapes[first]} and {n} in operand {k} of shape {shape}"
                 )
     return size
 
@@ -267,14 +269,16 @@ def _result(inputs: tuple[Labels, ...], output: Labels | None, terms: list[Label
         return wide + tuple(sorted(label for label, n in count.items() if n == 1))
     if dots and _DOTS not in output:
         raise ValueError(
-            f"einsum: '...' stands for {counted(dots, 'axis')} of the operands, and the "
-            "result has no '...'; write it there, or sum over letters"
+            f"einsum: expected '...' in the result, because it stands for {counted(dots, 'axis')} of the "
+            "operands, got none; to sum over these axes, name them by letters"
         )
     for label in output:
         if label != _DOTS and label not in known:
-            raise ValueError(f"einsum: {_name(label)} of the result is in no operand")
+            raise ValueError(
+                f"einsum: expected {_name(label)} of the result in an operand, got none"
+            )
         if output.count(label) > 1:
-            raise ValueError(f"einsum: {_name(label)} is twice in the result")
+            raise ValueError(f"einsum: expected {_name(label)} once in the result, got it twice")
     at = output.index(_DOTS) if _DOTS in output else 0
     return output[:at] + wide + output[at + 1 :] if _DOTS in output else output
 

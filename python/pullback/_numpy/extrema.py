@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import axes_of, flag
+from .._base.checks import axes_of, flag, integer
 from .._core import Tensor
 from .._typing import Axis, TensorLike
 from .reductions import counted, initial_value
@@ -136,7 +136,7 @@ def extremum(
         return (_core.max if largest else _core.min)(x, axis, keepdims)
     x = _core.constant(x, who=who)
     if initial is None:
-        raise ValueError(f"{who}: where= needs initial=, the result where nothing counts")
+        raise ValueError(f"{who}: expected a number for initial, because where is given, got None")
     start = initial_value(initial, x, who)
     rank = len(x.shape)
     axes = range(rank) if axis is None else axes_of(axis, rank, who)
@@ -183,7 +183,7 @@ def argmax(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool =
     """
     if keepdims is not False:
         keepdims = flag(keepdims, "argmax", "keepdims")
-    return _core.argmax(x, axis, keepdims)
+    return _core.argmax(x, None if axis is None else integer(axis, "argmax", "axis"), keepdims)
 
 
 def argmin(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
@@ -219,4 +219,4 @@ def argmin(x: TensorLike, /, axis: SupportsIndex | None = None, keepdims: bool =
     """
     if keepdims is not False:
         keepdims = flag(keepdims, "argmin", "keepdims")
-    return _core.argmin(x, axis, keepdims)
+    return _core.argmin(x, None if axis is None else integer(axis, "argmin", "axis"), keepdims)

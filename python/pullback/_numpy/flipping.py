@@ -154,13 +154,13 @@ def roll(x: TensorLike, /, shift: Shape, axis: Axis = None) -> Tensor:
     """
     x = _core.constant(x, who="roll")
     if axis is None:
-        flat = roll(_core.reshape(x, (-1,)), sum(integers(shift, "roll")), axis=0)
+        flat = roll(_core.reshape(x, (-1,)), sum(integers(shift, "roll", "shift")), axis=0)
         return _core.reshape(flat, x.shape)
-    axes, shifts = integers(axis, "roll"), integers(shift, "roll")
+    axes, shifts = integers(axis, "roll", "axis"), integers(shift, "roll", "shift")
     if len(shifts) == 1:
         shifts = shifts * len(axes)
     if len(shifts) != len(axes):
-        raise ValueError(f"roll: expected a shift for each axis, got {len(shifts)} for {len(axes)}")
+        raise ValueError(f"roll: expected {len(axes)} shifts, one for each axis, got {len(shifts)}")
     for by, a in zip(shifts, axes, strict=True):
         k = axes_of([a], len(x.shape), "roll")[0]
         length = x.shape[k]
@@ -207,7 +207,7 @@ def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] 
     turns = integer(k, "rot90", "k") % 4
     found = axes_of(axes, len(x.shape), "rot90")
     if len(found) != 2:
-        raise ValueError(f"rot90: expected two axes, got {len(found)}")
+        raise ValueError(f"rot90: expected two integers for axes, got {len(found)}")
     first, second = found
     if turns == 2:
         return flip(x, axis=(first, second))

@@ -94,6 +94,6 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: SupportsIndex = -1
     x = _core.identity(x)
     positions = _core.constant(indices, who="take_along_axis")
     if positions.size and positions.dtype.kind not in "iu":
-        raise IndexError(f"take_along_axis: expected integers, got indices of {positions.dtype}")
+        raise IndexError(f"take_along_axis: expected integers for indices, got {positions.dtype}")
     key = along_axis(x.shape, indices, integer(axis, "take_along_axis", "axis"))
     return get(x, key, "take_along_axis")

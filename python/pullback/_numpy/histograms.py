@@ -18,7 +18,7 @@ __all__ = ["bincount", "digitize", "histogram"]
 
 def nonempty_vector(x: Tensor, who: str, what: str) -> Tensor:
     if len(x.shape) != 1 or x.size == 0:
-        raise ValueError(f"{who}: expected {what} of rank 1, not empty, got shape {x.shape}")
+        raise ValueError(f"{who}: expected a non-empty vector for {what}, got shape {x.shape}")
     return x
 
 
@@ -62,7 +62,7 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     if not _core.is_traced(bins):
         steps = np.diff(bins.numpy().astype(np.float64))
         if np.any(steps < 0) and np.any(steps > 0):
-            raise ValueError("digitize: expected bins that rise, or fall")
+            raise ValueError("digitize: expected increasing or decreasing bins")
     at = _core.searchsorted(_core.where(falling, bins[::-1], bins), x, not right)
     return _core.where(falling, _core.subtract(len(bins), at), at)
 
@@ -109,20 +109,24 @@ def bincount(
     x = _core.constant(x, who="bincount")
     least = integer(minlength, "bincount", "minlength")
     if len(x.shape) != 1 or (x.size and x.dtype.kind not in "biu"):
-        raise TypeError(f"bincount: expected integers of rank 1, got {x.dtype} of shape {x.shape}")
+        raise TypeError(
+            f"bincount: expected a vector of integers for x, got {x.dtype} of shape {x.shape}"
+        )
     if least < 0:
-        raise ValueError(f"bincount: minlength must not be negative, got {least}")
+        raise ValueError(f"bincount: expected an integer >= 0 for minlength, got {least}")
     if least.bit_length() > 62:
-        raise OverflowError(f"bincount: minlength: {least} does not fit in int64")
+        raise OverflowError(f"bincount: expected at most 2**62 - 1 for minlength, got {least}")
     x = _core.cast(x, "int64")
     values = looked_at(x, "bincount")
     if values.size and values.min() < 0:
-        raise ValueError(f"bincount: expected no negative integers, got {values.min()}")
+        raise ValueError(f"bincount: expected integers >= 0 for x, got {values.min()}")
     if weights is None:  # `x` has been evaluated above
         return _core.constant(np.bincount(values, minlength=least))
     added = _core.constant(weights, who="bincount")
     if added.shape != x.shape:
-        raise ValueError(f"bincount: weights of shape {added.shape} for x of {x.shape}")
+        raise ValueError(
+            f"bincount: expected shape {x.shape}, that of x, for weights, got {added.shape}"
+        )
     return _core.scatter_add(added, x, 0, max(least, int(values.max()) + 1 if values.size else 0))
 
 
@@ -130,18 +134,18 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
     if isinstance(bins, str):
         raise TypeError(f"histogram: expected an integer or edges for bins, got {bins!r}")
     if not is_integer(bins):
-        edges = nonempty_vector(_core.operands([x, bins], "histogram")[1], "histogram", "edges")
+        edges = nonempty_vector(_core.operands([x, bins], "histogram")[1], "histogram", "bins")
         if not _core.is_traced(edges) and not np.all(np.diff(edges.numpy()) >= 0):
-            raise ValueError("histogram: expected edges that rise")
+            raise ValueError("histogram: expected increasing edges for bins")
         return edges
     count = integer(bins, "histogram", "bins")
     if not 1 <= count < 2**31:
-        raise ValueError(f"histogram: expected at least one bin and fewer than 2³¹, got {count}")
+        raise ValueError(f"histogram: expected from 1 to 2**31 - 1 bins, got {count}")
     x = made_floating(x, "histogram")
     if limits is not None:
         if not isinstance(limits, (tuple, list)) or len(limits) != 2:
             raise TypeError(
-                f"histogram: range: expected a pair (low, high), got {_core.shown(limits)}"
+                f"histogram: expected a pair (low, high) for range, got {_core.shown(limits)}"
             )
         low, high = (_core.cast(limit, x.dtype) for limit in limits)
     elif x.size == 0:
@@ -152,7 +156,7 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
         first, last = float(low), float(high)
         if not (isfinite(first) and isfinite(last) and first <= last):
             raise ValueError(
-                f"histogram: expected a finite, rising range, got {first} to {last}; give range="
+                f"histogram: expected a finite, increasing range, got {first} to {last}; pass range"
             )
     widen = _core.where(_core.equal(low, high), 0.5, 0.0)
     low, high = _core.subtract(low, widen), _core.add(high, widen)
@@ -220,7 +224,7 @@ def histogram(
     else:
         added = _core.reshape(_core.operands([x, weights], "histogram")[1], -1)
         if added.shape != x.shape:
-            raise ValueError(f"histogram: {added.size} weights for {x.size} entries")
+            raise ValueError(f"histogram: expected {x.size} weights, as in x, got {added.size}")
     at = _core.subtract(_core.searchsorted(edges, x, True), 1)
     at = _core.where(_core.equal(x, edges[-1]), count - 1, at)
     at = _core.where(_core.less(at, 0), count, _core.minimum(at, count))

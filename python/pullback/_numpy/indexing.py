@@ -34,8 +34,8 @@ def _entry(entry: Any, who: str) -> Any:
         if entry.dtype.kind == "b":
             if _core.is_traced(entry):
                 raise IndexError(
-                    f"{who}: a boolean tensor that a traced function computes has no known number "
-                    "of true entries, so its result has no shape; use pb.where(mask, x, y)"
+                    f"{who}: expected a mask with known values, because it determines the shape of "
+                    "the result, got a traced tensor; use pb.where(mask, x, y)"
                 )
             return entry.numpy()
         if entry.dtype.kind in "iu":
@@ -65,7 +65,7 @@ class Advanced:
     `order`: the transpose after it, which puts the indexed axes next to each other, or None
     `axis`, `merged`: where they begin then, and the shape with all of them as one axis
     `positions`: along that axis, a NumPy array or a tensor
-    `taken`, `result`: shapes of what is taken, without and with the new axes of None
+    `taken`, `result`: shapes of the result, without and with the new axes of None
     """
 
     def __init__(self, shape: tuple[int, ...], key: Any, who: str) -> None:
@@ -79,11 +79,11 @@ class Advanced:
         missing = len(shape) - sum(map(_consumed, entries))
         if missing < 0:
             raise IndexError(
-                f"{who}: {len(shape) - missing} indices for a tensor of rank {len(shape)} "
-                f"(shape {shape})"
+                f"{who}: expected at most {len(shape)} indices for shape {shape}, "
+                f"got {len(shape) - missing}"
             )
         if sum(e is Ellipsis for e in entries) > 1:
-            raise IndexError(f"{who}: more than one Ellipsis")
+            raise IndexError(f"{who}: expected at most one Ellipsis, got more than one")
         if not any(e is Ellipsis for e in entries):
             entries.append(Ellipsis)
         at = 0
@@ -122,8 +122,8 @@ class Advanced:
     def _add_mask(self, shape: tuple[int, ...], at: int, mask: Any) -> None:
         if mask.shape != shape[at : at + mask.ndim]:
             raise IndexError(
-                f"{self.who}: a mask of shape {mask.shape} for axes {at} … {at + mask.ndim - 1} "
-                f"of a tensor of shape {shape}; their lengths must be equal"
+                f"{self.who}: expected a mask of shape {shape[at : at + mask.ndim]}, that of the "
+                f"axes from {at} of shape {shape}, got {mask.shape}"
             )
         if mask.ndim == 0:  # a single bool: a new axis, taken or empty
             self._add(np.zeros(int(mask), np.int64), None, 1, at)
@@ -164,7 +164,7 @@ class Advanced:
         self.plain = all(entry == EVERYTHING for entry in self.before)
 
     def gathered_from(self, x: TensorLike) -> Tensor:
-        """x as the axes before, the indexed ones as one axis, and the axes behind."""
+        """Return `x` with its indexed axes merged into one."""
         if not self.plain:
             x = _core.identity(x)[tuple(self.before)]
         if self.order is not None:
@@ -172,7 +172,7 @@ class Advanced:
         return _core.reshape(x, self.merged)
 
     def put_back(self, x: TensorLike, changed: Tensor) -> Tensor:
-        """x with the part that `gathered_from` gave replaced."""
+        """Return `x` with the part that `gathered_from` returned replaced."""
         changed = _core.reshape(changed, self.moved)
         if self.order is not None:
             changed = _core.transpose(changed, np.argsort(self.order).tolist())
@@ -182,7 +182,7 @@ class Advanced:
 
 
 def _consumed(entry: Any) -> int:
-    """How many axes an entry stands for."""
+    """Return the number of axes that an entry of an index consumes."""
     if entry is None or entry is Ellipsis:
         return 0
     if isinstance(entry, np.ndarray) and entry.dtype == bool:
@@ -195,7 +195,7 @@ def _checked(index: Any, length: int, axis: int, who: str) -> Any:
     bad = (index < -length) | (index >= length)
     if np.any(bad):
         raise IndexError(
-            f"{who}: index {index[bad].flat[0]} is out of range for axis {axis} of length {length}"
+            f"{who}: index {index[bad].flat[0]} is out of range for axis {axis} of size {length}"
         )
     index = index.astype(np.int64, copy=False)
     return np.where(index < 0, index + length, index)
@@ -207,7 +207,7 @@ def _combined(indices: list[Any], lengths: list[int], who: str) -> tuple[Any, tu
         block = np.broadcast_shapes(*(index.shape for index in indices))
     except ValueError:
         shapes = ", ".join(str(index.shape) for index in indices)
-        raise IndexError(f"{who}: arrays of shapes {shapes} do not broadcast together") from None
+        raise IndexError(f"{who}: expected indices whose shapes broadcast, got {shapes}") from None
     if len(indices) == 1:
         return indices[0], block
     total: Any = 0
@@ -226,7 +226,9 @@ def along_axis(shape: tuple[int, ...], indices: TensorLike, axis: int) -> tuple[
     index = _entry(indices, "take_along_axis")
     rank = len(shape)
     if not -rank <= axis < rank:
-        raise ValueError(f"take_along_axis: axis {axis} of a tensor of rank {rank}")
+        raise ValueError(
+            f"take_along_axis: axis {axis} is out of range for a tensor of rank {rank}"
+        )
     if index.ndim != rank:
         raise ValueError(
             f"take_along_axis: expected indices of rank {rank} for x of shape {shape}, got indices "
@@ -248,7 +250,7 @@ def get(x: Tensor, key: Any, who: str = "index") -> Tensor:
 
 
 def assigned(x: Tensor, key: Any, value: TensorLike) -> Tensor:
-    """What x is after x[key] = value, where the key is not a basic one."""
+    """Return `x` after ``x[key] = value`` for an advanced index."""
     return _update(x, key, value, "set", "item assignment")
 
 

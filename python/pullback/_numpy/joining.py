@@ -339,9 +339,9 @@ def rollaxis(x: TensorLike, /, axis: SupportsIndex, start: SupportsIndex = 0) ->
     """
     x = _core.constant(x, who="rollaxis")
     rank = len(x.shape)
-    (k,), to = axes_of([axis], rank, "rollaxis"), integer(start, "rollaxis")
+    (k,), to = axes_of([axis], rank, "rollaxis"), integer(start, "rollaxis", "start")
     if not -rank <= to <= rank:
-        raise AxisError(f"rollaxis: start {to} is out of range for an array of rank {rank}")
+        raise AxisError(f"rollaxis: expected start from {-rank} to {rank}, got {to}")
     to += rank if to < 0 else 0
     order = [a for a in range(rank) if a != k]
     order.insert(to - (k < to), k)

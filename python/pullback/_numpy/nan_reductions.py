@@ -370,7 +370,7 @@ def _nan_extremum(
 ) -> Tensor:
     x = _core.constant(x, who=who)
     if where is not True and initial is None:
-        raise ValueError(f"{who}: where= needs initial=, the result where nothing counts")
+        raise ValueError(f"{who}: expected a number for initial, because where is given, got None")
     largest = who == "nanmax"
     if x.dtype.kind != "f":
         return extremum(who, largest, x, axis, keepdims, initial, where)

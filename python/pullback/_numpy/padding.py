@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy
 
 from .. import _core
-from .._base.checks import along
+from .._base.checks import along, choice
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -94,13 +94,11 @@ def pad(
     if callable(mode):
         return _called(x, widths, mode, options)
     if options:
-        raise TypeError(f"pad: unknown option {next(iter(options))!r}")
+        raise TypeError(f"pad: expected no option {next(iter(options))!r} for mode {mode!r}")
     if mode not in _MODES:
-        raise ValueError(f"pad: unknown mode {_core.shown(mode)}; there are {', '.join(_MODES)}")
-    if reflect_type not in ("even", "odd"):
-        raise ValueError(
-            f"pad: reflect_type must be 'even' or 'odd', got {_core.shown(reflect_type)}"
-        )
+        words = ", ".join(map(repr, _MODES))
+        raise ValueError(f"pad: mode must be one of {words}; got {_core.shown(mode)}")
+    choice(reflect_type, ("even", "odd"), "pad", "reflect_type")
     for name, given in (("constant_values", constant_values), ("end_values", end_values)):
         _core.constant(given, who=f"pad: {name}")
     values = end_values if mode == "linear_ramp" else constant_values
@@ -116,7 +114,7 @@ def pad(
         if not any(width):
             continue
         if not x.shape[k] and mode not in ("constant", "empty"):
-            raise ValueError(f"pad: axis {k} is empty, so mode {mode!r} has nothing to take")
+            raise ValueError(f"pad: expected a non-empty axis {k} for mode {mode!r}, got size 0")
         parts = [x]
         for side in (0, 1):
             if not width[side]:
@@ -137,15 +135,15 @@ def pad(
 def _pairs(value: Any, rank: int, name: str) -> list[tuple[int, int]]:
     numbers = _core.constant(value, who="pad").numpy()
     if numbers.dtype.kind not in "iu":
-        raise TypeError(f"pad: {name} must be integers, got {_core.shown(value)}")
+        raise TypeError(f"pad: expected integers for {name}, got {_core.shown(value)}")
     try:
         pairs = numpy.broadcast_to(numbers, (rank, 2)).tolist()
     except ValueError:
         raise ValueError(
-            f"pad: expected {name} as an integer, a pair or {rank} pairs, got {_core.shown(value)}"
+            f"pad: expected an integer, a pair or {rank} pairs for {name}, got {_core.shown(value)}"
         ) from None
     if any(n < 0 for pair in pairs for n in pair):
-        raise ValueError(f"pad: {name} must not be negative, got {_core.shown(value)}")
+        raise ValueError(f"pad: expected integers >= 0 for {name}, got {_core.shown(value)}")
     return [(before, behind) for before, behind in pairs]
 
 
@@ -167,7 +165,7 @@ def _ramp(x: Tensor, k: int, side: int, width: int, end: Tensor) -> Tensor:
 def _statistic(x: Tensor, k: int, side: int, mode: str, length: int | None) -> Tensor:
     n = x.shape[k] if length is None else min(length, x.shape[k])
     if not n:
-        raise ValueError(f"pad: stat_length must be positive for mode {mode!r}")
+        raise ValueError(f"pad: expected integers > 0 for stat_length with mode {mode!r}, got 0")
     near = x[along(k, slice(x.shape[k] - n, None) if side else slice(n))]
     if mode in ("maximum", "minimum"):
         return (_core.max if mode == "maximum" else _core.min)(near, k, True)

@@ -12,7 +12,7 @@ from operator import index
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import counted, integer, is_integer
+from .._base.checks import integer, is_integer
 from .._core import Tensor
 from .._typing import TensorLike
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
@@ -234,7 +234,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Tensor:
     x, y = of_one_dtype(a, b, "vdot")
     if x.size != y.size:
         raise ValueError(
-            f"vdot: expected as many elements in a as in b, got shapes {x.shape} and {y.shape}"
+            f"vdot: expected one number of elements for a and b, got shapes {x.shape} and {y.shape}"
         )
     left = _core.reshape(_core.conj(x), (x.size,))
     product = _core.multiply(left, _core.reshape(y, (y.size,)))
@@ -282,8 +282,8 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
         )
     if x.shape[axis] != y.shape[axis]:
         raise ValueError(
-            f"vecdot: axis {axis} has length {x.shape[axis]} in shape {x.shape} and "
-            f"{y.shape[axis]} in {y.shape}"
+            f"vecdot: expected one size of axis {axis} for a and b, got shapes {x.shape} and "
+            f"{y.shape}"
         )
     left, right = (axes_last(z, [axis + len(z.shape)]) for z in (x, y))
     return sum_like_matmul(_core.multiply(_core.conj(left), right), (-1,))
@@ -317,7 +317,7 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
     tensor = _core.constant(x, who="matrix_transpose")
     rank = len(tensor.shape)
     if rank < 2:
-        raise ValueError(f"matrix_transpose: expected 2 axes or more, got shape {tensor.shape}")
+        raise ValueError(f"matrix_transpose: expected at least two axes, got shape {tensor.shape}")
     return _core.transpose(tensor, (*range(rank - 2), rank - 1, rank - 2))
 
 
@@ -339,7 +339,7 @@ def _is_number(x: Any) -> bool:
 
 def checked_axis(axis: int, rank: int, who: str, shape: tuple[int, ...]) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(f"{who}: axis {axis} is not there in shape {shape}")
+        raise ValueError(f"{who}: axis {axis} is out of range for shape {shape}")
     return axis % rank
 
 
@@ -353,19 +353,21 @@ def _axes_of(axes: Any, rank_a: int, rank_b: int) -> tuple[tuple[int, ...], tupl
         axes = integer(axes, "tensordot", "axes")
         if not 0 <= axes <= min(rank_a, rank_b):
             raise ValueError(
-                f"tensordot: expected a number of axes from 0 to {min(rank_a, rank_b)}, got {axes}"
+                f"tensordot: expected an integer from 0 to {min(rank_a, rank_b)} for axes, "
+                f"got {axes}"
             )
         return tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
     try:
         of_a, of_b = (tuple(map(index, [x] if is_integer(x) else x)) for x in axes)
     except (TypeError, ValueError):
         raise ValueError(
-            f"tensordot: expected a number of axes, or those of a and those of b, "
+            "tensordot: expected an integer or a pair (axes of a, axes of b) for axes, "
             f"got {_core.shown(axes)}"
         ) from None
     if len(of_a) != len(of_b):
         raise ValueError(
-            f"tensordot: {counted(len(of_a), 'axis')} of a and {len(of_b)} of b; they go in pairs"
+            f"tensordot: expected one number of axes for a and b, got {len(of_a)} of a and "
+            f"{len(of_b)} of b"
         )
     return of_a, of_b
 
@@ -391,13 +393,13 @@ def _tensordot_plan(
     for axes, shape in ((axes_a, shape_a), (axes_b, shape_b)):
         if len(set(axes)) < len(axes):
             raise ValueError(
-                f"{who}: an axis of shape {shape} is named twice in {_core.shown(axes)}"
+                f"{who}: expected distinct axes for shape {shape}, got {_core.shown(axes)}"
             )
     for i, j in zip(axes_a, axes_b, strict=True):
         if shape_a[i] != shape_b[j]:
             raise ValueError(
-                f"{who}: axis {i} of shape {shape_a} has length {shape_a[i]}, axis {j} of shape "
-                f"{shape_b} has {shape_b[j]}"
+                f"{who}: expected one size for axis {i} of a and axis {j} of b, got {shape_a[i]} "
+                f"in shape {shape_a} and {shape_b[j]} in {shape_b}"
             )
     a: Labels = tuple(range(len(shape_a)))
     pair_of = dict(zip(axes_b, axes_a, strict=True))

@@ -214,7 +214,7 @@ def geomspace(
 def _count(num: SupportsIndex, who: str) -> int:
     count = integer(num, who, "num")
     if not 0 <= count < 1 << 40:
-        raise ValueError(f"{who}: num must be from 0 to 2**40 - 1, got {count}")
+        raise ValueError(f"{who}: expected an integer from 0 to 2**40 - 1 for num, got {count}")
     return count
 
 
@@ -283,12 +283,14 @@ def meshgrid(
     """
     sparse = flag(sparse, "meshgrid", "sparse")
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {_core.shown(indexing)}")
+        raise ValueError(
+            f"meshgrid: indexing must be one of 'xy', 'ij'; got {_core.shown(indexing)}"
+        )
     rows = []
     for value in arrays:
         x = _core.constant(value, who="meshgrid")
         if len(x.shape) > 1:
-            raise ValueError(f"meshgrid: expected arrays of one axis, got shape {x.shape}")
+            raise ValueError(f"meshgrid: expected vectors or scalars, got shape {x.shape}")
         rows.append(_core.reshape(x, (-1,)))
     places = list(range(len(rows)))
     if indexing == "xy" and len(rows) > 1:
@@ -361,13 +363,16 @@ def arange(
         start, stop = 0, start
     first, end, by = (_number(x, "arange") for x in (start, stop, step))
     if by == 0:
-        raise ValueError("arange: step is 0")
+        raise ValueError("arange: expected a number other than 0 for step, got 0")
     if isinstance(first, int) and isinstance(end, int) and isinstance(by, int):
         length, natural = -((first - end) // by), numpy.dtype("int64")
     else:
         quotient = (end - first) / by
         if not isfinite(quotient):
-            raise ValueError(f"arange: expected finite numbers, got {start}, {stop} and {step}")
+            raise ValueError(
+                f"arange: expected finite numbers for start, stop and step, got {start}, {stop} "
+                f"and {step}"
+            )
         length, natural = ceil(quotient), _core.default_float()
     return _core.arange(first, max(0, length), by, natural if dtype is None else dtype)
 
@@ -383,9 +388,5 @@ def _number(x: Any, who: str) -> int | float:
         number = None
     if isinstance(number, (int, float)) and not isinstance(x, str):
         return number
-    shape = (
-        f", got a {type(x).__name__} of shape {x.shape}"
-        if hasattr(x, "shape")
-        else f", got {_core.shown(x)}"
-    )
-    raise TypeError(f"{who}: expected numbers{shape}")
+    got = f"shape {x.shape}" if hasattr(x, "shape") else _core.shown(x)
+    raise TypeError(f"{who}: expected numbers for start, stop and step, got {got}")

@@ -343,12 +343,12 @@ def mask_of(where: TensorLike, x: Tensor, who: str) -> Tensor:
     """Broadcast the mask `where` to the shape of `x`."""
     mask = _core.constant(where, who=who)
     if mask.dtype.kind != "b":
-        raise TypeError(f"{who}: where must be bool, got {mask.dtype}")
+        raise TypeError(f"{who}: expected dtype bool for where, got {mask.dtype}")
     try:
         return _core.broadcast_to(mask, x.shape)
     except ValueError:
         raise ValueError(
-            f"{who}: where of shape {mask.shape} does not broadcast to {x.shape}"
+            f"{who}: expected a shape that broadcasts to {x.shape} for where, got {mask.shape}"
         ) from None
 
 
@@ -365,7 +365,7 @@ def counted(x: TensorLike, where: TensorLike, neutral: TensorLike, who: str) -> 
 def initial_value(initial: TensorLike, like: Tensor, who: str) -> Tensor:
     start = _core.constant(initial, who=who)
     if start.shape:
-        raise ValueError(f"{who}: initial must be one number, got shape {start.shape}")
+        raise ValueError(f"{who}: expected a scalar for initial, got shape {start.shape}")
     if type(initial) is int:  # an error if the dtype cannot represent it
         return _core.constant(initial, like.dtype, who)
     return _core.cast(start, like.dtype)

@@ -53,7 +53,9 @@ def rounded_to(x: TensorLike, decimals: SupportsIndex, who: str) -> Tensor:
     """Return `x` rounded for the public function `who`: see `round`."""
     digits = integer(decimals, who, "decimals")
     if not -400 < digits < 400:
-        raise ValueError(f"{who}: expected a number of decimals, got {_core.shown(decimals)}")
+        raise ValueError(
+            f"{who}: expected an integer from -399 to 399 for decimals, got {_core.shown(decimals)}"
+        )
     if digits == 0:
         return _core.round(x)
     x = _core.constant(x, who=who)

@@ -27,7 +27,7 @@ __all__ = [
 def _one_axis(x: Tensor, axis: SupportsIndex | None, who: str) -> int:
     if axis is None:
         if len(x.shape) != 1:
-            raise ValueError(f"{who}: a tensor of shape {x.shape} needs an axis")
+            raise ValueError(f"{who}: expected an axis for shape {x.shape}, got None")
         return 0
     return axes_of([axis], len(x.shape), who)[0]
 

@@ -12,7 +12,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, counted, looked_at
+from .._base.checks import axes_of, choice, looked_at
 from .._core import Tensor
 from .._typing import TensorLike
 from .broadcasting import common_shape
@@ -60,7 +60,7 @@ def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     """
     values = looked_at(x, "nonzero")
     if values.ndim == 0:
-        raise ValueError("nonzero: expected a tensor of rank 1 or more, got one number")
+        raise ValueError("nonzero: expected a tensor of rank 1 or more for x, got a scalar")
     return tuple(_core.constant(positions) for positions in np.nonzero(values))
 
 
@@ -156,7 +156,9 @@ def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
     holds = looked_at(condition, "extract")
     flat = _core.reshape(_core.constant(arr, who="extract"), -1)
     if holds.size != flat.size:
-        raise ValueError(f"extract: {holds.size} conditions for {flat.size} entries")
+        raise ValueError(
+            f"extract: expected {flat.size} elements, as in x, for condition, got {holds.size}"
+        )
     return _core.take(flat, np.flatnonzero(holds), 0, checked=True)
 
 
@@ -199,7 +201,7 @@ def compress(condition: TensorLike, a: TensorLike, axis: SupportsIndex | None = 
     holds = looked_at(condition, "compress")
     x = _core.constant(a, who="compress")
     if holds.ndim != 1:
-        raise ValueError(f"compress: expected a condition of rank 1, got shape {holds.shape}")
+        raise ValueError(f"compress: expected a vector for condition, got shape {holds.shape}")
     if axis is None:
         x, at = _core.reshape(x, -1), 0
     else:
@@ -207,7 +209,8 @@ def compress(condition: TensorLike, a: TensorLike, axis: SupportsIndex | None = 
     positions = np.flatnonzero(holds)
     if positions.size and positions[-1] >= x.shape[at]:
         raise IndexError(
-            f"compress: index {positions[-1]} is out of range for axis {at} of length {x.shape[at]}"
+            f"compress: expected true entries of condition below {x.shape[at]}, the size of axis "
+            f"{at}, got one at {positions[-1]}"
         )
     return _core.take(x, positions, at, checked=True)
 
@@ -261,24 +264,21 @@ def choose(
     which = _core.constant(x, who="choose")
     arrays = _core.operands(listed(choices, "choose"), "choose")
     if which.dtype.kind not in "biu":
-        raise TypeError(f"choose: expected integers, got {which.dtype}")
+        raise TypeError(f"choose: expected integers for x, got {which.dtype}")
     if not arrays:
-        raise ValueError("choose: expected at least one choice")
+        raise ValueError("choose: expected at least one array for choices, got none")
+    choice(mode, ("raise", "wrap", "clip"), "choose", "mode")
     which = _core.cast(which, "int64")
     if mode == "wrap":
         which = _core.remainder(which, len(arrays))
     elif mode == "clip":
         which = _core.minimum(_core.maximum(which, 0), len(arrays) - 1)
-    elif mode != "raise":
-        raise ValueError(
-            f"choose: expected mode 'raise', 'wrap' or 'clip', got {_core.shown(mode)}"
-        )
     elif not _core.is_traced(which):
         out_of_range = [n for n in which.numpy().flat if not -len(arrays) <= n < len(arrays)]
         if out_of_range:
             raise IndexError(
-                f"choose: index {out_of_range[0]} is out of range for "
-                f"{counted(len(arrays), 'choice')}; mode='clip' or 'wrap' accepts it"
+                f"choose: index {out_of_range[0]} is out of range for {len(arrays)} choices; "
+                "pass mode='clip' or mode='wrap'"
             )
     which, *arrays = _broadcast([which, *arrays], "choose")
     return _core.pick(_core.stack(arrays, -1), which)
@@ -321,12 +321,12 @@ def select(
     conditions, choices = listed(condlist, "select"), listed(choicelist, "select")
     if len(conditions) != len(choices) or not conditions:
         raise ValueError(
-            "select: expected a choice for each condition, got "
-            f"{counted(len(conditions), 'condition')} and {counted(len(choices), 'choice')}"
+            f"select: expected as many choices as conditions and at least one, got "
+            f"{len(conditions)} conditions and {len(choices)} choices"
         )
     *choices, out = _core.operands([*choices, default], "select")
-    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        out = _core.where(condition, choice, out)
+    for condition, chosen in zip(reversed(conditions), reversed(choices), strict=True):
+        out = _core.where(condition, chosen, out)
     return out
 
 
@@ -372,8 +372,8 @@ def piecewise(
     missing = len(functions) - len(conditions)
     if missing not in (0, 1) or not conditions:
         raise ValueError(
-            "piecewise: expected a function for each condition, and at most one more, got "
-            f"{counted(len(conditions), 'condition')} and {counted(len(functions), 'function')}"
+            f"piecewise: expected one function for each condition and an optional default, got "
+            f"{len(conditions)} conditions and {len(functions)} functions"
         )
     values = [f(x) if callable(f) else f for f in functions]
     if not missing:

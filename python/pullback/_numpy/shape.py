@@ -99,7 +99,9 @@ def permute_dims(x: TensorLike, /, axes: Sequence[SupportsIndex]) -> Tensor:
     (4, 2, 3)
     """
     if axes is None:
-        raise TypeError("permute_dims: expected the order of the axes, got None; see transpose")
+        raise TypeError(
+            "permute_dims: expected a permutation of the axes for axes, got None; use transpose"
+        )
     return _core.transpose(x, axes)
 
 
@@ -305,7 +307,7 @@ def stack(arrays: Sequence[TensorLike], /, axis: SupportsIndex = 0) -> Tensor:
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
     """
-    return _core.stack(listed(arrays, "stack"), axis)
+    return _core.stack(listed(arrays, "stack"), integer(axis, "stack", "axis"))
 
 
 def listed(arrays: Any, who: str) -> list[Any]:
@@ -367,15 +369,15 @@ def split(
     x = _core.identity(x)
     axis = integer(axis, "split", "axis")
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"split: axis {axis} of a tensor of rank {x.ndim}")
+        raise ValueError(f"split: axis {axis} is out of range for a tensor of rank {x.ndim}")
     length = x.shape[axis]
     sections = given_once({"indices_or_sections": indices_or_sections, "parts": parts}, "split")
     if is_integer(sections):
         count = integer(sections, "split", "indices_or_sections")
         if count < 1 or length % count:
             raise ValueError(
-                f"split: expected indices_or_sections to divide {length}, the size of axis {axis}, "
-                f"got {count}; array_split makes parts of different sizes"
+                f"split: expected indices_or_sections to divide {length}, the size of axis {axis}, got {count}; "
+                "use array_split"
             )
         sizes = [length // count] * count
     else:
@@ -387,5 +389,8 @@ def split(
         cuts = [0, *(integer(cut, "split", "indices_or_sections") for cut in sections), length]
         sizes = [end - begin for begin, end in pairwise(cuts)]
         if any(size < 0 for size in sizes):
-            raise ValueError(f"split: positions {cuts[1:-1]} do not rise within 0 … {length}")
+            raise ValueError(
+                f"split: expected increasing positions from 0 to {length} for indices_or_sections, "
+                f"got {cuts[1:-1]}"
+            )
     return _core.split(x, sizes, axis)

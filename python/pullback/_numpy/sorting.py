@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import SupportsIndex
 
 from .. import _core
-from .._base.checks import along, axes_of, flag, integer, integers
+from .._base.checks import along, axes_of, choice, flag, integer, integers
 from .._core import Tensor
 from .._typing import Side, TensorLike
 from .indexing import along_axis, get
@@ -166,7 +166,7 @@ def topk(
 def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     (at,) = axes_of([axis], len(x.shape), who)
-    for k in integers(kth, who):
+    for k in integers(kth, who, "kth"):
         if not -x.shape[at] <= k < x.shape[at]:
             n = x.shape[at]
             raise ValueError(f"{who}: expected kth from {-n} to {n - 1} for axis {at}, got {k}")
@@ -274,7 +274,7 @@ def lexsort(keys: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     """
     rows = [_core.constant(key, who="lexsort") for key in listed(keys, "lexsort")]
     if not rows:
-        raise ValueError("lexsort: expected at least one key")
+        raise ValueError("lexsort: expected at least one key, got none")
     if any(row.shape != rows[0].shape for row in rows):
         shapes = ", ".join(str(row.shape) for row in rows)
         raise ValueError(f"lexsort: expected keys of one shape, got {shapes}")
@@ -323,8 +323,7 @@ def searchsorted(
     >>> pb.searchsorted([1.0, 2.0, 3.0], [0.0, 2.0, 9.0])
     Tensor([0, 1, 3], dtype=int64)
     """
-    if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: expected side 'left' or 'right', got {_core.shown(side)}")
+    choice(side, ("left", "right"), "searchsorted", "side")
     a, v = _core.operands([a, v], "searchsorted")
     if sorter is not None:
         a = _core.take(a, sorter, 0)

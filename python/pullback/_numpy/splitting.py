@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._base.checks import along, axes_of, counted, given_once, integer, integers, is_integer
+from .._base.checks import along, axes_of, given_once, integer, integers, is_integer
 from .._core import Tensor
 from .._typing import Sections, TensorLike
 
@@ -186,7 +186,7 @@ def dsplit(
 def _ranked(x: TensorLike, rank: int, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     if len(x.shape) < rank:
-        raise ValueError(f"{who}: expected at least {counted(rank, 'axis')}, got shape {x.shape}")
+        raise ValueError(f"{who}: expected at least {rank} axes for x, got shape {x.shape}")
     return x
 
 
@@ -205,10 +205,14 @@ def _split(
     if is_integer(sections):
         count = integer(sections, who, "indices_or_sections")
         if not 0 < count <= 1 << 24 or (equal and length % count):
-            what = f"to divide {length}, the size of axis {k}" if equal else "from 1 to 2**24"
-            raise ValueError(f"{who}: expected indices_or_sections {what}, got {count}")
+            what = f"a divisor of {length}, the size of axis {k}," if equal else "from 1 to 2**24"
+            raise ValueError(f"{who}: expected {what} for indices_or_sections, got {count}")
         size, longer = divmod(length, count)
         cuts = [i * size + min(i, longer) for i in range(count + 1)]
     else:
-        cuts = [0, *(slice(c).indices(length)[1] for c in integers(sections, who)), length]
+        cuts = [
+            0,
+            *(slice(c).indices(length)[1] for c in integers(sections, who, "indices_or_sections")),
+            length,
+        ]
     return [x[along(k, slice(begin, end))] for begin, end in pairwise(cuts)]

@@ -102,7 +102,7 @@ def variance_of(
     x = _core.constant(x, who=who)
     result = made_floating(x, who, "fc").dtype
     if ddof is not None and correction:
-        raise TypeError(f"{who}: give correction or ddof, which are the same, not both")
+        raise TypeError(f"{who}: expected correction or its alias ddof, got both")
     fewer = number(correction, who, "correction") if ddof is None else number(ddof, who, "ddof")
     if x.dtype.kind == "c":
         parts = [

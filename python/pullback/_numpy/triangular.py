@@ -86,7 +86,7 @@ def triu(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
 def _masked(x: TensorLike, k: Any, lower: bool, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     if len(x.shape) < 2:
-        raise ValueError(f"{who}: expected matrices, got shape {x.shape}")
+        raise ValueError(f"{who}: expected at least two axes for x, got shape {x.shape}")
     rows, columns = x.shape[-2:]
     diagonal = offset_of(k, who)
     kept = numpy.tri(rows, columns, diagonal if lower else diagonal - 1, bool)
@@ -127,8 +127,8 @@ def tri(
     Tensor([[1., 0., 0.],
             [1., 1., 0.]], dtype=float32)
     """
-    rows = axis_size(n, "tri")
-    columns = rows if m is None else axis_size(m, "tri")
+    rows = axis_size(n, "tri", "n")
+    columns = rows if m is None else axis_size(m, "tri", "m")
     row = _core.reshape(
         _core.arange(integer(k, "tri", "k"), rows, 1, numpy.dtype("int64")), (rows, 1)
     )
@@ -211,10 +211,10 @@ def triu_indices(
 def _indices(
     n: SupportsIndex, k: SupportsIndex, m: SupportsIndex | None, lower: bool, who: str
 ) -> tuple[Tensor, Tensor]:
-    rows, by = axis_size(n, who), offset_of(k, who)
-    columns = rows if m is None else axis_size(m, who)
+    rows, by = axis_size(n, who, "n"), offset_of(k, who)
+    columns = rows if m is None else axis_size(m, who, "m")
     if rows * columns > 1 << 31:
-        raise ValueError(f"{who}: {rows} × {columns} entries are too many")
+        raise ValueError(f"{who}: expected at most 2**31 elements, got {rows} × {columns}")
     kept = numpy.tri(rows, columns, by if lower else by - 1, bool)
     row, column = numpy.nonzero(kept if lower else ~kept)
     return _core.constant(row), _core.constant(column)

@@ -142,24 +142,29 @@ def fftconvolve(
     choice(mode, _MODES, who, "mode")
     rank = len(a.shape)
     if len(b.shape) != rank:
-        raise ValueError(f"{who}: ranks differ: in1 is {a.shape}, in2 is {b.shape}")
+        raise ValueError(
+            f"{who}: expected one rank for in1 and in2, got shapes {a.shape} and {b.shape}"
+        )
     along = list(range(rank)) if axes is None else axes_of(axes, rank, who)
     for k in set(range(rank)) - set(along):
         if a.shape[k] != b.shape[k] and 1 not in (a.shape[k], b.shape[k]):
             raise ValueError(
-                f"{who}: axis {k} is not convolved and does not broadcast: "
-                f"in1 is {a.shape}, in2 is {b.shape}"
+                f"{who}: expected sizes that broadcast for axis {k}, which is not convolved, got "
+                f"shapes {a.shape} and {b.shape}"
             )
     sizes = [(a.shape[k], b.shape[k]) for k in along]
     if mode == "valid" and any(m < n for m, n in sizes) and any(m > n for m, n in sizes):
         raise ValueError(
-            f"{who}: mode 'valid': neither lies inside the other: "
-            f"in1 is {a.shape}, in2 is {b.shape}"
+            f"{who}: expected in1 or in2 to be the larger one along each axis for mode='valid', "
+            f"got shapes {a.shape} and {b.shape}"
         )
     if not along:
         return _core.multiply(a, b)
     if 0 in a.shape or 0 in b.shape:
-        raise ValueError(f"{who}: nothing to convolve: in1 is {a.shape}, in2 is {b.shape}")
+        raise ValueError(
+            f"{who}: expected at least one element in in1 and in2, got shapes {a.shape} and "
+            f"{b.shape}"
+        )
     out = _product(a, b, along)
     for k, (m, n) in zip(along, sizes, strict=True):
         start = 0 if mode == "full" else (n - 1) // 2 if mode == "same" else min(m, n) - 1
@@ -197,9 +202,11 @@ def _vectors(a: Any, v: Any, who: str) -> tuple[Tensor, Tensor]:
         x = _core.constant(given, who=who)
         x = _core.reshape(x, (1,)) if not x.shape else x
         if len(x.shape) != 1:
-            raise ValueError(f"{who}: expected vectors, {name} is {x.shape}; see fft.fftconvolve")
+            raise ValueError(
+                f"{who}: expected a vector for {name}, got shape {x.shape}; use fft.fftconvolve"
+            )
         if not x.shape[0]:
-            raise ValueError(f"{who}: {name} is empty")
+            raise ValueError(f"{who}: expected at least one element in {name}, got none")
         out.append(x)
     return out[0], out[1]
 

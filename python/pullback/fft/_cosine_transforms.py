@@ -216,13 +216,13 @@ def idst(
 def _transform(x: Any, kind: Any, n: Any, axis: Any, norm: Any, who: str, inverse: bool) -> Tensor:
     x = real_or_complex(x, who)
     if not isinstance(kind, int) or kind not in _INVERSE:
-        raise ValueError(f"{who}: type: expected 1, 2, 3 or 4, got {_core.shown(kind)}")
-    k = axes_of(integer(axis, who), len(x.shape), who)[0]
-    n = x.shape[k] if n is None else integer(n, who)
+        raise ValueError(f"{who}: type must be one of 1, 2, 3, 4; got {_core.shown(kind)}")
+    k = axes_of(integer(axis, who, "axis"), len(x.shape), who)[0]
+    n = x.shape[k] if n is None else integer(n, who, "n")
     sine = who.endswith("dst")
     least = 2 if kind == 1 and not sine else 1
     if n < least:
-        raise ValueError(f"{who}: type {kind}: expected at least {least} points, got {n}")
+        raise ValueError(f"{who}: expected at least {least} points for type={kind}, got {n}")
     x = moveaxis(resized(x, k, n), k, -1)
     kind = _INVERSE[kind] if inverse else kind
     whole = 2 * (n + (0 if kind != 1 else 1 if sine else -1))  # the period

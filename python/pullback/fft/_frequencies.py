@@ -172,7 +172,7 @@ def _frequencies(k: Tensor, n: int, d: Any, dtype: Any, device: Any, who: str) -
     wide = _core.divide(_core.cast(k, "float64"), n * spacing)
     out = _core.cast(wide, dtype)
     if out.dtype.kind != "f":
-        raise TypeError(f"{who}: dtype: expected floats, got {out.dtype}")
+        raise TypeError(f"{who}: expected a floating dtype for dtype, got {out.dtype}")
     return out
 
 

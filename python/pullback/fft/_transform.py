@@ -28,7 +28,7 @@ def points_of_one(n: Any, who: str) -> Any:
 def points_of(n: Any, who: str) -> int:
     count = integer(n, who, "n")
     if count < 1:
-        raise ValueError(f"{who}: expected n of at least 1, got {count}")
+        raise ValueError(f"{who}: expected an integer >= 1 for n, got {count}")
     return count
 
 
@@ -56,20 +56,22 @@ def _plan(
     points: list[int | None] | None = None
     if s is not None:
         if isinstance(s, (str, bytes)) or not hasattr(s, "__iter__"):
-            raise TypeError(f"{who}: s: expected a sequence of integers, got {_core.shown(s)}")
-        points = [None if n is None or integer(n, who) == -1 else points_of(n, who) for n in s]
+            raise TypeError(f"{who}: expected a sequence of integers for s, got {_core.shown(s)}")
+        points = [None if n is None or integer(n, who, "s") == -1 else points_of(n, who) for n in s]
     if axes is None:
         along = list(range(rank if points is None else len(points)))
         if points is not None:
             along = [k - len(along) for k in along]
     else:
-        along = integers(axes, who)
+        along = integers(axes, who, "axes")
     # An axis can be repeated, as in NumPy.
     found = [axes_of(k, rank, who)[0] for k in along]
     if points is None:
         points = [None] * len(found)
     if len(points) != len(found):
-        raise ValueError(f"{who}: {len(points)} lengths in s do not go with {len(found)} axes")
+        raise ValueError(
+            f"{who}: expected {len(found)} integers, one for each axis, for s, got {len(points)}"
+        )
     shown = [x.shape[k] if n is None else n for k, n in zip(found, points, strict=True)]
     if from_half and points and points[-1] is None:
         shown[-1] = 2 * (shown[-1] - 1)
@@ -99,9 +101,14 @@ def factor_of(norm: Any, n: int, inverse: bool, who: str) -> float:
 def _made(x: Tensor, axis: int, kind: str, n: int, inverse: bool, norm: Any, who: str) -> Tensor:
     """Transform one axis: kind "c" is complex, "r" real to the first half, "i" the half to real."""
     if n < 1:
-        raise ValueError(f"{who}: axis {axis} of shape {x.shape} has no points to transform")
+        raise ValueError(
+            f"{who}: expected at least one element along axis {axis}, got shape {x.shape}"
+        )
     if n * prod((*x.shape[:axis], *x.shape[axis + 1 :])) > _MOST:
-        raise ValueError(f"{who}: {n} points along axis {axis} of shape {x.shape} are too many")
+        raise ValueError(
+            f"{who}: expected at most {_MOST} elements, got {n} points along axis {axis} of shape "
+            f"{x.shape}"
+        )
     x = resized(x, axis, n // 2 + 1 if kind == "i" else n)
     backward = kind == "i" or (kind == "c" and inverse)
     out: Tensor = _core.fourier(x, axis, kind, n, backward, factor_of(norm, n, inverse, who), who)
@@ -119,12 +126,10 @@ def complex_to_complex(x: Any, s: Any, axes: Any, norm: Any, who: str, inverse: 
 def real_to_half(x: Any, s: Any, axes: Any, norm: Any, who: str, divided: str) -> Tensor:
     real = real_or_complex(x, who)
     if real.dtype.kind == "c":
-        raise TypeError(
-            f"{who}: expected real numbers, got {real.dtype}; take real(x), or {who[1:]}"
-        )
+        raise TypeError(f"{who}: expected real numbers, got {real.dtype}; use real(x) or {who[1:]}")
     along, points = _plan(real, s, axes, who)
     if not along:
-        raise ValueError(f"{who}: at least one axis is needed")
+        raise ValueError(f"{who}: expected at least one axis in axes, got none")
     inverse = divided == "forward"
     z = _made(real, along[-1], "r", points[-1], inverse, norm, who)
     for axis, n in reversed(list(zip(along[:-1], points[:-1], strict=True))):
@@ -136,7 +141,7 @@ def half_to_real(x: Any, s: Any, axes: Any, norm: Any, who: str, divided: str) -
     z = as_complex(_core.constant(x, who=who))
     along, points = _plan(z, s, axes, who, from_half=True)
     if not along:
-        raise ValueError(f"{who}: at least one axis is needed")
+        raise ValueError(f"{who}: expected at least one axis in axes, got none")
     inverse = divided == "backward"
     for axis, n in zip(along[:-1], points[:-1], strict=True):
         z = _made(z, axis, "c", n, inverse, norm, who)

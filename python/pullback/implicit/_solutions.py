@@ -271,12 +271,12 @@ class _Unknown:
             tensor = _core.constant(leaf, None if own else self.dtype, who)
             if tensor.shape != shape:
                 raise ValueError(
-                    f"{self.who}: expected shape {shape} from {place(f)}, as of x, got "
+                    f"{self.who}: expected shape {shape} from {place(f)}, that of x, got "
                     f"{tensor.shape}"
                 )
             if tensor.dtype != self.dtype:
                 raise TypeError(
-                    f"{self.who}: expected dtype {self.dtype} from {place(f)}, as of x, got "
+                    f"{self.who}: expected dtype {self.dtype} from {place(f)}, that of x, got "
                     f"{tensor.dtype}; cast it"
                 )
             tensors.append(_core.reshape(tensor, (-1,)))
@@ -384,7 +384,7 @@ class _Run:
 def _attached(
     value: Tensor, piece: _Piece, residual: _Residual, symmetric: bool, f: Any, who: str
 ) -> Tensor:
-    """Return a node with this value that solves residual(piece(x, others), x) = 0.
+    """Return a node with this value, which is a root x of the residual of `piece`.
 
     The node has a derivative with respect to `others`.
     """

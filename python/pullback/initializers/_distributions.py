@@ -10,7 +10,7 @@ from .._typing import DType, Shape, TensorLike
 
 
 def axis_sizes(shape: Shape, who: str) -> tuple[int, ...]:
-    return tuple(integers(shape, who))
+    return tuple(integers(shape, who, "shape"))
 
 
 def constant(shape: Shape, value: TensorLike = 0.0, dtype: DType = None) -> Tensor:

@@ -53,7 +53,7 @@ def orthogonal(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     """
     lengths = axis_sizes(shape, "orthogonal")
     if len(lengths) < 2:
-        raise ValueError(f"orthogonal: expected two axes or more, got shape {lengths}")
+        raise ValueError(f"orthogonal: expected at least two axes for shape, got {lengths}")
     rows, columns = prod(lengths[:-1]), lengths[-1]
     drawn = _core.random_normal((max(rows, columns), min(rows, columns)), dtype)
     q, r = _core.qr(drawn, False)
@@ -61,7 +61,7 @@ def orthogonal(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     # The QR decomposition with a positive diagonal is unique.
     q = _core.multiply(q, _core.where(_core.less(diagonal, 0), -1, 1))
     q = q if rows >= columns else _core.transpose(q, None)
-    return _core.multiply(_core.reshape(q, lengths), number(gain, "orthogonal"))
+    return _core.multiply(_core.reshape(q, lengths), number(gain, "orthogonal", "gain"))
 
 
 def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
@@ -97,6 +97,6 @@ def identity(shape: Shape, gain: float = 1.0, dtype: DType = None) -> Tensor:
     """
     lengths = axis_sizes(shape, "identity")
     if len(lengths) != 2:
-        raise ValueError(f"identity: expected two axes, got shape {lengths}")
+        raise ValueError(f"identity: expected two axes for shape, got {lengths}")
     matrix = floating(_eye(lengths[0], lengths[1], dtype=dtype), "identity", "fc")
-    return _core.multiply(matrix, number(gain, "identity"))
+    return _core.multiply(matrix, number(gain, "identity", "gain"))

@@ -1,8 +1,8 @@
 """Random initial values whose variance depends on the number of inputs and outputs of a layer.
 
 The last axis of a shape counts the outputs of a layer, the axis before its inputs, as in `x @ w`.
-The axes before these two, as of a convolution, are the positions at which each input and output
-exists.
+The axes before these two, for example of a convolution, are the positions at which each input and
+output exists.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def variance_scaling(
     who = "variance_scaling"
     size = number(scale, who, "scale")
     if size <= 0:
-        raise ValueError(f"{who}: scale must be above 0, got {size}")
+        raise ValueError(f"{who}: expected a number > 0 for scale, got {size}")
     fan = choice(mode, MODES, who, "mode")
     kind = choice(distribution, DISTRIBUTIONS, who, "distribution")
     width = scaled(axis_sizes(shape, who), size, fan, kind)

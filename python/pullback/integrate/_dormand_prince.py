@@ -187,7 +187,7 @@ def _larger(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _norm(x: Tensor, size: Tensor, tolerance: Tolerance) -> Any:
-    """The root of the mean square of x in units of what is tolerated; a constant."""
+    """Return the root mean square of `x` in units of the tolerance, as a constant."""
     unit = tolerance.atol + tolerance.rtol * _core.abs(size)
     parts = _core.abs(_core.stop_gradient(x)) / _core.stop_gradient(unit)
     return _core.sqrt(_core.mean(parts * parts))

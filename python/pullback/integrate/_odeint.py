@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from .._autodiff.rules import place
+from .._autodiff.rules import called, place
 from .._control.bodies import Nest
 from .._core import Tensor, Variable
 from ._adjoint import with_adjoint
@@ -168,7 +168,8 @@ class _State:
         return self.nest.like(_core.reshape(part, (*front, *shape)) for part, shape in pairs)
 
     def field(self, y: Tensor, t: Tensor) -> Tensor:
-        slope = Nest(self.f(self.apart(y), t, *self.args), f"{WHO}: the result of {place(self.f)}")
+        result = called(self.f, WHO, "(y, t, *args)", self.apart(y), t, *self.args)
+        slope = Nest(result, f"{WHO}: the result of {place(self.f)}")
         if not slope.same_structure(self.nest):
             raise ValueError(
                 f"{WHO}: expected the structure of y0 from {place(self.f)}, got another one; "

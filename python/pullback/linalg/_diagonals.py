@@ -75,4 +75,4 @@ def trace(x: TensorLike, /, *, offset: SupportsIndex = 0, dtype: DType = None) -
 def _entries(x: TensorLike, offset: SupportsIndex, who: str) -> Tensor:
     x = _core.constant(x, who=who)
     check_matrices(x, who)
-    return diagonals.diagonal(x, integer(offset, who), -2, -1)
+    return diagonals.diagonal(x, integer(offset, who, "offset"), -2, -1)

@@ -202,16 +202,15 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
             if not isinstance(y, Tensor) or y.dtype != b.dtype:
                 got = y.dtype if isinstance(y, Tensor) else shown(y)
                 raise TypeError(
-                    f"{who}: {what}: expected dtype {b.dtype} from {place(f)}, as of b, got {got}"
+                    f"{who}: expected dtype {b.dtype}, that of b, from {place(f)}, got {got}"
                 )
             if y.shape != b.shape:
                 raise ValueError(
-                    f"{who}: {what}: expected shape {b.shape} from {place(f)}, as of b, got "
-                    f"{y.shape}"
+                    f"{who}: expected shape {b.shape}, that of b, from {place(f)}, got {y.shape}"
                 )
         piece.close(_core.identity(y))
     if not _core.computed_from([y], [at])[0]:
-        raise ValueError(f"{who}: {what}: expected a result that depends on x from {place(f)}")
+        raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
     return _Linear(piece, piece.others)
 
 
@@ -335,7 +334,7 @@ def _solved(
         ("maxiter", maxiter, 10 * entries),
         ("restart", restart, min(20, entries)),
     ):
-        count = usual if count is None else integer(count, f"{who}: {name}")
+        count = usual if count is None else integer(count, who, name)
         if count < 1 and entries:
             raise ValueError(f"{who}: expected a positive integer for {name}, got {count}")
         counts.append(min(count, usual if name == "restart" else 1 << 62))
@@ -349,7 +348,9 @@ def _solved(
     if x0 is not None:
         x0 = _core.stop_gradient(_core.constant(x0, right.dtype, f"{who}: x0"))
         if x0.shape != right.shape:
-            raise ValueError(f"{who}: expected shape {right.shape} for x0, as of b, got {x0.shape}")
+            raise ValueError(
+                f"{who}: expected shape {right.shape}, that of b, for x0, got {x0.shape}"
+            )
     method = _Method(who, float(rtol), float(atol), *counts)
     return _attached(method, on, near, right, x0)
 

@@ -172,7 +172,7 @@ def _cutoff(a: Tensor, rtol: Any, who: str, name: str) -> Tensor:
     check_domain(rtol, NON_NEGATIVE, who, name)
     given = _core.constant(rtol, None, who)
     if given.dtype.kind == "c":
-        raise TypeError(f"{who}: expected a real tolerance, got {given.dtype}")
+        raise TypeError(f"{who}: expected a real number for rtol, got {given.dtype}")
     return _core.stop_gradient(_core.expand_dims(_core.cast(given, dtype), -1))
 
 

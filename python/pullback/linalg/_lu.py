@@ -109,7 +109,8 @@ def lu_solve(
     who = "lu_solve"
     if not (isinstance(lu_and_piv, tuple) and len(lu_and_piv) == 2):
         raise TypeError(
-            f"{who}: expected (lu, piv), what lu_factor returns, got {_core.shown(lu_and_piv)}"
+            f"{who}: expected a pair (lu, piv) for lu_and_piv, got {_core.shown(lu_and_piv)}; pass "
+            "the result of lu_factor"
         )
     turned = turn(trans, who)
     (packed, right), rounded = one_dtype([lu_and_piv[0], b], who)
@@ -117,9 +118,9 @@ def lu_solve(
     n = packed.shape[-1]
     swaps = _core.constant(lu_and_piv[1], None, who)
     if swaps.dtype.kind not in "iu":
-        raise TypeError(f"{who}: expected piv of integers, got {swaps.dtype}")
+        raise TypeError(f"{who}: expected integers for piv, got {swaps.dtype}")
     if not swaps.shape or swaps.shape[-1] != n:
-        raise ValueError(f"{who}: expected piv of length {n}, got shape {swaps.shape}")
+        raise ValueError(f"{who}: expected {n} pivots for piv, got shape {swaps.shape}")
     sides, restored = right_sides(right, n, who)
     packed, swaps, sides = same_batch([packed, _core.cast(swaps, "int64"), sides], [2, 1, 2], who)
     return rounded(restored(_core.lu_solve(packed, swaps, sides, turned)))

@@ -31,7 +31,7 @@ def same_batch(xs: Sequence[Tensor], ranks: Sequence[int], who: str) -> list[Ten
         batch = numpy.broadcast_shapes(*before)
     except ValueError:
         shapes = " and ".join(str(x.shape) for x in xs)
-        raise ValueError(f"{who}: batches of shapes {shapes} do not broadcast") from None
+        raise ValueError(f"{who}: expected batches whose shapes broadcast, got {shapes}") from None
     return [
         _core.broadcast_to(x, (*batch, *x.shape[len(axes) :]))
         for x, axes in zip(xs, before, strict=True)
@@ -42,7 +42,7 @@ def right_sides(b: Tensor, rows: int, who: str) -> tuple[Tensor, Callable[[Tenso
     """b as matrices of so many rows, and what makes a vector of a solution where b is one."""
     vector = len(b.shape) == 1
     if not b.shape or b.shape[0 if vector else -2] != rows:
-        raise ValueError(f"{who}: expected b of {rows} rows, got shape {b.shape}")
+        raise ValueError(f"{who}: expected {rows} rows for b, got shape {b.shape}")
     if vector:
         return _core.expand_dims(b, 1), lambda x: _core.squeeze(x, -1)
     return b, lambda x: x

@@ -186,7 +186,7 @@ def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
     check_matrices(sides, who)
     if sides.shape[-2:] != (left.shape[-1], right.shape[-1]):
         raise ValueError(
-            f"{who}: expected q of shape (…, {left.shape[-1]}, {right.shape[-1]}) for a of "
-            f"{left.shape} and b of {right.shape}, got {sides.shape}"
+            f"{who}: expected shape (…, {left.shape[-1]}, {right.shape[-1]}) for q with a and b "
+            f"of shapes {left.shape} and {right.shape}, got {sides.shape}"
         )
     return rounded(_core.solve_sylvester(*same_batch([left, right, sides], [2, 2, 2], who)))

@@ -69,7 +69,7 @@ def vector_norm(
 def _number(ord: Any, who: str) -> float:
     if isinstance(ord, (int, float)) and ord == ord:
         return float(ord)
-    raise ValueError(f"{who}: ord: expected a number, got {_core.shown(ord)}")
+    raise ValueError(f"{who}: expected a number for ord, got {_core.shown(ord)}")
 
 
 def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor:
@@ -84,7 +84,9 @@ def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor
         return _core.sum(size, axes, keepdims)
     if not axes or 0 in x.shape:
         if p < 0 and 0 in [x.shape[k] for k in axes]:
-            raise ValueError("vector_norm: no entries have no norm of a negative ord")
+            raise ValueError(
+                "vector_norm: expected at least one element for a negative ord, got none"
+            )
         return _core.sum(size, axes, keepdims)
     if p == 2:
         return euclidean_norm(size, axes, keepdims)
@@ -160,7 +162,7 @@ def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: st
             return made
         return _core.reshape(made, [1 if k in axes else n for k, n in enumerate(x.shape)])
     raise ValueError(
-        f"{who}: ord: expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got "
+        f"{who}: ord must be one of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf for matrices; got "
         f"{_core.shown(ord)}"
     )
 
@@ -206,7 +208,10 @@ def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool 
     rank = len(x.shape)
     if axis is None:
         if ord is not None and rank not in (1, 2):
-            raise ValueError(f"norm: ord={ord!r} needs an axis for a tensor of shape {x.shape}")
+            raise ValueError(
+                f"norm: expected a vector or a matrix for ord={ord!r}, got shape {x.shape}; pass "
+                "axis"
+            )
         axes = list(range(rank))
     else:
         axes = axes_of(axis, rank, "norm")
@@ -216,7 +221,7 @@ def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool 
         return _vector_norm(x, axes, keepdims, _number(ord, "norm"))
     if len(axes) == 2:
         return _matrix_norm(x, axes, keepdims, ord, "norm")
-    raise ValueError(f"norm: axis: expected one or two axes, got {_core.shown(axis)}")
+    raise ValueError(f"norm: expected one or two axes for axis, got {_core.shown(axis)}")
 
 
 def cond(x: TensorLike, /, p: Order = None) -> Tensor:
@@ -358,7 +363,7 @@ def cross(x1: TensorLike, x2: TensorLike, /, *, axis: SupportsIndex = -1) -> Ten
     for x in (a, b):
         [k] = axes_of([axis], len(x.shape), "cross")
         if x.shape[k] != 3:
-            raise ValueError(f"cross: expected 3 entries along the axis, got shape {x.shape}")
+            raise ValueError(f"cross: expected size 3 along axis {k}, got shape {x.shape}")
         parts.append([_core.squeeze(part, k) for part in _core.split(x, [1, 1, 1], k)])
     (a0, a1, a2), (b0, b1, b2) = parts
     made = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]

@@ -154,7 +154,7 @@ def cho_solve(c_and_lower: tuple[TensorLike, bool], b: TensorLike, /) -> Tensor:
     """
     if not (isinstance(c_and_lower, tuple) and len(c_and_lower) == 2):
         raise TypeError(
-            f"cho_solve: expected (c, lower), a factor and which triangle it is, got "
+            f"cho_solve: expected a pair (factor, bool) for c_and_lower, got "
             f"{_core.shown(c_and_lower)}"
         )
     c, lower = c_and_lower
@@ -346,7 +346,7 @@ def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
         entries = iter(arrays)
     except TypeError:
         raise TypeError(
-            f"multi_dot: expected a list of matrices, got {_core.shown(arrays)}"
+            f"multi_dot: expected a list of matrices for arrays, got {_core.shown(arrays)}"
         ) from None
     given: list[Tensor] = []
     sizes: list[int] = []
@@ -355,20 +355,21 @@ def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
         rank = len(a.shape)
         if rank not in (1, 2) or (len(given) > 1 and len(given[-1].shape) == 1):
             raise ValueError(
-                f"multi_dot: expected matrices, and vectors only at the ends; arrays[{len(given)}] "
-                f"has shape {a.shape}"
+                f"multi_dot: expected a matrix for arrays[{len(given)}], got shape {a.shape}; only "
+                "the first and the last array may be vectors"
             )
         if not given:
             sizes = [1, *a.shape] if rank == 1 else [*a.shape]
         else:
             if a.shape[0] != sizes[-1]:
                 raise ValueError(
-                    f"multi_dot: arrays[{len(given)}] has {a.shape[0]} rows, expected {sizes[-1]}"
+                    f"multi_dot: expected {sizes[-1]} rows for arrays[{len(given)}], got shape "
+                    f"{a.shape}"
                 )
             sizes.append(a.shape[1] if rank == 2 else 1)
         given.append(a)
     if len(given) < 2:
-        raise ValueError(f"multi_dot: expected two or more arrays, got {len(given)}")
+        raise ValueError(f"multi_dot: expected at least two arrays, got {len(given)}")
     return _product(given, _best_order(sizes), 0, len(given) - 1)
 
 

@@ -51,7 +51,7 @@ def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
     column, row = of_one_dtype(column, _core.conj(column) if r is None else r, "toeplitz")
     for x in (column, row):
         if not x.shape:
-            raise ValueError("toeplitz: expected vectors, got a number")
+            raise ValueError("toeplitz: expected vectors for c and r, got a scalar")
     column, row = same_batch([column, row], [1, 1], "toeplitz")
     m, n = column.shape[-1], row.shape[-1]
     last = len(row.shape) - 1
@@ -143,7 +143,8 @@ def khatri_rao(a: TensorLike, b: TensorLike, /) -> Tensor:
     (m, k), (n, columns) = x.shape[-2:], y.shape[-2:]
     if k != columns:
         raise ValueError(
-            f"khatri_rao: expected as many columns in b as in a, got shapes {x.shape} and {y.shape}"
+            f"khatri_rao: expected one number of columns for a and b, got shapes {x.shape} and "
+            f"{y.shape}"
         )
     x, y = same_batch([x, y], [2, 2], "khatri_rao")
     product = _core.multiply(_core.expand_dims(x, len(x.shape) - 1), _core.expand_dims(y, -3))
@@ -186,18 +187,18 @@ def solve_banded(l_and_u: tuple[int, int], ab: TensorLike, b: TensorLike, /) -> 
     Tensor([1., 2.], dtype=float32)
     """
     who = "solve_banded"
-    counts = integers(l_and_u, who)
+    counts = integers(l_and_u, who, "l_and_u")
     if len(counts) != 2 or min(counts) < 0:
         raise ValueError(
-            f"{who}: expected how many diagonals are below and above the main one, got "
-            f"{_core.shown(l_and_u)}"
+            f"{who}: expected a pair of integers >= 0, the numbers of lower and upper diagonals, "
+            f"for l_and_u, got {_core.shown(l_and_u)}"
         )
     (bands, right), rounded = one_dtype([ab, b], who)
     check_matrices(bands, who)
     if bands.shape[-2] != sum(counts) + 1:
         raise ValueError(
-            f"{who}: expected ab of {sum(counts) + 1} rows for {counts[0]} diagonals below and "
-            f"{counts[1]} above, got shape {bands.shape}"
+            f"{who}: expected {sum(counts) + 1} rows for ab with {counts[0]} lower and "
+            f"{counts[1]} upper diagonals, got shape {bands.shape}"
         )
     return rounded(_banded(bands, right, counts[0], who))
 
@@ -239,7 +240,7 @@ def tridiagonal_solve(dl: TensorLike, d: TensorLike, du: TensorLike, b: TensorLi
     for x in (low, middle, high):
         if not x.shape or x.shape[-1] != (middle.shape or (0,))[-1]:
             raise ValueError(
-                f"{who}: expected three diagonals of one length, got shapes {low.shape}, "
+                f"{who}: expected three diagonals of one size, got shapes {low.shape}, "
                 f"{middle.shape} and {high.shape}"
             )
     low, middle, high = same_batch([low, middle, high], [1, 1, 1], who)

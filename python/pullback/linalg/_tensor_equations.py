@@ -46,13 +46,13 @@ def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
     """
     who = "tensorinv"
     [x], rounded = one_dtype([a], who)
-    count = integer(ind, who)
+    count = integer(ind, who, "ind")
     if count <= 0:
-        raise ValueError(f"{who}: ind: expected a positive number of axes, got {count}")
+        raise ValueError(f"{who}: expected an integer > 0 for ind, got {count}")
     first, others = x.shape[:count], x.shape[count:]
     if prod(first) != prod(others):
         raise numpy.linalg.LinAlgError(
-            f"{who}: expected as many entries in the first {count} axes as in the others, got "
+            f"{who}: expected as many elements in the first {count} axes as in the others, got "
             f"shape {x.shape}"
         )
     matrix = _core.reshape(x, (prod(first), prod(others)))
@@ -103,7 +103,7 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Any = None) -> Tensor:
     others = x.shape[len(right.shape) :]
     if x.size != right.size * prod(others) or prod(others) != right.size:
         raise numpy.linalg.LinAlgError(
-            f"{who}: expected a of {right.size} times {right.size} entries for b of "
+            f"{who}: expected {right.size} × {right.size} elements for a and b of shape "
             f"{right.shape}, got shape {x.shape}"
         )
     matrix = _core.reshape(x, (right.size, right.size))

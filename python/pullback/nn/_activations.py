@@ -288,7 +288,7 @@ def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     (k,) = axes_of([axis], len(x.shape), "glu")
     half, odd = divmod(x.shape[k], 2)
     if odd:
-        raise ValueError(f"glu: expected an axis of even length, got shape {x.shape}, axis {k}")
+        raise ValueError(f"glu: expected an even size for axis {k}, got shape {x.shape}")
     value, gate = x[along(k, slice(half))], x[along(k, slice(half, None))]
     return _core.multiply(value, _core.sigmoid(gate))
 
@@ -332,7 +332,7 @@ def gelu(x: TensorLike, /, *, approximate: Literal["none", "tanh"] = "none") -> 
         return _core.multiply(x, _core.ndtr(x))
     if approximate != "tanh":
         raise ValueError(
-            f"gelu: approximate must be 'none' or 'tanh', got {_core.shown(approximate)}"
+            f"gelu: approximate must be one of 'none', 'tanh'; got {_core.shown(approximate)}"
         )
     # (1 + tanh(u)) / 2 is sigmoid(2 u), which is accurate where tanh rounds to -1.
     cubic = _core.multiply(_core.multiply(x, x), 0.044715 * 1.5957691216057308)

@@ -18,7 +18,7 @@ __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 def share_of(dropout_p: Any, who: str) -> float:
     share = number(dropout_p, who, "dropout_p")
     if not 0 <= share <= 1:
-        raise ValueError(f"{who}: dropout_p must be from 0 to 1, got {share}")
+        raise ValueError(f"{who}: expected a number in [0, 1] for dropout_p, got {share}")
     return share
 
 
@@ -110,8 +110,8 @@ def _repeated(x: Tensor, query: Tensor, who: str) -> Tensor:
     """Repeat each head of `x` for the heads of the query that share it."""
     if len(x.shape) < 3 or len(query.shape) < 3 or query.shape[-3] % max(x.shape[-3], 1):
         raise ValueError(
-            f"{who}: enable_gqa: the heads of key and value (the axis before the last two) must "
-            f"divide those of query: query is {query.shape}, key or value {x.shape}"
+            f"{who}: expected a number of heads (axis -3) of key and value that divides that of "
+            f"query for enable_gqa, got {x.shape} for query of {query.shape}"
         )
     times = query.shape[-3] // max(x.shape[-3], 1)
     if times == 1:
@@ -210,7 +210,7 @@ def _four(given: Any, who: str, what: str) -> list[Any]:
         found = []
     if len(found) != 4:
         raise ValueError(
-            f"{who}: {what}: expected four, of queries, keys, values and results, got "
+            f"{who}: expected four tensors (of queries, keys, values and results) for {what}, got "
             f"{_core.shown(given)}"
         )
     return found
@@ -220,8 +220,8 @@ def _affine(x: TensorLike, weight: TensorLike, bias: TensorLike | None, who: str
     left, right = _core.constant(x, who=who), _core.constant(weight, who=who)
     if len(left.shape) < 2 or len(right.shape) != 2 or left.shape[-1] != right.shape[0]:
         raise ValueError(
-            f"{who}: expected (..., length, features) and a matrix (features, columns), got shapes "
-            f"{left.shape} and {right.shape}"
+            f"{who}: expected an input (..., length, features) and weights (features, columns), "
+            f"got shapes {left.shape} and {right.shape}"
         )
     y = _core.matmul(left, right)
     return y if bias is None else _core.add(y, bias)
@@ -230,5 +230,7 @@ def _affine(x: TensorLike, weight: TensorLike, bias: TensorLike | None, who: str
 def _heads(x: Tensor, count: int, who: str) -> Tensor:
     """Reshape (..., length, heads * d) to (..., heads, length, d)."""
     if count < 1 or x.shape[-1] % count:
-        raise ValueError(f"{who}: {x.shape[-1]} columns in {count} equal heads")
+        raise ValueError(
+            f"{who}: expected a divisor of {x.shape[-1]} columns for heads, got {count}"
+        )
     return swapaxes(_core.reshape(x, (*x.shape[:-1], count, x.shape[-1] // count)), -3, -2)

@@ -289,8 +289,8 @@ def conv_transpose(
     out = [n + m for n, m in zip(out, more, strict=True)]
     if min(out) < 0:
         raise ValueError(
-            f"{who}: padding {_core.shown(padding)} cuts off more than there is: of shape "
-            f"{x.shape} with weights {w.shape} and stride {steps}"
+            f"{who}: expected a result of size >= 0, got {_core.shown(padding)} for padding with x "
+            f"of {x.shape}, weights of {w.shape} and stride {steps}"
         )
     flipped = w[(slice(None, None, -1),) * rank]
     before = tuple(span - 1 - n for span, n in zip(spans, low, strict=True))
@@ -326,21 +326,21 @@ def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
     channels = x.shape[-1]
     if len(w.shape) != rank + 2:
         raise ValueError(
-            f"{who}: expected weights of rank {rank + 2} (taps, channels / groups, outputs), got "
+            f"{who}: expected rank {rank + 2} (taps, channels / groups, outputs) for weights, got "
             f"shape {w.shape}"
         )
     if min(w.shape[:rank]) < 1:
-        raise ValueError(f"{who}: expected weights with taps, got shape {w.shape}")
+        raise ValueError(f"{who}: expected at least one tap for weights, got shape {w.shape}")
     if parts < 1 or channels % parts or w.shape[-1] % parts:
         raise ValueError(
-            f"{who}: groups: expected a number that divides {channels} channels and "
-            f"{w.shape[-1]} outputs, got {_core.shown(groups)}"
+            f"{who}: expected a divisor of {channels} channels and {w.shape[-1]} outputs for "
+            f"groups, got {_core.shown(groups)}"
         )
     if w.shape[-2] != channels // parts:
         taps = "taps, " * rank
         raise ValueError(
-            f"{who}: x has {counted(channels, 'channel')} in {counted(parts, 'group')}, so "
-            f"expected weights of shape ({taps}{channels // parts}, outputs), got {w.shape}"
+            f"{who}: expected shape ({taps}{channels // parts}, outputs) for weights, because x has "
+            f"{counted(channels, 'channel')} in {counted(parts, 'group')}, got {w.shape}"
         )
     return parts
 
@@ -366,6 +366,6 @@ def _finished(who: str, y: Tensor, bias: Any, last: bool) -> Tensor:
     if bias is not None:
         added = made_floating(bias, who, "fc")
         if added.shape not in ((), y.shape[-1:]):
-            raise ValueError(f"{who}: expected a bias of shape {y.shape[-1:]}, got {added.shape}")
+            raise ValueError(f"{who}: expected shape {y.shape[-1:]} for bias, got {added.shape}")
         y = _core.add(y, added)
     return from_last(y, last)

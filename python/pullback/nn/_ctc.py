@@ -82,15 +82,17 @@ def ctc_loss(
     x = made_floating(log_probs, who)
     labels = integer_tensor(targets, who, "targets")
     if len(x.shape) != 3:
-        raise ValueError(f"{who}: expected shape (time, batch, classes), got {x.shape}")
+        raise ValueError(
+            f"{who}: expected shape (time, batch, classes) for log_probs, got {x.shape}"
+        )
     time, batch, classes = x.shape
     if len(labels.shape) != 2 or labels.shape[0] != batch:
-        raise ValueError(
-            f"{who}: expected targets of shape ({batch}, labels), got shape {labels.shape}"
-        )
-    empty = integer(blank, who)
+        raise ValueError(f"{who}: expected shape ({batch}, labels) for targets, got {labels.shape}")
+    empty = integer(blank, who, "blank")
     if not 0 <= empty < classes:
-        raise ValueError(f"{who}: blank must be one of {classes} classes, got {empty}")
+        raise ValueError(
+            f"{who}: expected an integer from 0 to {classes - 1} for blank, got {empty}"
+        )
     count = labels.shape[1]
     steps = lengths_of(input_lengths, batch, time, who, "input_lengths")
     lengths = lengths_of(target_lengths, batch, count, who, "target_lengths")
@@ -104,7 +106,9 @@ def ctc_loss(
         known = labels.numpy()
         wrong = known[(known < 0) | (known >= classes)]
         if wrong.size:
-            raise IndexError(f"{who}: expected labels of {classes} classes, got {wrong[0]}")
+            raise IndexError(
+                f"{who}: expected labels from 0 to {classes - 1} for targets, got {wrong[0]}"
+            )
         labels = _core.constant(known)
     blanks = _core.full((batch, count + 1), empty, labels.dtype)
     woven = _core.reshape(_core.stack([blanks[:, :count], labels], -1), (batch, 2 * count))

@@ -74,18 +74,18 @@ def embedding_bag(
     which = integer_tensor(indices, who, "indices")
     how = choice(mode, ("sum", "mean", "max"), who, "mode")
     if len(rows.shape) != 2:
-        raise ValueError(f"{who}: expected a table of shape (entries, features), got {rows.shape}")
+        raise ValueError(f"{who}: expected shape (entries, features) for table, got {rows.shape}")
     if len(which.shape) != (2 if offsets is None else 1):
         raise ValueError(
-            f"{who}: expected indices of shape (bags, n), or (n,) and offsets, got shape "
-            f"{which.shape} and {'no ' if offsets is None else ''}offsets"
+            f"{who}: expected shape {'(bags, n)' if offsets is None else '(n,)'} for indices "
+            f"with{'out' if offsets is None else ''} offsets, got {which.shape}"
         )
     taken = _core.take(rows, which, 0)
     counted = None
     if padding_idx is not None:
-        empty, entries = integer(padding_idx, who), rows.shape[0]
+        empty, entries = integer(padding_idx, who, "padding_idx"), rows.shape[0]
         if not -entries <= empty < entries:
-            raise IndexError(f"{who}: padding_idx {empty} is out of range for {entries} entries")
+            raise IndexError(f"{who}: padding_idx={empty} is out of range for {entries} entries")
         place = empty % entries
         counted = _core.logical_and(
             _core.not_equal(which, place), _core.not_equal(which, place - entries)
@@ -93,10 +93,10 @@ def embedding_bag(
     if per_sample_weights is not None:
         weights = _core.constant(per_sample_weights, who=who)
         if how != "sum":
-            raise ValueError(f"{who}: per_sample_weights are for mode 'sum', got {mode!r}")
+            raise ValueError(f"{who}: expected mode='sum' with per_sample_weights, got {mode!r}")
         if weights.shape != which.shape:
             raise ValueError(
-                f"{who}: expected per_sample_weights of shape {which.shape}, got {weights.shape}"
+                f"{who}: expected shape {which.shape} for per_sample_weights, got {weights.shape}"
             )
         taken = _core.multiply(taken, _core.expand_dims(weights, -1))
     if counted is not None:
@@ -122,18 +122,20 @@ def _of_rows(taken: Tensor, number: Tensor, how: str) -> Tensor:
 def _of_parts(taken: Tensor, number: Tensor, offsets: Tensor, how: str) -> Tensor:
     who = "embedding_bag"
     if len(offsets.shape) != 1:
-        raise ValueError(f"{who}: expected offsets of shape (bags,), got {offsets.shape}")
+        raise ValueError(f"{who}: expected shape (bags,) for offsets, got {offsets.shape}")
     if not _core.is_traced(offsets) and offsets.size:
         known = offsets.numpy()
         if known[0] != 0 or (known[1:] < known[:-1]).any() or known[-1] > taken.shape[0]:
             raise ValueError(
-                f"{who}: expected offsets that ascend from 0 to at most {taken.shape[0]}, got "
+                f"{who}: expected increasing integers from 0 to {taken.shape[0]} for offsets, got "
                 f"{known.tolist()}"
             )
     bags = offsets.shape[0]
     if bags == 0:
         if taken.shape[0]:
-            raise ValueError(f"{who}: {taken.shape[0]} indices and no offsets")
+            raise ValueError(
+                f"{who}: expected at least one of offsets for {taken.shape[0]} indices, got none"
+            )
         return _core.reshape(taken, (0, taken.shape[1]))
     positions = arange(taken.shape[0])
     bag = _core.subtract(_core.searchsorted(offsets, positions, True), 1)

@@ -203,7 +203,7 @@ def batch_norm(
         _channels(v, shape, "batch_norm") for v in (weight, bias, mean, variance)
     )
     if (mean is None) != (variance is None):
-        raise TypeError("batch_norm: expected mean and variance, or neither, got one of them")
+        raise TypeError("batch_norm: expected both or neither of mean and variance, got one")
     if mean is None or variance is None:
         others = [k for k in range(len(x.shape)) if k != channel]
         return _affine(_normalized(x, others, small), weight, bias)
@@ -275,11 +275,12 @@ def group_norm(
     count = integer(groups, "group_norm", "groups")
     if channel == 0:
         raise ValueError(
-            f"group_norm: expected the batch first, got shape {x.shape}, channels along axis 0"
+            f"group_norm: expected channels along an axis other than 0, the batch, got axis 0 of "
+            f"shape {x.shape}"
         )
     if count < 1 or x.shape[channel] % count:
         raise ValueError(
-            f"group_norm: expected groups to divide the {x.shape[channel]} channels, got {count}"
+            f"group_norm: expected a divisor of {x.shape[channel]} channels for groups, got {count}"
         )
     shape = tuple(n if k == channel else 1 for k, n in enumerate(x.shape))
     weight, bias = (_channels(v, shape, "group_norm") for v in (weight, bias))
@@ -315,7 +316,7 @@ def _channels(value: TensorLike | None, shape: tuple[int, ...], who: str) -> Ten
     given = _core.constant(value, who=who)
     if given.shape not in ((), (prod(shape),)):
         raise ValueError(
-            f"{who}: expected one entry for each of {prod(shape)} channels, got shape {given.shape}"
+            f"{who}: expected shape ({prod(shape)},), one entry for each channel, got {given.shape}"
         )
     return _core.reshape(given, shape) if given.shape else given
 
@@ -363,7 +364,7 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
     x = made_floating(x, "dropout")
     share = number(rate, "dropout", "rate")
     if not 0 <= share <= 1:
-        raise ValueError(f"dropout: rate must be from 0 to 1, got {share}")
+        raise ValueError(f"dropout: expected a number in [0, 1] for rate, got {share}")
     if not training or share == 0:
         return _core.reshape(x, x.shape)
     if share == 1:
@@ -408,5 +409,5 @@ def embedding(table: TensorLike, indices: TensorLike, /) -> Tensor:
     """
     rows = _core.constant(table, who="embedding")
     if not rows.shape:
-        raise ValueError("embedding: expected a table with rows, got a single number")
+        raise ValueError("embedding: expected a table of rank 1 or more, got a scalar")
     return _core.take(rows, indices, 0)

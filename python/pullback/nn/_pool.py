@@ -200,7 +200,7 @@ def lp_pool(
     who = "lp_pool"
     x = made_floating(x, who)
     if not isinstance(p, (int, float)) or not p > 0:
-        raise ValueError(f"{who}: p: expected a positive number, got {_core.shown(p)}")
+        raise ValueError(f"{who}: expected a number > 0 for p, got {_core.shown(p)}")
     p = float(p)
     x, _, last = as_channels_last(x, data_format, who)
     total = _sums(_core.pow(_core.abs(x), p), checked_windows(x, size, stride, padding, 1, who))
@@ -312,14 +312,15 @@ def _refuse_empty(lengths: tuple[int, ...], f: Windows, who: str) -> None:
     for n, (k, s, _, low, o) in zip(lengths, zip(*f, strict=True), strict=True):
         if o and (k <= low or (o - 1) * s - low >= n):
             raise ValueError(
-                f"{who}: a window has only padding: an axis of {n}, {low} before it, windows of {k}"
+                f"{who}: expected an element of x in each window, got a window of padding only: "
+                f"axis size {n}, window size {k}, padding {low}"
             )
 
 
 def _bins(n: int, m: int, who: str) -> tuple[Any, Any]:
     """Return the indices of each of m windows, padded by the last index, and their counts."""
     if n == 0:
-        raise ValueError(f"{who}: expected axes with entries, got one of length 0")
+        raise ValueError(f"{who}: expected non-empty axes for x, got one of size 0")
     i = np.arange(m)
     first, behind = i * n // m, -(-(i + 1) * n // m)
     counts = behind - first

@@ -171,7 +171,7 @@ def lstm(
         return _core.multiply(_core.sigmoid(o), _core.tanh(c)), c
 
     if not isinstance(state, (tuple, list)) or len(state) != 2:
-        raise TypeError(f"lstm: state: expected a pair (h, c), got {_core.shown(state)}")
+        raise TypeError(f"lstm: expected a pair (h, c) for state, got {_core.shown(state)}")
     weights = (w_ih, w_hh, b_ih, b_hh)
     y, (h, c) = _recurrent("lstm", 4, step, x, tuple(state), weights, lengths, reverse)
     return y, (h, c)
@@ -277,22 +277,24 @@ def _recurrent(
     sequence, w_ih, w_hh = (made_floating(v, who) for v in (x, *weights[:2]))
     if len(sequence.shape) != 3:
         raise ValueError(
-            f"{who}: expected x of shape (time, batch, features), got {sequence.shape}"
+            f"{who}: expected shape (time, batch, features) for x, got {sequence.shape}"
         )
     time, batch, features = sequence.shape
     if len(w_hh.shape) != 2 or w_hh.shape[0] != gates * w_hh.shape[1]:
         raise ValueError(
-            f"{who}: expected w_hh of shape ({f'{gates} ' if gates > 1 else ''}units, units), got "
-            f"{w_hh.shape}"
+            f"{who}: expected shape ({f'{gates} * ' if gates > 1 else ''}units, units) for w_hh, "
+            f"got {w_hh.shape}"
         )
     units = w_hh.shape[1]
     if w_ih.shape != (gates * units, features):
         raise ValueError(
-            f"{who}: expected w_ih of shape {(gates * units, features)}, got {w_ih.shape}"
+            f"{who}: expected shape {(gates * units, features)} for w_ih, got {w_ih.shape}"
         )
     for name, bias in zip(("b_ih", "b_hh"), weights[2:], strict=True):
-        if bias is not None and _core.constant(bias, who=who).shape != (gates * units,):
-            raise ValueError(f"{who}: expected {name} of shape {(gates * units,)}")
+        if bias is None:
+            continue
+        if (shape := _core.constant(bias, who=who).shape) != (gates * units,):
+            raise ValueError(f"{who}: expected shape {(gates * units,)} for {name}, got {shape}")
     inputs = _core.matmul(sequence, _core.transpose(w_ih, None))
     if weights[2] is not None:
         inputs = _core.add(inputs, weights[2])

@@ -7,7 +7,7 @@ always a mistake. Infinite differences have infinite losses, and finite slopes i
 from __future__ import annotations
 
 from .. import _core
-from .._base.checks import made_floating
+from .._base.checks import choice, made_floating
 from .._core import Tensor
 from .._typing import Reduction, TensorLike
 
@@ -22,21 +22,18 @@ def pair(first: TensorLike, second: TensorLike, who: str) -> tuple[Tensor, Tenso
     x, y = _core.operands([first, second], who)
     x = made_floating(x, who)
     if y.shape and y.shape != x.shape:
-        raise ValueError(f"{who}: expected two arrays of one shape, got {x.shape} and {y.shape}")
+        raise ValueError(f"{who}: expected one shape for both arrays, got {x.shape} and {y.shape}")
     return x, y if y.dtype.kind == "f" else _core.cast(y, x.dtype)
 
 
 def reduced(losses: Tensor, reduction: str, who: str) -> Tensor:
     """Return the mean or the sum of the losses, or each loss."""
+    choice(reduction, ("mean", "sum", "none"), who, "reduction")
     if reduction == "none":
         return losses
     if reduction == "sum":
         return _core.sum(losses)
-    if reduction == "mean":
-        return _core.mean(losses)
-    raise ValueError(
-        f"{who}: reduction must be 'mean', 'sum' or 'none', got {_core.shown(reduction)}"
-    )
+    return _core.mean(losses)
 
 
 def l1_loss(
@@ -241,9 +238,9 @@ def _width(value: float, name: str, who: str) -> float:
     try:
         width = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{who}: expected a number as {name}, got {_core.shown(value)}") from None
+        raise TypeError(f"{who}: expected a number for {name}, got {_core.shown(value)}") from None
     if not width >= 0:
-        raise ValueError(f"{who}: {name} must not be negative, got {width}")
+        raise ValueError(f"{who}: expected a number >= 0 for {name}, got {width}")
     return width
 
 

@@ -126,7 +126,7 @@ def _resized(x: TensorLike, size: Stride, method: str, data_format: str | None, 
     for axis, m in enumerate(for_each_axis(size, rank, who, "size", 0), 1):
         n = tensor.shape[axis]
         if n == 0 and m > 0:
-            raise ValueError(f"{who}: expected axes with entries, got shape {tensor.shape}")
+            raise ValueError(f"{who}: expected non-empty axes for x, got shape {tensor.shape}")
         if m != n:
             tensor = (_between if linear else _nearest)(tensor, axis, m)
     return from_last(tensor, last)

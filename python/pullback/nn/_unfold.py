@@ -141,7 +141,7 @@ def fold(
     whole = y.shape[-1] if last else y.shape[1]
     if out != f.out or whole % taps:
         raise ValueError(
-            f"{who}: expected windows {f.out} of {taps} taps times channels, got shape {y.shape}"
+            f"{who}: expected {f.out} windows of a multiple of {taps} entries, got shape {y.shape}"
         )
     batch, channels = y.shape[0], whole // taps
     if last:

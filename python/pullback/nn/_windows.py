@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._base.checks import integer, is_integer
+from .._base.checks import choice, integer, is_integer
 from .._core import Tensor
 
 _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
@@ -20,7 +20,7 @@ _MOST = 2**31
 
 
 class Windows(NamedTuple):
-    """How windows lie, and how many there are along each axis."""
+    """The parameters of windows and their number along each axis (`out`)."""
 
     size: tuple[int, ...]
     stride: tuple[int, ...]
@@ -30,23 +30,22 @@ class Windows(NamedTuple):
 
 
 def rank_of(x: Tensor, who: str, rank: int | None = None) -> int:
-    """The number of axes; a ValueError that says who expects them."""
+    """Return the number of spatial axes; raise a ValueError for another rank than expected."""
     axes = len(x.shape) - 2
     if axes != rank if rank else axes not in _FORMATS:
         expected = f"{rank + 2}" if rank else "3 to 5"
         raise ValueError(
-            f"{who}: expected rank {expected} (batch, axes and channels), got shape {x.shape}"
+            f"{who}: expected rank {expected} (batch, spatial axes, channels) for x, got shape "
+            f"{x.shape}"
         )
     return axes
 
 
 def channels_last(data_format: str | None, rank: int, who: str) -> bool:
-    """Whether channels are the last axis."""
+    """Test whether channels are the last axis."""
     last, first = _FORMATS[rank]
-    if data_format not in (None, last, first):
-        raise ValueError(
-            f"{who}: data_format: expected {last!r} or {first!r}, got {_core.shown(data_format)}"
-        )
+    if data_format is not None:
+        choice(data_format, (last, first), who, "data_format")
     return data_format != first
 
 
@@ -67,20 +66,20 @@ def from_last(y: Tensor, last: bool) -> Tensor:
 
 
 def for_each_axis(value: Any, rank: int, who: str, what: str, least: int = 1) -> tuple[int, ...]:
-    """An integer for each axis, of one or as many."""
+    """Return an integer for each axis, from one integer or from `rank` integers."""
     if is_integer(value):
         many = [value] * rank
     elif isinstance(value, (tuple, list)) and len(value) == rank:
         many = list(value)
     else:
         raise ValueError(
-            f"{who}: {what}: expected an integer or {rank} of them, got {_core.shown(value)}"
+            f"{who}: expected an integer or {rank} integers for {what}, got {_core.shown(value)}"
         )
-    numbers = tuple(integer(n, who) for n in many)
+    numbers = tuple(integer(n, who, what) for n in many)
     if not all(least <= n < _MOST for n in numbers):
         raise ValueError(
-            f"{who}: {what}: expected {'positive integers' if least else 'integers from 0 on'} "
-            f"below 2**31, got {_core.shown(value)}"
+            f"{who}: expected integers from {least} to 2**31 - 1 for {what}, got "
+            f"{_core.shown(value)}"
         )
     return numbers
 
@@ -94,11 +93,11 @@ def _pairs(padding: Any, rank: int, who: str) -> list[tuple[int, int]]:
             pair = [one, one] if is_integer(one) else one
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 break
-            pairs.append((integer(pair[0], who), integer(pair[1], who)))
+            pairs.append((integer(pair[0], who, "padding"), integer(pair[1], who, "padding")))
     if len(pairs) != rank or any(not 0 <= n < _MOST for pair in pairs for n in pair):
         raise ValueError(
-            f"{who}: padding: expected 'SAME', 'VALID', an integer, or for each of {rank} axes an "
-            f"integer or a pair (before, after), all >= 0, got {_core.shown(padding)}"
+            f"{who}: expected 'SAME', 'VALID', an integer >= 0, or {rank} integers or pairs "
+            f"(before, after) for padding, got {_core.shown(padding)}"
         )
     return pairs
 
@@ -110,7 +109,7 @@ def around(
     padding: Any,
     who: str,
 ) -> list[tuple[int, int]]:
-    """How much is before and behind each axis of these lengths, for windows that span so much."""
+    """Return the padding before and after each axis, for windows of these spans."""
     if isinstance(padding, str):
         scheme = padding.upper()
         if scheme == "VALID":
@@ -133,7 +132,7 @@ def windows_over(
     who: str,
     hint: str = "",
 ) -> Windows:
-    """Windows over axes of these lengths."""
+    """Return the windows over axes of these sizes."""
     rank = len(lengths)
     steps = for_each_axis(stride, rank, who, "stride")
     dilations = for_each_axis(dilation, rank, who, "dilation")
@@ -143,7 +142,7 @@ def windows_over(
     for n, (before, behind), span, s in zip(lengths, pads, spans, steps, strict=True):
         if n + before + behind < span:
             raise ValueError(
-                f"{who}: a window of {span} does not fit into an axis of {n}"
+                f"{who}: expected an axis of at least {span}, the size of a window, got {n}"
                 + (f" with padding {before} and {behind}" if before + behind else "")
                 + hint
             )

@@ -62,7 +62,7 @@ class Accumulated(Optimizer):
                 "Accumulated: expected an optimizer that is not an Accumulated for optimizer, got "
                 f"{_core.shown(optimizer)}; use one with the product of both `every`"
             )
-        self.every = integer(every, "Accumulated: every")
+        self.every = integer(every, "Accumulated", "every")
         if self.every < 1:
             raise ValueError(f"Accumulated: expected an integer >= 1 for every, got {every}")
         self.optimizer = optimizer

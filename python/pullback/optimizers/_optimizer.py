@@ -347,7 +347,9 @@ class Optimizer:
 
     @staticmethod
     def _rule(v: Any, g: Any, state: Mapping[str, Any], hyper: Mapping[str, Any]) -> Any:
-        raise NotImplementedError("an optimizer has a _rule(value, gradient, state, hyper)")
+        raise NotImplementedError(
+            "Optimizer: a subclass must implement _rule(value, gradient, state, hyper)"
+        )
 
     def _current_rate(self) -> Any:
         """Return the learning rate of a step, or the schedule."""
@@ -447,8 +449,8 @@ class Optimizer:
         variables = tape.watched_variables() if var_list is None else flatten(var_list)[0]
         if not variables:
             raise ValueError(
-                f"{who}: no variables to optimize: expected var_list, or a loss that reads a "
-                "trainable variable"
+                f"{who}: expected at least one variable for var_list, or a loss that reads a "
+                "trainable variable, got none"
             )
         for i, v in enumerate(variables):
             if not isinstance(v, Variable):
@@ -513,7 +515,8 @@ def _unknown_reason(v: Variable) -> str:
         return f"it is {v.dtype}, and only floats have gradients"
     return (
         "its gradient is None: no differentiable path leads from it to the loss, or the operations "
-        "between them were made while the tape did not record; explain(loss, variable) says which"
+        "between them were made while the tape did not record; explain(loss, variable) reports "
+        "the reason"
     )
 
 

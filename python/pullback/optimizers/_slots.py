@@ -120,7 +120,7 @@ class Slots:
             wanted += [f"{owner}/{name}" for kind in begun for name in kind]
         if missing := [key for key in wanted if key not in arrays]:
             raise ValueError(
-                f"{who}: expected entries {', '.join(map(repr, missing))}, which are missing"
+                f"{who}: expected the entries {', '.join(map(repr, missing))}, got none"
             )
         with _lock:
             present = self._named()

@@ -302,7 +302,7 @@ class Discrete(Sequential):
         who = "categorical"
         x = _core.constant(logits, who=who)
         x = x if x.dtype.kind == "f" else _core.cast(x, _core.default_float())
-        axis = integer(axis, f"{who}: axis")
+        axis = integer(axis, who, "axis")
         if x.ndim == 0 or x.shape[axes_of(axis, x.ndim, who)[0]] == 0:
             raise ValueError(f"{who}: expected at least one class in logits, got shape {x.shape}")
         (along,) = axes_of(axis, x.ndim, who)

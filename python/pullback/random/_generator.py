@@ -72,7 +72,7 @@ class Generator(LocationScale, Shaped, Discrete):
         >>> len({float(worker.normal()) for worker in workers})
         2
         """
-        count = integer(n, "spawn")
+        count = integer(n, "spawn", "n")
         if count < 0:
             raise ValueError(f"spawn: expected an integer >= 0 for n, got {count}")
         seed, first = _core.seed_of(self._source), self._children

@@ -128,7 +128,7 @@ def shape_of(shape: Shape | None, who: str, shapes: Sequence[tuple[int, ...]]) -
 
 
 def _lengths(shape: Shape, who: str) -> tuple[int, ...]:
-    wish = tuple(integers(shape, f"{who}: shape"))
+    wish = tuple(integers(shape, who, "shape"))
     if any(length < 0 for length in wish):
         raise ValueError(f"{who}: expected axis sizes >= 0 for shape, got {_core.shown(wish)}")
     return wish

@@ -377,11 +377,11 @@ def multigammaln(a: TensorLike, d: int, /) -> Tensor:
     >>> pb.special.multigammaln([2.0, 3.5], 2)
     Tensor([0.45158267, 2.4664857 ], dtype=float32)
     """
-    count = integer(d, "multigammaln")
+    count = integer(d, "multigammaln", "d")
     if count < 1:
-        raise ValueError(f"multigammaln: d: expected at least 1, got {count}")
+        raise ValueError(f"multigammaln: expected an integer >= 1 for d, got {count}")
     if count > _LARGEST_DIMENSION:
-        raise ValueError(f"multigammaln: d: expected at most {_LARGEST_DIMENSION}, got {count}")
+        raise ValueError(f"multigammaln: expected at most {_LARGEST_DIMENSION} for d, got {count}")
     a = made_floating(a, "multigammaln")
     halves = _core.multiply(_core.arange(0, count, 1, a.dtype), 0.5)
     total = _core.sum(_core.gammaln(_core.subtract(_core.expand_dims(a, -1), halves)), -1)

@@ -462,7 +462,7 @@ class Distribution:
         """Compute the entropy in nats.
 
         It is the differential entropy of a continuous distribution. For a discrete distribution
-        other than Bernoulli it is a sum of many terms, whose number depends on the values of the
+        other than Bernoulli it is a sum whose number of terms depends on the values of the
         parameters.
 
         Parameters

@@ -113,7 +113,7 @@ def test_a_rule_that_cannot_be_turned_round_says_so() -> None:
         lambda: pb.hvp(lambda x: looks(x) ** 2, (1.0,), (1.0,)),
         lambda: pb.function(lambda x: pb.jvp(looks, (x,), (1.0,))[1])(1.0),
     ):
-        with pytest.raises(RuntimeError, match="turned round for forward mode"):
+        with pytest.raises(RuntimeError, match="transposed for forward mode"):
             call()
     ends = pb.custom_gradient(lambda x: (x * 2, lambda g: pb.stop_gradient(g) * 3))
     with pytest.raises(NotImplementedError, match="forward mode: a gradient rule"):
@@ -280,7 +280,7 @@ def test_a_loop_over_jvps_keeps_nothing() -> None:
         (
             lambda: pb.jvp(pb.exp, (np.arange(3),), (np.ones(3),)),
             TypeError,
-            r"jvp: primals\[0\]: expected a floating dtype, got a ndarray of int64",
+            r"jvp: primals\[0\]: expected a floating dtype, got int64",
         ),
         (
             lambda: pb.jvp(pb.exp, (np.ones(3),), (np.ones(2),)),

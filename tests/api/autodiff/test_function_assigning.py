@@ -11,7 +11,7 @@ import pytest
 
 import pullback as pb
 
-LOST = "assigned variables and did not keep their old values"
+LOST = "assigned variables without keeping their previous values"
 
 
 def asked(y: Any, x: Any) -> Any:

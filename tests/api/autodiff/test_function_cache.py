@@ -155,7 +155,7 @@ def called(f, calls):
         ),
         (
             [(({"a": 1.0, "b": k},), {}) for k in range(16)],
-            ["argument 'x' was a nest of a float, 14 and is a nest of a float, 15"],
+            ["argument 'x' was a pytree of a float, 14 and is a pytree of a float, 15"],
         ),
         ([((1.0, object()), {}) for _ in range(16)], ["argument 'n' was a object with id"]),
     ],

@@ -166,9 +166,9 @@ def test_an_array_beside_a_number_takes_no_gradient() -> None:
 
     through, ones = pb.straight_through(q), np.ones(3, np.float32)
     slopes = pb.function(lambda x: pb.gradients(through(x, ones), x)[0])
-    with pytest.raises(ValueError, match=r"expected shape \(\), as of the gradient, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(\), that of the gradient, got \(3,\)"):
         slopes(1.3)
-    with pytest.raises(ValueError, match=r"expected shape \(\), as of the gradient, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(\), that of the gradient, got \(3,\)"):
         through(pb.Variable(1.3), ones)
     x = pb.Variable(X)
     y = pb.straight_through(lambda x, rows: pb.round(pb.take(x, rows)))(x, np.array([2, 1, 0]))

@@ -297,9 +297,9 @@ def test_errors() -> None:
         (
             lambda: pb.vmap(pb.add)(X, X[:2]),
             ValueError,
-            "expected size 4 for axis 0 of argument 1, as of argument 0",
+            "expected size 4 for axis 0 of argument 1, given by argument 0",
         ),
-        (lambda: pb.vmap(pb.exp, size=5)(X), ValueError, "expected size 5 .*, as of size"),
+        (lambda: pb.vmap(pb.exp, size=5)(X), ValueError, "expected size 5 .*, given by size"),
         (lambda: pb.vmap(pb.exp, in_axes=None)(X), ValueError, "pass size"),
         (
             lambda: pb.vmap(pb.add, in_axes=(0,))(X, X),

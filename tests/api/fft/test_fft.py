@@ -266,22 +266,30 @@ def test_a_numpy_without_the_loops():
 def test_errors():
     x = np.ones((2, 3))
     for call, error, text in (
-        (lambda: pb.fft.fft(x, 0), ValueError, "fft: expected n of at least 1, got 0"),
-        (lambda: pb.fft.irfft(x, -1), ValueError, "irfft: expected n of at least 1, got -1"),
-        (lambda: pb.fft.fft(np.ones((2, 0))), ValueError, r"fft: axis 1 of shape \(2, 0\) has no"),
+        (lambda: pb.fft.fft(x, 0), ValueError, "fft: expected an integer >= 1 for n, got 0"),
+        (lambda: pb.fft.irfft(x, -1), ValueError, "irfft: expected an integer >= 1 for n, got -1"),
+        (
+            lambda: pb.fft.fft(np.ones((2, 0))),
+            ValueError,
+            r"fft: .* along axis 1, got shape \(2, 0\)",
+        ),
         (lambda: pb.fft.fft(x, 2.5), TypeError, "fft: expected an integer for n, got 2.5"),
         (lambda: pb.fft.fft(x, axis=2), np.exceptions.AxisError, "fft: axis 2 is out of range"),
         (lambda: pb.fft.ifft(x, norm="both"), ValueError, "ifft: norm must be one of 'backward'"),
         (lambda: pb.fft.rfft(x + 1j), TypeError, "rfft: expected real numbers, got complex128"),
-        (lambda: pb.fft.fftn(x, (2,), (0, 1)), ValueError, "fftn: 1 lengths in s do not go with 2"),
-        (lambda: pb.fft.rfftn(x, axes=()), ValueError, "rfftn: at least one axis"),
-        (lambda: pb.fft.irfft([1.0]), ValueError, "irfft: axis 0 of shape .1,. has no points"),
-        (lambda: pb.fft.fftfreq(0), ValueError, "fftfreq: expected n of at least 1, got 0"),
-        (lambda: pb.fft.dct(x, 5), ValueError, "dct: type: expected 1, 2, 3 or 4, got 5"),
+        (
+            lambda: pb.fft.fftn(x, (2,), (0, 1)),
+            ValueError,
+            "fftn: expected 2 integers, .* for s, got 1",
+        ),
+        (lambda: pb.fft.rfftn(x, axes=()), ValueError, "rfftn: expected at least one axis in axes"),
+        (lambda: pb.fft.irfft([1.0]), ValueError, "irfft: .* along axis 0, got shape .1,."),
+        (lambda: pb.fft.fftfreq(0), ValueError, "fftfreq: expected an integer >= 1 for n, got 0"),
+        (lambda: pb.fft.dct(x, 5), ValueError, "dct: type must be one of 1, 2, 3, 4; got 5"),
         (
             lambda: pb.fft.dct([1.0], 1),
             ValueError,
-            "dct: type 1: expected at least 2",
+            "dct: expected at least 2 points for type=1, got 1",
         ),
     ):
         with pytest.raises(error, match=text):

@@ -91,10 +91,13 @@ def test_all_orthogonal_ones_are_equally_likely() -> None:
 
 def test_errors() -> None:
     for text, call in (
-        ("variance_scaling: scale", lambda: of.variance_scaling((2, 2), -1.0)),
+        (
+            "variance_scaling: expected a number > 0 for scale",
+            lambda: of.variance_scaling((2, 2), -1.0),
+        ),
         ("variance_scaling: mode", lambda: of.variance_scaling((2, 2), 1.0, "fan")),
         ("variance_scaling: distribution", lambda: of.variance_scaling((2, 2), 1, "fan_in", "t")),
-        ("orthogonal: expected two axes", lambda: of.orthogonal((3,))),
+        ("orthogonal: expected at least two axes", lambda: of.orthogonal((3,))),
         ("identity: expected two axes", lambda: of.identity((3,))),
     ):
         with pytest.raises(ValueError, match=f"^{text}"):

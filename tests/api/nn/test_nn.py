@@ -148,26 +148,46 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: nn.l1_loss([1.0], [[1.0]]), ValueError, r"^l1_loss: .*one shape.*\(1,\) and \(1, 1\)"),
     (lambda: nn.l2_loss([1.0], reduction="avg"), ValueError, "^l2_loss: reduction must be .*'avg'"),
     (lambda: nn.hinge([1.0], [1.0], reduction=None), ValueError, "^hinge: reduction"),  # type: ignore[arg-type]
-    (lambda: nn.huber_loss([1.0], delta=-1), ValueError, "^huber_loss: delta must not be negative"),
-    (lambda: nn.smooth_l1([1.0], beta="x"), TypeError, "^smooth_l1: expected a number as beta"),  # type: ignore[arg-type]
+    (
+        lambda: nn.huber_loss([1.0], delta=-1),
+        ValueError,
+        "^huber_loss: expected a number >= 0 for delta",
+    ),
+    (lambda: nn.smooth_l1([1.0], beta="x"), TypeError, "^smooth_l1: expected a number for beta"),  # type: ignore[arg-type]
     (lambda: nn.kl_divergence([1.0], [1.0], axis=1), ValueError, "^kl_divergence: axis 1"),
     (lambda: nn.cosine_similarity([1.0], [1.0], axis=2), ValueError, "^cosine_similarity: axis 2"),
-    (lambda: nn.glu([1.0, 2.0, 3.0]), ValueError, r"^glu: .*even length, got shape \(3,\)"),
+    (
+        lambda: nn.glu([1.0, 2.0, 3.0]),
+        ValueError,
+        r"^glu: .*an even size for axis 0, got shape \(3,\)",
+    ),
     (
         lambda: nn.layer_norm([[1.0]], axis=(0, 0)),
         ValueError,
-        "^layer_norm: an axis is given twice",
+        "^layer_norm: expected distinct axes",
     ),
     (lambda: nn.layer_norm([1.0], epsilon="x"), TypeError, "^layer_norm: expected a number"),  # type: ignore[arg-type]
     (lambda: nn.batch_norm([[1.0]], mean=[0.0]), TypeError, "^batch_norm: .*mean and variance"),
-    (lambda: nn.batch_norm([[1.0]], weight=[1.0, 2.0]), ValueError, "^batch_norm: .*1 channels"),
+    (
+        lambda: nn.batch_norm([[1.0]], weight=[1.0, 2.0]),
+        ValueError,
+        "^batch_norm: expected shape .1,., one entry for each channel",
+    ),
     (
         lambda: nn.group_norm([[1.0, 2.0, 3.0]], 2),
         ValueError,
-        "^group_norm: expected groups to divide the 3 channels, got 2",
+        "^group_norm: expected a divisor of 3 channels for groups, got 2",
     ),
-    (lambda: nn.group_norm([1.0], 1), ValueError, "^group_norm: expected the batch first"),
-    (lambda: nn.dropout([1.0], 1.5), ValueError, "^dropout: rate must be from 0 to 1, got 1.5"),
+    (
+        lambda: nn.group_norm([1.0], 1),
+        ValueError,
+        "^group_norm: expected channels along an axis other than 0",
+    ),
+    (
+        lambda: nn.dropout([1.0], 1.5),
+        ValueError,
+        "^dropout: expected a number in .0, 1. for rate, got 1.5",
+    ),
     (lambda: nn.embedding(1.0, [0]), ValueError, "^embedding: expected a table"),
 ]
 

@@ -142,18 +142,27 @@ def test_batches_traces_and_no_steps() -> None:
 def test_errors() -> None:
     x, (h,), (w_ih, w_hh, b, _) = drawn(1, 1)
     for text, call in (
-        (r"rnn: expected x of shape \(time", lambda: pb.nn.rnn(x[0], h, w_ih, w_hh)),
-        (r"rnn: expected w_hh of shape \(units", lambda: pb.nn.rnn(x, h, w_ih, w_ih)),
-        (r"lstm: expected w_hh of shape \(4 units", lambda: pb.nn.lstm(x, (h, h), w_ih, w_hh)),
-        (r"rnn: expected w_ih of shape \(5, 2\)", lambda: pb.nn.rnn(x, h, w_hh, w_hh)),
-        (r"rnn: expected b_hh of shape", lambda: pb.nn.rnn(x, h, w_ih, w_hh, b, b[:2])),
+        (
+            r"rnn: expected shape \(time, batch, features\) for x",
+            lambda: pb.nn.rnn(x[0], h, w_ih, w_hh),
+        ),
+        (r"rnn: expected shape \(units, units\) for w_hh", lambda: pb.nn.rnn(x, h, w_ih, w_ih)),
+        (
+            r"lstm: expected shape \(4 \* units, units\) for w_hh",
+            lambda: pb.nn.lstm(x, (h, h), w_ih, w_hh),
+        ),
+        (r"rnn: expected shape \(5, 2\) for w_ih", lambda: pb.nn.rnn(x, h, w_hh, w_hh)),
+        (r"rnn: expected shape .* for b_hh", lambda: pb.nn.rnn(x, h, w_ih, w_hh, b, b[:2])),
         (r"rnn: nonlinearity", lambda: pb.nn.rnn(x, h, w_ih, w_hh, nonlinearity="elu")),
-        (r"rnn: lengths: expected 3", lambda: pb.nn.rnn(x, h, w_ih, w_hh, lengths=[1])),
-        (r"rnn: lengths: .* 0 to 4", lambda: pb.nn.rnn(x, h, w_ih, w_hh, lengths=[1, 2, 5])),
+        (r"rnn: expected 3 integers for lengths", lambda: pb.nn.rnn(x, h, w_ih, w_hh, lengths=[1])),
+        (
+            r"rnn: expected integers from 0 to 4 for lengths",
+            lambda: pb.nn.rnn(x, h, w_ih, w_hh, lengths=[1, 2, 5]),
+        ),
     ):
         with pytest.raises(ValueError, match=f"^{text}"):
             call()
-    with pytest.raises(TypeError, match=r"^lstm: state"):
+    with pytest.raises(TypeError, match=r"^lstm: expected a pair \(h, c\) for state"):
         pb.nn.lstm(x, h, w_ih, w_hh)
 
 
@@ -213,22 +222,38 @@ def test_bags_of_nothing() -> None:
 
 def test_errors_of_bags() -> None:
     for kind, text, call in (
-        (ValueError, "expected indices", lambda: pb.nn.embedding_bag(TABLE, [1])),
-        (ValueError, "expected indices", lambda: pb.nn.embedding_bag(TABLE, [[1]], [0])),
-        (ValueError, "offsets that ascend", lambda: pb.nn.embedding_bag(TABLE, [1, 2], [1])),
-        (ValueError, "offsets that ascend", lambda: pb.nn.embedding_bag(TABLE, [1, 2], [0, 3])),
-        (ValueError, "no offsets", lambda: pb.nn.embedding_bag(TABLE, [1, 2], [])),
+        (
+            ValueError,
+            r"\(bags, n\) for indices without offsets, got \(1,\)",
+            lambda: pb.nn.embedding_bag(TABLE, [1]),
+        ),
+        (
+            ValueError,
+            r"\(n,\) for indices with offsets, got \(1, 1\)",
+            lambda: pb.nn.embedding_bag(TABLE, [[1]], [0]),
+        ),
+        (
+            ValueError,
+            "increasing integers from 0 to 2 for offsets",
+            lambda: pb.nn.embedding_bag(TABLE, [1, 2], [1]),
+        ),
+        (
+            ValueError,
+            "increasing integers from 0 to 2 for offsets",
+            lambda: pb.nn.embedding_bag(TABLE, [1, 2], [0, 3]),
+        ),
+        (ValueError, "at least one of offsets", lambda: pb.nn.embedding_bag(TABLE, [1, 2], [])),
         (ValueError, "mode", lambda: pb.nn.embedding_bag(TABLE, [[1]], mode="min")),
-        (TypeError, "indices: expected int", lambda: pb.nn.embedding_bag(TABLE, [[1.0]])),
+        (TypeError, "expected integers for indices", lambda: pb.nn.embedding_bag(TABLE, [[1.0]])),
         (IndexError, "padding_idx", lambda: pb.nn.embedding_bag(TABLE, [[1]], padding_idx=4)),
         (
             ValueError,
-            "mode 'sum'",
+            "expected mode='sum'",
             lambda: pb.nn.embedding_bag(TABLE, [[1]], per_sample_weights=[[1.0]]),
         ),
         (
             ValueError,
-            "per_sample_weights of shape",
+            "for per_sample_weights, got",
             lambda: pb.nn.embedding_bag(TABLE, [[1]], mode="sum", per_sample_weights=[1.0]),
         ),
     ):

@@ -29,7 +29,7 @@ def test_products_of_entries_named_twice() -> None:
     y = x.at[pb.constant([2, -3])].multiply(value)
     assert pb.gradients(y, [value])[0].numpy().tolist() == [5.0, 2.0]
     many = pb.function(lambda x, value, i: pb.gradients(x.at[i].multiply(value), [value])[0])
-    with pytest.raises(NotImplementedError, match=r"at\[\].multiply.*comes twice"):
+    with pytest.raises(NotImplementedError, match=r"at\[\].multiply: .* to find repeated ones"):
         many(x, value, np.array([1, 1]))
 
 
@@ -160,7 +160,9 @@ def test_the_dtype_is_that_of_the_tensor(dtype: str, key: Any) -> None:
     for other in order:
         value = np.ones((), other)
         if kind[other] > kind[dtype]:
-            with pytest.raises(TypeError, match=f"at\\[\\].set: a {other} value .* {dtype}"):
+            with pytest.raises(
+                TypeError, match=f"at\\[\\].set: expected a value that {dtype} .* {other}"
+            ):
                 x.at[key].set(value)
             continue
         y = x.at[key].set(value)
@@ -206,16 +208,16 @@ X = np.arange(12.0).reshape(3, 4)
 @each(
     "key, text",
     [
-        ([0, 3], "3 is out of range for axis 0 of length 3"),
-        (np.s_[:, [0, -5]], "-5 is out of range for axis 1 of length 4"),
-        (np.s_[[0], 4], "4 is out of range for axis 1 of length 4"),
-        (np.s_[[0, 1], [0, 1, 2]], r"shapes \(2,\), \(3,\) do not broadcast"),
-        (np.ones((3, 3), bool), r"a mask of shape \(3, 3\).*\(3, 4\)"),
+        ([0, 3], "3 is out of range for axis 0 of size 3"),
+        (np.s_[:, [0, -5]], "-5 is out of range for axis 1 of size 4"),
+        (np.s_[[0], 4], "4 is out of range for axis 1 of size 4"),
+        (np.s_[[0, 1], [0, 1, 2]], r"whose shapes broadcast, got \(2,\), \(3,\)"),
+        (np.ones((3, 3), bool), r"a mask of shape \(3, 4\).* got \(3, 3\)"),
         (np.s_[..., np.ones(3, bool)], "a mask"),
-        (np.s_[[0], 0, 0], "3 indices for a tensor of rank 2"),
+        (np.s_[[0], 0, 0], "at most 2 indices .* got 3"),
         (np.array([0.0]), "float64"),
         (np.s_[[0], "a"], "got str"),
-        (np.s_[[0], ..., ...], "more than one Ellipsis"),
+        (np.s_[[0], ..., ...], "at most one Ellipsis"),
         (pb.constant([0.0]), "a float32 tensor"),
         (np.uint64([2**63 + 5]), "out of range"),
     ],
@@ -239,7 +241,7 @@ def test_tensors_out_of_range_that_have_their_value() -> None:
         (lambda: pb.take(x, [-5, 7], axis=1), "take"),
     ):
         with pytest.raises(
-            IndexError, match=rf"^{who}: index (7|-5) is out of range for axis [01] of length [34]$"
+            IndexError, match=rf"^{who}: index (7|-5) is out of range for axis [01] of size [34]$"
         ):
             call()
 
@@ -249,20 +251,20 @@ def test_tensors_out_of_range_are_found_when_computed() -> None:
     bad = pb.constant([0, 7]) + 0
     for y in (x[bad], x.at[bad].set(0.0), x.at[bad].add(1.0), x[:, bad]):
         for _ in range(2):
-            with pytest.raises(IndexError, match=r"index 7 is out of range .* length [34]"):
+            with pytest.raises(IndexError, match=r"index 7 is out of range .* size [34]"):
                 y.numpy()
     # Of several, each axis is checked by itself, though the position would exist.
     assert X[0, 3] == X.reshape(-1)[3]
     for key in ((pb.constant([0]), pb.constant([7]) + 0), ([0], pb.constant([7]))):
-        with pytest.raises(IndexError, match=r"7 is out of range .* length 4"):
+        with pytest.raises(IndexError, match=r"7 is out of range .* size 4"):
             x[key].numpy()
 
 
 def test_bad_values() -> None:
     x = pb.constant(X)
-    with pytest.raises(ValueError, match=r"at\[\].set: a value of shape \(2,\) .* \(4,\)"):
+    with pytest.raises(ValueError, match=r"at\[\].set: .* \(4,\), got shape \(2,\)"):
         x.at[0].set([1.0, 2.0])
-    with pytest.raises(ValueError, match=r"at\[\].add: a value of shape \(3, 3\) .* \(2, 4\)"):
+    with pytest.raises(ValueError, match=r"at\[\].add: .* \(2, 4\), got shape \(3, 3\)"):
         x.at[[0, 1]].add(np.zeros((3, 3)))
     # An assignment drops surplus axes of length 1.
     assert x.at[0].set(np.zeros((1, 1, 4))).numpy()[0].tolist() == [0.0] * 4
@@ -276,9 +278,9 @@ def test_positions_along_an_axis() -> None:
     for axis, text in ((2, "axis 2"), (0, r"rank 2.*\(3,\)")):
         with pytest.raises(ValueError, match=text):
             pb.take_along_axis(x, [0, 0, 0], axis=axis)
-    with pytest.raises(IndexError, match="index 3 is out of range for axis 0 of length 3"):
+    with pytest.raises(IndexError, match="index 3 is out of range for axis 0 of size 3"):
         pb.take_along_axis(x, [[3] * 4], axis=0)
-    with pytest.raises(IndexError, match="index 7 is out of range for axis 1 of length 4"):
+    with pytest.raises(IndexError, match="index 7 is out of range for axis 1 of size 4"):
         pb.take_along_axis(x, pb.constant([[7]] * 3)).numpy()
 
 

@@ -120,7 +120,7 @@ def test_a_tensor_of_two_parts() -> None:
     assert np.array_equal(z.numpy(), np.array([[1 + 0.5j, 1 - 1j], [2 + 0.5j, 2 - 1j]]))
     assert pb.complex(1, 2).dtype == "complex64" and pb.complex(1, 2).item() == 1 + 2j
     assert pb.complex(pb.constant([1.5], "float16"), 0).dtype == "complex64"
-    with pytest.raises(TypeError, match="complex: expected the parts"):
+    with pytest.raises(TypeError, match="complex: expected real numbers for the parts"):
         pb.complex(1j, 0.0)
     with pytest.raises(ValueError, match="broadcast"):
         pb.complex([1.0, 2.0], [1.0, 2.0, 3.0])
@@ -239,7 +239,7 @@ def test_what_has_no_meaning_is_a_type_error(call: Callable[[Any], Any]) -> None
 
 def test_what_does_not_fit() -> None:
     x = pb.zeros(3)
-    with pytest.raises(TypeError, match="complex64 value does not fit"):
+    with pytest.raises(TypeError, match="can represent, got complex64"):
         x[0] = 1j
     with pytest.raises(TypeError, match="complex number"):
         pb.Variable([1.0]).assign(1j)
@@ -343,7 +343,7 @@ def test_items_are_assigned_and_updated() -> None:
     assert z.tolist() == [1 + 1j, 0, 2]
     assert pb.zeros(2, "complex64").at[0].set(3).tolist() == [3, 0]
     assert pb.constant(Z).at[1:].multiply(2j).tolist() == [1 + 2j, -2 - 1j, 8 + 6j]
-    with pytest.raises(TypeError, match="complex numbers cannot be multiplied"):
+    with pytest.raises(TypeError, match="distinct indices for complex numbers"):
         pb.constant(Z).at[pb.constant([0, 0])].multiply(2j)
 
 

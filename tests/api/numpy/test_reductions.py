@@ -97,22 +97,46 @@ def test_nothing_counts() -> None:
 
 
 ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: pb.max([1.0], where=[True]), ValueError, "^max: where= needs initial="),
-    (lambda: pb.nanmin([1.0], where=[True]), ValueError, "^nanmin: where= needs initial="),
-    (lambda: pb.sum([1.0], where=[1]), TypeError, "^sum: where must be bool, got int64"),
-    (lambda: pb.sum([1.0], where=[[True]] * 2), ValueError, r"^sum: where of shape \(2, 1\)"),
-    (lambda: pb.prod([1.0], initial=[1.0, 2.0]), ValueError, "^prod: initial must be one number"),
+    (lambda: pb.max([1.0], where=[True]), ValueError, "^max: expected a number for initial"),
+    (lambda: pb.nanmin([1.0], where=[True]), ValueError, "^nanmin: expected a number for initial"),
+    (lambda: pb.sum([1.0], where=[1]), TypeError, "^sum: expected dtype bool for where, got int64"),
+    (lambda: pb.sum([1.0], where=[[True]] * 2), ValueError, r"^sum: .* for where, got \(2, 1\)"),
+    (
+        lambda: pb.prod([1.0], initial=[1.0, 2.0]),
+        ValueError,
+        "^prod: expected a scalar for initial",
+    ),
     (lambda: pb.var([1.0], correction="x"), TypeError, "^var: expected a number for correction"),  # type: ignore[arg-type]
     (lambda: pb.std([1.0], ddof="1"), TypeError, "^std: expected a number for ddof, got '1'"),  # type: ignore[arg-type]
     (lambda: pb.mean([1.0], where=[True], axis=1), ValueError, "^mean: "),
     (lambda: pb.nanmax(pb.zeros(0)), ValueError, "^nanmax: "),
-    (lambda: pb.average([1.0], weights=[[1.0]]), TypeError, "^average: weights .* need an axis"),
-    (lambda: pb.average([[1.0]], 0, [1.0, 2.0]), ValueError, "^average: weights of shape"),
-    (lambda: pb.cov(pb.ones((2, 2, 2))), ValueError, "^cov: expected two axes at most"),
-    (lambda: pb.cov([1.0, 2.0], [1.0]), ValueError, "^cov: 2 observations of x, but 1 of y"),
-    (lambda: pb.cov([1.0, 2.0], aweights=[1.0]), ValueError, "^cov: expected 2 weights"),
-    (lambda: pb.trapezoid([1.0, 2.0], [1.0]), ValueError, "^trapezoid: expected 2 places"),
-    (lambda: pb.diff([1.0], -1), ValueError, "^diff: n must not be negative"),
+    (
+        lambda: pb.average([1.0], weights=[[1.0]]),
+        TypeError,
+        "^average: expected shape .*; pass axis",
+    ),
+    (
+        lambda: pb.average([[1.0]], 0, [1.0, 2.0]),
+        ValueError,
+        "^average: expected shape .* that of axis 0 of x",
+    ),
+    (lambda: pb.cov(pb.ones((2, 2, 2))), ValueError, "^cov: expected at most two axes"),
+    (
+        lambda: pb.cov([1.0, 2.0], [1.0]),
+        ValueError,
+        "^cov: expected 2 observations, as in x, for y, got 1",
+    ),
+    (
+        lambda: pb.cov([1.0, 2.0], aweights=[1.0]),
+        ValueError,
+        "^cov: expected shape .2,. for aweights",
+    ),
+    (
+        lambda: pb.trapezoid([1.0, 2.0], [1.0]),
+        ValueError,
+        "^trapezoid: expected 2 points along axis 0",
+    ),
+    (lambda: pb.diff([1.0], -1), ValueError, "^diff: expected an integer >= 0 for n"),
     (lambda: pb.diff([1.0], prepend=[[1.0]]), ValueError, "^diff: "),
 ]
 

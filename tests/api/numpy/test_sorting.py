@@ -136,7 +136,7 @@ def test_searchsorted(dtype: str, side: Any) -> None:
     order = np.array([2, 0, 1])
     got = pb.searchsorted([2.0, 3.0, 1.0], 2.5, side=side, sorter=order).numpy()
     assert got == np.searchsorted([2.0, 3.0, 1.0], 2.5, side, order)
-    with pytest.raises(ValueError, match="searchsorted: expected side"):
+    with pytest.raises(ValueError, match="searchsorted: side must be one of"):
         pb.searchsorted(a, a, side="middle")
 
 
@@ -292,7 +292,7 @@ def test_counts() -> None:
             want = np.digitize(np.append(x, bins), bins, right)
             got = pb.digitize(np.append(x, bins), bins, right=right).numpy()
             np.testing.assert_array_equal(got, want)
-    with pytest.raises(ValueError, match="bincount: expected no negative"):
+    with pytest.raises(ValueError, match="bincount: expected integers >= 0 for x"):
         pb.bincount([-1])
 
 

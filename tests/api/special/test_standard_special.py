@@ -325,7 +325,7 @@ def test_edges_of_integers(dtype: str) -> None:
     assert entries(top >> bits) == {0} and entries(top >> (bits - 1)) == {int(low == 0)}
     if low:
         assert entries(pb.constant([-1], dtype) >> bits) == {-1}
-        with pytest.raises(ValueError, match="pow: integers"):
+        with pytest.raises(ValueError, match="pow: expected exponents >= 0"):
             (one * 2 ** pb.constant([-1], dtype)).numpy()
     sums = pb.sum(pb.ones(300, dtype=dtype))
     assert int(sums) == 300 and sums.dtype == ("int64" if low else "uint64")

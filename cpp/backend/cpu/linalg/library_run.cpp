@@ -164,18 +164,18 @@ LibraryStep compile_library(const LibraryCall& call) {
   const auto check = [&](auto size, const char* what) {
     if (size >= 0 && size <= std::numeric_limits<int>::max()) return;
     fail(ErrorKind::Value, call.form.who ? call.form.who : name_of(call.form.routine),
-         ": matrices of shape (", call.form.m, ", ", call.form.n, ") have too ", what,
-         " for LAPACK, which counts to 2³¹ - 1; use smaller ones");
+         ": expected matrices with fewer than 2³¹ ", what, " for LAPACK, got shape (", call.form.m,
+         ", ", call.form.n, "); use smaller ones");
   };
-  check(std::max(call.form.m, call.form.n), "many rows or columns");
+  check(std::max(call.form.m, call.form.n), "rows and columns");
   // Upper limits from the routines' documentation; above an int, the query returns a smaller
   // number.
   const double least = static_cast<double>(std::min(call.form.m, call.form.n));
   if (call.form.routine == Routine::eigh && job_of_vectors(call) == 'V') {
-    check(1 + 6 * least + 2 * least * least, "large a workspace");
+    check(1 + 6 * least + 2 * least * least, "elements in the workspace");
   }
   if (call.form.routine == Routine::svd && job_of_svd(call) != 'N') {
-    check((call.form.is_complex ? 1 : 4) * least * least + 7 * least, "large a workspace");
+    check((call.form.is_complex ? 1 : 4) * least * least + 7 * least, "elements in the workspace");
   }
   by_dtype(call, [&]<class T>(T*) {
     if (const Lapack<T>* library = lapack<T>()) query_sizes(*library, &out);

@@ -283,7 +283,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
   if ((p.method == GemmMethod::Matrix || p.method == GemmMethod::Vector) && !blas()) {
     fail(ErrorKind::Runtime,
          "matmul: no BLAS library could be loaded; "
-         "run `python -m pullback doctor`, or name one in PULLBACK_BLAS");
+         "run `python -m pullback doctor`, or set PULLBACK_BLAS to the path of one");
   }
   return p;
 }

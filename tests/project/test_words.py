@@ -1,0 +1,98 @@
+"""The language of docstrings and of messages, read from the sources.
+
+test_docstrings.py reads the docstrings of the public objects.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from support.check import Check
+from support.words import opening, phrases
+
+ROOT = Path(__file__).parents[2]
+PYTHON = ROOT / "python/pullback"
+# The compatibility layer is not checked yet: many of its texts are older than the rules.
+EXCLUDED = PYTHON / "compat"
+
+# A comment, a character, or adjacent string literals of C++.
+TOKEN = re.compile(r'//[^\n]*|\'(?:[^\'\\\n]|\\.)\'|((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# "function: …", "function (file:line): …", "option must be one of …"; x is a value.
+NAMED = re.compile(r"[\w.-]+( \(x\))?(: | must )|x\b")
+SHORTEST = 3  # words of a text that is not a name
+
+
+def _trees() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(PYTHON.rglob("*.py")):
+        if EXCLUDED not in path.parents:
+            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def python_texts() -> Iterator[tuple[str, str, str]]:
+    """Yield the place, the kind and the text of docstrings and of other strings."""
+    for path, tree in _trees():
+        docstrings = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[0] if node.body else None
+                if isinstance(first, ast.Expr):
+                    docstrings[id(first.value)] = type(node).__name__
+        for line, key, text in _strings(tree):
+            yield f"{path}:{line}", docstrings.get(key, "message"), text
+
+
+def _strings(node: ast.AST) -> Iterator[tuple[int, int, str]]:
+    if isinstance(node, ast.JoinedStr):
+        parts = [v.value if isinstance(v, ast.Constant) else "x" for v in node.values]
+        yield node.lineno, id(node), "".join(map(str, parts))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.lineno, id(node), node.value
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)):
+            yield from _strings(child)
+
+
+def cpp_texts() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "cpp").rglob("*")):
+        if path.suffix in (".cpp", ".h"):
+            source = path.read_text(encoding="utf-8")
+            for token in TOKEN.finditer(source):
+                if token[1]:
+                    line = source.count("\n", 0, token.start()) + 1
+                    yield f"{path.relative_to(ROOT)}:{line}", "".join(LITERAL.findall(token[1]))
+
+
+def test_docstrings() -> None:
+    check = Check()
+    found = [entry for entry in python_texts() if entry[1] != "message"]
+    assert len(found) > 1000
+    for place, kind, text in found:
+        begins = opening(text, kind == "Module")
+        check.that(not begins, f"{place}: begins {text[:50]!r}")
+        for problem in phrases(text):
+            check.that(False, f"{place}: {problem}")
+    check.done()
+
+
+def test_messages() -> None:
+    check = Check()
+    python = [(place, text) for place, kind, text in python_texts() if kind == "message"]
+    found = [entry for entry in (*python, *cpp_texts()) if len(entry[1].split()) >= SHORTEST]
+    assert len(found) > 1000
+    for place, text in found:
+        for problem in phrases(text):
+            check.that(False, f"{place}: {problem}")
+    check.done()
+
+
+def test_errors_begin_with_a_name() -> None:
+    check = Check()
+    for path, tree in _trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+                for line, key, text in _strings(node.exc.args[0]):
+                    begins = key != id(node.exc.args[0]) or NAMED.match(text)
+                    check.that(begins, f"{path}:{line}: {text!r} does not begin with a name")
+    check.done()
