@@ -195,8 +195,8 @@ def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor
     given = _core.constant(value, who=who)
     if given.shape != (batch,) or (batch and given.dtype.kind not in "iu"):
         raise ValueError(
-            f"{who}: expected {counted(batch, 'integer')} for {what}, one for each entry of the batch, got "
-            f"{given.dtype} of shape {given.shape}"
+            f"{who}: expected {counted(batch, 'integer')} for {what}, one for each entry of the "
+            f"batch, got {given.dtype} of shape {given.shape}"
         )
     lengths = _core.cast(given, "int64")
     if _core.is_traced(given):

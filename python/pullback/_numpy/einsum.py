@@ -269,8 +269,8 @@ def _result(inputs: tuple[Labels, ...], output: Labels | None, terms: list[Label
         return wide + tuple(sorted(label for label, n in count.items() if n == 1))
     if dots and _DOTS not in output:
         raise ValueError(
-            f"einsum: expected '...' in the result, because it stands for {counted(dots, 'axis')} of the "
-            "operands, got none; to sum over these axes, name them by letters"
+            f"einsum: expected '...' in the result, because it stands for {counted(dots, 'axis')} "
+            "of the operands, got none; to sum over these axes, name them by letters"
         )
     for label in output:
         if label != _DOTS and label not in known:

@@ -376,8 +376,8 @@ def split(
         count = integer(sections, "split", "indices_or_sections")
         if count < 1 or length % count:
             raise ValueError(
-                f"split: expected indices_or_sections to divide {length}, the size of axis {axis}, got {count}; "
-                "use array_split"
+                f"split: expected indices_or_sections to divide {length}, the size of axis {axis}, "
+                f"got {count}; use array_split"
             )
         sizes = [length // count] * count
     else:

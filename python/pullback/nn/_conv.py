@@ -339,8 +339,8 @@ def _groups(who: str, rank: int, x: Tensor, w: Tensor, groups: Any) -> int:
     if w.shape[-2] != channels // parts:
         taps = "taps, " * rank
         raise ValueError(
-            f"{who}: expected shape ({taps}{channels // parts}, outputs) for weights, because x has "
-            f"{counted(channels, 'channel')} in {counted(parts, 'group')}, got {w.shape}"
+            f"{who}: expected shape ({taps}{channels // parts}, outputs) for weights, because x "
+            f"has {counted(channels, 'channel')} in {counted(parts, 'group')}, got {w.shape}"
         )
     return parts
 
