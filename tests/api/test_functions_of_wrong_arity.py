@@ -20,8 +20,8 @@ def _overridden(rule: Callable[..., Any]) -> Any:
 
 
 CALLS: dict[str, Callable[[Any], Any]] = {
-    "scan: .* of (carry, x)": lambda f: pb.scan(f, 0.0, [1.0]),
-    "map: .* of an entry": lambda f: pb.map(f, [1.0]),
+    "scan: .* of (carry, x)": lambda f: pb.scan(f, 0.0, X),
+    "map: .* of an entry": lambda f: pb.map(f, X),
     "fori_loop: .* of (i, state)": lambda f: pb.fori_loop(0, 2, f, 0.0),
     "while_loop: .* of the state": lambda f: pb.while_loop(lambda s: s < 3, f, 0.0),
     "while_loop: .* of  the state": lambda f: pb.while_loop(f, lambda s: s + 1, 0.0),

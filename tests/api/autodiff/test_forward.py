@@ -163,7 +163,7 @@ def test_complex() -> None:
 def test_errors() -> None:
     x, c = pb.Variable(1.0), pb.constant(2.0)
     y = x * 2
-    with pytest.raises(TypeError, match=r"tangents: xs\[1\] is a float"):
+    with pytest.raises(TypeError, match=r"tangents: .* for xs\[1\], got"):
         pb.tangents(y, [x, 2.0])
     with pytest.raises(ValueError, match=r"tangents: xs_tangents\[0\]: .* got \(3,\)"):
         pb.tangents(y, x, [np.ones(3, np.float32)])

@@ -141,7 +141,7 @@ def test_gradients_of_nests():
     zero = pb.gradients(y, [[a], c], unconnected_gradients="zero")
     assert float(zero[0][0]) == 7.0 and zero[1].numpy().tolist() == [0.0]
     assert float(pb.gradients(y, {"a": a}, {"p": 10.0, "q": [1.0]})["a"]) == 34.0
-    with pytest.raises(TypeError, match=r"xs\[1\] is a str"):
+    with pytest.raises(TypeError, match=r"for xs\[1\], got"):
         pb.gradients(y, {"a": a, "b": "text"})
 
 
@@ -216,8 +216,8 @@ def test_equal_static_objects_share_a_trace():
         (lambda f: pb.function(f, static_argnames=[1]), TypeError, "expected str"),
         (lambda f: pb.function(f, static_argnames="z"), ValueError, "got 'z'"),
         (lambda f: pb.function(3), TypeError, "expected a function"),
-        (lambda f: pb.function(f, static_argnums=1)(1.0, [1]), TypeError, "argument 1: .* list"),
-        (lambda f: pb.function(f, static_argnums=1)(1.0, k=[1]), TypeError, "'k': .* a list"),
+        (lambda f: pb.function(f, static_argnums=1)(1.0, [1]), TypeError, "argument 1, got a list"),
+        (lambda f: pb.function(f, static_argnums=1)(1.0, k=[1]), TypeError, "'k', got a list"),
         (lambda f: pb.function(f, static_argnums=1)(1.0, ([1],)), TypeError, "hashable"),
         (lambda f: pb.function(f, static_argnums=1)(1.0, pb.ones(2)), TypeError, "a Tensor"),
         (

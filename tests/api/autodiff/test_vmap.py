@@ -317,7 +317,7 @@ def test_errors() -> None:
         (
             lambda: pb.vmap(lambda x: pb.numpy_function(np.sin, x)(x))(X),
             NotImplementedError,
-            "vmap: numpy_function cannot be computed for a whole batch",
+            "vmap: numpy_function cannot be computed for a batch",
         ),
     ]
     for call, error, text in cases:

@@ -307,8 +307,11 @@ def test_errors() -> None:
             r"expected shape .*2, 3\) for q",
         ),
         (lambda: la.lstsq(np.eye(2), np.ones(3)), "lstsq: expected 2 rows for b"),
-        (lambda: la.lstsq(np.ones((2, 3, 3)), np.ones((4, 3, 1))), "lstsq: batches of shapes"),
-        (lambda: la.tensorinv(np.eye(2), ind=0), "tensorinv: ind: expected a positive"),
+        (
+            lambda: la.lstsq(np.ones((2, 3, 3)), np.ones((4, 3, 1))),
+            "lstsq: expected batches whose shapes broadcast",
+        ),
+        (lambda: la.tensorinv(np.eye(2), ind=0), "tensorinv: expected an integer > 0 for ind"),
     ):
         with pytest.raises(ValueError, match=text):
             wrong()

@@ -202,7 +202,7 @@ def test_ufuncs_are_refused_and_operators_are_tensors() -> None:
         with pytest.raises(TypeError, match=text):
             wrong()
     x = np.array([2.0, 5.0])
-    with pytest.raises(TypeError, match="expected no option beside a tensor, got out"):
+    with pytest.raises(TypeError, match="expected no option with a tensor, got out"):
         x += v
     assert isinstance(np.add(x, v), pb.Tensor)  # NumPy's own operators call it, too
     for f in (

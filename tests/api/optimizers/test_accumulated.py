@@ -105,7 +105,7 @@ def test_a_step_that_fails_changes_nothing() -> None:
             "not an Accumulated for optimizer, got",
         ),
         (lambda: Accumulated(Adam(), 0), ValueError, "expected an integer >= 1 for every, got 0"),
-        (lambda: Accumulated(Adam(), 1.5), TypeError, "every: expected an integer"),
+        (lambda: Accumulated(Adam(), 1.5), TypeError, "Accumulated: expected an integer for every"),
     ],
 )
 def test_mistakes(call: Any, error: Any, text: str) -> None:

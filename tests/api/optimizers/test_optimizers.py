@@ -216,8 +216,16 @@ OTHER = pb.Variable(1.0, name="other")
         (lambda: GradientDescent(0.1).minimize(lambda: 3.0), TypeError, "from loss(), got 3.0"),
         (lambda: GradientDescent(0.1).minimize(lambda: None), TypeError, "from loss(), got None"),
         (lambda: GradientDescent(0.1).minimize(lambda: pb.argmax(V)), ValueError, "int64"),
-        (lambda: GradientDescent(0.1).minimize(lambda: pb.ones(2)), ValueError, "no variables"),
-        (lambda: GradientDescent(0.1).minimize(lambda: V * 1, []), ValueError, "no variables"),
+        (
+            lambda: GradientDescent(0.1).minimize(lambda: pb.ones(2)),
+            ValueError,
+            "at least one variable for var_list",
+        ),
+        (
+            lambda: GradientDescent(0.1).minimize(lambda: V * 1, []),
+            ValueError,
+            "at least one variable for var_list",
+        ),
         (
             lambda: GradientDescent(0.1).minimize(lambda: V * 1, [V.read()]),
             TypeError,

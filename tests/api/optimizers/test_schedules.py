@@ -138,7 +138,7 @@ def test_from_a_schedule_to_a_number_and_back() -> None:
     other = Momentum(schedule, 0.0)
     other.load_state_dict({"v/momentum": 0.0})  # saved with a number
     assert other.steps == 0
-    with pytest.raises(ValueError, match="expected entries 'steps', which are missing"):
+    with pytest.raises(ValueError, match="expected the entries 'steps', got none"):
         Adam(0.5).load_state_dict({"v/m": 0.0, "v/s": 0.0})
 
 
