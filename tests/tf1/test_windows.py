@@ -214,7 +214,7 @@ def test_errors():
         tf.nn.conv2d(x, w, 1, "SAME", data_format="HWNC")
     with pytest.raises(ValueError, match=r"x has 3 channels .* got \(3, 3, 5, 4\)"):
         tf.nn.conv2d(x, np.ones((3, 3, 5, 4)), 1, "SAME")
-    with pytest.raises(ValueError, match="window of 9"):
+    with pytest.raises(ValueError, match="at least 9, the size of a window"):
         tf.nn.conv2d(x, np.ones((9, 9, 3, 4)), 1, "VALID")
     with pytest.raises(ValueError, match="rank 4"):
         tf.nn.max_pool(x[0], 2, 2, "SAME")
