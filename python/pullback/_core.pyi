@@ -507,6 +507,9 @@ class _ArrayMembers:
         self,
         min: pullback._typing.TensorLike | None = None,
         max: pullback._typing.TensorLike | None = None,
+        *,
+        a_min: pullback._typing.TensorLike | None = None,
+        a_max: pullback._typing.TensorLike | None = None,
     ) -> Tensor:
         """Limit the values of `self` to the interval from `min` to `max`."""
     def conj(self) -> Tensor:
@@ -516,11 +519,11 @@ class _ArrayMembers:
     def copy(self) -> Tensor:
         """Return a tensor with the same value."""
     def cumprod(
-        self, axis: typing.SupportsIndex | None = None, *, dtype: pullback._typing.DType = None
+        self, axis: typing.SupportsIndex | None = None, dtype: pullback._typing.DType = None
     ) -> Tensor:
         """Compute the cumulative product along an axis or of the flattened input."""
     def cumsum(
-        self, axis: typing.SupportsIndex | None = None, *, dtype: pullback._typing.DType = None
+        self, axis: typing.SupportsIndex | None = None, dtype: pullback._typing.DType = None
     ) -> Tensor:
         """Compute the cumulative sum along an axis or of the flattened input."""
     @property
@@ -615,8 +618,7 @@ class _ArrayMembers:
         """Round `self` to a number of decimals; ties are rounded to even."""
     def searchsorted(
         self,
-        x2: pullback._typing.TensorLike,
-        *,
+        v: pullback._typing.TensorLike,
         side: pullback._typing.Side = "left",
         sorter: pullback._typing.TensorLike | None = None,
     ) -> Tensor:
@@ -639,11 +641,11 @@ class _ArrayMembers:
     def std(
         self,
         axis: pullback._typing.Axis = None,
+        dtype: pullback._typing.DType = None,
         *,
         correction: float = 0.0,
         ddof: float | None = None,
         keepdims: bool = False,
-        dtype: pullback._typing.DType = None,
         where: pullback._typing.TensorLike = True,
     ) -> Tensor:
         """Compute the standard deviation over axes."""
@@ -672,6 +674,7 @@ class _ArrayMembers:
         offset: typing.SupportsIndex = 0,
         axis1: typing.SupportsIndex = 0,
         axis2: typing.SupportsIndex = 1,
+        dtype: pullback._typing.DType = None,
     ) -> Tensor:
         """Compute the sum of a diagonal."""
     def transpose(self, *axes: typing.Any) -> Tensor:
@@ -679,11 +682,11 @@ class _ArrayMembers:
     def var(
         self,
         axis: pullback._typing.Axis = None,
+        dtype: pullback._typing.DType = None,
         *,
         correction: float = 0.0,
         ddof: float | None = None,
         keepdims: bool = False,
-        dtype: pullback._typing.DType = None,
         where: pullback._typing.TensorLike = True,
     ) -> Tensor:
         """Compute the variance over axes."""
@@ -816,7 +819,7 @@ class NumberCheck:
 
 class Structure:
     """
-    The structure of a nest without its leaves.
+    The structure of a pytree without its leaves.
     """
     def __reduce__(self, *args: object) -> typing.Any: ...
     def __reduce_ex__(self, *args: object) -> typing.Any: ...
@@ -1131,7 +1134,7 @@ def fit(
 ) -> Tensor: ...
 def flatten(tree: typing.Any) -> tuple[list, typing.Any]:
     """
-    The leaves of a nest, in order, and its structure.
+    Return the leaves of a pytree, in order, and its structure.
     """
 
 def floor(a: pullback._typing.TensorLike) -> Tensor: ...

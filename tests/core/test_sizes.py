@@ -85,11 +85,11 @@ def test_the_sum_of_sizes_does_not_wrap() -> None:
 
 def test_named_by_the_operation() -> None:
     a, b = pb.zeros((HALF, 1)), pb.ones((1, HALF))
-    with pytest.raises(ValueError, match=r"^add: shape .*64 bits"):
+    with pytest.raises(ValueError, match=r"^add: .*64 bits.* shape"):
         a + b
-    with pytest.raises(ValueError, match=r"^matmul: shape"):
+    with pytest.raises(ValueError, match=r"^matmul: .*64 bits.* shape"):
         a @ b
-    with pytest.raises(ValueError, match=r"^reshape: shape"):
+    with pytest.raises(ValueError, match=r"^reshape: .*64 bits.* shape"):
         pb.reshape(pb.zeros((0,)), (0, HALF, HALF))
 
 

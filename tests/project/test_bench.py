@@ -81,6 +81,8 @@ def test_rows():
         *networks.ROWS,
         *overhead.MADE_OF,
         "session",
+        "dataset",
+        "dataset-batched",
         "op-debug",
         *recompute.ROWS,
         *sparse.ROWS,
@@ -123,6 +125,8 @@ AT_PAR = [
     *matrices.ROWS,
     *draws.ROWS,
     "session",
+    "dataset",
+    "dataset-batched",
 ]
 RATIOS |= dict.fromkeys(AT_PAR, 1.0) | dict.fromkeys(attention.ROWS, 1.1)
 ABSOLUTE = {"lstm": 30_000, "import": 60, "first": 6, "op": 0.3, "wheel": 7}

@@ -1,5 +1,5 @@
 // The Python type Variable: an object around a variable. In operations it acts as the tensor that a
-// read returns.
+// read returns. Longer than 400 lines because of the docstrings.
 
 #include <cstring>
 

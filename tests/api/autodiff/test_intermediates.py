@@ -152,7 +152,7 @@ def test_by_a_leaked_intermediate_of_a_tape() -> None:
 def test_what_the_message_says_to_do() -> None:
     for name, advice in {
         "function": "return it from the function, and differentiate by the result of the call",
-        "scan": "add an argument of zeros to the intermediate and differentiate by that",
+        "scan": "add an argument of zeros to the intermediate and differentiate by this argument",
     }.items():
         y, leaked, _ = leaking(TRACED[name])
         with pytest.raises(RuntimeError, match=advice):

@@ -153,7 +153,7 @@ def test_steps_counts_what_was_finished():
     for done in range(3):
         optimizer.minimize(lambda: v * v)
         assert optimizer.steps == done + 1
-        with pytest.raises(ValueError, match="no variables"):
+        with pytest.raises(ValueError, match="at least one variable for var_list"):
             optimizer.minimize(lambda: pb.constant(1.0))
         optimizer.learning_rate, good = pb.ones(2), optimizer.learning_rate
         with pytest.raises(ValueError, match="expected a scalar for learning_rate, got shape"):

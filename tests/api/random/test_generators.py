@@ -161,7 +161,7 @@ def test_a_generator_and_functions() -> None:
     def made_inside() -> Any:
         return R.Generator(1).normal()
 
-    with pytest.raises(RuntimeError, match="Generator: not while a function is traced"):
+    with pytest.raises(RuntimeError, match="Generator: a traced function cannot set a seed"):
         made_inside()
     traced = pb.function(R.Generator(9).normal)
     gc.collect()

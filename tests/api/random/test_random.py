@@ -146,7 +146,7 @@ def test_no_seed_while_a_function_is_traced() -> None:
         pb.random.seed(5)
         return pb.random.uniform()
 
-    with pytest.raises(RuntimeError, match="seed: not while a function is traced"):
+    with pytest.raises(RuntimeError, match="seed: a traced function cannot set a seed"):
         seeded()
 
 
