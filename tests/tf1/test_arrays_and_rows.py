@@ -197,6 +197,6 @@ def test_positions_below_0_are_out_of_range(call):
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
             run(y, {i: position})
     with pytest.raises(
-        tf.errors.InvalidArgumentError, match="out of range for an axis of (length|size) 3"
+        tf.errors.InvalidArgumentError, match=r"out of range for an axis of (length|size) 3"
     ):
         run(call(x, tf.constant(-1)))

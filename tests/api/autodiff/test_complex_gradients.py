@@ -129,7 +129,9 @@ def test_the_examples_of_the_convention() -> None:
 
 def test_a_complex_y_needs_a_cotangent() -> None:
     z = pb.Variable(Z)
-    with pytest.raises(TypeError, match=r"real tensor for ys\[0\], got complex64; use real\(y\).*grad_ys"):
+    with pytest.raises(
+        TypeError, match=r"real tensor for ys\[0\], got complex64; use real\(y\).*grad_ys"
+    ):
         pb.gradients(z * z, z)
     with pytest.raises(TypeError, match=r"ys\[1\]"):
         pb.gradients([pb.abs(z), z], z, [None, None])

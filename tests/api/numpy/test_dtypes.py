@@ -187,7 +187,7 @@ def test_lists_of_floats(values: Any, dtype: Any) -> None:
     "values", [[0.1, [0.2]], [[0.1], 0.2], [[0.1], [0.1, 0.2]], [[0.1], []]], ids=repr
 )
 def test_ragged_lists_of_floats(values: Any) -> None:
-    with pytest.raises(ValueError, match="constant: expected nested lists .*, got ragged lists"):
+    with pytest.raises(ValueError, match=r"constant: expected nested lists .*, got ragged lists"):
         pb.constant(values)
 
 
