@@ -110,7 +110,7 @@ int64_t span_of(const TileGroup& group) {
 // elements cost much more than a copy.
 void cut_at_leaves(GroupProgram* p) {
   const int64_t leaf = kLeaf / std::gcd(p->tiles.length, kLeaf);  // rows
-  const int64_t step = std::lcm(leaf, p->steps);
+  const int64_t step = std::max<int64_t>(1, std::lcm(leaf, p->steps));
   if (p->blocks == 1 || 2 * p->block < step) return;
   p->block = std::max<int64_t>(1, (p->block + step / 2) / step) * step;
   p->blocks = ceil_div(p->reduced, p->block);
