@@ -12,7 +12,7 @@
 namespace pullback {
 namespace {
 
-std::vector<Variable*>& pending_list() {
+std::vector<Variable*>& pending_update_list() {
   static auto* list = new std::vector<Variable*>;
   return *list;
 }
@@ -23,8 +23,8 @@ uint64_t last_id = 0;
 
 void list_pending(Variable* variable) {
   if (variable->place != Variable::kNowhere) return;
-  pending_list().push_back(variable);
-  variable->place = pending_list().size() - 1;
+  pending_update_list().push_back(variable);
+  variable->place = pending_update_list().size() - 1;
 }
 
 std::unordered_set<uint64_t>& lost_ids() {
@@ -33,7 +33,7 @@ std::unordered_set<uint64_t>& lost_ids() {
 }
 
 void forget_pending(Variable* variable) {
-  auto& list = pending_list();
+  auto& list = pending_update_list();
   const size_t place = std::exchange(variable->place, Variable::kNowhere);
   if (place == Variable::kNowhere) return;
   list[place] = list.back();
@@ -148,10 +148,10 @@ void lose_history(Variable* variable) {
 
 bool history_lost(uint64_t id) { return lost_ids().contains(id); }
 
-const std::vector<Variable*>& pending_variables() { return pending_list(); }
+const std::vector<Variable*>& pending_variables() { return pending_update_list(); }
 
 void commit_updates() {
-  auto& list = pending_list();
+  auto& list = pending_update_list();
   // Freed after the list is consistent: destroying a history may run arbitrary code.
   std::vector<NodeRef> histories;
   histories.reserve(list.size());
