@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+import pullback
 from pullback import _core, _typing
 from pullback._base.hints import ATTRIBUTES as ABSENT
 
@@ -114,13 +115,12 @@ def members_of(cls: type) -> dict[str, str]:
     """
     members = {}
     for name, value in sorted(vars(cls).items()):
-        wrapped = getattr(value, "__wrapped__", None)
         signature = re.match(rf"{name}(\(.*\) -> .*)", getattr(value, "__doc__", None) or "")
         head = f"    def {name}"
         if name in ATTRIBUTES:
             head = f"    @property\n    def {name}(self) -> {ATTRIBUTES[name]}:"
-        elif wrapped:
-            head += f"{method_stub(wrapped)}:"
+        elif value is getattr(pullback, name, None):
+            head += f"{method_stub(value)}:"
         elif signature:
             head += f"{signature[1]}:".replace("value: typing.Any", f"value: {ARRAY}")
         elif name in METHODS:
@@ -133,7 +133,8 @@ def members_of(cls: type) -> dict[str, str]:
             ignore = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
             members[name] = f"{head} ...{ignore}\n"
         else:
-            members[name] = f'{head}\n        """{summary_of(value)}"""\n'
+            summary = re.sub("`x`", "`self`", summary_of(value))
+            members[name] = f'{head}\n        """{summary}"""\n'
     return members
 
 

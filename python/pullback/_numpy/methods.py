@@ -6,9 +6,7 @@ the function are in `OWN`.
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .. import _core
@@ -179,32 +177,9 @@ OWN = {
 }
 
 
-def _with_self(doc: str, first: str) -> str:
-    """Rename the first parameter of a docstring to `self`."""
-    doc = doc.replace(f"`{first}`", "`self`")
-    return re.sub(rf"^{first}(, .*)? :", r"self\1 :", doc, count=1, flags=re.MULTILINE)
-
-
-def _method(function: Callable[..., Any]) -> Callable[..., Any]:
-    name = function.__name__
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
-
-    method.__name__ = method.__qualname__ = name
-    first, *others = inspect.signature(function).parameters.values()
-    plain = [other.replace(annotation=inspect.Parameter.empty) for other in others]
-    taken_by_it = [inspect.Parameter("self", first.kind), *plain]
-    method.__signature__ = inspect.Signature(taken_by_it)  # type: ignore[attr-defined]
-    doc = _with_self(inspect.getdoc(function) or "", first.name)
-    method.__doc__ = f"{name}{inspect.signature(method)}\n\n{doc}"
-    method.__wrapped__ = function  # type: ignore[attr-defined]
-    return method
-
-
 def add_methods(public: Mapping[str, Any]) -> None:
-    """Add the methods to both classes; those in METHODS are made from public functions."""
-    made = {name: _method(public[name]) for name in METHODS if name in public}
+    """Add the methods to both classes; those in METHODS are the public functions themselves."""
+    functions = {name: public[name] for name in METHODS}
     for cls in (Tensor, Variable):
-        for name, method in {**absent_attributes(), **OWN, **made}.items():
+        for name, method in {**absent_attributes(), **OWN, **functions}.items():
             setattr(cls, name, method)
