@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.check import Check
 from support.each import each
 
 import pullback as pb
+from pullback import _core
 
 INF = np.inf
 
@@ -397,6 +399,42 @@ def test_products_with_tangents_are_as_with_cotangents(name: str) -> None:
     found = np.stack(by_columns, 1)
     np.testing.assert_allclose(found, np.stack(by_rows), rtol=1e-14)
     assert np.isfinite(found).all()
+
+
+def test_tangents_of_selections_keep_structural_zeros() -> None:
+    chosen = np.array([True, False, True, True, False, True])
+    x = np.array([1.0, 0.0, 4.0, 2.0, 0.0, 3.0])
+    pair = np.array([0, 1])
+    factors = pb.constant(np.array([2.0, -1.0, 0.0, 1.0, 1.0, 0.5]))
+    functions = {
+        "sort": pb.sort,
+        "sort descending": lambda r: pb.sort(r, descending=True),
+        "max": lambda r: pb.max(r.reshape(2, 3), axis=0),
+        "min": lambda r: pb.min(r.reshape(3, 2), axis=1),
+        "median": lambda r: pb.median(r.reshape(2, 3), axis=0),
+        "cumulative_max": pb.cumulative_max,
+        "cumulative_min": lambda r: pb.cumulative_min(r[1:]),
+        "cumulative_prod": lambda r: pb.cumulative_prod(r[1:2]),
+        "update of some": lambda r: pb.ones(3, dtype=r.dtype).at[pair].multiply(r[:2]),
+        "update by some": lambda r: r.at[pair].multiply(2.0),
+        "maximum of some": lambda r: r.at[pair].max(r[1:3]),
+        "recurrence": lambda r: _core.linear_recurrence(factors, r, 0)[:2],
+        "recurrence by factors": lambda r: _core.linear_recurrence(
+            r[1:3], pb.constant(factors[:2]), 0
+        )[:1],
+    }
+    check = Check()
+    for name, f in functions.items():
+
+        def g(x, f=f):
+            # The slopes of cbrt and sqrt are infinite at the entries that are not chosen.
+            return pb.cbrt(f(pb.sqrt(pb.where(chosen, x, 0.0))))
+
+        forward = pb.jacobian(g, mode="forward")(pb.constant(x)).numpy()
+        reverse = pb.jacobian(g, mode="reverse")(pb.constant(x)).numpy()
+        check.that(np.isfinite(reverse).all(), f"{name}: reverse mode gives {reverse}")
+        check.that(np.allclose(forward, reverse, rtol=1e-13), f"{name}: {forward}, {reverse}")
+    check.done()
 
 
 def test_the_limit_in_sums_of_products() -> None:

@@ -172,10 +172,24 @@ NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t
   return formula::where(Expr(uses.tensor()), Expr(other), scalar(other->dtype, 0));
 }
 
+bool selects(const Node* node) {
+  switch (node->op) {
+    case Op::max:
+    case Op::min:
+    case Op::sort:
+    case Op::cumulative_max:
+    case Op::cumulative_min:
+      return true;
+    default:
+      return false;
+  }
+}
+
 NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros) {
   bool everywhere = true;
   for (const Part& part : parts) everywhere &= part.has_tangent && part.nonzero.everywhere();
-  if (everywhere || zeros < Zeros::Keep) return nullptr;
+  const bool stops = traits(node->op).mask == Mask::Stops;
+  if (everywhere || stops || zeros < Zeros::Keep) return nullptr;
   std::vector<NodeRef> masks;
   for (size_t k = 0; k < parts.size(); ++k) {
     const Shape& shape = node->inputs()[k]->shape;
@@ -184,10 +198,23 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
                         ? ones(shape, DType::Bool)
                         : broadcast_to(parts[k].nonzero.tensor(), shape));
   }
-  const Attr& attr = node->attr;  // for bools, adding is "or"
-  if (node->op == Op::concat) return concat(masks, attr.axis);
-  if (node->op == Op::at_window) return at_window(masks[0], masks[1], *node->window, attr.update);
-  return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, attr.update, attr.unique);
+  const Attr& attr = node->attr;
+  // For bools, adding is "or". An update that multiplies keeps the tangents of both operands.
+  const Update update = attr.update == Update::Set ? Update::Set : Update::Add;
+  switch (node->op) {
+    case Op::concat:
+      return concat(masks, attr.axis);
+    case Op::at_window:
+      return at_window(masks[0], masks[1], *node->window, update);
+    case Op::at_index:
+      return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, update, attr.unique);
+    case Op::cumulative_prod:
+      return scanned(masks[0], node);
+    case Op::linear_recurrence:
+      return scanned(Expr(masks[0]) | Expr(masks[1]), node);
+    default:
+      return nullptr;
+  }
 }
 
 bool has_parts(const Node* node) {

@@ -22,11 +22,19 @@ NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t
 
 // True if the inputs of an operation, which is linear in all of them, are parts of its result.
 bool has_parts(const Node* node);
-// The mask of its tangent, false in parts without one. Null: true everywhere.
+
+// True if every entry of the result is an entry of input 0, or a mean of equal ones.
+bool selects(const Node* node);
+
+// An input of an operation: whether it has a tangent, and the mask of the tangent.
 struct Part {
   bool has_tangent;
   FactoredMask nonzero;
 };
+
+// The mask of the tangent of an operation with parts, of an update at indices, a cumulative product
+// or a linear recurrence. It is false where all tangents that it depends on are structural zeros or
+// missing. `parts`: the inexact inputs. Null: true everywhere, or another operation.
 NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros);
 
 }  // namespace pullback
