@@ -91,11 +91,15 @@ def repeated(again: Callable[[], Rows[Any]], times: int | None) -> Rows[Any]:
 def shuffled(left: Rows[Any], size: int, random: np.random.Generator) -> Rows[Any]:
     """Draw the elements from a buffer of the next `size`."""
     buffer: list[Any] = []
+    ended = False
     # Drawn 256 at a time: a single draw takes as long as NumPy needs for hundreds.
     draws = itertools.chain.from_iterable(iter(lambda: random.random(256).tolist(), None))
 
     def draw() -> Any:
-        buffer.extend(itertools.islice(left, size - len(buffer)))
+        nonlocal ended
+        if not ended:
+            buffer.extend(itertools.islice(left, size - len(buffer)))
+            ended = len(buffer) < size
         if not buffer:
             return None
         i = int(next(draws) * len(buffer))
