@@ -269,27 +269,6 @@ class ForwardPass : public NodeTangents {
     return out;
   }
 
-  // Transposes the results of a vjp for the placeholders `us`, and applies that to the tangents of
-  // the inputs, which are null for inputs without one.
-  std::vector<NodeRef> transposed(const std::vector<Cotangent>& answers,
-                                  const std::vector<NodeRef>& inputs,
-                                  const std::vector<NodeRef>& us, bool* any_zero) {
-    GradientRequest request;
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      if (!inputs[k] || answers[k].kind == Cotangent::None) continue;
-      *any_zero |= answers[k].kind == Cotangent::Zero;
-      if (answers[k].kind == Cotangent::Zero) continue;
-      FactoredMask own;
-      own.intersect(answers[k].mask);
-      const NodeRef y = dense_of(answers[k].value, own, answers[k].clean);
-      request.ys.push_back(y);
-      request.grad_ys.push_back(broadcast_to(inputs[k], y->shape));
-    }
-    for (const NodeRef& u : us) request.xs.push_back({u, 0});
-    if (request.ys.empty()) return std::vector<NodeRef>(us.size());
-    return transpose(request, us);
-  }
-
   void transpose_row(size_t i, Node* node, const Sent& sent) {
     const NodeRef u = any_cotangent({node->dtype, node->shape});
     std::vector<uint8_t> wanted;
@@ -302,7 +281,7 @@ class ForwardPass : public NodeTangents {
       parts.push_back({sent[k] != nullptr, sent[k] ? sent[k]->nonzero() : FactoredMask()});
     }
     bool any_zero = false;
-    const NodeRef value = transposed(answers, dense_tangents(sent), {u}, &any_zero)[0];
+    const NodeRef value = transpose(answers, dense_tangents(sent), {u}, &any_zero)[0];
     if (value == nullptr) return give(i, value, any_zero);
     if (is_elementwise(node->op) && traits(node->op).mask != Mask::Stops) {
       std::vector<FactoredMask> masks;
@@ -319,13 +298,7 @@ class ForwardPass : public NodeTangents {
                       const std::vector<Part>& parts, const NodeRef& u) {
     if (!selects(node)) return joined_upwards(node, parts, cares_[i]);
     if (cares_[i] < Zeros::Keep || parts[0].nonzero.everywhere()) return nullptr;
-    // The coefficients are not negative, so the masks as tangents give 0 only at structural zeros.
-    const NodeRef mask = broadcast_to(parts[0].nonzero.tensor(), node->in[0]->shape);
-    std::vector<NodeRef> inputs(answers.size());
-    inputs[0] = cast(mask, node->dtype);
-    bool any_zero = false;
-    const NodeRef counts = transposed(answers, inputs, {u}, &any_zero)[0];
-    return Expr(counts) != 0.0;
+    return mask_of_selection(node, answers, parts[0].nonzero, u);
   }
 
   const std::vector<Node*>& outputs_of(const Node* operation) {
@@ -349,7 +322,7 @@ class ForwardPass : public NodeTangents {
     }
     std::vector<Cotangent> answers = call_rule(node, exit, outputs, us, request_.of.overrides);
     bool any_zero = false;
-    std::vector<NodeRef> found = transposed(answers, dense_tangents(sent), us, &any_zero);
+    std::vector<NodeRef> found = transpose(answers, dense_tangents(sent), us, &any_zero);
     if (node->op != Op::custom_call) return give(i, found[0], any_zero);
     results_[node] = {std::move(found), any_zero};
   }
@@ -369,7 +342,7 @@ class ForwardPass : public NodeTangents {
       answers.push_back(g ? Cotangent{Cotangent::Value, g} : Cotangent{});
     }
     bool any_zero = false;
-    const std::vector<NodeRef> found = transposed(answers, dense_tangents(sent), us, &any_zero);
+    const std::vector<NodeRef> found = transpose(answers, dense_tangents(sent), us, &any_zero);
     std::vector<NodeRef> tangents(types.size());
     for (size_t k = 0, next = 0; k < types.size(); ++k) {
       if (cotangents[k]) tangents[k] = found[next++];

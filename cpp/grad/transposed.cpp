@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "grad/zeros/masks.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
-#include "ops/ops.h"
+#include "ops/expr.h"
 
 namespace pullback {
 namespace {
@@ -68,7 +69,22 @@ NodeRef any_cotangent(const TensorType& type) {
   return u;
 }
 
-std::vector<NodeRef> transpose(const GradientRequest& request, const std::vector<NodeRef>& us) {
+std::vector<NodeRef> transpose(std::span<const Cotangent> answers,
+                               std::span<const NodeRef> tangents, const std::vector<NodeRef>& us,
+                               bool* any_zero) {
+  GradientRequest request;
+  for (size_t k = 0; k < tangents.size(); ++k) {
+    if (!tangents[k] || answers[k].kind == Cotangent::None) continue;
+    *any_zero |= answers[k].kind == Cotangent::Zero;
+    if (answers[k].kind == Cotangent::Zero) continue;
+    FactoredMask own;
+    own.intersect(answers[k].mask);
+    const NodeRef y = dense_of(answers[k].value, own, answers[k].clean);
+    request.ys.push_back(y);
+    request.grad_ys.push_back(broadcast_to(tangents[k], y->shape));
+  }
+  for (const NodeRef& u : us) request.xs.push_back({u, 0});
+  if (request.ys.empty()) return std::vector<NodeRef>(us.size());
   std::vector<NodeRef> found = gradients(request);
   resolve_all(&found, us);
   const auto reached = [](const NodeRef& one) { return one != nullptr; };
@@ -76,6 +92,15 @@ std::vector<NodeRef> transpose(const GradientRequest& request, const std::vector
     for (const NodeRef& y : request.ys) refuse_untransposed(y, us);
   }
   return found;
+}
+
+NodeRef mask_of_selection(const Node* node, std::span<const Cotangent> answers,
+                          const FactoredMask& nonzero, const NodeRef& u) {
+  const NodeRef mask = broadcast_to(nonzero.tensor(), node->in[0]->shape);
+  std::vector<NodeRef> tangents(answers.size());
+  tangents[0] = cast(mask, node->dtype);
+  bool any_zero = false;
+  return Expr(transpose(answers, tangents, {u}, &any_zero)[0]) != 0.0;
 }
 
 }  // namespace pullback

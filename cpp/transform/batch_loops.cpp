@@ -59,17 +59,18 @@ Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& place
     const bool asked = i < others.size() && others[i];
     out.flags.push_back(batch || asked || (all && i < static_cast<size_t>(carries)));
   }
+  const Dependence dependence(body);
   for (bool more = true; more;) {
-    more = false;
+    out.flags = dependence.iterated(std::move(out.flags), Flags(carries, 1));
     out.arguments.clear();
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       out.arguments.push_back(out.flags[i] ? argument_like(body.inputs[i], true) : body.inputs[i]);
     }
     out.roots = inside(body, out.flags, out.arguments);
+    more = false;
     for (size_t k = 0; k < static_cast<size_t>(carries); ++k) {
       if (!out.roots[k].has_batch || out.flags[k]) continue;
-      out.flags[k] = 1;
-      more = true;
+      out.flags[k] = more = true;  // a draw, which each entry has its own of
     }
   }
   return out;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/dependence.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "ops/body.h"
@@ -14,8 +15,6 @@
 #include "transform/batcher.h"
 
 namespace pullback {
-
-using Flags = std::vector<uint8_t>;
 
 // Exchanges the first two axes, which are the iterations and the batch.
 inline NodeRef swapped(const NodeRef& x) {

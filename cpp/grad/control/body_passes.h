@@ -6,24 +6,20 @@
 #include <vector>
 
 #include "grad/reverse.h"
+#include "graph/dependence.h"
 #include "graph/operation.h"
 #include "ops/body.h"
 
 namespace pullback {
-
-using Flags = std::vector<uint8_t>;
-
-// For each root of a body: whether it depends on a flagged input.
-Flags depending(const Body& body, const Flags& inputs);
 
 // The cotangent of each flagged input, from the cotangents of the roots (null: none); null if no
 // path leads there.
 std::vector<NodeRef> pull_back(const Body& body, std::span<const NodeRef> cotangents,
                                const Flags& inputs, const OverrideMap* overrides);
 
-// The tangent of each root, from the tangents of the inputs (null: none).
+// The tangent of each flagged root, from the tangents of the inputs (null: none).
 std::vector<NodeRef> push_forward(const Body& body, std::span<const NodeRef> tangents,
-                                  const OverrideMap* overrides);
+                                  const Flags& roots, const OverrideMap* overrides);
 
 // A placeholder of a node's type, and zeros of a node's type.
 NodeRef argument_like(const NodeRef& node);

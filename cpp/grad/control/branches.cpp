@@ -100,7 +100,7 @@ std::vector<NodeRef> branch_tangents(const NodeRef& branch, std::span<const Node
       side.arguments.push_back(ts.back());
       side.inputs.push_back(t);
     }
-    side.answers = push_forward(body, ts, overrides);
+    side.answers = push_forward(body, ts, Flags(body.roots.size(), 1), overrides);
   }
   return join(branch, std::move(sides), operation.bodies[0]->roots);
 }

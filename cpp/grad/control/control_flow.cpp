@@ -12,25 +12,6 @@
 
 namespace pullback {
 
-Flags depending(const Body& body, const Flags& inputs) {
-  std::unordered_set<const Node*> from;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i]) from.insert(body.inputs[i].get());
-  }
-  std::vector<Node*> roots, below;
-  for (const NodeRef& root : body.roots) roots.push_back(root.get());
-  walk(roots, &below, [](const Node* node) { return node->inputs(); });
-  for (const Node* node : below) {
-    const auto all = node->inputs();
-    if (std::ranges::any_of(all, [&](const Node* input) { return from.contains(input); })) {
-      from.insert(node);
-    }
-  }
-  Flags out;
-  for (const NodeRef& root : body.roots) out.push_back(from.contains(root.get()));
-  return out;
-}
-
 std::vector<NodeRef> pull_back(const Body& body, std::span<const NodeRef> cotangents,
                                const Flags& inputs, const OverrideMap* overrides) {
   GradientRequest request;
@@ -53,16 +34,24 @@ std::vector<NodeRef> pull_back(const Body& body, std::span<const NodeRef> cotang
 }
 
 std::vector<NodeRef> push_forward(const Body& body, std::span<const NodeRef> tangents,
-                                  const OverrideMap* overrides) {
+                                  const Flags& roots, const OverrideMap* overrides) {
   TangentRequest request;
   request.of.overrides = overrides;
-  request.of.ys = body.roots;
+  for (size_t k = 0; k < roots.size(); ++k) {
+    if (roots[k]) request.of.ys.push_back(body.roots[k]);
+  }
   for (size_t i = 0; i < tangents.size(); ++i) {
     if (!tangents[i]) continue;
     request.of.xs.push_back({body.inputs[i], 0});
     request.xs_tangents.push_back(tangents[i]);
   }
-  return pullback::tangents(request);
+  const std::vector<NodeRef> answers = pullback::tangents(request);
+  std::vector<NodeRef> out(roots.size());
+  size_t next = 0;
+  for (size_t k = 0; k < roots.size(); ++k) {
+    if (roots[k]) out[k] = answers[next++];
+  }
+  return out;
 }
 
 NodeRef argument_like(const NodeRef& node) { return make_argument(node->dtype, node->shape); }

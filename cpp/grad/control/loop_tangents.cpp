@@ -16,21 +16,39 @@ class Tangents {
     for (size_t i = 0; i < arguments_.size(); ++i) {
       if (tangents_[i]) arguments_[i] = argument_like(body_.inputs[i]);
     }
-    for (bool more = true; more;) {
-      more = false;
-      roots_ = push_forward(body_, arguments_, overrides_);
-      for (size_t k = 0; k < loop_.carries; ++k) {
-        if (!roots_[k] || arguments_[k]) continue;
-        arguments_[k] = argument_like(body_.inputs[k]);
-        more = true;
-      }
-    }
+    find_tangents();
     make();
   }
 
   TangentLoop take() { return {std::move(made_), std::move(places_)}; }
 
  private:
+  // Repeats until no further carry receives a tangent. As in the reverse of a loop, from the third
+  // round on only new tangents are pushed forward, and finally all of them once.
+  void find_tangents() {
+    const Dependence dependence(body_);
+    const Flags all(body_.roots.size(), 1);
+    std::vector<NodeRef> given = arguments_;
+    Flags roots = all;
+    for (int round = 1;; ++round) {
+      roots_ = push_forward(body_, given, roots, overrides_);
+      std::vector<NodeRef> fresh(arguments_.size());
+      Flags inputs(arguments_.size());
+      bool any = false;
+      for (size_t k = 0; k < loop_.carries; ++k) {
+        if (!roots_[k] || arguments_[k]) continue;
+        inputs[k] = any = true;
+        fresh[k] = arguments_[k] = argument_like(body_.inputs[k]);
+      }
+      if (!any) {
+        if (round > 2) roots_ = push_forward(body_, arguments_, all, overrides_);
+        return;
+      }
+      given = round == 1 ? arguments_ : std::move(fresh);
+      if (round > 1) roots = dependence.roots_of(inputs);
+    }
+  }
+
   void make() {
     Derived out;
     LoopRequest request;

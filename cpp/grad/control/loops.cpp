@@ -17,6 +17,7 @@ class Reverse {
           const OverrideMap* overrides)
       : loop_(loop),
         body_(loop_.body),
+        dependence_(body_),
         cotangents_(cotangents),
         wanted_(std::move(wanted)),
         overrides_(overrides),
@@ -39,21 +40,14 @@ class Reverse {
 
   // Flags the body's inputs that depend on a wanted input, through any number of iterations.
   void find_paths() {
-    for (size_t i = 0; i < body_.inputs.size(); ++i) {
-      from_.push_back(wanted_[i] && is_inexact(body_.inputs[i]->dtype));
-    }
-    for (bool more = true; more;) {
-      more = false;
-      const Flags roots = depending(body_, from_);
-      for (size_t k = 0; k < loop_.carries; ++k) {
-        if (!roots[k] || from_[k] || !is_inexact(body_.inputs[k]->dtype)) continue;
-        from_[k] = 1;
-        more = true;
-      }
-    }
+    Flags inexact;
+    for (const NodeRef& input : body_.inputs) inexact.push_back(is_inexact(input->dtype));
+    for (size_t i = 0; i < inexact.size(); ++i) from_.push_back(wanted_[i] && inexact[i]);
+    inexact.resize(loop_.carries);
+    from_ = dependence_.iterated(std::move(from_), inexact);
   }
 
-  // Repeats until no further carry gets a cotangent.
+  // Repeats until no further carry receives a cotangent.
   void find_cotangents() {
     root_cotangents_.resize(body_.roots.size());
     for (size_t k = 0; k < root_cotangents_.size(); ++k) {
@@ -62,24 +56,29 @@ class Reverse {
       }
     }
     // Two rounds are enough for most loops. A chain of carries needs as many rounds as carries:
-    // from the third on, only new cotangents are pulled back, and finally all of them once.
-    std::vector<NodeRef> asked = root_cotangents_;
-    int round = 0;
-    do {
-      ++round;
-      input_cotangents_ = pull_back(body_, asked, from_, overrides_);
-      std::vector<NodeRef> fresh;
+    // from the third on, only new cotangents are pulled back, to the inputs that their roots depend
+    // on, and finally all of them once.
+    std::vector<NodeRef> given = root_cotangents_;
+    Flags inputs = from_;
+    for (int round = 1;; ++round) {
+      input_cotangents_ = pull_back(body_, given, inputs, overrides_);
+      std::vector<NodeRef> fresh(root_cotangents_.size());
+      Flags roots(fresh.size());
+      bool any = false;
       for (size_t k = 0; k < loop_.carries; ++k) {
         if (!input_cotangents_[k] || live_[k]) continue;
-        live_[k] = 1;
-        root_cotangents_[k] = argument_like(body_.roots[k]);
-        fresh.resize(root_cotangents_.size());
-        fresh[k] = root_cotangents_[k];
+        live_[k] = roots[k] = any = true;
+        fresh[k] = root_cotangents_[k] = argument_like(body_.roots[k]);
       }
-      if (fresh.empty() && round > 2)
-        input_cotangents_ = pull_back(body_, root_cotangents_, from_, overrides_);
-      asked = round == 1 && !fresh.empty() ? root_cotangents_ : std::move(fresh);
-    } while (!asked.empty());
+      if (!any) {
+        if (round > 2) input_cotangents_ = pull_back(body_, root_cotangents_, from_, overrides_);
+        return;
+      }
+      given = round == 1 ? root_cotangents_ : std::move(fresh);
+      if (round == 1) continue;
+      inputs = dependence_.inputs_of(roots);
+      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] &= from_[i];
+    }
   }
 
   std::vector<NodeRef> make() {
@@ -153,6 +152,7 @@ class Reverse {
 
   LoopView loop_;
   const Body& body_;
+  const Dependence dependence_;
   std::span<const NodeRef> cotangents_;
   Flags wanted_;
   const OverrideMap* overrides_;
