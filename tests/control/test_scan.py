@@ -3,6 +3,7 @@ bit where no product is formed in another way."""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -388,6 +389,52 @@ def test_a_chain_of_carries() -> None:
     carry, _ = pb.scan(step, (x.read(),) * 6, None, length=7)
     expected = pb.gradients(unrolled(x), [x])[0]
     np.testing.assert_allclose(pb.gradients(carry[-1], [x])[0], expected, rtol=1e-14)
+
+
+def test_weights_of_recurrent_cells() -> None:
+    """Products of few rows are formed once after the loop, others in each iteration."""
+    rows = normal(12, 3, 4)
+    values = [normal(4, 5), normal(5, 5), normal(5, 5), normal(5)]
+    directions = [normal(*value.shape) for value in values]
+
+    def loss(loop: Any, inputs: Any, w: Any, u: Any, v: Any, bias: Any) -> Any:
+        def step(h: Any, x: Any) -> Any:
+            h = pb.tanh(x @ w + h @ u - pb.sin(h) @ v.T + (h @ u) * 0.1 + bias)
+            return h, h
+
+        return pb.sum(loop(step, pb.zeros((inputs.shape[1], 5), dtype="float64"), inputs) ** 2)
+
+    def scanned(step: Any, h: Any, inputs: Any) -> Any:
+        return pb.scan(step, h, inputs)[1]
+
+    def written_out(step: Any, h: Any, inputs: Any) -> Any:
+        states = []
+        for k in range(inputs.shape[0]):
+            h, _ = step(h, inputs[k])
+            states.append(h)
+        return pb.stack(states)
+
+    def derivatives(loop: Any, inputs: Any) -> list[Any]:
+        f = partial(loss, loop, pb.constant(inputs))
+        gradient = pb.grad(f, (0, 1, 2, 3))
+
+        def along(*at: Any) -> Any:
+            return sum(pb.sum(g * d) for g, d in zip(gradient(*at), directions, strict=True))
+
+        tangents = pb.jvp(gradient, values, directions)[1]
+        return [*gradient(*values), *pb.grad(along, (0, 1, 2, 3))(*values), *tangents]
+
+    for inputs in (rows, rows[:, :1], normal(3, 40, 4)):
+        found, expected = derivatives(scanned, inputs), derivatives(written_out, inputs)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    batch = pb.vmap(lambda x: pb.grad(partial(loss, scanned, x), 0)(*values))
+    one_by_one = [pb.grad(partial(loss, scanned, rows[:, [k]]), 0)(*values) for k in range(3)]
+    np.testing.assert_allclose(
+        batch(rows.transpose(1, 0, 2)[:, :, None]), np.stack(one_by_one), rtol=1e-12, atol=1e-14
+    )
+    gradient = pb.function(pb.grad(partial(loss, scanned, rows), 0))
+    assert "gemm" in str(gradient.plan(*values)).splitlines()[-1]
 
 
 def test_chains_of_carries_take_linear_work() -> None:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "grad/control/loop_derivative.h"
+#include "grad/control/summed_products.h"
 
 namespace pullback {
 namespace {
@@ -84,6 +85,7 @@ class Reverse {
   std::vector<NodeRef> make() {
     Derived out;
     LoopRequest request;
+    SummedProducts products(loop_);
     std::vector<size_t> carried, stacked;  // body inputs whose cotangents are carried or stacked
     for (size_t k = 0; k < loop_.carries; ++k) {
       if (!live_[k]) continue;
@@ -98,7 +100,7 @@ class Reverse {
                 root ? root : zeros_like(body_.inputs[k]));
     }
     for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
-      if (!input_cotangents_[i]) continue;
+      if (!input_cotangents_[i] || products.add(i, input_cotangents_[i])) continue;
       carried.push_back(i);
       const NodeRef sum = argument_like(body_.inputs[i]);
       out.carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, input_cotangents_[i]));
@@ -108,6 +110,7 @@ class Reverse {
       stacked.push_back(i);
       out.stacked_roots.push_back(input_cotangents_[i]);
     }
+    append(&out.stacked_roots, products.stacked());
     for (size_t k = 0; k < loop_.carries; ++k) {
       request.residuals.push_back(static_cast<int32_t>(k));
       const bool known = loop_.known();
@@ -135,11 +138,15 @@ class Reverse {
       for (size_t i : carried) request.cotangents_of.push_back(static_cast<int32_t>(i));
     }
     std::vector<NodeRef> answers(body_.inputs.size());
-    if (carried.empty() && stacked.empty()) return answers;
+    const size_t factors = products.stacked().size();
+    if (carried.empty() && stacked.empty() && products.empty()) return answers;
     const NodeRef reverse = out.make(body_, numbers_, std::move(request));
     size_t next = 0;
     for (size_t i : carried) answers[i] = output_of(reverse, next++);
     for (size_t i : stacked) answers[i] = output_of(reverse, next++);
+    std::vector<NodeRef> of_products;
+    for (size_t k = 0; k < factors; ++k) of_products.push_back(output_of(reverse, next++));
+    for (auto& [i, sum] : products.finish(of_products)) answers[i] = std::move(sum);
     for (size_t i = 0; i < answers.size(); ++i) {
       // After at least one iteration, a carry that receives no cotangent from the body has none. (A
       // loop without iterations passes the cotangent of its final carry on.)
