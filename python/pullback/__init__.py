@@ -43,6 +43,7 @@ from ._autodiff.callback import *
 from ._autodiff.checkpoint import *
 from ._autodiff.clipping import *
 from ._autodiff.custom import *
+from ._autodiff.derivative_products import *
 from ._autodiff.derivatives import *
 from ._autodiff.forward import *
 from ._autodiff.function import *
@@ -53,6 +54,7 @@ from ._autodiff.sparse import *
 from ._autodiff.tape import *
 from ._autodiff.taylor import *
 from ._autodiff.transforms import *
+from ._autodiff.vjp import *
 from ._autodiff.vmap import *
 from ._base.dtypes import *
 from ._base.dtypes import bool_ as bool
@@ -132,6 +134,8 @@ from .nn import (
 
 def _numbers_in_order(name: str) -> str:
     """Return a sort key that puts log2 before log10."""
+    if name.replace("_", "").isalpha():
+        return name
     import re
 
     return re.sub(r"\d+", lambda number: number[0].zfill(3), name)
@@ -139,14 +143,17 @@ def _numbers_in_order(name: str) -> str:
 
 def _set_blas_path() -> None:
     """Tell the core where the library of scipy-openblas32 is; it is loaded at its first use."""
-    from glob import glob
-    from importlib.util import find_spec
+    # NumPy has imported these modules; importlib.util and glob would have to be imported first.
+    from importlib.machinery import PathFinder
+    from os import listdir
+    from os.path import isdir
 
-    spec = find_spec("scipy_openblas32")
+    spec = PathFinder.find_spec("scipy_openblas32")
     for folder in (spec and spec.submodule_search_locations) or ():
-        for path in glob(f"{folder}/lib/libscipy_openblas*"):
-            if path.endswith((".so", ".dylib", ".dll")):
-                _core.set_blas_path(path)
+        lib = f"{folder}/lib"
+        for name in listdir(lib) if isdir(lib) else ():
+            if name.startswith("libscipy_openblas") and name.endswith((".so", ".dylib", ".dll")):
+                _core.set_blas_path(f"{lib}/{name}")
 
 
 _set_blas_path()
@@ -185,6 +192,7 @@ __all__ += _autodiff.callback.__all__
 __all__ += _autodiff.checkpoint.__all__
 __all__ += _autodiff.clipping.__all__
 __all__ += _autodiff.custom.__all__
+__all__ += _autodiff.derivative_products.__all__
 __all__ += _autodiff.derivatives.__all__
 __all__ += _autodiff.forward.__all__
 __all__ += _autodiff.function.__all__
@@ -195,6 +203,7 @@ __all__ += _autodiff.sparse.__all__
 __all__ += _autodiff.tape.__all__
 __all__ += _autodiff.taylor.__all__
 __all__ += _autodiff.transforms.__all__
+__all__ += _autodiff.vjp.__all__
 __all__ += _autodiff.vmap.__all__
 __all__ += _base.dtypes.__all__
 __all__ += _base.settings.__all__

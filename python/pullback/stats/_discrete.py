@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._base.checks import looked_at
+from .._base.checks import known_values
 from .._core import Tensor
 from ._distribution import INFINITY, NAN, Distribution, positive
 
@@ -63,7 +63,7 @@ class Discrete(Distribution):
         ValueError
             If the shapes do not broadcast.
         """
-        at = self._at("pmf", k, args, kwargs)
+        at = self._standard_form("pmf", k, args, kwargs)
         value = _core.where(_core.greater(at.exact, at.z), 0.0, self._pmf(at.z, *at.shapes))
         return at.density(value, 0.0)
 
@@ -92,7 +92,7 @@ class Discrete(Distribution):
         ValueError
             If the shapes do not broadcast.
         """
-        at = self._at("logpmf", k, args, kwargs)
+        at = self._standard_form("logpmf", k, args, kwargs)
         value = self._logpmf(at.z, *at.shapes)
         value = _core.where(_core.greater(at.exact, at.z), -INFINITY, value)
         return at.density(value, -INFINITY)
@@ -133,7 +133,7 @@ class Discrete(Distribution):
         Their number depends on the parameters.
         """
         who = f"{self.name}.entropy"
-        mean, var = looked_at(self._mean(*shapes), who), looked_at(self._var(*shapes), who)
+        mean, var = known_values(self._mean(*shapes), who), known_values(self._var(*shapes), who)
         mean, spread = np.asarray(mean, np.float64), np.sqrt(np.asarray(var, np.float64))
         ends = mean + self._reach(*shapes) * spread + 50
         ends = ends[np.isfinite(ends)]
@@ -255,7 +255,7 @@ class Bernoulli(Binom):
     def _valid(self, p: Tensor) -> list[Tensor]:
         return [_core.greater_equal(p, 0), _core.less_equal(p, 1)]
 
-    def _reduced(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
+    def _standard_parameters(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
         return [_core.constant(1.0, shapes[0].dtype), *shapes], scale
 
     def _entropy(self, n: Tensor, p: Tensor) -> Tensor:
@@ -299,7 +299,7 @@ class NBinom(Discrete):
 
     def _reach(self, n: Tensor, p: Tensor) -> float:
         # above the mean it decreases like a gamma distribution of shape n
-        least = float(np.min(looked_at(n, "nbinom.entropy"), initial=math.inf))
+        least = float(np.min(known_values(n, "nbinom.entropy"), initial=math.inf))
         return 40.0 / math.sqrt(min(max(least, 1e-3), 1.0)) if least < math.inf else NAN
 
 
