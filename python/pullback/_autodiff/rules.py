@@ -8,9 +8,10 @@ to that. `rule_map` does so for a mapping of overrides, after it has checked all
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from inspect import signature
 from os.path import dirname, sep
+from types import CodeType
 from typing import Any
 
 import numpy
@@ -97,11 +98,19 @@ def place(fn: Any) -> str:
         fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
     code = getattr(fn, "__code__", None)
-    if code and not str(code.co_filename).startswith(_FOLDER):
-        return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    if isinstance(code, CodeType) and (found := _of_program(name, code)):
+        return found
     module = str(getattr(fn, "__module__", None))
     public = module.partition(".")[0] == "pullback" and "._" not in module
     return f"pb{module.removeprefix('pullback')}.{name}" if public else str(name)
+
+
+@lru_cache(1024)  # each call of a function with a custom gradient names its rule
+def _of_program(name: str, code: CodeType) -> str | None:
+    """Return the name and location of a function; None for one of this library."""
+    if code.co_filename.startswith(_FOLDER):
+        return None
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})"
 
 
 def called(f: Callable[..., Any], who: str, form: str, *args: Any) -> Any:

@@ -5,7 +5,7 @@ See `set_gradient_verification`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ class Verification:
     def at_call(
         self,
         call: Callable[..., Any],
-        arguments: Mapping[str, Any],
+        keys: Sequence[str],
+        values: Sequence[Any],
         leaves: list[Any],
         rule: Callable[..., Any],
     ) -> None:
@@ -52,15 +53,20 @@ class Verification:
         # Each call draws the same random numbers; the program continues as without verification.
         random = _core.exchange_random_state(0, 0)
 
-        def again(*values: Any) -> Any:
+        def again(*changed: Any) -> Any:
             _core.exchange_random_state(*random)
-            given = dict(zip(arguments, values, strict=True))
+            given = dict(zip(keys, changed, strict=True))
             bound = BoundArguments(self._parameters, given)  # type: ignore[arg-type]
             return call(*bound.args, **bound.kwargs)
 
         token = _verifying.set(True)
         try:
-            verify_rule(again, arguments, f"custom_gradient: {place(self._f)}", rule)
+            verify_rule(
+                again,
+                dict(zip(keys, values, strict=True)),
+                f"custom_gradient: {place(self._f)}",
+                rule,
+            )
         finally:
             _core.exchange_random_state(*random)
             _verifying.reset(token)
