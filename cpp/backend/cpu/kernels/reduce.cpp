@@ -254,13 +254,17 @@ void leaf(const void* values, int64_t n, int64_t at, int64_t length, void* state
   if (at + n == length) *sum += Fold::sum_of(lanes, length);
 }
 
-// For many rows: some columns at a time, whose sums stay in registers.
+// For many rows that are short or in the cache: some columns at a time, whose sums stay in
+// registers. Other rows are read in the order of memory, which prefetching needs.
 template <class Fold>
 [[gnu::noinline]] void add_rows(const typename Fold::Value* x, int64_t count, int64_t width,
                                 typename Fold::Accumulator* sum) {
   constexpr int64_t kSome = 32;
   constexpr int64_t kMany = 8;
-  const bool in_registers = Fold::kInRegisters && count >= kMany && width % kSome == 0;
+  constexpr int64_t kShort = 64;
+  constexpr int64_t kCached = 4 * 1024;  // values
+  const bool near = width <= kShort || count * width <= kCached;
+  const bool in_registers = Fold::kInRegisters && count >= kMany && near && width % kSome == 0;
   for (int64_t done = 0; in_registers && done < width; done += kSome) {
     typename Fold::Accumulator lane[kSome];
     for (int64_t j = 0; j < kSome; ++j) lane[j] = sum[done + j];
