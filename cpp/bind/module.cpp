@@ -1,5 +1,5 @@
 // The extension pullback._core: errors, locks, settings and status; the other folders bind the
-// rest. bind is the only folder that knows Python, and it contains no mathematics. Start at
+// rest. bind is the only folder that depends on Python, and it contains no mathematics. Start at
 // PYBIND11_MODULE.
 
 #include <atomic>

@@ -1,11 +1,11 @@
 // The forward pass: a scan, inputs before users, over the nodes that connectivity found, with a
-// table of their tangents. The row of an operation says how its tangent is made (Tangent):
+// table of their tangents. The row of an operation has the method for its tangent (Tangent):
 //
 //   Self            the operation itself, of the tangents
 //   Product         one input after the other replaced by its tangent
 //   Own             an elementwise cotangent is linear in g and acts entry by entry: the tangent is
 //                   the sum of the cotangents with g replaced by the tangents of the inputs
-//   TransposeOfVjp  only a vjp is known, as of a user-defined rule: the rule is called with a
+//   TransposeOfVjp  only a vjp is known, for example of a user-defined rule. It is called with a
 //                   placeholder for the cotangent, and a reverse pass with respect to it gives the
 //                   transpose of the rule. Only the nodes that this one uses are computed.
 //

@@ -8,7 +8,7 @@
 
 namespace pullback {
 
-// A placeholder for any cotangent; reading it raises an error that says so.
+// A placeholder for any cotangent; reading it raises an error.
 NodeRef any_cotangent(const TensorType& type);
 
 // The gradients of the results of a rule with respect to its cotangents `us`. A rule that is not

@@ -22,8 +22,8 @@ void set_epoch(uint32_t epoch);
 void sort_by_creation(std::span<Node*> nodes);
 
 // Appends every node reachable from `roots` to `out` in creation order (inputs before users) and
-// numbers them in Node::index. `inputs(node)` says which edges to follow from a node (a span of
-// Node*); an empty span makes it a leaf.
+// numbers them in Node::index. `inputs(node)` returns the edges to follow from a node (a span
+// of Node*); an empty span makes it a leaf.
 template <class Inputs>
 void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs) {
   const uint32_t epoch = new_epoch();

@@ -2,8 +2,8 @@
 //
 // Closing visits the nodes below the roots once, oldest first, and finds those that depend on an
 // argument. A node that does not is used from outside: a placeholder, which becomes an input of the
-// body, takes its place. Numbers, and one number repeated, are copied instead, so that the planner
-// knows constants inside a body. A body shares no node with the graph around it, because both may
+// body, takes its place. Numbers, and one number repeated, are copied instead, so that they
+// are constants for the planner. A body shares no node with the graph around it, because both may
 // be numbered (Node::index) at the same time. The scalar node of a callback becomes an input too,
 // so that bodies which differ only in the callback have one plan.
 #include "ops/body.h"

@@ -26,7 +26,7 @@ NodeRef cast(const NodeRef& x, DType dtype);
 // A Python number. Without a neighbour a float has the default float dtype, an integer int64.
 NodeRef weak_scalar(double value);
 NodeRef weak_scalar(int64_t value);
-// A number in a formula of this library: the planner knows its value.
+// A number in a formula of this library: a constant for the planner.
 NodeRef scalar(DType dtype, double value);
 NodeRef weak_constant(double value);
 // The dtype of a weak scalar without a neighbour; the dtype of any other tensor.

@@ -41,7 +41,7 @@ struct Status {
   explicit operator bool() const { return problem == Problem::None; }
 };
 
-// Everything a run needs; the plan says how many of each.
+// Everything a run needs; the plan has the number of each.
 struct RunArguments {
   const void* const* arguments;
   const Scalar* scalars;

@@ -1,8 +1,8 @@
 // Trace: a function recorded once and run many times. While it is open on this thread, variables
-// are read and assigned inside the trace; closing it fixes a plan, its inputs and what it assigns.
+// are read and assigned inside the trace; closing it fixes a plan, its inputs and its assignments.
 //
 // replay() binds arguments, the variables' present values and fresh random draws to the plan and
-// runs it: its results have no history. call() is what a function of Python does: it runs the plan
+// runs it: its results have no history. call() implements a call from Python: it runs the plan
 // and gives results a history that is built only when a gradient needs it; or, for callers that are
 // sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
 // before it is read, and nothing twice. Both copies are made by graph/rebuild.

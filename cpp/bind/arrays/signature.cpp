@@ -14,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// The low byte of a word says what follows.
+// The kind of the entry that follows, in the low byte of a word.
 enum Word : uint64_t {
   kOpen = 1,
   kTensor,

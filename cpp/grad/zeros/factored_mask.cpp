@@ -43,8 +43,8 @@ NodeRef any_along(const NodeRef& mask, AxisMask axes, bool reduces) {
   return reduce(Op::any, mask, numbers, true);
 }
 
-// a or b, at the cost of b's slice if b is only that: unions of many slices of one tensor occur.
-// For bools, adding is "or".
+// a or b. If b is true in a slice only, the cost is that of the slice: a tensor may have many
+// slices. For bools, adding is "or".
 NodeRef either(const NodeRef& a, const NodeRef& b) {
   const bool piece =
       (b->op == Op::embed || b->op == Op::scatter_add) && b->inputs_count > 0 && !b->rule;

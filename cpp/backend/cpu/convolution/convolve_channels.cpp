@@ -1,6 +1,6 @@
-// The method Channels: convolutions of many groups with few channels each, above all depthwise
-// ones. Groups are adjacent and form vectors; taps outside of the input are skipped. An operand
-// whose groups are not adjacent is copied first.
+// The method Channels: convolutions with many groups of few channels, mainly depthwise ones.
+// Groups are adjacent and form vectors; taps outside of the input are skipped. An operand whose
+// groups are not adjacent is copied first.
 #include <algorithm>
 #include <cstring>
 

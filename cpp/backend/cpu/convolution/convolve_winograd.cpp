@@ -3,8 +3,8 @@
 // (kernels/winograd.cpp), whose products are transformed to results.
 //
 // The error of a result is some ulp of the largest entry times the largest tap of its own window,
-// times the square root of the number of terms. For numbers of similar size this is no more than
-// the error of the direct sum. If most taps are zero, or far smaller than others, the direct sum is
+// times the square root of the number of terms. For numbers of similar size this is at most the
+// error of the direct sum. If most taps are zero, or far smaller than others, the direct sum is
 // better, so weights with a zero are summed directly, as is float64. F(4x4, 3x3) had errors 3 to 12
 // times as large, and they affected results outside of the window.
 #include <algorithm>

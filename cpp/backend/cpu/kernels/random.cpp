@@ -2,10 +2,10 @@
 // integers, and floating point without fused multiply-add (PULLBACK_NO_FMA). Four words are one
 // Philox block:
 //   uniform float32  word i           24 bits          uniform float64  words 2i, 2i+1   53 bits
-//   exponential      -log of words as of uniform, float32 of 32 bits; never of 0 or 1
+//   exponential      -log of the words of uniform, for float32 of 32 bits; never of 0 or 1
 //   normal           Box-Muller on the neighbours 2i and 2i+1, computed in float64
 //
-// Compiled once per instruction set, flags as elementwise.h.
+// Compiled once per instruction set, flags as in elementwise.h.
 #define PULLBACK_NO_FMA
 
 #include "backend/cpu/kernels/philox.h"

@@ -6,7 +6,7 @@
 // A concentration below 1 is increased by 1, and the draw multiplied by u^(1 / a), in logarithms:
 // the logarithm of a draw is finite even if the draw itself is 0.
 //
-// Compiled once per instruction set, flags as elementwise.h.
+// Compiled once per instruction set, flags as in elementwise.h.
 #define PULLBACK_NO_FMA
 
 #include "backend/cpu/kernels/philox.h"

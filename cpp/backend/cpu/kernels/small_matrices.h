@@ -1,5 +1,5 @@
-// Factorisations and triangular solves of many small matrices, compiled once per instruction set as
-// the kernels of table.h. Declarations only, for the reason given there.
+// Batched factorisations and triangular solves of small matrices, compiled once per instruction set
+// like the kernels of table.h. Declarations only, for the reason given there.
 #pragma once
 
 #include <cstdint>

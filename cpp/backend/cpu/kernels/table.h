@@ -296,7 +296,7 @@ struct TwiddleFactors {
   const double* low;
 };
 
-// Moves `count` sequences (other lanes are zeros) from memory to lanes or back; on the way back it
+// Moves `count` sequences (other lanes are zeros) from memory to lanes or back; a move to memory
 // multiplies by `factor`, or by `twiddles` if not null. Points and sequences are separated by these
 // numbers of complex entries. backward: exchanges real and imaginary parts in memory.
 struct FourierMove {
