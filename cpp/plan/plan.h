@@ -98,7 +98,7 @@ struct TileGroup {
 // flags.
 struct Gemm {
   View a, b, c;
-  std::optional<TileGroup> then;  // runs on c, a flat load of it, while c is in the cache
+  std::optional<TileGroup> epilogue;  // runs on c, a flat load of it, while c is in the cache
 };
 
 // y[n, o…, g, b] = the sum over taps k and channels a of x[n, i…, g, a] w[k…, g, a, b], where i
@@ -107,7 +107,7 @@ struct Gemm {
 struct Convolution {
   View x, w, y;
   Windowing windows;
-  std::optional<TileGroup> then;  // as in Gemm, on y
+  std::optional<TileGroup> epilogue;  // as in Gemm, on y
 };
 
 // max_pool … max_pool_choose (ops/convolve.h) of x = [n, three axes, c]; `g` of the last two. All
@@ -301,8 +301,8 @@ inline const TileGroup* group_of(const Step& step) {
   if (const auto* group = std::get_if<TileGroup>(&step.work)) return group;
   const auto* gemm = std::get_if<Gemm>(&step.work);
   const auto* convolution = std::get_if<Convolution>(&step.work);
-  if (gemm && gemm->then) return &*gemm->then;
-  return convolution && convolution->then ? &*convolution->then : nullptr;
+  if (gemm && gemm->epilogue) return &*gemm->epilogue;
+  return convolution && convolution->epilogue ? &*convolution->epilogue : nullptr;
 }
 inline TileGroup* group_of(Step& step) {
   return const_cast<TileGroup*>(group_of(std::as_const(step)));

@@ -22,14 +22,14 @@ void for_each_view(const Gemm& gemm, F&& f) {
   f(gemm.a, false);
   f(gemm.b, false);
   f(gemm.c, true);
-  if (gemm.then) for_each_view(*gemm.then, f);
+  if (gemm.epilogue) for_each_view(*gemm.epilogue, f);
 }
 template <class F>
 void for_each_view(const Convolution& convolution, F&& f) {
   f(convolution.x, false);
   f(convolution.w, false);
   f(convolution.y, true);
-  if (convolution.then) for_each_view(*convolution.then, f);
+  if (convolution.epilogue) for_each_view(*convolution.epilogue, f);
 }
 template <class F>
 void for_each_view(const Pool& pool, F&& f) {
