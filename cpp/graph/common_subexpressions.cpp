@@ -41,7 +41,7 @@ bool has_complete_key(const Node* node) {
     case StepKind::None:
     case StepKind::Iota:
     case StepKind::Random:
-    case StepKind::Host:
+    case StepKind::Callback:
     case StepKind::Control:
     case StepKind::Library:
     case StepKind::Output:

@@ -52,7 +52,7 @@ enum class StepKind : uint8_t {
   Pool,
   Iota,
   Random,
-  Host,
+  Callback,
   Control,  // a loop or a branch
   Library,  // a routine
   Output,   // an output of a loop, branch or routine, made by its step
@@ -136,7 +136,7 @@ constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Produ
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
                Search = step(StepKind::Search), Convolve = step(StepKind::Convolve),
                Pool = step(StepKind::Pool), Iota = step(StepKind::Iota),
-               Random = step(StepKind::Random), Host = step(StepKind::Host),
+               Random = step(StepKind::Random), Callback = step(StepKind::Callback),
                Control = step(StepKind::Control), Library = step(StepKind::Library),
                Output = step(StepKind::Output);
 }  // namespace form

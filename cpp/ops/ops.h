@@ -155,8 +155,8 @@ std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const Nod
                             const Ref<Rule>& rule);
 
 // --- callbacks (ops/create.cpp)
-NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
-                  const Ref<CallbackOrigin>& function);
+NodeRef callback(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                 const Ref<CallbackOrigin>& function);
 
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {

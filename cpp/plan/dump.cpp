@@ -115,7 +115,7 @@ struct Printer {
     return text(out, " to ", show(plan, r.out));
   }
   std::string operator()(const CallbackCall& call) const {
-    std::string out = "host";
+    std::string out = "callback";
     for (const View& view : call.in) out += " " + show(plan, view);
     return text(out, " to ", show(plan, call.out));
   }

@@ -10,9 +10,9 @@
 namespace pullback {
 
 // Names of the kinds of Work, in its order.
-constexpr const char* kWorkNames[] = {"tiles",  "gemm",        "convolution", "pool",   "layout",
-                                      "gather", "scatter_add", "argmax",      "random", "iota",
-                                      "scan",   "sort",        "search",      "host",   "library",
+constexpr const char* kWorkNames[] = {"tiles",  "gemm",        "convolution", "pool",     "layout",
+                                      "gather", "scatter_add", "argmax",      "random",   "iota",
+                                      "scan",   "sort",        "search",      "callback", "library",
                                       "loop",   "branch"};
 static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
 

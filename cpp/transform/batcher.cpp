@@ -364,13 +364,13 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
       for (size_t k = 0; k + 1 < in_.size(); ++k) inputs.push_back(full(k));
       inputs.push_back(input(in_.size() - 1));
       return like(inputs, attr);
-    case StepKind::Host: {
+    case StepKind::Callback: {
       const Ref<CallbackOrigin> function(
           dynamic_cast<CallbackOrigin*>(node_->inputs()[0]->origin.get()));
       if (!function->takes_batches) return nullptr;
       for (size_t k = 1; k < in_.size(); ++k) inputs.push_back(full(k));
-      return host_call(inputs, node_->dtype, with_batch(count_, node_->shape, node_->shape.rank),
-                       function);
+      return callback(inputs, node_->dtype, with_batch(count_, node_->shape, node_->shape.rank),
+                      function);
     }
     case StepKind::Iota:
     case StepKind::Random:

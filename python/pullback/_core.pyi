@@ -170,7 +170,7 @@ __all__: list[str] = [
     "greater",
     "greater_equal",
     "heaviside",
-    "host_call",
+    "callback",
     "hypot",
     "i0",
     "i0e",
@@ -1184,7 +1184,7 @@ def gradients(
 def greater(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
 def greater_equal(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
 def heaviside(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
-def host_call(
+def callback(
     f: collections.abc.Callable,
     inputs: collections.abc.Sequence[typing.Any],
     dtype: pullback._typing.DType,

@@ -97,7 +97,7 @@ Status run(const CallbackCall& step, const Slots& slots) {
   std::vector<CallbackArray> in;
   for (const View& view : step.in) in.push_back(array(view));
   auto* function = std::bit_cast<Callback*>(static_cast<intptr_t>(slots.scalar(step.function).i));
-  return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
+  return function->call(in, array(step.out)) ? Status{} : failure(Problem::Callback);
 }
 
 Status run(const LibraryStep& step, const Slots& slots) { return run_library(step, slots); }

@@ -248,7 +248,7 @@ class Maker {
       case StepKind::Pool:
       case StepKind::Iota:
       case StepKind::Random:
-      case StepKind::Host:
+      case StepKind::Callback:
       case StepKind::Library:
       case StepKind::Control:  // one set, of everything that it depends on
       case StepKind::Output:

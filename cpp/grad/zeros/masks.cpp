@@ -89,7 +89,7 @@ NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
     case StepKind::Pool:
     case StepKind::Iota:
     case StepKind::Random:
-    case StepKind::Host:
+    case StepKind::Callback:
     case StepKind::Control:
     case StepKind::Library:
     case StepKind::Output:

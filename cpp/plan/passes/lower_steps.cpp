@@ -80,7 +80,7 @@ void Lowering::emit_other(uint32_t member) {
       return add_step(Iota{whole_view(member)}, op);
     case StepKind::Random:
       return emit_random(member);
-    case StepKind::Host: {
+    case StepKind::Callback: {
       CallbackCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
       for (size_t k = 1; k < analysis_.reads(member).size(); ++k) {
         call.in.push_back(dense_operand(member, k));

@@ -138,7 +138,7 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
   GroupCheck(group, memory, step).run();
 }
 
-// Panels of c run through `then` while other panels are still computed.
+// Panels of c run through the epilogue while other panels are still computed.
 void verify_epilogue(const View& a, const View& b, const View& c, const TileGroup& epilogue,
                      const std::vector<int32_t>& memory, size_t step) {
   verify_group(epilogue, memory, step);

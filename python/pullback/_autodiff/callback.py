@@ -1,6 +1,6 @@
 """`numpy_function`: a Python function of NumPy arrays (a callback) as an operation.
 
-`_host_call` creates the operation; `_called` packs several results into one array. Start reading at
+`_callback` creates the operation; `_called` packs several results into one array. Start reading at
 `numpy_function`.
 """
 
@@ -172,7 +172,7 @@ def _type_of(one: Any) -> Type:
     return example.shape, example.dtype
 
 
-def _host_call(
+def _callback(
     f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...], takes_batches: bool = False
 ) -> Tensor:
     """Return the call of `f` as an operation.
@@ -183,7 +183,7 @@ def _host_call(
     dtype = _core.dtype(dtype)
     complex_at = {k: x.dtype for k, x in enumerate(xs) if x.dtype.kind == "c"}
     if not complex_at and dtype.kind != "c":
-        return _core.host_call(f, xs, dtype, shape, takes_batches)
+        return _core.callback(f, xs, dtype, shape, takes_batches)
 
     def of_pairs(*arrays: Any) -> Any:
         inputs = list(arrays)
@@ -198,9 +198,9 @@ def _host_call(
     for k in complex_at:
         inputs[k] = _core.stack([_core.real(xs[k]), _core.imag(xs[k])], -1)
     if dtype.kind != "c":
-        return _core.host_call(of_pairs, inputs, dtype, shape, takes_batches)
+        return _core.callback(of_pairs, inputs, dtype, shape, takes_batches)
     part = _core.real(_core.full((), 0, dtype)).dtype
-    pairs = _core.host_call(of_pairs, inputs, part, (*shape, 2), takes_batches)
+    pairs = _core.callback(of_pairs, inputs, part, (*shape, 2), takes_batches)
     return _core.make_complex(pairs[..., 0], pairs[..., 1])
 
 
@@ -211,10 +211,10 @@ def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list
     """
     checked = _Checked(f, types, several)
     if not several:
-        return [_host_call(checked, xs, types[0][1], types[0][0])]
+        return [_callback(checked, xs, types[0][1], types[0][0])]
     if len({dtype for _, dtype in types}) <= 1:
         common = types[0][1] if types else np.dtype("float64")
-        packed = _host_call(
+        packed = _callback(
             lambda *arrays: _joined(checked(*arrays), common),
             xs, common, (sum(prod(shape) for shape, _ in types),),
         )  # fmt: skip
@@ -225,7 +225,7 @@ def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list
             f"{', '.join(str(dtype) for _, dtype in types)}"
         )
     # Different dtypes: each number is stored as two floats, high * 2**32 + low.
-    packed = _host_call(
+    packed = _callback(
         lambda *arrays: _joined([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
         xs, "float64", (2 * sum(prod(shape) for shape, _ in types),),
     )  # fmt: skip
