@@ -240,7 +240,7 @@ class ForwardPass : public NodeTangents {
       value = held[0];
     } else {
       value = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
-      if (node->window) value->window = std::make_unique<Window>(*node->window);
+      if (node->slice) value->slice = std::make_unique<StridedSlice>(*node->slice);
     }
     const NodeRef mask = parts ? joined_upwards(node, of, zeros) : nullptr;
     // The surroundings of an embedded slice, and rows without a placed entry, are zero in the

@@ -93,8 +93,8 @@ struct Node : NodeHead {
   Ref<Rule> rule;            // custom, or an override stamped when the node was made
   Ref<Origin> origin;        // argument, value: whose argument, or whose result it is
   Ref<Operation> operation;  // custom_call, loop, branch, routine
-  std::unique_ptr<Window> window;  // slice, embed, at_window
-  std::unique_ptr<Node*[]> rest;   // all inputs where there are more than three, owned
+  std::unique_ptr<StridedSlice> slice;  // slice, embed, at_slice; see ops/convolve.cpp
+  std::unique_ptr<Node*[]> rest;        // all inputs where there are more than three, owned
 
   std::span<Node* const> inputs() const {
     return {inputs_count > 3 ? rest.get() : in, inputs_count};

@@ -43,7 +43,7 @@ enum class StepKind : uint8_t {
   Product,
   Concat,
   Embed,
-  AtWindow,
+  AtSlice,
   Indexed,
   Scan,
   Sort,
@@ -132,7 +132,7 @@ constexpr Form Alias = view(ViewKind::Alias), Reshape = view(ViewKind::Reshape),
                Slice = view(ViewKind::Slice);
 constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Product),
                Concat = step(StepKind::Concat), Embed = step(StepKind::Embed),
-               AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
+               AtSlice = step(StepKind::AtSlice), Indexed = step(StepKind::Indexed),
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
                Search = step(StepKind::Search), Convolve = step(StepKind::Convolve),
                Pool = step(StepKind::Pool), Iota = step(StepKind::Iota),
@@ -211,7 +211,7 @@ enum class Composite : uint8_t {
   count
 };
 
-// The combination of old and new entries in at_window and at_index.
+// The combination of old and new entries in at_slice and at_index.
 enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
 
 }  // namespace pullback

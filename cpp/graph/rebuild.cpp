@@ -47,7 +47,7 @@ NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
     copy->flags |= kTracked;
     copy->variable = node->variable;
   }
-  if (node->window) copy->window = std::make_unique<Window>(*node->window);
+  if (node->slice) copy->slice = std::make_unique<StridedSlice>(*node->slice);
   copy->operation = node->operation;
   // A draw for vmap is traced although its inputs are not.
   const auto traced = [](const Node* input) { return (input->flags & kTraced) != 0; };

@@ -276,7 +276,7 @@ NodeRef product_of_others(const Node* value, const NodeRef& indices, int64_t axi
     const int64_t far = std::abs(distance);
     Shape rest = listed;
     rest[axis] = n - far;
-    Window from(listed.rank), to(listed.rank);
+    StridedSlice from(listed.rank), to(listed.rank);
     from.start[axis] = distance < 0 ? far : 0;
     to.start[axis] = distance < 0 ? 0 : far;
     std::vector<uint8_t> same(n);

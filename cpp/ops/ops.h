@@ -55,17 +55,18 @@ NodeRef swap_last_axes(const NodeRef& x);
 NodeRef broadcast_to(const NodeRef& x, const Shape& shape, const char* who = "broadcast_to");
 NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes);
 NodeRef squeeze(const NodeRef& x, const Axes& axes);
-// window.step may be negative. All indices are inside x; the binding applies Python's slice rules.
-NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window);
+// range.step may be negative. All indices are inside x; the binding applies Python's slice rules.
+NodeRef slice(const NodeRef& x, const Shape& shape, const StridedSlice& range);
 // The entries start … start + length - 1 along one axis.
 NodeRef narrow(const NodeRef& x, int64_t axis, int64_t start, int64_t length);
-// Zeros of `shape` with x at the places that `slice` with the same window reads.
-NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window);
-// A mask of `shape`, true in a window of `piece` entries. Its size is 1 along axes that the window
-// covers. Null if the window covers all axes.
-NodeRef window_mask(const Shape& piece, const Shape& shape, const Window& window);
-// base with value (its dtype, the window's shape) at the window: overwritten, or added.
-NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update);
+// Zeros of `shape` with x at the places that `slice` with the same range reads.
+NodeRef embed(const NodeRef& x, const Shape& shape, const StridedSlice& range);
+// A mask of `shape`, true in a slice of shape `inside`. Its size is 1 along axes that the slice
+// covers. Null if the slice covers all axes.
+NodeRef slice_mask(const Shape& inside, const Shape& shape, const StridedSlice& range);
+// base with value (its dtype, the shape of the slice) set at, or added to, a slice.
+NodeRef at_slice(const NodeRef& base, const NodeRef& value, const StridedSlice& range,
+                 Update update);
 NodeRef concat(std::span<const NodeRef> parts, int64_t axis);
 NodeRef stack(std::span<const NodeRef> parts, int64_t axis);
 std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t axis);

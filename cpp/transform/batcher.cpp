@@ -21,12 +21,12 @@ namespace pullback {
 namespace {
 
 // The strided view with one more axis in front, which it covers.
-Window shifted(const Window& window) {
-  const int64_t rank = window.start.rank;
-  Window out(rank + 1);
+StridedSlice shifted(const StridedSlice& range) {
+  const int64_t rank = range.start.rank;
+  StridedSlice out(rank + 1);
   for (int64_t d = 0; d < rank; ++d) {
-    out.start[d + 1] = window.start[d];
-    out.step[d + 1] = window.step[d];
+    out.start[d + 1] = range.start[d];
+    out.step[d + 1] = range.step[d];
   }
   return out;
 }
@@ -209,7 +209,7 @@ NodeRef Batcher::like(const std::vector<NodeRef>& inputs, const Attr& attr) cons
   for (const NodeRef& one : inputs) below.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   NodeRef out = make_node(node_->op, node_->dtype, shape, below, attr);
-  if (node_->window) out->window = std::make_unique<Window>(shifted(*node_->window));
+  if (node_->slice) out->slice = std::make_unique<StridedSlice>(shifted(*node_->slice));
   out->part = node_->part;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;
@@ -349,7 +349,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
     }
     case StepKind::Embed:
       return like({full(0)}, attr);
-    case StepKind::AtWindow:
+    case StepKind::AtSlice:
       return like({full(0), full(1)}, attr);
     case StepKind::Indexed:  // with the positions as the last input
       if (node_->op == Op::sum_duplicates) return nullptr;

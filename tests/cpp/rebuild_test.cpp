@@ -134,12 +134,12 @@ struct NoRule : Rule {
 
 void test_copies() {
   const NodeRef x = make_argument(F, {4, 5});
-  Window window(2);
-  window.start[1] = 3;
-  window.step[0] = 2;
-  window.step[1] = -1;
+  StridedSlice range(2);
+  range.start[1] = 3;
+  range.step[0] = 2;
+  range.step[1] = -1;
   const Ref<Rule> rule(new NoRule);
-  const NodeRef inside[] = {slice(x, {2, 3}, window), reduce(Op::sum, x, std::nullopt, false)};
+  const NodeRef inside[] = {slice(x, {2, 3}, range), reduce(Op::sum, x, std::nullopt, false)};
   const NodeRef given[] = {x};
   const auto outputs = custom(inside, given, rule);
   const Subgraph piece = record(outputs, {x.get()});
@@ -155,8 +155,8 @@ void test_copies() {
   check(call->rule == rule && call->operation->outputs.size() == 2, "with its rule and types");
   check(call->operation->outputs[0].shape == Shape({2, 3}), "of the first output");
   const Node* view = made[0]->in[0];
-  check(view->window && view->window->start[1] == 3 && view->window->step[1] == -1, "windows");
-  check(view->window != inside[0]->window, "a copy's own");
+  check(view->slice && view->slice->start[1] == 3 && view->slice->step[1] == -1, "windows");
+  check(view->slice != inside[0]->slice, "a copy's own");
 }
 
 void test_nothing_is_left() {

@@ -58,9 +58,9 @@ NodeRef moved_factor(const Node* node, const NodeRef& one) {
       return transpose(factor, order);
     }
     case Op::slice:
-      return sliced(factor, node->shape, *node->window);
+      return sliced(factor, node->shape, *node->slice);
     case Op::embed:
-      return embedded(factor, node->shape, *node->window);
+      return embedded(factor, node->shape, *node->slice);
     case Op::take:
       return taken(factor, node->in[1], node->attr.axis);
     case Op::pick:
@@ -84,7 +84,7 @@ NodeRef own_place(const Node* node) {
   const Node* input = node->in[0];
   switch (node->op) {
     case Op::embed:
-      return window_mask(input->shape, node->shape, *node->window);
+      return slice_mask(input->shape, node->shape, *node->slice);
     case Op::place:
       return place(ones(input->shape, DType::Bool), NodeRef(node->in[1]),
                    node->shape[node->shape.rank - 1]);
@@ -186,12 +186,12 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
   }
   const Attr& attr = node->attr;  // for bools, adding is "or"
   if (node->op == Op::concat) return concat(masks, attr.axis);
-  if (node->op == Op::at_window) return at_window(masks[0], masks[1], *node->window, attr.update);
+  if (node->op == Op::at_slice) return at_slice(masks[0], masks[1], *node->slice, attr.update);
   return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, attr.update, attr.unique);
 }
 
 bool has_parts(const Node* node) {
-  const bool updates = node->op == Op::at_window || node->op == Op::at_index;
+  const bool updates = node->op == Op::at_slice || node->op == Op::at_index;
   const bool linear = node->attr.update == Update::Set || node->attr.update == Update::Add;
   return node->op == Op::concat || (updates && linear);
 }

@@ -27,8 +27,8 @@ struct Stretch {
   int64_t start, step, count;
 
   Stretch(const Node* mask, int64_t axis, int64_t length)
-      : start(mask->window->start[axis]),
-        step(mask->window->step[axis]),
+      : start(mask->slice->start[axis]),
+        step(mask->slice->step[axis]),
         count(mask->in[0]->shape[axis]) {
     if (mask->shape[axis] != length) *this = Stretch(length);
   }

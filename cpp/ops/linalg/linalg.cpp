@@ -288,9 +288,9 @@ NodeRef diagonal(const NodeRef& x) {
   const int64_t n = rows(x);
   NodeRef all = reshape(x, with(batch_of(x), {n * n}));
   if (n == 0) return all;
-  Window window(all->shape.rank);
-  window.step[all->shape.rank - 1] = n + 1;
-  return slice(all, with(batch_of(x), {n}), window);
+  StridedSlice range(all->shape.rank);
+  range.step[all->shape.rank - 1] = n + 1;
+  return slice(all, with(batch_of(x), {n}), range);
 }
 
 }  // namespace

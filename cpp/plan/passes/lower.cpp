@@ -112,7 +112,7 @@ void Lowering::find_stored() {
   }
 }
 
-// at_window and at_index write to the memory of their base if it is not needed afterwards.
+// at_slice and at_index write to the memory of their base if it is not needed afterwards.
 void Lowering::find_shared() {
   shares_.assign(nodes_.size(), -1);
   std::vector<int32_t> last(nodes_.size(), -1);  // last group that reads each node
@@ -126,7 +126,7 @@ void Lowering::find_shared() {
   }
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     if (analysis_.kind[i] != Analysis::Other) continue;
-    if (nodes_[i]->op != Op::at_window && nodes_[i]->op != Op::at_index) continue;
+    if (nodes_[i]->op != Op::at_slice && nodes_[i]->op != Op::at_index) continue;
     const auto operands = analysis_.reads(i);
     const Read& base = operands[0];
     const bool also_else = std::any_of(operands.begin() + 1, operands.end(),

@@ -80,9 +80,9 @@ class Expansion {
     if (!is_complex(node->dtype)) return made.re;
     NodeRef& out = which ? made.im : made.re;
     if (!out.get()) {
-      Window window(2);
-      window.start[1] = which;
-      out = reshape(slice(made.pairs, {node->shape.size(), 1}, window), node->shape);
+      StridedSlice range(2);
+      range.start[1] = which;
+      out = reshape(slice(made.pairs, {node->shape.size(), 1}, range), node->shape);
     }
     return out;
   }
@@ -155,7 +155,7 @@ class Expansion {
     for (const Node* input : value_inputs(node)) held.push_back(part(input, which));
     for (const NodeRef& one : held) inputs.push_back(one.get());
     NodeRef out = make_node(node->op, dtype, node->shape, inputs, node->attr);
-    if (node->window) out->window = std::make_unique<Window>(*node->window);
+    if (node->slice) out->slice = std::make_unique<StridedSlice>(*node->slice);
     return out;
   }
 

@@ -50,7 +50,7 @@ std::optional<Strided> apply_view(const Node* node, const Strided& in) {
     case ViewKind::Broadcast:
       return broadcasted(in, node->shape);
     case ViewKind::Slice:
-      return sliced(in, node->shape, *node->window);
+      return sliced(in, node->shape, *node->slice);
   }
   return in;
 }
@@ -124,7 +124,7 @@ class Simplifier {
         if (snapshot_.is_constant(node)) set_constant(i, node->scalar);
         return;
       case Analysis::View:
-        return resolve_window(i);
+        return resolve_slice(i);
       case Analysis::Elementwise:
         for (const Node* input : value_inputs(node)) {
           analysis_.operands.push_back(broadcast(analysis_.source[input->index], node->shape));
@@ -144,7 +144,7 @@ class Simplifier {
     merge(i);
   }
 
-  void resolve_window(uint32_t i) {
+  void resolve_slice(uint32_t i) {
     const Node* node = analysis_.node(i);
     const Read input = analysis_.source[value_inputs(node)[0]->index];
     if (traits(node->op).view == ViewKind::Alias) return become(i, input);
@@ -215,7 +215,7 @@ class Simplifier {
     if (x->op == Op::output) return true;  // written once by its operation, kept or not
     if (!(x->attr == y->attr)) return false;
     if (x->operation && key_of(*x->operation) != key_of(*y->operation)) return false;
-    return x->window && y->window ? *x->window == *y->window : !x->window && !y->window;
+    return x->slice && y->slice ? *x->slice == *y->slice : !x->slice && !y->slice;
   }
 
   // --- constants

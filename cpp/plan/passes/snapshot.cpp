@@ -83,9 +83,9 @@ class KeyWriter {
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
-    if (node->window) {
-      for (const int64_t start : node->window->start) put(start);
-      for (const int64_t step : node->window->step) put(step);
+    if (node->slice) {
+      for (const int64_t start : node->slice->start) put(start);
+      for (const int64_t step : node->slice->step) put(step);
     }
     for (const unsigned char byte : inside) put(byte);
     if (node->op == Op::output) put(node->output);
@@ -112,8 +112,8 @@ class KeyWriter {
   // Upper limit of the bytes of a node without its inputs.
   static size_t room_of(const Node* node) {
     const auto rank = static_cast<size_t>(node->shape.rank);
-    const auto window = node->window ? static_cast<size_t>(node->window->start.rank) : 0;
-    return sizeof(uint64_t) * (3 + rank + 2 * window) + sizeof(Attr);
+    const auto slice_rank = node->slice ? static_cast<size_t>(node->slice->start.rank) : 0;
+    return sizeof(uint64_t) * (3 + rank + 2 * slice_rank) + sizeof(Attr);
   }
   static constexpr uint32_t kHasAttr = 1 << 24;
 
