@@ -168,9 +168,9 @@ int64_t bytes_of(const GemmStep& step) {
   return bytes_of(step.product.axes) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
 }
 int64_t bytes_of(const ConvolutionStep& step) {
-  int64_t bytes = bytes_of(step.product.pieces) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
-  for (const ConvolutionPiece& piece : step.product.pieces)
-    bytes += pullback::bytes_of(piece.segments);
+  int64_t bytes = bytes_of(step.product.phases) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
+  for (const ConvolutionPhase& phase : step.product.phases)
+    bytes += pullback::bytes_of(phase.segments);
   return bytes;
 }
 int64_t bytes_of(const FourierStep& step) { return step.bytes(); }
@@ -206,10 +206,10 @@ class CpuExecutable : public Executable {
     Recording* const recording = Recording::open();
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (i == no_return) {
-        interruption.refuse();
+        interruption.disable();
         mine.interrupted = nullptr;  // for plans inside of steps
       }
-      if (i > 0 && interruption.ask()) return at_step(failure(Problem::Interrupted), i);
+      if (i > 0 && interruption.check()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
       const StepTimer timer(has_plans(plan_.steps[i]) ? nullptr : recording, plan_.steps[i]);
       const Status status = run_step(steps_[i], slots);

@@ -129,9 +129,9 @@ struct PairTable {
   Pair of[kPairs];
 };
 
-// kRandomPiece elements of (seed, counter) from `first` on, a multiple of kRandomPiece.
+// kRandomBlock elements of (seed, counter) from `first` on, a multiple of kRandomBlock.
 using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void* out) noexcept;
-constexpr int64_t kRandomPiece = 1024;
+constexpr int64_t kRandomBlock = 1024;
 
 struct RandomTable {
   RandomKernel uniform[2], normal[2], exponential[2];  // float32, float64

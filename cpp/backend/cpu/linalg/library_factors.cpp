@@ -74,9 +74,10 @@ Problem MatrixRun<T>::cholesky(int64_t at) const {
 }
 
 template <class T>
-Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t piece) const {
-  const int64_t first = piece * kPieceColumns;
-  const int64_t columns = pieces_of(form) > 1 ? std::min(kPieceColumns, form.k - first) : form.k;
+Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t block) const {
+  const int64_t first = block * kBlockColumns;
+  const int64_t columns =
+      column_blocks(form) > 1 ? std::min(kBlockColumns, form.k - first) : form.k;
   const T* t = in(0, at, n * n);
   const T* b = in(1, at, n * form.k) + first;
   T* x = out(0, at, n * form.k) + first;

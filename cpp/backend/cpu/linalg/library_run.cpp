@@ -121,12 +121,12 @@ double nanoseconds(const LibraryCall& call) {
   return is_small(call) ? 5 + 0.1 * work : 500 + 0.5 * work;
 }
 
-// As in_chunks; counts the pieces of all matrices.
+// As in_chunks; counts the column blocks of all matrices.
 template <class Run>
 Status by_chunks(const LibraryCall& call, const Run& run) {
-  const int64_t pieces = pieces_of(call.form), count = call.batch * pieces;
-  const double each = nanoseconds(call) / static_cast<double>(pieces);
-  const int64_t together = is_small(call) ? kSmallTogether : 1;
+  const int64_t blocks = column_blocks(call.form), count = call.batch * blocks;
+  const double each = nanoseconds(call) / static_cast<double>(blocks);
+  const int64_t together = is_small(call) ? kLaneMultiple : 1;
   return in_chunks(count, each, together, run);
 }
 
@@ -137,17 +137,17 @@ Status run_with(const LibraryStep& step, const Slots& slots) {
   const MatrixRun<T> run(*library, step, slots);
   Workspace measured(nullptr);
   parts_of<T>(step, &measured);
-  const int64_t pieces = pieces_of(step.call.form);
+  const int64_t blocks = column_blocks(step.call.form);
   return by_chunks(step.call, [&](int64_t first, int64_t end) -> Status {
     const StepMemory memory(std::max<int64_t>(measured.used(), 64));
     if (!memory.data()) return failure(Problem::Memory);
     Workspace space(memory.data());
     const LibraryParts<T> parts = parts_of<T>(step, &space);
     for (int64_t i = first; i < end; ++i) {
-      const Problem found = run.one(i / pieces, i % pieces, parts);
+      const Problem found = run.one(i / blocks, i % blocks, parts);
       if (found == Problem::None) continue;
       Status status = failure(found);
-      status.detail = i / pieces;
+      status.detail = i / blocks;
       status.bound = step.call.batch;
       return status;
     }

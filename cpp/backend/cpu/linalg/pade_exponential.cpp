@@ -15,7 +15,7 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLongMatrix = 128;              // rows from which the interrupt flag is checked
-constexpr int64_t kPieceWork = int64_t{1} << 28;  // multiplications per piece, some 20 ms
+constexpr int64_t kSliceWork = int64_t{1} << 28;  // multiplications per slice, some 20 ms
 
 constexpr double kCoefficients3[] = {120, 60, 12, 1};
 constexpr double kCoefficients5[] = {30240, 15120, 3360, 420, 30, 1};
@@ -160,7 +160,7 @@ class Exponential {
 
   // In groups of columns, between which the run may be interrupted.
   void multiply(const T* a, const T* b, T* c) const {
-    const int64_t columns = std::max<int64_t>(kLongMatrix, kPieceWork / count_);
+    const int64_t columns = std::max<int64_t>(kLongMatrix, kSliceWork / count_);
     for (int64_t first = 0; first < n_ && !stopped(); first += columns) {
       const int n = static_cast<int>(n_);
       const int count = static_cast<int>(std::min(columns, n_ - first));

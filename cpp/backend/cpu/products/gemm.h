@@ -41,7 +41,7 @@ struct GemmProgram {
   int64_t c_offset = 0;
   int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // size of a panel
   int64_t group = 0;                              // matrices per call of Batch
-  bool worth = false;                             // worth several threads
+  bool parallel = false;                          // worth several threads
   int64_t scratch_bytes = 0;                      // packed operands and partial sums over k
 
   // The number of rows per panel, if each panel is whole rows of c (seen as [batch m, n]) computed
