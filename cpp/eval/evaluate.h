@@ -22,7 +22,7 @@ namespace pullback {
 struct LockHooks {
   void* (*release)() = nullptr;            // before a run
   void (*acquire)(void* state) = nullptr;  // after it
-  bool (*interrupted)() = nullptr;         // asked while running, without the lock
+  bool (*interrupted)() = nullptr;         // called while running, without the lock
   void (*check_signals)() = nullptr;       // after an interrupted run, with the lock; throws
 };
 void set_lock_hooks(const LockHooks& hooks);

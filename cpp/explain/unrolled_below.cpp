@@ -28,7 +28,7 @@ NodeRef number_of(const NodeRef& operation, int64_t* known) {
 // carries are enough, because a gradient that exists at all exists after so many.
 std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> operations) {
   std::unordered_map<const Node*, int64_t> out;
-  std::vector<std::pair<const Node*, NodeRef>> asked;
+  std::vector<std::pair<const Node*, NodeRef>> unknown;
   std::vector<Node*> roots;
   for (const NodeRef& operation : operations) {
     int64_t known = 0;
@@ -36,14 +36,14 @@ std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> ope
     if (number == nullptr) {
       out[operation.get()] = known;
     } else if (!(number->flags & kTraced)) {
-      asked.emplace_back(operation.get(), number);
+      unknown.emplace_back(operation.get(), number);
       roots.push_back(number.get());
     } else if (operation->op == Op::loop) {
       out[operation.get()] = operation->operation->loop.carries;
     }
   }
   evaluate(roots);
-  for (const auto& [operation, number] : asked) {
+  for (const auto& [operation, number] : unknown) {
     const int64_t at = number->op == Op::scalar ? number->scalar.i
                                                 : *static_cast<const int64_t*>(number->value->data);
     const auto bodies = static_cast<int64_t>(operation->operation->bodies.size());

@@ -258,19 +258,19 @@ NodeRef make_loop(LoopRequest request) {
   operation->bodies.push_back(request.body);
   operation->inputs.push_back(std::move(places));
   if (request.condition) {
-    auto& asked = operation->inputs.emplace_back();
-    const size_t carried = request.condition->inputs.size() - request.condition_constants.size();
-    for (size_t i = 0; i < carried; ++i) asked.push_back(static_cast<int32_t>(i));
+    auto& condition = operation->inputs.emplace_back();
+    const size_t carries = request.condition->inputs.size() - request.condition_constants.size();
+    for (size_t i = 0; i < carries; ++i) condition.push_back(static_cast<int32_t>(i));
     for (const NodeRef& constant : request.condition_constants) {
-      asked.push_back(inputs.add(constant));
+      condition.push_back(inputs.add(constant));
     }
     operation->bodies.push_back(request.condition);
   }
   if (operation->replays()) {
     auto& replayed = operation->inputs.emplace_back();
-    const size_t carried = request.replayed->roots.size();
+    const size_t carries = request.replayed->roots.size();
     for (const NodeRef& input : request.replayed_inputs) {
-      replayed.push_back(replayed.size() < carried ? inputs.add_own(input) : inputs.add(input));
+      replayed.push_back(replayed.size() < carries ? inputs.add_own(input) : inputs.add(input));
     }
     operation->bodies.push_back(request.replayed);
     operation->cotangents_of = std::move(request.cotangents_of);

@@ -14,10 +14,10 @@ std::vector<BatchedOutput> BatchedLoop::run() {
   if (operation_.replays()) return replaying();
   const LoopForm& form = operation_.loop;
   const auto made = [&](bool separate) {
-    return carried(*operation_.bodies[0], operation_.inputs[0], form.carries, separate, {}, {});
+    return batch_body(*operation_.bodies[0], operation_.inputs[0], form.carries, separate, {}, {});
   };
   bool separate = has_separate_counts();
-  Carried own = made(separate);
+  BatchedBody own = made(separate);
   if (form.trips == kWhile && condition(own).has_batch) {
     separate = true;
     own = made(true);
@@ -30,12 +30,13 @@ bool BatchedLoop::has_separate_counts() const {
          has_batch(static_cast<int32_t>(node_->inputs_count) - 1);
 }
 
-Made BatchedLoop::condition(const Carried& own) const {
-  const auto [flags, arguments] = of_condition(own);
+Made BatchedLoop::condition(const BatchedBody& own) const {
+  const auto [flags, arguments] = condition_arguments(own);
   return inside(*operation_.bodies[1], flags, arguments)[0];
 }
 
-std::pair<Flags, std::vector<NodeRef>> BatchedLoop::of_condition(const Carried& own) const {
+std::pair<Flags, std::vector<NodeRef>> BatchedLoop::condition_arguments(
+    const BatchedBody& own) const {
   const Body& body = *operation_.bodies[1];
   std::pair<Flags, std::vector<NodeRef>> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
@@ -50,14 +51,15 @@ std::pair<Flags, std::vector<NodeRef>> BatchedLoop::of_condition(const Carried& 
   return out;
 }
 
-Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& places, int32_t carries,
-                             bool all, const Flags& along, const Flags& others) const {
-  Carried out;
+BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<int32_t>& places,
+                                    int32_t carries, bool all, const Flags& scanned,
+                                    const Flags& others) const {
+  BatchedBody out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const int32_t place = places[i];
-    const bool batch = place < 0 ? along[-1 - place] : has_batch(place);
-    const bool asked = i < others.size() && others[i];
-    out.flags.push_back(batch || asked || (all && i < static_cast<size_t>(carries)));
+    const bool batch = place < 0 ? scanned[-1 - place] : has_batch(place);
+    const bool forced = i < others.size() && others[i];
+    out.flags.push_back(batch || forced || (all && i < static_cast<size_t>(carries)));
   }
   for (bool more = true; more;) {
     more = false;
@@ -75,19 +77,20 @@ Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& place
   return out;
 }
 
-NodeRef BatchedLoop::root(const Carried& own, size_t k) const {
+NodeRef BatchedLoop::root(const BatchedBody& own, size_t k) const {
   return with_batch_axis(own.roots[k].node, own.roots[k].has_batch || !own.flags[k]);
 }
 
-void BatchedLoop::add_values(const std::vector<int32_t>& places, const Carried& own, size_t first,
-                             size_t end, std::vector<NodeRef>* to, bool stacked) const {
+void BatchedLoop::add_values(const std::vector<int32_t>& places, const BatchedBody& own,
+                             size_t first, size_t end, std::vector<NodeRef>* to,
+                             bool stacked) const {
   for (size_t i = first; i < end; ++i) {
     const NodeRef given = own.flags[i] ? full(places[i]) : value(places[i]);
     to->push_back(stacked && own.flags[i] ? swapped(given) : given);
   }
 }
 
-std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) {
+std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separate) {
   const LoopForm& form = operation_.loop;
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
@@ -135,9 +138,9 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   }
   if (each) {
     const Body& condition = *operation_.bodies[1];
-    Carried next = own;
+    BatchedBody next = own;
     for (size_t k = 0; k < carries; ++k) next.arguments[k] = closing.roots[k];
-    const auto [flags, arguments] = of_condition(next);
+    const auto [flags, arguments] = condition_arguments(next);
     const Made still = inside(condition, flags, arguments)[0];
     closing.with = &condition;
     for (size_t i = 0; i < flags.size(); ++i) {
@@ -191,15 +194,15 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   return out;
 }
 
-void BatchedLoop::set_condition(const Carried& own, LoopRequest* request) {
+void BatchedLoop::set_condition(const BatchedBody& own, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const BodyNumbers numbers;
-  Carried state = own;
+  BatchedBody state = own;
   for (size_t k = 0; k < static_cast<size_t>(operation_.loop.carries); ++k) {
     const NodeRef& input = operation_.bodies[0]->inputs[k];
     state.arguments[k] = argument_like(input, own.flags[k] != 0);
   }
-  const auto [flags, arguments] = of_condition(state);
+  const auto [flags, arguments] = condition_arguments(state);
   const NodeRef answer = inside(body, flags, arguments)[0].node;
   ClosedBody closed = close_body({body.name, arguments, {answer}, numbers, false, &body});
   for (int32_t place : operation_.inputs[1]) {
@@ -210,11 +213,11 @@ void BatchedLoop::set_condition(const Carried& own, LoopRequest* request) {
   request->condition = std::move(closed.body);
 }
 
-void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carried, const std::string& name,
+void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carries, const std::string& name,
                                        LoopRequest* request) {
   const BodyNumbers numbers;
   BodyRequest closing{name, {}, {}, numbers};
-  for (const NodeRef& one : carried) {
+  for (const NodeRef& one : carries) {
     closing.arguments.push_back(make_argument(one->dtype, one->shape));
   }
   const NodeRef any = reduce(Op::any, closing.arguments.back(), std::nullopt, false);

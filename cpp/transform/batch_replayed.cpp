@@ -10,7 +10,7 @@ namespace pullback {
 
 // The replayed loop and the reverse. A cotangent has a batch if its tensor has one, and inputs of
 // both agree, so that the two match when they are differentiated.
-std::pair<Carried, Carried> BatchedLoop::matched(bool separate) const {
+std::pair<BatchedBody, BatchedBody> BatchedLoop::matched(bool separate) const {
   const Body& body = *operation_.bodies[0];
   const Body& replayed = *operation_.bodies[1];
   const auto states = static_cast<int32_t>(replayed.roots.size());
@@ -18,11 +18,12 @@ std::pair<Carried, Carried> BatchedLoop::matched(bool separate) const {
   const auto meet = [](uint8_t* a, uint8_t* b, bool has) { *a = *b = *a | *b | has; };
   Flags in_replayed(replayed.inputs.size()), in_reverse(body.inputs.size());
   while (true) {
-    Carried first = carried(replayed, operation_.inputs[1], states, separate, {}, in_replayed);
-    Flags along;
-    for (int32_t k : operation_.residuals) along.push_back(first.flags[k]);
-    Carried own =
-        carried(body, operation_.inputs[0], operation_.loop.carries, separate, along, in_reverse);
+    BatchedBody first =
+        batch_body(replayed, operation_.inputs[1], states, separate, {}, in_replayed);
+    Flags scanned;
+    for (int32_t k : operation_.residuals) scanned.push_back(first.flags[k]);
+    BatchedBody own = batch_body(body, operation_.inputs[0], operation_.loop.carries, separate,
+                                 scanned, in_reverse);
     bool same = true;
     for (size_t j = 0; j < of.size(); ++j) {
       same &= own.flags[j] == first.flags[of[j]];
@@ -100,7 +101,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   return out;
 }
 
-void BatchedLoop::close_replayed(const Carried& own, bool separate, LoopRequest* request) {
+void BatchedLoop::close_replayed(const BatchedBody& own, bool separate, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const size_t carries = body.roots.size();
   BodyRequest closing{body.name, {}, {}, of_replayed_, false, &body};

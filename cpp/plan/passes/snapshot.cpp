@@ -183,7 +183,7 @@ class Numbering {
     count_other_uses();
     const Limits& limits = planned_backend().limits();
     snapshot_.outlives.assign(snapshot_.nodes.size(), 0);
-    bool again = false;  // some value may be computed again for other nodes
+    bool recomputed = false;  // some value may be computed again for other nodes
     for (size_t i = snapshot_.nodes.size(); i-- > 0;) {
       const Mark& mark = marks_[i];
       snapshot_.outlives[i] |= mark.outside > 0;
@@ -191,7 +191,7 @@ class Numbering {
       const Node* node = snapshot_.nodes[i];
       if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
       if (mark.holders > 0 && !is_operation(node->op)) keep_referenced(static_cast<uint32_t>(i));
-      again |= mark.outside > 0 && !snapshot_.wanted[i];
+      recomputed |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Other nodes keep their inputs, or are still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
       for (uint32_t input : edges_of(i)) snapshot_.outlives[input] = 1;
@@ -199,7 +199,7 @@ class Numbering {
         if (placed(input)) snapshot_.outlives[input->index] = 1;
       }
     }
-    if (again && snapshot_.nodes.size() > kRecomputed) bound_recomputation();
+    if (recomputed && snapshot_.nodes.size() > kRecomputed) bound_recomputation();
   }
 
   void finish() {

@@ -218,7 +218,7 @@ struct Positions {
   Status run_patches() const {
     T* weights = of.shared + p.groups * slices * depth * columns;
     const int64_t of_slice = kPatchEntries * p.in_channels * columns;
-    auto* again = reinterpret_cast<unsigned char*>(weights + p.groups * slices * of_slice);
+    auto* infinite = reinterpret_cast<unsigned char*>(weights + p.groups * slices * of_slice);
     over_weights([&](int64_t g, int64_t s) {
       winograd_weights(slice(g, s), p.in_channels, stride_of(s),
                        weights + (g * slices + s) * of_slice);
@@ -232,7 +232,7 @@ struct Positions {
         finite &= winograd_lines(p, phase, weights + g * slices * of_slice, tile, at.rows, at.width,
                                  tile + phase.lines() * phase.line() * p.in_channels, out(at, g));
       }
-      again[u] = finite ? 0 : 1;
+      infinite[u] = finite ? 0 : 1;
       if (finite) {
         hook(u);
       } else {
@@ -241,7 +241,7 @@ struct Positions {
     });
     if (!status || !any) return status;
     return over_units([&](int64_t u, T* tile) {
-      if (again[u]) unit(u, tile);
+      if (infinite[u]) unit(u, tile);
     });
   }
 };

@@ -255,12 +255,12 @@ struct Lanes {
     int64_t r = 0;
     if (length < kShortest) {
       constexpr int64_t kRows = 64;
-      T turned[kShortest * kRows];
+      T transposed[kShortest * kRows];
       for (; r + kRows <= rows; r += kRows) {
         for (int64_t i = 0; i < kRows; ++i) {
-          for (int64_t j = 0; j < length; ++j) turned[j * kRows + i] = x[(r + i) * length + j];
+          for (int64_t j = 0; j < length; ++j) transposed[j * kRows + i] = x[(r + i) * length + j];
         }
-        of_columns(turned, length, kRows, kRows, nullptr, out + r);
+        of_columns(transposed, length, kRows, kRows, nullptr, out + r);
       }
     }
     for (; r < rows; ++r) out[r] = of_row(x + r * length, length);

@@ -40,16 +40,17 @@ Wide log_y(const Point& p) { return log_x(other_side(p)); }
 
 // log(x) - (digamma(a) - digamma(a + b)): the derivative of log(x^a / beta(a, b)) by a.
 Wide slope_by_a(Wide a, Wide b, const Point& p) {
-  const Wide apart = -p.below / a;  // x (a + b) / a - 1
-  if (a >= kFar && std::fabs(apart) < Wide(0.5))
-    return std::log1p(apart) + log_less_digamma(a) - log_less_digamma(a + b);
+  const Wide difference = -p.below / a;  // x (a + b) / a - 1
+  if (a >= kFar && std::fabs(difference) < Wide(0.5))
+    return std::log1p(difference) + log_less_digamma(a) - log_less_digamma(a + b);
   return log_x(p) - polygamma_gap_of(0, a, b);
 }
 
 // r - 1 - log(r) for r = x (a + b) / a
 Wide deviation(Wide a, Wide b, const Point& p) {
-  const Wide apart = -p.below / a;
-  return std::fabs(apart) < Wide(0.5) ? less_log1p(apart) : apart - log_x(p) - std::log1p(b / a);
+  const Wide difference = -p.below / a;
+  return std::fabs(difference) < Wide(0.5) ? less_log1p(difference)
+                                           : difference - log_x(p) - std::log1p(b / a);
 }
 
 // x^a (1 - x)^b / beta(a, b)

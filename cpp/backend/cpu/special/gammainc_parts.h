@@ -25,8 +25,8 @@ struct Part {
 // lambda - 1 - log(lambda) for lambda = x / a
 template <class R>
 R deviation(R a, R x) {
-  const R apart = (x - a) / a;
-  return apart > R(-0.5) ? less_log1p(apart) : apart - std::log(x / a);
+  const R difference = (x - a) / a;
+  return difference > R(-0.5) ? less_log1p(difference) : difference - std::log(x / a);
 }
 
 // x^a exp(-x) / gamma(a + 1)
@@ -47,8 +47,8 @@ void set_front(R& y, R a, R x) {
 template <class R>
 R front_slope(R a, R x) {
   if (a < kFar) return std::log(x) - digamma_of(a + 1);
-  const R apart = (x - a) / a;
-  const R ratio = std::fabs(apart) < R(0.5) ? std::log1p(apart) : std::log(x / a);
+  const R difference = (x - a) / a;
+  const R ratio = std::fabs(difference) < R(0.5) ? std::log1p(difference) : std::log(x / a);
   return ratio + log_less_digamma(a) - 1 / a;
 }
 template <class R>
