@@ -59,7 +59,7 @@ bool CommonSubexpressions::start_key(const Node* node) {
   add('d', node->dtype);
   add('a', node->attr);
   add('f', static_cast<uint8_t>(node->flags & (kWeak | kConstant)));
-  add('t', node->part);
+  add('t', node->in_composite);
   // A rule of the library has no state of its own: the attributes determine it.
   const bool users = node->rule && !node->rule->of_library;
   add('r', reinterpret_cast<uintptr_t>(users ? node->rule.get() : nullptr));

@@ -83,11 +83,11 @@ struct Node : NodeHead {
   Attr attr;
   Scalar scalar{};  // of a scalar node (Op::scalar): the number
   Shape shape;
-  uint32_t depth = 0;        // longest chain of uncomputed nodes below
-  uint16_t watchers = 0;     // number of tapes that watch this tensor now
-  uint8_t holders = 0;       // tapes that may still need its gradient; 255: that many or more
-  bool part = false;         // inside a composite: only a rule for the composite's name applies
-  uint32_t scope = 0;        // the caller's scope when it was made (see current_scope)
+  uint32_t depth = 0;         // longest chain of uncomputed nodes below
+  uint16_t watchers = 0;      // number of tapes that watch this tensor now
+  uint8_t holders = 0;        // tapes that may still need its gradient; 255: that many or more
+  bool in_composite = false;  // inside a composite: only a rule for the composite's name applies
+  uint32_t scope = 0;         // the caller's scope when it was made (see current_scope)
   uint32_t output = 0;       // result, output, value with a history: which of the operation or call
   uint64_t variable = 0;     // read, argument: number of the variable whose value this was
   Ref<Rule> rule;            // custom, or an override stamped when the node was made

@@ -30,9 +30,9 @@ enum class OpKind : uint8_t {
   View,         // not computed: a strided view of the first input
   Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
   Fold,         // a reduction over one contiguous block of axes
-  Pick,
-  Place,
-  Step,  // a separate step
+  Pick,         // one entry of each row
+  Place,        // one entry of each row, zeros elsewhere
+  Step,         // a separate step
 };
 // The kind of a view.
 enum class ViewKind : uint8_t { None, Alias, Reshape, Transpose, Broadcast, Slice };

@@ -42,7 +42,7 @@ NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   copy->rule = node->rule;
   const auto tracked = [](const Node* input) { return input->tracked(); };
   if (copy->rule && std::any_of(inputs.begin(), inputs.end(), tracked)) copy->flags |= kTracked;
-  copy->part = node->part;
+  copy->in_composite = node->in_composite;
   if (node->op == Op::read) {
     copy->flags |= kTracked;
     copy->variable = node->variable;

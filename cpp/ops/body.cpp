@@ -110,7 +110,7 @@ class Closing {
       inside_.insert(node);
       return;
     }
-    if (is_function(node)) return;  // taken with the operation that calls it
+    if (is_callback(node)) return;  // taken with the operation that calls it
     if (node->op == Op::scalar) {
       if (made_here(node) || node->flags & kConstant) constants_.insert(node);
       return;
@@ -155,7 +155,7 @@ class Closing {
       copy->seq = next_++;
       return placeholders_[node] = copy;  // the reference may be invalid by now
     }
-    placeholder = is_function(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
+    placeholder = is_callback(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
     placeholder->flags |= node->flags & kWeak;
     placeholder->seq = next_++;
     closed_.body->inputs.push_back(placeholder);

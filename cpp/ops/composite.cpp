@@ -109,8 +109,9 @@ Rule* own_rule(Composite composite) {
 // them. Recurses as deep as a composite is nested, and visits each node once.
 void mark_parts(Node* node, std::span<const NodeRef> given) {
   const auto is_it = [&](const NodeRef& one) { return one.get() == node; };
-  if (node->part || !node->tracked() || std::any_of(given.begin(), given.end(), is_it)) return;
-  node->part = true;
+  if (node->in_composite || !node->tracked() || std::any_of(given.begin(), given.end(), is_it))
+    return;
+  node->in_composite = true;
   node->rule = own_rule(node->attr.composite);
   for (Node* input : node->inputs()) mark_parts(input, given);
 }

@@ -8,9 +8,9 @@
 
 namespace pullback {
 
-// Calls f(view, written) for every view of a step, reads before writes (what a product's group
-// reads comes after the product). One for each kind of step, so that a new one does not compile
-// before it has its own.
+// Calls f(view, written) for every view of a step, reads before writes (the reads of an epilogue
+// come after the product). One for each kind of step, so that a new one does not compile before it
+// has its own.
 template <class F>
 void for_each_view(const TileGroup& group, F&& f) {
   for (const View& view : group.loads) f(view, false);

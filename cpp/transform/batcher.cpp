@@ -210,7 +210,7 @@ NodeRef Batcher::like(const std::vector<NodeRef>& inputs, const Attr& attr) cons
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   NodeRef out = make_node(node_->op, node_->dtype, shape, below, attr);
   if (node_->slice) out->slice = std::make_unique<StridedSlice>(shifted(*node_->slice));
-  out->part = node_->part;
+  out->in_composite = node_->in_composite;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;
 }
@@ -344,7 +344,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
         inputs.push_back(batched[k] ? full(k) : input(k));
       }
       NodeRef out = batched_windows(node_, inputs, batched, count_);
-      out->part = node_->part;
+      out->in_composite = node_->in_composite;
       return out;
     }
     case StepKind::Embed:
@@ -385,7 +385,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
 
 NodeRef Batcher::like_product(const NodeRef& a, const NodeRef& b) const {
   NodeRef out = matmul(a, b);
-  out->part = node_->part;
+  out->in_composite = node_->in_composite;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;
 }

@@ -22,7 +22,7 @@ class PythonFunction : public CallbackOrigin {
   }
 
   bool call(std::span<const CallbackArray> in, const CallbackArray& out) noexcept override {
-    const CallingBack calling_back;
+    const CallbackScope callback_scope;
     const InterpreterLock lock;
     try {
       run(in, out);

@@ -8,8 +8,8 @@
 
 namespace pullback {
 
-// Whether entries of an input meet in sums in the result. Then the structural zeros of its tangent
-// are replaced by ordinary zeros first.
+// True if entries of an input meet in sums in the result; structural zeros of its tangent are then
+// replaced by ordinary zeros first.
 bool mixes_upwards(const Node* node);
 
 // The mask of the tangent of `node`, a linear operation or a product, if the tangent of input k has
@@ -22,11 +22,12 @@ NodeRef guarded_upwards(const Node* product, const FactoredMask& nonzero, size_t
 
 // True if the inputs of an operation, which is linear in all of them, are parts of its result.
 bool has_parts(const Node* node);
-// The mask of its tangent, false in parts without one. Null: true everywhere.
+// An input of such an operation.
 struct Part {
   bool has_tangent;
-  FactoredMask nonzero;
+  FactoredMask nonzero;  // of its tangent
 };
+// The mask of the tangent of the result, false in parts without one. Null: true everywhere.
 NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zeros);
 
 }  // namespace pullback

@@ -86,7 +86,7 @@ class Expansion {
     }
     return out;
   }
-  Parts parts(const Node* node) {
+  ComplexParts parts(const Node* node) {
     return {part(node, 0), is_complex(node->dtype) ? part(node, 1) : nullptr};
   }
   static NodeRef filled(const NodeRef& x, const Shape& shape) {
@@ -119,7 +119,7 @@ class Expansion {
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
     for (const Node* input : node->inputs()) {
-      held.push_back(is_given(input) ? of(input).scalar : whole(input->index));
+      held.push_back(is_run_scalar(input) ? of(input).scalar : whole(input->index));
     }
     for (const NodeRef& one : held) inputs.push_back(one.get());
     NodeRef out = make_node(node->op, node->dtype, node->shape, inputs);
@@ -175,9 +175,9 @@ class Expansion {
       if (dtype != DType::Bool) return result(cast(part(x, 0), dtype), cast(part(x, 1), dtype));
       return result((Expr(part(x, 0)) != Expr(0.0)) | (Expr(part(x, 1)) != Expr(0.0)), nullptr);
     }
-    Parts in[3];
+    ComplexParts in[3];
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = parts(inputs[k]);
-    const Parts out = complex_form(node->op, {in, inputs.size()});
+    const ComplexParts out = complex_form(node->op, {in, inputs.size()});
     return result(out.re, out.im);
   }
 

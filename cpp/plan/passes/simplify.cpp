@@ -1,5 +1,5 @@
 // Resolves each node, oldest first, to a view, merges it with an equal one, or folds it. Equal
-// nodes are found by hash (Distinct) and compared in full.
+// nodes are found by hash (InternTable) and compared in full.
 #include "plan/passes/simplify.h"
 
 #include <algorithm>
@@ -175,7 +175,7 @@ class Simplifier {
   // --- common subexpressions
 
   void merge(uint32_t i) {
-    const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
+    const uint32_t first = interned_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
     if (first == i) return;
     analysis_.operands.resize(analysis_.begin[i]);
     analysis_.kind[i] = Analysis::View;
@@ -226,7 +226,7 @@ class Simplifier {
     analysis_.kind[i] = Analysis::Number;
     analysis_.constant[i] = 1;
     analysis_.value[i] = value;
-    const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
+    const uint32_t first = interned_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
     analysis_.source[i] = {first, analysis_.views.number(broadcasted({}, analysis_.shape(i)))};
     if (first == i) return;
     analysis_.constant[i] = 0;
@@ -345,7 +345,7 @@ class Simplifier {
 
   const Snapshot& snapshot_;
   Analysis analysis_;
-  Distinct distinct_;
+  InternTable interned_;
 };
 
 }  // namespace

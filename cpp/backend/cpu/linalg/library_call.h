@@ -34,18 +34,18 @@ class Workspace {
 };
 
 template <class T>
-struct LibraryParts {
+struct LibraryArrays {
   using Real = typename RealOf<T>::type;
   T *matrix, *vectors, *others, *tau, *work;
   Real *values, *reals;
   int* ints;
 };
 
-// Operands of a call with the element type T. Parts is the workspace of one thread.
+// Operands of a call with the element type T. Arrays is the workspace of one thread.
 template <class T>
 struct MatrixRun {
   using Real = typename RealOf<T>::type;
-  using Parts = LibraryParts<T>;
+  using Arrays = LibraryArrays<T>;
 
   const Lapack<T>& lapack;
   const LibraryStep& step;
@@ -76,22 +76,22 @@ struct MatrixRun {
   }
 
   // Computes a block of columns of matrix `at`; only right-hand sides have several (column_blocks).
-  Problem one(int64_t at, int64_t block, const Parts& parts) const {
+  Problem one(int64_t at, int64_t block, const Arrays& arrays) const {
     switch (form.routine) {
       case Routine::cholesky:
         return cholesky(at);
       case Routine::triangular_solve:
         return triangular_solve(at, block);
       case Routine::lu:
-        return lu(at, parts);
+        return lu(at, arrays);
       case Routine::qr:
-        return qr(at, parts);
+        return qr(at, arrays);
       case Routine::svd:
-        return svd(at, parts);
+        return svd(at, arrays);
       case Routine::eigh:
-        return eigh(at, parts);
+        return eigh(at, arrays);
       case Routine::eig:
-        return eig(at, parts);
+        return eig(at, arrays);
       case Routine::absent:
         return absent(at);
       default:  // matrix_functions.cpp
@@ -103,12 +103,12 @@ struct MatrixRun {
   // library_factors.cpp
   Problem cholesky(int64_t at) const;
   Problem triangular_solve(int64_t at, int64_t block) const;
-  Problem lu(int64_t at, const Parts& parts) const;
-  Problem qr(int64_t at, const Parts& parts) const;
+  Problem lu(int64_t at, const Arrays& arrays) const;
+  Problem qr(int64_t at, const Arrays& arrays) const;
   // library_spectra.cpp
-  Problem svd(int64_t at, const Parts& parts) const;
-  Problem eigh(int64_t at, const Parts& parts) const;
-  Problem eig(int64_t at, const Parts& parts) const;
+  Problem svd(int64_t at, const Arrays& arrays) const;
+  Problem eigh(int64_t at, const Arrays& arrays) const;
+  Problem eig(int64_t at, const Arrays& arrays) const;
   Problem absent(int64_t at) const;
 };
 
