@@ -1,5 +1,7 @@
-// Connectivity: which nodes a gradient passes, and how it leaves each of them. Made by one walk
-// below ys, bounded by stops, tapes and the oldest x, and one scan forward.
+// Connectivity: the nodes that a gradient passes, and the edges by which it leaves each of them.
+// Made by one walk below ys, bounded by stops, tapes and the oldest x, and one scan forward. A node
+// has a number, its position in nodes(); other properties are read by that number. Under the
+// interpreter lock. Start at nodes(), backward_edges() and live().
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Memory of nodes: slabs with a free list. Nodes are released by a worklist, so nothing recurses.
+// Memory of nodes: slabs with a free list. Nodes are released by a worklist, so nothing recurses;
+// rules and origins, whose deletion may run Python, are deleted after the nodes. Start at drain().
 #include "graph/node.h"
 
 #include <cstddef>

@@ -57,9 +57,9 @@ void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const
   }
 }
 
-NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t wish) {
+NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t requested) {
   check_indices(indices, "take");
-  const int64_t axis = normal_axis(wish, x->shape.rank, "take");
+  const int64_t axis = normal_axis(requested, x->shape.rank, "take");
   Shape shape;
   for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
   for (int64_t i = 0; i < indices->shape.rank; ++i) shape.append(indices->shape[i]);

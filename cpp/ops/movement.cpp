@@ -29,18 +29,18 @@ NodeRef make_with_slice(Op op, const NodeRef& x, const Shape& shape, const Strid
 NodeRef identity(const NodeRef& x) { return unary(Op::identity, x, x->shape); }
 NodeRef stop_gradient(const NodeRef& x) { return unary(Op::stop_gradient, x, x->shape); }
 
-NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
-  Shape shape = wish;
+NodeRef reshape(const NodeRef& x, const Shape& requested, const char* who) {
+  Shape shape = requested;
   int64_t known = 1;
   int64_t unknown = -1;
   for (int64_t i = 0; i < shape.rank; ++i) {
     if (shape[i] == -1) {
       if (unknown >= 0) {
-        fail(ErrorKind::Value, who, ": expected at most one -1 in shape, got ", wish);
+        fail(ErrorKind::Value, who, ": expected at most one -1 in shape, got ", requested);
       };
       unknown = i;
     } else if (shape[i] < 0) {
-      fail(ErrorKind::Value, who, ": expected axis sizes >= 0 for shape, got ", wish);
+      fail(ErrorKind::Value, who, ": expected axis sizes >= 0 for shape, got ", requested);
     } else {
       known = checked_mul(known, shape[i], who);
     }
@@ -49,7 +49,7 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
   if (unknown >= 0) {
     if (known == 0 || size % known != 0) {
       fail(ErrorKind::Value, who, ": expected a shape for ", counted(size, "element", "elements"),
-           " of shape ", x->shape, ", got ", wish);
+           " of shape ", x->shape, ", got ", requested);
     }
     shape[unknown] = size / known;
   } else if (known != size) {
@@ -195,13 +195,13 @@ NodeRef at_slice(const NodeRef& base, const NodeRef& value, const StridedSlice& 
   return node;
 }
 
-NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
+NodeRef concat(std::span<const NodeRef> parts, int64_t requested) {
   if (parts.empty()) fail(ErrorKind::Value, "concat: expected at least one tensor, got none");
   const Shape& first = parts[0]->shape;
   if (first.rank == 0) {
     fail(ErrorKind::Value, "concat: expected tensors of rank 1 or more, got scalars; use stack");
   }
-  const int64_t axis = normal_axis(wish, first.rank, "concat");
+  const int64_t axis = normal_axis(requested, first.rank, "concat");
   DType dtype = parts[0]->dtype;
   for (const NodeRef& part : parts) dtype = promote(dtype, part->dtype);
   Shape shape = first;
@@ -240,8 +240,8 @@ NodeRef stack(std::span<const NodeRef> parts, int64_t axis) {
   return concat(expanded, at);
 }
 
-std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t wish) {
-  const int64_t axis = normal_axis(wish, x->shape.rank, "split");
+std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t requested) {
+  const int64_t axis = normal_axis(requested, x->shape.rank, "split");
   int64_t total = 0;
   for (int64_t size : sizes) {
     if (size < 0) fail(ErrorKind::Value, "split: expected sizes >= 0, got ", size);

@@ -1,5 +1,6 @@
 // Measures the time of plans step by step. While a Recording is open on a thread, every step that
-// this thread runs leaves a StepRecord in it.
+// this thread runs leaves a StepRecord in it. A Recording is used by one thread only. Start at
+// StepTimer.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Runs calls of a traced function. Start at Trace::run_once.
+// Runs calls of a traced function: binds the inputs, runs the plan, assigns variables, and marks
+// the results that get a history. Start at Trace::run_once.
 
 #include <algorithm>
 #include <array>

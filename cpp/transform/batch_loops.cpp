@@ -17,12 +17,12 @@ std::vector<BatchedOutput> BatchedLoop::run() {
     return batch_body(*operation_.bodies[0], operation_.inputs[0], form.carries, separate, {}, {});
   };
   bool separate = has_separate_counts();
-  BatchedBody own = made(separate);
-  if (form.trips == kWhile && condition(own).has_batch) {
+  BatchedBody batched = made(separate);
+  if (form.trips == kWhile && condition(batched).has_batch) {
     separate = true;
-    own = made(true);
+    batched = made(true);
   }
-  return make(own, separate);
+  return make(batched, separate);
 }
 
 bool BatchedLoop::has_separate_counts() const {
@@ -30,21 +30,21 @@ bool BatchedLoop::has_separate_counts() const {
          has_batch(static_cast<int32_t>(node_->inputs_count) - 1);
 }
 
-Made BatchedLoop::condition(const BatchedBody& own) const {
-  const auto [flags, arguments] = condition_arguments(own);
+Made BatchedLoop::condition(const BatchedBody& batched) const {
+  const auto [flags, arguments] = condition_arguments(batched);
   return inside(*operation_.bodies[1], flags, arguments)[0];
 }
 
 std::pair<Flags, std::vector<NodeRef>> BatchedLoop::condition_arguments(
-    const BatchedBody& own) const {
+    const BatchedBody& batched) const {
   const Body& body = *operation_.bodies[1];
   std::pair<Flags, std::vector<NodeRef>> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const int32_t place = operation_.inputs[1][i];
     const bool carry = place < operation_.loop.carries;
-    const bool batch = carry ? own.flags[place] : has_batch(place);
+    const bool batch = carry ? batched.flags[place] : has_batch(place);
     out.first.push_back(batch);
-    out.second.push_back(carry   ? own.arguments[place]
+    out.second.push_back(carry   ? batched.arguments[place]
                          : batch ? argument_like(body.inputs[i], true)
                                  : body.inputs[i]);
   }
@@ -77,20 +77,20 @@ BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<int32_t>
   return out;
 }
 
-NodeRef BatchedLoop::root(const BatchedBody& own, size_t k) const {
-  return with_batch_axis(own.roots[k].node, own.roots[k].has_batch || !own.flags[k]);
+NodeRef BatchedLoop::root(const BatchedBody& batched, size_t k) const {
+  return with_batch_axis(batched.roots[k].node, batched.roots[k].has_batch || !batched.flags[k]);
 }
 
-void BatchedLoop::add_values(const std::vector<int32_t>& places, const BatchedBody& own,
+void BatchedLoop::add_values(const std::vector<int32_t>& places, const BatchedBody& batched,
                              size_t first, size_t end, std::vector<NodeRef>* to,
                              bool stacked) const {
   for (size_t i = first; i < end; ++i) {
-    const NodeRef given = own.flags[i] ? full(places[i]) : value(places[i]);
-    to->push_back(stacked && own.flags[i] ? swapped(given) : given);
+    const NodeRef given = batched.flags[i] ? full(places[i]) : value(places[i]);
+    to->push_back(stacked && batched.flags[i] ? swapped(given) : given);
   }
 }
 
-std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separate) {
+std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool separate) {
   const LoopForm& form = operation_.loop;
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
@@ -124,10 +124,10 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separa
     }
   }
   for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(own.arguments[k]);
-    const NodeRef next = root(own, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
-    request.inputs.push_back(own.flags[k] ? full(places[k]) : value(places[k]));
+    closing.arguments.push_back(batched.arguments[k]);
+    const NodeRef next = root(batched, k);
+    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
+    request.inputs.push_back(batched.flags[k] ? full(places[k]) : value(places[k]));
   }
   if (separate) {
     closing.arguments.push_back(done);
@@ -138,7 +138,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separa
   }
   if (each) {
     const Body& condition = *operation_.bodies[1];
-    BatchedBody next = own;
+    BatchedBody next = batched;
     for (size_t k = 0; k < carries; ++k) next.arguments[k] = closing.roots[k];
     const auto [flags, arguments] = condition_arguments(next);
     const Made still = inside(condition, flags, arguments)[0];
@@ -157,17 +157,18 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separa
     set_condition_of_any(closing.arguments, body.name, &request);
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(own.arguments[i]);
+    closing.arguments.push_back(batched.arguments[i]);
   }
   closing.arguments.insert(closing.arguments.end(), constants.begin(), constants.end());
-  for (size_t k = carries; k < body.roots.size(); ++k) closing.roots.push_back(own.roots[k].node);
-  add_values(places, own, carries, stacked_end, &request.inputs, true);
-  add_values(places, own, stacked_end, body.inputs.size(), &request.inputs, false);
+  for (size_t k = carries; k < body.roots.size(); ++k)
+    closing.roots.push_back(batched.roots[k].node);
+  add_values(places, batched, carries, stacked_end, &request.inputs, true);
+  add_values(places, batched, stacked_end, body.inputs.size(), &request.inputs, false);
   request.inputs.insert(request.inputs.end(), values.begin(), values.end());
   ClosedBody closed = close_body(std::move(closing));
   request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
   request.body = std::move(closed.body);
-  if (form.trips == kWhile && !each) set_condition(own, &request);
+  if (form.trips == kWhile && !each) set_condition(batched, &request);
   if (form.trips == kCounted) {
     request.count = separate ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
   }
@@ -177,9 +178,9 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separa
   const auto at = [&](size_t k, bool batch, bool stacked) {
     out.push_back({{loop.node, batch}, static_cast<int32_t>(k), stacked && batch});
   };
-  for (size_t k = 0; k < carries; ++k) at(k, own.flags[k], false);
+  for (size_t k = 0; k < carries; ++k) at(k, batched.flags[k], false);
   for (size_t k = carries; k < body.roots.size(); ++k) {
-    at(k + separate, own.roots[k].has_batch, true);
+    at(k + separate, batched.roots[k].has_batch, true);
   }
   if (!separate) {
     at(body.roots.size(), false, false);
@@ -189,18 +190,18 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& own, bool separa
     out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
   }
   for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
-    at(body.roots.size() + 1 + k, own.flags[k], true);
+    at(body.roots.size() + 1 + k, batched.flags[k], true);
   }
   return out;
 }
 
-void BatchedLoop::set_condition(const BatchedBody& own, LoopRequest* request) {
+void BatchedLoop::set_condition(const BatchedBody& batched, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const BodyNumbers numbers;
-  BatchedBody state = own;
+  BatchedBody state = batched;
   for (size_t k = 0; k < static_cast<size_t>(operation_.loop.carries); ++k) {
     const NodeRef& input = operation_.bodies[0]->inputs[k];
-    state.arguments[k] = argument_like(input, own.flags[k] != 0);
+    state.arguments[k] = argument_like(input, batched.flags[k] != 0);
   }
   const auto [flags, arguments] = condition_arguments(state);
   const NodeRef answer = inside(body, flags, arguments)[0].node;

@@ -72,7 +72,7 @@ class BodyBatcher {
   // The roots of a body with the operation's inputs in place of the body's inputs.
   std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
     BatchedInputs replaced;
-    replaced.whole = &body;
+    replaced.whole_body = &body;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       replaced.from.push_back(body.inputs[i].get());
       replaced.to.push_back({value(places[i]), has_batch(places[i])});
@@ -112,28 +112,28 @@ class BatchedLoop : BodyBatcher {
   bool has_separate_counts() const;
 
   // The condition for a state; if it has a batch, entries stop at different iterations.
-  Made condition(const BatchedBody& own) const;
+  Made condition(const BatchedBody& batched) const;
 
-  std::pair<Flags, std::vector<NodeRef>> condition_arguments(const BatchedBody& own) const;
+  std::pair<Flags, std::vector<NodeRef>> condition_arguments(const BatchedBody& batched) const;
 
   // Repeats until no further carry gets a batch. `scanned`: scanned inputs made by the loop itself
   // that have a batch. `others`: inputs that get one in any case. `all`: every carry gets one.
   BatchedBody batch_body(const Body& body, const std::vector<int32_t>& places, int32_t carries,
                          bool all, const Flags& scanned, const Flags& others) const;
 
-  NodeRef root(const BatchedBody& own, size_t k) const;
+  NodeRef root(const BatchedBody& batched, size_t k) const;
 
   // Appends the values for the body's inputs from `first` on.
-  void add_values(const std::vector<int32_t>& places, const BatchedBody& own, size_t first,
+  void add_values(const std::vector<int32_t>& places, const BatchedBody& batched, size_t first,
                   size_t end, std::vector<NodeRef>* to, bool stacked) const;
 
-  std::vector<BatchedOutput> make(const BatchedBody& own, bool separate);
+  std::vector<BatchedOutput> make(const BatchedBody& batched, bool separate);
 
   // The number of iterations of each entry.
   NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
 
   // Sets the loop's condition, equal for all entries.
-  void set_condition(const BatchedBody& own, LoopRequest* request);
+  void set_condition(const BatchedBody& batched, LoopRequest* request);
   // Sets the condition for entries that differ: true while any entry runs. The flags are the last
   // carry.
   static void set_condition_of_any(std::span<const NodeRef> carries, const std::string& name,
@@ -145,7 +145,7 @@ class BatchedLoop : BodyBatcher {
   std::vector<BatchedOutput> replaying();
   std::pair<BatchedBody, BatchedBody> matched(bool separate) const;
 
-  void close_replayed(const BatchedBody& own, bool separate, LoopRequest* request);
+  void close_replayed(const BatchedBody& batched, bool separate, LoopRequest* request);
 
   BodyNumbers numbers_, of_replayed_;
 };

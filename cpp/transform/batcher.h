@@ -38,7 +38,7 @@ struct BatchedOutput {
 struct BatchedInputs {
   std::vector<Node*> from;
   std::vector<Made> to;
-  const Body* whole = nullptr;  // if not null, every node of this body belongs to the subgraph
+  const Body* whole_body = nullptr;  // if not null, every node of this body belongs to the subgraph
 };
 std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                  const Batching& batching);

@@ -156,7 +156,7 @@ void test_copies() {
   check(call->rule == rule && call->operation->outputs.size() == 2, "with its rule and types");
   check(call->operation->outputs[0].shape == Shape({2, 3}), "of the first output");
   const Node* view = made[0]->in[0];
-  check(view->slice && view->slice->start[1] == 3 && view->slice->step[1] == -1, "windows");
+  check(view->slice && view->slice->start[1] == 3 && view->slice->step[1] == -1, "slices");
   check(view->slice != inside[0]->slice, "a copy's own");
 }
 

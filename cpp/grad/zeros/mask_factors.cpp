@@ -27,10 +27,10 @@ NodeRef widened(const NodeRef& factor, const Shape& to, int64_t from, int64_t co
   return broadcast_to(factor, shape);
 }
 
-NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t wish) {
+NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t new_count) {
   Shape shape;
   for (int64_t d = 0; d < from; ++d) shape.append(factor->shape[d]);
-  for (int64_t d = 0; d < wish; ++d) shape.append(1);
+  for (int64_t d = 0; d < new_count; ++d) shape.append(1);
   for (int64_t d = from + count; d < factor->shape.rank; ++d) shape.append(factor->shape[d]);
   return reshape(factor, shape);
 }

@@ -1,4 +1,5 @@
-// Builders of the routines, and functions composed of them. Derivatives are in linalg_rules.cpp.
+// Builders of the routines, and functions composed of them. A storage dtype is computed in a
+// compute dtype and rounded once. Derivatives are in linalg_rules.cpp. Start at make_routine().
 #include "ops/linalg/linalg.h"
 
 #include <algorithm>

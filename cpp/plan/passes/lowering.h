@@ -1,5 +1,6 @@
-// The state of one lowering. lower.cpp makes slots and tile groups, lower_steps.cpp all other
-// steps.
+// Lowering: the state of one lowering. lower.cpp makes slots and tile groups, lower_steps.cpp all
+// other steps, lower_control.cpp loops, branches and routines. Nodes are referred to by their
+// position in the snapshot. Start at Lowering::run.
 #pragma once
 
 #include <span>

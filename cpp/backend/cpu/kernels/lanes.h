@@ -1,4 +1,5 @@
 // Lanes: vectors of the widest registers of an instruction set, and transposes of a few of them.
+// Included by kernels, which are compiled once per instruction set. Start at Lanes::load.
 #pragma once
 
 #include <cstddef>

@@ -81,9 +81,9 @@ class Attention {
 
   Status backward() {
     const int64_t blocks = ceil_div(keys_, kColumns);
-    const int64_t wished = std::clamp<int64_t>(kEnough / std::max<int64_t>(call_.batch, 1), 1,
+    const int64_t wanted = std::clamp<int64_t>(kEnough / std::max<int64_t>(call_.batch, 1), 1,
                                                std::max<int64_t>(blocks, 1));
-    const int64_t each = std::max<int64_t>(1, ceil_div(blocks, wished));  // blocks per chunk
+    const int64_t each = std::max<int64_t>(1, ceil_div(blocks, wanted));  // blocks per chunk
     const int64_t cuts = std::max<int64_t>(1, ceil_div(blocks, each));
     const int64_t all = call_.batch * queries_ * depth_;
     T* dq = result(0);

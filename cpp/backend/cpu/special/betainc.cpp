@@ -90,9 +90,9 @@ void set_below(Jet<Wide>& y, const Jet<Wide>& a, const Point& p) {
 
 // True if a further factor changes neither the fraction nor its derivatives significantly. (For an
 // integer b the value stops changing long before its derivatives do.)
-bool is_settled(Wide step, Wide) { return std::fabs(step - 1) < 64 * kEps<Wide>; }
-bool is_settled(const Jet<Wide>& step, const Jet<Wide>& h) {
-  if (!is_settled(step.f, h.f)) return false;
+bool has_converged(Wide step, Wide) { return std::fabs(step - 1) < 64 * kEps<Wide>; }
+bool has_converged(const Jet<Wide>& step, const Jet<Wide>& h) {
+  if (!has_converged(step.f, h.f)) return false;
   const Wide first = (std::fabs(h.a) + std::fabs(h.b)) / h.f;
   const Wide second = (std::fabs(h.aa) + std::fabs(h.ab) + std::fabs(h.bb)) / h.f + first * first;
   const Wide small = 64 * kEps<Wide>;
@@ -116,7 +116,7 @@ V fraction(const V& a, const V& b, const V& below, const Point& p) {
     c = bottom + top / c;
     const V step = c * d;
     h = h * step;
-    if (last == kSteps && is_settled(step, h)) last = k + k / 3 + 10;
+    if (last == kSteps && has_converged(step, h)) last = k + k / 3 + 10;
   }
   return h;
 }

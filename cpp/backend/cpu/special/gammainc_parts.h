@@ -73,12 +73,12 @@ V power_series(const V& a, R x) {
 // scale of the derivatives of its logarithm is that of h. (For an integer a the value stops
 // changing long before its derivatives do.)
 template <class R>
-bool is_settled(R step, R) {
+bool has_converged(R step, R) {
   return std::fabs(step - 1) < 64 * kEps<R>;
 }
 template <class R>
-bool is_settled(const Jet<R>& step, const Jet<R>& h) {
-  return is_settled(step.f, h.f) && std::fabs(step.a) < 64 * kEps<R> * h.f &&
+bool has_converged(const Jet<R>& step, const Jet<R>& h) {
+  return has_converged(step.f, h.f) && std::fabs(step.a) < 64 * kEps<R> * h.f &&
          std::fabs(step.aa) < 64 * kEps<R> * h.f * h.f;
 }
 
@@ -94,7 +94,7 @@ V fraction(const V& a, R x) {
     c = b + top / c;
     const V step = c * d;
     h = h * step;
-    if (last == 20000 && is_settled(step, h)) last = k + k / 3 + 10;
+    if (last == 20000 && has_converged(step, h)) last = k + k / 3 + 10;
   }
   return h;
 }
