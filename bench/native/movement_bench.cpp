@@ -24,8 +24,8 @@ NodeRef positions(int64_t n, int64_t bound) {
   return make_value(DType::Int64, {n}, std::move(buffer));
 }
 
-NodeRef window(const NodeRef& x, int64_t axis, int64_t start, int64_t step, int64_t length) {
-  Window w(x->shape.rank);
+NodeRef slice_along(const NodeRef& x, int64_t axis, int64_t start, int64_t step, int64_t length) {
+  StridedSlice w(x->shape.rank);
   w.start[axis] = start;
   w.step[axis] = step;
   Shape shape = x->shape;
@@ -45,14 +45,14 @@ void bench_copies(int64_t rows, int64_t columns) {
     plan("transpose of 4 columns" + of, 2 * x->bytes(), transpose(thin));
     plan("transpose of 4 rows" + of, 2 * x->bytes(),
          transpose(reshape(x, {4, rows * columns / 4})));
-    plan("every column but the first" + of, 2 * x->bytes(), window(x, 1, 1, 1, columns - 1));
-    plan("three of four columns" + of, 7 * x->bytes() / 4, window(thin, 1, 0, 1, 3));
-    plan("every second column" + of, 3 * x->bytes() / 2, window(x, 1, 0, 2, columns / 2));
-    plan("columns reversed" + of, 2 * x->bytes(), window(x, 1, columns - 1, -1, columns));
+    plan("every column but the first" + of, 2 * x->bytes(), slice_along(x, 1, 1, 1, columns - 1));
+    plan("three of four columns" + of, 7 * x->bytes() / 4, slice_along(thin, 1, 0, 1, 3));
+    plan("every second column" + of, 3 * x->bytes() / 2, slice_along(x, 1, 0, 2, columns / 2));
+    plan("columns reversed" + of, 2 * x->bytes(), slice_along(x, 1, columns - 1, -1, columns));
     const NodeRef halves[] = {x, x};
     plan("concat of rows" + of, 4 * x->bytes(), concat(halves, 0));
     plan("concat of columns" + of, 4 * x->bytes(), concat(halves, 1));
-    Window shifted(2);
+    StridedSlice shifted(2);
     shifted.start[0] = 1;
     plan("embed, one row more" + of, 2 * x->bytes(), embed(x, {rows + 1, columns}, shifted));
     shifted.start[0] = 0;

@@ -36,7 +36,7 @@ int quota_of(const std::string& folder) {
 }
 
 // The smallest quota of our cgroup and the cgroups above it. Lines are `number:controllers:path`. A
-// container sees its own cgroup at the root, whatever the path says.
+// container sees its own cgroup at the root, whatever the path is.
 int quota(int cores) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {

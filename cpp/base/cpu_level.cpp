@@ -52,13 +52,13 @@ CpuLevel best_up_to(CpuLevel limit) {
 }
 
 CpuLevel choose() {
-  const char* wish = std::getenv("PULLBACK_CPU_LEVEL");
-  if (!wish) return best_up_to(CpuLevel::Avx512);
+  const char* requested = std::getenv("PULLBACK_CPU_LEVEL");
+  if (!requested) return best_up_to(CpuLevel::Avx512);
   for (CpuLevel level : {CpuLevel::Baseline, CpuLevel::Avx2, CpuLevel::Avx512}) {
-    if (std::string(name_of(level)) == wish) return best_up_to(level);
+    if (std::string(name_of(level)) == requested) return best_up_to(level);
   }
   fail(ErrorKind::Value, "PULLBACK_CPU_LEVEL must be one of 'baseline', 'avx2', 'avx512'; got '",
-       wish, "'");
+       requested, "'");
 }
 
 }  // namespace

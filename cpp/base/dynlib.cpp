@@ -1,4 +1,4 @@
-// dlopen and LoadLibrary behind one interface. Symbols stay local, so a second copy of the same
+// One interface to dlopen and LoadLibrary. Symbols stay local, so a second copy of the same
 // library in the process (NumPy's BLAS, for example) is separate.
 #include "base/dynlib.h"
 

@@ -1,7 +1,7 @@
 // Error: the exception of the core, and fail(), which builds its text and throws it.
 //
-// The core does not know Python, so an Error has an ErrorKind, which the binding maps to a Python
-// exception. Text: `function: expected <what> for <argument>, got <value>; <what to do>`.
+// The core is independent of Python, so an Error has an ErrorKind, which the binding maps to a
+// Python exception. Text: `function: expected <what> for <argument>, got <value>; <what to do>`.
 #pragma once
 
 #include <cstdint>

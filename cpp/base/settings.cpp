@@ -14,8 +14,8 @@ std::string& stored_blas_path() {
 }  // namespace
 
 std::string blas_path() {
-  const char* wish = std::getenv("PULLBACK_BLAS");
-  return wish ? std::string(wish) : stored_blas_path();
+  const char* requested = std::getenv("PULLBACK_BLAS");
+  return requested ? std::string(requested) : stored_blas_path();
 }
 
 void set_blas_path(const std::string& path) { stored_blas_path() = path; }

@@ -235,23 +235,24 @@ void at_fork([[maybe_unused]] void (*before)(), [[maybe_unused]] void (*in_paren
 #endif
 }
 
-Interruption::Interruption(bool (*question)()) : question_(question), outer_(current) {
+Interruption::Interruption(bool (*should_stop)()) : should_stop_(should_stop), outer_(current) {
   current = this;
 }
 Interruption::~Interruption() { current = outer_; }
 
-bool Interruption::ask() {
-  if (!stopped() && question_ && question_()) stopped_ = true;
+bool Interruption::check() {
+  if (!stopped() && should_stop_ && should_stop_()) stopped_ = true;
   return stopped();
 }
 
 bool stop_requested() {
   if (!current) return false;
-  return is_worker ? current->stopped() : current->ask();
+  return is_worker ? current->stopped() : current->check();
 }
 
-void detail::run_chunks(int64_t chunks, bool worth, void (*body)(void*, int64_t), void* context) {
-  const int threads = worth ? static_cast<int>(std::min<int64_t>(num_threads(), chunks)) : 1;
+void detail::run_chunks(int64_t chunks, bool parallel, void (*body)(void*, int64_t),
+                        void* context) {
+  const int threads = parallel ? static_cast<int>(std::min<int64_t>(num_threads(), chunks)) : 1;
   if (threads > 1 && !forked && team().run(threads, chunks, body, context)) return;
   for (int64_t i = 0; i < chunks && !stop_requested(); ++i) body(context, i);
 }

@@ -25,21 +25,22 @@ void set_num_threads(int n);
 // lower while the team still spins after the last loop than when it must be woken.
 bool worth_threads(double nanoseconds);
 
-// While one exists, the loops of its thread call `question` between chunks. After the first true it
-// is not called again: that loop and all later ones skip the chunks that have not begun.
+// While one exists, the loops of its thread call `should_stop` between chunks. After it has
+// returned true it is not called again: that loop and all later ones skip the chunks that have not
+// begun.
 class Interruption {
  public:
-  explicit Interruption(bool (*question)());  // null: nothing stops the run
+  explicit Interruption(bool (*should_stop)());  // null: nothing stops the run
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  bool ask();                             // only on the thread that made it
-  void refuse() { question_ = nullptr; }  // nothing stops the run from now on
+  bool check();                               // polls; only on the thread that made it
+  void disable() { should_stop_ = nullptr; }  // nothing stops the run from now on
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
  private:
-  bool (*question_)();
+  bool (*should_stop_)();
   Interruption* outer_;
   std::atomic<bool> stopped_{false};
 };
@@ -52,18 +53,18 @@ bool stop_requested();
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 
 namespace detail {
-void run_chunks(int64_t chunks, bool worth, void (*body)(void* context, int64_t chunk),
+void run_chunks(int64_t chunks, bool parallel, void (*body)(void* context, int64_t chunk),
                 void* context);
 }
 
-// Runs body(chunk) for chunk = 0 … chunks-1, in any order. `body` must not throw. `worth` is false
-// if the work is too small to wake another thread.
+// Runs body(chunk) for chunk = 0 … chunks-1, in any order. `body` must not throw. `parallel` is
+// false if the work is too small to wake another thread.
 template <class Body>
-void parallel_for(int64_t chunks, bool worth, Body&& body) {
+void parallel_for(int64_t chunks, bool parallel, Body&& body) {
   if (chunks == 1) return body(int64_t{0});
   using Callable = std::remove_reference_t<Body>;
   detail::run_chunks(
-      chunks, worth,
+      chunks, parallel,
       [](void* context, int64_t chunk) { (*static_cast<Callable*>(context))(chunk); },
       const_cast<std::remove_const_t<Callable>*>(&body));
 }

@@ -1,5 +1,5 @@
 // The extension pullback._core: errors, locks, settings and status; the other folders bind the
-// rest. bind is the only folder that knows Python, and it contains no mathematics. Start at
+// rest. bind is the only folder that depends on Python, and it contains no mathematics. Start at
 // PYBIND11_MODULE.
 
 #include <atomic>
@@ -129,7 +129,7 @@ bool interrupted() {
   const int64_t now = coarse_milliseconds();
   if (now - last_signal_check.load(std::memory_order_relaxed) < 20) return false;
   last_signal_check.store(now, std::memory_order_relaxed);
-  const CallingBack calling_back;  // a signal handler may wait for a thread that evaluates
+  const CallbackScope callback_scope;  // a signal handler may wait for a thread that evaluates
   py::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() == 0) return false;
   delete pending_signal;

@@ -77,11 +77,11 @@ class Running {
 
 }  // namespace
 
-CallingBack::CallingBack() noexcept : depth_(std::exchange(turn.locks, 0)) {
+CallbackScope::CallbackScope() noexcept : depth_(std::exchange(turn.locks, 0)) {
   for (int i = 0; i < depth_; ++i) runtime_mutex()->unlock();
 }
 
-CallingBack::~CallingBack() {
+CallbackScope::~CallbackScope() {
   for (; turn.locks < depth_; ++turn.locks) runtime_mutex()->lock();
 }
 

@@ -22,7 +22,7 @@ namespace pullback {
 struct LockHooks {
   void* (*release)() = nullptr;            // before a run
   void (*acquire)(void* state) = nullptr;  // after it
-  bool (*interrupted)() = nullptr;         // asked while running, without the lock
+  bool (*interrupted)() = nullptr;         // called while running, without the lock
   void (*check_signals)() = nullptr;       // after an interrupted run, with the lock; throws
 };
 void set_lock_hooks(const LockHooks& hooks);
@@ -71,15 +71,16 @@ class PlanRun {
   Vectors vectors_;
 };
 
-// Around a call back into the program: while one lives, the runs of this thread let those of other
-// threads go first. The program may wait for a thread that evaluates. Plans with such a call update
-// nothing in place (plan/passes/plan_memory.cpp), so no other thread waits for this run.
-class CallingBack {
+// Exists during a call from a run back into the program: while it does, the runs of this thread let
+// those of other threads go first. The program may wait for a thread that evaluates. Plans with
+// such a call update nothing in place (plan/passes/plan_memory.cpp), so no other thread waits for
+// this run.
+class CallbackScope {
  public:
-  CallingBack() noexcept;
-  ~CallingBack();
-  CallingBack(const CallingBack&) = delete;
-  CallingBack& operator=(const CallingBack&) = delete;
+  CallbackScope() noexcept;
+  ~CallbackScope();
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
 
  private:
   int depth_;  // runs of this thread, one inside the other

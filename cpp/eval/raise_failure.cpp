@@ -82,7 +82,7 @@ void raise(const Plan& plan, const Status& status) {
                ": no LAPACK library could be loaded; run `python -m pullback doctor`");
     case Problem::Memory:
       fail_run(ErrorKind::Memory, who, ": cannot allocate the scratch space of a step");
-    case Problem::Host:
+    case Problem::Callback:
       throw CallbackError(std::exchange(callback_failure, nullptr));
     case Problem::Interrupted:
       fail_run(ErrorKind::Runtime, who, ": interrupted");

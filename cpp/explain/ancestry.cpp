@@ -50,10 +50,10 @@ class Walk {
     if (node) {
       // An output of an operation with several outputs has the inputs of the operation.
       const Node* operation = operation_of(node) ? operation_of(node) : node;
-      const Connectivity::Exit exit = graph_.exit_of(operation);
+      const Connectivity::BackwardEdges edges = graph_.backward_edges(operation);
       own.stopped = graph_.stopped(node);
       own.recorded = !request_.tape || request_.tape->recorded(node);
-      own.rule = exit.rule;
+      own.rule = edges.rule;
       const bool is_result = operation->op == Op::custom && !operation->rule &&
                              operation->attr.composite == Composite::None;
       own.name = is_result ? "function" : display_name(operation);
@@ -63,11 +63,11 @@ class Walk {
       if (node->op == Op::scalar) {
         own.scalar = is_float(node->dtype) ? node->scalar.f : static_cast<double>(node->scalar.i);
       }
-      own.custom = exit.rule && operation->attr.composite == Composite::None &&
+      own.custom = edges.rule && operation->attr.composite == Composite::None &&
                    (operation->op == Op::custom || operation->op == Op::custom_call);
       // The nodes inside a custom gradient are not ancestors: its rule replaces them.
-      const auto all = exit.inputs.empty() ? operation->inputs() : exit.inputs;
-      own.passes = !exit.inputs.empty() && graph_.differentiable(node);
+      const auto all = edges.inputs.empty() ? operation->inputs() : edges.inputs;
+      own.passes = !edges.inputs.empty() && graph_.differentiable(node);
       if (node->op != Op::read) {
         for (Node* input : all) inputs.emplace_back(input->seq, input);
       }

@@ -264,8 +264,8 @@ class Unroller {
       }
     }
     const auto kept = std::make_shared<const BodyCopy>(body, std::move(given), around_);
-    const Subgraph piece = subgraph_of(*body, body->roots, from);
-    return piece.rebuild(kept->inputs, [&](size_t, const Node* node, auto on) {
+    const Subgraph subgraph = subgraph_of(*body, body->roots, from);
+    return subgraph.rebuild(kept->inputs, [&](size_t, const Node* node, auto on) {
       NodeRef copy = copied(node, on, kept);
       copies_.emplace_back(copy->seq, node->seq);
       return copy;

@@ -28,7 +28,7 @@ NodeRef number_of(const NodeRef& operation, int64_t* known) {
 // carries are enough, because a gradient that exists at all exists after so many.
 std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> operations) {
   std::unordered_map<const Node*, int64_t> out;
-  std::vector<std::pair<const Node*, NodeRef>> asked;
+  std::vector<std::pair<const Node*, NodeRef>> unknown;
   std::vector<Node*> roots;
   for (const NodeRef& operation : operations) {
     int64_t known = 0;
@@ -36,14 +36,14 @@ std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> ope
     if (number == nullptr) {
       out[operation.get()] = known;
     } else if (!(number->flags & kTraced)) {
-      asked.emplace_back(operation.get(), number);
+      unknown.emplace_back(operation.get(), number);
       roots.push_back(number.get());
     } else if (operation->op == Op::loop) {
       out[operation.get()] = operation->operation->loop.carries;
     }
   }
   evaluate(roots);
-  for (const auto& [operation, number] : asked) {
+  for (const auto& [operation, number] : unknown) {
     const int64_t at = number->op == Op::scalar ? number->scalar.i
                                                 : *static_cast<const int64_t*>(number->value->data);
     const auto bodies = static_cast<int64_t>(operation->operation->bodies.size());
@@ -57,10 +57,10 @@ using Flags = std::vector<uint8_t>;
 
 // For each operation, which of its outputs are used.
 std::unordered_map<const Node*, Flags> wanted_of(
-    const Subgraph& piece, const std::unordered_map<const Node*, int64_t>& numbers) {
+    const Subgraph& subgraph, const std::unordered_map<const Node*, int64_t>& numbers) {
   std::unordered_map<const Node*, Flags> out;
-  for (size_t i = 0; i < piece.size(); ++i) {
-    const Node* node = piece[i].node;
+  for (size_t i = 0; i < subgraph.size(); ++i) {
+    const Node* node = subgraph[i].node;
     const Node* operation = node->op == Op::output ? operation_of(node) : nullptr;
     if (!numbers.contains(operation)) continue;
     Flags& flags = out[operation];
@@ -77,14 +77,14 @@ UnrolledBelow unrolled_below(const NodeRef& y, std::span<const NodeRef> operatio
   const auto numbers = numbers_of(operations);
   std::vector<Node*> inputs;
   for (const NodeRef& end : ends) inputs.push_back(end.get());
-  const Subgraph piece(
+  const Subgraph subgraph(
       {y}, inputs, [&](const Node* node) { return numbers.contains(node); },
       [](const Node* node) { return node->tracked() || node->flags & kTraced; });
-  const auto wanted = wanted_of(piece, numbers);
+  const auto wanted = wanted_of(subgraph, numbers);
   UnrolledBelow out;
   std::unordered_map<const Node*, std::vector<NodeRef>> outputs;
   const std::vector<NodeRef> given(ends.begin(), ends.end());
-  const auto made = piece.rebuild(given, [&](size_t, Node* node, std::span<Node* const> on) {
+  const auto made = subgraph.rebuild(given, [&](size_t, Node* node, std::span<Node* const> on) {
     if (const auto flags = wanted.find(node); flags != wanted.end()) {
       const int64_t number = numbers.at(node);
       if (auto found = unrolled(node, on, number, flags->second)) {

@@ -20,16 +20,16 @@ bool is_partial(const Node* node) {
 // True if two nodes put inputs of one shape at the same place.
 bool same_place(const Node* a, const Node* b, const Node* a_part, const Node* b_part) {
   if (!(a_part->shape == b_part->shape)) return false;
-  if (a->window && b->window) {
-    return *a->window == *b->window;
+  if (a->slice && b->slice) {
+    return *a->slice == *b->slice;
   }
-  return !a->window && !b->window && a->attr.axis == b->attr.axis &&
+  return !a->slice && !b->slice && a->attr.axis == b->attr.axis &&
          a->in[a->inputs_count - 1] == b->in[b->inputs_count - 1];
 }
 
 // Adds `part` to `base` at the place where `like` puts its input.
 NodeRef add_partial(const NodeRef& base, const NodeRef& part, const Node* like) {
-  if (like->window) return at_window(base, part, *like->window, Update::Add);
+  if (like->slice) return at_slice(base, part, *like->slice, Update::Add);
   return at_index(base, part, like->in[like->inputs_count - 1], like->attr.axis, Update::Add,
                   false);
 }
@@ -41,13 +41,13 @@ NodeRef sum_of(const NodeRef& sum, const NodeRef& more, bool rows) {
     return is_partial(sum.get()) ? sum_of(more, sum, rows) : NodeRef(Expr(sum) + Expr(more));
   }
   const NodeRef part = more->in[0];
-  if (rows && !more->window) return add_partial(sum, part, more.get());
+  if (rows && !more->slice) return add_partial(sum, part, more.get());
   if (is_partial(sum.get()) && same_place(sum.get(), more.get(), sum->in[0], part.get())) {
     const Expr both = Expr(sum->in[0]) + Expr(part);
-    if (more->window) return embed(both, more->shape, *more->window);
+    if (more->slice) return embed(both, more->shape, *more->slice);
     return scatter_add(both, more->in[1], more->attr.axis, more->shape[more->attr.axis]);
   }
-  const bool added = (sum->op == Op::at_window || sum->op == Op::at_index) && !sum->rule &&
+  const bool added = (sum->op == Op::at_slice || sum->op == Op::at_index) && !sum->rule &&
                      sum->inputs_count > 0 && sum->attr.update == Update::Add;
   if (added && same_place(sum.get(), more.get(), sum->in[1], part.get())) {
     return add_partial(sum->in[0], Expr(sum->in[1]) + Expr(part), more.get());

@@ -64,11 +64,11 @@ Uses::~Uses() {
   }
 }
 
-Connectivity::Exit Connectivity::exit_of(const Node* node) const {
+Connectivity::BackwardEdges Connectivity::backward_edges(const Node* node) const {
   if (node->op == Op::result || node->op == Op::output) return {nullptr, rule_side(node)};
   Ref<Rule> rule;
   const bool own = node->rule && node->rule->of_library;
-  if (request_.overrides && !node->part) {
+  if (request_.overrides && !node->in_composite) {
     const auto found = request_.overrides->find(display_name(node));
     if (found != request_.overrides->end()) {
       rule = found->second;
@@ -80,7 +80,8 @@ Connectivity::Exit Connectivity::exit_of(const Node* node) const {
     }
   }
   if (!rule && !own) rule = node->rule;
-  if (!rule && registry_used() && !node->part && !is_leaf(node->op) && node->op != Op::read) {
+  if (!rule && registry_used() && !node->in_composite && !is_leaf(node->op) &&
+      node->op != Op::read) {
     rule = registered_rule(display_name(node));
   }
   if (!rule && own) rule = node->rule;
@@ -115,7 +116,7 @@ void Connectivity::collect() {
   if (History::live) build_histories(roots);
   share_results();
   walk(roots, &nodes_, [&](const Node* node) {
-    return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
+    return ends(node) ? std::span<Node* const>() : backward_edges(node).inputs;
   });
   // A rule may evaluate nodes, which can drop their inputs and free them.
   used_.add(nodes_);
@@ -178,7 +179,7 @@ void Connectivity::build_histories(std::vector<Node*> pending) const {
     const auto is_it = [node](const Source& x) { return x.node.get() == node; };
     History* history = deferred_history(node);
     if (history && std::ranges::none_of(xs_, is_it)) history->build(node);
-    for (Node* input : exit_of(node).inputs) pending.push_back(input);
+    for (Node* input : backward_edges(node).inputs) pending.push_back(input);
   }
 }
 
@@ -238,7 +239,7 @@ size_t Connectivity::extend(Node* root) {
   walk({&root, 1}, &found, [&](const Node* node) {
     if (known(node)) return std::span<Node* const>();
     if (node->seq >= first_new_) return node->inputs();
-    return ends(node) ? std::span<Node* const>() : exit_of(node).inputs;
+    return ends(node) ? std::span<Node* const>() : backward_edges(node).inputs;
   });
   for (Node* node : found) {
     if (known(node)) continue;
@@ -291,17 +292,17 @@ void Connectivity::connect(size_t begin) {
     bool live = false;
     if (node->tracked() && !stopped(node) && differentiable(node) &&
         (!request_.tape || request_.tape->recorded(node))) {
-      const Exit exit = exit_of(node);
+      const BackwardEdges edges = backward_edges(node);
       Zeros below = Zeros::Drop;
-      for (const Node* input : exit.inputs) {
+      for (const Node* input : edges.inputs) {
         if (!feeds(input, node)) continue;
         const size_t at = position(input);
         if (live_[at]) below = std::max(below, zeros_[at]);
         live |= live_[at] != 0;
         watched_[i] = 1;
       }
-      if (live && !exit.rule) zeros_[i] = zeros_of(node, below);
-      if (live && is_own(exit, node)) zeros_[i] = zeros_of_composite(below);
+      if (live && !edges.rule) zeros_[i] = zeros_of(node, below);
+      if (live && is_own(edges, node)) zeros_[i] = zeros_of_composite(below);
     }
     if (request_.tape && request_.tape->watched_since(node) != Tape::kNever) watched_[i] = 1;
     is_x_[i] = tensors.contains(node) || (node->variable && variables.contains(node->variable));

@@ -1,5 +1,7 @@
-// Connectivity: which nodes a gradient passes, and how it leaves each of them. Made by one walk
-// below ys, bounded by stops, tapes and the oldest x, and one scan forward.
+// Connectivity: the nodes that a gradient passes, and the edges by which it leaves each of them.
+// Made by one walk below ys, bounded by stops, tapes and the oldest x, and one scan forward. A node
+// has a number, its position in nodes(); other properties are read by that number. Under the
+// interpreter lock. Start at nodes(), backward_edges() and live().
 #pragma once
 
 #include <memory>
@@ -32,13 +34,14 @@ class Connectivity {
  public:
   explicit Connectivity(const GradientRequest& request);
 
-  // The way in which cotangents leave a node: by a rule, or by the operation's own row.
-  struct Exit {
+  // The inputs that receive cotangents from a node, and the rule that computes these; null: the
+  // operation's own row.
+  struct BackwardEdges {
     Ref<Rule> rule;
     std::span<Node* const> inputs;
   };
 
-  Exit exit_of(const Node* node) const;
+  BackwardEdges backward_edges(const Node* node) const;
 
   // The xs of the request. If a result of a traced call is an x and other results depend on it, it
   // is replaced by its node inside of the call, which all results share.
@@ -101,8 +104,8 @@ class Connectivity {
 };
 
 // True if the rule is the library's own rule of a composite.
-inline bool is_own(const Connectivity::Exit& exit, const Node* node) {
-  return exit.rule && exit.rule == node->rule && exit.rule->of_library;
+inline bool is_own(const Connectivity::BackwardEdges& edges, const Node* node) {
+  return edges.rule && edges.rule == node->rule && edges.rule->of_library;
 }
 
 }  // namespace pullback

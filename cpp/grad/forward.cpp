@@ -1,11 +1,11 @@
 // The forward pass: a scan, inputs before users, over the nodes that connectivity found, with a
-// table of their tangents. The row of an operation says how its tangent is made (Tangent):
+// table of their tangents. The row of an operation has the method for its tangent (Tangent):
 //
 //   Self            the operation itself, of the tangents
 //   Product         one input after the other replaced by its tangent
 //   Own             an elementwise cotangent is linear in g and acts entry by entry: the tangent is
 //                   the sum of the cotangents with g replaced by the tangents of the inputs
-//   TransposeOfVjp  only a vjp is known, as of a user-defined rule: the rule is called with a
+//   TransposeOfVjp  only a vjp is known, for example of a user-defined rule. It is called with a
 //                   placeholder for the cotangent, and a reverse pass with respect to it gives the
 //                   transpose of the rule. Only the nodes that this one uses are computed.
 //
@@ -56,7 +56,7 @@ class ForwardPass : public NodeTangents {
 
   Adjoint from(size_t at, const std::vector<Adjoint*>& sent) override {
     Node* node = graph_.nodes()[at];
-    push(at, node, graph_.exit_of(node), sent);
+    push(at, node, graph_.backward_edges(node), sent);
     return std::exchange(tangents_[at], Adjoint());
   }
 
@@ -77,7 +77,7 @@ class ForwardPass : public NodeTangents {
   }
 
  private:
-  using Exit = Connectivity::Exit;
+  using BackwardEdges = Connectivity::BackwardEdges;
   // The tangent of each input, or null.
   using Sent = std::vector<Adjoint*>;
 
@@ -88,10 +88,10 @@ class ForwardPass : public NodeTangents {
     for (size_t i = nodes.size(); i-- > begin;) {
       Node* node = nodes[i];
       if (!graph_.live(i) || graph_.stopped(node)) continue;
-      const Exit exit = graph_.exit_of(node);
-      const Zeros level = exit.rule ? Zeros::Drop : zeros_of(node, cares_[i]);
+      const BackwardEdges edges = graph_.backward_edges(node);
+      const Zeros level = edges.rule ? Zeros::Drop : zeros_of(node, cares_[i]);
       if (level == Zeros::Drop) continue;
-      for (const Node* input : exit.inputs) {
+      for (const Node* input : edges.inputs) {
         const size_t at = graph_.position(input);
         if (at != Connectivity::kAbsent) cares_[at] = std::max(cares_[at], level);
       }
@@ -125,13 +125,13 @@ class ForwardPass : public NodeTangents {
 
   void push_forward(size_t i, Node* node) {
     if (operation_of(node)) return take_result(i, node);
-    const Exit exit = graph_.exit_of(node);
-    Sent sent(exit.inputs.size());
+    const BackwardEdges edges = graph_.backward_edges(node);
+    Sent sent(edges.inputs.size());
     bool any = false;
     bool any_value = false;
     for (size_t k = 0; k < sent.size(); ++k) {
-      const size_t at = graph_.position(exit.inputs[k]);
-      if (at == Connectivity::kAbsent || !graph_.feeds(exit.inputs[k], node)) continue;
+      const size_t at = graph_.position(edges.inputs[k]);
+      if (at == Connectivity::kAbsent || !graph_.feeds(edges.inputs[k], node)) continue;
       if (tangents_[at].kind() == Cotangent::None) continue;
       any = true;
       if (tangents_[at].kind() == Cotangent::Zero) continue;
@@ -140,14 +140,14 @@ class ForwardPass : public NodeTangents {
     }
     if (!any) return;
     if (!any_value) return add(i, {Cotangent::Zero});
-    push(i, node, exit, sent);
+    push(i, node, edges, sent);
   }
 
-  void push(size_t i, Node* node, const Exit& exit, const Sent& sent) {
+  void push(size_t i, Node* node, const BackwardEdges& edges, const Sent& sent) {
     if (operation_of(node)) return take_result(i, node);
     if (traits(node->op).step == StepKind::Control) return push_through(node, sent);
     if (node->op == Op::routine) return transpose_routine(node, sent);
-    if (exit.rule) return transpose_rule(i, node, exit, sent);
+    if (edges.rule) return transpose_rule(i, node, edges, sent);
     if (has_parts(node)) return apply_itself(i, node, sent);
     switch (traits(node->op).tangent) {
       case Tangent::Self:
@@ -240,7 +240,7 @@ class ForwardPass : public NodeTangents {
       value = held[0];
     } else {
       value = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
-      if (node->window) value->window = std::make_unique<Window>(*node->window);
+      if (node->slice) value->slice = std::make_unique<StridedSlice>(*node->slice);
     }
     const NodeRef mask = parts ? joined_upwards(node, of, zeros) : nullptr;
     // The surroundings of an embedded slice, and rows without a placed entry, are zero in the
@@ -309,7 +309,7 @@ class ForwardPass : public NodeTangents {
     return outputs_[operation];
   }
 
-  void transpose_rule(size_t i, Node* node, const Exit& exit, const Sent& sent) {
+  void transpose_rule(size_t i, Node* node, const BackwardEdges& edges, const Sent& sent) {
     std::vector<NodeRef> us;
     std::vector<Node*> outputs;
     if (node->op == Op::custom_call) {
@@ -320,7 +320,7 @@ class ForwardPass : public NodeTangents {
       us.push_back(any_cotangent({node->dtype, node->shape}));
       outputs.push_back(node);
     }
-    std::vector<Cotangent> answers = call_rule(node, exit, outputs, us, request_.of.overrides);
+    std::vector<Cotangent> answers = call_rule(node, edges, outputs, us, request_.of.overrides);
     bool any_zero = false;
     std::vector<NodeRef> found = transpose(answers, dense_tangents(sent), us, &any_zero);
     if (node->op != Op::custom_call) return give(i, found[0], any_zero);

@@ -29,7 +29,7 @@ class NodeTangents {
   virtual ~NodeTangents() = default;
 
   virtual Connectivity& graph() = 0;
-  // The tangent of a node, by its number; `sent` has the tangent of each input of its exit, null
+  // The tangent of a node, by its number; `sent` has the tangent of each input of its edges, null
   // for none.
   virtual Adjoint from(size_t at, const std::vector<Adjoint*>& sent) = 0;
   // Adds the nodes below `root`, which computes a tangent of node `at`; returns the number of

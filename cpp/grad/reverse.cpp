@@ -34,7 +34,7 @@ class ReversePass {
   }
 
  private:
-  using Exit = Connectivity::Exit;
+  using BackwardEdges = Connectivity::BackwardEdges;
 
   void seed() {
     adjoints_.assign(graph_.nodes().size(), Adjoint(request_.rows));
@@ -58,17 +58,17 @@ class ReversePass {
     for (size_t i = graph_.nodes().size(); i-- > 0;) {
       Node* node = graph_.nodes()[i];
       if (!graph_.live(i) || graph_.stopped(node)) continue;
-      Exit exit = graph_.exit_of(node);
-      if (exit.rule) {  // it may evaluate the node, which then drops its inputs
-        inputs_.assign(exit.inputs.begin(), exit.inputs.end());
-        exit.inputs = inputs_;
+      BackwardEdges edges = graph_.backward_edges(node);
+      if (edges.rule) {  // it may evaluate the node, which then drops its inputs
+        inputs_.assign(edges.inputs.begin(), edges.inputs.end());
+        edges.inputs = inputs_;
       }
       std::vector<uint8_t>& wanted = wanted_;
-      wanted.assign(exit.inputs.size(), 0);
+      wanted.assign(edges.inputs.size(), 0);
       bool any = false;
       for (size_t k = 0; k < wanted.size(); ++k) {
-        const size_t at = graph_.position(exit.inputs[k]);
-        if (at == Connectivity::kAbsent || !graph_.live(at) || !graph_.feeds(exit.inputs[k], node))
+        const size_t at = graph_.position(edges.inputs[k]);
+        if (at == Connectivity::kAbsent || !graph_.live(at) || !graph_.feeds(edges.inputs[k], node))
           continue;
         wanted[k] = graph_.zeros(at) >= Zeros::Keep ? kWantedMasked : kWanted;
         any = true;
@@ -76,31 +76,32 @@ class ReversePass {
       if (!any) continue;
       if (request_.tape && !request_.tape->recorded(node)) continue;
       if (is_operation(node->op)) {
-        apply_to_results(node, exit, wanted);
+        apply_to_results(node, edges, wanted);
       } else if (operation_of(node)) {
         // Its operation is older, and receives the adjoints of all outputs together.
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
-        pass_zero(exit, wanted);
+        pass_zero(edges, wanted);
       } else if (adjoints_[i].kind() == Cotangent::Value) {
-        exit.rule ? apply_to_one(node, exit, adjoints_[i], wanted)
-                  : apply_row(node, exit, adjoints_[i], wanted);
+        edges.rule ? apply_to_one(node, edges, adjoints_[i], wanted)
+                   : apply_row(node, edges, adjoints_[i], wanted);
       }
-      if (check_numbers) check_sent(node, exit, wanted);
+      if (check_numbers) check_sent(node, edges, wanted);
     }
   }
 
   // Checks that the contributions of a node to its inputs are finite.
-  void check_sent(const Node* node, const Exit& exit, const std::vector<uint8_t>& wanted) {
+  void check_sent(const Node* node, const BackwardEdges& edges,
+                  const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
-      const NodeRef g = adjoints_[graph_.position(exit.inputs[k])].dense_copy();
+      const NodeRef g = adjoints_[graph_.position(edges.inputs[k])].dense_copy();
       if (g && check_numbers) check_numbers(g.get(), node);
     }
   }
 
-  void pass_zero(const Exit& exit, const std::vector<uint8_t>& wanted) {
+  void pass_zero(const BackwardEdges& edges, const std::vector<uint8_t>& wanted) {
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]) add(exit.inputs[k], {Cotangent::Zero});
+      if (wanted[k]) add(edges.inputs[k], {Cotangent::Zero});
     }
   }
 
@@ -109,7 +110,7 @@ class ReversePass {
     adjoints_[at].add(std::move(contribution), input->shape, graph_.zeros(at), std::move(nonzero));
   }
 
-  void apply_row(Node* node, const Exit& exit, Adjoint& adjoint,
+  void apply_row(Node* node, const BackwardEdges& edges, Adjoint& adjoint,
                  const std::vector<uint8_t>& wanted) {
     const Mask pass = traits(node->op).mask;
     const FactoredMask nonzero = pass == Mask::Stops ? FactoredMask() : adjoint.nonzero();
@@ -131,15 +132,15 @@ class ReversePass {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
       Cotangent& c = out[k];
-      const Zeros zeros = zeros_below(exit.inputs[k]);
+      const Zeros zeros = zeros_below(edges.inputs[k]);
       resolve_mask(node, &c, zeros);
       FactoredMask left;
       if (!nonzero.everywhere() && c.kind == Cotangent::Value) {
         c.clean = clean && (c.clean || c.mask == nullptr);
         left = moved(node, nonzero, k, c, zeros);
       }
-      if (sums_of_none(node, exit.inputs[k])) left.intersect(pullback::zeros({}, DType::Bool));
-      add(exit.inputs[k], std::move(c), std::move(left));
+      if (sums_of_none(node, edges.inputs[k])) left.intersect(pullback::zeros({}, DType::Bool));
+      add(edges.inputs[k], std::move(c), std::move(left));
     }
     out.clear();
   }
@@ -155,18 +156,19 @@ class ReversePass {
     return at == Connectivity::kAbsent ? Zeros::Drop : graph_.zeros(at);
   }
 
-  void apply_to_one(Node* node, const Exit& exit, Adjoint& adjoint,
+  void apply_to_one(Node* node, const BackwardEdges& edges, Adjoint& adjoint,
                     const std::vector<uint8_t>& wanted) {
     // Only the library's own rules are known to return zeros for zeros.
     FactoredMask nonzero;
-    if (is_own(exit, node)) {
-      nonzero = moved_in_composite(node, adjoint.nonzero(), zeros_below(exit.inputs[0]));
+    if (is_own(edges, node)) {
+      nonzero = moved_in_composite(node, adjoint.nonzero(), zeros_below(edges.inputs[0]));
     }
-    apply_rule(node, exit, wanted, {node}, {adjoint.dense()}, nonzero);
+    apply_rule(node, edges, wanted, {node}, {adjoint.dense()}, nonzero);
   }
 
   // An operation with several outputs. All users of its outputs were visited before.
-  void apply_to_results(Node* operation, const Exit& exit, const std::vector<uint8_t>& wanted) {
+  void apply_to_results(Node* operation, const BackwardEdges& edges,
+                        const std::vector<uint8_t>& wanted) {
     const std::vector<TensorType>& types = operation->operation->outputs;
     std::vector<NodeRef> cotangents(types.size());
     std::vector<Node*> outputs(types.size());
@@ -185,7 +187,7 @@ class ReversePass {
       cotangents[k] = both[0] && both[1] ? elementwise(Op::add, both) : g ? g : cotangents[k];
     }
     if (!any_value) {
-      if (any_zero) pass_zero(exit, wanted);
+      if (any_zero) pass_zero(edges, wanted);
       return;
     }
     if (operation->op != Op::custom_call) {
@@ -194,24 +196,24 @@ class ReversePass {
                            ? routine_cotangents(held, outputs, cotangents, wanted)
                            : control_cotangents(held, cotangents, wanted, request_.overrides);
       for (size_t k = 0; k < out.size(); ++k) {
-        if (wanted[k] && out[k]) add(exit.inputs[k], {Cotangent::Value, out[k]});
+        if (wanted[k] && out[k]) add(edges.inputs[k], {Cotangent::Value, out[k]});
       }
       return;
     }
     for (size_t k = 0; k < cotangents.size(); ++k) {
       if (!cotangents[k]) cotangents[k] = zeros(types[k].shape, types[k].dtype);
     }
-    apply_rule(operation, exit, wanted, outputs, cotangents);
+    apply_rule(operation, edges, wanted, outputs, cotangents);
   }
 
-  void apply_rule(Node* node, const Exit& exit, const std::vector<uint8_t>& wanted,
+  void apply_rule(Node* node, const BackwardEdges& edges, const std::vector<uint8_t>& wanted,
                   const std::vector<Node*>& outputs, const std::vector<NodeRef>& cotangents,
                   const FactoredMask& nonzero = {}) {
-    std::vector<Cotangent> out = call_rule(node, exit, outputs, cotangents, request_.overrides);
+    std::vector<Cotangent> out = call_rule(node, edges, outputs, cotangents, request_.overrides);
     for (size_t k = 0; k < out.size(); ++k) {
       if (!wanted[k]) continue;
-      resolve_mask(node, &out[k], zeros_below(exit.inputs[k]));
-      add(exit.inputs[k], std::move(out[k]), nonzero);
+      resolve_mask(node, &out[k], zeros_below(edges.inputs[k]));
+      add(edges.inputs[k], std::move(out[k]), nonzero);
     }
   }
 

@@ -24,7 +24,8 @@ struct GradientRequest {
   std::vector<NodeRef> masks;    // empty, or one per y: its cotangent is zero outside of it
   std::vector<Source> stop;      // constants with respect to every x
   const OverrideMap* overrides = nullptr;
-  const Tape* tape = nullptr;  // counts only what it recorded from what it watched
+  const Tape* tape = nullptr;  // null: any node counts; else only nodes recorded by it from
+                               // tensors that it watched
   bool integers = false;       // integer tensors are differentiable through ring operations
   bool rows = false;           // takes at the same positions are not summed: see rows_of
 };

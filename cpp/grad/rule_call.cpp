@@ -47,7 +47,7 @@ void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, si
 
 const OverrideMap* overrides_of_caller() { return callers_overrides; }
 
-std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
+std::vector<Cotangent> call_rule(Node* node, const Connectivity::BackwardEdges& edges,
                                  std::span<Node* const> outputs,
                                  std::span<const NodeRef> cotangents,
                                  const OverrideMap* overrides) {
@@ -56,7 +56,7 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
   // A user's custom_gradient has the name of its rule, which errors contain anyway.
   const bool own = node->op == Op::custom_call ||
                    (node->op == Op::custom && node->attr.composite == Composite::None);
-  std::vector<Node*> inputs(exit.inputs.begin(), exit.inputs.end());
+  std::vector<Node*> inputs(edges.inputs.begin(), edges.inputs.end());
   NodeRef exponent;
   if (node->op == Op::custom && node->attr.composite == Composite::pow) {
     exponent = resolve_weak(NodeRef(inputs[1]), node->dtype);
@@ -66,16 +66,16 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::Exit& exit,
   std::vector<Cotangent> out;
   {
     const Calling calling(overrides);
-    out = exit.rule->apply(call);
+    out = edges.rule->apply(call);
   }
-  if (out.size() != exit.inputs.size()) {
+  if (out.size() != edges.inputs.size()) {
     fail(ErrorKind::Value, call.op, ": expected ",
-         counted(static_cast<int64_t>(exit.inputs.size()), "gradient", "gradients"),
-         ", one for each input, from the gradient rule ", exit.rule->name, ", got ",
+         counted(static_cast<int64_t>(edges.inputs.size()), "gradient", "gradients"),
+         ", one for each input, from the gradient rule ", edges.rule->name, ", got ",
          static_cast<int64_t>(out.size()));
   }
   for (size_t k = 0; k < out.size(); ++k) {
-    if (out[k].kind == Cotangent::Value) check_result(call, *exit.rule, out[k], k);
+    if (out[k].kind == Cotangent::Value) check_result(call, *edges.rule, out[k], k);
   }
   return out;
 }

@@ -39,8 +39,8 @@ namespace {
 
 enum class Way : uint8_t { Linear, Multiply, Square, Matmul, Divide, ByTangent };
 
-Way way_of(const Node* node, const Connectivity::Exit& exit) {
-  if (exit.rule || operation_of(node)) return Way::ByTangent;
+Way way_of(const Node* node, const Connectivity::BackwardEdges& edges) {
+  if (edges.rule || operation_of(node)) return Way::ByTangent;
   switch (node->op) {
     case Op::add:
     case Op::subtract:
@@ -184,8 +184,8 @@ class AlongPath {
     if (series.terms.size() + 1 < k) return want(i, k - 1);
     if (series.shifted != kNone) return want(series.shifted, k + 1);
     const Node* node = graph_.nodes()[i];
-    const Connectivity::Exit exit = graph_.exit_of(node);
-    if (k > 1 && way_of(node, exit) == Way::ByTangent) {
+    const Connectivity::BackwardEdges edges = graph_.backward_edges(node);
+    if (k > 1 && way_of(node, edges) == Way::ByTangent) {
       if (series.terms[0] == nullptr) return;
       if (series.tangent == kNone) {
         const size_t tangent = pass_->extend(series.terms[0], i);
@@ -194,7 +194,7 @@ class AlongPath {
       }
       return want(series_[i].tangent, k - 1);
     }
-    for (const Node* input : exit.inputs) {
+    for (const Node* input : edges.inputs) {
       const size_t at = number(input, node);
       if (at != kNone) want(at, k);
     }
@@ -203,9 +203,9 @@ class AlongPath {
   NodeRef compute(size_t i, size_t k) {
     if (series_[i].shifted != kNone) return term(series_[i].shifted, k + 1);
     const Node* node = graph_.nodes()[i];
-    const Connectivity::Exit exit = graph_.exit_of(node);
-    const Way way = way_of(node, exit);
-    if (k == 1 || way == Way::Linear) return by_tangent(i, node, exit, k, way == Way::ByTangent);
+    const Connectivity::BackwardEdges edges = graph_.backward_edges(node);
+    const Way way = way_of(node, edges);
+    if (k == 1 || way == Way::Linear) return by_tangent(i, node, edges, k, way == Way::ByTangent);
     if (way == Way::ByTangent) {
       return series_[i].terms[0] ? term(series_[i].tangent, k - 1) : nullptr;
     }
@@ -226,18 +226,18 @@ class AlongPath {
   }
 
   // The tangent of a node for the terms k of its inputs, or for placeholders of these.
-  NodeRef by_tangent(size_t i, const Node* node, const Connectivity::Exit& exit, size_t k,
+  NodeRef by_tangent(size_t i, const Node* node, const Connectivity::BackwardEdges& edges, size_t k,
                      bool from_placeholders) {
-    std::vector<Adjoint> terms(exit.inputs.size());
-    std::vector<Adjoint*> sent(exit.inputs.size());
+    std::vector<Adjoint> terms(edges.inputs.size());
+    std::vector<Adjoint*> sent(edges.inputs.size());
     bool any = operation_of(node) != nullptr;  // it is known by now
     for (size_t j = 0; j < sent.size(); ++j) {
-      const size_t at = number(exit.inputs[j], node);
+      const size_t at = number(edges.inputs[j], node);
       if (at == kNone) continue;
       NodeRef value = term(at, k);
       if (value == nullptr) continue;
       if (from_placeholders) value = placeholder(at);
-      const Node* input = exit.inputs[j];
+      const Node* input = edges.inputs[j];
       terms[j].add({Cotangent::Value, value, nullptr, true}, input->shape, Zeros::Near,
                    series_[at].nonzero);
       sent[j] = &terms[j];

@@ -41,8 +41,8 @@ void resolve_all(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
   }
   for (NodeRef& one : *found) {
     if (one == nullptr || !made_from(one, us)) continue;
-    const Subgraph piece({one}, from, [](const Node*) { return false; });
-    one = piece.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
+    const Subgraph subgraph({one}, from, [](const Node*) { return false; });
+    one = subgraph.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
       return copy_node(node, inputs);
     })[0];
   }

@@ -10,7 +10,7 @@
 
 namespace pullback {
 
-// A placeholder for any cotangent; reading it raises an error that says so.
+// A placeholder for any cotangent; reading it raises an error.
 NodeRef any_cotangent(const TensorType& type);
 
 // Applies the transpose of a rule to the tangents of its node's inputs (null: none). `answers`: the

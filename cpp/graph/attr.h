@@ -41,7 +41,7 @@ struct Attr {
   AxisMask axes = 0;  // sum … any: those that are folded
   bool keepdims = false;
   int8_t axis = 0;  // concat, take, scatter_add, at_index, argmax, argmin, scans, sorts, composites
-  Update update = Update::Set;  // at_window, at_index
+  Update update = Update::Set;  // at_slice, at_index
   union {
     bool unique = false;  // at_index: no position is known to come twice
     bool reversed;        // scans: from the end; sorts: the largest first; searches: see other.def
@@ -54,18 +54,18 @@ struct Attr {
 };
 static_assert(sizeof(Attr) == 16);
 
-// The place of a slice (or an embed, or an at_window): element i of axis d comes from start[d] + i
-// * step[d].
-struct Window {
+// The range of a slice (or an embed, or an at_slice): element i of axis d comes from start[d] + i *
+// step[d].
+struct StridedSlice {
   PerAxis start, step;
 
   // All of a tensor of this rank.
-  explicit Window(int64_t rank) {
+  explicit StridedSlice(int64_t rank) {
     start.resize(rank);
     step.resize(rank);
     for (int64_t& one : step) one = 1;
   }
-  bool operator==(const Window& other) const = default;
+  bool operator==(const StridedSlice& other) const = default;
 };
 
 }  // namespace pullback

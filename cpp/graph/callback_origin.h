@@ -12,10 +12,11 @@ struct CallbackOrigin : Origin, Callback {
   bool takes_batches = false;
 };
 
-inline bool is_function(const Node* node) {
+inline bool is_callback(const Node* node) {
   return node->op == Op::scalar && dynamic_cast<const CallbackOrigin*>(node->origin.get());
 }
-// A scalar that each run passes to a body (draw or callback). Its value is not part of the plan.
-inline bool is_given(const Node* node) { return is_draw(node) || is_function(node); }
+// True for a scalar that each run passes to a body (a draw or a callback): its value is not part of
+// the plan.
+inline bool is_run_scalar(const Node* node) { return is_draw(node) || is_callback(node); }
 
 }  // namespace pullback

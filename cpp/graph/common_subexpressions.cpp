@@ -30,7 +30,7 @@ bool has_complete_key(const Node* node) {
     case StepKind::Product:
     case StepKind::Concat:
     case StepKind::Embed:
-    case StepKind::AtWindow:
+    case StepKind::AtSlice:
     case StepKind::Indexed:
     case StepKind::Scan:
     case StepKind::Sort:
@@ -41,7 +41,7 @@ bool has_complete_key(const Node* node) {
     case StepKind::None:
     case StepKind::Iota:
     case StepKind::Random:
-    case StepKind::Host:
+    case StepKind::Callback:
     case StepKind::Control:
     case StepKind::Library:
     case StepKind::Output:
@@ -59,14 +59,14 @@ bool CommonSubexpressions::start_key(const Node* node) {
   add('d', node->dtype);
   add('a', node->attr);
   add('f', static_cast<uint8_t>(node->flags & (kWeak | kConstant)));
-  add('t', node->part);
+  add('t', node->in_composite);
   // A rule of the library has no state of its own: the attributes determine it.
   const bool users = node->rule && !node->rule->of_library;
   add('r', reinterpret_cast<uintptr_t>(users ? node->rule.get() : nullptr));
   for (const int64_t length : node->shape) add('s', length);
-  if (node->window) {
-    for (const int64_t start : node->window->start) add('w', start);
-    for (const int64_t step : node->window->step) add('w', step);
+  if (node->slice) {
+    for (const int64_t start : node->slice->start) add('w', start);
+    for (const int64_t step : node->slice->step) add('w', step);
   }
   if (node->op == Op::scalar) add('c', node->scalar);
   return true;

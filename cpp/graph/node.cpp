@@ -1,4 +1,5 @@
-// Memory of nodes: slabs with a free list. Nodes are released by a worklist, so nothing recurses.
+// Memory of nodes: slabs with a free list. Nodes are released by a worklist, so nothing recurses;
+// rules and origins, whose deletion may run Python, are deleted after the nodes. Start at drain().
 #include "graph/node.h"
 
 #include <cstddef>
@@ -70,16 +71,16 @@ thread_local bool ends_rules_here = false;
 
 // Rules and origins may own Python callables, whose destruction can run arbitrary code. Those
 // without references wait here until all nodes are freed.
-struct Dying {
+struct DeferredDeletions {
   std::vector<std::unique_ptr<Rule>> rules;
   std::vector<std::unique_ptr<Origin>> origins;
 };
-Dying& dying() {
+DeferredDeletions& deferred() {
   static auto* lists = [] {
     // Such code may let another thread run, which may fork. In the child the loop belongs to no
     // thread.
     at_fork(nullptr, nullptr, [] { ending_rules = ends_rules_here; });
-    return new Dying;
+    return new DeferredDeletions;
   }();
   return *lists;
 }
@@ -94,8 +95,8 @@ void end_last(std::vector<std::unique_ptr<T>>* list) {
 void end_rules() {
   if (std::exchange(ending_rules, true)) return;
   ends_rules_here = true;
-  while (!dying().rules.empty() || !dying().origins.empty()) {
-    dying().rules.empty() ? end_last(&dying().origins) : end_last(&dying().rules);
+  while (!deferred().rules.empty() || !deferred().origins.empty()) {
+    deferred().rules.empty() ? end_last(&deferred().origins) : end_last(&deferred().rules);
   }
   ending_rules = ends_rules_here = false;
 }
@@ -131,12 +132,12 @@ void drain() {
 }  // namespace
 
 void end(Rule* rule) {
-  dying().rules.emplace_back(rule);
+  deferred().rules.emplace_back(rule);
   if (!draining) end_rules();
 }
 
 void end(Origin* origin) {
-  dying().origins.emplace_back(origin);
+  deferred().origins.emplace_back(origin);
   if (!draining) end_rules();
 }
 

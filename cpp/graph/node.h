@@ -83,18 +83,18 @@ struct Node : NodeHead {
   Attr attr;
   Scalar scalar{};  // of a scalar node (Op::scalar): the number
   Shape shape;
-  uint32_t depth = 0;        // longest chain of uncomputed nodes below
-  uint16_t watchers = 0;     // number of tapes that watch this tensor now
-  uint8_t holders = 0;       // tapes that may still need its gradient; 255: that many or more
-  bool part = false;         // inside a composite: only a rule for the composite's name applies
-  uint32_t scope = 0;        // the caller's scope when it was made (see current_scope)
+  uint32_t depth = 0;         // longest chain of uncomputed nodes below
+  uint16_t watchers = 0;      // number of tapes that watch this tensor now
+  uint8_t holders = 0;        // tapes that may still need its gradient; 255: that many or more
+  bool in_composite = false;  // inside a composite: only a rule for the composite's name applies
+  uint32_t scope = 0;         // the caller's scope when it was made (see current_scope)
   uint32_t output = 0;       // result, output, value with a history: which of the operation or call
   uint64_t variable = 0;     // read, argument: number of the variable whose value this was
   Ref<Rule> rule;            // custom, or an override stamped when the node was made
   Ref<Origin> origin;        // argument, value: whose argument, or whose result it is
   Ref<Operation> operation;  // custom_call, loop, branch, routine
-  std::unique_ptr<Window> window;  // slice, embed, at_window
-  std::unique_ptr<Node*[]> rest;   // all inputs where there are more than three, owned
+  std::unique_ptr<StridedSlice> slice;  // slice, embed, at_slice; see ops/convolve.cpp
+  std::unique_ptr<Node*[]> rest;        // all inputs where there are more than three, owned
 
   std::span<Node* const> inputs() const {
     return {inputs_count > 3 ? rest.get() : in, inputs_count};

@@ -30,9 +30,9 @@ enum class OpKind : uint8_t {
   View,         // not computed: a strided view of the first input
   Elementwise,  // an instruction of a tile group, entry by entry; operands broadcast
   Fold,         // a reduction over one contiguous block of axes
-  Pick,
-  Place,
-  Step,  // a separate step
+  Pick,         // one entry of each row
+  Place,        // one entry of each row, zeros elsewhere
+  Step,         // a separate step
 };
 // The kind of a view.
 enum class ViewKind : uint8_t { None, Alias, Reshape, Transpose, Broadcast, Slice };
@@ -43,7 +43,7 @@ enum class StepKind : uint8_t {
   Product,
   Concat,
   Embed,
-  AtWindow,
+  AtSlice,
   Indexed,
   Scan,
   Sort,
@@ -52,7 +52,7 @@ enum class StepKind : uint8_t {
   Pool,
   Iota,
   Random,
-  Host,
+  Callback,
   Control,  // a loop or a branch
   Library,  // a routine
   Output,   // an output of a loop, branch or routine, made by its step
@@ -132,11 +132,11 @@ constexpr Form Alias = view(ViewKind::Alias), Reshape = view(ViewKind::Reshape),
                Slice = view(ViewKind::Slice);
 constexpr Form ArgFold = step(StepKind::ArgFold), Product = step(StepKind::Product),
                Concat = step(StepKind::Concat), Embed = step(StepKind::Embed),
-               AtWindow = step(StepKind::AtWindow), Indexed = step(StepKind::Indexed),
+               AtSlice = step(StepKind::AtSlice), Indexed = step(StepKind::Indexed),
                Scan = step(StepKind::Scan), Sort = step(StepKind::Sort),
                Search = step(StepKind::Search), Convolve = step(StepKind::Convolve),
                Pool = step(StepKind::Pool), Iota = step(StepKind::Iota),
-               Random = step(StepKind::Random), Host = step(StepKind::Host),
+               Random = step(StepKind::Random), Callback = step(StepKind::Callback),
                Control = step(StepKind::Control), Library = step(StepKind::Library),
                Output = step(StepKind::Output);
 }  // namespace form
@@ -211,7 +211,7 @@ enum class Composite : uint8_t {
   count
 };
 
-// The combination of old and new entries in at_window and at_index.
+// The combination of old and new entries in at_slice and at_index.
 enum class Update : uint8_t { Set, Add, Multiply, Min, Max };
 
 }  // namespace pullback

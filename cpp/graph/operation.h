@@ -25,7 +25,7 @@ namespace pullback {
 struct Body {
   int64_t refs = 0;
   std::string name;  // of the function and its place, for errors; may be empty
-  // Arguments, placeholders for what was used from outside, and the draws' seeds and counters.
+  // Arguments, placeholders for tensors used from outside, and the draws' seeds and counters.
   std::vector<NodeRef> inputs;
   std::vector<NodeRef> roots;
   // Half-open ranges of the creation numbers of its nodes.
@@ -62,7 +62,7 @@ struct LoopForm {
   int64_t memory = 0;  // bytes that the residuals of a gradient may take; 0: no limit
 };
 constexpr int64_t kWhile = -1;    // until the second body, the condition, returns false
-constexpr int64_t kCounted = -2;  // as many as the last input says (int64, rank 0)
+constexpr int64_t kCounted = -2;  // the last input is the number of iterations (int64, rank 0)
 
 // A routine of linear algebra, a Fourier transform, or attention. Operands and results are batches
 // of matrices: the last two axes are the matrix, and all of them have the same axes before.

@@ -42,12 +42,12 @@ NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   copy->rule = node->rule;
   const auto tracked = [](const Node* input) { return input->tracked(); };
   if (copy->rule && std::any_of(inputs.begin(), inputs.end(), tracked)) copy->flags |= kTracked;
-  copy->part = node->part;
+  copy->in_composite = node->in_composite;
   if (node->op == Op::read) {
     copy->flags |= kTracked;
     copy->variable = node->variable;
   }
-  if (node->window) copy->window = std::make_unique<Window>(*node->window);
+  if (node->slice) copy->slice = std::make_unique<StridedSlice>(*node->slice);
   copy->operation = node->operation;
   // A draw for vmap is traced although its inputs are not.
   const auto traced = [](const Node* input) { return (input->flags & kTraced) != 0; };

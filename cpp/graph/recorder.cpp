@@ -14,7 +14,7 @@ struct Recorder {
   std::vector<ValueRead> reads;
   size_t next_read = 0;
   std::unordered_map<uint64_t, std::string> names;
-  std::unordered_map<uint64_t, Record> aside;  // see RecordsAside
+  std::unordered_map<uint64_t, Record> aside;  // see SeparateRecords
 
   Record* find(uint64_t seq) {
     Record& record = records[seq % kRecords];
@@ -49,12 +49,12 @@ void stop_recording() {
   delete std::exchange(recorder, nullptr);
 }
 
-RecordsAside::RecordsAside() {
+SeparateRecords::SeparateRecords() {
   ++asides;
   ++all_asides;
 }
 
-RecordsAside::~RecordsAside() {
+SeparateRecords::~SeparateRecords() {
   --asides;
   if (--all_asides == 0 && recorder) recorder->aside.clear();
 }

@@ -62,11 +62,11 @@ inline bool recording = false;
 
 // While one exists, nodes made on its thread have separate records, which are discarded with the
 // last one: nodes of an explanation must not replace records of the program.
-struct RecordsAside {
-  RecordsAside();
-  ~RecordsAside();
-  RecordsAside(const RecordsAside&) = delete;
-  RecordsAside& operator=(const RecordsAside&) = delete;
+struct SeparateRecords {
+  SeparateRecords();
+  ~SeparateRecords();
+  SeparateRecords(const SeparateRecords&) = delete;
+  SeparateRecords& operator=(const SeparateRecords&) = delete;
 };
 
 void record_node(Node* node, std::span<Node* const> inputs);

@@ -2,8 +2,8 @@
 // custom_gradient, a node made while an override was active (it is stamped with the rule), and a
 // composite such as softmax that has a better rule than its parts.
 //
-// Start at Rule::apply, which takes a RuleCall and returns Cotangents. Origin and History say where
-// a leaf comes from. A rule may run Python, so apply() may release the interpreter lock.
+// Start at Rule::apply, which takes a RuleCall and returns Cotangents. Origin and History are the
+// sources of leaves. A rule may run Python, so apply() may release the interpreter lock.
 #pragma once
 
 #include <memory>

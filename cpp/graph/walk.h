@@ -22,8 +22,8 @@ void set_epoch(uint32_t epoch);
 void sort_by_creation(std::span<Node*> nodes);
 
 // Appends every node reachable from `roots` to `out` in creation order (inputs before users) and
-// numbers them in Node::index. `inputs(node)` says which edges to follow from a node (a span of
-// Node*); an empty span makes it a leaf.
+// numbers them in Node::index. `inputs(node)` returns the edges to follow from a node (a span
+// of Node*); an empty span makes it a leaf.
 template <class Inputs>
 void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs) {
   const uint32_t epoch = new_epoch();
@@ -45,22 +45,22 @@ void walk(std::span<Node* const> roots, std::vector<Node*>* out, Inputs&& inputs
   for (size_t i = begin; i < out->size(); ++i) (*out)[i]->index = static_cast<uint32_t>(i - begin);
 }
 
-// Edges that carry values: what must be computed before the node.
+// Edges that carry values: the inputs that must be computed before the node.
 inline std::span<Node* const> value_inputs(const Node* node) {
   auto all = node->inputs();
   const bool first = node->op == Op::custom || node->op == Op::result;
   return first && !all.empty() ? all.first(1) : all;
 }
 
-// The other edges of one that has both kinds: what its rule answers for. Those of a result are its
-// operation's.
+// Edges that carry gradients only: the inputs of a node with a rule that get its cotangents. Those
+// of a result belong to its operation.
 inline std::span<Node* const> rule_inputs(const Node* node) {
   const auto all = node->inputs();
   if (node->op == Op::custom && !all.empty()) return all.subspan(1);
   return node->op == Op::custom_call ? all : all.first(0);
 }
 
-// The operation that a node is one output of; null for any other node.
+// The operation of which a node is an output; null for any other node.
 inline Node* operation_of(const Node* node) {
   const bool one = node->op == Op::result || node->op == Op::output;
   return one && node->inputs_count > 0 ? node->inputs().back() : nullptr;

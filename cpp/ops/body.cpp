@@ -2,8 +2,8 @@
 //
 // Closing visits the nodes below the roots once, oldest first, and finds those that depend on an
 // argument. A node that does not is used from outside: a placeholder, which becomes an input of the
-// body, takes its place. Numbers, and one number repeated, are copied instead, so that the planner
-// knows constants inside a body. A body shares no node with the graph around it, because both may
+// body, takes its place. Numbers, and one number repeated, are copied instead, so that they
+// are constants for the planner. A body shares no node with the graph around it, because both may
 // be numbered (Node::index) at the same time. The scalar node of a callback becomes an input too,
 // so that bodies which differ only in the callback have one plan.
 #include "ops/body.h"
@@ -110,7 +110,7 @@ class Closing {
       inside_.insert(node);
       return;
     }
-    if (is_function(node)) return;  // taken with the operation that calls it
+    if (is_callback(node)) return;  // taken with the operation that calls it
     if (node->op == Op::scalar) {
       if (made_here(node) || node->flags & kConstant) constants_.insert(node);
       return;
@@ -155,7 +155,7 @@ class Closing {
       copy->seq = next_++;
       return placeholders_[node] = copy;  // the reference may be invalid by now
     }
-    placeholder = is_function(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
+    placeholder = is_callback(node) ? copy_node(node, {}) : make_argument(node->dtype, node->shape);
     placeholder->flags |= node->flags & kWeak;
     placeholder->seq = next_++;
     closed_.body->inputs.push_back(placeholder);
@@ -258,19 +258,19 @@ NodeRef make_loop(LoopRequest request) {
   operation->bodies.push_back(request.body);
   operation->inputs.push_back(std::move(places));
   if (request.condition) {
-    auto& asked = operation->inputs.emplace_back();
-    const size_t carried = request.condition->inputs.size() - request.condition_constants.size();
-    for (size_t i = 0; i < carried; ++i) asked.push_back(static_cast<int32_t>(i));
+    auto& condition = operation->inputs.emplace_back();
+    const size_t carries = request.condition->inputs.size() - request.condition_constants.size();
+    for (size_t i = 0; i < carries; ++i) condition.push_back(static_cast<int32_t>(i));
     for (const NodeRef& constant : request.condition_constants) {
-      asked.push_back(inputs.add(constant));
+      condition.push_back(inputs.add(constant));
     }
     operation->bodies.push_back(request.condition);
   }
   if (operation->replays()) {
     auto& replayed = operation->inputs.emplace_back();
-    const size_t carried = request.replayed->roots.size();
+    const size_t carries = request.replayed->roots.size();
     for (const NodeRef& input : request.replayed_inputs) {
-      replayed.push_back(replayed.size() < carried ? inputs.add_own(input) : inputs.add(input));
+      replayed.push_back(replayed.size() < carries ? inputs.add_own(input) : inputs.add(input));
     }
     operation->bodies.push_back(request.replayed);
     operation->cotangents_of = std::move(request.cotangents_of);

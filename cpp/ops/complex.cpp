@@ -1,4 +1,6 @@
-// Builders of complex tensors and their parts, and the gradient rules of complex operands.
+// Builders of complex tensors and their parts, and the gradient rules of complex operands. The
+// rules are those of the real rows, with conjugates (complex_cotangent); some operations have their
+// own.
 
 #include "ops/complex.h"
 

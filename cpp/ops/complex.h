@@ -27,11 +27,11 @@ Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g);
 bool has_complex_rule(Op op);
 
 // A complex value in the planner: the nodes of its parts. `im` is null for a real operand.
-struct Parts {
+struct ComplexParts {
   NodeRef re, im;
 };
 // Applies an elementwise operation to operands in parts; a real result is returned in `re`.
-Parts complex_form(Op op, std::span<const Parts> in);
+ComplexParts complex_form(Op op, std::span<const ComplexParts> in);
 
 // A complex value with float64 parts, and the functions of it (ops/complex_functions.cpp).
 struct ComplexPair {

@@ -12,17 +12,17 @@ namespace {
 using namespace formula;
 
 // Operands may be real beside complex ones.
-Parts sum_of(const Parts& a, const Parts& b) {
+ComplexParts sum_of(const ComplexParts& a, const ComplexParts& b) {
   const Expr re = Expr(a.re) + Expr(b.re);
   if (a.im && b.im) return {re, Expr(a.im) + Expr(b.im)};
   return {re, a.im ? a.im : b.im};
 }
-Parts difference_of(const Parts& a, const Parts& b) {
+ComplexParts difference_of(const ComplexParts& a, const ComplexParts& b) {
   const Expr re = Expr(a.re) - Expr(b.re);
   if (a.im && b.im) return {re, Expr(a.im) - Expr(b.im)};
   return {re, a.im ? a.im : NodeRef(-Expr(b.im))};
 }
-Parts product_of(const Parts& a, const Parts& b) {
+ComplexParts product_of(const ComplexParts& a, const ComplexParts& b) {
   if (!b.im.get()) return {Expr(a.re) * Expr(b.re), Expr(a.im) * Expr(b.re)};
   if (!a.im.get()) return {Expr(a.re) * Expr(b.re), Expr(a.re) * Expr(b.im)};
   const Expr are = a.re, aim = a.im, bre = b.re, bim = b.im;
@@ -30,7 +30,7 @@ Parts product_of(const Parts& a, const Parts& b) {
 }
 
 // Squares of float32 parts cannot overflow in float64. An infinite part has priority over NaN.
-Expr size_of_pair(const Parts& z) {
+Expr size_of_pair(const ComplexParts& z) {
   if (z.re->dtype == DType::Float64) return hypot(Expr(z.re), Expr(z.im));
   const Expr re = cast(z.re, DType::Float64);
   const Expr im = cast(z.im, DType::Float64);
@@ -91,10 +91,10 @@ bool takes_real_operands(Op op) {
   return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
 }
 
-Parts complex_form(Op op, std::span<const Parts> in) {
-  const Parts& a = in[0];
-  const Parts& b = in[in.size() > 1];
-  const auto both = [&](Op each) -> Parts {
+ComplexParts complex_form(Op op, std::span<const ComplexParts> in) {
+  const ComplexParts& a = in[0];
+  const ComplexParts& b = in[in.size() > 1];
+  const auto both = [&](Op each) -> ComplexParts {
     return {apply(each, Expr(a.re)), apply(each, Expr(a.im))};
   };
   switch (op) {
@@ -132,7 +132,7 @@ Parts complex_form(Op op, std::span<const Parts> in) {
   }
   const DType own = a.re->dtype;
   if (op == Op::divide && !b.im.get()) return {Expr(a.re) / Expr(b.re), Expr(a.im) / Expr(b.re)};
-  const auto widened = [](const Parts& x) -> ComplexPair {
+  const auto widened = [](const ComplexParts& x) -> ComplexPair {
     return {cast(x.re, DType::Float64),
             x.im ? cast(x.im, DType::Float64) : scalar(DType::Float64, 0)};
   };

@@ -109,8 +109,9 @@ Rule* own_rule(Composite composite) {
 // them. Recurses as deep as a composite is nested, and visits each node once.
 void mark_parts(Node* node, std::span<const NodeRef> given) {
   const auto is_it = [&](const NodeRef& one) { return one.get() == node; };
-  if (node->part || !node->tracked() || std::any_of(given.begin(), given.end(), is_it)) return;
-  node->part = true;
+  if (node->in_composite || !node->tracked() || std::any_of(given.begin(), given.end(), is_it))
+    return;
+  node->in_composite = true;
   node->rule = own_rule(node->attr.composite);
   for (Node* input : node->inputs()) mark_parts(input, given);
 }
@@ -249,22 +250,22 @@ NodeRef logsumexp(const NodeRef& input, const Axes& axes, bool keepdims) {
   return with_axes(compose(Composite::logsumexp, value, {x}), mask, keepdims);
 }
 
-NodeRef softmax(const NodeRef& input, int64_t wish) {
+NodeRef softmax(const NodeRef& input, int64_t requested) {
   if (const DType wide = widened(input->dtype); is_half(input)) {
-    return cast(softmax(cast(input, wide), wish), input->dtype);
+    return cast(softmax(cast(input, wide), requested), input->dtype);
   }
   const NodeRef x = as_float(input);
-  const int64_t axis = normal_axis(wish, x->shape.rank, "softmax");
+  const int64_t axis = normal_axis(requested, x->shape.rank, "softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
   return with_axis(compose(Composite::softmax, exp(e.shifted) / e.total, {x}), axis);
 }
 
-NodeRef log_softmax(const NodeRef& input, int64_t wish) {
+NodeRef log_softmax(const NodeRef& input, int64_t requested) {
   if (const DType wide = widened(input->dtype); is_half(input)) {
-    return cast(log_softmax(cast(input, wide), wish), input->dtype);
+    return cast(log_softmax(cast(input, wide), requested), input->dtype);
   }
   const NodeRef x = as_float(input);
-  const int64_t axis = normal_axis(wish, x->shape.rank, "log_softmax");
+  const int64_t axis = normal_axis(requested, x->shape.rank, "log_softmax");
   const Exponentials e = exponentials(Op::subtract, x, {axis});
   return with_axis(compose(Composite::log_softmax, e.shifted - log(e.total), {x}), axis);
 }
@@ -314,13 +315,13 @@ NodeRef sparse_softmax_cross_entropy(const NodeRef& logits, const NodeRef& label
   return compose(Composite::sparse_softmax_cross_entropy, loss, {z, labels}, 1);
 }
 
-NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t wish) {
+NodeRef one_hot(const NodeRef& indices, int64_t depth, DType dtype, int64_t requested) {
   if (!is_integer(indices->dtype)) {
     fail(ErrorKind::Type, "one_hot: expected integers for indices, got ", indices->dtype);
   }
   if (depth < 0) fail(ErrorKind::Value, "one_hot: expected an integer >= 0 for depth, got ", depth);
   const int64_t rank = indices->shape.rank + 1;
-  const int64_t axis = normal_axis(wish, rank, "one_hot");
+  const int64_t axis = normal_axis(requested, rank, "one_hot");
   Shape line;
   for (int64_t i = axis; i < rank; ++i) line.append(i == axis ? depth : 1);
   return cast(Expr(expand_dims(indices, {axis})) == Expr(reshape(iota(depth), line)), dtype);

@@ -36,29 +36,29 @@ void check(const Windowing& f, const char* who) {
   }
 }
 
-// Stored in Node::window: low, then spacing or size, as starts; stride and dilation as steps.
+// Stored in Node::slice: low, then spacing or size, as starts; stride and dilation as steps.
 NodeRef make_windows(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
                      const Windowing& f) {
   const bool pool = op != Op::convolve;
   NodeRef out = make_node(op, dtype, shape, inputs);
-  out->window = std::make_unique<Window>(6);
+  out->slice = std::make_unique<StridedSlice>(6);
   for (int64_t d = 0; d < 3; ++d) {
-    out->window->start[d] = f.low[d];
-    out->window->start[3 + d] = pool ? f.size[d] : f.spacing[d];
-    out->window->step[d] = f.stride[d];
-    out->window->step[3 + d] = f.dilation[d];
+    out->slice->start[d] = f.low[d];
+    out->slice->start[3 + d] = pool ? f.size[d] : f.spacing[d];
+    out->slice->step[d] = f.stride[d];
+    out->slice->step[3 + d] = f.dilation[d];
   }
   return out;
 }
 
 NodeRef flipped(const NodeRef& w) {
-  Window window(w->shape.rank);
+  StridedSlice range(w->shape.rank);
   for (int64_t d = 0; d < 3; ++d) {
     if (w->shape[d] == 0) return w;
-    window.start[d] = w->shape[d] - 1;
-    window.step[d] = -1;
+    range.start[d] = w->shape[d] - 1;
+    range.step[d] = -1;
   }
-  return slice(w, w->shape, window);
+  return slice(w, w->shape, range);
 }
 
 PerWindow lengths(const Shape& shape, int64_t first) {
@@ -81,10 +81,10 @@ Cotangent value(NodeRef of) { return {Cotangent::Value, std::move(of), nullptr};
 Windowing windowing_of(const Node* node) {
   Windowing out;
   for (int64_t d = 0; d < 3; ++d) {
-    out.low[d] = node->window->start[d];
-    (node->op == Op::convolve ? out.spacing : out.size)[d] = node->window->start[3 + d];
-    out.stride[d] = node->window->step[d];
-    out.dilation[d] = node->window->step[3 + d];
+    out.low[d] = node->slice->start[d];
+    (node->op == Op::convolve ? out.spacing : out.size)[d] = node->slice->start[3 + d];
+    out.stride[d] = node->slice->step[d];
+    out.dilation[d] = node->slice->step[3 + d];
   }
   return out;
 }

@@ -41,9 +41,9 @@ NodeRef eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype) {
 }
 
 // In a trace every call runs it, whatever its inputs are.
-NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
-                  const Ref<CallbackOrigin>& function) {
-  for (const NodeRef& input : inputs) refuse_complex(input.get(), "host_call");
+NodeRef callback(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                 const Ref<CallbackOrigin>& function) {
+  for (const NodeRef& input : inputs) refuse_complex(input.get(), "callback");
   Scalar which;
   which.i = reinterpret_cast<intptr_t>(static_cast<Callback*>(function.get()));
   const NodeRef scalar = make_scalar(DType::Int64, which);

@@ -222,10 +222,10 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   Node* operands[3];
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool stays_real = real_operands && !is_complex(inputs[i]->dtype);
-    const DType wish = i < first ? DType::Bool : stays_real ? traits(dtype).compute : dtype;
+    const DType requested = i < first ? DType::Bool : stays_real ? traits(dtype).compute : dtype;
     operands[i] = inputs[i];
-    if (inputs[i]->dtype != wish || (inputs[i]->flags & kWeak)) {
-      converted[i] = convert(row, inputs[i], wish);
+    if (inputs[i]->dtype != requested || (inputs[i]->flags & kWeak)) {
+      converted[i] = convert(row, inputs[i], requested);
       operands[i] = converted[i].get();
     }
   }

@@ -57,9 +57,9 @@ void check_positions(const NodeRef& indices, int64_t axis, int64_t length, const
   }
 }
 
-NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t wish) {
+NodeRef take(const NodeRef& x, const NodeRef& indices, int64_t requested) {
   check_indices(indices, "take");
-  const int64_t axis = normal_axis(wish, x->shape.rank, "take");
+  const int64_t axis = normal_axis(requested, x->shape.rank, "take");
   Shape shape;
   for (int64_t i = 0; i < axis; ++i) shape.append(x->shape[i]);
   for (int64_t i = 0; i < indices->shape.rank; ++i) shape.append(indices->shape[i]);
@@ -276,7 +276,7 @@ NodeRef product_of_others(const Node* value, const NodeRef& indices, int64_t axi
     const int64_t far = std::abs(distance);
     Shape rest = listed;
     rest[axis] = n - far;
-    Window from(listed.rank), to(listed.rank);
+    StridedSlice from(listed.rank), to(listed.rank);
     from.start[axis] = distance < 0 ? far : 0;
     to.start[axis] = distance < 0 ? 0 : far;
     std::vector<uint8_t> same(n);

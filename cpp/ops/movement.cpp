@@ -1,5 +1,5 @@
 // Builders and rules of reshape, transpose, broadcast, slice and related operations. All except
-// concat, embed and at_window are views in a plan and need no step.
+// concat, embed and at_slice are views in a plan and need no step.
 
 #include "ops/movement.h"
 
@@ -18,9 +18,9 @@ NodeRef unary(Op op, const NodeRef& x, const Shape& shape, const Attr& attr = {}
   return make_node(op, x->dtype, shape, {&input, 1}, attr, who);
 }
 
-NodeRef with_window(Op op, const NodeRef& x, const Shape& shape, const Window& window) {
+NodeRef make_with_slice(Op op, const NodeRef& x, const Shape& shape, const StridedSlice& range) {
   NodeRef node = unary(op, x, shape);
-  node->window = std::make_unique<Window>(window);
+  node->slice = std::make_unique<StridedSlice>(range);
   return node;
 }
 
@@ -29,18 +29,18 @@ NodeRef with_window(Op op, const NodeRef& x, const Shape& shape, const Window& w
 NodeRef identity(const NodeRef& x) { return unary(Op::identity, x, x->shape); }
 NodeRef stop_gradient(const NodeRef& x) { return unary(Op::stop_gradient, x, x->shape); }
 
-NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
-  Shape shape = wish;
+NodeRef reshape(const NodeRef& x, const Shape& requested, const char* who) {
+  Shape shape = requested;
   int64_t known = 1;
   int64_t unknown = -1;
   for (int64_t i = 0; i < shape.rank; ++i) {
     if (shape[i] == -1) {
       if (unknown >= 0) {
-        fail(ErrorKind::Value, who, ": expected at most one -1 in shape, got ", wish);
+        fail(ErrorKind::Value, who, ": expected at most one -1 in shape, got ", requested);
       };
       unknown = i;
     } else if (shape[i] < 0) {
-      fail(ErrorKind::Value, who, ": expected axis sizes >= 0 for shape, got ", wish);
+      fail(ErrorKind::Value, who, ": expected axis sizes >= 0 for shape, got ", requested);
     } else {
       known = checked_mul(known, shape[i], who);
     }
@@ -49,7 +49,7 @@ NodeRef reshape(const NodeRef& x, const Shape& wish, const char* who) {
   if (unknown >= 0) {
     if (known == 0 || size % known != 0) {
       fail(ErrorKind::Value, who, ": expected a shape for ", counted(size, "element", "elements"),
-           " of shape ", x->shape, ", got ", wish);
+           " of shape ", x->shape, ", got ", requested);
     }
     shape[unknown] = size / known;
   } else if (known != size) {
@@ -148,59 +148,60 @@ NodeRef squeeze(const NodeRef& x, const Axes& axes) {
   return reshape(x, shape, "squeeze");
 }
 
-NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window) {
-  return with_window(Op::slice, x, shape, window);
+NodeRef slice(const NodeRef& x, const Shape& shape, const StridedSlice& range) {
+  return make_with_slice(Op::slice, x, shape, range);
 }
 
 NodeRef narrow(const NodeRef& x, int64_t axis, int64_t start, int64_t length) {
-  Window window(x->shape.rank);
-  window.start[axis] = start;
+  StridedSlice range(x->shape.rank);
+  range.start[axis] = start;
   Shape shape = x->shape;
   shape[axis] = length;
-  return slice(x, shape, window);
+  return slice(x, shape, range);
 }
 
-NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window) {
-  return with_window(Op::embed, x, shape, window);
+NodeRef embed(const NodeRef& x, const Shape& shape, const StridedSlice& range) {
+  return make_with_slice(Op::embed, x, shape, range);
 }
 
-NodeRef window_mask(const Shape& piece, const Shape& shape, const Window& window) {
-  Window narrow(shape.rank);
-  Shape inside = piece;
+NodeRef slice_mask(const Shape& inside, const Shape& shape, const StridedSlice& range) {
+  StridedSlice narrow(shape.rank);
+  Shape kept = inside;
   Shape around = shape;
   bool whole = true;
   for (int64_t d = 0; d < shape.rank; ++d) {
-    if (piece[d] == shape[d]) {
-      inside[d] = around[d] = 1;
+    if (inside[d] == shape[d]) {
+      kept[d] = around[d] = 1;
       continue;
     }
-    narrow.start[d] = window.start[d];
-    narrow.step[d] = window.step[d];
+    narrow.start[d] = range.start[d];
+    narrow.step[d] = range.step[d];
     whole = false;
   }
-  return whole ? nullptr : embed(ones(inside, DType::Bool), around, narrow);
+  return whole ? nullptr : embed(ones(kept, DType::Bool), around, narrow);
 }
 
-NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update) {
+NodeRef at_slice(const NodeRef& base, const NodeRef& value, const StridedSlice& range,
+                 Update update) {
   if (is_storage(base->dtype) && update == Update::Add) {
     const DType wide = widened(base->dtype);
-    return cast(at_window(cast(base, wide), cast(value, wide), window, update), base->dtype);
+    return cast(at_slice(cast(base, wide), cast(value, wide), range, update), base->dtype);
   }
   Attr attr;
   attr.update = update;
   Node* inputs[] = {base.get(), value.get()};
-  NodeRef node = make_node(Op::at_window, base->dtype, base->shape, inputs, attr);
-  node->window = std::make_unique<Window>(window);
+  NodeRef node = make_node(Op::at_slice, base->dtype, base->shape, inputs, attr);
+  node->slice = std::make_unique<StridedSlice>(range);
   return node;
 }
 
-NodeRef concat(std::span<const NodeRef> parts, int64_t wish) {
+NodeRef concat(std::span<const NodeRef> parts, int64_t requested) {
   if (parts.empty()) fail(ErrorKind::Value, "concat: expected at least one tensor, got none");
   const Shape& first = parts[0]->shape;
   if (first.rank == 0) {
     fail(ErrorKind::Value, "concat: expected tensors of rank 1 or more, got scalars; use stack");
   }
-  const int64_t axis = normal_axis(wish, first.rank, "concat");
+  const int64_t axis = normal_axis(requested, first.rank, "concat");
   DType dtype = parts[0]->dtype;
   for (const NodeRef& part : parts) dtype = promote(dtype, part->dtype);
   Shape shape = first;
@@ -239,8 +240,8 @@ NodeRef stack(std::span<const NodeRef> parts, int64_t axis) {
   return concat(expanded, at);
 }
 
-std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t wish) {
-  const int64_t axis = normal_axis(wish, x->shape.rank, "split");
+std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t requested) {
+  const int64_t axis = normal_axis(requested, x->shape.rank, "split");
   int64_t total = 0;
   for (int64_t size : sizes) {
     if (size < 0) fail(ErrorKind::Value, "split: expected sizes >= 0, got ", size);
@@ -279,32 +280,32 @@ void broadcast_vjp(const VjpCall& call, Cotangent* out) { identity_vjp(call, out
 // Entries outside of the slice are a structural zero, as in `where`.
 void slice_vjp(const VjpCall& call, Cotangent* out) {
   const Node* x = call.node->in[0];
-  const Window& window = *call.node->window;
+  const StridedSlice& range = *call.node->slice;
   NodeRef mask;
-  if (call.live[0] == kWantedMasked) mask = window_mask(call.g->shape, x->shape, window);
-  out[0] = {Cotangent::Value, embed(call.g, x->shape, window), mask, true};
+  if (call.live[0] == kWantedMasked) mask = slice_mask(call.g->shape, x->shape, range);
+  out[0] = {Cotangent::Value, embed(call.g, x->shape, range), mask, true};
 }
 
 void embed_vjp(const VjpCall& call, Cotangent* out) {
-  out[0] = {Cotangent::Value, slice(call.g, call.node->in[0]->shape, *call.node->window), nullptr};
+  out[0] = {Cotangent::Value, slice(call.g, call.node->in[0]->shape, *call.node->slice), nullptr};
 }
 
 // Overwritten entries of the base are a structural zero; see slice_vjp.
-void at_window_vjp(const VjpCall& call, Cotangent* out) {
+void at_slice_vjp(const VjpCall& call, Cotangent* out) {
   const Node* base = call.node->in[0];
-  const Shape& piece = call.node->in[1]->shape;
-  const Window& window = *call.node->window;
+  const Shape& inside = call.node->in[1]->shape;
+  const StridedSlice& range = *call.node->slice;
   out[0] = {Cotangent::Value, call.g, nullptr};
   if (call.node->attr.update == Update::Set && call.live[0]) {
     NodeRef mask;
     if (call.live[0] == kWantedMasked) {
       mask =
-          at_window(ones(base->shape, DType::Bool), zeros(piece, DType::Bool), window, Update::Set);
+          at_slice(ones(base->shape, DType::Bool), zeros(inside, DType::Bool), range, Update::Set);
     }
-    out[0] = {Cotangent::Value, at_window(call.g, zeros(piece, call.g->dtype), window, Update::Set),
+    out[0] = {Cotangent::Value, at_slice(call.g, zeros(inside, call.g->dtype), range, Update::Set),
               mask, true};
   }
-  if (call.live[1]) out[1] = {Cotangent::Value, slice(call.g, piece, window), nullptr};
+  if (call.live[1]) out[1] = {Cotangent::Value, slice(call.g, inside, range), nullptr};
 }
 
 void concat_vjp(const VjpCall& call, Cotangent* out) {

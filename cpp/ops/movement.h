@@ -11,7 +11,7 @@ void transpose_vjp(const VjpCall& call, Cotangent* out);
 void broadcast_vjp(const VjpCall& call, Cotangent* out);
 void slice_vjp(const VjpCall& call, Cotangent* out);
 void embed_vjp(const VjpCall& call, Cotangent* out);
-void at_window_vjp(const VjpCall& call, Cotangent* out);
+void at_slice_vjp(const VjpCall& call, Cotangent* out);
 void concat_vjp(const VjpCall& call, Cotangent* out);
 
 }  // namespace pullback

@@ -26,7 +26,7 @@ NodeRef cast(const NodeRef& x, DType dtype);
 // A Python number. Without a neighbour a float has the default float dtype, an integer int64.
 NodeRef weak_scalar(double value);
 NodeRef weak_scalar(int64_t value);
-// A number in a formula of this library: the planner knows its value.
+// A number in a formula of this library: a constant for the planner.
 NodeRef scalar(DType dtype, double value);
 NodeRef weak_constant(double value);
 // The dtype of a weak scalar without a neighbour; the dtype of any other tensor.
@@ -55,17 +55,18 @@ NodeRef swap_last_axes(const NodeRef& x);
 NodeRef broadcast_to(const NodeRef& x, const Shape& shape, const char* who = "broadcast_to");
 NodeRef expand_dims(const NodeRef& x, const std::vector<int64_t>& axes);
 NodeRef squeeze(const NodeRef& x, const Axes& axes);
-// window.step may be negative. All indices are inside x; the binding applies Python's slice rules.
-NodeRef slice(const NodeRef& x, const Shape& shape, const Window& window);
+// range.step may be negative. All indices are inside x; the binding applies Python's slice rules.
+NodeRef slice(const NodeRef& x, const Shape& shape, const StridedSlice& range);
 // The entries start … start + length - 1 along one axis.
 NodeRef narrow(const NodeRef& x, int64_t axis, int64_t start, int64_t length);
-// Zeros of `shape` with x at the places that `slice` with the same window reads.
-NodeRef embed(const NodeRef& x, const Shape& shape, const Window& window);
-// A mask of `shape`, true in a window of `piece` entries. Its size is 1 along axes that the window
-// covers. Null if the window covers all axes.
-NodeRef window_mask(const Shape& piece, const Shape& shape, const Window& window);
-// base with value (its dtype, the window's shape) at the window: overwritten, or added.
-NodeRef at_window(const NodeRef& base, const NodeRef& value, const Window& window, Update update);
+// Zeros of `shape` with x at the places that `slice` with the same range reads.
+NodeRef embed(const NodeRef& x, const Shape& shape, const StridedSlice& range);
+// A mask of `shape`, true in a slice of shape `inside`. Its size is 1 along axes that the slice
+// covers. Null if the slice covers all axes.
+NodeRef slice_mask(const Shape& inside, const Shape& shape, const StridedSlice& range);
+// base with value (its dtype, the shape of the slice) set at, or added to, a slice.
+NodeRef at_slice(const NodeRef& base, const NodeRef& value, const StridedSlice& range,
+                 Update update);
 NodeRef concat(std::span<const NodeRef> parts, int64_t axis);
 NodeRef stack(std::span<const NodeRef> parts, int64_t axis);
 std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, int64_t axis);
@@ -155,8 +156,8 @@ std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const Nod
                             const Ref<Rule>& rule);
 
 // --- callbacks (ops/create.cpp)
-NodeRef host_call(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
-                  const Ref<CallbackOrigin>& function);
+NodeRef callback(std::span<const NodeRef> inputs, DType dtype, const Shape& shape,
+                 const Ref<CallbackOrigin>& function);
 
 // --- rules and names (ops/opdef.cpp)
 struct VjpCall {

@@ -53,8 +53,8 @@ NodeRef complex_product_scan(const NodeRef& x, int64_t axis, bool reversed) {
 
 }  // namespace
 
-NodeRef scan(Op op, const NodeRef& x, int64_t wish, bool reversed) {
-  const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
+NodeRef scan(Op op, const NodeRef& x, int64_t requested, bool reversed) {
+  const int64_t axis = normal_axis(requested, x->shape.rank, name_of(op));
   if (is_complex(x->dtype) && op == Op::cumulative_prod) {
     return complex_product_scan(x, axis, reversed);
   }
@@ -64,13 +64,14 @@ NodeRef scan(Op op, const NodeRef& x, int64_t wish, bool reversed) {
   const DType dtype = wide ? traits(x->dtype).accumulator : x->dtype;
   if (is_storage(x->dtype)) {
     const DType within = wide ? dtype : widened(x->dtype);
-    return cast(scan(op, cast(x, within), wish, reversed), dtype);
+    return cast(scan(op, cast(x, within), requested, reversed), dtype);
   }
   Node* input = x.get();
   return scan_node(op, dtype, {&input, 1}, axis, reversed);
 }
 
-NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t wish, bool reversed) {
+NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t requested,
+                          bool reversed) {
   constexpr const char* kWho = "linear_recurrence";
   refuse_complex(x.get(), kWho);
   if (factors->dtype != x->dtype || !(factors->shape == x->shape) || x->dtype == DType::Bool) {
@@ -79,21 +80,21 @@ NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t wish
   }
   if (is_storage(x->dtype)) {
     const DType within = widened(x->dtype);
-    return cast(linear_recurrence(cast(factors, within), cast(x, within), wish, reversed),
+    return cast(linear_recurrence(cast(factors, within), cast(x, within), requested, reversed),
                 x->dtype);
   }
   Node* inputs[] = {factors.get(), x.get()};
-  return scan_node(Op::linear_recurrence, x->dtype, inputs, normal_axis(wish, x->shape.rank, kWho),
-                   reversed);
+  return scan_node(Op::linear_recurrence, x->dtype, inputs,
+                   normal_axis(requested, x->shape.rank, kWho), reversed);
 }
 
-NodeRef sort(Op op, const NodeRef& x, int64_t wish, bool descending) {
+NodeRef sort(Op op, const NodeRef& x, int64_t requested, bool descending) {
   refuse_complex(x.get(), name_of(op));
   if (is_storage(x->dtype)) {
-    const NodeRef out = sort(op, cast(x, widened(x->dtype)), wish, descending);
+    const NodeRef out = sort(op, cast(x, widened(x->dtype)), requested, descending);
     return op == Op::argsort ? out : cast(out, x->dtype);
   }
-  const int64_t axis = normal_axis(wish, x->shape.rank, name_of(op));
+  const int64_t axis = normal_axis(requested, x->shape.rank, name_of(op));
   Node* input = x.get();
   return scan_node(op, op == Op::argsort ? DType::Int64 : x->dtype, {&input, 1}, axis, descending);
 }

@@ -26,7 +26,7 @@ enum class Problem : uint8_t {
   Degenerate,    // equal eigenvalues or singular values; as above
   NotUnique,     // a Sylvester equation without a unique solution; as above
   NoLibrary,     // no library with the routine
-  Host,          // a callback failed: see callback_failure
+  Callback,      // a callback failed: see callback_failure
   Injected,      // by a test, with the null backend
   Memory,        // no scratch memory
   Interrupted,   // RunArguments::interrupted returned true
@@ -41,7 +41,7 @@ struct Status {
   explicit operator bool() const { return problem == Problem::None; }
 };
 
-// Everything a run needs; the plan says how many of each.
+// Everything a run needs; the plan has the number of each.
 struct RunArguments {
   const void* const* arguments;
   const Scalar* scalars;

@@ -57,14 +57,14 @@ class Known {
     if (at != ranges_.begin() && std::prev(at)->first.first == slot) --at;
     while (at != ranges_.end() && at->first.first == slot && at->first.second < last) {
       const int64_t begin = at->first.second;
-      const CopiedRange piece = at->second;
-      if (piece.end <= first) {
+      const CopiedRange range = at->second;
+      if (range.end <= first) {
         ++at;
         continue;
       }
       at = ranges_.erase(at);
-      if (begin < first) ranges_[{slot, begin}] = {first, piece.axis};
-      if (piece.end > last) ranges_[{slot, last}] = piece;
+      if (begin < first) ranges_[{slot, begin}] = {first, range.axis};
+      if (range.end > last) ranges_[{slot, last}] = range;
     }
   }
 

@@ -59,7 +59,7 @@ struct Printer {
   std::string operator()(const Gemm& g) const {
     const std::string out =
         text("gemm ", show(plan, g.a), " · ", show(plan, g.b), " to ", show(plan, g.c));
-    return g.then ? text(out, "\n    then ", (*this)(*g.then)) : out;
+    return g.epilogue ? text(out, "\n    epilogue ", (*this)(*g.epilogue)) : out;
   }
   static std::string show_windows(const Windowing& f) {
     const auto list = [](const PerWindow& n) { return Shape{n[0], n[1], n[2]}; };
@@ -70,7 +70,7 @@ struct Printer {
     const std::string out =
         text("convolve ", show(plan, c.x), " with ", show(plan, c.w), show_windows(c.windows),
              " spacing ", Shape{s[0], s[1], s[2]}, " to ", show(plan, c.y));
-    return c.then ? text(out, "\n    then ", (*this)(*c.then)) : out;
+    return c.epilogue ? text(out, "\n    epilogue ", (*this)(*c.epilogue)) : out;
   }
   std::string operator()(const Pool& p) const {
     const PerWindow& s = p.windows.size;
@@ -115,7 +115,7 @@ struct Printer {
     return text(out, " to ", show(plan, r.out));
   }
   std::string operator()(const CallbackCall& call) const {
-    std::string out = "host";
+    std::string out = "callback";
     for (const View& view : call.in) out += " " + show(plan, view);
     return text(out, " to ", show(plan, call.out));
   }

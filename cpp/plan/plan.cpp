@@ -26,7 +26,7 @@ bool can_fail(const TileGroup& group) {
   return std::any_of(group.instructions.begin(), group.instructions.end(),
                      [](const Instruction& instruction) { return can_fail(instruction); });
 }
-bool can_fail(const Gemm& gemm) { return gemm.then && can_fail(*gemm.then); }
+bool can_fail(const Gemm& gemm) { return gemm.epilogue && can_fail(*gemm.epilogue); }
 bool can_fail(const Convolution&) { return true; }  // its tiles need memory
 bool can_fail(const Pool&) { return true; }
 bool can_fail(const Layout&) { return false; }

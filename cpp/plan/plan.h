@@ -98,7 +98,7 @@ struct TileGroup {
 // flags.
 struct Gemm {
   View a, b, c;
-  std::optional<TileGroup> then;  // runs on c, a flat load of it, while c is in the cache
+  std::optional<TileGroup> epilogue;  // runs on c, a flat load of it, while c is in the cache
 };
 
 // y[n, o…, g, b] = the sum over taps k and channels a of x[n, i…, g, a] w[k…, g, a, b], where i
@@ -107,7 +107,7 @@ struct Gemm {
 struct Convolution {
   View x, w, y;
   Windowing windows;
-  std::optional<TileGroup> then;  // as of Gemm, on y
+  std::optional<TileGroup> epilogue;  // as in Gemm, on y
 };
 
 // max_pool … max_pool_choose (ops/convolve.h) of x = [n, three axes, c]; `g` of the last two. All
@@ -146,7 +146,7 @@ struct ScatterAdd {
   Update update = Update::Add;
   bool clear = true;
   bool equal = false;
-  bool checked = false;  // as of Gather
+  bool checked = false;  // as in Gather
 };
 
 // The position of the largest or smallest entry along the middle axis of [outer, reduced, inner];
@@ -286,10 +286,10 @@ struct Plan {
   std::vector<std::pair<uint32_t, uint32_t>> replaced;
   int32_t scalars = 0;
   int64_t arena_bytes = 0;
-  // Donation: for each Output slot the argument (the donor) whose memory it may take, -1 for none;
-  // empty: none at all. A run does so if the value is not needed after it. Such an argument is no
-  // output and is donated once; its last read is not after the first write to the output, as if
-  // both were one slot. (If that write copies all of the argument, the run has nothing to do.)
+  // Donation: for each Output slot the argument whose memory it may take, -1 for none; empty: none
+  // at all. A run does so if the value is not needed after it. Such an argument is donated once and
+  // is not an output; its last read is not after the first write to the output, as if both were one
+  // slot. (If that write copies all of the argument, the run has nothing to do.)
   std::vector<int32_t> donated_arguments;
   // The first step that writes donated memory. From there on no step may fail after it has begun to
   // write, and a run is not interrupted.
@@ -301,8 +301,8 @@ inline const TileGroup* group_of(const Step& step) {
   if (const auto* group = std::get_if<TileGroup>(&step.work)) return group;
   const auto* gemm = std::get_if<Gemm>(&step.work);
   const auto* convolution = std::get_if<Convolution>(&step.work);
-  if (gemm && gemm->then) return &*gemm->then;
-  return convolution && convolution->then ? &*convolution->then : nullptr;
+  if (gemm && gemm->epilogue) return &*gemm->epilogue;
+  return convolution && convolution->epilogue ? &*convolution->epilogue : nullptr;
 }
 inline TileGroup* group_of(Step& step) {
   return const_cast<TileGroup*>(group_of(std::as_const(step)));

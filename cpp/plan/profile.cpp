@@ -55,13 +55,13 @@ int64_t operations_of(const TileGroup& group) {
 int64_t operations_of(const Gemm& gemm) {
   const Shape& c = gemm.c.shape;
   const int64_t product = 2 * c.size() * gemm.a.shape[gemm.a.shape.rank - 1];
-  return product + (gemm.then ? operations_of(*gemm.then) : 0);
+  return product + (gemm.epilogue ? operations_of(*gemm.epilogue) : 0);
 }
 
 int64_t operations_of(const Convolution& convolution) {
   const Shape& w = convolution.w.shape;
   const int64_t product = 2 * convolution.y.shape.size() * w[0] * w[1] * w[2] * w[4];
-  return product + (convolution.then ? operations_of(*convolution.then) : 0);
+  return product + (convolution.epilogue ? operations_of(*convolution.epilogue) : 0);
 }
 
 int64_t operations_of(const Pool& pool) {

@@ -1,5 +1,6 @@
 // Measures the time of plans step by step. While a Recording is open on a thread, every step that
-// this thread runs leaves a StepRecord in it.
+// this thread runs leaves a StepRecord in it. A Recording is used by one thread only. Start at
+// StepTimer.
 #pragma once
 
 #include <chrono>
@@ -10,9 +11,9 @@
 namespace pullback {
 
 // Names of the kinds of Work, in its order.
-constexpr const char* kWorkNames[] = {"tiles",  "gemm",        "convolution", "pool",   "layout",
-                                      "gather", "scatter_add", "argmax",      "random", "iota",
-                                      "scan",   "sort",        "search",      "host",   "library",
+constexpr const char* kWorkNames[] = {"tiles",  "gemm",        "convolution", "pool",     "layout",
+                                      "gather", "scatter_add", "argmax",      "random",   "iota",
+                                      "scan",   "sort",        "search",      "callback", "library",
                                       "loop",   "branch"};
 static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
 

@@ -8,9 +8,9 @@
 
 namespace pullback {
 
-// Calls f(view, written) for every view of a step, reads before writes (what a product's group
-// reads comes after the product). One for each kind of step, so that a new one does not compile
-// before it has its own.
+// Calls f(view, written) for every view of a step, reads before writes (the reads of an epilogue
+// come after the product). One for each kind of step, so that a new one does not compile before it
+// has its own.
 template <class F>
 void for_each_view(const TileGroup& group, F&& f) {
   for (const View& view : group.loads) f(view, false);
@@ -22,14 +22,14 @@ void for_each_view(const Gemm& gemm, F&& f) {
   f(gemm.a, false);
   f(gemm.b, false);
   f(gemm.c, true);
-  if (gemm.then) for_each_view(*gemm.then, f);
+  if (gemm.epilogue) for_each_view(*gemm.epilogue, f);
 }
 template <class F>
 void for_each_view(const Convolution& convolution, F&& f) {
   f(convolution.x, false);
   f(convolution.w, false);
   f(convolution.y, true);
-  if (convolution.then) for_each_view(*convolution.then, f);
+  if (convolution.epilogue) for_each_view(*convolution.epilogue, f);
 }
 template <class F>
 void for_each_view(const Pool& pool, F&& f) {

@@ -89,7 +89,7 @@ Strided transposed(const Strided& in, const AxisOrder& order) {
   return out;
 }
 
-Strided sliced(const Strided& in, const Shape& shape, const Window& where) {
+Strided sliced(const Strided& in, const Shape& shape, const StridedSlice& where) {
   Strided out{in.offset, shape, in.strides};
   for (int64_t d = 0; d < shape.rank; ++d) {
     out.offset += where.start[d] * in.strides[d];

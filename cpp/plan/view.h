@@ -14,7 +14,7 @@
 namespace pullback {
 
 struct AxisOrder;  // graph/attr.h
-struct Window;
+struct StridedSlice;
 
 // Element (i, j, …) of `shape` lies at offset + i * strides[0] + j * strides[1] …, in elements.
 struct Strided {
@@ -59,6 +59,6 @@ std::optional<Strided> reshaped(const Strided& view, const Shape& shape);
 Strided broadcasted(const Strided& view, const Shape& shape);
 Strided transposed(const Strided& view, const AxisOrder& order);
 // `shape` is the shape of the slice.
-Strided sliced(const Strided& view, const Shape& shape, const Window& where);
+Strided sliced(const Strided& view, const Shape& shape, const StridedSlice& where);
 
 }  // namespace pullback

@@ -109,13 +109,14 @@ void Trace::record() {
   for (size_t i = 0; i < record_.size(); ++i) {
     Node* node = record_[i].node;
     if (record_[i].input >= 0) continue;
-    if (node->op == Op::argument) refuse_stranger(node, node->origin.get());
+    if (node->op == Op::argument) refuse_foreign_node(node, node->origin.get());
     if (is_draw(node)) record_.make_input(i, &inputs_);
     holds_rules_ |= by_users_rule(node) || holds_rules(node);
     const auto inputs = node->inputs();
     for (const Node* input : inputs) {  // by the draw's inputs, since a draw itself has no shape
       const bool draw = is_draw(input) && input->flags & kTraced;
-      if (draw && input->origin.get() != origin_.get()) refuse_stranger(node, input->origin.get());
+      if (draw && input->origin.get() != origin_.get())
+        refuse_foreign_node(node, input->origin.get());
     }
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (record_.link(i, k) == Subgraph::kOutside) use_outside(inputs[k], 1);
@@ -132,7 +133,7 @@ void Trace::record() {
   fold_constants(outside_);
 }
 
-void Trace::refuse_stranger(const Node* node, const Origin* origin) const {
+void Trace::refuse_foreign_node(const Node* node, const Origin* origin) const {
   const auto* other = dynamic_cast<const TraceOrigin*>(origin);
   const std::string where = other && !other->name.empty() ? " of " + other->name : std::string();
   fail(ErrorKind::Runtime, "function: ", origin_->name, ": a tensor of shape ", node->shape,
@@ -154,7 +155,7 @@ void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> r
     } else if (node->value) {
       bindings_.push_back({0, NodeRef(node)});
     } else {
-      refuse_stranger(node, node->origin.get());
+      refuse_foreign_node(node, node->origin.get());
     }
   }
   for (uint32_t i : snapshot.scalars) {

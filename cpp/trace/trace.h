@@ -1,8 +1,8 @@
 // Trace: a function recorded once and run many times. While it is open on this thread, variables
-// are read and assigned inside the trace; closing it fixes a plan, its inputs and what it assigns.
+// are read and assigned inside the trace; closing it fixes a plan, its inputs and its assignments.
 //
 // replay() binds arguments, the variables' present values and fresh random draws to the plan and
-// runs it: its results have no history. call() is what a function of Python does: it runs the plan
+// runs it: its results have no history. call() implements a call from Python: it runs the plan
 // and gives results a history that is built only when a gradient needs it; or, for callers that are
 // sure to differentiate, copies the recorded nodes into the caller's graph: nothing is computed
 // before it is read, and nothing twice. Both copies are made by graph/rebuild.
@@ -85,41 +85,43 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   class CalledRule;
   class CalledOperation;
   // The decision about the history of a result, by increasing priority.
-  enum class Fate : uint8_t { None, Lost, Kept };
+  enum class HistoryDecision : uint8_t { None, Lost, Kept };
   // For a result: sets of arguments and states, by 1 + their number.
   struct Dependence {
     std::vector<uint64_t> sources;  // a derivative may pass to them; 0: to tensors from outside
     std::vector<uint64_t> values;   // its value depends on them
-    Fate fate = Fate::None;         // if no argument is tracked
+    HistoryDecision decision = HistoryDecision::None;  // if no argument is tracked
   };
 
   State& state_of(Variable* variable);
   void record();
   void bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements);
   void bind_outputs(const Snapshot& snapshot);
-  [[noreturn]] void refuse_stranger(const Node* node, const Origin* origin) const;
+  [[noreturn]] void refuse_foreign_node(const Node* node, const Origin* origin) const;
 
   void check_arguments(std::span<const NodeRef> arguments) const;
   void run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
-           std::span<const Fate> fates);
+           std::span<const HistoryDecision> decisions);
   bool run_once(std::span<const NodeRef> arguments, std::span<NodeRef> results,
-                std::span<const Fate> fates);
+                std::span<const HistoryDecision> decisions);
   const NodeRef& bound(const Binding& binding, std::span<const NodeRef> inputs) const;
-  bool dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
+  bool can_donate(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const;
   void finish_updates();
   void inline_call(std::span<const NodeRef> arguments, std::span<NodeRef> results);
 
   // In trace_history.cpp.
   const std::vector<Dependence>& dependences();
   size_t assigned_state(const Node* read) const;
-  Fate fate_of(const Dependence& dependence) const;
+  HistoryDecision decide_history(const Dependence& dependence) const;
   bool captures_tracked() const;
-  bool decide(std::span<const NodeRef> arguments, std::span<Fate> fates);
-  std::vector<uint8_t> needed(std::span<const Fate> fates);
-  Ref<Call> remembered(std::span<const NodeRef> inputs, std::span<const uint8_t> kept) const;
-  void mark_results(std::span<NodeRef> results, std::span<const Fate> fates, Call* call);
-  std::vector<NodeRef> instance(std::vector<NodeRef> values, const Call* call) const;
-  NodeRef remake(Node* node, std::span<Node* const> inputs, const Ref<CallInputs>& call) const;
+  bool decide_histories(std::span<const NodeRef> arguments, std::span<HistoryDecision> decisions);
+  std::vector<uint8_t> find_needed_inputs(std::span<const HistoryDecision> decisions);
+  Ref<Call> remember_call(std::span<const NodeRef> inputs, std::span<const uint8_t> kept) const;
+  void mark_results(std::span<NodeRef> results, std::span<const HistoryDecision> decisions,
+                    Call* call);
+  std::vector<NodeRef> rebuild_outputs(std::vector<NodeRef> values, const Call* call) const;
+  NodeRef rebuild_node(Node* node, std::span<Node* const> inputs,
+                       const Ref<CallInputs>& call) const;
   static std::vector<NodeRef> rebound_to(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
                                          std::vector<Node*> from, std::vector<NodeRef> to);
 

@@ -100,7 +100,7 @@ class Watching {
 void Trace::Call::build(Node* result) {
   if (built.empty()) {
     const Watching again(watched);
-    built = trace->instance(inputs, this);
+    built = trace->rebuild_outputs(inputs, this);
     inputs.clear();
     watched.clear();
     // Results of the call that still exist are not computed again.
@@ -120,12 +120,12 @@ bool Trace::Call::passes_on(const Node* result) const {
 
 // Rebuilds the outputs and the nodes below them on the inputs of a call. An output that depends on
 // an input which was not kept is null. `call` rebinds the rules.
-std::vector<NodeRef> Trace::instance(std::vector<NodeRef> values, const Call* call) const {
+std::vector<NodeRef> Trace::rebuild_outputs(std::vector<NodeRef> values, const Call* call) const {
   const Ref<CallInputs> inputs(new CallInputs);
   inputs->trace = shared_from_this();
   inputs->values = std::move(values);
   return record_.rebuild(inputs->values, [&](size_t i, Node* node, std::span<Node* const> on) {
-    NodeRef copy = remake(node, on, inputs);
+    NodeRef copy = rebuild_node(node, on, inputs);
     if (call) {
       copy->seq = call->first_seq + i;
       copy->scope = call->scope;
@@ -138,8 +138,8 @@ std::vector<NodeRef> Trace::instance(std::vector<NodeRef> values, const Call* ca
   });
 }
 
-NodeRef Trace::remake(Node* node, std::span<Node* const> inputs,
-                      const Ref<CallInputs>& call) const {
+NodeRef Trace::rebuild_node(Node* node, std::span<Node* const> inputs,
+                            const Ref<CallInputs>& call) const {
   NodeRef copy = copy_node(node, inputs);
   if (by_users_rule(copy.get())) copy->rule = new CalledRule(copy->rule, NodeRef(node), call);
   if (holds_rules(node)) copy->origin = new CalledOperation(node, call);
@@ -159,7 +159,7 @@ std::vector<NodeRef> Trace::rebound_to(const Ref<CallInputs>& call, std::vector<
   const Subgraph answers(std::move(roots), from, ours);
   return answers.rebuild(to, [&](size_t, Node* x, std::span<Node* const> on) {
     // A draw that only the rule uses is drawn anew for this application.
-    return x->flags & kDraw ? draw_like(x) : trace.remake(x, on, call);
+    return x->flags & kDraw ? draw_like(x) : trace.rebuild_node(x, on, call);
   });
 }
 
@@ -197,7 +197,7 @@ const std::vector<Trace::Dependence>& Trace::dependences() {
         at == Subgraph::kOutside
             ? Dependence{std::vector<uint64_t>(words), std::vector<uint64_t>(words), {}}
             : below[at]);
-    dependences_.back().fate = fate_of(dependences_.back());
+    dependences_.back().decision = decide_history(dependences_.back());
   }
   return dependences_;
 }
@@ -211,7 +211,7 @@ size_t Trace::assigned_state(const Node* read) const {
 // assignment replaces would cost the memory into which the new value is written. So a result that
 // depends on a trainable variable which the function assigns (a training step) has no history;
 // neither has a result that depends on non-trainable state only.
-Trace::Fate Trace::fate_of(const Dependence& d) const {
+Trace::HistoryDecision Trace::decide_history(const Dependence& d) const {
   bool any = false;
   bool assigned = false;
   bool trained = false;  // trainable and assigned
@@ -224,8 +224,8 @@ Trace::Fate Trace::fate_of(const Dependence& d) const {
     trained |= replaced && states_[i].variable->trainable;
     model |= !replaced && states_[i].variable->trainable;
   }
-  if (!any) return Fate::None;
-  return !assigned || (model && !trained) ? Fate::Kept : Fate::Lost;
+  if (!any) return HistoryDecision::None;
+  return !assigned || (model && !trained) ? HistoryDecision::Kept : HistoryDecision::Lost;
 }
 
 bool Trace::captures_tracked() const {
@@ -235,41 +235,43 @@ bool Trace::captures_tracked() const {
 }
 
 // Decides about the histories of all results for these arguments; false: none is kept.
-bool Trace::decide(std::span<const NodeRef> arguments, std::span<Fate> fates) {
+bool Trace::decide_histories(std::span<const NodeRef> arguments,
+                             std::span<HistoryDecision> decisions) {
   const bool captures = captures_tracked();
   const auto source = [](const NodeRef& x) { return x->tracked() || x->flags & kHistoryLost; };
   if (states_.empty() && !captures && std::none_of(arguments.begin(), arguments.end(), source)) {
     return false;
   }
   const std::vector<Dependence>& of = dependences();
-  Fate most = Fate::None;
-  for (size_t k = 0; k < fates.size(); ++k) {
-    fates[k] = captures && holds(of[k].sources, 0) ? Fate::Kept : of[k].fate;
+  HistoryDecision most = HistoryDecision::None;
+  for (size_t k = 0; k < decisions.size(); ++k) {
+    decisions[k] = captures && holds(of[k].sources, 0) ? HistoryDecision::Kept : of[k].decision;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (!source(arguments[i]) || !holds(of[k].sources, i + 1)) continue;
-      fates[k] = std::max(fates[k], arguments[i]->tracked() ? Fate::Kept : Fate::Lost);
+      decisions[k] = std::max(
+          decisions[k], arguments[i]->tracked() ? HistoryDecision::Kept : HistoryDecision::Lost);
     }
-    most = std::max(most, fates[k]);
+    most = std::max(most, decisions[k]);
   }
-  return most != Fate::None;
+  return most != HistoryDecision::None;
 }
 
 // For each argument and state: true if a kept history depends on it.
-std::vector<uint8_t> Trace::needed(std::span<const Fate> fates) {
+std::vector<uint8_t> Trace::find_needed_inputs(std::span<const HistoryDecision> decisions) {
   const size_t count = arguments_.size() + states_.size();
   // The inputs that a rule will use are not known before it runs.
   std::vector<uint8_t> out(count, holds_rules_);
   const std::vector<Dependence>& of = dependences();
-  for (size_t k = 0; k < fates.size() && !holds_rules_; ++k) {
-    if (fates[k] != Fate::Kept) continue;
+  for (size_t k = 0; k < decisions.size() && !holds_rules_; ++k) {
+    if (decisions[k] != HistoryDecision::Kept) continue;
     for (size_t i = 0; i < count; ++i) out[i] |= holds(of[k].values, i + 1);
   }
   return out;
 }
 
 // The data of this call for its histories. `inputs` are all inputs of the record.
-Ref<Trace::Call> Trace::remembered(std::span<const NodeRef> inputs,
-                                   std::span<const uint8_t> kept) const {
+Ref<Trace::Call> Trace::remember_call(std::span<const NodeRef> inputs,
+                                      std::span<const uint8_t> kept) const {
   const Ref<Call> call(new Call(shared_from_this()));
   for (size_t i = 0; i < inputs.size(); ++i) {
     call->inputs.push_back(i >= kept.size() || kept[i] ? inputs[i] : nullptr);
@@ -287,13 +289,14 @@ Ref<Trace::Call> Trace::remembered(std::span<const NodeRef> inputs,
   return call;
 }
 
-void Trace::mark_results(std::span<NodeRef> results, std::span<const Fate> fates, Call* call) {
+void Trace::mark_results(std::span<NodeRef> results, std::span<const HistoryDecision> decisions,
+                         Call* call) {
   for (size_t k = 0; k < results.size(); ++k) {
-    if (call && fates[k] == Fate::Kept) {
+    if (call && decisions[k] == HistoryDecision::Kept) {
       defer_history(results[k].get(), call, k);
       call->results[k] = NodeHandle(results[k].get());
     }
-    if (fates[k] != Fate::Lost || !is_inexact(results[k]->dtype)) continue;
+    if (decisions[k] != HistoryDecision::Lost || !is_inexact(results[k]->dtype)) continue;
     results[k]->flags |= kHistoryLost;
     results[k]->origin = origin_.get();
     for (size_t i = 0; i < states_.size(); ++i) {

@@ -1,4 +1,5 @@
-// Runs calls of a traced function. Start at Trace::run_once.
+// Runs calls of a traced function: binds the inputs, runs the plan, assigns variables, and marks
+// the results that get a history. Start at Trace::run_once.
 
 #include <algorithm>
 #include <array>
@@ -61,21 +62,22 @@ void Trace::replay(std::span<const NodeRef> arguments, std::span<NodeRef> result
 }
 
 void Trace::call(std::span<const NodeRef> arguments, std::span<NodeRef> results, bool build) {
-  std::array<Fate, 16> few;
-  std::vector<Fate> many(returned_ > few.size() ? returned_ : 0);
-  const std::span<Fate> fates(many.empty() ? few.data() : many.data(), returned_);
-  if (!decide(arguments, fates)) {
+  std::array<HistoryDecision, 16> few;
+  std::vector<HistoryDecision> many(returned_ > few.size() ? returned_ : 0);
+  const std::span<HistoryDecision> decisions(many.empty() ? few.data() : many.data(), returned_);
+  if (!decide_histories(arguments, decisions)) {
     run(arguments, results, {});
   } else if (build) {
     inline_call(arguments, results);
   } else {
-    run(arguments, results, fates);
+    run(arguments, results, decisions);
   }
 }
 
 // True if an argument of the plan is a variable's value that this call replaces, and only the
 // variable and the list of inputs (if the function reads it) refer to it.
-bool Trace::dies(const Binding& binding, const Node* node, std::span<const uint8_t> kept) const {
+bool Trace::can_donate(const Binding& binding, const Node* node,
+                       std::span<const uint8_t> kept) const {
   if (binding.captured || binding.input < arguments_.size()) return false;
   if (!kept.empty() && kept[binding.input]) return false;
   const State& state = states_[binding.input - arguments_.size()];
@@ -96,11 +98,11 @@ const NodeRef& Trace::bound(const Binding& binding, std::span<const NodeRef> inp
   return input ? input : states_[binding.input - arguments_.size()].variable->current;
 }
 
-// `fates`: one per result; results with a kept history refer to the call.
+// `decisions`: one per result; results with a kept history refer to the call.
 void Trace::run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
-                std::span<const Fate> fates) {
+                std::span<const HistoryDecision> decisions) {
   check_arguments(arguments);
-  while (!run_once(arguments, results, fates)) {
+  while (!run_once(arguments, results, decisions)) {
   }
 }
 
@@ -109,9 +111,10 @@ void Trace::run(std::span<const NodeRef> arguments, std::span<NodeRef> results,
 // so the other assignment stays and counts as later than the call. That order is valid: the
 // replaced value was updated in place, so a thread that wanted to read it had to wait.
 bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> results,
-                     std::span<const Fate> fates) {
-  const bool keeps = std::find(fates.begin(), fates.end(), Fate::Kept) != fates.end();
-  const std::vector<uint8_t> kept = keeps ? needed(fates) : std::vector<uint8_t>();
+                     std::span<const HistoryDecision> decisions) {
+  const bool keeps =
+      std::find(decisions.begin(), decisions.end(), HistoryDecision::Kept) != decisions.end();
+  const std::vector<uint8_t> kept = keeps ? find_needed_inputs(decisions) : std::vector<uint8_t>();
   Scratch scratch;
   auto inputs = scratch.list<NodeRef>(inputs_.size());
   do {
@@ -125,12 +128,12 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
   auto seen = scratch.list<uint64_t>(assigned_.size());
   for (size_t i : assigned_) seen.push_back(states_[i].variable->current->seq);
   for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
-  const Ref<Call> call = keeps ? remembered(inputs, kept) : nullptr;
+  const Ref<Call> call = keeps ? remember_call(inputs, kept) : nullptr;
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
     const NodeRef& node = bound(binding, inputs);
-    const bool donatable = dies(binding, node.get(), kept);  // first: references of the node are
-                                                             // counted
+    const bool donatable = can_donate(binding, node.get(), kept);  // first: references of the node
+                                                                   // are counted
     plan_run.add_argument(as_value(node).get(), donatable);
   }
   for (const PlanScalar& scalar : scalars_) {
@@ -159,7 +162,7 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
     return make_value(node->dtype, node->shape, plan_run.result(place.index));
   };
   for (size_t k = 0; k < returned_; ++k) results[k] = result(k);
-  if (!fates.empty()) mark_results(results, fates, call.get());
+  if (!decisions.empty()) mark_results(results, decisions, call.get());
   for (size_t k = 0; k < assigned_.size(); ++k) {
     if (stays[k]) continue;
     pullback::assign(states_[assigned_[k]].variable.get(), result(returned_ + k), "assign");
@@ -190,7 +193,7 @@ void Trace::inline_call(std::span<const NodeRef> arguments, std::span<NodeRef> r
     inputs.push_back(state.initial ? pullback::read(state.variable.get()) : nullptr);
   }
   for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
-  const std::vector<NodeRef> outputs = instance(std::move(inputs), nullptr);
+  const std::vector<NodeRef> outputs = rebuild_outputs(std::move(inputs), nullptr);
   for (size_t k = 0; k < returned_; ++k) results[k] = outputs[k];
   for (size_t k = 0; k < assigned_.size(); ++k) {
     pullback::assign(states_[assigned_[k]].variable.get(), outputs[returned_ + k], "assign");

@@ -134,7 +134,9 @@ std::vector<NodeRef> of_none(std::span<const NodeRef> roots) {
 
 std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                  const Batching& batching) {
-  const auto own = [&](const Node* node) { return replaced.whole && is_of(*replaced.whole, node); };
+  const auto own = [&](const Node* node) {
+    return replaced.whole_body && is_of(*replaced.whole_body, node);
+  };
   const Subgraph subgraph(
       std::move(roots), replaced.from,
       [&](const Node* node) { return own(node) || draws_since(node, batching.first_draw); },

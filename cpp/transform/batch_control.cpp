@@ -10,9 +10,9 @@
 namespace pullback {
 namespace {
 
-class BatchedBranch : Loops {
+class BatchedBranch : BodyBatcher {
  public:
-  using Loops::Loops;
+  using BodyBatcher::BodyBatcher;
 
   std::vector<BatchedOutput> run() { return has_batch(0) ? chosen_for_each() : chosen_together(); }
 
@@ -89,7 +89,7 @@ std::vector<BatchedOutput> batched_control(const Node* node, std::span<const Mad
 Made made_of(const BatchedOutput& output) {
   if (output.output < 0) return output.made;
   const NodeRef one = output_of(output.made.node, static_cast<size_t>(output.output));
-  return {output.along_iterations ? swapped(one) : one, output.made.has_batch};
+  return {output.iterations_first ? swapped(one) : one, output.made.has_batch};
 }
 
 bool draws_inside(const Operation& operation) {

@@ -14,15 +14,15 @@ std::vector<BatchedOutput> BatchedLoop::run() {
   if (operation_.replays()) return replaying();
   const LoopForm& form = operation_.loop;
   const auto made = [&](bool separate) {
-    return carried(*operation_.bodies[0], operation_.inputs[0], form.carries, separate, {}, {});
+    return batch_body(*operation_.bodies[0], operation_.inputs[0], form.carries, separate, {}, {});
   };
   bool separate = has_separate_counts();
-  Carried own = made(separate);
-  if (form.trips == kWhile && condition(own).has_batch) {
+  BatchedBody batched = made(separate);
+  if (form.trips == kWhile && condition(batched).has_batch) {
     separate = true;
-    own = made(true);
+    batched = made(true);
   }
-  return make(own, separate);
+  return make(batched, separate);
 }
 
 bool BatchedLoop::has_separate_counts() const {
@@ -30,34 +30,36 @@ bool BatchedLoop::has_separate_counts() const {
          has_batch(static_cast<int32_t>(node_->inputs_count) - 1);
 }
 
-Made BatchedLoop::condition(const Carried& own) const {
-  const auto [flags, arguments] = of_condition(own);
+Made BatchedLoop::condition(const BatchedBody& batched) const {
+  const auto [flags, arguments] = condition_arguments(batched);
   return inside(*operation_.bodies[1], flags, arguments)[0];
 }
 
-std::pair<Flags, std::vector<NodeRef>> BatchedLoop::of_condition(const Carried& own) const {
+std::pair<Flags, std::vector<NodeRef>> BatchedLoop::condition_arguments(
+    const BatchedBody& batched) const {
   const Body& body = *operation_.bodies[1];
   std::pair<Flags, std::vector<NodeRef>> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const int32_t place = operation_.inputs[1][i];
     const bool carry = place < operation_.loop.carries;
-    const bool batch = carry ? own.flags[place] : has_batch(place);
+    const bool batch = carry ? batched.flags[place] : has_batch(place);
     out.first.push_back(batch);
-    out.second.push_back(carry   ? own.arguments[place]
+    out.second.push_back(carry   ? batched.arguments[place]
                          : batch ? argument_like(body.inputs[i], true)
                                  : body.inputs[i]);
   }
   return out;
 }
 
-Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& places, int32_t carries,
-                             bool all, const Flags& along, const Flags& others) const {
-  Carried out;
+BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<int32_t>& places,
+                                    int32_t carries, bool all, const Flags& scanned,
+                                    const Flags& others) const {
+  BatchedBody out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const int32_t place = places[i];
-    const bool batch = place < 0 ? along[-1 - place] : has_batch(place);
-    const bool asked = i < others.size() && others[i];
-    out.flags.push_back(batch || asked || (all && i < static_cast<size_t>(carries)));
+    const bool batch = place < 0 ? scanned[-1 - place] : has_batch(place);
+    const bool forced = i < others.size() && others[i];
+    out.flags.push_back(batch || forced || (all && i < static_cast<size_t>(carries)));
   }
   const Dependence dependence(body);
   for (bool more = true; more;) {
@@ -76,19 +78,20 @@ Carried BatchedLoop::carried(const Body& body, const std::vector<int32_t>& place
   return out;
 }
 
-NodeRef BatchedLoop::root(const Carried& own, size_t k) const {
-  return with_batch_axis(own.roots[k].node, own.roots[k].has_batch || !own.flags[k]);
+NodeRef BatchedLoop::root(const BatchedBody& batched, size_t k) const {
+  return with_batch_axis(batched.roots[k].node, batched.roots[k].has_batch || !batched.flags[k]);
 }
 
-void BatchedLoop::add_values(const std::vector<int32_t>& places, const Carried& own, size_t first,
-                             size_t end, std::vector<NodeRef>* to, bool stacked) const {
+void BatchedLoop::add_values(const std::vector<int32_t>& places, const BatchedBody& batched,
+                             size_t first, size_t end, std::vector<NodeRef>* to,
+                             bool stacked) const {
   for (size_t i = first; i < end; ++i) {
-    const NodeRef given = own.flags[i] ? full(places[i]) : value(places[i]);
-    to->push_back(stacked && own.flags[i] ? swapped(given) : given);
+    const NodeRef given = batched.flags[i] ? full(places[i]) : value(places[i]);
+    to->push_back(stacked && batched.flags[i] ? swapped(given) : given);
   }
 }
 
-std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) {
+std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool separate) {
   const LoopForm& form = operation_.loop;
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
@@ -122,10 +125,10 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
     }
   }
   for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(own.arguments[k]);
-    const NodeRef next = root(own, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
-    request.inputs.push_back(own.flags[k] ? full(places[k]) : value(places[k]));
+    closing.arguments.push_back(batched.arguments[k]);
+    const NodeRef next = root(batched, k);
+    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
+    request.inputs.push_back(batched.flags[k] ? full(places[k]) : value(places[k]));
   }
   if (separate) {
     closing.arguments.push_back(done);
@@ -136,9 +139,9 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   }
   if (each) {
     const Body& condition = *operation_.bodies[1];
-    Carried next = own;
+    BatchedBody next = batched;
     for (size_t k = 0; k < carries; ++k) next.arguments[k] = closing.roots[k];
-    const auto [flags, arguments] = of_condition(next);
+    const auto [flags, arguments] = condition_arguments(next);
     const Made still = inside(condition, flags, arguments)[0];
     closing.with = &condition;
     for (size_t i = 0; i < flags.size(); ++i) {
@@ -155,17 +158,18 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
     set_condition_of_any(closing.arguments, body.name, &request);
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(own.arguments[i]);
+    closing.arguments.push_back(batched.arguments[i]);
   }
   closing.arguments.insert(closing.arguments.end(), constants.begin(), constants.end());
-  for (size_t k = carries; k < body.roots.size(); ++k) closing.roots.push_back(own.roots[k].node);
-  add_values(places, own, carries, stacked_end, &request.inputs, true);
-  add_values(places, own, stacked_end, body.inputs.size(), &request.inputs, false);
+  for (size_t k = carries; k < body.roots.size(); ++k)
+    closing.roots.push_back(batched.roots[k].node);
+  add_values(places, batched, carries, stacked_end, &request.inputs, true);
+  add_values(places, batched, stacked_end, body.inputs.size(), &request.inputs, false);
   request.inputs.insert(request.inputs.end(), values.begin(), values.end());
   ClosedBody closed = close_body(std::move(closing));
   request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
   request.body = std::move(closed.body);
-  if (form.trips == kWhile && !each) set_condition(own, &request);
+  if (form.trips == kWhile && !each) set_condition(batched, &request);
   if (form.trips == kCounted) {
     request.count = separate ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
   }
@@ -175,9 +179,9 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
   const auto at = [&](size_t k, bool batch, bool stacked) {
     out.push_back({{loop.node, batch}, static_cast<int32_t>(k), stacked && batch});
   };
-  for (size_t k = 0; k < carries; ++k) at(k, own.flags[k], false);
+  for (size_t k = 0; k < carries; ++k) at(k, batched.flags[k], false);
   for (size_t k = carries; k < body.roots.size(); ++k) {
-    at(k + separate, own.roots[k].has_batch, true);
+    at(k + separate, batched.roots[k].has_batch, true);
   }
   if (!separate) {
     at(body.roots.size(), false, false);
@@ -187,20 +191,20 @@ std::vector<BatchedOutput> BatchedLoop::make(const Carried& own, bool separate) 
     out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
   }
   for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
-    at(body.roots.size() + 1 + k, own.flags[k], true);
+    at(body.roots.size() + 1 + k, batched.flags[k], true);
   }
   return out;
 }
 
-void BatchedLoop::set_condition(const Carried& own, LoopRequest* request) {
+void BatchedLoop::set_condition(const BatchedBody& batched, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const BodyNumbers numbers;
-  Carried state = own;
+  BatchedBody state = batched;
   for (size_t k = 0; k < static_cast<size_t>(operation_.loop.carries); ++k) {
     const NodeRef& input = operation_.bodies[0]->inputs[k];
-    state.arguments[k] = argument_like(input, own.flags[k] != 0);
+    state.arguments[k] = argument_like(input, batched.flags[k] != 0);
   }
-  const auto [flags, arguments] = of_condition(state);
+  const auto [flags, arguments] = condition_arguments(state);
   const NodeRef answer = inside(body, flags, arguments)[0].node;
   ClosedBody closed = close_body({body.name, arguments, {answer}, numbers, false, &body});
   for (int32_t place : operation_.inputs[1]) {
@@ -211,11 +215,11 @@ void BatchedLoop::set_condition(const Carried& own, LoopRequest* request) {
   request->condition = std::move(closed.body);
 }
 
-void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carried, const std::string& name,
+void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carries, const std::string& name,
                                        LoopRequest* request) {
   const BodyNumbers numbers;
   BodyRequest closing{name, {}, {}, numbers};
-  for (const NodeRef& one : carried) {
+  for (const NodeRef& one : carries) {
     closing.arguments.push_back(make_argument(one->dtype, one->shape));
   }
   const NodeRef any = reduce(Op::any, closing.arguments.back(), std::nullopt, false);

@@ -1,4 +1,4 @@
-// BatchedLoop: a loop over a batch, for batch_loops.cpp and batch_replayed.cpp. Loops has the
+// BatchedLoop: a loop over a batch, for batch_loops.cpp and batch_replayed.cpp. BodyBatcher has the
 // helpers that branches use too. A `place` is the number of an input of the operation.
 #pragma once
 
@@ -25,9 +25,9 @@ inline NodeRef swapped(const NodeRef& x) {
 
 inline NodeRef plus_one(const NodeRef& x) { return Expr(x) + Expr(scalar(DType::Int64, 1)); }
 
-class Loops {
+class BodyBatcher {
  public:
-  Loops(const Node* node, std::span<const Made* const> in, const Batching& batching)
+  BodyBatcher(const Node* node, std::span<const Made* const> in, const Batching& batching)
       : node_(node), operation_(*node->operation), in_(in), batching_(batching) {}
 
  protected:
@@ -71,7 +71,7 @@ class Loops {
   // The roots of a body with the operation's inputs in place of the body's inputs.
   std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
     BatchedInputs replaced;
-    replaced.whole = &body;
+    replaced.whole_body = &body;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       replaced.from.push_back(body.inputs[i].get());
       replaced.to.push_back({value(places[i]), has_batch(places[i])});
@@ -94,15 +94,15 @@ class Loops {
 };
 
 // The batched body of a loop while it is built.
-struct Carried {
+struct BatchedBody {
   Flags flags;                     // per input of the body: has a batch
   std::vector<NodeRef> arguments;  // their placeholders
   std::vector<Made> roots;
 };
 
-class BatchedLoop : Loops {
+class BatchedLoop : BodyBatcher {
  public:
-  using Loops::Loops;
+  using BodyBatcher::BodyBatcher;
 
   std::vector<BatchedOutput> run();
 
@@ -111,40 +111,40 @@ class BatchedLoop : Loops {
   bool has_separate_counts() const;
 
   // The condition for a state; if it has a batch, entries stop at different iterations.
-  Made condition(const Carried& own) const;
+  Made condition(const BatchedBody& batched) const;
 
-  std::pair<Flags, std::vector<NodeRef>> of_condition(const Carried& own) const;
+  std::pair<Flags, std::vector<NodeRef>> condition_arguments(const BatchedBody& batched) const;
 
-  // Repeats until no further carry gets a batch. `along`: scanned inputs made by the loop itself
+  // Repeats until no further carry gets a batch. `scanned`: scanned inputs made by the loop itself
   // that have a batch. `others`: inputs that get one in any case. `all`: every carry gets one.
-  Carried carried(const Body& body, const std::vector<int32_t>& places, int32_t carries, bool all,
-                  const Flags& along, const Flags& others) const;
+  BatchedBody batch_body(const Body& body, const std::vector<int32_t>& places, int32_t carries,
+                         bool all, const Flags& scanned, const Flags& others) const;
 
-  NodeRef root(const Carried& own, size_t k) const;
+  NodeRef root(const BatchedBody& batched, size_t k) const;
 
   // Appends the values for the body's inputs from `first` on.
-  void add_values(const std::vector<int32_t>& places, const Carried& own, size_t first, size_t end,
-                  std::vector<NodeRef>* to, bool stacked) const;
+  void add_values(const std::vector<int32_t>& places, const BatchedBody& batched, size_t first,
+                  size_t end, std::vector<NodeRef>* to, bool stacked) const;
 
-  std::vector<BatchedOutput> make(const Carried& own, bool separate);
+  std::vector<BatchedOutput> make(const BatchedBody& batched, bool separate);
 
   // The number of iterations of each entry.
   NodeRef counts() const { return full(static_cast<int32_t>(node_->inputs_count) - 1); }
 
   // Sets the loop's condition, equal for all entries.
-  void set_condition(const Carried& own, LoopRequest* request);
+  void set_condition(const BatchedBody& batched, LoopRequest* request);
   // Sets the condition for entries that differ: true while any entry runs. The flags are the last
   // carry.
-  static void set_condition_of_any(std::span<const NodeRef> carried, const std::string& name,
+  static void set_condition_of_any(std::span<const NodeRef> carries, const std::string& name,
                                    LoopRequest* request);
 
   // The reverse of a loop that it replays: see grad/control/loop_replayed.cpp. In the replayed loop
   // a finished entry keeps its state. The reverse visits the iterations after that first, and
   // ignores them.
   std::vector<BatchedOutput> replaying();
-  std::pair<Carried, Carried> matched(bool separate) const;
+  std::pair<BatchedBody, BatchedBody> matched(bool separate) const;
 
-  void close_replayed(const Carried& own, bool separate, LoopRequest* request);
+  void close_replayed(const BatchedBody& batched, bool separate, LoopRequest* request);
 
   BodyNumbers numbers_, of_replayed_;
 };

@@ -10,7 +10,7 @@ namespace pullback {
 
 // The replayed loop and the reverse. A cotangent has a batch if its tensor has one, and inputs of
 // both agree, so that the two match when they are differentiated.
-std::pair<Carried, Carried> BatchedLoop::matched(bool separate) const {
+std::pair<BatchedBody, BatchedBody> BatchedLoop::matched(bool separate) const {
   const Body& body = *operation_.bodies[0];
   const Body& replayed = *operation_.bodies[1];
   const auto states = static_cast<int32_t>(replayed.roots.size());
@@ -18,31 +18,32 @@ std::pair<Carried, Carried> BatchedLoop::matched(bool separate) const {
   const auto meet = [](uint8_t* a, uint8_t* b, bool has) { *a = *b = *a | *b | has; };
   Flags in_replayed(replayed.inputs.size()), in_reverse(body.inputs.size());
   while (true) {
-    Carried first = carried(replayed, operation_.inputs[1], states, separate, {}, in_replayed);
-    Flags along;
-    for (int32_t k : operation_.residuals) along.push_back(first.flags[k]);
-    Carried own =
-        carried(body, operation_.inputs[0], operation_.loop.carries, separate, along, in_reverse);
+    BatchedBody first =
+        batch_body(replayed, operation_.inputs[1], states, separate, {}, in_replayed);
+    Flags scanned;
+    for (int32_t k : operation_.residuals) scanned.push_back(first.flags[k]);
+    BatchedBody batched = batch_body(body, operation_.inputs[0], operation_.loop.carries, separate,
+                                     scanned, in_reverse);
     bool same = true;
     for (size_t j = 0; j < of.size(); ++j) {
-      same &= own.flags[j] == first.flags[of[j]];
-      meet(&in_reverse[j], &in_replayed[of[j]], own.flags[j] | first.flags[of[j]]);
+      same &= batched.flags[j] == first.flags[of[j]];
+      meet(&in_reverse[j], &in_replayed[of[j]], batched.flags[j] | first.flags[of[j]]);
     }
     for (size_t i = of.size(); i < body.inputs.size(); ++i) {
       for (size_t k = 0; k < replayed.inputs.size(); ++k) {
         if (operation_.inputs[0][i] != operation_.inputs[1][k]) continue;
-        same &= own.flags[i] == first.flags[k];
-        meet(&in_reverse[i], &in_replayed[k], own.flags[i] | first.flags[k]);
+        same &= batched.flags[i] == first.flags[k];
+        meet(&in_reverse[i], &in_replayed[k], batched.flags[i] | first.flags[k]);
       }
     }
-    if (same) return {std::move(first), std::move(own)};
+    if (same) return {std::move(first), std::move(batched)};
   }
 }
 
 std::vector<BatchedOutput> BatchedLoop::replaying() {
   const LoopForm& form = operation_.loop;
   const bool separate = has_separate_counts();
-  const auto [first, own] = matched(separate);
+  const auto [first, batched] = matched(separate);
   const NodeRef longest = separate ? reduce(Op::max, counts(), std::nullopt, false)
                                    : value(static_cast<int32_t>(node_->inputs_count) - 1);
   LoopRequest request;
@@ -61,11 +62,11 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   const NodeRef last = make_argument(DType::Int64, {});
   const NodeRef runs = (Expr(last) - Expr(done)) < Expr(count);
   for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(own.arguments[k]);
-    const NodeRef next = root(own, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
+    closing.arguments.push_back(batched.arguments[k]);
+    const NodeRef next = root(batched, k);
+    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
     const int32_t place = operation_.inputs[0][k];
-    request.inputs.push_back(own.flags[k] ? full(place) : value(place));
+    request.inputs.push_back(batched.flags[k] ? full(place) : value(place));
   }
   if (separate) {
     closing.arguments.push_back(done);
@@ -74,9 +75,11 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
     ++request.form.carries;
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(own.arguments[i]);
+    closing.arguments.push_back(batched.arguments[i]);
     const int32_t place = operation_.inputs[0][i];
-    request.inputs.push_back(i < stacked_end ? nullptr : own.flags[i] ? full(place) : value(place));
+    request.inputs.push_back(i < stacked_end    ? nullptr
+                             : batched.flags[i] ? full(place)
+                                                : value(place));
   }
   if (separate) {
     closing.arguments.push_back(count);
@@ -90,7 +93,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   const Made loop{make_loop(std::move(request)), true};
   std::vector<BatchedOutput> out;
   for (size_t k = 0; k < carries; ++k) {
-    out.push_back({{loop.node, own.flags[k] != 0}, static_cast<int32_t>(k), false});
+    out.push_back({{loop.node, batched.flags[k] != 0}, static_cast<int32_t>(k), false});
   }
   if (separate) {
     out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
@@ -100,7 +103,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   return out;
 }
 
-void BatchedLoop::close_replayed(const Carried& own, bool separate, LoopRequest* request) {
+void BatchedLoop::close_replayed(const BatchedBody& batched, bool separate, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
   const size_t carries = body.roots.size();
   BodyRequest closing{body.name, {}, {}, of_replayed_, false, &body};
@@ -108,11 +111,11 @@ void BatchedLoop::close_replayed(const Carried& own, bool separate, LoopRequest*
   const NodeRef count = make_argument(DType::Int64, {batching_.count});
   const NodeRef runs = Expr(done) < Expr(count);
   for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(own.arguments[k]);
-    const NodeRef next = root(own, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, own.arguments[k]) : next);
+    closing.arguments.push_back(batched.arguments[k]);
+    const NodeRef next = root(batched, k);
+    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
     const int32_t place = operation_.inputs[1][k];
-    request->replayed_inputs.push_back(own.flags[k] ? full(place) : value(place));
+    request->replayed_inputs.push_back(batched.flags[k] ? full(place) : value(place));
   }
   if (separate) {
     closing.arguments.push_back(done);
@@ -122,9 +125,9 @@ void BatchedLoop::close_replayed(const Carried& own, bool separate, LoopRequest*
     for (int32_t& of : request->cotangents_of) of += static_cast<size_t>(of) >= carries;
   }
   for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(own.arguments[i]);
+    closing.arguments.push_back(batched.arguments[i]);
     const int32_t place = operation_.inputs[1][i];
-    request->replayed_inputs.push_back(own.flags[i] ? full(place) : value(place));
+    request->replayed_inputs.push_back(batched.flags[i] ? full(place) : value(place));
   }
   if (separate) {
     closing.arguments.push_back(count);

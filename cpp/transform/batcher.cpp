@@ -21,12 +21,12 @@ namespace pullback {
 namespace {
 
 // The strided view with one more axis in front, which it covers.
-Window shifted(const Window& window) {
-  const int64_t rank = window.start.rank;
-  Window out(rank + 1);
+StridedSlice shifted(const StridedSlice& range) {
+  const int64_t rank = range.start.rank;
+  StridedSlice out(rank + 1);
   for (int64_t d = 0; d < rank; ++d) {
-    out.start[d + 1] = window.start[d];
-    out.step[d + 1] = window.step[d];
+    out.start[d + 1] = range.start[d];
+    out.step[d + 1] = range.step[d];
   }
   return out;
 }
@@ -209,8 +209,8 @@ NodeRef Batcher::like(const std::vector<NodeRef>& inputs, const Attr& attr) cons
   for (const NodeRef& one : inputs) below.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   NodeRef out = make_node(node_->op, node_->dtype, shape, below, attr);
-  if (node_->window) out->window = std::make_unique<Window>(shifted(*node_->window));
-  out->part = node_->part;
+  if (node_->slice) out->slice = std::make_unique<StridedSlice>(shifted(*node_->slice));
+  out->in_composite = node_->in_composite;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;
 }
@@ -344,12 +344,12 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
         inputs.push_back(batched[k] ? full(k) : input(k));
       }
       NodeRef out = batched_windows(node_, inputs, batched, count_);
-      out->part = node_->part;
+      out->in_composite = node_->in_composite;
       return out;
     }
     case StepKind::Embed:
       return like({full(0)}, attr);
-    case StepKind::AtWindow:
+    case StepKind::AtSlice:
       return like({full(0), full(1)}, attr);
     case StepKind::Indexed:  // with the positions as the last input
       if (node_->op == Op::sum_duplicates) return nullptr;
@@ -364,13 +364,13 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
       for (size_t k = 0; k + 1 < in_.size(); ++k) inputs.push_back(full(k));
       inputs.push_back(input(in_.size() - 1));
       return like(inputs, attr);
-    case StepKind::Host: {
+    case StepKind::Callback: {
       const Ref<CallbackOrigin> function(
           dynamic_cast<CallbackOrigin*>(node_->inputs()[0]->origin.get()));
       if (!function->takes_batches) return nullptr;
       for (size_t k = 1; k < in_.size(); ++k) inputs.push_back(full(k));
-      return host_call(inputs, node_->dtype, with_batch(count_, node_->shape, node_->shape.rank),
-                       function);
+      return callback(inputs, node_->dtype, with_batch(count_, node_->shape, node_->shape.rank),
+                      function);
     }
     case StepKind::Iota:
     case StepKind::Random:
@@ -385,7 +385,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
 
 NodeRef Batcher::like_product(const NodeRef& a, const NodeRef& b) const {
   NodeRef out = matmul(a, b);
-  out->part = node_->part;
+  out->in_composite = node_->in_composite;
   if (!by_users_rule(node_)) out->rule = node_->rule;
   return out;
 }

@@ -31,14 +31,14 @@ bool always_true(const Node* node);
 struct BatchedOutput {
   Made made;                      // the tensor, or the operation
   int32_t output = -1;            // output number of that operation; -1: `made` is the tensor
-  bool along_iterations = false;  // the axis of iterations comes before the batch
+  bool iterations_first = false;  // the axis of iterations comes before the batch
 };
 
 // The inputs of a subgraph and what replaces each in the batch.
 struct BatchedInputs {
   std::vector<Node*> from;
   std::vector<Made> to;
-  const Body* whole = nullptr;  // if not null, every node of this body belongs to the subgraph
+  const Body* whole_body = nullptr;  // if not null, every node of this body belongs to the subgraph
 };
 std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                  const Batching& batching);

@@ -17,7 +17,7 @@
 namespace pullback {
 
 struct RecordedSubgraph::On {
-  RecordedSubgraph piece;
+  RecordedSubgraph subgraph;
   std::vector<NodeRef> inputs, others;
 };
 
@@ -90,7 +90,7 @@ std::vector<NodeRef> RecordedSubgraph::rebind(std::vector<NodeRef> roots, std::v
   }
   const Subgraph made(
       std::move(roots), from, [](const Node*) { return false; },
-      [&](const Node* node) { return on->piece.inside(node); });
+      [&](const Node* node) { return on->subgraph.inside(node); });
   return made.rebuild(
       to, [&](size_t, const Node* node, auto below) { return copied(node, below, on); });
 }

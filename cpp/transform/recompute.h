@@ -19,7 +19,7 @@ struct RecordedSubgraph {
 
   // Constructs an empty subgraph, since Python's __new__ allocates without running a constructor.
   static void* operator new(size_t size) { return ::new (::operator new(size)) RecordedSubgraph; }
-  static void operator delete(void* piece) { ::operator delete(piece); }
+  static void operator delete(void* subgraph) { ::operator delete(subgraph); }
 
   // The tracked inputs, by creation number.
   std::vector<NodeRef> inputs() const;

@@ -20,7 +20,7 @@ __all__: list[str] = [
     "Linear",
     "NumberCheck",
     "Pattern",
-    "Piece",
+    "RecordedSubgraph",
     "Rule",
     "Structure",
     "Tape",
@@ -80,6 +80,7 @@ __all__: list[str] = [
     "branch",
     "broadcast_to",
     "build_info",
+    "callback",
     "cast",
     "cbrt",
     "ceil",
@@ -170,7 +171,6 @@ __all__: list[str] = [
     "greater",
     "greater_equal",
     "heaviside",
-    "host_call",
     "hypot",
     "i0",
     "i0e",
@@ -233,7 +233,6 @@ __all__: list[str] = [
     "logit_slope",
     "logm",
     "logsumexp",
-    "looks",
     "lu",
     "lu_solve",
     "make_complex",
@@ -289,6 +288,7 @@ __all__: list[str] = [
     "random_state",
     "random_uniform",
     "real",
+    "recorded_reads",
     "recorded_steps",
     "recording",
     "records_aside",
@@ -754,7 +754,7 @@ class Trace:
     def open(self) -> None: ...
     def replay(self, arg0: collections.abc.Sequence[typing.Any]) -> list[Tensor]: ...
 
-class Piece:
+class RecordedSubgraph:
     def __init__(
         self,
         roots: collections.abc.Sequence[typing.Any],
@@ -985,6 +985,13 @@ def broadcast_to(
     arg0: typing.Any, arg1: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]
 ) -> Tensor: ...
 def build_info() -> dict[str, typing.Any]: ...
+def callback(
+    f: collections.abc.Callable,
+    inputs: collections.abc.Sequence[typing.Any],
+    dtype: pullback._typing.DType,
+    shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
+    takes_batches: bool = False,
+) -> Tensor: ...
 def cast(
     x: pullback._typing.TensorLike, dtype: pullback._typing.DType, copy: bool = False
 ) -> Tensor: ...
@@ -1184,13 +1191,6 @@ def gradients(
 def greater(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
 def greater_equal(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
 def heaviside(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
-def host_call(
-    f: collections.abc.Callable,
-    inputs: collections.abc.Sequence[typing.Any],
-    dtype: pullback._typing.DType,
-    shape: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex],
-    takes_batches: bool = False,
-) -> Tensor: ...
 def hypot(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike) -> Tensor: ...
 def i0(a: pullback._typing.TensorLike) -> Tensor: ...
 def i0e(a: pullback._typing.TensorLike) -> Tensor: ...
@@ -1266,7 +1266,6 @@ def logsumexp(
     axis: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None,
     keepdims: bool = False,
 ) -> Tensor: ...
-def looks() -> list[typing.Any]: ...
 def lu(a: pullback._typing.TensorLike) -> tuple[Tensor, Tensor, Tensor, Tensor]: ...
 def lu_solve(
     packed: typing.Any, swaps: typing.Any, b: pullback._typing.TensorLike, turn: str
@@ -1413,6 +1412,7 @@ def random_uniform(
     source: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Tensor: ...
 def real(arg0: typing.Any) -> Tensor: ...
+def recorded_reads() -> list[typing.Any]: ...
 def recorded_steps(arg0: collections.abc.Callable) -> list[typing.Any]: ...
 def recording() -> bool: ...
 def records_aside(arg0: bool) -> None: ...
@@ -1542,7 +1542,7 @@ def trim_memory() -> None: ...
 def trunc(a: pullback._typing.TensorLike) -> Tensor: ...
 def unflatten(structure: Structure, leaves: collections.abc.Iterable) -> typing.Any:
     """
-    A nest of this structure with these leaves.
+    A pytree of this structure with these leaves.
     """
 
 def unrolled_below(

@@ -14,8 +14,17 @@ CLASSES = [name for name in dir(_core) if isinstance(getattr(_core, name), type)
 
 
 def test_all_classes_are_here() -> None:
-    expected = {"Function", "NumberCheck", "Piece", "Rule", "Structure", "Tape", "Tensor", "Trace"}
-    expected |= {"BatchScope", "Body", "BodyTrace", "Linear", "Pattern", "Variable"}
+    expected = {"Function", "NumberCheck", "RecordedSubgraph", "Rule", "Structure", "Tape"}
+    expected |= {
+        "BatchScope",
+        "Body",
+        "BodyTrace",
+        "Linear",
+        "Pattern",
+        "Tensor",
+        "Trace",
+        "Variable",
+    }
     assert set(CLASSES) == expected  # a new one needs an object in USE
 
 
@@ -50,7 +59,7 @@ USE = """if True:
         "Structure": lambda: _core.flatten([1, {"a": variable}])[1],
         "NumberCheck": _core.NumberCheck,
         "Pattern": lambda: _core.dependence(variable * 2.0, variable.read(), "test"),
-        "Piece": lambda: _core.Piece([pb.Variable(1.0) * 2], 1),
+        "RecordedSubgraph": lambda: _core.RecordedSubgraph([pb.Variable(1.0) * 2], 1),
         "BatchScope": _core.BatchScope,
         "Body": recorded,
         "BodyTrace": lambda: _core.BodyTrace("scan", "f"),

@@ -70,7 +70,7 @@ def test_what_follows_a_product_runs_in_its_panels() -> None:
     w, loss = network()
     steps, text = plan_of(loss, *pb.gradients(loss, w))
     assert steps == {"gemm": 5, "tiles": 1}  # the tiles: the mean over 16 numbers
-    assert text.count("then tiles") == 3
+    assert text.count("epilogue tiles") == 3
     counts = operations(text)
     assert counts["relu"] == counts["exp"] == 1
     assert len(large_steps(text)) == 5
@@ -80,7 +80,7 @@ def test_a_product_with_a_bias_and_an_activation_is_one_step() -> None:
     x, w = pb.constant(A), pb.constant(np.ones((200, 8)))
     for after in (pb.relu, pb.tanh, pb.softmax, lambda y: y * pb.ones(8, dtype=np.float64)):
         steps, text = plan_of(after(pb.matmul(x, w)))
-        assert steps["gemm"] == 1 and "then tiles" in text
+        assert steps["gemm"] == 1 and "epilogue tiles" in text
 
 
 # --- what stays apart
@@ -92,7 +92,7 @@ def test_a_sum_over_a_middle_axis_waits_for_the_whole_product() -> None:
     for axis, apart in ((0, False), (1, True), (2, False)):
         steps, text = plan_of(pb.sum(pb.tanh(x @ w), axis))
         assert steps == {"gemm": 1, **({"tiles": 1} if apart else {})}, axis
-        assert ("then tiles" in text) == (not apart)
+        assert ("epilogue tiles" in text) == (not apart)
 
 
 def test_unrelated_groups_of_one_size_do_not_wait_for_each_other() -> None:

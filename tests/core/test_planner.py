@@ -97,7 +97,7 @@ def test_transposes_are_flags_of_the_product() -> None:
         pb.reshape(a, (3, 10, 20)) @ pb.reshape(pb.transpose(a), (20, 30))[:, :5],
     ):
         steps, text = plan_of(product + 0)
-        assert steps == {"gemm": 1} and "then tiles" in text
+        assert steps == {"gemm": 1} and "epilogue tiles" in text
     # Read the other way round, the product has to be whole first.
     steps, _ = plan_of((b.T @ a).T + 0)
     assert steps == {"gemm": 1, "tiles": 1}

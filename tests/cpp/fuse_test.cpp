@@ -1,4 +1,4 @@
-// Fusion of small graphs: which nodes become one unit, over which rows, in which order. The limits
+// Fusion of small graphs: which nodes become one group, over which rows, in which order. The limits
 // of the processor are so small here that small graphs meet them.
 #include "plan/passes/fuse.h"
 
@@ -16,16 +16,16 @@ constexpr Limits kLimits{.longest_row = 64,
                          .few_live = 2,
                          .longest_group = 10};
 
-// A line for each unit in its order: "12 = 4 rows of 3: names", or "step: name"; the names of what
+// A line for each group in its order: "12 = 4 rows of 3: names", or "step: name"; the names of what
 // is computed again where it is read follow.
 std::string text_of(const GraphText& graph, const Analysis& a, const Fusion& fusion) {
   std::string out;
-  for (const Unit& unit : fusion.units) {
-    out += unit.tiles ? std::to_string(unit.count) : "step";
-    if (unit.length > 1) out += " in rows of " + std::to_string(unit.length);
+  for (const FusionGroup& group : fusion.groups) {
+    out += group.tiles ? std::to_string(group.count) : "step";
+    if (group.length > 1) out += " in rows of " + std::to_string(group.length);
     out += ":";
-    for (uint32_t i : unit.members) out += " " + graph.name(a.node(i));
-    out += unit.then < 0 ? "\n" : ", then\n";
+    for (uint32_t i : group.members) out += " " + graph.name(a.node(i));
+    out += group.epilogue < 0 ? "\n" : ", then\n";
   }
   std::string cheap;
   for (uint32_t i = 0; i < a.size(); ++i) {

@@ -117,8 +117,8 @@ class GraphText {
   }
 
   int64_t setting(const std::string& name) const { return std::stoll(settings_.at(name)); }
-  Window window() const {
-    Window out(shape_.rank);
+  StridedSlice strided_slice() const {
+    StridedSlice out(shape_.rank);
     const auto fill = [&](const char* name, PerAxis* to) {
       if (!settings_.count(name)) return;
       const std::vector<int64_t> values = list_of(settings_.at(name));
@@ -143,7 +143,7 @@ class GraphText {
     if (op_ == "reshape") return reshape(operands_[0], shape_);
     if (op_ == "broadcast_to") return broadcast_to(operands_[0], shape_);
     if (op_ == "transpose") return transpose(operands_[0]);
-    if (op_ == "slice") return slice(operands_[0], shape_, window());
+    if (op_ == "slice") return slice(operands_[0], shape_, strided_slice());
     if (op_ == "matmul") return matmul(operands_[0], operands_[1]);
     if (op_ == "concat") return concat(operands_, setting("axis"));
     if (op_ == "take") return take(operands_[0], operands_[1], setting("axis"));
@@ -153,7 +153,8 @@ class GraphText {
     }
     if (op_ == "pick") return pick(operands_[0], operands_[1]);
     if (op_ == "place") return place(operands_[0], operands_[1], setting("length"));
-    if (op_ == "at_window") return at_window(operands_[0], operands_[1], window(), Update::Set);
+    if (op_ == "at_slice")
+      return at_slice(operands_[0], operands_[1], strided_slice(), Update::Set);
     for (int i = 0; i < kOps; ++i) {
       const Op op = static_cast<Op>(i);
       if (op_ != name_of(op)) continue;

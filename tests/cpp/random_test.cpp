@@ -23,11 +23,11 @@ void test_random_kernels(const char* level, const RandomTable& t) {
       return std::vector<RandomKernel>{of.uniform[wide], of.normal[wide], of.exponential[wide]};
     };
     for (size_t k = 0; k < 3; ++k) {
-      std::vector<char> a(kRandomPiece * 8), b(kRandomPiece * 8);
+      std::vector<char> a(kRandomBlock * 8), b(kRandomBlock * 8);
       bool ok = true;
-      for (int64_t piece = 0; piece < 50; ++piece) {
-        kernels(t)[k](-3, 12345678901, piece * kRandomPiece, a.data());
-        kernels(base)[k](-3, 12345678901, piece * kRandomPiece, b.data());
+      for (int64_t block = 0; block < 50; ++block) {
+        kernels(t)[k](-3, 12345678901, block * kRandomBlock, a.data());
+        kernels(base)[k](-3, 12345678901, block * kRandomBlock, b.data());
         ok &= a == b;
       }
       check(ok, text(level, ": random bits are those of the lowest level"));

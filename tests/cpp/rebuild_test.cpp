@@ -1,5 +1,5 @@
-// Subgraph and rebuild: what is part of a piece, what is shared, what a visitor sees and may make
-// instead; and that a copy is a node of its own with the values the original would have there.
+// Subgraph and rebuild: what is part of a subgraph, what is shared, what a visitor sees and may
+// make instead; and that a copy is a node of its own with the values the original would have there.
 #include "graph/rebuild.h"
 
 #include <cstring>
@@ -45,15 +45,15 @@ void test_values() {
   const NodeRef y = make_argument(F, {3});
   const NodeRef c = value({10, 20, 30});
   const Expr product = Expr(x) * Expr(y);
-  const Subgraph piece = record({product + Expr(c), product}, {x.get(), y.get()});
+  const Subgraph subgraph = record({product + Expr(c), product}, {x.get(), y.get()});
   const std::vector<NodeRef> inputs = {value({1, 2, 3}), value({4, 5, 6})};
-  const auto made = piece.rebuild(inputs, plain);
+  const auto made = subgraph.rebuild(inputs, plain);
   check(numbers_of(made[0]) == std::vector<double>{14, 30, 48}, "values on other inputs");
   check(numbers_of(made[1]) == std::vector<double>{4, 10, 18}, "a second root");
   check(made[0]->in[1] == c.get(), "what is outside is shared");
   check(made[0]->in[0] == made[1].get(), "what two roots share is made once");
   check(!(made[0]->flags & (kTraced | kTracked)), "on plain values the copy is plain");
-  const auto again = piece.rebuild(inputs, plain);
+  const auto again = subgraph.rebuild(inputs, plain);
   check(again[0].get() != made[0].get(), "every rebuild makes nodes of its own");
 }
 
@@ -61,13 +61,13 @@ void test_order() {
   const NodeRef x = make_argument(F, {3});
   NodeRef y = x;
   for (int i = 0; i < 100000; ++i) y = Expr(y) + Expr(x);
-  const Subgraph piece = record({y}, {x.get()});
-  check(piece.size() == 100001, "one entry a node");
+  const Subgraph subgraph = record({y}, {x.get()});
+  check(subgraph.size() == 100001, "one entry a node");
   const NodeRef on = value({1, 2, 3});
   uint64_t last = 0;
   bool ordered = true;
-  const auto made = piece.rebuild({&on, 1}, [&](size_t i, const Node* node, auto inputs) {
-    ordered &= node->seq > last && piece[i].node == node;
+  const auto made = subgraph.rebuild({&on, 1}, [&](size_t i, const Node* node, auto inputs) {
+    ordered &= node->seq > last && subgraph[i].node == node;
     last = node->seq;
     for (const Node* input : inputs) ordered &= input->seq < next_seq();
     return copy_node(node, inputs);
@@ -80,10 +80,10 @@ void test_roots() {
   const NodeRef x = make_argument(F, {3});
   const NodeRef c = value({1, 2, 3});
   const NodeRef d = Expr(c) * 2.0;
-  const Subgraph piece = record({x, c, d}, {x.get()});
-  check(piece.root_at(0) == 0 && piece.root_at(1) == Subgraph::kOutside, "places of roots");
+  const Subgraph subgraph = record({x, c, d}, {x.get()});
+  check(subgraph.root_at(0) == 0 && subgraph.root_at(1) == Subgraph::kOutside, "places of roots");
   const NodeRef on = value({7, 8, 9});
-  const auto made = piece.rebuild({&on, 1}, plain);
+  const auto made = subgraph.rebuild({&on, 1}, plain);
   check(made[0] == on && made[1] == c && made[2] == d, "an input, and roots from outside");
 }
 
@@ -102,16 +102,16 @@ void test_what_belongs() {
   check(wide.size() == 5 - 1, "with all that is traced; the number 2 is not");
   // An input inside: what is below it is not looked at.
   std::vector<Node*> middle = {other.get(), x.get()};
-  check(Subgraph({y}, middle, everything).size() == 3, "a piece begins at its inputs");
+  check(Subgraph({y}, middle, everything).size() == 3, "a subgraph begins at its inputs");
 }
 
 void test_null_inputs() {
   const NodeRef x = make_argument(F, {3});
   const NodeRef y = make_argument(F, {3});
-  const Subgraph piece = record({Expr(x) * 2.0, Expr(x) * Expr(y)}, {x.get(), y.get()});
+  const Subgraph subgraph = record({Expr(x) * 2.0, Expr(x) * Expr(y)}, {x.get(), y.get()});
   const NodeRef on[] = {value({1, 2, 3}), nullptr};
   int visited = 0;
-  const auto made = piece.rebuild(on, [&](size_t, const Node* node, auto inputs) {
+  const auto made = subgraph.rebuild(on, [&](size_t, const Node* node, auto inputs) {
     ++visited;
     return copy_node(node, inputs);
   });
@@ -120,9 +120,10 @@ void test_null_inputs() {
 
 void test_visitor() {
   const NodeRef x = make_argument(F, {3});
-  const Subgraph piece = record({formula::exp(Expr(x)) + formula::exp(Expr(x) * 2.0)}, {x.get()});
+  const Subgraph subgraph =
+      record({formula::exp(Expr(x)) + formula::exp(Expr(x) * 2.0)}, {x.get()});
   const NodeRef on = value({1, 2, 3});
-  const auto made = piece.rebuild({&on, 1}, [](size_t, const Node* node, auto inputs) {
+  const auto made = subgraph.rebuild({&on, 1}, [](size_t, const Node* node, auto inputs) {
     return node->op == Op::exp ? identity(NodeRef(inputs[0])) : copy_node(node, inputs);
   });
   check(numbers_of(made[0]) == std::vector<double>{3, 6, 9}, "something else may stand for a node");
@@ -134,17 +135,17 @@ struct NoRule : Rule {
 
 void test_copies() {
   const NodeRef x = make_argument(F, {4, 5});
-  Window window(2);
-  window.start[1] = 3;
-  window.step[0] = 2;
-  window.step[1] = -1;
+  StridedSlice range(2);
+  range.start[1] = 3;
+  range.step[0] = 2;
+  range.step[1] = -1;
   const Ref<Rule> rule(new NoRule);
-  const NodeRef inside[] = {slice(x, {2, 3}, window), reduce(Op::sum, x, std::nullopt, false)};
+  const NodeRef inside[] = {slice(x, {2, 3}, range), reduce(Op::sum, x, std::nullopt, false)};
   const NodeRef given[] = {x};
   const auto outputs = custom(inside, given, rule);
-  const Subgraph piece = record(outputs, {x.get()});
+  const Subgraph subgraph = record(outputs, {x.get()});
   const NodeRef on = Expr(zeros({4, 5}, F)) + 1.0;
-  const auto made = piece.rebuild({&on, 1}, plain);
+  const auto made = subgraph.rebuild({&on, 1}, plain);
   for (size_t k = 0; k < 2; ++k) {
     check(made[k]->op == Op::result && made[k]->output == k, "a result");
     check(made[k]->dtype == F && made[k]->shape == inside[k]->shape, "dtype and shape");
@@ -155,17 +156,17 @@ void test_copies() {
   check(call->rule == rule && call->operation->outputs.size() == 2, "with its rule and types");
   check(call->operation->outputs[0].shape == Shape({2, 3}), "of the first output");
   const Node* view = made[0]->in[0];
-  check(view->window && view->window->start[1] == 3 && view->window->step[1] == -1, "windows");
-  check(view->window != inside[0]->window, "a copy's own");
+  check(view->slice && view->slice->start[1] == 3 && view->slice->step[1] == -1, "slices");
+  check(view->slice != inside[0]->slice, "a copy's own");
 }
 
 void test_nothing_is_left() {
   const int64_t before = live_nodes();
   {
     const NodeRef x = make_argument(F, {3});
-    const Subgraph piece = record({Expr(x) * 2.0}, {x.get()});
+    const Subgraph subgraph = record({Expr(x) * 2.0}, {x.get()});
     const NodeRef on = value({1, 2, 3});
-    piece.rebuild({&on, 1}, plain);
+    subgraph.rebuild({&on, 1}, plain);
   }
   check(live_nodes() == before, "no node outlives it");
 }

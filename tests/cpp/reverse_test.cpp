@@ -42,10 +42,10 @@ int count(const NodeRef& root, Op op) {
 }
 
 Expr slice_of(const NodeRef& x, int64_t start, int64_t length, int64_t step = 1) {
-  Window window(1);
-  window.start[0] = start;
-  window.step[0] = step;
-  return slice(x, {length}, window);
+  StridedSlice range(1);
+  range.start[0] = start;
+  range.step[0] = step;
+  return slice(x, {length}, range);
 }
 
 void test_contributions() {
@@ -136,9 +136,9 @@ void test_masks_above_products() {
   check_numbers(gradient_of(reshape(flat, {3, 2})), expected, "reshapes between");
   const NodeRef both[] = {product, product};
   const NodeRef wide = concat(both, 1);
-  Window window(2);
-  window.start[1] = 1;
-  check_numbers(gradient_of(slice(wide, {3, 2}, window)), expected, "concat and slice between");
+  StridedSlice range(2);
+  range.start[1] = 1;
+  check_numbers(gradient_of(slice(wide, {3, 2}, range)), expected, "concat and slice between");
   const Expr full = broadcast_to(rows, {3, 2}) & (product > zero);
   check_numbers(gradient(total(where(full, product, zero)), x), expected, "a mask of entries");
   // The other operand's cotangent: the rows that are infinite take no part.

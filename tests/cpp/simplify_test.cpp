@@ -1,4 +1,4 @@
-// Simplification of small graphs: what is left to compute, and through which windows it reads.
+// Simplification of small graphs: what is left to compute, and through which views it reads.
 #include "plan/passes/simplify.h"
 
 #include "graph_text.h"
@@ -6,7 +6,7 @@
 namespace pullback::test {
 namespace {
 
-// A window: nothing where it is the whole base; else its shape, its strides where they are not
+// A view: nothing where it is the whole base; else its shape, its strides where they are not
 // row-major, its offset.
 std::string text_of(const GraphText& graph, const Analysis& a, const Read& read) {
   const Strided& strided = a.strided(read);
@@ -99,7 +99,7 @@ void test_views() {
                    R"(
     r = copy x[6,4 by 1,6]
     y = exp r stored)",
-                   "a reshape that no window is");
+                   "a reshape that needs a copy");
   check_simplified(R"(
     x = argument f32[4,1]
     b = argument f32[3]
@@ -163,7 +163,7 @@ void test_equal() {
     c = exp x[2]
     d = exp x[2 at 2]
     e = add c d stored)",
-                   "nor through another window");
+                   "nor through another view");
 }
 
 void test_constants() {

@@ -123,7 +123,7 @@ void test_kept() {
     p = exp a wanted
     v = slice p
     y = sin v wanted)",
-                 "a held window: the value that it shows");
+                 "a held slice: the value that it shows");
   check_snapshot(R"(
     a = argument f32[2,4]
     p = exp a
@@ -136,7 +136,7 @@ void test_kept() {
     p = exp a
     v = slice p wanted
     y = sin v wanted)",
-                 "a held window that is a small part");
+                 "a held slice that is a small part");
 }
 
 // The operation itself has no value, whoever holds it.
@@ -169,7 +169,7 @@ void test_key() {
   same("c = constant is=1" + add, "c = constant is=2" + add, false, "constants are structure");
   same("c = number is=1" + add, "c = constant is=1" + add, false, "a number is no constant");
   same("y = exp x", "y = sin x", false, "operations");
-  same("y = slice x [2] start=0", "y = slice x [2] start=1", false, "windows");
+  same("y = slice x [2] start=0", "y = slice x [2] start=1", false, "slices");
   same("y = reshape x [3,1]", "y = reshape x [1,3]", false, "shapes");
   same("z = exp x\ny = subtract x z", "z = exp x\ny = subtract z x", false, "operands");
   same("u = cos x\ny = exp x", "y = exp x", true, "what is not asked for");

@@ -18,9 +18,9 @@
 namespace pullback::test {
 namespace {
 
-bool once_each(int64_t chunks, bool worth = true) {
+bool once_each(int64_t chunks, bool parallel = true) {
   std::vector<std::atomic<int>> seen(static_cast<size_t>(chunks));
-  parallel_for(chunks, worth, [&](int64_t i) { ++seen[i]; });
+  parallel_for(chunks, parallel, [&](int64_t i) { ++seen[i]; });
   for (const auto& n : seen) {
     if (n != 1) return false;
   }
@@ -97,7 +97,7 @@ void test_stop() {
     check(!stop_requested(), "nothing is left behind");
     check(once_each(64), "loops run again");
     Interruption never([] { return true; });
-    never.refuse();
+    never.disable();
     check(once_each(64), "a run that can no longer be stopped");
   }
 }

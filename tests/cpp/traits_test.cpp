@@ -29,11 +29,11 @@ struct Case {
 
 NodeRef spread(const NodeRef& a) { return make_complex(a, 3.0 * Expr(a)); }
 
-Window window_at(int64_t start, int64_t step) {
-  Window window(2);
-  window.start[1] = start;
-  window.step[1] = step;
-  return window;
+StridedSlice slice_at(int64_t start, int64_t step) {
+  StridedSlice range(2);
+  range.start[1] = start;
+  range.step[1] = step;
+  return range;
 }
 
 std::optional<Case> case_of(Op op) {
@@ -53,7 +53,7 @@ std::optional<Case> case_of(Op op) {
     case Op::broadcast_to:
       return one({3}, [](const NodeRef& a) { return broadcast_to(a, {2, 3}); });
     case Op::slice:
-      return one({2, 5}, [](const NodeRef& a) { return slice(a, {2, 2}, window_at(1, 2)); });
+      return one({2, 5}, [](const NodeRef& a) { return slice(a, {2, 2}, slice_at(1, 2)); });
     case Op::sum:
       return one({2, 3}, [](const NodeRef& a) {
         return reduce(Op::sum, a, std::vector<int64_t>{1}, false);
@@ -61,7 +61,7 @@ std::optional<Case> case_of(Op op) {
     case Op::cumulative_sum:
       return one({2, 3}, [](const NodeRef& a) { return scan(Op::cumulative_sum, a, 1); });
     case Op::embed:
-      return one({2, 2}, [](const NodeRef& a) { return embed(a, {2, 5}, window_at(1, 2)); });
+      return one({2, 2}, [](const NodeRef& a) { return embed(a, {2, 5}, slice_at(1, 2)); });
     case Op::take:
       return one({2, 3}, [](const NodeRef& a) { return take(a, indices({2, 0, 2, 2}), 1); });
     case Op::scatter_add:
@@ -79,12 +79,12 @@ std::optional<Case> case_of(Op op) {
                     return concat(parts, 1);
                   },
                   true};
-    case Op::at_window:
+    case Op::at_slice:
       return Case{{2, 5},
                   {2, 2},
                   [](const NodeRef& a, const NodeRef& b) {
-                    return Expr(at_window(a, b, window_at(1, 2), Update::Set)) +
-                           Expr(at_window(a, b, window_at(1, 2), Update::Add));
+                    return Expr(at_slice(a, b, slice_at(1, 2), Update::Set)) +
+                           Expr(at_slice(a, b, slice_at(1, 2), Update::Add));
                   },
                   true};
     case Op::complex:
@@ -164,7 +164,7 @@ void test_zeros_upwards(Op op) {
     request.of.ys = {formula::cbrt(Expr(y))};
     request.of.xs = {{x}};
     const Numbers got = numbers_of(tangents(request)[0]);
-    // f of zeros in place of b is linear in the tangent, also where f adds b (at_window).
+    // f of zeros in place of b is linear in the tangent, also where f adds b (at_slice).
     const NodeRef nothing = tensor(shape, Numbers(numbers.size()));
     const Numbers dy = numbers_of(Expr(f(tensor(shape, slopes))) - Expr(f(nothing)));
     Numbers expected = numbers_of(y);

@@ -267,16 +267,16 @@ void test_products() {
   }
 }
 
-// An output whose first two columns a group writes, as pieces are, and whose third a copy does; a
+// An output whose first two columns a group writes, as parts are, and whose third a copy does; a
 // group reads it.
-struct Pieces {
+struct Parts {
   static constexpr int64_t kRows = 5;
   Array x{F, kRows};
   Runner r;
   int32_t in = r.argument(x), out = r.output(F, 3 * kRows), sum_out = r.output(F, 1);
 
   View column(int64_t k) const { return {out, F, k, {kRows, 1}, {3, 1}}; }
-  Pieces() {
+  Parts() {
     TileGroup group;
     group.count = kRows;
     group.loads = {row_view(in, F, {kRows})};
@@ -298,36 +298,36 @@ struct Pieces {
   }
 };
 
-void test_pieces() {
+void test_parts() {
   const char* read = "a read of memory that is not all written";
   const char* leaves = "an output that is not all written";
-  const std::tuple<const char*, const char*, std::function<void(Pieces&)>> faults[] = {
-      {"all pieces", "", [](Pieces&) {}},
+  const std::tuple<const char*, const char*, std::function<void(Parts&)>> faults[] = {
+      {"all parts", "", [](Parts&) {}},
       {"backwards", "",
-       [](Pieces& p) { p.copy().out = {p.out, F, 14, {Pieces::kRows, 1}, {-3, 1}}; }},
-      {"a piece that is missing", read, [](Pieces& p) { p.group().stores.pop_back(); }},
-      {"a piece twice", read, [](Pieces& p) { p.copy().out = p.column(1); }},
-      {"a piece that is too short", read,
-       [](Pieces& p) { p.copy().in.shape[0] = p.copy().out.shape[0] = 4; }},
-      {"pieces that overlap", read,
-       [](Pieces& p) { p.copy().out = {p.out, F, 10, {Pieces::kRows, 1}, {1, 1}}; }},
-      {"a piece after its reader", read,
-       [](Pieces& p) { std::swap(p.r.plan.steps[1], p.r.plan.steps[2]); }},
-      {"an addition to nothing", read, [](Pieces& p) { p.copy().add = true; }},
+       [](Parts& p) { p.copy().out = {p.out, F, 14, {Parts::kRows, 1}, {-3, 1}}; }},
+      {"a part that is missing", read, [](Parts& p) { p.group().stores.pop_back(); }},
+      {"a part twice", read, [](Parts& p) { p.copy().out = p.column(1); }},
+      {"a part that is too short", read,
+       [](Parts& p) { p.copy().in.shape[0] = p.copy().out.shape[0] = 4; }},
+      {"parts that overlap", read,
+       [](Parts& p) { p.copy().out = {p.out, F, 10, {Parts::kRows, 1}, {1, 1}}; }},
+      {"a part after its reader", read,
+       [](Parts& p) { std::swap(p.r.plan.steps[1], p.r.plan.steps[2]); }},
+      {"an addition to nothing", read, [](Parts& p) { p.copy().add = true; }},
       {"an addition to zeros", "",
-       [](Pieces& p) {
+       [](Parts& p) {
          p.copy().add = true;
-         const Layout zeros{row_view(p.in, F, {Pieces::kRows, 1}), p.column(0), true};
+         const Layout zeros{row_view(p.in, F, {Parts::kRows, 1}), p.column(0), true};
          p.r.plan.steps.insert(p.r.plan.steps.begin(), {zeros, Op::identity});
        }},
-      {"a piece that is missing, and nobody reads", leaves,
-       [](Pieces& p) {
+      {"a part that is missing, and nobody reads", leaves,
+       [](Parts& p) {
          p.forget_the_sum();
          p.group().stores.pop_back();
        }},
   };
   for (const auto& [what, reason, plant] : faults) {
-    Pieces p;
+    Parts p;
     plant(p);
     std::string refusal;
     try {
@@ -351,6 +351,6 @@ int main() {
   test_slots();
   test_sizes();
   test_products();
-  test_pieces();
+  test_parts();
   return report();
 }

@@ -1,4 +1,4 @@
-"""The language of docstrings and of messages, read from the sources.
+"""The language of docstrings, of messages and of C++ comments, read from the sources.
 
 test_docstrings.py reads the docstrings of the public objects.
 """
@@ -16,8 +16,10 @@ PYTHON = ROOT / "python/pullback"
 # The compatibility layer is not checked yet: many of its texts are older than the rules.
 EXCLUDED = PYTHON / "compat"
 
-# A comment, a character, or adjacent string literals of C++.
-TOKEN = re.compile(r'//[^\n]*|\'(?:[^\'\\\n]|\\.)\'|((?:"(?:[^"\\\n]|\\.)*"\s*)+)')
+# A character, adjacent string literals, or successive lines of comments of C++.
+TOKEN = re.compile(
+    r'\'(?:[^\'\\\n]|\\.)\'|((?:"(?:[^"\\\n]|\\.)*"\s*)+)|(//[^\n]*(?:\n[ \t]*//[^\n]*)*)'
+)
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # "function: …", "function (file:line): …", "option must be one of …"; x is a value.
 NAMED = re.compile(r"[\w.-]+( \(x\))?(: | must )|x\b")
@@ -54,14 +56,17 @@ def _strings(node: ast.AST) -> Iterator[tuple[int, int, str]]:
             yield from _strings(child)
 
 
-def cpp_texts() -> Iterator[tuple[str, str]]:
+def cpp_texts() -> Iterator[tuple[str, str, str]]:
+    """Yield the place, the kind and the text of strings and comments of C++."""
     for path in sorted((ROOT / "cpp").rglob("*")):
-        if path.suffix in (".cpp", ".h"):
+        if path.suffix in (".cpp", ".h", ".def"):
             source = path.read_text(encoding="utf-8")
             for token in TOKEN.finditer(source):
+                place = f"{path.relative_to(ROOT)}:{source.count(chr(10), 0, token.start()) + 1}"
                 if token[1]:
-                    line = source.count("\n", 0, token.start()) + 1
-                    yield f"{path.relative_to(ROOT)}:{line}", "".join(LITERAL.findall(token[1]))
+                    yield place, "message", "".join(LITERAL.findall(token[1]))
+                elif token[2]:
+                    yield place, "comment", " ".join(token[2].replace("//", " ").split())
 
 
 def test_docstrings() -> None:
@@ -78,9 +83,19 @@ def test_docstrings() -> None:
 
 def test_messages() -> None:
     check = Check()
-    python = [(place, text) for place, kind, text in python_texts() if kind == "message"]
-    found = [entry for entry in (*python, *cpp_texts()) if len(entry[1].split()) >= SHORTEST]
+    texts = [entry for entry in (*python_texts(), *cpp_texts()) if entry[1] == "message"]
+    found = [(place, text) for place, _, text in texts if len(text.split()) >= SHORTEST]
     assert len(found) > 1000
+    for place, text in found:
+        for problem in phrases(text):
+            check.that(False, f"{place}: {problem}")
+    check.done()
+
+
+def test_comments() -> None:
+    check = Check()
+    found = [(place, text) for place, kind, text in cpp_texts() if kind == "comment"]
+    assert len(found) > 3000
     for place, text in found:
         for problem in phrases(text):
             check.that(False, f"{place}: {problem}")

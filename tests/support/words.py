@@ -1,4 +1,4 @@
-"""The words of docstrings and messages: what they do not begin with and do not contain."""
+"""Words and phrases that docstrings, messages and comments do not contain."""
 
 import re
 

@@ -31,53 +31,53 @@ namespace {
 // soon as it is computed (by_panel), otherwise after the product.
 struct GemmStep {
   GemmProgram product;
-  std::optional<GroupProgram> then;
+  std::optional<GroupProgram> epilogue;
   bool by_panel = false;
 };
 
 // Offset of the group's scratch memory, which follows that of the product.
-int64_t then_scratch(const GemmStep& step) { return round_up(step.product.scratch_bytes, 64); }
+int64_t epilogue_scratch(const GemmStep& step) { return round_up(step.product.scratch_bytes, 64); }
 
 Status run(const GroupProgram& step, const Slots& slots) {
   return GroupRun(step, slots, slots.scratch()).run();
 }
 Status run(const GemmStep& step, const Slots& slots) {
   char* scratch = slots.scratch();
-  if (!step.then) {
+  if (!step.epilogue) {
     run_gemm(step.product, slots, scratch);
     return {};
   }
-  GroupRun then(*step.then, slots, scratch + then_scratch(step));
+  GroupRun epilogue(*step.epilogue, slots, scratch + epilogue_scratch(step));
   if (step.by_panel) {
     const int64_t panel = step.product.rows_of_panels();
-    const auto on_panel = [&](int64_t first_row) { then.run_unit(first_row / panel); };
+    const auto on_panel = [&](int64_t first_row) { epilogue.run_unit(first_row / panel); };
     run_gemm(step.product, slots, scratch, PanelHook(on_panel));
-    return then.finish();
+    return epilogue.finish();
   }
   run_gemm(step.product, slots, scratch);
-  return then.run();
+  return epilogue.run();
 }
 
 // A convolution and the group that reads it.
 struct ConvolutionStep {
   ConvolutionProgram product;
-  std::optional<GroupProgram> then;
+  std::optional<GroupProgram> epilogue;
   bool by_panel = false;
 };
 
-int64_t then_scratch(const ConvolutionStep& step) {
+int64_t epilogue_scratch(const ConvolutionStep& step) {
   return round_up(step.product.scratch_bytes, 64);
 }
 
 Status run(const ConvolutionStep& step, const Slots& slots) {
   char* scratch = slots.scratch();
-  if (!step.then) return run_convolution(step.product, slots, scratch);
-  GroupRun then(*step.then, slots, scratch + then_scratch(step));
-  const auto on_panel = [&](int64_t panel) { then.run_unit(panel); };
+  if (!step.epilogue) return run_convolution(step.product, slots, scratch);
+  GroupRun epilogue(*step.epilogue, slots, scratch + epilogue_scratch(step));
+  const auto on_panel = [&](int64_t panel) { epilogue.run_unit(panel); };
   const Status status = run_convolution(step.product, slots, scratch,
                                         step.by_panel ? PanelHook(on_panel) : PanelHook());
   if (!status) return status;
-  return step.by_panel ? then.finish() : then.run();
+  return step.by_panel ? epilogue.finish() : epilogue.run();
 }
 Status run(const Pool& step, const Slots& slots) { return run_pool(step, slots); }
 Status run(const LayoutProgram& step, const Slots& slots) { return run_layout(step, slots); }
@@ -97,7 +97,7 @@ Status run(const CallbackCall& step, const Slots& slots) {
   std::vector<CallbackArray> in;
   for (const View& view : step.in) in.push_back(array(view));
   auto* function = std::bit_cast<Callback*>(static_cast<intptr_t>(slots.scalar(step.function).i));
-  return function->call(in, array(step.out)) ? Status{} : failure(Problem::Host);
+  return function->call(in, array(step.out)) ? Status{} : failure(Problem::Callback);
 }
 
 Status run(const LibraryStep& step, const Slots& slots) { return run_library(step, slots); }
@@ -113,20 +113,20 @@ Status run(const BranchProgram& step, const Slots& slots) { return run_branch(st
 Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
 Compiled compile_step(const Plan&, const Gemm& work) {
   GemmStep out{compile_gemm(work), {}};
-  if (!work.then) return out;
+  if (!work.epilogue) return out;
   const int64_t rows = out.product.rows_of_panels();
-  GroupProgram then;
-  out.by_panel = rows > 0 && compile_units(*work.then, rows * out.product.n, &then);
-  out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
+  GroupProgram epilogue;
+  out.by_panel = rows > 0 && compile_units(*work.epilogue, rows * out.product.n, &epilogue);
+  out.epilogue = out.by_panel ? std::move(epilogue) : compile_group(*work.epilogue);
   return out;
 }
 Compiled compile_step(const Plan&, const Convolution& work) {
   ConvolutionStep out{compile_convolution(work), {}};
-  if (!work.then) return out;
+  if (!work.epilogue) return out;
   const int64_t panel = out.product.elements_of_panels();
-  GroupProgram then;
-  out.by_panel = panel > 0 && compile_units(*work.then, panel, &then);
-  out.then = out.by_panel ? std::move(then) : compile_group(*work.then);
+  GroupProgram epilogue;
+  out.by_panel = panel > 0 && compile_units(*work.epilogue, panel, &epilogue);
+  out.epilogue = out.by_panel ? std::move(epilogue) : compile_group(*work.epilogue);
   return out;
 }
 Compiled compile_step(const Plan& plan, const Layout& work) {
@@ -145,10 +145,10 @@ Compiled compile_step(const Plan&, const Work& work) {
 
 int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes; }
 int64_t scratch_of(const GemmStep& step) {
-  return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
+  return epilogue_scratch(step) + (step.epilogue ? scratch_of(*step.epilogue) : 0);
 }
 int64_t scratch_of(const ConvolutionStep& step) {
-  return then_scratch(step) + (step.then ? scratch_of(*step.then) : 0);
+  return epilogue_scratch(step) + (step.epilogue ? scratch_of(*step.epilogue) : 0);
 }
 int64_t scratch_of(const ScatterAdd& step) { return scratch_bytes(step); }
 int64_t scratch_of(const LoopProgram& step) { return step.scratch_bytes; }
@@ -165,12 +165,12 @@ int64_t bytes_of(const GroupProgram& step) {
          bytes_of(t.registers) + bytes_of(t.reduced);
 }
 int64_t bytes_of(const GemmStep& step) {
-  return bytes_of(step.product.axes) + (step.then ? bytes_of(*step.then) : 0);
+  return bytes_of(step.product.axes) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
 }
 int64_t bytes_of(const ConvolutionStep& step) {
-  int64_t bytes = bytes_of(step.product.pieces) + (step.then ? bytes_of(*step.then) : 0);
-  for (const ConvolutionPiece& piece : step.product.pieces)
-    bytes += pullback::bytes_of(piece.segments);
+  int64_t bytes = bytes_of(step.product.phases) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
+  for (const ConvolutionPhase& phase : step.product.phases)
+    bytes += pullback::bytes_of(phase.segments);
   return bytes;
 }
 int64_t bytes_of(const FourierStep& step) { return step.bytes(); }
@@ -206,10 +206,10 @@ class CpuExecutable : public Executable {
     Recording* const recording = Recording::open();
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (i == no_return) {
-        interruption.refuse();
+        interruption.disable();
         mine.interrupted = nullptr;  // for plans inside of steps
       }
-      if (i > 0 && interruption.ask()) return at_step(failure(Problem::Interrupted), i);
+      if (i > 0 && interruption.check()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
       const StepTimer timer(has_plans(plan_.steps[i]) ? nullptr : recording, plan_.steps[i]);
       const Status status = run_step(steps_[i], slots);

@@ -76,16 +76,16 @@ void convert_array(const py::array& array, DType from, DType to, const Shape& sh
 }
 
 // NumPy converts Python integers that int64 cannot represent to unsigned numbers or objects.
-py::array array_of_large_integers(const py::array& array, py::handle object, const DType* wish,
+py::array array_of_large_integers(const py::array& array, py::handle object, const DType* requested,
                                   const std::string& name) {
-  bool floats = wish && is_float(*wish);
+  bool floats = requested && is_float(*requested);
   const py::object entries = numpy().asarray(object, "object").attr("flat");
   for (py::handle entry : entries) {
     if (!PyLong_Check(entry.ptr()) && !PyFloat_Check(entry.ptr())) return array;
     floats |= PyFloat_Check(entry.ptr()) != 0;
   }
   if (floats) return py::array(numpy().asarray(object, dtype_handle(DType::Float64)));
-  if (array.dtype().kind() == 'u' && (!wish || *wish == DType::UInt64)) return array;
+  if (array.dtype().kind() == 'u' && (!requested || *requested == DType::UInt64)) return array;
   for (py::handle entry : entries.attr("base").attr("flat")) {
     int overflow = 0;
     PyLong_AsLongLongAndOverflow(entry.ptr(), &overflow);
@@ -189,17 +189,17 @@ NodeRef node_from_plain_array(py::handle object, const char* who) {
   return make_value(own, shape, std::move(buffer));
 }
 
-NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
-  if (!wish) {
+NodeRef node_from_array(py::handle object, const DType* requested, const char* who) {
+  if (!requested) {
     if (NodeRef node = node_from_plain_array(object, who ? who : "constant")) return node;
     if (NodeRef node = node_from_numpy_scalar(object)) return node;
   }
-  if (NodeRef node = node_from_float_list(object.ptr(), wish, who)) return node;
+  if (NodeRef node = node_from_float_list(object.ptr(), requested, who)) return node;
   const std::string name = who ? std::string(who) + ": " : std::string();
   const bool list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
   if (list && contains_tensor(object, who)) {
     NodeRef node = stack_list(object, who);
-    return wish ? cast(node, *wish) : node;
+    return requested ? cast(node, *requested) : node;
   }
   if (!list && is_masked(object)) {
     fail(ErrorKind::Type, name,
@@ -218,7 +218,7 @@ NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
   const bool python_numbers = list && !numpy_leaf(object);
   const char kind = array.dtype().kind();
   if (python_numbers && (kind == 'O' || (kind == 'u' && array.itemsize() == 8))) {
-    array = array_of_large_integers(array, object, wish, name);
+    array = array_of_large_integers(array, object, requested, name);
   }
   DType dtype;
   if (!dtype_of_array(array.dtype(), &dtype)) {
@@ -232,10 +232,10 @@ NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
   if (python_numbers && dtype == DType::Complex128 && default_float() != DType::Float64) {
     dtype = DType::Complex64;
   }
-  if (wish && is_complex(natural) && !is_complex(*wish) && *wish != DType::Bool) {
-    refuse_imaginary_part(who ? who : "constant", natural, *wish);
+  if (requested && is_complex(natural) && !is_complex(*requested) && *requested != DType::Bool) {
+    refuse_imaginary_part(who ? who : "constant", natural, *requested);
   }
-  if (wish) dtype = *wish;
+  if (requested) dtype = *requested;
   if (python_numbers && natural == DType::Int64) check_integers_fit(array, dtype, name);
   Shape shape;
   for (py::ssize_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
@@ -250,27 +250,29 @@ NodeRef node_from_array(py::handle object, const DType* wish, const char* who) {
   return make_value(dtype, shape, std::move(buffer));
 }
 
-NodeRef to_node_of(PyObject* object, DType wish, const char* who) {
-  if (PyList_Check(object) || PyTuple_Check(object)) return node_from_array(object, &wish, who);
-  if (PyLong_CheckExact(object) && wish != DType::Bool) {
-    if (is_inexact(wish)) {
-      if (is_complex(wish)) return cast(to_node_of(object, traits(wish).compute, who), wish);
+NodeRef to_node_of(PyObject* object, DType requested, const char* who) {
+  if (PyList_Check(object) || PyTuple_Check(object))
+    return node_from_array(object, &requested, who);
+  if (PyLong_CheckExact(object) && requested != DType::Bool) {
+    if (is_inexact(requested)) {
+      if (is_complex(requested))
+        return cast(to_node_of(object, traits(requested).compute, who), requested);
       int overflow = 0;
       Scalar exact;
       exact.i = PyLong_AsLongLongAndOverflow(object, &overflow);
-      if (!overflow) return make_scalar(wish, convert_scalar(exact, DType::Int64, wish));
+      if (!overflow) return make_scalar(requested, convert_scalar(exact, DType::Int64, requested));
       const double value = PyLong_AsDouble(object);
       if (value == -1.0 && PyErr_Occurred()) throw py::error_already_set();
-      return cast(weak_scalar(value), wish);
+      return cast(weak_scalar(value), requested);
     }
     // As for a weak scalar beside a tensor: a value that does not fit is an error.
-    return resolve_weak(to_node(object, who), wish);
+    return resolve_weak(to_node(object, who), requested);
   }
   const NodeRef node = to_node(object, who);
-  if (who && is_complex(node->dtype) && !is_complex(wish) && wish != DType::Bool) {
-    refuse_imaginary_part(who, node->dtype, wish);
+  if (who && is_complex(node->dtype) && !is_complex(requested) && requested != DType::Bool) {
+    refuse_imaginary_part(who, node->dtype, requested);
   }
-  return cast(node, wish);
+  return cast(node, requested);
 }
 
 bool is_number_list(py::handle object) {

@@ -22,12 +22,12 @@ namespace pullback {
 
 namespace py = pybind11;
 
-// A node with a copy of an array, list or NumPy scalar; `wish` null: keeps the natural dtype.
-NodeRef node_from_array(py::handle object, const DType* wish, const char* who);
+// A node with a copy of an array, list or NumPy scalar; `requested` null: keeps the natural dtype.
+NodeRef node_from_array(py::handle object, const DType* requested, const char* who);
 // A Python complex number as a complex128 of rank 0.
 NodeRef node_from_complex(PyObject* number);
 // to_node() cast to a dtype; Python numbers are converted directly.
-NodeRef to_node_of(PyObject* object, DType wish, const char* who);
+NodeRef to_node_of(PyObject* object, DType requested, const char* who);
 // True for a list or tuple of Python numbers only.
 bool is_number_list(py::handle object);
 // The operands of an elementwise operation. A list of Python numbers beside a floating array takes

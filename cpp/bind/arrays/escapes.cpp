@@ -86,8 +86,10 @@ py::object sparse_product(PyObject* left, PyObject* right) {
 void bind_escapes(py::module_& m) {
   m.def(
       "set_escapes",
-      [](const std::string& wish) {
-        policy = wish == "raise" ? Policy::Raise : wish == "warn" ? Policy::Warn : Policy::Allow;
+      [](const std::string& requested) {
+        policy = requested == "raise"  ? Policy::Raise
+                 : requested == "warn" ? Policy::Warn
+                                       : Policy::Allow;
       },
       py::arg("policy"));
   m.def("warn_of_escapes", [](bool on) { debugging = on; }, py::arg("debugging"));

@@ -13,8 +13,8 @@ namespace pullback {
 enum class EscapeForm : uint8_t { Array, Number };
 
 // Called before `who` gives a value to the program as an array or a number. Calls from frames of
-// this package are allowed, because library code may read its arguments, except if `from_library`
-// says that the frame passes the value on to the program. With set_debug(True), the escape of a
+// this package are allowed, because library code may read its arguments, unless `from_library`
+// is true: then the frame passes the value on to the program. With set_debug(True), the escape of a
 // tracked value warns outside of transforms too.
 void check_escape(const NodeRef& x, const char* who, EscapeForm form, bool from_library = false);
 

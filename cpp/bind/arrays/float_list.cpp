@@ -49,8 +49,8 @@ bool fill_all(PyObject* object, const Shape& shape, void* data) {
 
 }  // namespace
 
-NodeRef node_from_float_list(PyObject* object, const DType* wish, const char* who) {
-  const DType dtype = wish ? *wish : default_float();
+NodeRef node_from_float_list(PyObject* object, const DType* requested, const char* who) {
+  const DType dtype = requested ? *requested : default_float();
   Shape shape;
   if (!is_level(object) || (dtype != DType::Float32 && dtype != DType::Float64) ||
       !find_shape(object, &shape))

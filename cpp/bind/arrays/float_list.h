@@ -9,7 +9,7 @@
 namespace pullback {
 
 // Converts nested lists or tuples that contain Python floats only, with equal sizes at every level;
-// null for other objects. `wish` null: the default dtype.
-NodeRef node_from_float_list(PyObject* object, const DType* wish, const char* who);
+// null for other objects. `requested` null: the default dtype.
+NodeRef node_from_float_list(PyObject* object, const DType* requested, const char* who);
 
 }  // namespace pullback

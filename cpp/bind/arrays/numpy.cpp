@@ -93,7 +93,7 @@ py::object dtype_object(DType dtype) {
 
 namespace {
 
-// By name: NumPy does not know "bfloat16" before ml_dtypes is imported.
+// By name: NumPy has no "bfloat16" before ml_dtypes is imported.
 bool is_bfloat16(py::handle object) {
   if (PyUnicode_Check(object.ptr())) return py::str(object).cast<std::string>() == "bfloat16";
   return PyType_Check(object.ptr()) &&

@@ -14,7 +14,7 @@
 namespace pullback {
 namespace {
 
-// The low byte of a word says what follows.
+// The kind of the entry that follows, in the low byte of a word.
 enum Word : uint64_t {
   kOpen = 1,
   kTensor,
@@ -46,9 +46,9 @@ bool is_traced_leaf(PyObject* object) {
   return is_tensor(object) || PyFloat_Check(object) || PyComplex_Check(object) || is_array(object);
 }
 
-void Signature::open(Nest nest, PyObject* object, Py_ssize_t count) {
-  words.push_back(kOpen | static_cast<uint64_t>(nest) << 8 | static_cast<uint64_t>(count) << 16);
-  if (nest >= Nest::Sequence) words.push_back(reinterpret_cast<uintptr_t>(Py_TYPE(object)));
+void Signature::open(PytreeKind kind, PyObject* object, Py_ssize_t count) {
+  words.push_back(kOpen | static_cast<uint64_t>(kind) << 8 | static_cast<uint64_t>(count) << 16);
+  if (kind >= PytreeKind::Sequence) words.push_back(reinterpret_cast<uintptr_t>(Py_TYPE(object)));
 }
 
 void Signature::leaf(PyObject* object) {
@@ -94,7 +94,7 @@ void Signature::fixed(PyObject* object) {
   } else if (PyTuple_CheckExact(object)) {
     // (1,) and (True,) are equal but must not share a trace, so the types of entries are compared
     // too.
-    const Nesting nesting;
+    const RecursionGuard guard;
     words.push_back(kStaticTuple | static_cast<uint64_t>(PyTuple_GET_SIZE(object)) << 8);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) fixed(PyTuple_GET_ITEM(object, i));
   } else if (is_tensor(object)) {

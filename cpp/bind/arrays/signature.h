@@ -27,7 +27,7 @@ class Signature {
   explicit Signature(std::pmr::memory_resource* memory)
       : words(memory), values(memory), tensors(memory) {}
 
-  void open(Nest nest, PyObject* object, Py_ssize_t count);
+  void open(PytreeKind kind, PyObject* object, Py_ssize_t count);
   void key(PyObject* key) { hashed(key); }
   void keys(const DictKeys& keys) {
     for (py::handle entry : keys.taken) key(entry.ptr());

@@ -69,36 +69,37 @@ bool strings_in_order(PyObject* keys) {
 
 }  // namespace
 
-Nest nest_of(PyObject* object) {
+PytreeKind pytree_kind(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == tensor_type || type == &PyFloat_Type || type == &PyLong_Type ||
       type == &PyUnicode_Type || type == &PyBool_Type || object == Py_None ||
       type == variable_type || type == array_type) {
-    return Nest::Leaf;
+    return PytreeKind::Leaf;
   }
-  if (type == &PyTuple_Type) return Nest::Tuple;
-  if (type == &PyList_Type) return Nest::List;
-  if (type == &PyDict_Type) return Nest::Dict;
+  if (type == &PyTuple_Type) return PytreeKind::Tuple;
+  if (type == &PyList_Type) return PytreeKind::List;
+  if (type == &PyDict_Type) return PytreeKind::Dict;
   if (PyTuple_Check(object)) {
-    return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), "_fields") ? Nest::NamedTuple
-                                                                                : Nest::Sequence;
+    return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), "_fields")
+               ? PytreeKind::NamedTuple
+               : PytreeKind::Sequence;
   }
-  if (PyList_Check(object)) return Nest::Sequence;
+  if (PyList_Check(object)) return PytreeKind::Sequence;
   if (PyDict_Check(object)) {
-    return ordered_dict().ptr() == reinterpret_cast<PyObject*>(type) ? Nest::OrderedDict
-                                                                     : Nest::Mapping;
+    return ordered_dict().ptr() == reinterpret_cast<PyObject*>(type) ? PytreeKind::OrderedDict
+                                                                     : PytreeKind::Mapping;
   }
-  return dataclass_entry(type).names ? Nest::Dataclass : Nest::Leaf;
+  return dataclass_entry(type).names ? PytreeKind::Dataclass : PytreeKind::Leaf;
 }
 
 py::tuple field_names(PyTypeObject* type) {
   return py::reinterpret_borrow<py::tuple>(dataclass_entry(type).names);
 }
 
-DictKeys keys_of(PyObject* dict, Nest nest) {
+DictKeys keys_of(PyObject* dict, PytreeKind kind) {
   const auto keys = py::reinterpret_steal<py::list>(PyDict_Keys(dict));
   if (!keys) throw py::error_already_set();
-  if (nest == Nest::OrderedDict || strings_in_order(keys.ptr())) return {keys, keys};
+  if (kind == PytreeKind::OrderedDict || strings_in_order(keys.ptr())) return {keys, keys};
   const auto sorted = py::reinterpret_steal<py::list>(PySequence_List(keys.ptr()));
   if (PyList_Sort(sorted.ptr()) == 0) return {keys, sorted};
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
@@ -110,14 +111,14 @@ struct TreeBuilder {
   Tree tree;
   std::vector<py::object>* leaves;
 
-  void open(Nest nest, PyObject* object, Py_ssize_t count) {
+  void open(PytreeKind kind, PyObject* object, Py_ssize_t count) {
     py::object type;
-    if (nest == Nest::Mapping) {
+    if (kind == PytreeKind::Mapping) {
       type = maker_of(object);
-    } else if (nest >= Nest::Sequence) {
+    } else if (kind >= PytreeKind::Sequence) {
       type = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(object)));
     }
-    tree.entries_.push_back({nest, static_cast<uint32_t>(count), std::move(type), {}});
+    tree.entries_.push_back({kind, static_cast<uint32_t>(count), std::move(type), {}});
   }
   void keys(const DictKeys& keys) {
     for (py::handle key : keys.taken) {
@@ -126,13 +127,13 @@ struct TreeBuilder {
     if (!keys.taken.is(keys.inserted)) tree.entries_.back().inserted = keys.inserted;
   }
   void leaf(PyObject* object) {
-    tree.entries_.push_back({Nest::Leaf, 0, {}, {}});
+    tree.entries_.push_back({PytreeKind::Leaf, 0, {}, {}});
     ++tree.leaves_;
     leaves->push_back(py::reinterpret_borrow<py::object>(object));
   }
 };
 
-void refuse_endless_nest(PyObject* object, const char* who) {
+void refuse_endless_pytree(PyObject* object, const char* who) {
   std::string name = who ? who : package_function();
   if (name.empty()) name = "flatten";
   const std::string message =
@@ -146,7 +147,7 @@ void refuse_endless_nest(PyObject* object, const char* who) {
 
 Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves, const char* who) {
   TreeBuilder builder{{}, leaves};
-  visit_nest(object, builder, who);
+  visit_pytree(object, builder, who);
   return std::move(builder.tree);
 }
 
@@ -160,22 +161,22 @@ struct Tree::Reader {
 
   py::object next() {
     const Entry& e = tree.entries_[entry++];
-    switch (e.nest) {
-      case Nest::Leaf:
+    switch (e.kind) {
+      case PytreeKind::Leaf:
         return std::move(leaves[leaf++]);
-      case Nest::Tuple:
+      case PytreeKind::Tuple:
         return tuple(e.count);
-      case Nest::List:
+      case PytreeKind::List:
         return list(e.count);
-      case Nest::Dict:
+      case PytreeKind::Dict:
         return dict(e);
-      case Nest::OrderedDict:
+      case PytreeKind::OrderedDict:
         return ordered_dict()(dict(e));
-      case Nest::Mapping:
+      case PytreeKind::Mapping:
         return called(e, dict(e));
-      case Nest::Sequence:
+      case PytreeKind::Sequence:
         return called(e, list(e.count));
-      case Nest::NamedTuple:
+      case PytreeKind::NamedTuple:
         return py::reinterpret_steal<py::object>(
             checked(PyObject_Call(e.type.ptr(), tuple(e.count).ptr(), nullptr)));
       default:
@@ -285,7 +286,7 @@ void bind_tree(py::module_& m) {
         }
         return structure.unflatten(list);
       },
-      py::arg("structure"), py::arg("leaves"), "A nest of this structure with these leaves.");
+      py::arg("structure"), py::arg("leaves"), "A pytree of this structure with these leaves.");
 }
 
 }  // namespace pullback

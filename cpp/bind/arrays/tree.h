@@ -1,7 +1,7 @@
 // Tree: pytrees of dict, list, tuple, namedtuple and dataclass; anything else is a leaf. Entries of
 // a dict are taken in the order of its sorted keys, so that dicts which were filled in different
 // orders match, and are rebuilt in their own order. Entries of an OrderedDict are taken in its
-// order, those of a dataclass in the order of its fields. Start at visit_nest() and Tree.
+// order, those of a dataclass in the order of its fields. Start at visit_pytree() and Tree.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,7 +14,7 @@ namespace pullback {
 
 namespace py = pybind11;
 
-enum class Nest : uint8_t {
+enum class PytreeKind : uint8_t {
   Leaf,
   Tuple,
   List,
@@ -27,7 +27,7 @@ enum class Nest : uint8_t {
 };
 
 // The kind of an object. A leaf is nearly always recognised by its type alone.
-Nest nest_of(PyObject* object);
+PytreeKind pytree_kind(PyObject* object);
 // The names of the fields of a dataclass type.
 py::tuple field_names(PyTypeObject* type);
 // The keys of a dict in their own order, and in the order in which entries are taken (sorted if
@@ -36,39 +36,39 @@ struct DictKeys {
   py::list inserted;
   py::list taken;
 };
-DictKeys keys_of(PyObject* dict, Nest nest);
+DictKeys keys_of(PyObject* dict, PytreeKind kind);
 
-// Thrown by Nesting.
-struct EndlessNest {};
+// Thrown by RecursionGuard.
+struct EndlessPytree {};
 
 // Guards against containers that contain themselves.
-class Nesting {
+class RecursionGuard {
  public:
-  Nesting() {
+  RecursionGuard() {
     if (!Py_EnterRecursiveCall("")) return;
     PyErr_Clear();
-    throw EndlessNest{};
+    throw EndlessPytree{};
   }
-  ~Nesting() { Py_LeaveRecursiveCall(); }
-  Nesting(const Nesting&) = delete;
-  Nesting& operator=(const Nesting&) = delete;
+  ~RecursionGuard() { Py_LeaveRecursiveCall(); }
+  RecursionGuard(const RecursionGuard&) = delete;
+  RecursionGuard& operator=(const RecursionGuard&) = delete;
 };
 
 // Raises the RecursionError for it, outside of the recursion, where Python code may run. `who` is
 // the function that was called; null: it has a Python frame.
-[[noreturn]] void refuse_endless_nest(PyObject* object, const char* who);
+[[noreturn]] void refuse_endless_pytree(PyObject* object, const char* who);
 
 template <class Visitor>
 void visit_entries(PyObject* object, Visitor& visitor) {
-  const Nest nest = nest_of(object);
-  if (nest == Nest::Leaf) {
+  const PytreeKind kind = pytree_kind(object);
+  if (kind == PytreeKind::Leaf) {
     visitor.leaf(object);
     return;
   }
-  const Nesting nesting;
-  if (nest == Nest::Dict || nest == Nest::OrderedDict || nest == Nest::Mapping) {
-    const DictKeys keys = keys_of(object, nest);
-    visitor.open(nest, object, static_cast<Py_ssize_t>(keys.taken.size()));
+  const RecursionGuard guard;
+  if (kind == PytreeKind::Dict || kind == PytreeKind::OrderedDict || kind == PytreeKind::Mapping) {
+    const DictKeys keys = keys_of(object, kind);
+    visitor.open(kind, object, static_cast<Py_ssize_t>(keys.taken.size()));
     visitor.keys(keys);
     for (py::handle key : keys.taken) {
       PyObject* value = PyDict_GetItemWithError(object, key.ptr());
@@ -78,10 +78,10 @@ void visit_entries(PyObject* object, Visitor& visitor) {
       }
       visit_entries(py::reinterpret_borrow<py::object>(value).ptr(), visitor);
     }
-  } else if (nest == Nest::Dataclass) {
+  } else if (kind == PytreeKind::Dataclass) {
     const py::tuple names = field_names(Py_TYPE(object));
     const Py_ssize_t count = PyTuple_GET_SIZE(names.ptr());
-    visitor.open(nest, object, count);
+    visitor.open(kind, object, count);
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
       if (!value) throw py::error_already_set();
@@ -89,7 +89,7 @@ void visit_entries(PyObject* object, Visitor& visitor) {
     }
   } else {
     // The code of a leaf may change the list, so its size is read again each time.
-    visitor.open(nest, object, PySequence_Fast_GET_SIZE(object));
+    visitor.open(kind, object, PySequence_Fast_GET_SIZE(object));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
       const auto entry = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(object, i));
       visit_entries(entry.ptr(), visitor);
@@ -97,14 +97,14 @@ void visit_entries(PyObject* object, Visitor& visitor) {
   }
 }
 
-// Visits a pytree depth first: visitor.open(nest, object, count) for a container, then
+// Visits a pytree depth first: visitor.open(kind, object, count) for a container, then
 // visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for a leaf.
 template <class Visitor>
-void visit_nest(PyObject* object, Visitor& visitor, const char* who = nullptr) {
+void visit_pytree(PyObject* object, Visitor& visitor, const char* who = nullptr) {
   try {
     visit_entries(object, visitor);
-  } catch (const EndlessNest&) {
-    refuse_endless_nest(object, who);
+  } catch (const EndlessPytree&) {
+    refuse_endless_pytree(object, who);
   }
 }
 
@@ -112,7 +112,7 @@ void visit_nest(PyObject* object, Visitor& visitor, const char* who = nullptr) {
 class Tree {
  public:
   // Appends the leaves of `object`, borrowed from it, and returns its structure. `who`: see
-  // refuse_endless_nest().
+  // refuse_endless_pytree().
   static Tree flatten(PyObject* object, std::vector<py::object>* leaves, const char* who = nullptr);
 
   size_t leaves() const { return leaves_; }
@@ -124,7 +124,7 @@ class Tree {
  private:
   friend struct TreeBuilder;
   struct Entry {
-    Nest nest;
+    PytreeKind kind;
     uint32_t count;       // of entries
     py::object type;      // or another callable that makes it
     py::object inserted;  // the keys of a dict whose insertion order is not the sorted order

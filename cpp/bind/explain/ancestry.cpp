@@ -63,7 +63,7 @@ py::list ancestors(const std::vector<NodeRef>& ys, const py::list& xs, const py:
 }
 
 // (number of the tensor, number of the next node, site, how, shape, value) of every recorded read.
-py::list looks() {
+py::list list_reads() {
   py::list out;
   for (const ValueRead& read : recorded_reads()) {
     out.append(
@@ -103,7 +103,7 @@ void bind_ancestry(py::module_& m) {
   m.def("ancestors", &ancestors, py::arg("ys"), py::arg("xs"), py::arg("stop"),
         py::arg("overrides"), py::arg("tape") = py::none(),
         py::arg("also") = std::vector<uint64_t>(), py::arg("assignments") = false);
-  m.def("looks", &looks);
+  m.def("recorded_reads", &list_reads);
   m.def("arrays_of", &arrays_of);
   m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none());
   m.def("place_of", [](const NodeRef& node) { return site_of(site_number(node.get())); });

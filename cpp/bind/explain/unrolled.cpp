@@ -70,11 +70,12 @@ py::tuple unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
 
 void bind_unrolled(py::module_& m) {
   m.def("unrolled_below", &unrolled_parts, py::arg("y"), py::arg("steps"), py::arg("ends"));
-  // While begun, nodes made on this thread have their own records: see RecordsAside. False ends it.
+  // While begun, nodes made on this thread have their own records: see SeparateRecords. False ends
+  // it.
   m.def("records_aside", [](bool begin) {
-    static thread_local std::vector<std::unique_ptr<RecordsAside>> blocks;
+    static thread_local std::vector<std::unique_ptr<SeparateRecords>> blocks;
     if (begin) {
-      blocks.push_back(std::make_unique<RecordsAside>());
+      blocks.push_back(std::make_unique<SeparateRecords>());
     } else if (!blocks.empty()) {
       blocks.pop_back();
     }

@@ -61,7 +61,7 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   return out;
 }
 
-PyObject* evaluate_nests(PyObject*, PyObject* const* args, Py_ssize_t count) {
+PyObject* evaluate_pytrees(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded<PyObject*>(nullptr, [&] { return evaluated(args, count).release().ptr(); });
 }
 
@@ -240,7 +240,7 @@ PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 }
 
 PyMethodDef functions[] = {
-    {"evaluate", fast(evaluate_nests), METH_FASTCALL,
+    {"evaluate", fast(evaluate_pytrees), METH_FASTCALL,
      "evaluate(*nested: typing.Any) -> typing.Any"},
     {"checked_gradients", fast(derivative_entry<checked_gradients>), METH_FASTCALL,
      "checked_gradients(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "

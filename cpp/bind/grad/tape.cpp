@@ -50,17 +50,17 @@ void bind_trace(py::module_& m) {
 }
 
 void bind_recorded_subgraph(py::module_& m) {
-  py::class_<RecordedSubgraph> piece(m, "Piece");
-  no_pickle(piece)
+  py::class_<RecordedSubgraph> subgraph(m, "RecordedSubgraph");
+  no_pickle(subgraph)
       .def(py::init([](std::vector<NodeRef> roots, uint64_t first) {
              return RecordedSubgraph{std::move(roots), first};
            }),
            py::arg("roots"), py::arg("first"))
       .def("inputs", &RecordedSubgraph::inputs)
       .def("never_keep", &RecordedSubgraph::never_keep)
-      .def("copy", [](const RecordedSubgraph& piece, const std::vector<NodeRef>& inputs,
+      .def("copy", [](const RecordedSubgraph& subgraph, const std::vector<NodeRef>& inputs,
                       const std::vector<NodeRef>& others, bool keep) {
-        return piece.copy(inputs, others, keep ? Keep::Always : Keep::Never);
+        return subgraph.copy(inputs, others, keep ? Keep::Always : Keep::Never);
       });
   m.def("next_number", &next_seq);
 }
@@ -68,7 +68,7 @@ void bind_recorded_subgraph(py::module_& m) {
 // A subgraph that is linear in its inputs; at() rebuilds it on other inputs.
 struct Linear {
   std::vector<NodeRef> inputs;
-  Subgraph piece;
+  Subgraph subgraph;
 
   // A Python object made by __new__ alone is an empty one.
   static void* operator new(size_t size) { return ::new (::operator new(size)) Linear; }
@@ -79,13 +79,13 @@ struct Linear {
       : inputs(std::move(placeholders)) {
     std::vector<Node*> nodes;
     for (const NodeRef& input : inputs) nodes.push_back(input.get());
-    piece = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
+    subgraph = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
   }
 
   // Bytes of all its tensors.
   int64_t bytes() const {
     int64_t sum = 0;
-    for (size_t i = 0; i < piece.size(); ++i) sum += piece[i].node->bytes();
+    for (size_t i = 0; i < subgraph.size(); ++i) sum += subgraph[i].node->bytes();
     return sum;
   }
 
@@ -95,7 +95,7 @@ struct Linear {
            " tensors, got ", static_cast<int64_t>(others.size()));
     }
     const NoOverrides none;
-    return piece.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
+    return subgraph.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
       return copy_node(node, below);
     });
   }

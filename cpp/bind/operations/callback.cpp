@@ -22,7 +22,7 @@ class PythonFunction : public CallbackOrigin {
   }
 
   bool call(std::span<const CallbackArray> in, const CallbackArray& out) noexcept override {
-    const CallingBack calling_back;
+    const CallbackScope callback_scope;
     const InterpreterLock lock;
     try {
       run(in, out);
@@ -69,12 +69,12 @@ class PythonFunction : public CallbackOrigin {
 
 void bind_callback(py::module_& m) {
   m.def(
-      "host_call",
+      "callback",
       [](const py::function& f, const std::vector<NodeRef>& inputs, DType dtype, const Shape& shape,
          bool takes_batches) {
         const Ref<CallbackOrigin> function(new PythonFunction(f));
         function->takes_batches = takes_batches;
-        return host_call(inputs, dtype, shape, function);
+        return callback(inputs, dtype, shape, function);
       },
       py::arg("f"), py::arg("inputs"), py::arg("dtype"), py::arg("shape"),
       py::arg("takes_batches") = false);

@@ -99,7 +99,7 @@ void TracedFunction::read_signature(const CallArguments& arguments, Signature* s
       if (is_static(arguments, i)) {
         signature->fixed(arguments.values[i]);
       } else {
-        visit_nest(arguments.values[i], *signature, name_.c_str());
+        visit_pytree(arguments.values[i], *signature, name_.c_str());
       }
     } catch (const Unhashable& problem) {
       refuse(arguments, i, problem.value);

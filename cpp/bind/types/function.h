@@ -1,4 +1,6 @@
-// TracedFunction: the callable that `pb.function` returns. Start at TracedFunction::call.
+// TracedFunction: the callable that `pb.function` returns. A call finds the FunctionRecord of its
+// signature, or traces the Python function and makes one. Under the interpreter lock; code that may
+// run Python works on copies of the table of records. Start at TracedFunction::call.
 #pragma once
 
 #include <pybind11/pybind11.h>

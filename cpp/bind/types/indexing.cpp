@@ -48,8 +48,8 @@ py::object from_package(const char* name) {
 // A basic key resolved for a shape: the strided view, its shape, and the shape after axes were
 // dropped and added.
 struct Indexing {
-  Window window{0};
-  Shape windowed;
+  StridedSlice slice{0};
+  Shape slice_shape;
   Shape result;
 
   Indexing(const Shape& shape, PyObject* key) {
@@ -95,9 +95,9 @@ struct Indexing {
 
  private:
   void add(int64_t start, int64_t step, int64_t length) {
-    window.start.append(start);
-    window.step.append(step);
-    windowed.append(length);
+    slice.start.append(start);
+    slice.step.append(step);
+    slice_shape.append(length);
   }
 
   void add_result(int64_t length) {
@@ -136,9 +136,9 @@ struct Indexing {
 NodeRef get_basic(const NodeRef& x, PyObject* key) {
   const Indexing index(x->shape, key);
   NodeRef out = x;
-  bool whole = index.windowed == x->shape;
-  for (int64_t d = 0; whole && d < x->shape.rank; ++d) whole = index.window.step[d] == 1;
-  out = whole ? identity(x) : slice(x, index.windowed, index.window);
+  bool whole = index.slice_shape == x->shape;
+  for (int64_t d = 0; whole && d < x->shape.rank; ++d) whole = index.slice.step[d] == 1;
+  out = whole ? identity(x) : slice(x, index.slice_shape, index.slice);
   return reshape(out, index.result, "index");
 }
 
@@ -204,12 +204,12 @@ NodeRef fit(const NodeRef& value, const Shape& shape, const char* who) {
 NodeRef update_basic(const NodeRef& x, PyObject* key, const NodeRef& value, Update update,
                      const char* who) {
   const Indexing index(x->shape, key);
-  NodeRef piece = reshape(fit(value, index.result, who), index.windowed);
+  NodeRef part = reshape(fit(value, index.result, who), index.slice_shape);
   const bool add = update == Update::Add;
   if (!add && update != Update::Set) {
-    piece = combine(slice(x, index.windowed, index.window), piece, update);
+    part = combine(slice(x, index.slice_shape, index.slice), part, update);
   }
-  return at_window(x, piece, index.window, add ? update : Update::Set);
+  return at_slice(x, part, index.slice, add ? update : Update::Set);
 }
 
 // Refuses assignment to a tensor that tapes or traces may refer to later.

@@ -119,7 +119,7 @@ NodeRef to_node(PyObject* object, const char* who) {
 std::string value_text(const NodeRef& x, const std::string& before) {
   if (x->flags & kTraced) return text("<traced>, shape=", x->shape, ", dtype=", x->dtype);
   const py::module_ numpy = py::module_::import("numpy");
-  // bfloat16 is shown with the digits of the equal float32, since NumPy alone does not know it.
+  // bfloat16 is shown with the digits of the equal float32, since NumPy alone does not support it.
   const NodeRef shown = x->dtype == DType::BFloat16 ? cast(x, DType::Float32) : x;
   const py::str values = numpy.attr("array2string")(
       array_from_node(shown), py::arg("separator") = ", ", py::arg("prefix") = before);

@@ -259,11 +259,11 @@ PyObject* array_method(PyObject* self, PyObject* args, PyObject* keywords) {
       return py::object(numpy().asarray(py::none(), "object")).release().ptr();
     }
     py::object array = array_of(self, "numpy");
-    const py::object wish =
+    const py::object requested =
         dtype == Py_None
             ? py::object(array.attr("dtype"))
             : py::object(py::dtype::from_args(py::reinterpret_borrow<py::object>(dtype)));
-    if (!wish.equal(array.attr("dtype"))) {
+    if (!requested.equal(array.attr("dtype"))) {
       if (copy == Py_False) {
         fail(ErrorKind::Value,
              "__array__: expected the dtype of the tensor with copy=False, got another; permit a "

@@ -64,13 +64,14 @@ NodeRef sum_of(const NodeRef& a, const NodeRef& b) {
 
 namespace {
 
-// Calls `ask` for an operation. For a copy, calls it for the original and rebinds the result to the
-// copy; the given tensors are passed as new nodes, since they may depend on inputs of the original.
-template <class Ask>
+// Calls `derive` for an operation. For a copy, calls it for the original and rebinds the result to
+// the copy; the given tensors are passed as new nodes, since they may depend on inputs of the
+// original.
+template <class Derive>
 std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<const NodeRef> given,
-                                         const Ask& ask) {
+                                         const Derive& derive) {
   const auto* copy = dynamic_cast<const Original*>(operation->origin.get());
-  if (!copy) return ask(operation, given);
+  if (!copy) return derive(operation, given);
   std::vector<Node*> from{copy->node.get()};
   std::vector<NodeRef> to{operation}, named;
   const auto originals = copy->node->inputs();
@@ -85,7 +86,7 @@ std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<con
     from.push_back(named.back().get());
     to.push_back(one);
   }
-  std::vector<NodeRef> answers = rebound_to_original(copy->node, named, ask), roots;
+  std::vector<NodeRef> answers = rebound_to_original(copy->node, named, derive), roots;
   for (const NodeRef& answer : answers) {
     if (answer) roots.push_back(answer);
   }

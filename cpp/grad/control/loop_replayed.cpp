@@ -55,18 +55,18 @@ class Replaying {
   std::vector<NodeRef> cotangents(std::span<const NodeRef> ws, std::span<const uint8_t> wanted) {
     std::vector<NodeRef> directions(body_.inputs.size());
     for (size_t j = 0; j < cotangents_of().size(); ++j) directions[cotangents_of()[j]] = ws[j];
-    const TangentLoop along = tangent_loop(loop_, directions, overrides_);
-    const size_t outputs = along.node->operation->outputs.size();
+    const TangentLoop derived = tangent_loop(loop_, directions, overrides_);
+    const size_t outputs = derived.node->operation->outputs.size();
     std::vector<NodeRef> out(reverse_->inputs_count), gs(outputs);
     for (size_t j = 0; j < carries(); ++j) {  // J w
-      const auto place = tangent_at(along, j);
+      const auto place = tangent_at(derived, j);
       if (!place) continue;
       gs[*place] = NodeRef(reverse_->inputs()[j]);
-      if (wanted[j]) out[j] = output_of(along.node, *place);
+      if (wanted[j]) out[j] = output_of(derived.node, *place);
     }
     refuse_others(wanted);
     const auto found = of_loops_inputs(
-        along.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i]] != 0; });
+        derived.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i]] != 0; });
     for (size_t i = 0; i < found.size(); ++i) {
       NodeRef& at = out[operation_.inputs[1][i]];
       at = sum_of(at, found[i]);
@@ -78,17 +78,17 @@ class Replaying {
   std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
     std::vector<NodeRef> directions(body_.inputs.size());
     for (size_t i = 0; i < directions.size(); ++i) directions[i] = ts[operation_.inputs[1][i]];
-    const TangentLoop along = tangent_loop(loop_, directions, overrides_);
-    std::vector<NodeRef> gs(along.node->operation->outputs.size());
+    const TangentLoop derived = tangent_loop(loop_, directions, overrides_);
+    std::vector<NodeRef> gs(derived.node->operation->outputs.size());
     for (size_t j = 0; j < carries(); ++j) {
       const int32_t k = cotangents_of()[j];
       if (static_cast<size_t>(k) >= body_.roots.size()) continue;  // a sum, which starts with zeros
       gs[k] = ts[j];
-      if (const auto place = tangent_at(along, j)) gs[*place] = NodeRef(reverse_->inputs()[j]);
+      if (const auto place = tangent_at(derived, j)) gs[*place] = NodeRef(reverse_->inputs()[j]);
     }
     Flags of(body_.inputs.size());
     for (int32_t i : cotangents_of()) of[i] = 1;
-    const auto found = of_loops_inputs(along.node, gs, [&](size_t i) { return of[i] != 0; });
+    const auto found = of_loops_inputs(derived.node, gs, [&](size_t i) { return of[i] != 0; });
     std::vector<NodeRef> out(operation_.outputs.size());
     for (size_t j = 0; j < carries(); ++j) out[j] = found[cotangents_of()[j]];
     return out;
@@ -98,9 +98,9 @@ class Replaying {
   const std::vector<int32_t>& cotangents_of() const { return operation_.cotangents_of; }
   size_t carries() const { return cotangents_of().size(); }
   // The tangent of the carry whose cotangent is the j-th carry of the reverse.
-  std::optional<size_t> tangent_at(const TangentLoop& along, size_t j) const {
+  std::optional<size_t> tangent_at(const TangentLoop& derived, size_t j) const {
     const auto k = static_cast<size_t>(cotangents_of()[j]);
-    return k < body_.roots.size() ? along.places[k] : std::nullopt;
+    return k < body_.roots.size() ? derived.places[k] : std::nullopt;
   }
 
   template <class Wanted>

@@ -1,4 +1,4 @@
-// Tangents of a loop: a loop that carries them along with the original carry.
+// Tangents of a loop: a loop whose carry has them beside the original carry.
 #include <utility>
 
 #include "grad/control/loop_derivative.h"
@@ -50,27 +50,28 @@ class Tangents {
   }
 
   void make() {
-    Derived out;
+    DerivedLoop out;
     LoopRequest request;
     for (size_t k = 0; k < loop_.carries; ++k) {
-      out.carry(body_.inputs[k], loop_.input(k), body_.roots[k]);
+      out.add_carry(body_.inputs[k], loop_.input(k), body_.roots[k]);
     }
     places_.resize(loop_.operation.outputs.size());
     std::vector<std::optional<size_t>> carry_at(loop_.carries);
     for (size_t k = 0; k < loop_.carries; ++k) {
       if (!arguments_[k]) continue;
-      places_[k] = carry_at[k] = out.carried.size();
-      out.carry(arguments_[k], tangents_[k] ? tangents_[k] : zeros_like(body_.inputs[k]),
-                roots_[k] ? roots_[k] : zeros_like(body_.inputs[k]));
+      places_[k] = carry_at[k] = out.carries.size();
+      out.add_carry(arguments_[k], tangents_[k] ? tangents_[k] : zeros_like(body_.inputs[k]),
+                    roots_[k] ? roots_[k] : zeros_like(body_.inputs[k]));
     }
     for (size_t i = loop_.carries; i < body_.inputs.size(); ++i) {
       const bool stacked = i < loop_.stacked_end;
-      stacked ? out.go_along(body_.inputs[i], loop_.input(i))
-              : out.keep(body_.inputs[i], loop_.input(i));
+      stacked ? out.add_scanned(body_.inputs[i], loop_.input(i))
+              : out.add_constant(body_.inputs[i], loop_.input(i));
       if (!arguments_[i]) continue;
-      stacked ? out.go_along(arguments_[i], tangents_[i]) : out.keep(arguments_[i], tangents_[i]);
+      stacked ? out.add_scanned(arguments_[i], tangents_[i])
+              : out.add_constant(arguments_[i], tangents_[i]);
     }
-    const size_t carries = out.carried.size();
+    const size_t carries = out.carries.size();
     for (size_t k = loop_.carries; k < body_.roots.size(); ++k) {
       if (!roots_[k]) continue;
       places_[k] = carries + out.stacked_roots.size();

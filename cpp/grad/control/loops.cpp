@@ -83,27 +83,28 @@ class Reverse {
   }
 
   std::vector<NodeRef> make() {
-    Derived out;
+    DerivedLoop out;
     LoopRequest request;
     SummedProducts products(loop_);
-    std::vector<size_t> carried, stacked;  // body inputs whose cotangents are carried or stacked
+    std::vector<size_t> carries, stacked;  // body inputs whose cotangents are carries or stacked
     for (size_t k = 0; k < loop_.carries; ++k) {
       if (!live_[k]) continue;
-      carried.push_back(k);
+      carries.push_back(k);
       NodeRef root = input_cotangents_[k];
       if (const NodeRef g = of_residual(k)) {
         const NodeRef each = argument_like(body_.inputs[k]);
-        out.go_along(each, g);
+        out.add_scanned(each, g);
         root = sum_of(root, each);
       }
-      out.carry(root_cotangents_[k], cotangents_[k] ? cotangents_[k] : zeros_like(body_.roots[k]),
-                root ? root : zeros_like(body_.inputs[k]));
+      out.add_carry(root_cotangents_[k],
+                    cotangents_[k] ? cotangents_[k] : zeros_like(body_.roots[k]),
+                    root ? root : zeros_like(body_.inputs[k]));
     }
     for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
       if (!input_cotangents_[i] || products.add(i, input_cotangents_[i])) continue;
-      carried.push_back(i);
+      carries.push_back(i);
       const NodeRef sum = argument_like(body_.inputs[i]);
-      out.carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, input_cotangents_[i]));
+      out.add_carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, input_cotangents_[i]));
     }
     for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
       if (!input_cotangents_[i]) continue;
@@ -114,17 +115,17 @@ class Reverse {
     for (size_t k = 0; k < loop_.carries; ++k) {
       request.residuals.push_back(static_cast<int32_t>(k));
       const bool known = loop_.known();
-      out.go_along(body_.inputs[k],
-                   known ? output_of(loop_.node, loop_.residual_output(k)) : nullptr);
+      out.add_scanned(body_.inputs[k],
+                      known ? output_of(loop_.node, loop_.residual_output(k)) : nullptr);
     }
     for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
-      out.go_along(body_.inputs[i], loop_.input(i));
+      out.add_scanned(body_.inputs[i], loop_.input(i));
     }
     for (size_t k = loop_.carries; k < body_.roots.size(); ++k) {
-      if (root_cotangents_[k]) out.go_along(root_cotangents_[k], cotangents_[k]);
+      if (root_cotangents_[k]) out.add_scanned(root_cotangents_[k], cotangents_[k]);
     }
     for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
-      out.keep(body_.inputs[i], loop_.input(i));
+      out.add_constant(body_.inputs[i], loop_.input(i));
     }
     request.form.trips = loop_.known() ? loop_.form.trips : kCounted;
     request.form.reversed = !loop_.form.reversed;
@@ -135,14 +136,14 @@ class Reverse {
       for (size_t i = 0; i < body_.inputs.size(); ++i) {
         request.replayed_inputs.push_back(loop_.input(i));
       }
-      for (size_t i : carried) request.cotangents_of.push_back(static_cast<int32_t>(i));
+      for (size_t i : carries) request.cotangents_of.push_back(static_cast<int32_t>(i));
     }
     std::vector<NodeRef> answers(body_.inputs.size());
     const size_t factors = products.stacked().size();
-    if (carried.empty() && stacked.empty() && products.empty()) return answers;
+    if (carries.empty() && stacked.empty() && products.empty()) return answers;
     const NodeRef reverse = out.make(body_, numbers_, std::move(request));
     size_t next = 0;
-    for (size_t i : carried) answers[i] = output_of(reverse, next++);
+    for (size_t i : carries) answers[i] = output_of(reverse, next++);
     for (size_t i : stacked) answers[i] = output_of(reverse, next++);
     std::vector<NodeRef> of_products;
     for (size_t k = 0; k < factors; ++k) of_products.push_back(output_of(reverse, next++));
@@ -201,10 +202,10 @@ std::vector<NodeRef> loop_tangents(const NodeRef& loop, std::span<const NodeRef>
   if (operation.replays()) return replaying_tangents(loop, tangents, overrides);
   std::vector<NodeRef> of_body;
   for (int32_t place : operation.inputs[0]) of_body.push_back(tangents[place]);
-  const TangentLoop along = tangent_loop(loop, std::move(of_body), overrides);
+  const TangentLoop derived = tangent_loop(loop, std::move(of_body), overrides);
   std::vector<NodeRef> out(operation.outputs.size());
   for (size_t k = 0; k < out.size(); ++k) {
-    if (const auto place = along.places[k]) out[k] = output_of(along.node, *place);
+    if (const auto place = derived.places[k]) out[k] = output_of(derived.node, *place);
   }
   return out;
 }

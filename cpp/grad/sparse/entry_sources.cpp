@@ -156,7 +156,7 @@ class Maker {
       }
       case ViewKind::Slice: {
         Strides strides = row_major(from);
-        const int64_t first = into_window(&strides);
+        const int64_t first = into_slice(&strides);
         return through(*in_[0], strides, first);
       }
     }
@@ -164,11 +164,11 @@ class Maker {
   }
 
   // Converts strides of a tensor to strides of the node's slice in it; returns its first position.
-  int64_t into_window(Strides* strides) const {
+  int64_t into_slice(Strides* strides) const {
     int64_t first = 0;
     for (int64_t d = 0; d < strides->rank; ++d) {
-      first += node_->window->start[d] * (*strides)[d];
-      (*strides)[d] *= node_->window->step[d];
+      first += node_->slice->start[d] * (*strides)[d];
+      (*strides)[d] *= node_->slice->step[d];
     }
     return first;
   }
@@ -225,8 +225,8 @@ class Maker {
       case StepKind::Concat:
         return joined();
       case StepKind::Embed:
-      case StepKind::AtWindow:
-        return window();
+      case StepKind::AtSlice:
+        return update_slice();
       case StepKind::Indexed:
         if (node_->op == Op::take) return taken();
         if (node_->op == Op::scatter_add || node_->op == Op::at_index) return added();
@@ -248,7 +248,7 @@ class Maker {
       case StepKind::Pool:
       case StepKind::Iota:
       case StepKind::Random:
-      case StepKind::Host:
+      case StepKind::Callback:
       case StepKind::Library:
       case StepKind::Control:  // one set, of everything that it depends on
       case StepKind::Output:
@@ -291,13 +291,13 @@ class Maker {
     return out;
   }
 
-  // embed: input 0 inside of zeros; at_window: input 1 inside of input 0.
-  Ids window() {
+  // embed: input 0 inside of zeros; at_slice: input 1 inside of input 0.
+  Ids update_slice() {
     const bool embeds = node_->op == Op::embed;
     const Ids& value = *in_[embeds ? 0 : 1];
     Ids out = embeds || in_[0]->empty() ? Ids(size()) : *in_[0];
     Strides strides = row_major(node_->shape);
-    const int64_t first = into_window(&strides);
+    const int64_t first = into_slice(&strides);
     const bool sets = embeds || node_->attr.update == Update::Set;
     size_t i = 0;
     each_position(input(embeds ? 0 : 1)->shape, strides, first, [&](int64_t at) {

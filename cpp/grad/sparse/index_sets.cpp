@@ -8,7 +8,7 @@
 namespace pullback {
 namespace {
 
-constexpr size_t kMostStretches = size_t{1} << 26;  // 512 MiB
+constexpr size_t kMostRanges = size_t{1} << 26;  // 512 MiB
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 uint64_t mixed(uint64_t x) {
@@ -17,7 +17,7 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-uint64_t hash_of(std::span<const IndexSets::Stretch> set) {
+uint64_t hash_of(std::span<const IndexSets::Range> set) {
   uint64_t hash = set.size();
   for (const auto [begin, end] : set) {
     hash = mixed(hash ^ (static_cast<uint64_t>(begin) << 32 | static_cast<uint32_t>(end)));
@@ -25,12 +25,12 @@ uint64_t hash_of(std::span<const IndexSets::Stretch> set) {
   return hash;
 }
 
-bool same(std::span<const IndexSets::Stretch> a, std::span<const IndexSets::Stretch> b) {
+bool same(std::span<const IndexSets::Range> a, std::span<const IndexSets::Range> b) {
   return std::ranges::equal(
       a, b, [](const auto& x, const auto& y) { return x.begin == y.begin && x.end == y.end; });
 }
 
-void append(std::vector<IndexSets::Stretch>* out, IndexSets::Stretch next) {
+void append(std::vector<IndexSets::Range>* out, IndexSets::Range next) {
   if (!out->empty() && next.begin <= out->back().end) {
     out->back().end = std::max(out->back().end, next.end);
   } else {
@@ -46,14 +46,14 @@ IndexSets::IndexSets(int64_t count, const char* who) : who_(who) {
   by_content_.resize(room);
   starts_ = {0, 0};
   for (int32_t i = 0; i < count; ++i) {
-    stretches_.push_back({i, i + 1});
-    starts_.push_back(stretches_.size());
+    ranges_.push_back({i, i + 1});
+    starts_.push_back(ranges_.size());
   }
 }
 
 int64_t IndexSets::size(Id id) const {
   int64_t n = 0;
-  for (const auto [begin, end] : stretches(id)) n += end - begin;
+  for (const auto [begin, end] : ranges(id)) n += end - begin;
   return n;
 }
 
@@ -61,8 +61,8 @@ IndexSets::Id IndexSets::unite_different(Id a, Id b) {
   const uint64_t pair = static_cast<uint64_t>(std::max(a, b)) << 32 | std::min(a, b);
   Union& recent = recent_[mixed(pair) % recent_.size()];
   if (recent.pair == pair) return recent.id;
-  const auto left = stretches(a);
-  const auto right = stretches(b);
+  const auto left = ranges(a);
+  const auto right = ranges(b);
   merged_.clear();
   for (size_t i = 0, j = 0; i < left.size() || j < right.size();) {
     const bool take_left =
@@ -84,15 +84,15 @@ IndexSets::Id IndexSets::unite(std::span<const Id> ids) {
   if (distinct_.empty()) return kNone;
   if (distinct_.size() == 1) return distinct_[0];
   if (distinct_.size() == 2) return unite_different(distinct_[0], distinct_[1]);
-  std::vector<Stretch> all;
+  std::vector<Range> all;
   for (Id id : distinct_) {
-    const auto set = stretches(id);
+    const auto set = ranges(id);
     all.insert(all.end(), set.begin(), set.end());
   }
-  const auto earlier = [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; };
+  const auto earlier = [](const Range& a, const Range& b) { return a.begin < b.begin; };
   if (!std::ranges::is_sorted(all, earlier)) std::ranges::sort(all, earlier);
   merged_.clear();
-  for (const Stretch& stretch : all) append(&merged_, stretch);
+  for (const Range& range : all) append(&merged_, range);
   return number_of_merged();
 }
 
@@ -104,17 +104,17 @@ IndexSets::Id IndexSets::number_of_merged() {
   const size_t mask = by_content_.size() - 1;
   size_t at = hash_of(merged_) & mask;
   for (; by_content_[at] != kNone; at = (at + 1) & mask) {
-    if (same(stretches(by_content_[at]), merged_)) return by_content_[at];
+    if (same(ranges(by_content_[at]), merged_)) return by_content_[at];
   }
-  if (stretches_.size() + merged_.size() > kMostStretches) {
+  if (ranges_.size() + merged_.size() > kMostRanges) {
     fail(ErrorKind::Memory, who_,
          ": the dependence sets of the entries require more than 512 MiB, too much for a sparse "
          "matrix; use jacobian or hessian");
   }
   const Id id = static_cast<Id>(starts_.size() - 1);
   by_content_[at] = id;
-  stretches_.insert(stretches_.end(), merged_.begin(), merged_.end());
-  starts_.push_back(stretches_.size());
+  ranges_.insert(ranges_.end(), merged_.begin(), merged_.end());
+  starts_.push_back(ranges_.size());
   if (starts_.size() * 2 > by_content_.size()) grow();
   return id;
 }
@@ -124,7 +124,7 @@ void IndexSets::grow() {
   const size_t mask = wider.size() - 1;
   for (Id id : by_content_) {
     if (id == kNone) continue;
-    size_t at = hash_of(stretches(id)) & mask;
+    size_t at = hash_of(ranges(id)) & mask;
     while (wider[at] != kNone) at = (at + 1) & mask;
     wider[at] = id;
   }

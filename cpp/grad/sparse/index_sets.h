@@ -14,9 +14,9 @@ class IndexSets {
  public:
   using Id = uint32_t;
   static constexpr Id kNone = 0;
-  // Positions begin … end-1. A set is an ascending list of disjoint stretches; a block, a prefix or
+  // Positions begin … end-1. A set is an ascending list of disjoint ranges; a block, a prefix or
   // the whole tensor is a single one.
-  struct Stretch {
+  struct Range {
     int32_t begin, end;
   };
 
@@ -31,8 +31,8 @@ class IndexSets {
   }
   Id unite(std::span<const Id> ids);
 
-  std::span<const Stretch> stretches(Id id) const {
-    return std::span(stretches_).subspan(starts_[id], starts_[id + 1] - starts_[id]);
+  std::span<const Range> ranges(Id id) const {
+    return std::span(ranges_).subspan(starts_[id], starts_[id + 1] - starts_[id]);
   }
   int64_t size(Id id) const;
 
@@ -48,11 +48,11 @@ class IndexSets {
   void grow();
 
   const char* who_;
-  std::vector<Stretch> stretches_;  // of all sets, concatenated
-  std::vector<size_t> starts_;      // first stretch of each set; with the end as the last entry
+  std::vector<Range> ranges_;       // of all sets, concatenated
+  std::vector<size_t> starts_;      // first range of each set; with the end as the last entry
   std::vector<Id> by_content_;      // a hash table with open addressing, without single positions
   std::array<Union, 1024> recent_;  // recent unions: along a row the same pair occurs often
-  std::vector<Stretch> merged_;
+  std::vector<Range> merged_;
   std::vector<Id> distinct_;
 };
 

@@ -32,7 +32,7 @@ NodeRef row_squares(const NodeRef& x) {
     const bool same_rows = input->shape.rank > 0 && input->shape[0] == at->shape[0];
     const bool moves = at->op == Op::reshape || at->op == Op::identity || at->op == Op::negative ||
                        (at->op == Op::transpose && at->attr.order[0] == 0) ||
-                       (at->op == Op::embed && at->window->step[0] == 1);
+                       (at->op == Op::embed && at->slice->step[0] == 1);
     if (moves && same_rows) {
       at = input;
       continue;

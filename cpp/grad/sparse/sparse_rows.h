@@ -14,6 +14,7 @@ struct Rows {
   NodeRef values, indices;
 };
 
+// The order of the rows: of the takes that they are cotangents of, or of the additions.
 enum class RowOrder : uint8_t { AsTaken, AsAdded };
 
 // The rows whose sum x is, if x is zeros to which rows were added along the first axis and is not

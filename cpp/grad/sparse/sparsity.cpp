@@ -43,7 +43,7 @@ Pattern pattern_of(const EntrySources& sources, int64_t rows, int64_t columns,
   }
   out.entries.reserve(static_cast<size_t>(count));
   for (IndexSets::Id id : sources) {
-    for (const auto [begin, end] : sets.stretches(id)) {
+    for (const auto [begin, end] : sets.ranges(id)) {
       for (int32_t at = begin; at < end; ++at) out.entries.push_back(at);
     }
   }

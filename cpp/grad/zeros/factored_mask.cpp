@@ -20,12 +20,12 @@ NodeRef any_along(const NodeRef& mask, AxisMask axes, bool reduces) {
   const int64_t rank = mask->shape.rank;
   if (is_true(mask.get())) return nullptr;
   if (is_slice_mask(mask.get()) && mask->in[0]->shape.size() > 0) {
-    Shape piece = mask->in[0]->shape;
+    Shape inside = mask->in[0]->shape;
     Shape shape = mask->shape;
     for (int64_t d = 0; d < rank; ++d) {
-      if (axes >> d & 1) piece[d] = shape[d] = 1;
+      if (axes >> d & 1) inside[d] = shape[d] = 1;
     }
-    return window_mask(piece, shape, *mask->window);
+    return slice_mask(inside, shape, *mask->slice);
   }
   if (mask->op == Op::place && mask->inputs_count > 0 && !mask->rule && axes >> (rank - 1) & 1) {
     Shape shape = mask->shape;
@@ -43,14 +43,14 @@ NodeRef any_along(const NodeRef& mask, AxisMask axes, bool reduces) {
   return reduce(Op::any, mask, numbers, true);
 }
 
-// a or b, at the cost of b's slice if b is only that: unions of many slices of one tensor occur.
-// For bools, adding is "or".
+// a or b. If b is true in a slice only, the cost is that of the slice: a tensor may have many
+// slices. For bools, adding is "or".
 NodeRef either(const NodeRef& a, const NodeRef& b) {
-  const bool piece =
+  const bool is_part =
       (b->op == Op::embed || b->op == Op::scatter_add) && b->inputs_count > 0 && !b->rule;
-  if (!piece || !broadcasts_to(a->shape, b->shape)) return formula::logical_or(Expr(a), Expr(b));
+  if (!is_part || !broadcasts_to(a->shape, b->shape)) return formula::logical_or(Expr(a), Expr(b));
   const NodeRef base = broadcast_to(a, b->shape);
-  if (b->window) return at_window(base, b->in[0], *b->window, Update::Add);
+  if (b->slice) return at_slice(base, b->in[0], *b->slice, Update::Add);
   return at_index(base, b->in[0], b->in[1], b->attr.axis, Update::Add, false);
 }
 

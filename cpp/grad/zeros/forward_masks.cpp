@@ -58,9 +58,9 @@ NodeRef moved_factor(const Node* node, const NodeRef& one) {
       return transpose(factor, order);
     }
     case Op::slice:
-      return sliced(factor, node->shape, *node->window);
+      return sliced(factor, node->shape, *node->slice);
     case Op::embed:
-      return embedded(factor, node->shape, *node->window);
+      return embedded(factor, node->shape, *node->slice);
     case Op::take:
       return taken(factor, node->in[1], node->attr.axis);
     case Op::pick:
@@ -84,7 +84,7 @@ NodeRef own_place(const Node* node) {
   const Node* input = node->in[0];
   switch (node->op) {
     case Op::embed:
-      return window_mask(input->shape, node->shape, *node->window);
+      return slice_mask(input->shape, node->shape, *node->slice);
     case Op::place:
       return place(ones(input->shape, DType::Bool), NodeRef(node->in[1]),
                    node->shape[node->shape.rank - 1]);
@@ -204,8 +204,8 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
   switch (node->op) {
     case Op::concat:
       return concat(masks, attr.axis);
-    case Op::at_window:
-      return at_window(masks[0], masks[1], *node->window, update);
+    case Op::at_slice:
+      return at_slice(masks[0], masks[1], *node->slice, update);
     case Op::at_index:
       return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, update, attr.unique);
     case Op::cumulative_prod:
@@ -218,7 +218,7 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
 }
 
 bool has_parts(const Node* node) {
-  const bool updates = node->op == Op::at_window || node->op == Op::at_index;
+  const bool updates = node->op == Op::at_slice || node->op == Op::at_index;
   const bool linear = node->attr.update == Update::Set || node->attr.update == Update::Add;
   return node->op == Op::concat || (updates && linear);
 }

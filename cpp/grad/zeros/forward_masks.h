@@ -8,8 +8,8 @@
 
 namespace pullback {
 
-// Whether entries of an input meet in sums in the result. Then the structural zeros of its tangent
-// are replaced by ordinary zeros first.
+// True if entries of an input meet in sums in the result; structural zeros of its tangent are then
+// replaced by ordinary zeros first.
 bool mixes_upwards(const Node* node);
 
 // The mask of the tangent of `node`, a linear operation or a product, if the tangent of input k has
@@ -29,7 +29,7 @@ bool selects(const Node* node);
 // An input of an operation: whether it has a tangent, and the mask of the tangent.
 struct Part {
   bool has_tangent;
-  FactoredMask nonzero;
+  FactoredMask nonzero;  // of its tangent
 };
 
 // The mask of the tangent of an operation with parts, of an update at indices, a cumulative product

@@ -6,14 +6,14 @@ namespace pullback {
 namespace {
 
 // The slice of a factor for a slice of `shape` of its tensor; axes of size 1 are taken completely.
-Window window_for(const NodeRef& factor, Window window, Shape* shape) {
+StridedSlice slice_for(const NodeRef& factor, StridedSlice range, Shape* shape) {
   for (int64_t d = 0; d < shape->rank; ++d) {
     if (factor->shape[d] != 1) continue;
-    window.start[d] = 0;
-    window.step[d] = 1;
+    range.start[d] = 0;
+    range.step[d] = 1;
     (*shape)[d] = 1;
   }
-  return window;
+  return range;
 }
 
 }  // namespace
@@ -27,10 +27,10 @@ NodeRef widened(const NodeRef& factor, const Shape& to, int64_t from, int64_t co
   return broadcast_to(factor, shape);
 }
 
-NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t wish) {
+NodeRef with_ones(const NodeRef& factor, int64_t from, int64_t count, int64_t new_count) {
   Shape shape;
   for (int64_t d = 0; d < from; ++d) shape.append(factor->shape[d]);
-  for (int64_t d = 0; d < wish; ++d) shape.append(1);
+  for (int64_t d = 0; d < new_count; ++d) shape.append(1);
   for (int64_t d = from + count; d < factor->shape.rank; ++d) shape.append(factor->shape[d]);
   return reshape(factor, shape);
 }
@@ -61,13 +61,13 @@ NodeRef reshaped(const NodeRef& factor, const Shape& old, const Shape& now) {
   return reshape(out, shape);
 }
 
-NodeRef sliced(const NodeRef& factor, Shape piece, const Window& window) {
-  const Window own = window_for(factor, window, &piece);
-  return slice(factor, piece, own);
+NodeRef sliced(const NodeRef& factor, Shape shape, const StridedSlice& range) {
+  const StridedSlice own = slice_for(factor, range, &shape);
+  return slice(factor, shape, own);
 }
 
-NodeRef embedded(const NodeRef& factor, Shape around, const Window& window) {
-  const Window own = window_for(factor, window, &around);
+NodeRef embedded(const NodeRef& factor, Shape around, const StridedSlice& range) {
+  const StridedSlice own = slice_for(factor, range, &around);
   return embed(factor, around, own);
 }
 

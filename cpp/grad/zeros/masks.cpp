@@ -70,9 +70,9 @@ NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
     case StepKind::Concat:
       return part_of(factor, node, k);
     case StepKind::Embed:
-      return sliced(factor, node->in[0]->shape, *node->window);
-    case StepKind::AtWindow:
-      return k == 0 ? factor : sliced(factor, node->in[1]->shape, *node->window);
+      return sliced(factor, node->in[0]->shape, *node->slice);
+    case StepKind::AtSlice:
+      return k == 0 ? factor : sliced(factor, node->in[1]->shape, *node->slice);
     case StepKind::Indexed:
       if (node->op == Op::take) return untaken(factor, node);
       if (node->op == Op::at_index && k == 0) return factor;
@@ -89,7 +89,7 @@ NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
     case StepKind::Pool:
     case StepKind::Iota:
     case StepKind::Random:
-    case StepKind::Host:
+    case StepKind::Callback:
     case StepKind::Control:
     case StepKind::Library:
     case StepKind::Output:
@@ -138,7 +138,7 @@ NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
     case ViewKind::Transpose:
       return transpose(factor, inverse_order(node));
     case ViewKind::Slice:
-      return embedded(factor, input, *node->window);
+      return embedded(factor, input, *node->slice);
   }
   return nullptr;
 }

@@ -23,16 +23,16 @@ void drop_repeated(std::vector<SliceSet>* sets) {
 
 // One axis of a slice: `count` positions from `start`. A mask of size 1 along an axis covers all of
 // it.
-struct Stretch {
+struct AxisRange {
   int64_t start, step, count;
 
-  Stretch(const Node* mask, int64_t axis, int64_t length)
-      : start(mask->window->start[axis]),
-        step(mask->window->step[axis]),
+  AxisRange(const Node* mask, int64_t axis, int64_t length)
+      : start(mask->slice->start[axis]),
+        step(mask->slice->step[axis]),
         count(mask->in[0]->shape[axis]) {
-    if (mask->shape[axis] != length) *this = Stretch(length);
+    if (mask->shape[axis] != length) *this = AxisRange(length);
   }
-  explicit Stretch(int64_t length) : start(0), step(1), count(length) {}
+  explicit AxisRange(int64_t length) : start(0), step(1), count(length) {}
 
   int64_t last() const { return start + (count - 1) * step; }
   int64_t begin() const { return std::min(start, last()); }
@@ -45,21 +45,22 @@ struct Stretch {
   }
 };
 
-std::vector<Stretch> stretches_along(std::span<const NodeRef> masks, int64_t axis, int64_t length) {
-  std::vector<Stretch> out;
+std::vector<AxisRange> stretches_along(std::span<const NodeRef> masks, int64_t axis,
+                                       int64_t length) {
+  std::vector<AxisRange> out;
   for (const NodeRef& mask : masks) out.emplace_back(mask.get(), axis, length);
   return out;
 }
 
 // For the positions of an axis, the different sets of slices that contain one. Empty if that would
 // take too long.
-std::vector<SliceSet> sets_along(std::span<const Stretch> stretches, int64_t length) {
+std::vector<SliceSet> sets_along(std::span<const AxisRange> ranges, int64_t length) {
   std::vector<int64_t> positions = {0};  // the first position of each run of equal sets
   bool dense = true;
-  for (const Stretch& stretch : stretches) {
-    dense &= stretch.dense();
-    positions.push_back(stretch.begin());
-    positions.push_back(stretch.end());
+  for (const AxisRange& range : ranges) {
+    dense &= range.dense();
+    positions.push_back(range.begin());
+    positions.push_back(range.end());
   }
   if (!dense) {
     if (length > static_cast<int64_t>(kMostSets)) return {};
@@ -70,8 +71,8 @@ std::vector<SliceSet> sets_along(std::span<const Stretch> stretches, int64_t len
   for (int64_t position : positions) {
     if (position >= length) continue;
     SliceSet set = 0;
-    for (size_t k = 0; k < stretches.size(); ++k) {
-      set |= static_cast<SliceSet>(stretches[k].holds(position)) << k;
+    for (size_t k = 0; k < ranges.size(); ++k) {
+      set |= static_cast<SliceSet>(ranges[k].holds(position)) << k;
     }
     sets.push_back(set);
   }
@@ -86,9 +87,9 @@ bool cover_along(std::span<const NodeRef> masks, const Shape& shape, int64_t axi
     for (int64_t d = 0; d < shape.rank; ++d) {
       if (d != axis && mask->in[0]->shape[d] != mask->shape[d]) return false;
     }
-    const Stretch stretch(mask.get(), axis, shape[axis]);
-    if (!stretch.dense()) return false;
-    parts.emplace_back(stretch.begin(), stretch.end());
+    const AxisRange range(mask.get(), axis, shape[axis]);
+    if (!range.dense()) return false;
+    parts.emplace_back(range.begin(), range.end());
   }
   std::sort(parts.begin(), parts.end());
   int64_t covered = 0;

@@ -256,7 +256,7 @@ NodeRef attention(const NodeRef& query, const NodeRef& key, const NodeRef& value
     return broadcast_to(cast(x, compute), with(batch, {rows(x), columns(x)}));
   };
   const NodeRef q = Expr(matrices(query)) * Expr(cast(options.scale, compute));
-  q->part = true;  // overrides of `multiply` do not apply to it
+  q->in_composite = true;  // overrides of `multiply` do not apply to it
   q->rule = nullptr;
   const NodeRef k = matrices(key), v = matrices(value);
   NodeRef out;

@@ -1,4 +1,5 @@
-// Builders of the routines, and functions composed of them. Derivatives are in linalg_rules.cpp.
+// Builders of the routines, and functions composed of them. A storage dtype is computed in a
+// compute dtype and rounded once. Derivatives are in linalg_rules.cpp. Start at make_routine().
 #include "ops/linalg/linalg.h"
 
 #include <algorithm>
@@ -288,9 +289,9 @@ NodeRef diagonal(const NodeRef& x) {
   const int64_t n = rows(x);
   NodeRef all = reshape(x, with(batch_of(x), {n * n}));
   if (n == 0) return all;
-  Window window(all->shape.rank);
-  window.step[all->shape.rank - 1] = n + 1;
-  return slice(all, with(batch_of(x), {n}), window);
+  StridedSlice range(all->shape.rank);
+  range.step[all->shape.rank - 1] = n + 1;
+  return slice(all, with(batch_of(x), {n}), range);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Notation for the rules of linear algebra: masks of triangles, products with diagonals, Outputs.
+// Notation for the rules of linear algebra: masks of triangles, products with diagonals, and
+// Outputs, the outputs of a routine. Included by the files of rules only.
 #pragma once
 
 #include "graph/make.h"

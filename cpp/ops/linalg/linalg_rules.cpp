@@ -77,11 +77,11 @@ std::pair<NodeRef, NodeRef> triangular_cotangents(const NodeRef& operation, cons
 NodeRef part(const NodeRef& x, int64_t back, int64_t from, int64_t count) {
   const int64_t axis = x->shape.rank - 1 - back;
   if (count == x->shape[axis]) return x;
-  Window window(x->shape.rank);
-  window.start[axis] = from;
+  StridedSlice range(x->shape.rank);
+  range.start[axis] = from;
   Shape shape = x->shape;
   shape[axis] = count;
-  return slice(x, shape, window);
+  return slice(x, shape, range);
 }
 NodeRef joined(const NodeRef& first, const NodeRef& second, int64_t back) {
   const NodeRef parts[] = {first, second};
@@ -175,9 +175,9 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
           Shape one = s->shape, rest = s->shape;
           one[axis] = 1;
           rest[axis] = n - 1;
-          Window window(s->shape.rank);
-          if (reversed) window.start[axis] = 1;
-          const NodeRef all = scan(Op::cumulative_prod, slice(s, rest, window), axis, reversed);
+          StridedSlice range(s->shape.rank);
+          if (reversed) range.start[axis] = 1;
+          const NodeRef all = scan(Op::cumulative_prod, slice(s, rest, range), axis, reversed);
           const NodeRef first = ones(one, s->dtype);
           const NodeRef parts[] = {reversed ? all : first, reversed ? first : all};
           return Expr(concat(parts, axis));

@@ -68,7 +68,7 @@ NodeRef svd_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
   const auto first = [&](const NodeRef& x, int64_t axis) {
     Shape shape = x->shape;
     shape[axis] = k;
-    return shape == x->shape ? x : slice(x, shape, Window(x->shape.rank));
+    return shape == x->shape ? x : slice(x, shape, StridedSlice(x->shape.rank));
   };
   const NodeRef u = first(whole_u, whole_u->shape.rank - 1);
   const NodeRef vh = first(whole_v, whole_v->shape.rank - 2);

@@ -44,9 +44,9 @@ NodeRef along(Routine routine, const NodeRef& a, const NodeRef& g) {
   const NodeRef none = zeros(a->shape, a->dtype);
   const NodeRef block = concat_pair(concat_pair(transposed, Expr(g) / factor, last),
                                     concat_pair(none, transposed, last), last - 1);
-  Window window(a->shape.rank);
-  window.start[last] = n;
-  return Expr(slice(function(routine, block), a->shape, window)) * factor;
+  StridedSlice range(a->shape.rank);
+  range.start[last] = n;
+  return Expr(slice(function(routine, block), a->shape, range)) * factor;
 }
 
 // The entries of the product p qᴴ inside a band: sums over the last axis of p[j + r - above]
@@ -63,9 +63,9 @@ NodeRef bands_of(const NodeRef& p, const NodeRef& q, int64_t count, int64_t belo
   const NodeRef other = conjugate(q);
   std::vector<NodeRef> out;
   for (int64_t r = 0; r < count; ++r) {
-    Window window(p->shape.rank);
-    window.start[axis] = r;
-    const Expr product = Expr(slice(padded, p->shape, window)) * Expr(other);
+    StridedSlice range(p->shape.rank);
+    range.start[axis] = r;
+    const Expr product = Expr(slice(padded, p->shape, range)) * Expr(other);
     const NodeRef sum = reduce(Op::sum, product, std::vector<int64_t>{-1}, false);
     out.push_back(expand_dims(sum, {axis}));
   }

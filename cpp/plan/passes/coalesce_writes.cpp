@@ -13,7 +13,7 @@
 namespace pullback {
 namespace {
 
-constexpr size_t kMostPieces = 64;    // compared with each other
+constexpr size_t kMostWrites = 64;    // compared with each other
 constexpr int64_t kShortestRow = 16;  // elements that a group stores contiguously, or with one
                                       // stride
 
@@ -47,17 +47,17 @@ class Additions {
  private:
   struct Filling {
     size_t clears;  // the step that clears the slot
-    std::vector<View> pieces;
+    std::vector<View> writes;
   };
 
   bool continues(Layout* layout) {
     const auto found = open_.find(layout->out.slot);
-    if (found == open_.end() || found->second.pieces.size() >= kMostPieces) return false;
-    std::vector<View>& pieces = found->second.pieces;
-    const auto is_disjoint = [&](const View& piece) { return disjoint(piece, layout->out); };
-    if (!std::all_of(pieces.begin(), pieces.end(), is_disjoint)) return false;
+    if (found == open_.end() || found->second.writes.size() >= kMostWrites) return false;
+    std::vector<View>& writes = found->second.writes;
+    const auto is_disjoint = [&](const View& write) { return disjoint(write, layout->out); };
+    if (!std::all_of(writes.begin(), writes.end(), is_disjoint)) return false;
     layout->add = false;
-    pieces.push_back(layout->out);
+    writes.push_back(layout->out);
     return true;
   }
 
@@ -65,8 +65,8 @@ class Additions {
     const auto found = open_.find(slot);
     if (found == open_.end()) return;
     int64_t bytes = 0;
-    for (const View& piece : found->second.pieces) {
-      bytes += piece.shape.size() * size_of(piece.dtype);
+    for (const View& write : found->second.writes) {
+      bytes += write.shape.size() * size_of(write.dtype);
     }
     if (bytes == plan_.slots[slot].bytes) {
       std::get<Layout>(plan_.steps[found->second.clears].work).clear = false;
@@ -87,7 +87,7 @@ class Stores {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       for_each_view(plan_.steps[i], [&](const View& view, bool) {
         std::vector<size_t>& uses = uses_[view.slot];
-        if (uses.size() < kMostPieces) uses.push_back(i);
+        if (uses.size() < kMostWrites) uses.push_back(i);
       });
     }
     std::vector<uint8_t> done(plan_.steps.size(), 0);
@@ -142,7 +142,7 @@ class Stores {
   // the view.
   bool is_free(const View& target, size_t first, size_t last) const {
     const std::vector<size_t>& uses = uses_[target.slot];
-    if (uses.size() >= kMostPieces) return false;
+    if (uses.size() >= kMostWrites) return false;
     for (const size_t i : uses) {
       if (i < first || i >= last) continue;
       const auto* layout = std::get_if<Layout>(&plan_.steps[i].work);

@@ -3,8 +3,8 @@
 //   depths     the schedule depth of each node: how many values must be finished before it, in turn
 //   cheap      values that cost less to compute again than to store and load
 //   sink       moves nodes whose value is used at larger depths only to the smallest of these
-//   group      nodes of one iteration domain and one depth become a unit
-//   cut        divides units that are too long for the first-level cache where few values are live
+//   group      nodes of one iteration domain and one depth become a group
+//   cut        divides groups that are too long for the first-level cache where few values are live
 //   schedule   an order near the program's own; a group follows the product that it waits for
 #include "plan/passes/fuse.h"
 
@@ -96,7 +96,7 @@ class Fuser {
   }
 
   // Moves nodes whose value is used at larger depths only to the smallest of these, if no more
-  // memory is needed: what they read is in memory anyway, or moves as well because it has no
+  // memory is needed: their operands are in memory anyway, or moves as well because it has no
   // earlier reader, or (in a large domain) takes no more memory than they do.
   void sink() {
     constexpr uint32_t kNever = UINT32_MAX;
@@ -145,78 +145,78 @@ class Fuser {
   }
 
   void group() {
-    std::unordered_map<uint64_t, int32_t> units;
-    out_.unit_of.assign(size_, -1);
+    std::unordered_map<uint64_t, int32_t> groups;
+    out_.group_of.assign(size_, -1);
     for (uint32_t i = 0; i < size_; ++i) {
       if (!analysis_.computed(i)) continue;
-      auto unit = static_cast<int32_t>(out_.units.size());
+      auto group = static_cast<int32_t>(out_.groups.size());
       if (analysis_.tile(i)) {
         const uint32_t domain = domains().domain[i];
-        unit = units.try_emplace(key(domain, depth_[i]), unit).first->second;
-        if (unit == static_cast<int32_t>(out_.units.size())) {
-          out_.units.push_back({true, domains().count[domain], domains().length[domain], {}, -1});
+        group = groups.try_emplace(key(domain, depth_[i]), group).first->second;
+        if (group == static_cast<int32_t>(out_.groups.size())) {
+          out_.groups.push_back({true, domains().count[domain], domains().length[domain], {}, -1});
         }
       } else {
-        out_.units.push_back({});
+        out_.groups.push_back({});
       }
-      out_.units[unit].members.push_back(i);
-      out_.unit_of[i] = unit;
+      out_.groups[group].members.push_back(i);
+      out_.group_of[i] = group;
     }
   }
 
-  // Divides long units into parts that run one after the other: in a large domain every live value
+  // Divides long groups into parts that run one after the other: in a large domain every live value
   // of a group takes a tile of the nearest cache.
   void cut() {
     std::vector<uint32_t> last_use(size_, 0);
-    const size_t units = out_.units.size();
-    for (size_t u = 0; u < units; ++u) {
-      if (!out_.units[u].tiles || out_.units[u].count < limits_.large_domain ||
-          out_.units[u].members.size() <= limits_.long_group) {
+    const size_t groups = out_.groups.size();
+    for (size_t g = 0; g < groups; ++g) {
+      if (!out_.groups[g].tiles || out_.groups[g].count < limits_.large_domain ||
+          out_.groups[g].members.size() <= limits_.long_group) {
         continue;
       }
-      const std::vector<uint32_t> members = std::move(out_.units[u].members);
+      const std::vector<uint32_t> members = std::move(out_.groups[g].members);
       for (uint32_t i : members) {
         last_use[i] = i;
         for (const Read& read : analysis_.reads(i)) {
-          if (out_.unit_of[read.base] == static_cast<int32_t>(u)) last_use[read.base] = i;
+          if (out_.group_of[read.base] == static_cast<int32_t>(g)) last_use[read.base] = i;
         }
       }
       std::vector<uint32_t> ends;  // last uses of the live values, as a heap
-      std::vector<uint32_t> piece;
+      std::vector<uint32_t> part;
       const auto finish = [&] {
-        Unit unit{true, out_.units[u].count, out_.units[u].length, std::move(piece), -1};
-        piece.clear();
-        for (uint32_t i : unit.members) {
-          out_.unit_of[i] = static_cast<int32_t>(out_.units.size());
+        FusionGroup group{true, out_.groups[g].count, out_.groups[g].length, std::move(part), -1};
+        part.clear();
+        for (uint32_t i : group.members) {
+          out_.group_of[i] = static_cast<int32_t>(out_.groups.size());
         }
-        out_.units.push_back(std::move(unit));
+        out_.groups.push_back(std::move(group));
       };
       for (uint32_t i : members) {
-        piece.push_back(i);
+        part.push_back(i);
         ends.push_back(last_use[i]);
         std::push_heap(ends.begin(), ends.end(), std::greater<>());
         while (!ends.empty() && ends.front() <= i) {
           std::pop_heap(ends.begin(), ends.end(), std::greater<>());
           ends.pop_back();
         }
-        if (piece.size() >= limits_.longest_group ||
-            (piece.size() >= limits_.long_group && ends.size() <= limits_.few_live)) {
+        if (part.size() >= limits_.longest_group ||
+            (part.size() >= limits_.long_group && ends.size() <= limits_.few_live)) {
           finish();
         }
       }
       // The last part replaces the whole.
-      out_.units[u].members = std::move(piece);
+      out_.groups[g].members = std::move(part);
     }
-    std::erase_if(out_.units, [](const Unit& unit) { return unit.members.empty(); });
-    for (size_t u = 0; u < out_.units.size(); ++u) {
-      for (uint32_t i : out_.units[u].members) out_.unit_of[i] = static_cast<int32_t>(u);
+    std::erase_if(out_.groups, [](const FusionGroup& group) { return group.members.empty(); });
+    for (size_t g = 0; g < out_.groups.size(); ++g) {
+      for (uint32_t i : out_.groups[g].members) out_.group_of[i] = static_cast<int32_t>(g);
     }
   }
 
   static bool has_epilogue(Op op) { return op == Op::matmul || op == Op::convolve; }
 
-  // True if unit `next` can run on the result of the product while that is being computed.
-  bool follows(uint32_t product, const Unit& next) const {
+  // True if group `next` can run on the result of the product while that is being computed.
+  bool follows(uint32_t product, const FusionGroup& next) const {
     if (!next.tiles || next.count != analysis_.elements(product) || next.count == 0) return false;
     bool reads = false;
     for (uint32_t i : next.members) {
@@ -234,41 +234,41 @@ class Fuser {
   // nearly the order of the program. A group follows the product that it waits for. Units of one
   // element run first: an optimizer's rate must be known when the first gradient is.
   void schedule() {
-    const size_t units = out_.units.size();
-    std::vector<std::vector<uint32_t>> readers(units);
-    std::vector<uint32_t> waits(units, 0);
+    const size_t groups = out_.groups.size();
+    std::vector<std::vector<uint32_t>> readers(groups);
+    std::vector<uint32_t> waits(groups, 0);
     for (uint32_t i = 0; i < size_; ++i) {
       for (const Read& read : analysis_.reads(i)) {
-        const int32_t from = out_.unit_of[read.base];
-        if (from < 0 || from == out_.unit_of[i]) continue;
+        const int32_t from = out_.group_of[read.base];
+        if (from < 0 || from == out_.group_of[i]) continue;
         if (!readers[from].empty() &&
-            readers[from].back() == static_cast<uint32_t>(out_.unit_of[i])) {
+            readers[from].back() == static_cast<uint32_t>(out_.group_of[i])) {
           continue;
         }
-        readers[from].push_back(static_cast<uint32_t>(out_.unit_of[i]));
-        ++waits[out_.unit_of[i]];
+        readers[from].push_back(static_cast<uint32_t>(out_.group_of[i]));
+        ++waits[out_.group_of[i]];
       }
     }
-    using Entry = std::pair<uint32_t, uint32_t>;  // newest member, unit
+    using Entry = std::pair<uint32_t, uint32_t>;  // newest member, group
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    const auto push = [&](uint32_t u) {
-      const Unit& unit = out_.units[u];
-      ready.push({unit.tiles && unit.count == 1 ? 0 : unit.members.back(), u});
+    const auto push = [&](uint32_t g) {
+      const FusionGroup& group = out_.groups[g];
+      ready.push({group.tiles && group.count == 1 ? 0 : group.members.back(), g});
     };
-    for (uint32_t u = 0; u < units; ++u) {
-      if (waits[u] == 0) push(u);
+    for (uint32_t g = 0; g < groups; ++g) {
+      if (waits[g] == 0) push(g);
     }
     std::vector<uint32_t> order;
-    order.reserve(units);
-    // Returns the epilogue, if u is a product that has one.
-    const auto run = [&](uint32_t u, bool may_have_epilogue) {
-      order.push_back(u);
-      const uint32_t newest = out_.units[u].members.back();
+    order.reserve(groups);
+    // Returns the epilogue, if g is a product that has one.
+    const auto run = [&](uint32_t g, bool may_have_epilogue) {
+      order.push_back(g);
+      const uint32_t newest = out_.groups[g].members.back();
       const bool product = may_have_epilogue && has_epilogue(analysis_.node(newest)->op);
       int64_t epilogue = -1;
-      for (uint32_t reader : readers[u]) {
+      for (uint32_t reader : readers[g]) {
         if (--waits[reader] != 0) continue;
-        if (product && epilogue < 0 && follows(newest, out_.units[reader])) {
+        if (product && epilogue < 0 && follows(newest, out_.groups[reader])) {
           epilogue = reader;
         } else {
           push(reader);
@@ -277,19 +277,20 @@ class Fuser {
       return epilogue;
     };
     while (!ready.empty()) {
-      const uint32_t u = ready.top().second;
+      const uint32_t g = ready.top().second;
       ready.pop();
-      const int64_t epilogue = run(u, true);
+      const int64_t epilogue = run(g, true);
       if (epilogue < 0) continue;
-      out_.units[u].then = static_cast<int32_t>(order.size());  // its position in the new order
+      out_.groups[g].epilogue =
+          static_cast<int32_t>(order.size());  // its position in the new order
       run(static_cast<uint32_t>(epilogue), false);
     }
-    std::vector<Unit> sorted;
-    sorted.reserve(units);
-    for (uint32_t u : order) sorted.push_back(std::move(out_.units[u]));
-    out_.units = std::move(sorted);
-    for (size_t u = 0; u < units; ++u) {
-      for (uint32_t i : out_.units[u].members) out_.unit_of[i] = static_cast<int32_t>(u);
+    std::vector<FusionGroup> sorted;
+    sorted.reserve(groups);
+    for (uint32_t g : order) sorted.push_back(std::move(out_.groups[g]));
+    out_.groups = std::move(sorted);
+    for (size_t g = 0; g < groups; ++g) {
+      for (uint32_t i : out_.groups[g].members) out_.group_of[i] = static_cast<int32_t>(g);
     }
   }
 

@@ -1,5 +1,5 @@
-// Fusion: groups nodes into units that are computed together, and orders the units. A unit becomes
-// one step; start at fuse().
+// Fusion: collects nodes into fusion groups, which are computed together, and orders the groups. A
+// group becomes one step; start at fuse().
 #pragma once
 
 #include <vector>
@@ -9,28 +9,28 @@
 
 namespace pullback {
 
-// A unit becomes one step (or several copies). A tile unit is a set of nodes of one iteration
-// domain.
-struct Unit {
+// The nodes that become one step (or several copies). `tiles`: nodes of one iteration domain, which
+// become a tile group; otherwise one node with a step of its own.
+struct FusionGroup {
   bool tiles = false;
-  int64_t count = 0;              // of a tile unit: its elements
-  int64_t length = 1;             // of a tile unit: the length of its rows
+  int64_t count = 0;              // elements of the domain, if `tiles`
+  int64_t length = 1;             // elements of a row, if `tiles`
   std::vector<uint32_t> members;  // oldest first
-  int32_t then = -1;              // of a product: its epilogue, which is the next unit
+  int32_t epilogue = -1;          // of a product: its epilogue, which is the next group
 };
 
 struct Fusion {
-  std::vector<Unit> units;       // in running order
-  std::vector<int32_t> unit_of;  // of each computed node
+  std::vector<FusionGroup> groups;  // in running order
+  std::vector<int32_t> group_of;    // of each computed node
   // Per node: its value costs less to compute again than to store and load.
   std::vector<uint8_t> cheap;
   IterationDomains domains;
 };
 
-// Every node has a schedule depth: how many times, on the longest path to it, a value must be
+// Every node has a schedule depth: the number of values on the longest path to it that must be
 // finished before the next operation can start. Nodes of one iteration domain and one depth are a
-// unit. A node whose value is used at larger depths only moves there if what it reads is in memory
-// anyway. Values flow to larger depths or stay within their unit, so no cycle can arise.
+// group. A node whose value is used at larger depths only moves there if its operands are in memory
+// anyway. Values flow to larger depths or stay within their group, so no cycle can arise.
 Fusion fuse(const Analysis& analysis, const Limits& limits);
 
 }  // namespace pullback

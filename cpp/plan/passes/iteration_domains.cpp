@@ -103,9 +103,9 @@ class Finder {
     }
   }
 
-  // Merges a member with what it reads in order, or with other readers of the same view: real and
-  // imaginary parts of a product are computed in one pass over the parts of both operands. Views
-  // that repeat entries do not count.
+  // Merges a member with the values that it reads in order, or with other readers of the same view:
+  // real and imaginary parts of a product are computed in one pass over the parts of both operands.
+  // Views that repeat entries do not count.
   void merge_readers_of(uint32_t member, const Read& read) {
     if (analysis_.kind[read.base] == Analysis::Number) return;
     if (analysis_.is_flat(read)) return merge(member, read.base);
@@ -118,7 +118,7 @@ class Finder {
     if (!first) merge(member, it->second);
   }
 
-  // Nodes and what they read in order are one class.
+  // Nodes and the values that they read in order are one class.
   void merge_readers() {
     for (uint32_t i = 0; i < size_; ++i) {
       const auto reads = analysis_.reads(i);

@@ -1,5 +1,5 @@
-// Makes slots and tile groups. A value that another unit reads is stored, or computed again if that
-// is cheaper. Values of a group are numbered loads first, then scalars.
+// Makes slots and tile groups. A value that another group reads is stored, or computed again if
+// that is cheaper. Values of a group are numbered loads first, then scalars.
 #include "plan/passes/lower.h"
 
 #include <algorithm>
@@ -24,21 +24,21 @@ Plan Lowering::run() {
   find_stored();
   find_shared();
   find_outputs();
-  for (uint32_t u = 0; u < fusion_.units.size(); ++u) {
-    const Unit& unit = fusion_.units[u];
-    if (!unit.tiles) {
-      emit_other(unit.members[0]);
-      if (unit.then < 0) continue;
+  for (uint32_t g = 0; g < fusion_.groups.size(); ++g) {
+    const FusionGroup& fused = fusion_.groups[g];
+    if (!fused.tiles) {
+      emit_other(fused.members[0]);
+      if (fused.epilogue < 0) continue;
       Op source;
-      TileGroup group = tiles(++u, &source);
+      TileGroup group = tiles(++g, &source);
       Work& work = plan_.steps.back().work;
       auto* convolution = std::get_if<Convolution>(&work);
-      (convolution ? convolution->then : std::get<Gemm>(work).then) = std::move(group);
+      (convolution ? convolution->epilogue : std::get<Gemm>(work).epilogue) = std::move(group);
       continue;
     }
-    if (unit.members.size() == 1 && emit_copy(unit.members[0])) continue;
+    if (fused.members.size() == 1 && emit_copy(fused.members[0])) continue;
     Op source;
-    TileGroup group = tiles(u, &source);
+    TileGroup group = tiles(g, &source);
     if (group.count > 0 || !group.reductions.empty()) add_step(std::move(group), source);
   }
   for (uint32_t position : s.outputs)
@@ -78,12 +78,12 @@ View Lowering::view_of(const Read& read) {
 }
 
 bool Lowering::can_recompute(uint32_t reader, const Read& read) const {
-  const Unit& unit = fusion_.units[fusion_.unit_of[reader]];
-  return unit.tiles && unit.count == nodes_[read.base]->shape.size() && analysis_.is_flat(read) &&
+  const FusionGroup& fused = fusion_.groups[fusion_.group_of[reader]];
+  return fused.tiles && fused.count == nodes_[read.base]->shape.size() && analysis_.is_flat(read) &&
          analysis_.kind[reader] == Analysis::Elementwise && !fusion_.domains.row[reader];
 }
 
-// A value that another unit reads is in memory, or can be computed again from values in memory.
+// A value that another group reads is in memory, or can be computed again from values in memory.
 void Lowering::store(const Read& read) {
   if (!recomputed_[read.base]) {
     stored_[read.base] |= analysis_.computed(read.base);
@@ -92,13 +92,13 @@ void Lowering::store(const Read& read) {
   }
 }
 
-// Values that another unit reads, or that leave the plan, are stored, unless every reader computes
+// Values that another group reads, or that leave the plan, are stored, unless every reader computes
 // them again at less cost.
 void Lowering::find_stored() {
   stored_ = analysis_.stored;
   recomputed_ = fusion_.cheap;
   const auto outside = [&](uint32_t i, const Read& read) {
-    return analysis_.computed(read.base) && fusion_.unit_of[read.base] != fusion_.unit_of[i];
+    return analysis_.computed(read.base) && fusion_.group_of[read.base] != fusion_.group_of[i];
   };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     for (const Read& read : analysis_.reads(i)) {
@@ -112,27 +112,27 @@ void Lowering::find_stored() {
   }
 }
 
-// at_window and at_index write to the memory of their base if it is not needed afterwards.
+// at_slice and at_index write to the memory of their base if it is not needed afterwards.
 void Lowering::find_shared() {
   shares_.assign(nodes_.size(), -1);
-  std::vector<int32_t> last(nodes_.size(), -1);  // last unit that reads each node
-  const auto use = [&](const Read& read, int32_t unit, const auto& self) -> void {
-    last[read.base] = std::max(last[read.base], unit);
-    if (!recomputed_[read.base] || fusion_.unit_of[read.base] == unit) return;
-    for (const Read& below : analysis_.reads(read.base)) self(below, unit, self);
+  std::vector<int32_t> last(nodes_.size(), -1);  // last group that reads each node
+  const auto use = [&](const Read& read, int32_t group, const auto& self) -> void {
+    last[read.base] = std::max(last[read.base], group);
+    if (!recomputed_[read.base] || fusion_.group_of[read.base] == group) return;
+    for (const Read& below : analysis_.reads(read.base)) self(below, group, self);
   };
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (const Read& read : analysis_.reads(i)) use(read, fusion_.unit_of[i], use);
+    for (const Read& read : analysis_.reads(i)) use(read, fusion_.group_of[i], use);
   }
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     if (analysis_.kind[i] != Analysis::Other) continue;
-    if (nodes_[i]->op != Op::at_window && nodes_[i]->op != Op::at_index) continue;
+    if (nodes_[i]->op != Op::at_slice && nodes_[i]->op != Op::at_index) continue;
     const auto operands = analysis_.reads(i);
     const Read& base = operands[0];
     const bool also_else = std::any_of(operands.begin() + 1, operands.end(),
                                        [&](const auto& o) { return o.base == base.base; });
     if (analysis_.computed(base.base) && !analysis_.stored[base.base] && analysis_.is_flat(base) &&
-        last[base.base] == fusion_.unit_of[i] && !also_else) {
+        last[base.base] == fusion_.group_of[i] && !also_else) {
       shares_[base.base] = static_cast<int32_t>(i);
     }
   }
@@ -198,7 +198,7 @@ DType Lowering::computed_dtype(uint32_t member) const {
   return nodes_[analysis_.reads(member)[nodes_[member]->op == Op::where].base]->dtype;
 }
 
-// A view that must be copied and is the only member of its unit: copied by blocks, which tiles are
+// A view that must be copied and is the only member of its group: copied by blocks, which tiles are
 // not.
 bool Lowering::emit_copy(uint32_t member) {
   if (analysis_.kind[member] != Analysis::Copy) return false;
@@ -209,16 +209,16 @@ bool Lowering::emit_copy(uint32_t member) {
   return true;
 }
 
-TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
-  const Unit& unit = fusion_.units[unit_number];
+TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
+  const FusionGroup& fused = fusion_.groups[group_number];
   TileGroup group;
-  group.count = unit.count;
-  group.length = unit.length;
+  group.count = fused.count;
+  group.length = fused.length;
   const auto outside = [&](const Read& read) {
-    return fusion_.unit_of[read.base] != static_cast<int32_t>(unit_number);
+    return fusion_.group_of[read.base] != static_cast<int32_t>(group_number);
   };
   Leaves leaves(this, &group);
-  for (uint32_t member : unit.members) {
+  for (uint32_t member : fused.members) {
     for (const Read& read : analysis_.reads(member)) {
       if (outside(read)) leaves.add(read);
     }
@@ -237,7 +237,7 @@ TileGroup Lowering::tiles(uint32_t unit_number, Op* source) {
     return made[base] = first + static_cast<int32_t>(group.instructions.size()) - 1;
   };
   *source = Op::count;
-  for (uint32_t member : unit.members) {
+  for (uint32_t member : fused.members) {
     const Node* node = nodes_[member];
     if (*source == Op::count || is_elementwise(node->op)) *source = node->op;
     int32_t in[3] = {-1, -1, -1};

@@ -1,4 +1,4 @@
-// Lowering: turns the units of fusion into steps, and values into slots. The state is in
+// Lowering: turns fusion groups into steps, and values into slots. The state is in
 // lowering.h.
 #pragma once
 

@@ -80,13 +80,13 @@ class Expansion {
     if (!is_complex(node->dtype)) return made.re;
     NodeRef& out = which ? made.im : made.re;
     if (!out.get()) {
-      Window window(2);
-      window.start[1] = which;
-      out = reshape(slice(made.pairs, {node->shape.size(), 1}, window), node->shape);
+      StridedSlice range(2);
+      range.start[1] = which;
+      out = reshape(slice(made.pairs, {node->shape.size(), 1}, range), node->shape);
     }
     return out;
   }
-  Parts parts(const Node* node) {
+  ComplexParts parts(const Node* node) {
     return {part(node, 0), is_complex(node->dtype) ? part(node, 1) : nullptr};
   }
   static NodeRef filled(const NodeRef& x, const Shape& shape) {
@@ -119,7 +119,7 @@ class Expansion {
     std::vector<NodeRef> held;
     std::vector<Node*> inputs;
     for (const Node* input : node->inputs()) {
-      held.push_back(is_given(input) ? of(input).scalar : whole(input->index));
+      held.push_back(is_run_scalar(input) ? of(input).scalar : whole(input->index));
     }
     for (const NodeRef& one : held) inputs.push_back(one.get());
     NodeRef out = make_node(node->op, node->dtype, node->shape, inputs);
@@ -155,7 +155,7 @@ class Expansion {
     for (const Node* input : value_inputs(node)) held.push_back(part(input, which));
     for (const NodeRef& one : held) inputs.push_back(one.get());
     NodeRef out = make_node(node->op, dtype, node->shape, inputs, node->attr);
-    if (node->window) out->window = std::make_unique<Window>(*node->window);
+    if (node->slice) out->slice = std::make_unique<StridedSlice>(*node->slice);
     return out;
   }
 
@@ -175,9 +175,9 @@ class Expansion {
       if (dtype != DType::Bool) return result(cast(part(x, 0), dtype), cast(part(x, 1), dtype));
       return result((Expr(part(x, 0)) != Expr(0.0)) | (Expr(part(x, 1)) != Expr(0.0)), nullptr);
     }
-    Parts in[3];
+    ComplexParts in[3];
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = parts(inputs[k]);
-    const Parts out = complex_form(node->op, {in, inputs.size()});
+    const ComplexParts out = complex_form(node->op, {in, inputs.size()});
     return result(out.re, out.im);
   }
 

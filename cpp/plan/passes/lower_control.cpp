@@ -27,7 +27,7 @@ std::vector<const Node*>& Lowering::outputs_of(uint32_t member) {
 void Lowering::bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws) {
   const Node* node = nodes_[member];
   for (size_t k = 0; k < node->inputs_count; ++k) {
-    const bool given = is_given(node->inputs()[k]);
+    const bool given = is_run_scalar(node->inputs()[k]);
     draws->push_back(given ? scalar_[analysis_.reads(member)[k].base] : -1);
     in->push_back(given ? View() : dense_operand(member, k));
   }

@@ -42,7 +42,7 @@ void Lowering::emit_other(uint32_t member) {
       return emit_concat(member);
     case StepKind::Embed:
       return add_step(Layout{operand(member, 0), place_of(node), true}, op);
-    case StepKind::AtWindow: {
+    case StepKind::AtSlice: {
       const View in = operand(member, 1);
       copy_base(member);
       return add_step(Layout{in, place_of(node), false, node->attr.update == Update::Add}, op);
@@ -80,7 +80,7 @@ void Lowering::emit_other(uint32_t member) {
       return add_step(Iota{whole_view(member)}, op);
     case StepKind::Random:
       return emit_random(member);
-    case StepKind::Host: {
+    case StepKind::Callback: {
       CallbackCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
       for (size_t k = 1; k < analysis_.reads(member).size(); ++k) {
         call.in.push_back(dense_operand(member, k));
@@ -110,11 +110,11 @@ void Lowering::emit_random(uint32_t member) {
 
 // The part of a node's memory that its slice selects.
 View Lowering::place_of(const Node* node) {
-  const Shape& shape = node->in[node->op == Op::at_window]->shape;
-  return {slot_of(node->index), node->dtype, sliced(whole(node->shape), shape, *node->window)};
+  const Shape& shape = node->in[node->op == Op::at_slice]->shape;
+  return {slot_of(node->index), node->dtype, sliced(whole(node->shape), shape, *node->slice)};
 }
 
-// at_window and at_index update a copy of their base, or the base itself.
+// at_slice and at_index update a copy of their base, or the base itself.
 void Lowering::copy_base(uint32_t member) {
   if (shares_[analysis_.reads(member)[0].base] == static_cast<int32_t>(member)) return;
   add_step(Layout{operand(member, 0), whole_view(member)}, nodes_[member]->op);

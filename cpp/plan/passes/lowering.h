@@ -1,5 +1,6 @@
-// The state of one lowering. lower.cpp makes slots and tile groups, lower_steps.cpp all other
-// steps.
+// Lowering: the state of one lowering. lower.cpp makes slots and tile groups, lower_steps.cpp all
+// other steps, lower_control.cpp loops, branches and routines. Nodes are referred to by their
+// position in the snapshot. Start at Lowering::run.
 #pragma once
 
 #include <span>
@@ -43,7 +44,7 @@ class Lowering {
   ScalarLoad scalar_load(uint32_t position) const;
   DType computed_dtype(uint32_t member) const;
   bool emit_copy(uint32_t member);
-  TileGroup tiles(uint32_t unit_number, Op* source);
+  TileGroup tiles(uint32_t group_number, Op* source);
 
   View operand(uint32_t member, size_t k);
   View dense_operand(uint32_t member, size_t k);
@@ -75,9 +76,9 @@ class Lowering {
   std::vector<uint32_t> memory_of_;  // per node: the last node that uses its memory
   std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
   std::vector<int32_t> value_;       // per node: its number in the current group
-  std::vector<uint8_t> stored_;  // per node: stored, because another unit reads it or it leaves the
-                                 // plan
-  std::vector<uint8_t> recomputed_;  // per node: computed again in every unit that reads it
+  std::vector<uint8_t> stored_;  // per node: stored, because another group reads it or it leaves
+                                 // the plan
+  std::vector<uint8_t> recomputed_;  // per node: computed again in every group that reads it
   std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of operations, by number
 };
 

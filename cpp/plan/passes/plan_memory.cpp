@@ -1,4 +1,5 @@
-// Three passes: lifetimes of slots; steps in place (InPlace); places in the arena by best fit.
+// Three passes: lifetimes of slots (find_lifetimes), steps in place and donated arguments
+// (InPlace), and places in the arena by best fit (place_temporaries). Start at plan_memory().
 #include "plan/passes/plan_memory.h"
 
 #include <algorithm>

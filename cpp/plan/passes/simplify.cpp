@@ -1,5 +1,5 @@
 // Resolves each node, oldest first, to a view, merges it with an equal one, or folds it. Equal
-// nodes are found by hash (Distinct) and compared in full.
+// nodes are found by hash (InternTable) and compared in full.
 #include "plan/passes/simplify.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::optional<Strided> apply_view(const Node* node, const Strided& in) {
     case ViewKind::Broadcast:
       return broadcasted(in, node->shape);
     case ViewKind::Slice:
-      return sliced(in, node->shape, *node->window);
+      return sliced(in, node->shape, *node->slice);
   }
   return in;
 }
@@ -124,7 +124,7 @@ class Simplifier {
         if (snapshot_.is_constant(node)) set_constant(i, node->scalar);
         return;
       case Analysis::View:
-        return resolve_window(i);
+        return resolve_slice(i);
       case Analysis::Elementwise:
         for (const Node* input : value_inputs(node)) {
           analysis_.operands.push_back(broadcast(analysis_.source[input->index], node->shape));
@@ -144,7 +144,7 @@ class Simplifier {
     merge(i);
   }
 
-  void resolve_window(uint32_t i) {
+  void resolve_slice(uint32_t i) {
     const Node* node = analysis_.node(i);
     const Read input = analysis_.source[value_inputs(node)[0]->index];
     if (traits(node->op).view == ViewKind::Alias) return become(i, input);
@@ -175,7 +175,7 @@ class Simplifier {
   // --- common subexpressions
 
   void merge(uint32_t i) {
-    const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
+    const uint32_t first = interned_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
     if (first == i) return;
     analysis_.operands.resize(analysis_.begin[i]);
     analysis_.kind[i] = Analysis::View;
@@ -215,7 +215,7 @@ class Simplifier {
     if (x->op == Op::output) return true;  // written once by its operation, kept or not
     if (!(x->attr == y->attr)) return false;
     if (x->operation && key_of(*x->operation) != key_of(*y->operation)) return false;
-    return x->window && y->window ? *x->window == *y->window : !x->window && !y->window;
+    return x->slice && y->slice ? *x->slice == *y->slice : !x->slice && !y->slice;
   }
 
   // --- constants
@@ -226,7 +226,7 @@ class Simplifier {
     analysis_.kind[i] = Analysis::Number;
     analysis_.constant[i] = 1;
     analysis_.value[i] = value;
-    const uint32_t first = distinct_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
+    const uint32_t first = interned_.find(hash(i), i, [&](uint32_t j) { return equal(i, j); });
     analysis_.source[i] = {first, analysis_.views.number(broadcasted({}, analysis_.shape(i)))};
     if (first == i) return;
     analysis_.constant[i] = 0;
@@ -345,7 +345,7 @@ class Simplifier {
 
   const Snapshot& snapshot_;
   Analysis analysis_;
-  Distinct distinct_;
+  InternTable interned_;
 };
 
 }  // namespace

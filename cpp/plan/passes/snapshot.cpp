@@ -83,9 +83,9 @@ class KeyWriter {
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
-    if (node->window) {
-      for (const int64_t start : node->window->start) put(start);
-      for (const int64_t step : node->window->step) put(step);
+    if (node->slice) {
+      for (const int64_t start : node->slice->start) put(start);
+      for (const int64_t step : node->slice->step) put(step);
     }
     for (const unsigned char byte : inside) put(byte);
     if (node->op == Op::output) put(node->output);
@@ -112,8 +112,8 @@ class KeyWriter {
   // Upper limit of the bytes of a node without its inputs.
   static size_t room_of(const Node* node) {
     const auto rank = static_cast<size_t>(node->shape.rank);
-    const auto window = node->window ? static_cast<size_t>(node->window->start.rank) : 0;
-    return sizeof(uint64_t) * (3 + rank + 2 * window) + sizeof(Attr);
+    const auto slice_rank = node->slice ? static_cast<size_t>(node->slice->start.rank) : 0;
+    return sizeof(uint64_t) * (3 + rank + 2 * slice_rank) + sizeof(Attr);
   }
   static constexpr uint32_t kHasAttr = 1 << 24;
 
@@ -183,7 +183,7 @@ class Numbering {
     count_other_uses();
     const Limits& limits = planned_backend().limits();
     snapshot_.outlives.assign(snapshot_.nodes.size(), 0);
-    bool again = false;  // some value may be computed again for other nodes
+    bool recomputed = false;  // some value may be computed again for other nodes
     for (size_t i = snapshot_.nodes.size(); i-- > 0;) {
       const Mark& mark = marks_[i];
       snapshot_.outlives[i] |= mark.outside > 0;
@@ -191,7 +191,7 @@ class Numbering {
       const Node* node = snapshot_.nodes[i];
       if (worth_keeping(node, limits)) snapshot_.wanted[i] = 1;
       if (mark.holders > 0 && !is_operation(node->op)) keep_referenced(static_cast<uint32_t>(i));
-      again |= mark.outside > 0 && !snapshot_.wanted[i];
+      recomputed |= mark.outside > 0 && !snapshot_.wanted[i];
       // It will be sealed. Other nodes keep their inputs, or are still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
       for (uint32_t input : edges_of(i)) snapshot_.outlives[input] = 1;
@@ -199,7 +199,7 @@ class Numbering {
         if (placed(input)) snapshot_.outlives[input->index] = 1;
       }
     }
-    if (again && snapshot_.nodes.size() > kRecomputed) bound_recomputation();
+    if (recomputed && snapshot_.nodes.size() > kRecomputed) bound_recomputation();
   }
 
   void finish() {

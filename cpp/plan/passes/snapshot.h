@@ -28,7 +28,7 @@ struct Snapshot {
   std::vector<uint8_t> wanted;      // per node: 1 if its value leaves the plan
   std::vector<uint8_t> outlives;    // per node, with `keep`: 1 if it may be needed after the run
   std::vector<uint32_t> arguments;  // positions of the leaves with a buffer
-  std::vector<uint32_t> scalars;    // positions of the scalar leaves that are no constants
+  std::vector<uint32_t> scalars;    // positions of the scalar leaves, except constants
   std::vector<uint32_t> outputs;    // positions of the wanted nodes
   // For each replacement: its places among the arguments and among the outputs. An argument that no
   // node reads is listed too.

@@ -18,7 +18,7 @@ uint32_t StridedViews::number(Strided strided) {
   }
   const auto fresh = static_cast<uint32_t>(views_.size());
   const uint32_t known =
-      distinct_.find(hash, fresh, [&](uint32_t other) { return views_[other].strided == strided; });
+      interned_.find(hash, fresh, [&](uint32_t other) { return views_[other].strided == strided; });
   if (known == fresh) {
     const int64_t elements = strided.shape.size();
     const bool flat = pullback::is_flat(strided);

@@ -18,9 +18,9 @@ struct Read {
 };
 
 // A hash table of numbers, by open addressing: equal items share the number of the first.
-class Distinct {
+class InternTable {
  public:
-  Distinct() : places_(64) {}
+  InternTable() : places_(64) {}
 
   // The first item with this hash for which `equal(item)` is true; else stores and returns this
   // one.
@@ -88,7 +88,7 @@ class StridedViews {
   };
 
   std::vector<Known> views_;
-  Distinct distinct_;
+  InternTable interned_;
   uint32_t last_whole_ = UINT32_MAX;
 };
 

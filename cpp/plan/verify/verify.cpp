@@ -78,13 +78,13 @@ class StepCheck {
             "a product of shapes that do not fit");
     check_disjoint(gemm.a, gemm.c);
     check_disjoint(gemm.b, gemm.c);
-    check_then(gemm.then, gemm.a, gemm.b, gemm.c);
+    check_epilogue(gemm.epilogue, gemm.a, gemm.b, gemm.c);
   }
-  void check_then(const std::optional<TileGroup>& then, const View& a, const View& b,
-                  const View& c) const {
-    if (!then) return;
-    for (const ScalarLoad& load : then->scalars) check_scalar(load.scalar, -1);
-    verify_then(a, b, c, *then, memory_, step_);
+  void check_epilogue(const std::optional<TileGroup>& epilogue, const View& a, const View& b,
+                      const View& c) const {
+    if (!epilogue) return;
+    for (const ScalarLoad& load : epilogue->scalars) check_scalar(load.scalar, -1);
+    verify_epilogue(a, b, c, *epilogue, memory_, step_);
   }
   void check(const Windowing& windows) const {
     for (size_t d = 0; d < 3; ++d) {
@@ -102,7 +102,7 @@ class StepCheck {
     require(is_row_major(convolution.y), "a convolution with gaps");
     check_disjoint(convolution.x, convolution.y);
     check_disjoint(convolution.w, convolution.y);
-    check_then(convolution.then, convolution.x, convolution.w, convolution.y);
+    check_epilogue(convolution.epilogue, convolution.x, convolution.w, convolution.y);
   }
   void check(const Pool& pool) const {
     const Shape &x = pool.in.shape, &y = pool.out.shape;

@@ -27,10 +27,10 @@ std::vector<int32_t> memory_of_slots(const Plan& plan);
 
 // A group, and one that follows a product (verify_group.cpp).
 void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, size_t step);
-void verify_then(const View& a, const View& b, const View& c, const TileGroup& then,
-                 const std::vector<int32_t>& memory, size_t step);
+void verify_epilogue(const View& a, const View& b, const View& c, const TileGroup& epilogue,
+                     const std::vector<int32_t>& memory, size_t step);
 
-// Plans of bodies read and write what they are given, in size (verify_control.cpp).
+// Arguments and results of the plans of bodies have the right sizes (verify_control.cpp).
 void verify_loop(const Loop& loop, size_t step);
 void verify_branch(const Branch& branch, size_t step);
 

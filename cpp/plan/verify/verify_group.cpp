@@ -138,16 +138,16 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
   GroupCheck(group, memory, step).run();
 }
 
-// Panels of c run through `then` while other panels are still computed.
-void verify_then(const View& a, const View& b, const View& c, const TileGroup& then,
-                 const std::vector<int32_t>& memory, size_t step) {
-  verify_group(then, memory, step);
-  if (then.count != c.shape.size()) broken(step, "a product's group of another count");
+// Panels of c run through the epilogue while other panels are still computed.
+void verify_epilogue(const View& a, const View& b, const View& c, const TileGroup& epilogue,
+                     const std::vector<int32_t>& memory, size_t step) {
+  verify_group(epilogue, memory, step);
+  if (epilogue.count != c.shape.size()) broken(step, "a product's group of another count");
   bool reads = false;
-  for_each_view(then, [&](const View& view, bool write) {
+  for_each_view(epilogue, [&](const View& view, bool write) {
     const int32_t there = memory[view.slot];
     if (there == memory[c.slot]) {
-      if (!is_flat(view) || view.shape.size() != then.count) {
+      if (!is_flat(view) || view.shape.size() != epilogue.count) {
         broken(step, "a product's group reads it otherwise than flat");
       }
       reads |= !write;

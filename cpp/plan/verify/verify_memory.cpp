@@ -81,8 +81,8 @@ void check_donated(const Plan& plan, const std::vector<Life>& lives) {
       broken(static_cast<size_t>(begin), "a donated argument that is still read");
     }
     const auto next = static_cast<size_t>(begin) + 1;
-    const bool looks = next < plan.steps.size() && writes_after_checking(plan, next);
-    first_write = std::min(first_write, looks ? begin + 1 : begin);
+    const bool checks_first = next < plan.steps.size() && writes_after_checking(plan, next);
+    first_write = std::min(first_write, checks_first ? begin + 1 : begin);
   }
   if (first_write == INT32_MAX) return;
   if (plan.point_of_no_return > first_write) {

@@ -18,7 +18,7 @@ constexpr size_t kMostWritten = 64;  // compared with each other; of more parts 
 struct Written {
   bool whole = false;
   int64_t bytes = 0;
-  std::vector<Strided> pieces;  // the first of them
+  std::vector<Strided> parts;  // the first of them
 };
 
 // The same elements in ascending order.
@@ -78,15 +78,15 @@ class WriteCheck {
   void add(const View& view) {
     Written& written = written_[view.slot];
     if (written.whole || view.shape.size() == 0) return;
-    const Strided piece = as_in_memory(view);
-    if (!in_order(piece)) return;
-    const int64_t bytes = piece.shape.size() * size_of(view.dtype);
+    const Strided part = as_in_memory(view);
+    if (!in_order(part)) return;
+    const int64_t bytes = part.shape.size() * size_of(view.dtype);
     const int64_t all = plan_.slots[view.slot].bytes;
-    const auto is_disjoint = [&](const Strided& other) { return disjoint(piece, other); };
-    if (bytes < all && !std::all_of(written.pieces.begin(), written.pieces.end(), is_disjoint)) {
+    const auto is_disjoint = [&](const Strided& other) { return disjoint(part, other); };
+    if (bytes < all && !std::all_of(written.parts.begin(), written.parts.end(), is_disjoint)) {
       return;
     }
-    if (written.pieces.size() < kMostWritten) written.pieces.push_back(piece);
+    if (written.parts.size() < kMostWritten) written.parts.push_back(part);
     written.bytes += bytes;
     written.whole = bytes == all || written.bytes == all;
   }

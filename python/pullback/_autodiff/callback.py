@@ -183,7 +183,7 @@ def callback_operation(
     dtype = _core.dtype(dtype)
     complex_at = {k: x.dtype for k, x in enumerate(xs) if x.dtype.kind == "c"}
     if not complex_at and dtype.kind != "c":
-        return _core.host_call(f, xs, dtype, shape, takes_batches)
+        return _core.callback(f, xs, dtype, shape, takes_batches)
 
     def of_pairs(*arrays: Any) -> Any:
         inputs = list(arrays)
@@ -198,9 +198,9 @@ def callback_operation(
     for k in complex_at:
         inputs[k] = _core.stack([_core.real(xs[k]), _core.imag(xs[k])], -1)
     if dtype.kind != "c":
-        return _core.host_call(of_pairs, inputs, dtype, shape, takes_batches)
+        return _core.callback(of_pairs, inputs, dtype, shape, takes_batches)
     part = _core.real(_core.full((), 0, dtype)).dtype
-    pairs = _core.host_call(of_pairs, inputs, part, (*shape, 2), takes_batches)
+    pairs = _core.callback(of_pairs, inputs, part, (*shape, 2), takes_batches)
     return _core.make_complex(pairs[..., 0], pairs[..., 1])
 
 

@@ -67,7 +67,7 @@ def checkpoint(f: F) -> F:
             returned = f(*args, **kwargs)
         leaves, structure = flatten(returned)
         own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and _is_new(y, first)]
-        graph = _core.Piece([leaves[i] for i in own], first)
+        graph = _core.RecordedSubgraph([leaves[i] for i in own], first)
         inputs = graph.inputs()
         if not inputs:
             return returned
@@ -92,7 +92,7 @@ def _is_new(y: Tensor, first: int) -> bool:
 class _RecomputingRule:
     """The gradient rule: the gradients of a copy of the subgraph on the current inputs."""
 
-    def __init__(self, graph: _core.Piece, inputs: list[Tensor], floats: list[int]) -> None:
+    def __init__(self, graph: _core.RecordedSubgraph, inputs: list[Tensor], floats: list[int]) -> None:
         self.graph = graph
         self.inputs = inputs
         self.floats = floats
@@ -122,7 +122,7 @@ class _RecomputingRule:
         ys = [results[k] for k in self.floats]
         answers = _core.gradients(ys, xs, cotangents, overrides=True)  # those of the caller
         # Intermediate cotangents are not stored either, although the next order would use them.
-        _core.Piece([g for g in answers if g is not None], first).never_keep()
+        _core.RecordedSubgraph([g for g in answers if g is not None], first).never_keep()
         return answers
 
 

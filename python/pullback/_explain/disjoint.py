@@ -122,7 +122,7 @@ def _through_numpy(
     With `surely`, a constant has that value; otherwise it is an array of the same shape that was
     created later.
     """
-    looks = _core.looks()
+    looks = _core.recorded_reads()
     leaves = [s for s in ancestry.steps.values() if s.name in ("constant", "scalar")]
     if not looks or not leaves:
         return None

@@ -35,4 +35,4 @@ def _step_lines(lines: list[str]) -> list[str]:
     fused = [re.sub(r"^\s*v\d+ = ", "", line) for line in lines[1:]]
     fused = [re.sub(r"^\s+", "", line) for line in fused]
     head = re.sub(r"^\d+  ", "", lines[0])
-    return [head, *(line for line in fused if not line.startswith(("load", "then")))]
+    return [head, *(line for line in fused if not line.startswith(("load", "epilogue")))]

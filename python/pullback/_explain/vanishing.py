@@ -21,7 +21,7 @@ from .values import (
 )
 
 UNDERFLOW = 1e-30  # of a cotangent; float32 ends at 1e-45
-JOINING = {"at_index", "at_window", "concat", "stack"}
+JOINING = {"at_index", "at_slice", "concat", "stack"}
 SELECTING = {
     "max", "min", "pick", "slice", "sparse_softmax_cross_entropy",
     "take", "take_along_axis",

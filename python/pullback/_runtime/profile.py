@@ -29,8 +29,7 @@ class ProfileStep(NamedTuple):
         Kind of the step: "tiles" (elementwise operations and reductions), "gemm" (a matrix
         product), "convolution", "pool", "layout" (a copy), "gather", "scatter_add", "argmax",
         "random", "iota", "scan", "sort", "search", "library" (linear algebra, a Fourier transform
-        or attention) or "host" (a callback). A step in the body of a loop counts once for all
-        iterations.
+        or attention) or "callback". A step in the body of a loop counts once for all iterations.
     source : str
         The most prominent operation of the program in the step.
     seconds : float

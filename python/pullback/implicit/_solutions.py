@@ -335,7 +335,7 @@ class _Piece:
         self.tape.stop()
 
     def close(self, y: Tensor) -> None:
-        self.piece = _core.Piece([y], self.first)
+        self.piece = _core.RecordedSubgraph([y], self.first)
         self.inputs = self.piece.inputs()
         self.is_at = [_number(x) == _number(self.at) for x in self.inputs]
         self.others = [x for x, is_at in zip(self.inputs, self.is_at, strict=True) if not is_at]

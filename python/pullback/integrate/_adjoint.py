@@ -31,7 +31,7 @@ class Closed:
         with inlined_functions():
             out = f(*given)
         self.dtype, self.shape = y.dtype.name, y.shape
-        self._piece = _core.Piece([out], first)
+        self._piece = _core.RecordedSubgraph([out], first)
         own = [_number(x) for x in given]
         self._inputs = [*given, *(x for x in self._piece.inputs() if _number(x) not in own)]
         self._at = [k for k, x in enumerate(self._inputs) if k > 1 and x.dtype.kind in "fc"]

@@ -213,7 +213,7 @@ def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, wh
 
     ordered = _core.all(ts[1:] >= ts[:-1])
     inputs = [solution.status, sign * solution.t, solution.tried, ordered]
-    good = _core.host_call(check, [_core.stop_gradient(x) for x in inputs], "bool", (), True)
+    good = _core.callback(check, [_core.stop_gradient(x) for x in inputs], "bool", (), True)
     return _core.where(good, solution.ys, 0.0)
 
 

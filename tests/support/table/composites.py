@@ -57,7 +57,7 @@ CASES: list[Case] = [
     *calls("add", lambda a: pb.special.multigammaln(a, 3), exactly(multigamma), ((2, 3),),
            domain=Domain(1.5, 4.0), dtypes="d", ulp=8.0, size=terms, name="multigammaln"),
     *calls("where", pb.nan_to_num, lambda x: x, ((2, 3),), dtypes=FLOATS),
-    *calls("at_window", lambda x, v: pb.fill_diagonal(x, v),
+    *calls("at_slice", lambda x, v: pb.fill_diagonal(x, v),
            lambda x, v: x * (1 - np.eye(3)) + v * np.eye(3), ([(3, 3), (3,)],), dtypes=FLOATS,
            name="fill_diagonal"),
 ]

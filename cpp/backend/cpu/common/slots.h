@@ -94,7 +94,7 @@ constexpr int64_t kLargestChunk = 256 * 1024;
 
 // The number of work items in one chunk, for a loop over `units` items of `unit_size` elements
 // each. Depends on sizes alone (see base/threads.h).
-constexpr int64_t chunk_of(int64_t units, int64_t unit_size) {
+constexpr int64_t chunk_size(int64_t units, int64_t unit_size) {
   const int64_t size = unit_size < 1 ? 1 : unit_size;
   return std::clamp(ceil_div(units, kChunks), ceil_div(kSmallestChunk, size),
                     ceil_div(kLargestChunk, size));

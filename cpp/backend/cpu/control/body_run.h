@@ -1,4 +1,5 @@
-// BodyRun: runs the plan of a body, for the loop or branch that contains it. Start at BodyProgram.
+// BodyRun: runs the plan of a body, for the loop or branch that contains it. Its data lie in the
+// scratch memory of that step, at the offsets of a BodyProgram. Start at BodyProgram.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class LoopRun {
     if (trips_ > 0) start_residuals();
     int64_t count = trips_;
     const Status status = loop_.condition  ? run_while(&count)
-                          : loop_.replayed ? run_along()
+                          : loop_.replayed ? run_replayed()
                                            : run_counted();
     if (!status) return status;
     for (size_t k = 0; k < carries(); ++k) {
@@ -74,15 +74,15 @@ class LoopRun {
     return {};
   }
 
-  // Runs along the replayed loop's iterations, the last one first.
-  Status run_along() {
+  // Visits the iterations of the replayed loop, the last one first.
+  Status run_replayed() {
     Replay replay(program_.replay, slots_, scratch_, trips_);
     for (int64_t t = 0; t < trips_; ++t) {
       if (stop_requested()) return failure(Problem::Interrupted);
       Status status = replay.go_to(trips_ - 1 - t);
       if (!status) return status;
-      for (const auto& [argument, number] : program_.from_residuals) {
-        body_.argument(argument) = replay.carried(loop_.residuals[number]);
+      for (const auto& [argument, number] : program_.residuals) {
+        body_.argument(argument) = replay.carry(loop_.residuals[number]);
       }
       status = iterate(t, t + 1 == trips_);
       if (!status) return status;
@@ -96,7 +96,7 @@ class LoopRun {
     auto* answer = reinterpret_cast<bool*>(scratch_ + program_.answer);
     for (*count = 0;; ++*count) {
       if (stop_requested()) return failure(Problem::Interrupted);
-      for (const auto& [argument, k] : program_.of_condition)
+      for (const auto& [argument, k] : program_.condition_carries)
         condition.argument(argument) = now_[k];
       condition.draw(loop_.draws, *count);
       condition.write(0, answer);
@@ -111,8 +111,8 @@ class LoopRun {
 
   Status iterate(int64_t t, bool last) {
     const int64_t at = position(t);
-    for (const auto& [argument, k] : program_.carried) body_.argument(argument) = now_[k];
-    for (const auto& [argument, k] : program_.stacked) {
+    for (const auto& [argument, k] : program_.carries) body_.argument(argument) = now_[k];
+    for (const auto& [argument, k] : program_.scanned) {
       body_.argument(argument) =
           slots_.at(loop_.in[carries() + k]) + at * program_.stacked_bytes[k];
     }
@@ -178,16 +178,16 @@ LoopProgram compile_loop(const Loop& loop) {
     const auto argument = static_cast<int32_t>(a);
     const int32_t input = loop.body.arguments[a];
     if (input < 0) {
-      out.from_residuals.push_back({argument, -1 - input});
+      out.residuals.push_back({argument, -1 - input});
     } else if (input < carries) {
-      out.carried.push_back({argument, input});
+      out.carries.push_back({argument, input});
     } else if (!loop.replayed && input < carries + loop.stacked_in) {
-      out.stacked.push_back({argument, input - carries});
+      out.scanned.push_back({argument, input - carries});
     }
   }
   for (size_t a = 0; loop.condition && a < loop.condition->arguments.size(); ++a) {
     const int32_t input = loop.condition->arguments[a];
-    if (input < carries) out.of_condition.push_back({static_cast<int32_t>(a), input});
+    if (input < carries) out.condition_carries.push_back({static_cast<int32_t>(a), input});
   }
   for (int32_t k = 0; k < loop.stacked_in && !loop.replayed; ++k) {
     out.stacked_bytes.push_back(bytes_of_entry(loop.in[carries + k], loop.trips));

@@ -15,11 +15,12 @@ struct LoopProgram {
   BodyProgram body, condition;
   ReplayProgram replay;
   // An argument of the body's plan that changes between iterations, and the number of its carry (or
-  // scanned input).
+  // scanned input, or residual).
   struct Moving {
     int32_t argument, number;
   };
-  std::vector<Moving> carried, stacked, from_residuals, of_condition;  // of_condition: its carries
+  std::vector<Moving> carries, scanned, residuals;
+  std::vector<Moving> condition_carries;  // of the condition's plan
   std::vector<int64_t> stacked_bytes;  // bytes per entry of scanned inputs, then of stacked outputs
   std::vector<int64_t> buffers;        // for each carry, two buffers
   int64_t pointers = 0;                // offset of the addresses of the carries: present and next

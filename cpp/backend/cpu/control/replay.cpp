@@ -78,7 +78,7 @@ char* Replay::memory_of(const State& state) const {
   return scratch_ + program_.work + state.t % 2 * program_.state_bytes;
 }
 
-const char* Replay::carried(size_t k) const {
+const char* Replay::carry(size_t k) const {
   if (now_.place == kStart) return slots_.at(loop_.in[loop_.replayed_from[k]]);
   return memory_of(now_) + program_.offsets[k];
 }
@@ -86,7 +86,7 @@ const char* Replay::carried(size_t k) const {
 Status Replay::advance(const State& next) {
   if (stop_requested()) return failure(Problem::Interrupted);
   for (size_t a = 0; a < program_.carry_of.size(); ++a) {
-    if (program_.carry_of[a] >= 0) body_.argument(a) = carried(program_.carry_of[a]);
+    if (program_.carry_of[a] >= 0) body_.argument(a) = carry(program_.carry_of[a]);
   }
   body_.draw(loop_.draws, loop_.reversed ? now_.t : trips_ - 1 - now_.t);
   char* const memory = memory_of(next);

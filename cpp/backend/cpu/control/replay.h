@@ -23,9 +23,9 @@ class Replay {
  public:
   Replay(const ReplayProgram& program, const Slots& slots, char* scratch, int64_t trips);
 
-  // Moves to the state before iteration t, for t = trips - 1 … 0; carried(k) then points into it.
+  // Moves to the state before iteration t, for t = trips - 1 … 0; carry(k) then points into it.
   Status go_to(int64_t t);
-  const char* carried(size_t k) const;
+  const char* carry(size_t k) const;
 
  private:
   static constexpr int64_t kStart = -1, kWork = -2;

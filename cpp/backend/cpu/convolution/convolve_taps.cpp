@@ -16,20 +16,20 @@ namespace {
 template <class T>
 struct Taps {
   const ConvolutionProgram& p;
-  const ConvolutionPiece& piece;
+  const ConvolutionPhase& phase;
   const ConvolutionOperands<T>& of;
-  const WindowAxis& first = piece.axis[0];
-  const WindowAxis& middle = piece.axis[1];
-  const WindowAxis& last = piece.axis[2];
+  const WindowAxis& first = phase.axis[0];
+  const WindowAxis& middle = phase.axis[1];
+  const WindowAxis& last = phase.axis[2];
   WindowKernel kernel = kernels().convolutions.windows[sizeof(T) == 8];
   int64_t columns = kernels().convolutions.columns[sizeof(T) == 8];
-  int64_t wide = round_up(p.to, columns);
-  int64_t line = last.span(last.out, last.taps);
-  int64_t lines = middle.span(middle.out, piece.rows);
-  int64_t across = ceil_div(p.batch, piece.width);
-  int64_t bands = p.from * first.taps * ceil_div(middle.taps, piece.rows);
+  int64_t wide = round_up(p.out_channels, columns);
+  int64_t line = last.input_span(last.out, last.taps);
+  int64_t lines = middle.input_span(middle.out, phase.rows);
+  int64_t across = ceil_div(p.batch, phase.width);
+  int64_t bands = p.in_channels * first.taps * ceil_div(middle.taps, phase.rows);
 
-  int64_t width_of(int64_t column) const { return std::min(columns, p.to - column); }
+  int64_t width_of(int64_t column) const { return std::min(columns, p.out_channels - column); }
 
   // Packs `rows` lines of taps from k1 on, for the columns j0 … j1, in slices.
   void pack_weights(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, int64_t j0,
@@ -40,9 +40,9 @@ struct Taps {
       T* out = to + (j - j0) * rows * last.taps;
       for (int64_t r = 0; r < rows; ++r) {
         const T* from =
-            of.w + g * p.w_group + c * p.w_from + k0 * first.w + (k1 + r) * middle.w + j * p.w_to;
+            of.w + g * p.w_group + c * p.w_in + k0 * first.w + (k1 + r) * middle.w + j * p.w_out;
         for (int64_t k2 = 0; k2 < last.taps; ++k2, from += last.w, out += stride) {
-          for (int64_t i = 0; i < width; ++i) out[i] = from[i * p.w_to];
+          for (int64_t i = 0; i < width; ++i) out[i] = from[i * p.w_out];
           for (int64_t i = width; i < stride; ++i) out[i] = T(0);
         }
       }
@@ -53,7 +53,7 @@ struct Taps {
   // from n.
   void pack_tile(int64_t g, int64_t c, int64_t k0, int64_t k1, int64_t rows, int64_t n,
                  int64_t count, T* tile) const {
-    const int64_t used = middle.span(middle.out, rows);
+    const int64_t used = middle.input_span(middle.out, rows);
     const T* from = of.x + n * p.x_batch + g * p.x_group + c * p.x_channel;
     for (int64_t t0 = 0; t0 < first.out; ++t0) {
       const int64_t i0 = t0 * first.stride + k0 * first.dilation - first.low;
@@ -68,7 +68,7 @@ struct Taps {
   }
 
   T* sums(int64_t part, int64_t g) const {
-    return of.shared + (part * p.groups + g) * piece.positions() * p.batch * wide;
+    return of.shared + (part * p.groups + g) * phase.positions() * p.batch * wide;
   }
 
   struct Unit {
@@ -76,12 +76,12 @@ struct Taps {
   };
   void band(const Unit& unit, int64_t b, bool add, T* tile) const {
     const auto [part, g, n, j0, j1] = unit;
-    const int64_t down = ceil_div(middle.taps, piece.rows);
-    const int64_t k1 = b % down * piece.rows;
+    const int64_t down = ceil_div(middle.taps, phase.rows);
+    const int64_t k1 = b % down * phase.rows;
     const int64_t k0 = b / down % first.taps;
     const int64_t c = b / down / first.taps;
-    const int64_t rows = std::min(piece.rows, middle.taps - k1);
-    const int64_t count = std::min(piece.width, p.batch - n);
+    const int64_t rows = std::min(phase.rows, middle.taps - k1);
+    const int64_t count = std::min(phase.width, p.batch - n);
     T* weights = tile + first.out * lines * line * count;
     pack_tile(g, c, k0, k1, rows, n, count, tile);
     pack_weights(g, c, k0, k1, rows, j0, j1, weights);
@@ -109,8 +109,8 @@ struct Taps {
           const int64_t t1 = t / steps % middle.out;
           const int64_t t0 = t / steps / middle.out;
           // Lines of padding are skipped.
-          const WindowAxis::Taps seen = middle.seen(t1);
-          const WindowAxis::Taps planes = first.seen(t0);
+          const WindowAxis::Taps seen = middle.taps_of(t1);
+          const WindowAxis::Taps planes = first.taps_of(t0);
           const bool outside = k0 < planes.first || k0 >= planes.last;
           const int64_t begin = std::clamp(seen.first - k1, r0, r0 + most);
           const int64_t end = outside ? begin : std::min(seen.last - k1, r0 + most);
@@ -130,43 +130,43 @@ struct Taps {
 
   // Adds the parts of one position and stores the sum.
   void store(int64_t i) const {
-    const int64_t positions = piece.positions();
+    const int64_t positions = phase.positions();
     const int64_t position = i % positions;
     const int64_t g = i / positions;
     const int64_t t2 = position % last.out;
     const int64_t t1 = position / last.out % middle.out;
     const int64_t t0 = position / last.out / middle.out;
-    T* y = of.y + t0 * first.y + t1 * middle.y + t2 * last.y + g * p.to;
+    T* y = of.y + t0 * first.y + t1 * middle.y + t2 * last.y + g * p.out_channels;
     for (int64_t n = 0; n < p.batch; ++n, y += p.y_batch) {
       const int64_t at = (position * p.batch + n) * wide;
-      std::copy_n(sums(0, g) + at, p.to, y);
-      for (int64_t part = 1; part < piece.parts; ++part) {
+      std::copy_n(sums(0, g) + at, p.out_channels, y);
+      for (int64_t part = 1; part < phase.parts; ++part) {
         const T* more = sums(part, g) + at;
-        for (int64_t j = 0; j < p.to; ++j) y[j] += more[j];
+        for (int64_t j = 0; j < p.out_channels; ++j) y[j] += more[j];
       }
     }
   }
 
   Status run() const {
     FirstProblem problem;
-    const int64_t cut = piece.columns;
-    const int64_t cuts = ceil_div(p.to, cut);
-    parallel_for(piece.parts * p.groups * across * cuts, piece.worth, [&](int64_t unit) {
-      const ConvolutionTile tile(piece.tile * static_cast<int64_t>(sizeof(T)));
+    const int64_t cut = phase.columns;
+    const int64_t cuts = ceil_div(p.out_channels, cut);
+    parallel_for(phase.parts * p.groups * across * cuts, phase.parallel, [&](int64_t unit) {
+      const ConvolutionTile tile(phase.tile * static_cast<int64_t>(sizeof(T)));
       if (!tile.data()) return problem.report(unit, Problem::Memory);
       const int64_t j = unit % cuts * cut;
-      const int64_t n = unit / cuts % across * piece.width;
+      const int64_t n = unit / cuts % across * phase.width;
       const int64_t g = unit / cuts / across % p.groups;
       const int64_t part = unit / cuts / across / p.groups;
-      const int64_t begin = part * bands / piece.parts;
-      const int64_t end = (part + 1) * bands / piece.parts;
+      const int64_t begin = part * bands / phase.parts;
+      const int64_t end = (part + 1) * bands / phase.parts;
       for (int64_t b = begin; b < end; ++b) {
-        band({part, g, n, j, std::min(j + cut, p.to)}, b, b > begin,
+        band({part, g, n, j, std::min(j + cut, p.out_channels)}, b, b > begin,
              reinterpret_cast<T*>(tile.data()));
       }
     });
     if (!problem.status()) return problem.status();
-    parallel_for(p.groups * piece.positions(), p.size > 64 * 1024, [&](int64_t i) { store(i); });
+    parallel_for(p.groups * phase.positions(), p.size > 64 * 1024, [&](int64_t i) { store(i); });
     return {};
   }
 };
@@ -174,13 +174,13 @@ struct Taps {
 }  // namespace
 
 template <class T>
-Status run_taps(const ConvolutionProgram& p, const ConvolutionPiece& piece,
+Status run_taps(const ConvolutionProgram& p, const ConvolutionPhase& phase,
                 const ConvolutionOperands<T>& of) {
-  return Taps<T>{p, piece, of}.run();
+  return Taps<T>{p, phase, of}.run();
 }
-template Status run_taps(const ConvolutionProgram&, const ConvolutionPiece&,
+template Status run_taps(const ConvolutionProgram&, const ConvolutionPhase&,
                          const ConvolutionOperands<float>&);
-template Status run_taps(const ConvolutionProgram&, const ConvolutionPiece&,
+template Status run_taps(const ConvolutionProgram&, const ConvolutionPhase&,
                          const ConvolutionOperands<double>&);
 
 }  // namespace pullback

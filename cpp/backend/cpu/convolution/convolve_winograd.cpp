@@ -3,8 +3,8 @@
 // (kernels/winograd.cpp), whose products are transformed to results.
 //
 // The error of a result is some ulp of the largest entry times the largest tap of its own window,
-// times the square root of the number of terms. For numbers of similar size this is no more than
-// the error of the direct sum. If most taps are zero, or far smaller than others, the direct sum is
+// times the square root of the number of terms. For numbers of similar size this is at most the
+// error of the direct sum. If most taps are zero, or far smaller than others, the direct sum is
 // better, so weights with a zero are summed directly, as is float64. F(4x4, 3x3) had errors 3 to 12
 // times as large, and they affected results outside of the window.
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace pullback {
 
-bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece) {
+bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPhase& phase) {
   constexpr int64_t kFewest = 32;      // channels: for fewer, the transforms cost what the products
                                        // save
   constexpr int64_t kMost = 1024;      // input channels: their patches stay in a cache
@@ -24,15 +24,16 @@ bool winograd_helps(const ConvolutionProgram& p, const ConvolutionPiece& piece) 
   const auto plain = [](const WindowAxis& a) {
     return a.taps == 3 && a.stride == 1 && a.dilation == 1 && a.out >= kResults;
   };
-  return p.dtype == DType::Float32 && piece.axis[0].taps == 1 && plain(piece.axis[1]) &&
-         plain(piece.axis[2]) && std::min(p.from, p.to) >= kFewest && p.from <= kMost &&
-         piece.positions() >= kPositions &&
-         kPatchEntries * p.groups * p.from * p.to * size_of(p.dtype) <= kWeightBytes;
+  return p.dtype == DType::Float32 && phase.axis[0].taps == 1 && plain(phase.axis[1]) &&
+         plain(phase.axis[2]) && std::min(p.in_channels, p.out_channels) >= kFewest &&
+         p.in_channels <= kMost && phase.positions() >= kPositions &&
+         kPatchEntries * p.groups * p.in_channels * p.out_channels * size_of(p.dtype) <=
+             kWeightBytes;
 }
 
 int64_t winograd_memory(const ConvolutionProgram& p, int64_t rows, int64_t width, int64_t columns) {
   const int64_t patches = ceil_div(rows, 2) * ceil_div(width, 2);
-  return kPatchEntries * patches * (p.from + columns);
+  return kPatchEntries * patches * (p.in_channels + columns);
 }
 
 void winograd_weights(const float* taps, int64_t channels, int64_t columns, float* to) {
@@ -63,42 +64,42 @@ void winograd_weights(const float* taps, int64_t channels, int64_t columns, floa
   }
 }
 
-bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPiece& piece,
+bool winograd_lines(const ConvolutionProgram& p, const ConvolutionPhase& phase,
                     const float* weights, const float* tile, int64_t rows, int64_t width,
                     float* memory, float* out) {
   const KernelTable& table = kernels();
   const int64_t columns = table.convolutions.columns[0];
   const int64_t across = ceil_div(width, 2);
   const int64_t patches = ceil_div(rows, 2) * across;
-  const int64_t line = piece.line() * p.from;
+  const int64_t line = phase.line() * p.in_channels;
   float* v = memory;
-  float* m = v + kPatchEntries * patches * p.from;
+  float* m = v + kPatchEntries * patches * p.in_channels;
   for (int64_t r = 0; r < rows; r += 2) {
-    table.winograd.spread(
-        {across, p.from, tile + r * line, line, v + r / 2 * across * p.from, patches * p.from});
+    table.winograd.spread({across, p.in_channels, tile + r * line, line,
+                           v + r / 2 * across * p.in_channels, patches * p.in_channels});
   }
   bool finite = true;
   constexpr int64_t kStart = 0;
-  for (int64_t first = 0; first < p.to; first += columns) {
-    const int64_t used = std::min(columns, p.to - first);
+  for (int64_t first = 0; first < p.out_channels; first += columns) {
+    const int64_t used = std::min(columns, p.out_channels - first);
     const int64_t packed = packed_columns(used, columns);
     WindowCall call{};
     call.rows = patches;
     call.width = packed;
-    call.a_row = p.from;
+    call.a_row = p.in_channels;
     call.a_step = 1;
     call.segment_at = &kStart;
     call.segments = 1;
-    call.segment_length = p.from;
+    call.segment_length = p.in_channels;
     call.c_row = packed;
-    const float* b = weights + kPatchEntries * p.from * first;
+    const float* b = weights + kPatchEntries * p.in_channels * first;
     for (int64_t k = 0; k < kPatchEntries; ++k) {
-      call.a = v + k * patches * p.from;
-      call.b = b + k * p.from * packed;
+      call.a = v + k * patches * p.in_channels;
+      call.b = b + k * p.in_channels * packed;
       call.c = m + k * patches * packed;
       table.convolutions.windows[0](call);
     }
-    const int64_t y_row = piece.axis[1].y, y_entry = piece.axis[2].y;
+    const int64_t y_row = phase.axis[1].y, y_entry = phase.axis[2].y;
     for (int64_t r = 0; r < rows; r += 2) {
       finite &= table.winograd.gather({across, used, std::min<int64_t>(2, rows - r), width,
                                        m + r / 2 * across * packed, patches * packed, packed,

@@ -38,7 +38,7 @@ Status search_rows(const ArgReduce& a, const PositionKernel& kernel, const char*
     }
     return {};
   }
-  const int64_t per_chunk = chunk_of(a.outer, a.reduced);
+  const int64_t per_chunk = chunk_size(a.outer, a.reduced);
   parallel_for(ceil_div(a.outer, per_chunk), a.outer * a.reduced > 128 * 1024, [&](int64_t chunk) {
     const int64_t first = chunk * per_chunk;
     kernel.rows(x + first * a.reduced * element, std::min(per_chunk, a.outer - first), a.reduced,
@@ -51,9 +51,9 @@ void search_columns(const ArgReduce& a, const PositionKernel& kernel, const char
   const int64_t element = size_of(a.in.dtype);
   const int64_t strips = ceil_div(a.inner, kPositionColumns);
   const int64_t units = a.outer * strips;
-  const int64_t per_chunk = chunk_of(units, a.reduced * ceil_div(a.inner, strips));
-  const bool worth = a.outer * a.reduced * a.inner > 128 * 1024;
-  parallel_for(ceil_div(units, per_chunk), worth, [&](int64_t chunk) {
+  const int64_t per_chunk = chunk_size(units, a.reduced * ceil_div(a.inner, strips));
+  const bool parallel = a.outer * a.reduced * a.inner > 128 * 1024;
+  parallel_for(ceil_div(units, per_chunk), parallel, [&](int64_t chunk) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
       const int64_t o = unit / strips;

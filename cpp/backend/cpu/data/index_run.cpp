@@ -92,7 +92,7 @@ Status gather(const Gather& g, const Slots& slots) {
   T* out = reinterpret_cast<T*>(slots.at(g.out));
   const Strides& stride = g.in.strides;
   const int64_t rows = g.outer * n;
-  const int64_t per_chunk = chunk_of(rows, g.inner);
+  const int64_t per_chunk = chunk_size(rows, g.inner);
   parallel_for(ceil_div(rows, per_chunk), rows * g.inner > 64 * 1024, [&](int64_t chunk) {
     int64_t r = chunk * per_chunk;
     const int64_t end = std::min(r + per_chunk, rows);
@@ -246,15 +246,15 @@ void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out,
   constexpr int64_t kWide = 64;  // columns of a part for which reading all indices pays
   constexpr int64_t kLine = 64 / sizeof(Sum);
   constexpr int64_t kNarrow = 16;
-  const bool worth = s.outer * n * s.inner > 128 * 1024;
+  const bool parallel = s.outer * n * s.inner > 128 * 1024;
   const int64_t threads = std::min<int64_t>(kParts, num_threads());
   const int64_t lines = s.inner / kLine;
   const bool by_columns = lines >= 2;
   const int64_t most = by_columns ? std::max(std::min(threads, lines), s.inner / kWide)
                                   : std::min({kParts / 2, threads, s.axis});
   const int64_t parts =
-      !worth || s.outer >= kParts || s.inner < kNarrow ? 1 : std::min(kParts, most);
-  parallel_for(s.outer * parts, worth, [&](int64_t unit) {
+      !parallel || s.outer >= kParts || s.inner < kNarrow ? 1 : std::min(kParts, most);
+  parallel_for(s.outer * parts, parallel, [&](int64_t unit) {
     const int64_t part = unit % parts;
     Region region{unit / parts, 0, s.inner, 0, s.axis};
     if (by_columns) {

@@ -195,11 +195,11 @@ void copy_unit(const LayoutProgram& p, const T* in, T* out, const Block& block) 
 // Runs the units first … last-1; those of one band are successive.
 template <class T, bool add>
 void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int64_t last) {
-  const int64_t pieces = ceil_div(p.columns, p.piece);
-  const int64_t bands = ceil_div(p.rows, p.band);
-  int64_t column = first % pieces;
-  int64_t row = first / pieces % bands;
-  int64_t rest = first / pieces / bands;
+  const int64_t strips = ceil_div(p.columns, p.unit_columns);
+  const int64_t bands = ceil_div(p.rows, p.unit_rows);
+  int64_t column = first % strips;
+  int64_t row = first / strips % bands;
+  int64_t rest = first / strips / bands;
   int64_t at[kMaxRank];
   int64_t in_offset = 0;
   int64_t out_offset = 0;
@@ -210,13 +210,13 @@ void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int6
     out_offset += at[i] * p.out_stride[i];
   }
   for (int64_t unit = first; unit < last; ++unit) {
-    const int64_t r = row * p.band;
-    const int64_t c = column * p.piece;
+    const int64_t r = row * p.unit_rows;
+    const int64_t c = column * p.unit_columns;
     copy_unit<T, add>(
         p, in, out,
         {in_offset + r * p.in_row + c * p.in_column, out_offset + r * p.out_row + c * p.out_column,
-         std::min(p.band, p.rows - r), std::min(p.piece, p.columns - c)});
-    if (++column < pieces) continue;
+         std::min(p.unit_rows, p.rows - r), std::min(p.unit_columns, p.columns - c)});
+    if (++column < strips) continue;
     column = 0;
     if (++row < bands) continue;
     row = 0;
@@ -233,15 +233,16 @@ void copy_units(const LayoutProgram& p, const T* in, T* out, int64_t first, int6
 
 template <class T, bool add>
 void copy(const LayoutProgram& p, const char* in, char* out) {
-  if (p.outer == 1 && p.rows <= p.band && p.columns <= p.piece) {
+  if (p.outer == 1 && p.rows <= p.unit_rows && p.columns <= p.unit_columns) {
     copy_unit<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
                       {0, 0, p.rows, p.columns});
     return finish_streams(p);
   }
-  const int64_t units = p.outer * ceil_div(p.rows, p.band) * ceil_div(p.columns, p.piece);
+  const int64_t units =
+      p.outer * ceil_div(p.rows, p.unit_rows) * ceil_div(p.columns, p.unit_columns);
   const int64_t per_chunk =
-      chunk_of(units, std::min(p.band, p.rows) * std::min(p.piece, p.columns));
-  parallel_for(ceil_div(units, per_chunk), p.worth, [&](int64_t chunk) {
+      chunk_size(units, std::min(p.unit_rows, p.rows) * std::min(p.unit_columns, p.columns));
+  parallel_for(ceil_div(units, per_chunk), p.parallel, [&](int64_t chunk) {
     copy_units<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
                        chunk * per_chunk, std::min((chunk + 1) * per_chunk, units));
     finish_streams(p);
@@ -267,9 +268,9 @@ void add_to(const LayoutProgram& p, const char* in, char* out) {
 }
 
 // Zeroes in parallel: touching new memory costs as much as writing it.
-void zero(char* out, int64_t bytes, bool worth) {
+void zero(char* out, int64_t bytes, bool parallel) {
   constexpr int64_t kBytes = 256 * 1024;
-  parallel_for(ceil_div(bytes, kBytes), worth, [&](int64_t chunk) {
+  parallel_for(ceil_div(bytes, kBytes), parallel, [&](int64_t chunk) {
     std::memset(out + chunk * kBytes, 0,
                 static_cast<size_t>(std::min(kBytes, bytes - chunk * kBytes)));
   });
@@ -284,7 +285,7 @@ LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
   p.clear = layout.clear;
   p.add = layout.add && !layout.clear;
   p.element = size_of(layout.out.dtype);
-  p.worth = (p.clear ? slot_bytes : layout.out.shape.size() * p.element) > 512 * 1024;
+  p.parallel = (p.clear ? slot_bytes : layout.out.shape.size() * p.element) > 512 * 1024;
   p.empty = layout.out.shape.size() == 0;
 
   Axis axes[kMaxRank];
@@ -331,12 +332,12 @@ LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
     p.outer *= axes[i].dim;
   }
   if (transposes(p)) {
-    p.band = 4 * kBlock;
-    p.piece = 4 * kBlock;
+    p.unit_rows = 4 * kBlock;
+    p.unit_columns = 4 * kBlock;
     p.stream = p.out.shape.size() * p.element > kStream;
   } else {
-    p.piece = std::min(p.columns, kUnit);
-    p.band = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.piece, 1));
+    p.unit_columns = std::min(p.columns, kUnit);
+    p.unit_rows = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.unit_columns, 1));
   }
   // An area that the copy covers without gaps need not be zeroed.
   const bool covers = p.rows == 1 && p.outer == 1 && p.out_column == 1 && !p.empty;
@@ -349,8 +350,8 @@ Status run_layout(const LayoutProgram& p, const Slots& slots) {
   const int64_t whole = slots.slot_bytes(p.out.slot);
   if (whole == 0) return {};  // memset is undefined for a null pointer, even with size 0
   if (p.clear) {
-    zero(slots.at(p.out.slot), p.head, p.worth);
-    zero(slots.at(p.out.slot) + whole - p.tail, p.tail, p.worth);
+    zero(slots.at(p.out.slot), p.head, p.parallel);
+    zero(slots.at(p.out.slot) + whole - p.tail, p.tail, p.parallel);
   }
   if (p.empty) return {};
   const char* in = slots.at(p.in);

@@ -5,23 +5,23 @@
 
 namespace pullback {
 
-// The loop nest: outer (up to rank-2 axes) x rows x columns, in units of band x piece. Strides in
-// elements.
+// The loop nest: outer (up to rank-2 axes) x rows x columns, in units of unit_rows x unit_columns.
+// Strides in elements.
 struct LayoutProgram {
   View in, out;
   bool clear = false;
   bool add = false;
   bool empty = false;
-  bool worth = false;   // worth several threads
-  bool stream = false;  // write around the cache
-  int64_t element = 0;  // bytes
+  bool parallel = false;  // worth several threads
+  bool stream = false;    // write around the cache
+  int64_t element = 0;    // bytes
   int64_t outer = 1;
   int outer_rank = 0;
   int64_t dim[kMaxRank]{}, in_stride[kMaxRank]{}, out_stride[kMaxRank]{};
   int64_t rows = 1, in_row = 0, out_row = 0;
   int64_t columns = 1, in_column = 1, out_column = 1;
-  int64_t band = 1, piece = 1;  // rows and columns of a unit
-  int64_t head = 0, tail = 0;   // bytes of the slot before and after the copy that `clear` zeroes
+  int64_t unit_rows = 1, unit_columns = 1;
+  int64_t head = 0, tail = 0;  // bytes of the slot before and after the copy that `clear` zeroes
 };
 
 LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes);

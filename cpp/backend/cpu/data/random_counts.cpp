@@ -38,8 +38,8 @@ double stirling_gap(double k) {
 // k log(k / mean) + mean - k
 double deviance(double k, double mean) {
   if (k == 0) return mean;
-  const double apart = (mean - k) / k;
-  return k * (apart < 0.5 ? less_log1p(apart) : apart - std::log(mean / k));
+  const double difference = (mean - k) / k;
+  return k * (difference < 0.5 ? less_log1p(difference) : difference - std::log(mean / k));
 }
 
 double log_poisson(double k, double mean) {

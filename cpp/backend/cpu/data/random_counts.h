@@ -6,6 +6,7 @@
 
 namespace pullback {
 
+// One element of a draw.
 struct DrawOf {
   int64_t seed, counter, element;
 };

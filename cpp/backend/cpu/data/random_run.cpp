@@ -17,18 +17,18 @@ namespace {
 // Whole blocks go straight to the output, the last one through a buffer.
 void fill_random(RandomKernel kernel, int64_t seed, int64_t counter, int64_t size, int64_t element,
                  char* out) {
-  const int64_t pieces = ceil_div(size, kRandomPiece);
-  const int64_t per_chunk = chunk_of(pieces, kRandomPiece);
-  parallel_for(ceil_div(pieces, per_chunk), size > 32 * 1024, [&](int64_t chunk) {
-    for (int64_t p = chunk * per_chunk; p < std::min((chunk + 1) * per_chunk, pieces); ++p) {
-      const int64_t first = p * kRandomPiece;
-      const int64_t n = std::min(kRandomPiece, size - first);
-      if (n == kRandomPiece) {
+  const int64_t blocks = ceil_div(size, kRandomBlock);
+  const int64_t per_chunk = chunk_size(blocks, kRandomBlock);
+  parallel_for(ceil_div(blocks, per_chunk), size > 32 * 1024, [&](int64_t chunk) {
+    for (int64_t p = chunk * per_chunk; p < std::min((chunk + 1) * per_chunk, blocks); ++p) {
+      const int64_t first = p * kRandomBlock;
+      const int64_t n = std::min(kRandomBlock, size - first);
+      if (n == kRandomBlock) {
         kernel(seed, counter, first, out + first * element);
       } else {
-        alignas(64) char piece[kRandomPiece * 8];
-        kernel(seed, counter, first, piece);
-        std::copy_n(piece, n * element, out + first * element);
+        alignas(64) char block[kRandomBlock * 8];
+        kernel(seed, counter, first, block);
+        std::copy_n(block, n * element, out + first * element);
       }
     }
   });
@@ -36,7 +36,7 @@ void fill_random(RandomKernel kernel, int64_t seed, int64_t counter, int64_t siz
 
 template <class T>
 void fill_iota(T* out, int64_t n) {
-  const int64_t per_chunk = chunk_of(n, 1);
+  const int64_t per_chunk = chunk_size(n, 1);
   parallel_for(ceil_div(n, per_chunk), n > 256 * 1024, [&](int64_t chunk) {
     for (int64_t i = chunk * per_chunk; i < std::min((chunk + 1) * per_chunk, n); ++i) {
       out[i] = static_cast<T>(i);
@@ -67,10 +67,10 @@ struct Parameter {
 
 // Calls f(first, n) for chunks of all elements.
 template <class F>
-void in_pieces(int64_t size, const F& f) {
-  constexpr int64_t kPiece = 4096;
-  parallel_for(ceil_div(size, kPiece), size > kPiece,
-               [&](int64_t piece) { f(piece * kPiece, std::min(kPiece, size - piece * kPiece)); });
+void for_each_chunk(int64_t size, const F& f) {
+  constexpr int64_t kChunk = 4096;
+  parallel_for(ceil_div(size, kChunk), size > kChunk,
+               [&](int64_t chunk) { f(chunk * kChunk, std::min(kChunk, size - chunk * kChunk)); });
 }
 
 void fill_gamma(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
@@ -79,7 +79,7 @@ void fill_gamma(const Random& random, const Slots& slots, int64_t seed, int64_t 
   const Parameter<char> a(random.in[0], slots);
   const int64_t element = size_of(random.out.dtype);
   char* out = slots.at(random.out);
-  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+  for_each_chunk(random.out.shape.size(), [&](int64_t first, int64_t n) {
     kernel(seed, counter, first, n, a.data + first * a.step * element, a.step,
            out + first * element);
   });
@@ -88,7 +88,7 @@ void fill_gamma(const Random& random, const Slots& slots, int64_t seed, int64_t 
 void fill_integers(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
   const Parameter<int64_t> low(random.in[0], slots), last(random.in[1], slots);
   auto* out = reinterpret_cast<int64_t*>(slots.at(random.out));
-  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+  for_each_chunk(random.out.shape.size(), [&](int64_t first, int64_t n) {
     draw_integers({seed, counter, first}, n, low.data + first * low.step, low.step,
                   last.data + first * last.step, last.step, out + first);
   });
@@ -99,7 +99,7 @@ template <class Law, class... P>
 void fill_by(const Random& random, const Slots& slots, int64_t seed, int64_t counter,
              const P&... parameters) {
   auto* out = reinterpret_cast<double*>(slots.at(random.out));
-  in_pieces(random.out.shape.size(), [&](int64_t first, int64_t n) {
+  for_each_chunk(random.out.shape.size(), [&](int64_t first, int64_t n) {
     Law law(parameters[first]...);
     for (int64_t i = first; i < first + n; ++i) {
       if (!law.is(parameters[i]...)) law = Law(parameters[i]...);

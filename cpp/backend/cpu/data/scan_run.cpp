@@ -219,10 +219,10 @@ Status scan_of(const Scan& s, const Slots& slots) {
       {by, s.length, s.reversed},
       {dense, s.length, s.reversed},
       s.length};
-  const bool worth = size > 128 * 1024;
+  const bool parallel = size > 128 * 1024;
   if (s.inner == 1) {
     if constexpr (std::is_same_v<F, Add>) {
-      if (!s.factors && worth && s.length >= 4 * kBlock && s.outer < 8 && num_threads() > 1) {
+      if (!s.factors && parallel && s.length >= 4 * kBlock && s.outer < 8 && num_threads() > 1) {
         for (int64_t o = 0; o < s.outer; ++o) {
           const bool done = sum_long_row<A>(
               operands.in + operands.from.first + o * operands.from.outer, operands.from.along,
@@ -233,8 +233,8 @@ Status scan_of(const Scan& s, const Slots& slots) {
         return {};
       }
     }
-    const int64_t per_chunk = chunk_of(s.outer, s.length);
-    parallel_for(ceil_div(s.outer, per_chunk), worth, [&](int64_t chunk) {
+    const int64_t per_chunk = chunk_size(s.outer, s.length);
+    parallel_for(ceil_div(s.outer, per_chunk), parallel, [&](int64_t chunk) {
       const int64_t end = std::min((chunk + 1) * per_chunk, s.outer);
       for (int64_t o = chunk * per_chunk; o < end; ++o) scan_whole_row<F, A>(operands, o);
     });
@@ -242,8 +242,8 @@ Status scan_of(const Scan& s, const Slots& slots) {
   }
   const int64_t strips = ceil_div(s.inner, kStrip);
   const int64_t units = s.outer * strips;
-  const int64_t per_chunk = chunk_of(units, s.length * ceil_div(s.inner, strips));
-  parallel_for(ceil_div(units, per_chunk), worth, [&](int64_t chunk) {
+  const int64_t per_chunk = chunk_size(units, s.length * ceil_div(s.inner, strips));
+  parallel_for(ceil_div(units, per_chunk), parallel, [&](int64_t chunk) {
     const int64_t end = std::min((chunk + 1) * per_chunk, units);
     for (int64_t unit = chunk * per_chunk; unit < end; ++unit) {
       const int64_t left = unit % strips * s.inner / strips;

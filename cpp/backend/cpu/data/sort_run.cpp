@@ -125,7 +125,7 @@ Status each_row(const Sort& s, const Slots& slots, Row&& row) {
   const Strides& stride = s.in.strides;
   const int64_t rows = s.outer * s.inner;
   const bool inside = s.length >= sort_detail::kLongSort && rows < 4;
-  const int64_t per_chunk = inside ? rows : chunk_of(rows, 8 * s.length);
+  const int64_t per_chunk = inside ? rows : chunk_size(rows, 8 * s.length);
   FirstProblem problem;
   parallel_for(ceil_div(rows, per_chunk), rows * s.length > 16 * 1024, [&](int64_t chunk) {
     const StepMemory memory(sort_memory<W>(s.length));
@@ -201,7 +201,7 @@ Status search_of(const Search& s, const Slots& slots) {
   auto* out = reinterpret_cast<int64_t*>(slots.at(s.out));
   const int64_t among = s.sorted.shape.size();
   const int64_t n = s.in.shape.size();
-  const int64_t per_chunk = chunk_of(n, 8);
+  const int64_t per_chunk = chunk_size(n, 8);
   parallel_for(ceil_div(n, per_chunk), n > 8 * 1024, [&](int64_t chunk) {
     const int64_t i = chunk * per_chunk;
     const int64_t count = std::min(per_chunk, n - i);

@@ -1,5 +1,5 @@
-// FourierLanes: Fourier transforms of many sequences of one short length, as many at once as a
-// vector has lanes (kernels/fourier.cpp).
+// FourierLanes: batches of Fourier transforms of one short length, as many at once as a vector
+// has lanes (kernels/fourier.cpp).
 #pragma once
 
 #include <vector>

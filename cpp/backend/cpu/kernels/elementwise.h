@@ -3,8 +3,8 @@
 // of dtypes fills its part of the table by filled().
 //
 // Compiled once per instruction set (see table.h) with -fwrapv -ffp-contract=off -fno-math-errno
-// -fno-trapping-math. An output may be the memory of an input of its dtype; `ivdep` tells the
-// compiler that such an overlap is exact, so iterations are independent.
+// -fno-trapping-math. An output may be the memory of an input of its dtype; `ivdep` is
+// valid because such an overlap is exact, so iterations are independent.
 //
 // Exception: rows whose value calls special:: are scalar. special/special_table.cpp compiles them
 // once, and the tables of all instruction sets share them.

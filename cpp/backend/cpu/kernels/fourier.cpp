@@ -247,18 +247,18 @@ void load(const FourierMove& x) noexcept {
   if (is_adjacent<T>(x)) {
     for (; i < x.points; ++i, to += kSize) load_point<T>(x, i).store(to);
   } else if (x.count == kCount && x.point == 1) {
-    const auto pieces = [&](int j) {
-      return L::pieces(
+    const auto load_shorts = [&](int j) {
+      return L::load_shorts(
           [&](int g) { return from + 2 * (sequence_of<T>(g * kShort + j) * x.sequence + i); });
     };
     for (; i + kPoints <= x.points; i += kPoints, to += kPoints * kSize) {
       if constexpr (sizeof(T) == 4) {
-        Vector a = pieces(0), b = pieces(1), c = pieces(2), d = pieces(3);
+        Vector a = load_shorts(0), b = load_shorts(1), c = load_shorts(2), d = load_shorts(3);
         L::transpose(a, b, c, d);
         exchanged<T>({a, b}, x.backward).store(to);
         exchanged<T>({c, d}, x.backward).store(to + kSize);
       } else {
-        Vector a = pieces(0), b = pieces(1);
+        Vector a = load_shorts(0), b = load_shorts(1);
         L::transpose(a, b);
         exchanged<T>({a, b}, x.backward).store(to);
       }
@@ -299,8 +299,8 @@ void store(const FourierMove& x) noexcept {
   if (is_adjacent<T>(x)) {
     for (; i < x.points; ++i) store_joined(at_point(i), to + 2 * i * x.point);
   } else if (x.count == kCount && x.point == 1) {
-    const auto store_pieces = [&](const typename L::Vector& v, int j) {
-      L::store_pieces(
+    const auto store_shorts = [&](const typename L::Vector& v, int j) {
+      L::store_shorts(
           v, [&](int g) { return to + 2 * (sequence_of<T>(g * kShort + j) * x.sequence + i); });
     };
     for (; i + kPoints <= x.points; i += kPoints) {
@@ -308,10 +308,10 @@ void store(const FourierMove& x) noexcept {
       if constexpr (sizeof(T) == 4) {
         Complex<T> b = at_point(i + 1);
         L::transpose(a.re, a.im, b.re, b.im);
-        store_pieces(a.re, 0), store_pieces(a.im, 1), store_pieces(b.re, 2), store_pieces(b.im, 3);
+        store_shorts(a.re, 0), store_shorts(a.im, 1), store_shorts(b.re, 2), store_shorts(b.im, 3);
       } else {
         L::transpose(a.re, a.im);
-        store_pieces(a.re, 0), store_pieces(a.im, 1);
+        store_shorts(a.re, 0), store_shorts(a.im, 1);
       }
     }
   }

@@ -107,7 +107,7 @@ void deinterleave(void* const* out, const void* block, int64_t n) noexcept {
     typename L::Vector v[columns];
 #pragma GCC unroll 4
     for (int k = 0; k < columns; ++k) {
-      v[k] = L::pieces([&](int i) { return x + (i * columns + k) * L::kShort; });
+      v[k] = L::load_shorts([&](int i) { return x + (i * columns + k) * L::kShort; });
     }
     separate<columns>(v);
 #pragma GCC unroll 4
@@ -132,7 +132,7 @@ void interleave(void* block, const void* const* in, int64_t n) noexcept {
     join<columns>(v);
 #pragma GCC unroll 4
     for (int k = 0; k < columns; ++k) {
-      L::store_pieces(v[k], [&](int i) { return y + (i * columns + k) * L::kShort; });
+      L::store_shorts(v[k], [&](int i) { return y + (i * columns + k) * L::kShort; });
     }
   }
   for (; r < n; ++r, y += columns) {

@@ -1,4 +1,5 @@
 // Lanes: vectors of the widest registers of an instruction set, and transposes of a few of them.
+// Included by kernels, which are compiled once per instruction set. Start at Lanes::load.
 #pragma once
 
 #include <cstddef>
@@ -44,29 +45,29 @@ struct Lanes {
   // Loads sixteen bytes from each of at(0), at(1) …, in order. By shuffles, since one load of data
   // that several stores wrote would wait for them.
   template <class At>
-  static Vector pieces(At&& at) {
-    const auto piece = [&](int i) { return reinterpret_cast<Quarter>(load_short(at(i))); };
+  static Vector load_shorts(At&& at) {
+    const auto quarter = [&](int i) { return reinterpret_cast<Quarter>(load_short(at(i))); };
 #if defined(__AVX512F__)
-    __m512 v = _mm512_castps128_ps512(piece(0));
-    v = _mm512_insertf32x4(v, piece(1), 1);
-    v = _mm512_insertf32x4(v, piece(2), 2);
-    return reinterpret_cast<Vector>(_mm512_insertf32x4(v, piece(3), 3));
+    __m512 v = _mm512_castps128_ps512(quarter(0));
+    v = _mm512_insertf32x4(v, quarter(1), 1);
+    v = _mm512_insertf32x4(v, quarter(2), 2);
+    return reinterpret_cast<Vector>(_mm512_insertf32x4(v, quarter(3), 3));
 #elif defined(__AVX2__)
-    return reinterpret_cast<Vector>(_mm256_set_m128(piece(1), piece(0)));
+    return reinterpret_cast<Vector>(_mm256_set_m128(quarter(1), quarter(0)));
 #else
-    return reinterpret_cast<Vector>(piece(0));
+    return reinterpret_cast<Vector>(quarter(0));
 #endif
   }
   // From entry e on, of every kShort-th matrix.
   static Vector joined(const T* const* from, int64_t e) {
-    return pieces([&](int i) { return from[i * kShort] + e; });
+    return load_shorts([&](int i) { return from[i * kShort] + e; });
   }
   template <int i>
   static Short part(const Vector& v) {
     return part_of<i>(v, std::make_index_sequence<kShort>());
   }
   template <class At>
-  static void store_pieces(const Vector& v, At&& at) {
+  static void store_shorts(const Vector& v, At&& at) {
     store_short(at(0), part<0>(v));
     if constexpr (kShorts > 1) store_short(at(1), part<1>(v));
     if constexpr (kShorts > 2) store_short(at(2), part<2>(v)), store_short(at(3), part<3>(v));

@@ -92,7 +92,7 @@ struct Lanes {
     using Bits = PULLBACK_KERNELS::Lanes<std::conditional_t<sizeof(T) == 8, double, float>>;
     using Bit = std::conditional_t<sizeof(T) == 8, double, float>;
     constexpr int64_t kRows = kAhead * kWidth;
-    constexpr int64_t kPiece = Bits::kShort;
+    constexpr int64_t kEntries = Bits::kShort;
     constexpr bool kFloat = std::is_floating_point_v<T>;
     using Limits = std::numeric_limits<T>;
     constexpr T kLow = kFloat ? -Limits::infinity() : Limits::lowest();
@@ -105,15 +105,15 @@ struct Lanes {
       Best best[kAhead];
 #pragma GCC unroll 4
       for (int k = 0; k < kAhead; ++k) best[k] = {Values{} + (largest ? kLow : kHigh), Counts{}};
-      for (int64_t first = 0; first < length; first += kPiece) {
-        const int64_t e = first + kPiece <= length ? first : length - kPiece;
+      for (int64_t first = 0; first < length; first += kEntries) {
+        const int64_t e = first + kEntries <= length ? first : length - kEntries;
         const Counts now = Counts{} + static_cast<Count>(e);
 #pragma GCC unroll 4
         for (int k = 0; k < kAhead; ++k) {
           const Bit* const* some = from + k * kWidth;
           auto v0 = Bits::joined(some, e);
           auto v1 = Bits::joined(some + 1, e);
-          if constexpr (kPiece == 2) {
+          if constexpr (kEntries == 2) {
             Bits::transpose(v0, v1);
             best[k].see(reinterpret_cast<Values>(v0), now);
             best[k].see(reinterpret_cast<Values>(v1), now + 1);
@@ -255,12 +255,12 @@ struct Lanes {
     int64_t r = 0;
     if (length < kShortest) {
       constexpr int64_t kRows = 64;
-      T turned[kShortest * kRows];
+      T transposed[kShortest * kRows];
       for (; r + kRows <= rows; r += kRows) {
         for (int64_t i = 0; i < kRows; ++i) {
-          for (int64_t j = 0; j < length; ++j) turned[j * kRows + i] = x[(r + i) * length + j];
+          for (int64_t j = 0; j < length; ++j) transposed[j * kRows + i] = x[(r + i) * length + j];
         }
-        of_columns(turned, length, kRows, kRows, nullptr, out + r);
+        of_columns(transposed, length, kRows, kRows, nullptr, out + r);
       }
     }
     for (; r < rows; ++r) out[r] = of_row(x + r * length, length);

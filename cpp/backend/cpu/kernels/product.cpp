@@ -102,7 +102,7 @@ template <class T, int kRows, int kVectors, bool kAdjacent>
 
 template <class T, int kVectors, bool kAdjacent>
 void run_rows(Block<T> x, int64_t m) {
-  // C++20 wants the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
+  // C++20 requires the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
   const auto go = [&]<int kRows>() {
     for (; m >= kRows; m -= kRows) {
       run_block<T, kRows, kVectors, kAdjacent>(x);
@@ -137,7 +137,7 @@ void transpose_square(const T* in, int64_t in_row, T* out, int64_t out_row) {
   Vector row[kCount];
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) row[i] = *reinterpret_cast<const Loose*>(in + i * in_row);
-  // C++20 wants the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
+  // C++20 requires the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
   const auto exchange = [&]<int s>() {
 #pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) {

@@ -1,11 +1,11 @@
-// Blocks of random numbers, kRandomPiece at a time. The bits are equal for all instruction sets:
+// Blocks of random numbers, kRandomBlock at a time. The bits are equal for all instruction sets:
 // integers, and floating point without fused multiply-add (PULLBACK_NO_FMA). Four words are one
 // Philox block:
 //   uniform float32  word i           24 bits          uniform float64  words 2i, 2i+1   53 bits
-//   exponential      -log of words as of uniform, float32 of 32 bits; never of 0 or 1
+//   exponential      -log of the words of uniform, for float32 of 32 bits; never of 0 or 1
 //   normal           Box-Muller on the neighbours 2i and 2i+1, computed in float64
 //
-// Compiled once per instruction set, flags as elementwise.h.
+// Compiled once per instruction set, flags as in elementwise.h.
 #define PULLBACK_NO_FMA
 
 #include "backend/cpu/kernels/philox.h"
@@ -50,7 +50,7 @@ PULLBACK_INLINE Pair box_muller(double first, double turn) {
 void uniform32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
   auto* y = static_cast<float*>(out);
   Batch b;
-  for (int64_t done = 0; done < kRandomPiece; done += 4 * kBatch) {
+  for (int64_t done = 0; done < kRandomBlock; done += 4 * kBatch) {
     fill(b, seed, counter, first / 4 + done / 4);
     for (int64_t i = 0; i < kBatch; ++i) {
       y[done + 4 * i] = unit32(b.x0[i]);
@@ -64,7 +64,7 @@ void uniform32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept
 void uniform64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
   auto* y = static_cast<double*>(out);
   Batch b;
-  for (int64_t done = 0; done < kRandomPiece; done += 2 * kBatch) {
+  for (int64_t done = 0; done < kRandomBlock; done += 2 * kBatch) {
     fill(b, seed, counter, first / 2 + done / 2);
     for (int64_t i = 0; i < kBatch; ++i) {
       y[done + 2 * i] = unit64(b.x0[i], b.x1[i]);
@@ -76,7 +76,7 @@ void uniform64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept
 void normal32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
   auto* y = static_cast<float*>(out);
   Batch b;
-  for (int64_t done = 0; done < kRandomPiece; done += 4 * kBatch) {
+  for (int64_t done = 0; done < kRandomBlock; done += 4 * kBatch) {
     fill(b, seed, counter, first / 4 + done / 4);
     for (int64_t i = 0; i < kBatch; ++i) {
       const Pair p = box_muller(open_unit32(b.x0[i]), b.x1[i] * 0x1p-32);
@@ -92,7 +92,7 @@ void normal32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept 
 void normal64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
   auto* y = static_cast<double*>(out);
   Batch b;
-  for (int64_t done = 0; done < kRandomPiece; done += 2 * kBatch) {
+  for (int64_t done = 0; done < kRandomBlock; done += 2 * kBatch) {
     fill(b, seed, counter, first / 2 + done / 2);
     for (int64_t i = 0; i < kBatch; ++i) {
       const Pair p = box_muller(open_unit64(b.x0[i], b.x1[i]), one_to_two(b.x2[i], b.x3[i]) - 1.0);
@@ -105,7 +105,7 @@ void normal64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept 
 void exponential32(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
   auto* y = static_cast<float*>(out);
   Batch b;
-  for (int64_t done = 0; done < kRandomPiece; done += 4 * kBatch) {
+  for (int64_t done = 0; done < kRandomBlock; done += 4 * kBatch) {
     fill(b, seed, counter, first / 4 + done / 4);
     for (int64_t i = 0; i < kBatch; ++i) {
       y[done + 4 * i] = static_cast<float>(-m::rough_log(open_unit32(b.x0[i])));
@@ -119,7 +119,7 @@ void exponential32(int64_t seed, int64_t counter, int64_t first, void* out) noex
 void exponential64(int64_t seed, int64_t counter, int64_t first, void* out) noexcept {
   auto* y = static_cast<double*>(out);
   Batch b;
-  for (int64_t done = 0; done < kRandomPiece; done += 2 * kBatch) {
+  for (int64_t done = 0; done < kRandomBlock; done += 2 * kBatch) {
     fill(b, seed, counter, first / 2 + done / 2);
     for (int64_t i = 0; i < kBatch; ++i) {
       y[done + 2 * i] = -m::log(open_unit64(b.x0[i], b.x1[i]));

@@ -6,7 +6,7 @@
 // A concentration below 1 is increased by 1, and the draw multiplied by u^(1 / a), in logarithms:
 // the logarithm of a draw is finite even if the draw itself is 0.
 //
-// Compiled once per instruction set, flags as elementwise.h.
+// Compiled once per instruction set, flags as in elementwise.h.
 #define PULLBACK_NO_FMA
 
 #include "backend/cpu/kernels/philox.h"
@@ -22,7 +22,7 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLanes = 64;      // the words are stored by position, so that loops vectorise
-constexpr int64_t kPiece = 1024;    // elements whose later attempts are made together
+constexpr int64_t kBlock = 1024;    // elements whose later attempts are made together
 constexpr int64_t kBoost = 0xffff;  // block number of the factor u^(1 / a), after those of all
                                     // attempts
 
@@ -66,9 +66,9 @@ PULLBACK_INLINE Attempt attempt(double a, uint32_t x0, uint32_t x1, uint32_t x2,
 // True if an element needs attempts: not for 0, infinity, or an invalid concentration.
 PULLBACK_INLINE bool is_drawn(double a) { return (a > 0.0) & (a < m::kInfinity<double>); }
 
-struct Piece {
+struct Block {
   int64_t seed, counter, first;
-  double a[kPiece], y[kPiece];
+  double a[kBlock], y[kBlock];
 };
 
 struct Lanes {
@@ -78,17 +78,17 @@ struct Lanes {
   uint8_t taken[kLanes];
 
   // Block t of each element.
-  void fill(const Piece& piece, int64_t t) {
+  void fill(const Block& block, int64_t t) {
     for (int64_t i = 0; i < kLanes; ++i) {
-      const auto element = static_cast<uint64_t>(piece.first + at[i]);
+      const auto element = static_cast<uint64_t>(block.first + at[i]);
       const PhiloxWords w =
-          philox(piece.seed, piece.counter, element | static_cast<uint64_t>(t) << 48);
+          philox(block.seed, block.counter, element | static_cast<uint64_t>(t) << 48);
       x0[i] = w.x[0];
       x1[i] = w.x[1];
       x2[i] = w.x[2];
       x3[i] = w.x[3];
     }
-    for (int64_t i = 0; i < kLanes; ++i) a[i] = piece.a[at[i]];
+    for (int64_t i = 0; i < kLanes; ++i) a[i] = block.a[at[i]];
   }
   // `count` elements of a list, padded with its first one.
   void take(const int32_t* list, int64_t count) {
@@ -98,20 +98,20 @@ struct Lanes {
 
 // Makes attempt t for the elements of a list, and removes the accepted ones from it.
 template <bool log>
-int64_t make_attempt(Piece& piece, int32_t* list, int64_t size, int64_t t) {
+int64_t make_attempt(Block& block, int32_t* list, int64_t size, int64_t t) {
   Lanes lanes;
   int64_t left = 0;
   for (int64_t from = 0; from < size; from += kLanes) {
     const int64_t count = size - from < kLanes ? size - from : kLanes;
     lanes.take(list + from, count);
-    lanes.fill(piece, t);
+    lanes.fill(block, t);
     for (int64_t i = 0; i < kLanes; ++i) {
       const Attempt one = attempt(lanes.a[i], lanes.x0[i], lanes.x1[i], lanes.x2[i], lanes.x3[i]);
       lanes.y[i] = log ? one.logarithm() : one.value();
       lanes.taken[i] = one.taken | !is_drawn(lanes.a[i]);
     }
     for (int64_t i = 0; i < count; ++i) {
-      piece.y[lanes.at[i]] = lanes.y[i];
+      block.y[lanes.at[i]] = lanes.y[i];
       list[left] = lanes.at[i];
       left += !lanes.taken[i];
     }
@@ -121,38 +121,38 @@ int64_t make_attempt(Piece& piece, int32_t* list, int64_t size, int64_t t) {
 
 // The factor for concentrations that were increased by 1.
 template <bool log>
-void boost(Piece& piece, int32_t* list, int64_t size) {
+void boost(Block& block, int32_t* list, int64_t size) {
   Lanes lanes;
   for (int64_t from = 0; from < size; from += kLanes) {
     const int64_t count = size - from < kLanes ? size - from : kLanes;
     lanes.take(list + from, count);
-    lanes.fill(piece, kBoost);
-    for (int64_t i = 0; i < kLanes; ++i) lanes.y[i] = piece.y[lanes.at[i]];
+    lanes.fill(block, kBoost);
+    for (int64_t i = 0; i < kLanes; ++i) lanes.y[i] = block.y[lanes.at[i]];
     for (int64_t i = 0; i < kLanes; ++i) {
       const double more = m::log(open_unit64(lanes.x0[i], lanes.x1[i])) / lanes.a[i];
       lanes.y[i] = log ? lanes.y[i] + more : lanes.y[i] * m::exp(more);
     }
-    for (int64_t i = 0; i < count; ++i) piece.y[lanes.at[i]] = lanes.y[i];
+    for (int64_t i = 0; i < count; ++i) block.y[lanes.at[i]] = lanes.y[i];
   }
 }
 
 template <bool log>
-void draw(Piece& piece, int64_t n) {
-  int32_t list[kPiece];
+void draw(Block& block, int64_t n) {
+  int32_t list[kBlock];
   for (int64_t i = 0; i < n; ++i) list[i] = static_cast<int32_t>(i);
   for (int64_t left = n, t = 0; left > 0 && t < kBoost; ++t) {
-    left = make_attempt<log>(piece, list, left, t);
+    left = make_attempt<log>(block, list, left, t);
   }
   int64_t small = 0;
   for (int64_t i = 0; i < n; ++i) {
     list[small] = static_cast<int32_t>(i);
-    small += piece.a[i] < 1.0;
+    small += block.a[i] < 1.0;
   }
-  boost<log>(piece, list, small);
+  boost<log>(block, list, small);
   for (int64_t i = 0; i < n; ++i) {
-    const double a = piece.a[i];
+    const double a = block.a[i];
     const double bare = a >= 0.0 ? (log && a == 0.0 ? -m::kInfinity<double> : a) : m::kNaN<double>;
-    piece.y[i] = is_drawn(a) ? piece.y[i] : bare;
+    block.y[i] = is_drawn(a) ? block.y[i] : bare;
   }
 }
 
@@ -161,13 +161,13 @@ void gamma(int64_t seed, int64_t counter, int64_t first, int64_t n, const void* 
            int64_t step, void* out) noexcept {
   const auto* a = static_cast<const T*>(concentration);
   auto* y = static_cast<T*>(out);
-  Piece piece{seed, counter, first};
-  for (int64_t done = 0; done < n; done += kPiece) {
-    const int64_t count = n - done < kPiece ? n - done : kPiece;
-    piece.first = first + done;
-    for (int64_t i = 0; i < count; ++i) piece.a[i] = static_cast<double>(a[(done + i) * step]);
-    draw<log>(piece, count);
-    for (int64_t i = 0; i < count; ++i) y[done + i] = static_cast<T>(piece.y[i]);
+  Block block{seed, counter, first};
+  for (int64_t done = 0; done < n; done += kBlock) {
+    const int64_t count = n - done < kBlock ? n - done : kBlock;
+    block.first = first + done;
+    for (int64_t i = 0; i < count; ++i) block.a[i] = static_cast<double>(a[(done + i) * step]);
+    draw<log>(block, count);
+    for (int64_t i = 0; i < count; ++i) y[done + i] = static_cast<T>(block.y[i]);
   }
 }
 

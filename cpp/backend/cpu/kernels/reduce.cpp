@@ -58,9 +58,9 @@ struct SumFold {
   // In trees of fixed size: lanes of variable number would be stored in memory.
   template <class U>
   PULLBACK_INLINE static Sum add_rest(Sum sum, const U* x, int64_t rest) {
-    if (rest & 8) sum += piece<8>(x), x += 8;
-    if (rest & 4) sum += piece<4>(x), x += 4;
-    if (rest & 2) sum += piece<2>(x), x += 2;
+    if (rest & 8) sum += sum_lanes<8>(x), x += 8;
+    if (rest & 4) sum += sum_lanes<4>(x), x += 4;
+    if (rest & 2) sum += sum_lanes<2>(x), x += 2;
     return rest & 1 ? sum + static_cast<Sum>(x[0]) : sum;
   }
   // Adds first to the lanes of a leaf, and then to its rest.
@@ -100,7 +100,7 @@ struct SumFold {
     return lane[0];
   }
   template <int64_t lanes, class U>
-  PULLBACK_INLINE static Sum piece(const U* x) {
+  PULLBACK_INLINE static Sum sum_lanes(const U* x) {
     Sum lane[lanes];
     for (int64_t j = 0; j < lanes; ++j) lane[j] = static_cast<Sum>(x[j]);
     return tree<lanes>(lane);
@@ -110,9 +110,9 @@ struct SumFold {
     Sum sum = 0;
     for (int64_t i = 0; i < n;) {
       const int64_t end = n - i > 0xffff ? i + 0xffff : n;
-      uint16_t piece = 0;
-      for (; i < end; ++i) piece += x[i];
-      sum += piece;
+      uint16_t block = 0;
+      for (; i < end; ++i) block += x[i];
+      sum += block;
     }
     return sum;
   }

@@ -13,7 +13,7 @@ namespace {
 
 // Rows shorter than this are written as one block that reaches into the next row, which is written
 // afterwards: a loop of unknown short length costs more than the row.
-constexpr int64_t kPiece = 16;
+constexpr int64_t kShortRow = 16;
 
 template <class T>
 int spread(void* out, const void* a, const void*, const void*, int64_t rows,
@@ -21,10 +21,10 @@ int spread(void* out, const void* a, const void*, const void*, int64_t rows,
   auto* y = static_cast<T*>(out);
   const auto* x = static_cast<const T*>(a);
   int64_t r = 0;
-  if (length <= kPiece) {
-    for (; (rows - r) * length >= kPiece; ++r, y += length) {
+  if (length <= kShortRow) {
+    for (; (rows - r) * length >= kShortRow; ++r, y += length) {
       const T value = x[r];
-      for (int64_t j = 0; j < kPiece; ++j) y[j] = value;
+      for (int64_t j = 0; j < kShortRow; ++j) y[j] = value;
     }
   }
   for (; r < rows; ++r, y += length) {

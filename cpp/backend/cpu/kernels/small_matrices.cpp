@@ -1,4 +1,4 @@
-// Factorisations of many small matrices at once: each lane of a vector has its own matrix, so entry
+// Batched factorisations of small matrices: each lane of a vector has its own matrix, so entry
 // e of these matrices is a vector. Lanes are independent, so results depend neither on the batch
 // nor on threads.
 //

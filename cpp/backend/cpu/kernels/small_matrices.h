@@ -1,5 +1,5 @@
-// Factorisations and triangular solves of many small matrices, compiled once per instruction set as
-// the kernels of table.h. Declarations only, for the reason given there.
+// Batched factorisations and triangular solves of small matrices, compiled once per instruction set
+// like the kernels of table.h. Declarations only, for the reason given there.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace pullback {
 // Largest number of rows; larger matrices go to LAPACK.
 constexpr int64_t kSmallMatrix = 32;
 // A multiple of the number of lanes of every instruction set.
-constexpr int64_t kSmallTogether = 16;
+constexpr int64_t kLaneMultiple = 16;
 
 // `count` contiguous row-major matrices with n rows and columns.
 struct SmallLu {

@@ -185,7 +185,7 @@ void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int6
       const T* left = a.lanes + r * a_row;
       const T* right = b.lanes;
       int64_t j = p.n;
-      // C++20 wants the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
+      // C++20 requires the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
       const auto go = [&]<int kColumns>() {
         lane_columns<T, kColumns>(left, a_column, right, b_row, b_column, p.k, to);
         right += kColumns * b_column;

@@ -129,9 +129,9 @@ struct PairTable {
   Pair of[kPairs];
 };
 
-// kRandomPiece elements of (seed, counter) from `first` on, a multiple of kRandomPiece.
+// kRandomBlock elements of (seed, counter) from `first` on, a multiple of kRandomBlock.
 using RandomKernel = void (*)(int64_t seed, int64_t counter, int64_t first, void* out) noexcept;
-constexpr int64_t kRandomPiece = 1024;
+constexpr int64_t kRandomBlock = 1024;
 
 struct RandomTable {
   RandomKernel uniform[2], normal[2], exponential[2];  // float32, float64
@@ -296,7 +296,7 @@ struct TwiddleFactors {
   const double* low;
 };
 
-// Moves `count` sequences (other lanes are zeros) from memory to lanes or back; on the way back it
+// Moves `count` sequences (other lanes are zeros) from memory to lanes or back; a move to memory
 // multiplies by `factor`, or by `twiddles` if not null. Points and sequences are separated by these
 // numbers of complex entries. backward: exchanges real and imaginary parts in memory.
 struct FourierMove {

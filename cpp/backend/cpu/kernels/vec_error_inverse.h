@@ -40,8 +40,8 @@ PULLBACK_INLINE ErfInverse erf_inverse(double x, double q) {
   const Tail at = tail({y, 0.0});
   const double scaled_q = scaled(q, growth.shifted);  // exact
   const TwoPart ours = product(scaled_q, product(product(kRootPi, growth.y), at.bottom));
-  const double apart = (ours.high - at.top.high) + (ours.low - at.top.low);
-  const double newton = -0.5 * apart / at.bottom.high;
+  const double difference = (ours.high - at.top.high) + (ours.low - at.top.low);
+  const double newton = -0.5 * difference / at.bottom.high;
   const double step = mad(y * newton, newton, newton);
   return {{y, central ? centre.low : step}, growth};
 }

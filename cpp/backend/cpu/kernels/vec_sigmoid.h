@@ -53,18 +53,19 @@ PULLBACK_INLINE F sigmoid_slope(F a) {
 // The derivative of logaddexp (to a base) by a: 1 / (1 + base^(b - a)). The rounding errors of the
 // difference and the product would be many ulp of a small slope.
 PULLBACK_INLINE double share(double a, double b, double log_base, double log_base_low) {
-  const double apart = a == b ? 0.0 : a - b;
-  const double part = apart - a;
-  const double lost = (a - (apart - part)) - (b + part);
-  const double x = log_base * apart;
-  const double low = product_rest(log_base, apart, x) + (log_base_low * apart + log_base * lost);
+  const double difference = a == b ? 0.0 : a - b;
+  const double part = difference - a;
+  const double lost = (a - (difference - part)) - (b + part);
+  const double x = log_base * difference;
+  const double low =
+      product_rest(log_base, difference, x) + (log_base_low * difference + log_base * lost);
   const WithSlope<double> y = sigmoid_parts(x);
   const double better = y.value + low * y.slope;
   return better == better ? better : y.value;
 }
 PULLBACK_INLINE float share(float a, float b, double log_base, double) {
-  const double apart = a == b ? 0.0 : double{a} - double{b};
-  const RoughExp e = rough_exp(clamped(-log_base * apart, -105.0, 105.0));
+  const double difference = a == b ? 0.0 : double{a} - double{b};
+  const RoughExp e = rough_exp(clamped(-log_base * difference, -105.0, 105.0));
   return static_cast<float>(1.0 / (1.0 + mad(e.scale, e.p, e.scale)));
 }
 template <class F>

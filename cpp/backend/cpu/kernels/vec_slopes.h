@@ -69,7 +69,7 @@ PULLBACK_INLINE float cosine_of(float a, float b) {
 
 // The larger of two exponents, and the difference, which is 0 for equal ones, even for infinities.
 struct Exponents {
-  double top, apart;
+  double top, difference;
 };
 PULLBACK_INLINE Exponents exponents(double a, double b) {
   return {a > b ? a : b, a == b ? 0.0 : magnitude(a - b)};
@@ -78,12 +78,12 @@ PULLBACK_INLINE Exponents exponents(double a, double b) {
 template <class F>
 PULLBACK_INLINE F logaddexp(F a, F b) {
   const Exponents e = exponents(a, b);
-  return static_cast<F>(e.top + log1p(exp(-e.apart)));
+  return static_cast<F>(e.top + log1p(exp(-e.difference)));
 }
 template <class F>
 PULLBACK_INLINE F logaddexp2(F a, F b) {
   const Exponents e = exponents(a, b);
-  return static_cast<F>(e.top + log1p(exp2(-e.apart)) * kLog2e);
+  return static_cast<F>(e.top + log1p(exp2(-e.difference)) * kLog2e);
 }
 
 // a log(b) and a log(1 + b); 0 if a is 0, unless b is NaN.

@@ -34,18 +34,18 @@ class Workspace {
 };
 
 template <class T>
-struct LibraryParts {
+struct LibraryArrays {
   using Real = typename RealOf<T>::type;
   T *matrix, *vectors, *others, *tau, *work;
   Real *values, *reals;
   int* ints;
 };
 
-// Operands of a call with the element type T. Parts is the workspace of one thread.
+// Operands of a call with the element type T. Arrays is the workspace of one thread.
 template <class T>
 struct MatrixRun {
   using Real = typename RealOf<T>::type;
-  using Parts = LibraryParts<T>;
+  using Arrays = LibraryArrays<T>;
 
   const Lapack<T>& lapack;
   const LibraryStep& step;
@@ -75,23 +75,23 @@ struct MatrixRun {
     return outputs[which] ? reinterpret_cast<R*>(outputs[which]) + at * size : nullptr;
   }
 
-  // Computes piece `piece` of matrix `at`; only right-hand sides are divided (pieces_of).
-  Problem one(int64_t at, int64_t piece, const Parts& parts) const {
+  // Computes a block of columns of matrix `at`; only right-hand sides have several (column_blocks).
+  Problem one(int64_t at, int64_t block, const Arrays& arrays) const {
     switch (form.routine) {
       case Routine::cholesky:
         return cholesky(at);
       case Routine::triangular_solve:
-        return triangular_solve(at, piece);
+        return triangular_solve(at, block);
       case Routine::lu:
-        return lu(at, parts);
+        return lu(at, arrays);
       case Routine::qr:
-        return qr(at, parts);
+        return qr(at, arrays);
       case Routine::svd:
-        return svd(at, parts);
+        return svd(at, arrays);
       case Routine::eigh:
-        return eigh(at, parts);
+        return eigh(at, arrays);
       case Routine::eig:
-        return eig(at, parts);
+        return eig(at, arrays);
       case Routine::absent:
         return absent(at);
       default:  // matrix_functions.cpp
@@ -102,13 +102,13 @@ struct MatrixRun {
 
   // library_factors.cpp
   Problem cholesky(int64_t at) const;
-  Problem triangular_solve(int64_t at, int64_t piece) const;
-  Problem lu(int64_t at, const Parts& parts) const;
-  Problem qr(int64_t at, const Parts& parts) const;
+  Problem triangular_solve(int64_t at, int64_t block) const;
+  Problem lu(int64_t at, const Arrays& arrays) const;
+  Problem qr(int64_t at, const Arrays& arrays) const;
   // library_spectra.cpp
-  Problem svd(int64_t at, const Parts& parts) const;
-  Problem eigh(int64_t at, const Parts& parts) const;
-  Problem eig(int64_t at, const Parts& parts) const;
+  Problem svd(int64_t at, const Arrays& arrays) const;
+  Problem eigh(int64_t at, const Arrays& arrays) const;
+  Problem eig(int64_t at, const Arrays& arrays) const;
   Problem absent(int64_t at) const;
 };
 
@@ -156,11 +156,11 @@ void product(const Lapack<T>& lapack, int transpose_a, const T* a, int transpose
   }
 }
 
-// The number of pieces of one matrix, by size alone: columns of right-hand sides are independent.
-constexpr int64_t kPieceColumns = 64;
-inline int64_t pieces_of(const RoutineForm& form) {
-  const bool large = form.routine == Routine::triangular_solve && form.n >= kPieceColumns;
-  return large ? std::max<int64_t>(1, ceil_div(form.k, kPieceColumns)) : 1;
+// The number of column blocks of one matrix, by size alone: right-hand sides are independent.
+constexpr int64_t kBlockColumns = 64;
+inline int64_t column_blocks(const RoutineForm& form) {
+  const bool large = form.routine == Routine::triangular_solve && form.n >= kBlockColumns;
+  return large ? std::max<int64_t>(1, ceil_div(form.k, kBlockColumns)) : 1;
 }
 
 // True if LAPACK computes a QR factorisation before the singular values.

@@ -74,9 +74,10 @@ Problem MatrixRun<T>::cholesky(int64_t at) const {
 }
 
 template <class T>
-Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t piece) const {
-  const int64_t first = piece * kPieceColumns;
-  const int64_t columns = pieces_of(form) > 1 ? std::min(kPieceColumns, form.k - first) : form.k;
+Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t block) const {
+  const int64_t first = block * kBlockColumns;
+  const int64_t columns =
+      column_blocks(form) > 1 ? std::min(kBlockColumns, form.k - first) : form.k;
   const T* t = in(0, at, n * n);
   const T* b = in(1, at, n * form.k) + first;
   T* x = out(0, at, n * form.k) + first;
@@ -95,62 +96,62 @@ Problem MatrixRun<T>::triangular_solve(int64_t at, int64_t piece) const {
 }
 
 template <class T>
-Problem MatrixRun<T>::lu(int64_t at, const Parts& parts) const {
-  transpose(in(0, at, m * n), m, n, parts.matrix);
+Problem MatrixRun<T>::lu(int64_t at, const Arrays& arrays) const {
+  transpose(in(0, at, m * n), m, n, arrays.matrix);
   T* packed = out(0, at, m * n);
   int64_t* positions = out<int64_t>(1, at, m);
   int64_t* swaps = out<int64_t>(3, at, least);
   Real* sign = out<Real>(2, at, 1);
   if (least > 0) {
     const int info = lapack.getrf(kColumnMajor, static_cast<int>(m), static_cast<int>(n),
-                                  parts.matrix, static_cast<int>(m), parts.ints);
+                                  arrays.matrix, static_cast<int>(m), arrays.ints);
     if (info < 0) return Problem::NoLibrary;  // invalid argument; above 0 a pivot is zero
   }
   bool odd = false;
   for (int64_t i = 0; i < m && positions; ++i) positions[i] = i;
   for (int64_t i = 0; i < least; ++i) {
-    const int64_t other = parts.ints[i] - 1;
+    const int64_t other = arrays.ints[i] - 1;
     odd ^= other != i;
     if (positions) std::swap(positions[i], positions[other]);
     if (swaps) swaps[i] = other;
   }
   if (sign) *sign = odd ? Real(-1) : Real(1);
-  if (packed) transpose(parts.matrix, n, m, packed);
+  if (packed) transpose(arrays.matrix, n, m, packed);
   return Problem::None;  // a pivot of zero is valid: the determinant is 0
 }
 
 template <class T>
-Problem MatrixRun<T>::qr(int64_t at, const Parts& parts) const {
+Problem MatrixRun<T>::qr(int64_t at, const Arrays& arrays) const {
   const int64_t columns = form.full ? m : least;  // columns of q, rows of r
   T* q = out(0, at, m * columns);
   T* r = out(1, at, columns * n);
-  transpose(in(0, at, m * n), m, n, parts.matrix);
+  transpose(in(0, at, m * n), m, n, arrays.matrix);
   const int rows = static_cast<int>(m), k = static_cast<int>(least);
   const int work = static_cast<int>(step.work);
-  if (k && lapack.geqrf(kColumnMajor, rows, static_cast<int>(n), parts.matrix, rows, parts.tau,
-                        parts.work, work)) {
+  if (k && lapack.geqrf(kColumnMajor, rows, static_cast<int>(n), arrays.matrix, rows, arrays.tau,
+                        arrays.work, work)) {
     return Problem::NoLibrary;
   }
   for (int64_t i = 0; i < columns && r; ++i) {
-    for (int64_t c = 0; c < n; ++c) r[i * n + c] = i <= c ? parts.matrix[c * m + i] : T{};
+    for (int64_t c = 0; c < n; ++c) r[i * n + c] = i <= c ? arrays.matrix[c * m + i] : T{};
   }
   if (!q) return Problem::None;
   if (!k) {
     fill_identity(q, m, columns);
     return Problem::None;
   }
-  std::copy_n(parts.matrix, least * m, parts.vectors);
-  lapack.orgqr(kColumnMajor, rows, static_cast<int>(columns), k, parts.vectors, rows, parts.tau,
-               parts.work, work);
-  transpose(parts.vectors, columns, m, q);
+  std::copy_n(arrays.matrix, least * m, arrays.vectors);
+  lapack.orgqr(kColumnMajor, rows, static_cast<int>(columns), k, arrays.vectors, rows, arrays.tau,
+               arrays.work, work);
+  transpose(arrays.vectors, columns, m, q);
   return Problem::None;
 }
 
-#define PULLBACK_FACTORS(T)                                                 \
-  template Problem MatrixRun<T>::cholesky(int64_t) const;                   \
-  template Problem MatrixRun<T>::triangular_solve(int64_t, int64_t) const;  \
-  template Problem MatrixRun<T>::lu(int64_t, const LibraryParts<T>&) const; \
-  template Problem MatrixRun<T>::qr(int64_t, const LibraryParts<T>&) const;
+#define PULLBACK_FACTORS(T)                                                  \
+  template Problem MatrixRun<T>::cholesky(int64_t) const;                    \
+  template Problem MatrixRun<T>::triangular_solve(int64_t, int64_t) const;   \
+  template Problem MatrixRun<T>::lu(int64_t, const LibraryArrays<T>&) const; \
+  template Problem MatrixRun<T>::qr(int64_t, const LibraryArrays<T>&) const;
 PULLBACK_FACTORS(float)
 PULLBACK_FACTORS(double)
 PULLBACK_FACTORS(std::complex<float>)

@@ -95,10 +95,10 @@ void query_sizes(const Lapack<T>& lapack, LibraryStep* step) {
 }
 
 template <class T>
-LibraryParts<T> parts_of(const LibraryStep& step, Workspace* space) {
+LibraryArrays<T> take_arrays(const LibraryStep& step, Workspace* space) {
   const RoutineForm& form = step.call.form;
   const int64_t m = form.m, n = form.n, least = std::min(m, n);
-  LibraryParts<T> out{};
+  LibraryArrays<T> out{};
   const auto is = [&](Routine routine) { return form.routine == routine; };
   if (is(Routine::cholesky) || is(Routine::triangular_solve) || is(Routine::absent)) return out;
   out.matrix = space->take<T>(m * n);
@@ -121,12 +121,12 @@ double nanoseconds(const LibraryCall& call) {
   return is_small(call) ? 5 + 0.1 * work : 500 + 0.5 * work;
 }
 
-// As in_chunks; counts the pieces of all matrices.
+// As in_chunks; counts the column blocks of all matrices.
 template <class Run>
 Status by_chunks(const LibraryCall& call, const Run& run) {
-  const int64_t pieces = pieces_of(call.form), count = call.batch * pieces;
-  const double each = nanoseconds(call) / static_cast<double>(pieces);
-  const int64_t together = is_small(call) ? kSmallTogether : 1;
+  const int64_t blocks = column_blocks(call.form), count = call.batch * blocks;
+  const double each = nanoseconds(call) / static_cast<double>(blocks);
+  const int64_t together = is_small(call) ? kLaneMultiple : 1;
   return in_chunks(count, each, together, run);
 }
 
@@ -136,18 +136,18 @@ Status run_with(const LibraryStep& step, const Slots& slots) {
   if (!library) return failure(Problem::NoLibrary);
   const MatrixRun<T> run(*library, step, slots);
   Workspace measured(nullptr);
-  parts_of<T>(step, &measured);
-  const int64_t pieces = pieces_of(step.call.form);
+  take_arrays<T>(step, &measured);
+  const int64_t blocks = column_blocks(step.call.form);
   return by_chunks(step.call, [&](int64_t first, int64_t end) -> Status {
     const StepMemory memory(std::max<int64_t>(measured.used(), 64));
     if (!memory.data()) return failure(Problem::Memory);
     Workspace space(memory.data());
-    const LibraryParts<T> parts = parts_of<T>(step, &space);
+    const LibraryArrays<T> arrays = take_arrays<T>(step, &space);
     for (int64_t i = first; i < end; ++i) {
-      const Problem found = run.one(i / pieces, i % pieces, parts);
+      const Problem found = run.one(i / blocks, i % blocks, arrays);
       if (found == Problem::None) continue;
       Status status = failure(found);
-      status.detail = i / pieces;
+      status.detail = i / blocks;
       status.bound = step.call.batch;
       return status;
     }

@@ -10,7 +10,7 @@ bool is_small(const LibraryCall& call) {
   // A single matrix takes as long as a full vector of matrices; up to this size that is little.
   constexpr int64_t kAlone = 16;
   const RoutineForm& form = call.form;
-  if (form.n > kAlone && call.batch < kSmallTogether) return false;
+  if (form.n > kAlone && call.batch < kLaneMultiple) return false;
   if (form.is_complex || form.m != form.n || form.n < 1 || form.n > kSmallMatrix) return false;
   if (form.routine == Routine::lu)
     return call.out[3].slot < 0;  // the kernels do not return the

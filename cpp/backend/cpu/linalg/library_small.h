@@ -1,4 +1,4 @@
-// Routines over many small matrices, by our own kernels instead of LAPACK.
+// Routines over batches of small matrices, by our own kernels instead of LAPACK.
 #pragma once
 
 #include "backend/cpu/common/slots.h"

@@ -4,7 +4,7 @@
 namespace pullback {
 
 template <class T>
-Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
+Problem MatrixRun<T>::svd(int64_t at, const Arrays& arrays) const {
   const int64_t left = form.full ? m : least;
   const int64_t right = form.full ? n : least;
   T* u = out(0, at, m * left);
@@ -17,7 +17,7 @@ Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
   }
   const T* a = in(0, at, m * n);
   if (!finite(a, m * n)) return Problem::NotConverged;
-  Real* values = s ? s : parts.values;
+  Real* values = s ? s : arrays.values;
   // `rows` and `columns` of the matrix as the library sees it.
   const auto decompose = [&](int64_t rows, int64_t columns, T* of_columns, int64_t count_rows,
                              T* of_rows) {
@@ -25,52 +25,53 @@ Problem MatrixRun<T>::svd(int64_t at, const Parts& parts) const {
     const int lead = static_cast<int>(count_rows), work = static_cast<int>(step.work);
     int info;
     if constexpr (Lapack<T>::kComplex) {
-      info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, parts.matrix, height,
-                          values, of_columns, height, of_rows, lead, parts.work, work, parts.reals,
-                          parts.ints);
+      info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, arrays.matrix, height,
+                          values, of_columns, height, of_rows, lead, arrays.work, work,
+                          arrays.reals, arrays.ints);
     } else {
-      info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, parts.matrix, height,
-                          values, of_columns, height, of_rows, lead, parts.work, work, parts.ints);
+      info =
+          lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, arrays.matrix, height,
+                       values, of_columns, height, of_rows, lead, arrays.work, work, arrays.ints);
     }
     return info ? Problem::NotConverged : Problem::None;
   };
   if (is_tall(form)) {  // LAPACK is faster by QR than by LQ, so the matrix is transposed
-    transpose(a, m, n, parts.matrix);
-    const Problem problem = decompose(m, n, parts.vectors, right, parts.others);
-    if (u) transpose(parts.vectors, left, m, u);
-    if (vh) transpose(parts.others, n, right, vh);
+    transpose(a, m, n, arrays.matrix);
+    const Problem problem = decompose(m, n, arrays.vectors, right, arrays.others);
+    if (u) transpose(arrays.vectors, left, m, u);
+    if (vh) transpose(arrays.others, n, right, vh);
     return problem;
   }
   // The transpose has the factors in exchanged roles. LAPACK computes both, even if one is not
   // wanted.
-  std::copy_n(a, m * n, parts.matrix);
-  return decompose(n, m, vh ? vh : parts.vectors, left, u ? u : parts.vectors);
+  std::copy_n(a, m * n, arrays.matrix);
+  return decompose(n, m, vh ? vh : arrays.vectors, left, u ? u : arrays.vectors);
 }
 
 template <class T>
-Problem MatrixRun<T>::eigh(int64_t at, const Parts& parts) const {
+Problem MatrixRun<T>::eigh(int64_t at, const Arrays& arrays) const {
   if (n == 0) return Problem::None;
   const T* a = in(0, at, n * n);
   for (int64_t i = 0; i < n; ++i) {
     if (!finite(a + i * n, i + 1)) return Problem::NotConverged;
   }
-  std::copy_n(a, n * n, parts.matrix);
-  Real* values = outputs[0] ? out<Real>(0, at, n) : parts.values;
+  std::copy_n(a, n * n, arrays.matrix);
+  Real* values = outputs[0] ? out<Real>(0, at, n) : arrays.values;
   const int order = static_cast<int>(n);
   const int work = static_cast<int>(step.work), ints = static_cast<int>(step.ints);
   int info;
   if constexpr (Lapack<T>::kComplex) {
-    info = lapack.heevd(kColumnMajor, job_of_vectors(step.call), 'U', order, parts.matrix, order,
-                        values, parts.work, work, parts.reals, static_cast<int>(step.reals),
-                        parts.ints, ints);
+    info = lapack.heevd(kColumnMajor, job_of_vectors(step.call), 'U', order, arrays.matrix, order,
+                        values, arrays.work, work, arrays.reals, static_cast<int>(step.reals),
+                        arrays.ints, ints);
   } else {
-    info = lapack.heevd(kColumnMajor, job_of_vectors(step.call), 'U', order, parts.matrix, order,
-                        values, parts.work, work, parts.ints, ints);
+    info = lapack.heevd(kColumnMajor, job_of_vectors(step.call), 'U', order, arrays.matrix, order,
+                        values, arrays.work, work, arrays.ints, ints);
   }
   if (info) return Problem::NotConverged;
   T* vectors = out(1, at, n * n);
   if (!vectors) return Problem::None;
-  transpose(parts.matrix, n, n, vectors);
+  transpose(arrays.matrix, n, n, vectors);
   if constexpr (Lapack<T>::kComplex) {  // of the transpose: conjugate
     for (int64_t i = 0; i < n * n; ++i) vectors[i] = std::conj(vectors[i]);
   }
@@ -78,27 +79,27 @@ Problem MatrixRun<T>::eigh(int64_t at, const Parts& parts) const {
 }
 
 template <class T>
-Problem MatrixRun<T>::eig(int64_t at, const Parts& parts) const {
+Problem MatrixRun<T>::eig(int64_t at, const Arrays& arrays) const {
   using Complex = std::complex<Real>;
   if (n == 0) return Problem::None;
   const T* a = in(0, at, n * n);
   if (!finite(a, n * n)) return Problem::NotConverged;
-  transpose(a, n, n, parts.matrix);
+  transpose(a, n, n, arrays.matrix);
   Complex* values = out<Complex>(0, at, n);
   Complex* vectors = out<Complex>(1, at, n * n);
   const char job = job_of_vectors(step.call);
   const int order = static_cast<int>(n), work = static_cast<int>(step.work);
   if constexpr (Lapack<T>::kComplex) {
-    T* found = values ? values : parts.tau;
-    if (lapack.geev(kColumnMajor, 'N', job, order, parts.matrix, order, found, nullptr, order,
-                    parts.vectors, order, parts.work, work, parts.reals)) {
+    T* found = values ? values : arrays.tau;
+    if (lapack.geev(kColumnMajor, 'N', job, order, arrays.matrix, order, found, nullptr, order,
+                    arrays.vectors, order, arrays.work, work, arrays.reals)) {
       return Problem::NotConverged;
     }
-    if (vectors) transpose(parts.vectors, n, n, vectors);
+    if (vectors) transpose(arrays.vectors, n, n, vectors);
   } else {
-    Real *re = parts.reals, *im = parts.reals + n;
-    if (lapack.geev(kColumnMajor, 'N', job, order, parts.matrix, order, re, im, nullptr, order,
-                    parts.vectors, order, parts.work, work)) {
+    Real *re = arrays.reals, *im = arrays.reals + n;
+    if (lapack.geev(kColumnMajor, 'N', job, order, arrays.matrix, order, re, im, nullptr, order,
+                    arrays.vectors, order, arrays.work, work)) {
       return Problem::NotConverged;
     }
     for (int64_t k = 0; k < n && values; ++k) values[k] = {re[k], im[k]};
@@ -106,7 +107,7 @@ Problem MatrixRun<T>::eig(int64_t at, const Parts& parts) const {
     // vector.
     for (int64_t k = 0; k < n && vectors; ++k) {
       const int64_t first = im[k] < 0 ? k - 1 : k;
-      const T* real = parts.vectors + first * n;
+      const T* real = arrays.vectors + first * n;
       for (int64_t i = 0; i < n; ++i) {
         vectors[i * n + k] = {real[i],
                               im[k] == 0 ? Real(0) : std::copysign(Real(1), im[k]) * real[n + i]};
@@ -124,10 +125,10 @@ Problem MatrixRun<T>::absent(int64_t at) const {
   return none ? Problem::None : Problem::Degenerate;
 }
 
-#define PULLBACK_SPECTRA(T)                                                   \
-  template Problem MatrixRun<T>::svd(int64_t, const LibraryParts<T>&) const;  \
-  template Problem MatrixRun<T>::eigh(int64_t, const LibraryParts<T>&) const; \
-  template Problem MatrixRun<T>::eig(int64_t, const LibraryParts<T>&) const;  \
+#define PULLBACK_SPECTRA(T)                                                    \
+  template Problem MatrixRun<T>::svd(int64_t, const LibraryArrays<T>&) const;  \
+  template Problem MatrixRun<T>::eigh(int64_t, const LibraryArrays<T>&) const; \
+  template Problem MatrixRun<T>::eig(int64_t, const LibraryArrays<T>&) const;  \
   template Problem MatrixRun<T>::absent(int64_t) const;
 PULLBACK_SPECTRA(float)
 PULLBACK_SPECTRA(double)

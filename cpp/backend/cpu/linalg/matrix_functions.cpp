@@ -28,27 +28,27 @@ class Schur {
     work_ = static_cast<int64_t>(std::real(size));
   }
 
-  struct Parts {
+  struct Arrays {
     T *z, *values, *work;
     Real* reals;
   };
-  Parts take(Workspace* space) const {
+  Arrays take(Workspace* space) const {
     return {space->take<T>(int64_t{n_} * n_), space->take<T>(2 * n_), space->take<T>(work_),
             space->take<Real>(n_)};
   }
-  bool run(T* a, const Parts& parts) const {
-    return n_ == 0 || call(a, parts.z, parts, parts.work, static_cast<int>(work_)) == 0;
+  bool run(T* a, const Arrays& arrays) const {
+    return n_ == 0 || call(a, arrays.z, arrays, arrays.work, static_cast<int>(work_)) == 0;
   }
 
  private:
-  int call(T* a, T* z, const Parts& parts, T* work, int size) const {
+  int call(T* a, T* z, const Arrays& arrays, T* work, int size) const {
     int chosen = 0, none = 0;
     if constexpr (L::kComplex) {
-      return lapack_.gees(kColumnMajor, 'V', 'N', nullptr, n_, a, n_, &chosen, parts.values, z, n_,
-                          work, size, parts.reals, &none);
+      return lapack_.gees(kColumnMajor, 'V', 'N', nullptr, n_, a, n_, &chosen, arrays.values, z, n_,
+                          work, size, arrays.reals, &none);
     } else {
-      return lapack_.gees(kColumnMajor, 'V', 'N', nullptr, n_, a, n_, &chosen, parts.values,
-                          parts.values ? parts.values + n_ : nullptr, z, n_, work, size, &none);
+      return lapack_.gees(kColumnMajor, 'V', 'N', nullptr, n_, a, n_, &chosen, arrays.values,
+                          arrays.values ? arrays.values + n_ : nullptr, z, n_, work, size, &none);
     }
   }
 
@@ -106,30 +106,30 @@ class FunctionRun {
 
   Status one(int64_t at, char* memory) {
     Workspace space(memory);
-    const Parts parts = take(&space);
+    const Arrays arrays = take(&space);
     switch (form_.routine) {
       case Routine::expm:
-        exponential(lapack_, in(0, at, n_ * n_), n_, parts.exponential, out(at, n_ * n_));
+        exponential(lapack_, in(0, at, n_ * n_), n_, arrays.exponential, out(at, n_ * n_));
         return {};
       case Routine::sylvester:
-        return failure(sylvester(at, parts));
+        return failure(sylvester(at, arrays));
       case Routine::banded_solve:
-        return failure(banded_solve(at, parts));
+        return failure(banded_solve(at, arrays));
       case Routine::swap_rows:
         return swap_rows(at);
       default:
-        return failure(by_schur(at, parts));
+        return failure(by_schur(at, arrays));
     }
   }
 
  private:
-  struct Parts {
-    ExponentialParts<T> exponential;
+  struct Arrays {
+    ExponentialArrays<T> exponential;
     Wide* wide;  // to `spare`: for functions by Schur factors
     Complex *t, *z, *f, *spare;
-    typename Schur<Wide>::Parts schur;
+    typename Schur<Wide>::Arrays schur;
     T *a, *b, *x, *y;  // to `schur_b`: for equations
-    typename Schur<T>::Parts schur_a, schur_b;
+    typename Schur<T>::Arrays schur_a, schur_b;
     int* pivots;
   };
 
@@ -139,7 +139,7 @@ class FunctionRun {
   bool sylvester() const { return form_.routine == Routine::sylvester; }
   bool tridiagonal() const { return form_.below == 1 && m_ == 3 && n_ > 1; }
 
-  Parts take(Workspace* space) const {
+  Arrays take(Workspace* space) const {
     const bool sylvester = this->sylvester(), banded = form_.routine == Routine::banded_solve;
     const int64_t square = by_schur() ? n_ * n_ : 0;
     // Pivoting needs additional bands.
@@ -167,7 +167,7 @@ class FunctionRun {
   }
   T* out(int64_t at, int64_t size) const { return reinterpret_cast<T*>(out_) + at * size; }
 
-  Problem by_schur(int64_t at, const Parts& p) {
+  Problem by_schur(int64_t at, const Arrays& p) {
     const T* a = in(0, at, n_ * n_);
     T* y = out(at, n_ * n_);
     if (!finite(a, n_ * n_)) return Problem::NotConverged;
@@ -209,7 +209,7 @@ class FunctionRun {
   }
 
   // As the library sees it: bᵀ xᵀ + xᵀ aᵀ = cᵀ. n is the size of a, k the size of b.
-  Problem sylvester(int64_t at, const Parts& p) {
+  Problem sylvester(int64_t at, const Arrays& p) {
     T* x = out(at, n_ * k_);
     std::copy_n(in(0, at, n_ * n_), n_ * n_, p.a);
     std::copy_n(in(1, at, k_ * k_), k_ * k_, p.b);
@@ -234,7 +234,7 @@ class FunctionRun {
     return Problem::None;
   }
 
-  Problem banded_solve(int64_t at, const Parts& p) {
+  Problem banded_solve(int64_t at, const Arrays& p) {
     const T* bands = in(0, at, m_ * n_);
     const T* b = in(1, at, n_ * k_);
     T* x = out(at, n_ * k_);

@@ -15,7 +15,7 @@ namespace pullback {
 namespace {
 
 constexpr int64_t kLongMatrix = 128;              // rows from which the interrupt flag is checked
-constexpr int64_t kPieceWork = int64_t{1} << 28;  // multiplications per piece, some 20 ms
+constexpr int64_t kSliceWork = int64_t{1} << 28;  // multiplications per slice, some 20 ms
 
 constexpr double kCoefficients3[] = {120, 60, 12, 1};
 constexpr double kCoefficients5[] = {30240, 15120, 3360, 420, 30, 1};
@@ -56,8 +56,8 @@ class Exponential {
   using Limits = Bounds<Real>;
 
  public:
-  Exponential(const L& lapack, int64_t n, const ExponentialParts<T>& parts)
-      : lapack_(lapack), n_(n), count_(n * n), p_(parts) {}
+  Exponential(const L& lapack, int64_t n, const ExponentialArrays<T>& arrays)
+      : lapack_(lapack), n_(n), count_(n * n), p_(arrays) {}
 
   void run(const T* x, T* y) {
     const double norm = norm_of(x);
@@ -160,7 +160,7 @@ class Exponential {
 
   // In groups of columns, between which the run may be interrupted.
   void multiply(const T* a, const T* b, T* c) const {
-    const int64_t columns = std::max<int64_t>(kLongMatrix, kPieceWork / count_);
+    const int64_t columns = std::max<int64_t>(kLongMatrix, kSliceWork / count_);
     for (int64_t first = 0; first < n_ && !stopped(); first += columns) {
       const int n = static_cast<int>(n_);
       const int count = static_cast<int>(std::min(columns, n_ - first));
@@ -237,13 +237,13 @@ class Exponential {
 
   const L& lapack_;
   const int64_t n_, count_;
-  ExponentialParts<T> p_;
+  ExponentialArrays<T> p_;
 };
 
 }  // namespace
 
 template <class T>
-ExponentialParts<T>::ExponentialParts(Workspace* space, int64_t n) {
+ExponentialArrays<T>::ExponentialArrays(Workspace* space, int64_t n) {
   for (T** part : {&a, &a2, &a4, &a6, &u, &v}) *part = space->take<T>(n * n);
   sums = space->take<double>(n);
   next = space->take<double>(n);
@@ -251,14 +251,14 @@ ExponentialParts<T>::ExponentialParts(Workspace* space, int64_t n) {
 }
 
 template <class T>
-void exponential(const Lapack<T>& lapack, const T* x, int64_t n, const ExponentialParts<T>& parts,
+void exponential(const Lapack<T>& lapack, const T* x, int64_t n, const ExponentialArrays<T>& arrays,
                  T* y) {
-  if (n) Exponential<T>(lapack, n, parts).run(x, y);
+  if (n) Exponential<T>(lapack, n, arrays).run(x, y);
 }
 
-#define EACH(T)                        \
-  template struct ExponentialParts<T>; \
-  template void exponential(const Lapack<T>&, const T*, int64_t, const ExponentialParts<T>&, T*);
+#define EACH(T)                         \
+  template struct ExponentialArrays<T>; \
+  template void exponential(const Lapack<T>&, const T*, int64_t, const ExponentialArrays<T>&, T*);
 EACH(float)
 EACH(double)
 EACH(std::complex<float>)

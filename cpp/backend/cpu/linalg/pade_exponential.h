@@ -10,15 +10,15 @@ namespace pullback {
 // Memory for one matrix. Row-major and column-major both work: the result for the transpose is the
 // transpose.
 template <class T>
-struct ExponentialParts {
+struct ExponentialArrays {
   T *a, *a2, *a4, *a6, *u, *v;
   double *sums, *next;
   int* pivots;
-  ExponentialParts(Workspace* space, int64_t n);
+  ExponentialArrays(Workspace* space, int64_t n);
 };
 
 template <class T>
-void exponential(const Lapack<T>& lapack, const T* x, int64_t n, const ExponentialParts<T>& parts,
+void exponential(const Lapack<T>& lapack, const T* x, int64_t n, const ExponentialArrays<T>& arrays,
                  T* y);
 
 }  // namespace pullback

@@ -69,7 +69,7 @@ class Attention {
     T* stats = result(1);
     const int64_t blocks = ceil_div(queries_, kRows);
     FirstProblem problem;
-    parallel_for(call_.batch * blocks, worth(2), [&](int64_t chunk) {
+    parallel_for(call_.batch * blocks, is_parallel(2), [&](int64_t chunk) {
       const StepMemory memory((kRows * kColumns + 3 * kRows) * static_cast<int64_t>(sizeof(T)));
       if (!memory.data()) return problem.report(chunk, Problem::Memory);
       auto* space = reinterpret_cast<T*>(memory.data());
@@ -81,32 +81,32 @@ class Attention {
 
   Status backward() {
     const int64_t blocks = ceil_div(keys_, kColumns);
-    const int64_t wished = std::clamp<int64_t>(kEnough / std::max<int64_t>(call_.batch, 1), 1,
+    const int64_t wanted = std::clamp<int64_t>(kEnough / std::max<int64_t>(call_.batch, 1), 1,
                                                std::max<int64_t>(blocks, 1));
-    const int64_t each = std::max<int64_t>(1, ceil_div(blocks, wished));  // blocks per chunk
-    const int64_t pieces = std::max<int64_t>(1, ceil_div(blocks, each));
+    const int64_t each = std::max<int64_t>(1, ceil_div(blocks, wanted));  // blocks per chunk
+    const int64_t cuts = std::max<int64_t>(1, ceil_div(blocks, each));
     const int64_t all = call_.batch * queries_ * depth_;
     T* dq = result(0);
     const StepMemory more(
-        std::max<int64_t>(64, dq ? (pieces - 1) * all * static_cast<int64_t>(sizeof(T)) : 0));
+        std::max<int64_t>(64, dq ? (cuts - 1) * all * static_cast<int64_t>(sizeof(T)) : 0));
     if (!more.data()) return failure(Problem::Memory);
     auto* parts = reinterpret_cast<T*>(more.data());
     FirstProblem problem;
-    parallel_for(call_.batch * pieces, worth(5), [&](int64_t chunk) {
+    parallel_for(call_.batch * cuts, is_parallel(5), [&](int64_t chunk) {
       const StepMemory memory(2 * kRows * kColumns * static_cast<int64_t>(sizeof(T)));
       if (!memory.data()) return problem.report(chunk, Problem::Memory);
-      const int64_t piece = chunk % pieces, at = chunk / pieces;
-      T* mine = !dq ? nullptr : piece == 0 ? dq : parts + (piece - 1) * all;
+      const int64_t cut = chunk % cuts, at = chunk / cuts;
+      T* mine = !dq ? nullptr : cut == 0 ? dq : parts + (cut - 1) * all;
       if (mine) mine += at * queries_ * depth_;
-      backward_columns(at, piece * each * kColumns, std::min(keys_, (piece + 1) * each * kColumns),
+      backward_columns(at, cut * each * kColumns, std::min(keys_, (cut + 1) * each * kColumns),
                        reinterpret_cast<T*>(memory.data()), mine);
     });
-    if (!problem.status() || !dq || pieces == 1) return problem.status();
-    const int64_t length = chunk_of(all, 1);
+    if (!problem.status() || !dq || cuts == 1) return problem.status();
+    const int64_t length = chunk_size(all, 1);
     parallel_for(ceil_div(all, length), all > kSmallestChunk, [&](int64_t chunk) {
       const int64_t end = std::min(all, (chunk + 1) * length);
-      for (int64_t piece = 1; piece < pieces; ++piece) {
-        const T* part = parts + (piece - 1) * all;
+      for (int64_t cut = 1; cut < cuts; ++cut) {
+        const T* part = parts + (cut - 1) * all;
         for (int64_t i = chunk * length; i < end; ++i) dq[i] += part[i];
       }
     });
@@ -121,7 +121,7 @@ class Attention {
   }
 
   // `products`: a rough count of nanoseconds.
-  bool worth(double products) const {
+  bool is_parallel(double products) const {
     return worth_threads(products * static_cast<double>(call_.batch * queries_ * keys_) *
                          (static_cast<double>(depth_ + width_) / 64 + 0.5));
   }

@@ -61,9 +61,9 @@ Loaded* load() {
   }
   // While it loads, OpenBLAS would start a spinning thread per core, which are never used.
   const WhileLoading threads("OPENBLAS_NUM_THREADS", "1");
-  // An OpenBLAS that does not know an AVX-512 processor chooses AVX2 kernels, at half the speed
+  // An OpenBLAS older than an AVX-512 processor chooses AVX2 kernels for it, at half the speed
   // (measured on Zen 5, one thread, float32: Haswell 133, SkylakeX 250 GFLOP/s). Only this variable
-  // can change it. An OpenBLAS that knows the processor (0.3.34 knows Zen 5) would choose the same
+  // can change it. An OpenBLAS that supports the processor (Zen 5: from 0.3.34 on) chooses the same
   // kernels itself.
   std::optional<WhileLoading> core;
   if (cpu_level() == CpuLevel::Avx512) core.emplace("OPENBLAS_CORETYPE", "SkylakeX");

@@ -25,10 +25,10 @@ constexpr double kPanelFlops = 8e6;   // a panel is not cut below this
 constexpr double kVectorFlops = 1e6;  // (for a matrix times a vector, which is limited by memory),
 constexpr int64_t kFewRows = 64;      // nor below this many rows (with BLAS kFewColumns),
 constexpr int64_t kFewColumns = 96;   // columns
-constexpr int64_t kSmallestDepth = 512;  // or terms of a sum
-constexpr double kSmallCall = 1e6;       // OpenBLAS: products per call that its small kernels take
-constexpr int64_t kNearBytes = 384 << 10;  // A and C of one call of our kernel: stay in L2
-constexpr int64_t kSmallestPiece = 2048;   // elements of c: a group that runs on fewer costs more
+constexpr int64_t kSmallestDepth = 512;   // or terms of a sum
+constexpr double kSmallCall = 1e6;        // OpenBLAS: products per call that its small kernels take
+constexpr int64_t kL2Bytes = 384 << 10;   // A and C of one call of our kernel: stay in L2
+constexpr int64_t kSmallestPanel = 2048;  // elements of c: a group that runs on fewer costs more
 // From these on, BLAS is as fast or faster, since it copies A densely.
 constexpr int64_t kLongStride = 4096;  // of A, bytes
 constexpr int64_t kLargeB = 512 * 512;
@@ -192,7 +192,7 @@ bool reads_along_k(const GemmProgram& p) {
 // it can, so that panels have one size for the group after the product.
 int64_t near_rows(const GemmProgram& p) {
   const int64_t row = (std::min<int64_t>(p.k, 256) + p.n) * size_of(p.dtype);
-  const int64_t count = ceil_div(p.m, std::max(kFewRows, kNearBytes / row));
+  const int64_t count = ceil_div(p.m, std::max(kFewRows, kL2Bytes / row));
   for (int64_t equal = count; p.batch > 1 && equal < 2 * count; ++equal) {
     if (p.m % equal == 0) return p.m / equal;
   }
@@ -208,12 +208,12 @@ void choose_panels(GemmProgram& p) {
     p.panel_m = p.m;
     p.panel_n = p.n;
     p.panel_k = p.k;
-    p.group = chunk_of(p.batch, size);
+    p.group = chunk_size(p.batch, size);
     // Whole leaves of a sum of the result: a leaf that lies in two panels is copied.
     const int64_t step = std::max<int64_t>(1, kLeaf / std::gcd(kLeaf, p.m * p.n));
     if (2 * p.group >= step) p.group = std::max<int64_t>(1, (p.group + step / 2) / step) * step;
     p.group = std::min(p.batch, p.group);
-    p.worth = p.batch * size > 64 * 1024;
+    p.parallel = p.batch * size > 64 * 1024;
     return;
   }
   p.panel_m = std::min(p.m, kBlasLimit);
@@ -222,7 +222,7 @@ void choose_panels(GemmProgram& p) {
   const double flops = 2.0 * products(p);
   const bool vector = p.method == GemmMethod::Vector;
   const double smallest = vector ? kVectorFlops : kPanelFlops;
-  p.worth = flops * static_cast<double>(p.batch) > (vector ? 1e6 : 4e6);
+  p.parallel = flops * static_cast<double>(p.batch) > (vector ? 1e6 : 4e6);
   const bool own = p.method == GemmMethod::Own;
   if (own) p.panel_m = near_rows(p);
   const int64_t few_rows = own ? kFewRows : kFewColumns;
@@ -296,7 +296,7 @@ GemmProgram compile_gemm(const Gemm& gemm) {
 int64_t GemmProgram::rows_of_panels() const {
   if (method == GemmMethod::Batch) return group * m;
   const int64_t rows = std::min(panel_m, m);
-  const bool equal = batch == 1 || (rows * n >= kSmallestPiece && m % rows == 0);
+  const bool equal = batch == 1 || (rows * n >= kSmallestPanel && m % rows == 0);
   const bool whole = method != GemmMethod::Plain && panel_n == n && panel_k == k && m * n * k > 0;
   return whole && equal ? rows : 0;
 }

@@ -1,4 +1,6 @@
-// Matrix products: GemmProgram, compiled from shapes and strides alone (gemm.cpp), and run_gemm.
+// Matrix products: compile_gemm() makes a GemmProgram from shapes and strides alone (gemm.cpp), and
+// run_gemm() runs it (gemm_run.cpp). A product is cut into panels, blocks of c that run in
+// parallel; an epilogue may run on each panel (PanelHook). Start at GemmMethod and GemmProgram.
 #pragma once
 
 #include "backend/cpu/common/slots.h"
@@ -8,8 +10,8 @@ namespace pullback {
 
 // The matrix of one operand; strides in elements.
 struct GemmOperand {
-  int32_t slot = -1;
-  int64_t offset = 0;
+  int32_t slot = -1;   // -1: none
+  int64_t offset = 0;  // of the first element
   int64_t rows = 0, columns = 0;
   int64_t row_stride = 0, column_stride = 0;
   // For BLAS: its memory layout, and whether its strides require a copy.
@@ -19,6 +21,7 @@ struct GemmOperand {
   int64_t leading = 0;       // after packing
 };
 
+// One axis of the batch: its size, and the strides of a and b along it (0: shared).
 struct BatchAxis {
   int64_t length, a_stride, b_stride;
 };
@@ -41,7 +44,7 @@ struct GemmProgram {
   int64_t c_offset = 0;
   int64_t panel_m = 0, panel_n = 0, panel_k = 0;  // size of a panel
   int64_t group = 0;                              // matrices per call of Batch
-  bool worth = false;                             // worth several threads
+  bool parallel = false;                          // worth several threads
   int64_t scratch_bytes = 0;                      // packed operands and partial sums over k
 
   // The number of rows per panel, if each panel is whole rows of c (seen as [batch m, n]) computed

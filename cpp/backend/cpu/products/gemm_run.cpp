@@ -177,7 +177,7 @@ struct GemmRun {
 
   void run() const {
     if (p.method == GemmMethod::Batch) {
-      parallel_for(ceil_div(p.batch, p.group), p.worth, [&](int64_t chunk) {
+      parallel_for(ceil_div(p.batch, p.group), p.parallel, [&](int64_t chunk) {
         const int64_t first = chunk * p.group;
         small_ones(first, std::min(p.group, p.batch - first));
       });
@@ -188,7 +188,7 @@ struct GemmRun {
                          static_cast<double>(p.panel_k);
     const auto most = static_cast<int64_t>(kLargestPanelFlops / std::max(panel, 1.0));
     const int64_t per_chunk = std::min(ceil_div(n, kChunks), std::max<int64_t>(1, most));
-    parallel_for(ceil_div(n, per_chunk), p.worth, [&](int64_t chunk) {
+    parallel_for(ceil_div(n, per_chunk), p.parallel, [&](int64_t chunk) {
       for (int64_t u = chunk * per_chunk; u < std::min((chunk + 1) * per_chunk, n); ++u) unit(u);
     });
     if (depths == 1) return;
@@ -254,8 +254,8 @@ void run_plain(const GemmProgram& p, const Slots& slots) {
   const auto* b = reinterpret_cast<const T*>(slots.at(p.b.slot)) + p.b.offset;
   auto* c = reinterpret_cast<T*>(slots.at(p.c_slot)) + p.c_offset;
   const int64_t rows = p.batch * p.m;
-  const int64_t per_chunk = chunk_of(rows, p.n * p.k);
-  parallel_for(ceil_div(rows, per_chunk), p.worth, [&](int64_t chunk) {
+  const int64_t per_chunk = chunk_size(rows, p.n * p.k);
+  parallel_for(ceil_div(rows, per_chunk), p.parallel, [&](int64_t chunk) {
     for (int64_t r = chunk * per_chunk; r < std::min((chunk + 1) * per_chunk, rows); ++r) {
       const Offsets from = offsets_of(p, r / p.m);
       const T* left = a + from.a + r % p.m * p.a.row_stride;

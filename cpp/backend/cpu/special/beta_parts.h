@@ -1,4 +1,4 @@
-// The beta function and its logarithm, in the type R.
+// The beta function and its logarithm, in the arithmetic type R of the family (real.h).
 #pragma once
 
 #include "backend/cpu/special/gamma_parts.h"

@@ -40,16 +40,17 @@ Wide log_y(const Point& p) { return log_x(other_side(p)); }
 
 // log(x) - (digamma(a) - digamma(a + b)): the derivative of log(x^a / beta(a, b)) by a.
 Wide slope_by_a(Wide a, Wide b, const Point& p) {
-  const Wide apart = -p.below / a;  // x (a + b) / a - 1
-  if (a >= kFar && std::fabs(apart) < Wide(0.5))
-    return std::log1p(apart) + log_less_digamma(a) - log_less_digamma(a + b);
+  const Wide difference = -p.below / a;  // x (a + b) / a - 1
+  if (a >= kFar && std::fabs(difference) < Wide(0.5))
+    return std::log1p(difference) + log_less_digamma(a) - log_less_digamma(a + b);
   return log_x(p) - polygamma_gap_of(0, a, b);
 }
 
 // r - 1 - log(r) for r = x (a + b) / a
 Wide deviation(Wide a, Wide b, const Point& p) {
-  const Wide apart = -p.below / a;
-  return std::fabs(apart) < Wide(0.5) ? less_log1p(apart) : apart - log_x(p) - std::log1p(b / a);
+  const Wide difference = -p.below / a;
+  return std::fabs(difference) < Wide(0.5) ? less_log1p(difference)
+                                           : difference - log_x(p) - std::log1p(b / a);
 }
 
 // x^a (1 - x)^b / beta(a, b)
@@ -89,9 +90,9 @@ void set_below(Jet<Wide>& y, const Jet<Wide>& a, const Point& p) {
 
 // True if a further factor changes neither the fraction nor its derivatives significantly. (For an
 // integer b the value stops changing long before its derivatives do.)
-bool is_settled(Wide step, Wide) { return std::fabs(step - 1) < 64 * kEps<Wide>; }
-bool is_settled(const Jet<Wide>& step, const Jet<Wide>& h) {
-  if (!is_settled(step.f, h.f)) return false;
+bool has_converged(Wide step, Wide) { return std::fabs(step - 1) < 64 * kEps<Wide>; }
+bool has_converged(const Jet<Wide>& step, const Jet<Wide>& h) {
+  if (!has_converged(step.f, h.f)) return false;
   const Wide first = (std::fabs(h.a) + std::fabs(h.b)) / h.f;
   const Wide second = (std::fabs(h.aa) + std::fabs(h.ab) + std::fabs(h.bb)) / h.f + first * first;
   const Wide small = 64 * kEps<Wide>;
@@ -115,7 +116,7 @@ V fraction(const V& a, const V& b, const V& below, const Point& p) {
     c = bottom + top / c;
     const V step = c * d;
     h = h * step;
-    if (last == kSteps && is_settled(step, h)) last = k + k / 3 + 10;
+    if (last == kSteps && has_converged(step, h)) last = k + k / 3 + 10;
   }
   return h;
 }

@@ -49,8 +49,8 @@ double entr_slope(double x) noexcept {
   // 1 / e in two parts
   constexpr Real root = 0.367879441171442321595523770161460867L, e = 2.718281828459045235360287471L;
   constexpr Real root_low = 1.24662564828002125136379e-20L;
-  const Real apart = (x - root) - root_low;
-  if (std::fabs(apart) < 0.03L) return static_cast<double>(-std::log1p(apart * e));
+  const Real difference = (x - root) - root_low;
+  if (std::fabs(difference) < 0.03L) return static_cast<double>(-std::log1p(difference * e));
   return static_cast<double>(-1 - std::log(std::fabs(Real{x})));
 }
 

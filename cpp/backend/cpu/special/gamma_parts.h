@@ -1,4 +1,5 @@
-// log(gamma), gamma, digamma and polygamma, in the arithmetic type R of the family.
+// log(gamma), gamma, digamma and polygamma, in the arithmetic type R of the family (real.h). Below
+// kFar they are reduced by the recurrence, above it computed by asymptotic series.
 #pragma once
 
 #include "backend/cpu/special/gamma_tables.h"

@@ -25,8 +25,8 @@ struct Part {
 // lambda - 1 - log(lambda) for lambda = x / a
 template <class R>
 R deviation(R a, R x) {
-  const R apart = (x - a) / a;
-  return apart > R(-0.5) ? less_log1p(apart) : apart - std::log(x / a);
+  const R difference = (x - a) / a;
+  return difference > R(-0.5) ? less_log1p(difference) : difference - std::log(x / a);
 }
 
 // x^a exp(-x) / gamma(a + 1)
@@ -47,8 +47,8 @@ void set_front(R& y, R a, R x) {
 template <class R>
 R front_slope(R a, R x) {
   if (a < kFar) return std::log(x) - digamma_of(a + 1);
-  const R apart = (x - a) / a;
-  const R ratio = std::fabs(apart) < R(0.5) ? std::log1p(apart) : std::log(x / a);
+  const R difference = (x - a) / a;
+  const R ratio = std::fabs(difference) < R(0.5) ? std::log1p(difference) : std::log(x / a);
   return ratio + log_less_digamma(a) - 1 / a;
 }
 template <class R>
@@ -73,12 +73,12 @@ V power_series(const V& a, R x) {
 // scale of the derivatives of its logarithm is that of h. (For an integer a the value stops
 // changing long before its derivatives do.)
 template <class R>
-bool is_settled(R step, R) {
+bool has_converged(R step, R) {
   return std::fabs(step - 1) < 64 * kEps<R>;
 }
 template <class R>
-bool is_settled(const Jet<R>& step, const Jet<R>& h) {
-  return is_settled(step.f, h.f) && std::fabs(step.a) < 64 * kEps<R> * h.f &&
+bool has_converged(const Jet<R>& step, const Jet<R>& h) {
+  return has_converged(step.f, h.f) && std::fabs(step.a) < 64 * kEps<R> * h.f &&
          std::fabs(step.aa) < 64 * kEps<R> * h.f * h.f;
 }
 
@@ -94,7 +94,7 @@ V fraction(const V& a, R x) {
     c = b + top / c;
     const V step = c * d;
     h = h * step;
-    if (last == 20000 && is_settled(step, h)) last = k + k / 3 + 10;
+    if (last == 20000 && has_converged(step, h)) last = k + k / 3 + 10;
   }
   return h;
 }

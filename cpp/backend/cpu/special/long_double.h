@@ -1,7 +1,7 @@
 // Real: the arithmetic type of the special functions, long double. Its 64 bits leave room for the
 // rounding errors of a sum and for moderate cancellation, so the last rounding, to double, is
 // nearly the only one. These files are compiled once, not per instruction set, so all return the
-// same bits. (If long double is no more than double, the last digits are not guaranteed.)
+// same bits. (If long double is as narrow as double, the last digits are not guaranteed.)
 //
 // Hexadecimal coefficients are those of the Chebyshev interpolant of the function named beside
 // them, computed with 50 digits (mpmath) and truncated where the rest is below 2^-66, written as a

@@ -91,7 +91,7 @@ int64_t flush_of(const Reduction& r) {
 }
 
 // The number of rows in each span of columns; 0 if no sum of columns depends on them.
-int64_t span_of(const TileGroup& group) {
+int64_t rows_per_span(const TileGroup& group) {
   for (const Reduction& r : group.reductions) {
     if (!is_ordered(r) || r.inner <= 1) continue;
     const int64_t width = std::min(r.inner, kStrip);
@@ -171,7 +171,7 @@ GroupProgram compile_whole(const TileGroup& group) {
   p.tiles = compile_tiles(group, order);
   p.reduced = order == TileOrder::Any ? group.reductions.front().reduced : p.tiles.rows;
   cut(&p);
-  const int64_t span = order == TileOrder::Blocks ? 0 : span_of(group);
+  const int64_t span = order == TileOrder::Blocks ? 0 : rows_per_span(group);
   if (span) {
     cut_at_spans(span, &p);
   } else if (std::ranges::any_of(group.reductions, is_ordered)) {
@@ -189,7 +189,7 @@ bool cut_in_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
   cut(&p);
   p.block = elements / group.length;
   p.blocks = ceil_div(p.reduced, p.block);
-  const int64_t span = span_of(group);
+  const int64_t span = rows_per_span(group);
   if (p.blocks > 1 && (p.block % p.tiles.align || (span && p.block % span))) return false;
   finish_compiling(group, span, &p);
   *out = std::move(p);

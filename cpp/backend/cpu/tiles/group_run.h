@@ -1,5 +1,6 @@
 // GroupProgram and GroupRun: a whole tile group, that is its tile program, the reductions at its
-// end, and how both are cut into units of work. Start at compile_group() and GroupRun::run().
+// end, and how both are cut into units of work, which run in parallel. A GroupProgram is immutable;
+// a GroupRun belongs to one run. Start at compile_group() and GroupRun::run().
 #pragma once
 
 #include "backend/cpu/tiles/tile_run.h"
@@ -50,13 +51,13 @@ struct GroupProgram {
   int64_t leaf_bytes = 0;  // accumulators of leaves
   double nanoseconds = 0;  // rough estimate for one thread
 
-  int64_t outer = 1, reduced = 0, inner = 1;
-  int64_t width = 1, strips = 1;
-  int64_t steps = 1;  // steps in a tile
-  int64_t block = 1, blocks = 1;
-  int64_t span = 1, spans = 1;  // rows with accumulators of their own; a block is several spans
-  int64_t flush = 1;            // rows added to an accumulator before it is added to the next level
-  int64_t scratch_bytes = 0;    // memory in which units leave their spans for combine()
+  int64_t outer = 1, reduced = 0, inner = 1;  // the rows of the program, as above
+  int64_t width = 1, strips = 1;              // rows along inner per unit, and units along inner
+  int64_t steps = 1;                          // steps in a tile
+  int64_t block = 1, blocks = 1;  // steps along reduced per unit, and units along reduced
+  int64_t span = 1, spans = 1;    // rows with accumulators of their own; a block is several spans
+  int64_t flush = 1;          // rows added to an accumulator before it is added to the next level
+  int64_t scratch_bytes = 0;  // memory in which units leave their spans for combine()
 
   int64_t units() const { return outer * strips * blocks; }
 };

@@ -1,5 +1,6 @@
 // TileCompiler: compiles a tile group to a TileProgram. tile_program.cpp allocates places and
-// registers, tile_emit.cpp emits the code of each instruction.
+// registers, tile_emit.cpp emits the code of each instruction. Start at TileCompiler::compile
+// (tile_program.cpp) and emit().
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Emits the code of each instruction of a tile group.
+// Emits the code of each instruction of a tile group: elementwise operations, operations with one
+// operand per row, pairs, folds, and stores. Start at TileCompiler::emit.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,5 @@
-// TileValues: facts about each value of a tile group that the compiler needs before it emits code.
+// TileValues: facts about each value of a tile group that the compiler needs before it emits code:
+// last uses, pairs of instructions, interleaved columns. Start at ValueInfo.
 #pragma once
 
 #include <cstdint>

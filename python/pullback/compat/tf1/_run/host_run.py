@@ -162,11 +162,11 @@ class Steps(Run):
             raise WantsValues
         # A weak reference, since the garbage collector does not see the plan.
         call = _call(weakref.ref(op), self.behind[op], kinds)
-        done = _core.host_call(call, [*inputs, *self.last], np.dtype(bool), ())
+        done = _core.callback(call, [*inputs, *self.last], np.dtype(bool), ())
         if op in self.strict:
             self.last = [done]
         return [
-            _core.stop_gradient(_core.host_call(_result(weakref.ref(op), k), [done], *kind))
+            _core.stop_gradient(_core.callback(_result(weakref.ref(op), k), [done], *kind))
             for k, kind in enumerate(kinds)
         ]
 
