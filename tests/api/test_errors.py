@@ -181,6 +181,8 @@ def test_names_of_other_libraries():
         pb.random.randint  # noqa: B018
     with pytest.raises(AttributeError, match=r"'Linear'; use x @ weights \+ bias"):
         pb.nn.Linear  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'cross_entropy'; use pb.sparse_softmax_cross_entr"):
+        pb.nn.cross_entropy  # noqa: B018
     from pullback._base.hints import ATTRIBUTES, INSTEAD, NAMES
 
     spaces = (pb, pb.optimizers, pb.random)

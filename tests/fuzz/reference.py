@@ -170,7 +170,7 @@ class Reference(Ordering, Meaning):
             return by_cases
         if name in SHAPES:
             return SHAPES[name]
-        raise AttributeError(name)
+        raise AttributeError(f"{name}: expected its NumPy function in tests/fuzz/functions.py")
 
     def sin(self, x: Any) -> Array:
         return np.sin(self._near(x))

@@ -1,12 +1,16 @@
-"""The pages: links lead somewhere, files and types that a page names exist, and the glossary stays
-short and names the owner of each term, which uses the term."""
+"""The pages: links lead somewhere; files, types, functions and passes that a page names exist; and
+the glossary stays short and names the owner of each term, which uses the term."""
 
 from __future__ import annotations
 
 import re
+import warnings
+from functools import reduce
 from pathlib import Path
 
 from support.each import each
+
+import pullback as pb
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -23,6 +27,14 @@ LABEL = re.compile(r"\[`([\w./-]+\.(?:h|cpp|def|py|md))`\]\(([^)\s]+)\)")
 FOLDERS = "|".join(path.name for path in sorted((ROOT / "cpp").iterdir()) if path.is_dir())
 COMMENTED = re.compile(rf"//.*?(?<![\w/.])((?:{FOLDERS})/[\w/]+\.(?:h|cpp|def))\b")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+PUBLIC = re.compile(r"\bpb\.([\w.]*\w)")
+# Pages for developers, and words in code on them that are no names of the sources.
+FOR_DEVELOPERS = [
+    *(ROOT / "docs" / name for name in ("architecture.md", "extending.md", "glossary.md")),
+    *sorted((ROOT / "docs" / "internals").glob("*.md")),
+]
+EXAMPLES = {"name_vjp"}
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 # A row of a table of types: the types, the file of each, the purpose.
 TYPES = re.compile(r"^\| (`.+?) \| (.*\.(?:h|py|cpp).*?) \| .+ \|$", re.MULTILINE)
@@ -110,6 +122,46 @@ def test_types_are_in_the_files_that_pages_name() -> None:
         names = re.findall(r"`([^`]+)`", types)
         missing += [f"{page.name}: {n}" for n in names if not re.search(rf"\b{n}\b", text)]
     assert not missing
+
+
+@each("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_public_names_on_pages_exist_and_are_not_deprecated(page: Path) -> None:
+    named = {name for code in CODE.findall(text_of(page)) for name in PUBLIC.findall(code)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        for name in named:
+            reduce(getattr, name.split("."), pb)
+
+
+def test_names_of_the_sources_on_pages_for_developers_exist() -> None:
+    files = [
+        path
+        for top in TOP.split("|")
+        for path in (ROOT / top).rglob("*")
+        if path.suffix in {".h", ".cpp", ".def", ".py", ".pyi"}
+    ]
+    known = {word for path in files for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    found = {
+        (page.name, word)
+        for page in FOR_DEVELOPERS
+        for code in CODE.findall(text_of(page))
+        if not re.search(rf"\.(?:h|cpp|def|py|md)\b|^(?:{TOP}|grep)\b", code)
+        for word in re.findall(r"[a-zA-Z_]\w{2,}", code)
+    }
+    assert len(found) > 300
+    missing = [pair for pair in sorted(found) if pair[1] not in known | EXAMPLES]
+    assert not missing
+
+
+def test_every_pass_of_make_plan_is_listed() -> None:
+    cache = (ROOT / "cpp" / "plan" / "passes" / "cache.cpp").read_text("utf-8")
+    (body,) = re.findall(r"^[^\n]* make_plan\(const.*?^}", cache, re.MULTILINE | re.DOTALL)
+    calls = set(re.findall(r"(\w+)\((?:snapshot|real|analysis|&out->plan)\b", body))
+    page = (ROOT / "docs" / "internals" / "plan.md").read_text("utf-8")
+    listed = re.findall(r"^\d\. `(\w+)`", page.split("\n## Passes\n")[1], re.MULTILINE)
+    assert sorted(calls - {"has_complex"}) == sorted(listed)
+    diagram = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("```")[1]
+    assert re.findall(rf"\b(?:{'|'.join(listed)})\b", diagram) == listed
 
 
 def test_tables_of_folders_are_complete() -> None:
