@@ -14,6 +14,7 @@ from typing import Any
 from .. import _core
 from .._base.hints import absent_attributes
 from .._core import Tensor, Variable
+from .._typing import Axis, Shape
 from . import array_api
 from .rounding import round
 
@@ -65,8 +66,8 @@ def flatten(self: Any) -> Tensor:
     return _core.reshape(self, (-1,) if self.size else (0,))
 
 
-def reshape(self: Any, *shape: Any) -> Tensor:
-    """reshape(self, *shape: typing.Any) -> Tensor
+def reshape(self: Any, *shape: Shape) -> Tensor:
+    """reshape(self, *shape: pullback._typing.Shape) -> Tensor
 
     Return the elements in another shape, in row-major order.
 
@@ -93,11 +94,12 @@ def reshape(self: Any, *shape: Any) -> Tensor:
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
     """
-    return _core.reshape(self, shape[0] if len(shape) == 1 else shape)
+    sizes: Any = shape[0] if len(shape) == 1 else shape
+    return _core.reshape(self, sizes)
 
 
-def transpose(self: Any, *axes: Any) -> Tensor:
-    """transpose(self, *axes: typing.Any) -> Tensor
+def transpose(self: Any, *axes: Axis) -> Tensor:
+    """transpose(self, *axes: pullback._typing.Axis) -> Tensor
 
     Permute the axes.
 
@@ -124,13 +126,14 @@ def transpose(self: Any, *axes: Any) -> Tensor:
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
     """
+    order: Any = axes
     if len(axes) == 1 and (axes[0] is None or hasattr(axes[0], "__len__")):
-        axes = axes[0]
-    return _core.transpose(self, axes if axes != () or self.shape == () else None)
+        order = axes[0]
+    return _core.transpose(self, order if order != () or self.shape == () else None)
 
 
-def rounded(self: Any, decimals: int | None = None) -> Any:
-    """__round__(self, decimals: int | None = None) -> typing.Any
+def rounded(self: Any, decimals: int | None = None) -> Tensor | int:
+    """__round__(self, decimals: int | None = None) -> Tensor | int
 
     Implement `round(x, decimals)` by `pullback.round`.
 
