@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import _core
-from .._base.hints import absent_attributes
+from .._base.hints import absent_attributes, renamed
 from .._core import Tensor, Variable
 from .._typing import Axis, Shape
 from . import array_api
@@ -192,7 +192,12 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     name = function.__name__
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+        try:
+            return function(self, *args, **kwargs)
+        except TypeError:
+            if hint := renamed(function, kwargs):
+                raise TypeError(f"{name}: {hint}") from None
+            raise
 
     method.__name__ = method.__qualname__ = name
     first, *others = inspect.signature(function).parameters.values()
