@@ -163,7 +163,7 @@ void warn_many(const Node* newest) {
   if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) < 0) throw py::error_already_set();
 }
 
-py::dict build_info() {
+Typed<"dict[str, typing.Any]", py::dict> build_info() {
   const BlasInfo blas = blas_info();
   py::dict blas_dict;
   blas_dict["path"] = blas.path;
@@ -186,7 +186,7 @@ py::dict build_info() {
 }
 
 // Counters for tests, benches and the doctor.
-py::dict status() {
+Typed<"dict[str, typing.Any]", py::dict> status() {
   const CacheStatus cache = cache_status();
   const MemoryStatus memory = memory_status();
   const StepCounts steps = step_counts();
@@ -207,7 +207,8 @@ py::dict status() {
 }
 
 // (kind, operation, bytes, operations, seconds) of every step that runs during `call`.
-py::list recorded_steps(const py::function& call) {
+Typed<"list[tuple[str, str, int, int, float]]", py::list> recorded_steps(
+    const Typed<"collections.abc.Callable[[], builtins.object]", py::function>& call) {
   const Recording recording;
   call();
   if (!recording.complete()) {
@@ -222,21 +223,29 @@ py::list recorded_steps(const py::function& call) {
 }
 
 void bind_testing(py::module_& m) {
-  m.def("set_backend", [](const std::string& name) {
-    if (name == "cpu") return set_backend(cpu_backend());
-    if (name == "null") return set_backend(null_backend());
-    fail(ErrorKind::Value, "set_backend: name must be one of 'cpu', 'null'; got '", name, "'");
-  });
-  m.def("fail_run", &null_backend_fail, py::arg("after"));
-  m.def("fail_allocation", &fail_allocation, py::arg("after"));
-  m.def("clear_plans", &clear_cache);
-  m.def("reset_peak_bytes", &reset_peak_bytes);
-  m.def("trim_memory", &trim_memory);
-  m.def("describe_plan", [](const std::vector<NodeRef>& nodes) {
-    std::vector<Node*> roots;
-    for (const NodeRef& node : nodes) roots.push_back(node.get());
-    return describe_plan(roots);
-  });
+  m.def(
+      "set_backend",
+      [](const std::string& name) {
+        if (name == "cpu") return set_backend(cpu_backend());
+        if (name == "null") return set_backend(null_backend());
+        fail(ErrorKind::Value, "set_backend: name must be one of 'cpu', 'null'; got '", name, "'");
+      },
+      py::arg("name"), "Run plans on the backend 'cpu', or 'null', which computes nothing.");
+  m.def("fail_run", &null_backend_fail, py::arg("after"),
+        "Make a later run of the null backend fail; 1 is the next one.");
+  m.def("fail_allocation", &fail_allocation, py::arg("after"),
+        "Make a later allocation raise MemoryError; 1 is the next one, 0 cancels.");
+  m.def("clear_plans", &clear_cache, "Remove all cached plans.");
+  m.def("reset_peak_bytes", &reset_peak_bytes, "Set the peak to the present number of live bytes.");
+  m.def("trim_memory", &trim_memory, "Return every cached block of memory to the system.");
+  m.def(
+      "describe_plan",
+      [](const std::vector<NodeRef>& nodes) {
+        std::vector<Node*> roots;
+        for (const NodeRef& node : nodes) roots.push_back(node.get());
+        return describe_plan(roots);
+      },
+      py::arg("tensors"), "Return the plan that evaluates tensors, one line for each step.");
 }
 
 }  // namespace
@@ -286,13 +295,15 @@ PYBIND11_MODULE(_core, m) {
   bind_tree(m);
   bind_function(m);
   m.attr("__version__") = PULLBACK_VERSION;
-  m.def("build_info", &build_info);
-  m.def("status", &status);
-  m.def("recorded_steps", &recorded_steps);
-  m.def("set_blas_path", &set_blas_path);
-  m.def("num_threads", &num_threads);
-  m.def("set_num_threads", &set_num_threads);
-  m.def("default_float", &default_float);
-  m.def("set_default_float", &set_default_float);
+  m.def("build_info", &build_info, "Describe the build and the machine.");
+  m.def("status", &status, "Return counters of plans, nodes, memory and steps.");
+  m.def("recorded_steps", &recorded_steps, py::arg("call"),
+        "Call a function and return kind, operation, bytes, operations and seconds of its steps.");
+  m.def("set_blas_path", &set_blas_path, py::arg("path"), "Set the path of the BLAS library.");
+  m.def("num_threads", &num_threads, "Return the number of threads that plans use.");
+  m.def("set_num_threads", &set_num_threads, py::arg("n"), "Set the number of threads.");
+  m.def("default_float", &default_float, "Return the dtype of Python floats.");
+  m.def("set_default_float", &set_default_float, py::arg("dtype"),
+        "Set the dtype of Python floats.");
   bind_testing(m);
 }

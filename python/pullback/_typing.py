@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import EllipsisType
 from typing import (
     Any,
     Concatenate,
@@ -16,6 +17,7 @@ from typing import (
     overload,
 )
 
+import numpy as np
 import numpy.typing as npt
 
 from ._core import Tensor, Variable
@@ -26,6 +28,16 @@ Sections: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 Axis: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 DType: TypeAlias = npt.DTypeLike | None
 Source: TypeAlias = Tensor | Variable
+SourceList: TypeAlias = list[Tensor] | list[Variable] | list[Source]
+# An index of a tensor: arrays and lists contain integers or bool.
+IndexArray: TypeAlias = npt.NDArray[np.integer[Any] | np.bool_]
+IndexList: TypeAlias = list[int] | list[bool] | list[list[int]] | list[list[bool]]
+Index: TypeAlias = (
+    "SupportsIndex | slice | EllipsisType | Source | IndexArray | IndexList | tuple[Index, ...] "
+    "| None"
+)
+# A line of a program: file, line and function.
+Site: TypeAlias = tuple[str, int, str]
 # A gradient is a Tensor, or None without a path. With `Any` in place of None, as in typeshed, a
 # program that knows of a path does not have to test for None.
 Gradient: TypeAlias = Tensor | Any
@@ -53,6 +65,7 @@ Key = TypeVar("Key")
 Tree = TypeVar("Tree", bound=TensorTree)
 Result = TypeVar("Result", covariant=True)
 Instance = TypeVar("Instance")
+TensorClass = TypeVar("TensorClass", bound=Tensor)
 
 
 class NamedTupleLike(Protocol):

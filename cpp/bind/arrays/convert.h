@@ -15,6 +15,7 @@
 #include "base/shape.h"
 #include "bind/common/error_text.h"
 #include "bind/common/tensor.h"
+#include "bind/common/typed.h"
 #include "graph/node.h"
 #include "ops/ops.h"
 
@@ -59,7 +60,7 @@ namespace pybind11::detail {
 
 template <>
 struct type_caster<pullback::NodeRef> {
-  PYBIND11_TYPE_CASTER(pullback::NodeRef, io_name("typing.Any", "Tensor"));
+  PYBIND11_TYPE_CASTER(pullback::NodeRef, io_name("pullback._typing.TensorLike", "Tensor"));
   bool load(handle src, bool) {
     try {
       value = pullback::to_node(src.ptr(), nullptr);
@@ -79,8 +80,7 @@ struct type_caster<pullback::NodeRef> {
 
 template <>
 struct type_caster<pullback::Shape> {
-  PYBIND11_TYPE_CASTER(pullback::Shape,
-                       io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"));
+  PYBIND11_TYPE_CASTER(pullback::Shape, io_name("pullback._typing.Shape", "tuple[int, ...]"));
   bool load(handle src, bool);
   static handle cast(const pullback::Shape& shape, return_value_policy, handle) {
     return pullback::shape_tuple(shape).release();
@@ -89,7 +89,8 @@ struct type_caster<pullback::Shape> {
 
 template <>
 struct type_caster<pullback::DType> {
-  PYBIND11_TYPE_CASTER(pullback::DType, io_name("typing.Any", "numpy.dtype"));
+  PYBIND11_TYPE_CASTER(pullback::DType,
+                       io_name("numpy.typing.DTypeLike", "numpy.dtype[typing.Any]"));
   bool load(handle src, bool) {
     value = pullback::dtype_from(src);
     return true;
@@ -114,13 +115,17 @@ struct AxisArgument {
   Axes axes;
 };
 
+// Arguments that a function converts itself.
+using ArrayArgument = Typed<"pullback._typing.TensorLike">;
+using DTypeArgument = Typed<"pullback._typing.DType">;  // None: the default
+
 }  // namespace pullback
 
 namespace pybind11::detail {
 
 template <>
 struct type_caster<pullback::Integer> {
-  PYBIND11_TYPE_CASTER(pullback::Integer, const_name("int"));
+  PYBIND11_TYPE_CASTER(pullback::Integer, io_name("typing.SupportsIndex", "int"));
   bool load(handle src, bool);
   static handle cast(pullback::Integer number, return_value_policy, handle) {
     return PyLong_FromLongLong(number.value);
@@ -129,8 +134,7 @@ struct type_caster<pullback::Integer> {
 
 template <>
 struct type_caster<pullback::AxisArgument> {
-  PYBIND11_TYPE_CASTER(pullback::AxisArgument,
-                       const_name("int | collections.abc.Sequence[int] | None"));
+  PYBIND11_TYPE_CASTER(pullback::AxisArgument, const_name("pullback._typing.Axis"));
   bool load(handle src, bool);
   static handle cast(const pullback::AxisArgument&, return_value_policy, handle) {
     return none().release();

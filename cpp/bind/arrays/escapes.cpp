@@ -91,15 +91,18 @@ void bind_escapes(py::module_& m) {
                  : requested == "warn" ? Policy::Warn
                                        : Policy::Allow;
       },
-      py::arg("policy"));
-  m.def("warn_of_escapes", [](bool on) { debugging = on; }, py::arg("debugging"));
-  // For library functions that give the value of an argument to the program as an array.
+      py::arg("policy"),
+      "Set the policy for values that leave the graph: 'raise', 'warn' or 'allow'.");
+  m.def(
+      "warn_of_escapes", [](bool on) { debugging = on; }, py::arg("debugging"),
+      "Warn of every value that leaves the graph, while debugging.");
   m.def(
       "check_escape",
       [](const NodeRef& x, const std::string& who) {
         check_escape(x, who.c_str(), EscapeForm::Array, true);
       },
-      py::arg("x"), py::arg("who"));
+      py::arg("x"), py::arg("who"),
+      "Apply the policy to an argument whose value a library function returns as an array.");
 }
 
 }  // namespace pullback

@@ -259,8 +259,7 @@ void bind_tree(py::module_& m) {
   py::class_<Tree> structure(m, "Structure", "The structure of a pytree without its leaves.");
   no_pickle(structure);
   m.def(
-      "flatten",
-      [](py::handle tree) {
+      "flatten", [](const AnyObject& tree)->Typed<"tuple[list[typing.Any], Structure]"> {
         std::vector<py::object> leaves;
         Tree structure = Tree::flatten(tree.ptr(), &leaves);
         py::list list(leaves.size());
@@ -272,21 +271,24 @@ void bind_tree(py::module_& m) {
       py::arg("tree"), "Return the leaves of a pytree, in order, and its structure.");
   m.def(
       "unflatten",
-      [](const Tree& structure, const py::iterable& leaves) {
-        std::vector<py::object> list;
-        const py::iterator iterator = py::iter(leaves);
-        while (list.size() < structure.leaves()) {  // takes only as many as it needs
-          auto leaf = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()));
-          if (!leaf) {
-            if (PyErr_Occurred()) throw py::error_already_set();
-            fail(ErrorKind::Value, "unflatten: expected ", structure.leaves(), " leaves, got ",
-                 list.size());
-          }
-          list.push_back(std::move(leaf));
-        }
-        return structure.unflatten(list);
-      },
-      py::arg("structure"), py::arg("leaves"), "A pytree of this structure with these leaves.");
+      [](const Tree& structure,
+         const Typed<"collections.abc.Iterable[builtins.object]", py::iterable>& leaves)
+          ->Typed<"typing.Any"> {
+            std::vector<py::object> list;
+            const py::iterator iterator = py::iter(leaves);
+            while (list.size() < structure.leaves()) {  // takes only as many as it needs
+              auto leaf = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()));
+              if (!leaf) {
+                if (PyErr_Occurred()) throw py::error_already_set();
+                fail(ErrorKind::Value, "unflatten: expected ", structure.leaves(), " leaves, got ",
+                     list.size());
+              }
+              list.push_back(std::move(leaf));
+            }
+            return structure.unflatten(list);
+          },
+      py::arg("structure"), py::arg("leaves"),
+      "Return a pytree of this structure with these leaves.");
 }
 
 }  // namespace pullback

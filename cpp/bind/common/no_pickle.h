@@ -7,16 +7,19 @@
 
 #include <string>
 
+#include "bind/common/typed.h"
+
 namespace pullback {
 
 template <class Class>
 Class& no_pickle(Class& type) {
-  const auto refuse = [](pybind11::handle self, const pybind11::args&) -> pybind11::object {
+  using Nothing = Typed<"typing.NoReturn">;
+  const auto refuse = [](pybind11::handle self, const pybind11::args&) -> Nothing {
     const std::string name = pybind11::str(pybind11::type::of(self).attr("__name__"));
     throw pybind11::type_error(name + ": it cannot be pickled or copied");
   };
-  type.def("__reduce__", refuse);
-  type.def("__reduce_ex__", refuse);
+  type.def("__reduce__", refuse, "Refuse to be pickled or copied.");
+  type.def("__reduce_ex__", refuse, "Refuse to be pickled or copied.");
   return type;
 }
 

@@ -43,9 +43,10 @@ py::dict described(const Ancestor& ancestor) {
   return out;
 }
 
-py::list ancestors(const std::vector<NodeRef>& ys, const py::list& xs, const py::list& stop,
-                   const py::object& overrides, const Tape* tape, const std::vector<uint64_t>& also,
-                   bool assignments) {
+Typed<"list[dict[str, typing.Any]]", py::list> ancestors(
+    const std::vector<NodeRef>& ys, const SourceList& xs, const SourceList& stop,
+    const OptionalRules& overrides, const Tape* tape, const std::vector<uint64_t>& also,
+    bool assignments) {
   GradientRequest request;
   request.ys = ys;
   for (py::handle x : xs) request.xs.push_back(source_of(x.ptr()));
@@ -63,7 +64,9 @@ py::list ancestors(const std::vector<NodeRef>& ys, const py::list& xs, const py:
 }
 
 // (number of the tensor, number of the next node, site, how, shape, value) of every recorded read.
-py::list list_reads() {
+Typed<"list[tuple[int, int, pullback._typing.Site | None, str, tuple[int, ...], float | None]]",
+      py::list>
+list_reads() {
   py::list out;
   for (const ValueRead& read : recorded_reads()) {
     out.append(
@@ -73,7 +76,8 @@ py::list list_reads() {
 }
 
 // The values of some tensors; does not count as a read by the program.
-py::list arrays_of(const std::vector<NodeRef>& nodes) {
+Typed<"list[numpy.typing.NDArray[typing.Any]]", py::list> arrays_of(
+    const std::vector<NodeRef>& nodes) {
   std::vector<Node*> roots;
   for (const NodeRef& node : nodes) roots.push_back(node.get());
   evaluate(roots);
@@ -83,7 +87,8 @@ py::list arrays_of(const std::vector<NodeRef>& nodes) {
 }
 
 // (number, variable, tracked, when the tape watched it or None) of a tensor or a variable.
-py::tuple identity_of(const py::object& x, const Tape* tape) {
+Typed<"tuple[int, int, bool, int | None]", py::tuple> identity_of(
+    const Typed<"pullback._typing.Source">& x, const Tape* tape) {
   const Source source = source_of(x.ptr());
   const uint64_t seq = source.node ? source.node->seq : 0;
   const uint64_t variable = source.node ? source.node->variable : source.variable;
@@ -102,12 +107,20 @@ py::tuple identity_of(const py::object& x, const Tape* tape) {
 void bind_ancestry(py::module_& m) {
   m.def("ancestors", &ancestors, py::arg("ys"), py::arg("xs"), py::arg("stop"),
         py::arg("overrides"), py::arg("tape") = py::none(),
-        py::arg("also") = std::vector<uint64_t>(), py::arg("assignments") = false);
-  m.def("recorded_reads", &list_reads);
-  m.def("arrays_of", &arrays_of);
-  m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none());
-  m.def("place_of", [](const NodeRef& node) { return site_of(site_number(node.get())); });
-  m.def("recording", [] { return recording; });
+        py::arg("also") = std::vector<uint64_t>(), py::arg("assignments") = false,
+        "Describe the tensors from which the `ys` are computed.");
+  m.def("recorded_reads", &list_reads,
+        "Return the recorded reads of values: number of the tensor, number of the next node, site, "
+        "function, shape and value.");
+  m.def("arrays_of", &arrays_of, py::arg("tensors"),
+        "Return the values of tensors; not recorded as reads.");
+  m.def("identity_of", &identity_of, py::arg("x"), py::arg("tape") = py::none(),
+        "Return the numbers of the tensor and of its variable, whether it is tracked, and since "
+        "which number the tape watches it.");
+  m.def(
+      "place_of", [](const NodeRef& node) { return site_of(site_number(node.get())); },
+      py::arg("x"), "Return file, line and function where a tensor was made, if recorded.");
+  m.def("recording", [] { return recording; }, "Test whether the program records.");
 }
 
 }  // namespace pullback

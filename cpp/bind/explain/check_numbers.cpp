@@ -169,12 +169,14 @@ bool checking_numbers() {
 }
 
 void bind_check_numbers(py::module_& m) {
-  py::class_<NumberCheck> check(m, "NumberCheck");
-  no_pickle(check).def(py::init<>()).def("leave", &NumberCheck::leave);
-  // checking_numbers: whether the thread is in a block. rest_checks: pauses checks, returns the old
-  // state.
-  m.def("checking_numbers", &checking_numbers);
-  m.def("rest_checks", [](bool rest) { return std::exchange(busy, rest); });
+  py::class_<NumberCheck> check(m, "NumberCheck", "A block of check_numerics.");
+  no_pickle(check)
+      .def(py::init<>(), "Enter the block.")
+      .def("leave", &NumberCheck::leave, "Leave the block.");
+  m.def("checking_numbers", &checking_numbers, "Test for an open block in this context.");
+  m.def(
+      "rest_checks", [](bool rest) { return std::exchange(busy, rest); }, py::arg("rest"),
+      "Pause or resume the checks of this thread and return the previous state.");
 }
 
 }  // namespace pullback

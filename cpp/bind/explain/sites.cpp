@@ -151,12 +151,14 @@ void set_recording(bool on) {
 
 }  // namespace
 
-py::object site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
+OptionalSite site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
 
 void bind_recorder(py::module_& m) {
-  m.def("set_recording", &set_recording, py::arg("on"));
-  // (file, line, function) of the user's running line; None while the program does not record.
-  m.def("current_site", [] { return recording && find_site ? site_of(find_site()) : py::none(); });
+  m.def("set_recording", &set_recording, py::arg("on"),
+        "Record where the program makes tensors and reads values.");
+  m.def(
+      "current_site", [] { return recording && find_site ? site_of(find_site()) : site_of(0); },
+      "Return file, line and function of the user's running line; None if nothing is recorded.");
 }
 
 }  // namespace pullback

@@ -5,10 +5,13 @@
 
 #include <cstdint>
 
+#include "bind/common/typed.h"
+
 namespace pullback {
 
 // (file, line, function) of a number that find_site() returned; None for 0.
-pybind11::object site_of(uint32_t number);
+using OptionalSite = Typed<"pullback._typing.Site | None">;
+OptionalSite site_of(uint32_t number);
 
 void bind_recorder(pybind11::module_& m);
 // Functions for explanations (ancestry.cpp, unrolled.cpp).

@@ -39,8 +39,12 @@ UnrolledBelow unrolled_nowhere(const NodeRef& y, const std::vector<NodeRef>& ste
 
 // (y, {number of an unrolled operation: (kind, number of iterations or branch, function)}, parts,
 // [(number of a copy, number of its original)]).
-py::tuple unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
-                         const std::vector<NodeRef>& ends) {
+using UnrolledParts = Typed<
+    "tuple[Tensor, dict[int, tuple[str, int, str]], list[dict[str, typing.Any]], "
+    "list[tuple[int, int]]]",
+    py::tuple>;
+UnrolledParts unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
+                             const std::vector<NodeRef>& ends) {
   const UnrolledBelow below = unrolled_nowhere(y, steps, ends);
   const py::handle range(reinterpret_cast<PyObject*>(&PyRange_Type));
   py::list parts;
@@ -69,17 +73,20 @@ py::tuple unrolled_parts(const NodeRef& y, const std::vector<NodeRef>& steps,
 }  // namespace
 
 void bind_unrolled(py::module_& m) {
-  m.def("unrolled_below", &unrolled_parts, py::arg("y"), py::arg("steps"), py::arg("ends"));
-  // While begun, nodes made on this thread have their own records: see SeparateRecords. False ends
-  // it.
-  m.def("records_aside", [](bool begin) {
-    static thread_local std::vector<std::unique_ptr<SeparateRecords>> blocks;
-    if (begin) {
-      blocks.push_back(std::make_unique<SeparateRecords>());
-    } else if (!blocks.empty()) {
-      blocks.pop_back();
-    }
-  });
+  m.def("unrolled_below", &unrolled_parts, py::arg("y"), py::arg("steps"), py::arg("ends"),
+        "Rebuild `y` without the loops and branches among `steps`.");
+  m.def(
+      "records_aside",
+      [](bool begin) {
+        static thread_local std::vector<std::unique_ptr<SeparateRecords>> blocks;
+        if (begin) {
+          blocks.push_back(std::make_unique<SeparateRecords>());
+        } else if (!blocks.empty()) {
+          blocks.pop_back();
+        }
+      },
+      py::arg("begin"),
+      "Begin or end a block in which the nodes of this thread have their own records.");
 }
 
 }  // namespace pullback

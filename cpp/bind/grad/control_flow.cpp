@@ -179,34 +179,40 @@ std::vector<NodeRef> branch(const NodeRef& index, const std::vector<const Record
 }  // namespace
 
 void bind_control(py::module_& m) {
-  py::class_<Recorded> recorded(m, "Body");
+  py::class_<Recorded> recorded(m, "Body", "The recorded body of a loop or a branch.");
   no_pickle(recorded);
-  py::class_<Recorder> recorder(m, "BodyTrace");
+  py::class_<Recorder> recorder(m, "BodyTrace", "Records the body of a loop or a branch.");
   no_pickle(recorder)
       .def(py::init([](std::string who, std::string name) {
              return Recorder{std::make_shared<BodyTrace>(std::move(who), std::move(name))};
            }),
-           py::arg("who"), py::arg("name"))
-      .def("open", [](const Recorder& recorder) { recorder.get().open(); })
-      .def("abandon", [](const Recorder& recorder) { recorder.get().abandon(); })
+           py::arg("who"), py::arg("name"),
+           "`name` is the function with its place, for error messages.")
+      .def(
+          "open", [](const Recorder& recorder) { recorder.get().open(); }, "Start recording.")
+      .def(
+          "abandon", [](const Recorder& recorder) { recorder.get().abandon(); },
+          "End recording after an exception inside.")
       .def(
           "argument",
           [](const Recorder& recorder, DType dtype, const Shape& shape) {
             return recorder.get().argument(dtype, shape);
           },
-          py::arg("dtype"), py::arg("shape"))
+          py::arg("dtype"), py::arg("shape"), "Add an argument of the body.")
       .def(
           "close",
           [](const Recorder& recorder, std::vector<NodeRef> roots, bool all_inside) {
             return Recorded{recorder.get().close(std::move(roots), all_inside)};
           },
-          py::arg("roots"), py::arg("all_inside"));
+          py::arg("roots"), py::arg("all_inside"), "End recording and return the body.");
   m.def("scan_loop", &scan_loop, py::arg("body"), py::arg("carries"), py::arg("stacked"),
-        py::arg("trips"), py::arg("reversed"));
+        py::arg("trips"), py::arg("reversed"), "Run a body for each entry of `stacked`.");
   m.def("while_loop", &while_loop, py::arg("condition"), py::arg("body"), py::arg("carries"),
-        py::arg("memory"));
-  m.def("counted_loop", &counted_loop, py::arg("count"), py::arg("body"), py::arg("carries"));
-  m.def("branch", &branch, py::arg("index"), py::arg("bodies"), py::arg("operands"));
+        py::arg("memory"), "Run a body while a condition is true.");
+  m.def("counted_loop", &counted_loop, py::arg("count"), py::arg("body"), py::arg("carries"),
+        "Run a body `count` times.");
+  m.def("branch", &branch, py::arg("index"), py::arg("bodies"), py::arg("operands"),
+        "Run one of several bodies.");
 }
 
 }  // namespace pullback

@@ -51,6 +51,11 @@ struct PythonRule : Rule {
   py::object fn;
 };
 
+using RuleFunction = Typed<
+    "collections.abc.Callable[[str, list[Tensor], list[Tensor], list[Tensor | None]], "
+    "collections.abc.Iterable[pullback._typing.TensorLike | None]]">;
+using TermList = Typed<"list[pullback._typing.TensorLike | None]", py::list>;
+
 // A rule as a Python object.
 struct RuleHandle {
   Ref<Rule> rule;
@@ -68,9 +73,15 @@ std::vector<Source> sources(const py::list& list, const char* what) {
   return out;
 }
 
-py::list gradients_of(const py::list& ys, const py::list& xs, const py::object& grad_ys,
-                      const py::list& stop, const py::object& overrides, const Tape* tape,
-                      bool integers, bool rows, const std::vector<NodeRef>& masks) {
+using OptionalTensors = Typed<"list[Tensor | None]", py::list>;
+using Cotangents = Typed<"collections.abc.Iterable[pullback._typing.TensorLike | None] | None">;
+// True: the overrides of the gradient that calls the running rule.
+using OverridesArgument = Typed<"dict[str, Rule] | bool | None">;
+
+OptionalTensors gradients_of(const SourceList& ys, const SourceList& xs, const Cotangents& grad_ys,
+                             const SourceList& stop, const OverridesArgument& overrides,
+                             const Tape* tape, bool integers, bool rows,
+                             const std::vector<NodeRef>& masks) {
   GradientRequest request;
   request.masks = masks;
   for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
@@ -121,7 +132,7 @@ std::vector<bool> computed_from(const std::vector<NodeRef>& ys, const std::vecto
 }
 
 // The attributes of an operation, under the argument names of the public functions.
-py::dict attributes_of(const NodeRef& node) {
+Typed<"dict[str, int | bool | tuple[int, ...]]", py::dict> attributes_of(const NodeRef& node) {
   py::dict out;
   const Attr& attr = node->attr;
   const Composite composite = node->op == Op::custom ? attr.composite : Composite::None;
@@ -168,7 +179,7 @@ ContextStack<OverrideEntry>& override_stack() {
 }
 
 // `owner` is the address of the context manager; leaving removes its innermost entry.
-void push_overrides(const py::dict& overrides, uintptr_t owner) {
+void push_overrides(const Typed<"dict[str, Rule]", py::dict>& overrides, uintptr_t owner) {
   override_stack().enter(
       std::make_shared<OverrideEntry>(OverrideEntry{override_map(overrides), owner}));
   ++entered_overrides;
@@ -194,21 +205,23 @@ Source source_of(PyObject* x) {
 }
 
 void bind_gradients(py::module_& m) {
-  py::class_<RuleHandle> rule(m, "Rule");
+  py::class_<RuleHandle> rule(m, "Rule", "A gradient rule written in Python.");
   no_pickle(rule).def(
-      py::init([](py::object fn, std::string name) {
+      py::init([](RuleFunction fn, std::string name) {
         return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
       }),
-      py::arg("fn"), py::arg("name"));
+      py::arg("fn"), py::arg("name"),
+      "`fn(name, inputs, outputs, cotangents)` returns a cotangent or None for each input.");
   bind_tape(m);  // first, since functions below take tapes
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
-        py::arg("masks") = std::vector<NodeRef>());
+        py::arg("masks") = std::vector<NodeRef>(),
+        "Compute gradients by reverse mode; None for an `x` without a path.");
   m.def(
       "tangents",
-      [](const py::list& ys, const py::list& xs, const std::vector<NodeRef>& xs_tangents,
-         const std::vector<NodeRef>& masks) {
+      [](const SourceList& ys, const SourceList& xs, const std::vector<NodeRef>& xs_tangents,
+         const std::vector<NodeRef>& masks) -> OptionalTensors {
         TangentRequest request;
         for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "tangents"));
         request.of.xs = sources(xs, "xs");
@@ -221,23 +234,27 @@ void bind_gradients(py::module_& m) {
         return out;
       },
       py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
-      py::arg("masks") = std::vector<NodeRef>());
+      py::arg("masks") = std::vector<NodeRef>(),
+      "Compute tangents by forward mode; None for a `y` without a path.");
   m.def(
       "along_path",
-      [](const py::list& ys, const py::list& xs, const std::vector<py::list>& terms, size_t order) {
-        PathRequest request;
-        for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "jet"));
-        request.of.xs = sources(xs, "xs");
-        request.order = order;
-        for (const py::list& list : terms) {
-          Terms& of_x = request.terms.emplace_back();
-          for (py::handle t : list) {
-            of_x.push_back(t.is_none() ? nullptr : to_node(t.ptr(), "jet"));
-          }
-        }
-        return along_path(request);
-      },
-      py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"));
+      [](const SourceList& ys, const SourceList& xs, const std::vector<TermList>& terms,
+         size_t order)
+          ->Typed<"list[list[Tensor | None]]"> {
+            PathRequest request;
+            for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "jet"));
+            request.of.xs = sources(xs, "xs");
+            request.order = order;
+            for (const py::list& list : terms) {
+              Terms& of_x = request.terms.emplace_back();
+              for (py::handle t : list) {
+                of_x.push_back(t.is_none() ? nullptr : to_node(t.ptr(), "jet"));
+              }
+            }
+            return py::cast(along_path(request));
+          },
+      py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"),
+      "Compute the derivatives of each `y` along a path, up to `order`; None is zero.");
   m.def(
       "batched",
       [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
@@ -246,42 +263,62 @@ void bind_gradients(py::module_& m) {
                        {std::move(inputs), std::move(batches), count, first_draw});
       },
       py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
-      py::arg("first_draw"));
+      py::arg("first_draw"),
+      "Rebuild the roots for all entries of `batches` in place of `inputs`, along a first axis.");
   m.def(
       "batched_or_each",
       [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
          int64_t count) {
         return batched_or_each(std::move(roots), {std::move(inputs), std::move(batches), count});
       },
-      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"));
-  m.def("row_squares", &row_squares, py::arg("x"));
+      py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
+      "Do the same, one by one if needed; None if a user-defined rule prevents that.");
+  m.def("row_squares", &row_squares, py::arg("x"), "Compute the sum of squares of each row.");
   m.def(
-      "rows_of",
-      [](const NodeRef& x, bool as_added) -> py::object {
+      "rows_of", [](const NodeRef& x, bool as_added)->Typed<"tuple[Tensor, Tensor] | None"> {
         const auto rows = rows_of(x, as_added ? RowOrder::AsAdded : RowOrder::AsTaken);
         if (!rows) return py::none();
         return py::make_tuple(tensor_object(rows->values), tensor_object(rows->indices));
       },
-      py::arg("x"), py::arg("as_added") = false);
-  m.def("custom", [](const std::vector<NodeRef>& inside, const std::vector<NodeRef>& inputs,
-                     const RuleHandle& rule) { return custom(inside, inputs, rule.rule); });
-  // True if a tensor is a Python number that was an argument of a traced function.
-  m.def("is_number",
-        [](py::handle x) { return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0; });
+      py::arg("x"), py::arg("as_added") = false,
+      "Return values and indices of the rows whose sum `x` is, if it is not evaluated yet.");
+  m.def(
+      "custom",
+      [](const std::vector<NodeRef>& inside, const std::vector<NodeRef>& inputs,
+         const RuleHandle& rule) { return custom(inside, inputs, rule.rule); },
+      py::arg("inside"), py::arg("inputs"), py::arg("rule"),
+      "Return tensors with the values of `inside` whose gradient `rule` computes for `inputs`.");
+  m.def(
+      "is_number",
+      [](const AnyObject& x) {
+        return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0;
+      },
+      py::arg("x"), "Test for a Python number that was an argument of a traced function.");
   current_overrides = [] { return override_stack().current(); };
-  m.def("push_overrides", &push_overrides, py::arg("overrides"), py::arg("owner"));
-  m.def("pop_overrides", &pop_overrides, py::arg("owner"));
-  m.def("register_rule", [](const std::string& name, const RuleHandle& rule, bool replace) {
-    register_rule(name, rule.rule, replace);
-  });
-  m.def("registered_rule", [](const std::string& name) -> py::object {
-    Ref<Rule> rule = registered_rule(name);
-    return rule ? py::cast(RuleHandle{rule}) : py::none();
-  });
-  m.def("op_names", &op_names);
-  m.def("is_computed", [](const NodeRef& x) { return x->has_value(); }, py::arg("x"));
-  m.def("attributes_of", &attributes_of, py::arg("x"));
-  m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"));
+  m.def("push_overrides", &push_overrides, py::arg("overrides"), py::arg("owner"),
+        "Enter a block of overrides; `owner` is the address of its context manager.");
+  m.def("pop_overrides", &pop_overrides, py::arg("owner"),
+        "Leave the innermost block of the owner.");
+  m.def(
+      "register_rule",
+      [](const std::string& name, const RuleHandle& rule, bool replace) {
+        register_rule(name, rule.rule, replace);
+      },
+      py::arg("name"), py::arg("rule"), py::arg("replace"), "Register a rule under a name.");
+  m.def(
+      "registered_rule", [](const std::string& name)->Typed<"Rule | None"> {
+        Ref<Rule> rule = registered_rule(name);
+        return rule ? py::cast(RuleHandle{rule}) : py::none();
+      },
+      py::arg("name"), "Return the rule that is registered under a name.");
+  m.def("op_names", &op_names, "Return the names of the operations.");
+  m.def(
+      "is_computed", [](const NodeRef& x) { return x->has_value(); }, py::arg("x"),
+      "Test whether the value is computed already.");
+  m.def("attributes_of", &attributes_of, py::arg("x"),
+        "Return the attributes of an operation, under the argument names of the public functions.");
+  m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"),
+        "Test for each `x` whether some `y` is computed from its value.");
   bind_subgraphs(m);
 }
 

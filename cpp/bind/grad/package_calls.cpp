@@ -241,13 +241,17 @@ PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t))
 
 PyMethodDef functions[] = {
     {"evaluate", fast(evaluate_pytrees), METH_FASTCALL,
-     "evaluate(*nested: typing.Any) -> typing.Any"},
+     "evaluate(*nested: builtins.object) -> typing.Any\n\nEvaluate pytrees."},
     {"checked_gradients", fast(derivative_entry<checked_gradients>), METH_FASTCALL,
-     "checked_gradients(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
-     "overrides: typing.Any, zeros: bool) -> typing.Any"},
+     "checked_gradients(ys: builtins.object, xs: builtins.object, seeds: "
+     "collections.abc.Iterable[pullback._typing.TensorLike | None] | None, stops: builtins.object, "
+     "overrides: dict[str, Rule] | None, zeros: bool, /) -> typing.Any\n\n"
+     "Check pytrees of tensors and variables and compute gradients in the structure of `xs`."},
     {"checked_tangents", fast(derivative_entry<checked_tangents>), METH_FASTCALL,
-     "checked_tangents(ys: typing.Any, xs: typing.Any, seeds: typing.Any, stops: typing.Any, "
-     "overrides: typing.Any, zeros: bool) -> typing.Any"},
+     "checked_tangents(ys: builtins.object, xs: builtins.object, seeds: "
+     "collections.abc.Iterable[pullback._typing.TensorLike | None] | None, stops: builtins.object, "
+     "overrides: dict[str, Rule] | None, zeros: bool, /) -> typing.Any\n\n"
+     "Check pytrees of tensors and variables and compute tangents in the structure of `ys`."},
 };
 
 }  // namespace
@@ -257,11 +261,16 @@ void bind_entries(py::module_& m) {
     m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
                                        &function, nullptr, m.attr("__name__").ptr())));
   }
-  m.def("tensors_of", [](py::handle value, const std::string& who, const char* name) {
-    py::list out;
-    for_tensors(value.ptr(), who, name, [&](PyObject* x) { out.append(py::handle(x)); });
-    return out;
-  });
+  m.def(
+      "tensors_of",
+      [](const AnyObject& value, const std::string& who, const char* name)
+          ->Typed<"list[pullback._typing.Source]"> {
+            py::list out;
+            for_tensors(value.ptr(), who, name, [&](PyObject* x) { out.append(py::handle(x)); });
+            return out;
+          },
+      py::arg("value"), py::arg("who"), py::arg("name"),
+      "Return the leaves of a pytree of tensors and variables; errors name the argument.");
 }
 
 }  // namespace pullback

@@ -3,10 +3,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include "bind/common/typed.h"
 #include "grad/reverse.h"
 #include "graph/rule.h"
 
 namespace pullback {
+
+using SourceList = Typed<"pullback._typing.SourceList", pybind11::list>;
+using OptionalRules = Typed<"dict[str, Rule] | None">;
 
 // The Python callable of a rule; null for rules of the core.
 PyObject* callable_of(Rule* rule);

@@ -10,8 +10,10 @@
 namespace pullback {
 namespace {
 
+using Integers = Typed<"numpy.typing.NDArray[numpy.integer]", py::array>;
+
 template <class T>
-py::array array_of(const std::vector<T>& entries) {
+Integers array_of(const std::vector<T>& entries) {
   return py::array_t<T>(static_cast<py::ssize_t>(entries.size()), entries.data());
 }
 
@@ -24,15 +26,17 @@ Pattern dependence_of(const NodeRef& y, const NodeRef& x, const std::string& who
 }
 
 // (by rows, number of colours, colour of each row or column, indices of the entries).
-py::tuple compression(const Pattern& pattern, bool symmetric, const Shape& rows,
-                      const Shape& columns, const std::string& who) {
+Typed<"tuple[bool, int, numpy.typing.NDArray[numpy.integer], numpy.typing.NDArray[numpy.integer]]",
+      py::tuple>
+compression(const Pattern& pattern, bool symmetric, const Shape& rows, const Shape& columns,
+            const std::string& who) {
   const Compression out = compress(pattern, symmetric, rows, columns, who.c_str());
   return py::make_tuple(out.by_rows, out.count, array_of(out.colours), array_of(out.positions));
 }
 
 // The value of a tensor that the caller gives up, as a writable array; not copied if there is no
 // other reference.
-py::array own_array(py::handle x) {
+Typed<"numpy.typing.NDArray[typing.Any]", py::array> own_array(const Typed<"Tensor">& x) {
   if (!is_tensor(x.ptr())) {
     fail(ErrorKind::Type, "own_array: expected a Tensor for x, got ", shown(x));
   }
@@ -50,15 +54,25 @@ py::array own_array(py::handle x) {
 }  // namespace
 
 void bind_sparsity(py::module_& m) {
-  py::class_<Pattern> pattern(m, "Pattern");
+  py::class_<Pattern> pattern(m, "Pattern",
+                              "The entries of a matrix that may be nonzero, by rows.");
   no_pickle(pattern)
-      .def("transposed", [](const Pattern& it) { return transposed(it); })
-      .def_property_readonly("starts", [](const Pattern& it) { return array_of(it.starts); })
-      .def_property_readonly("entries", [](const Pattern& it) { return array_of(it.entries); });
-  m.def("own_array", &own_array, py::arg("x"));
-  m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"));
+      .def(
+          "transposed", [](const Pattern& it) { return transposed(it); },
+          "Return the pattern of the transposed matrix.")
+      .def_property_readonly(
+          "starts", [](const Pattern& it) { return array_of(it.starts); },
+          "Position of the first entry of each row, then their number.")
+      .def_property_readonly(
+          "entries", [](const Pattern& it) { return array_of(it.entries); },
+          "Columns of the entries.");
+  m.def("own_array", &own_array, py::arg("x"),
+        "Return the value of a tensor that the caller gives up, as a writable array.");
+  m.def("dependence", &dependence_of, py::arg("y"), py::arg("x"), py::arg("who"),
+        "Find which entries of `y` depend on which entries of `x`.");
   m.def("compression", &compression, py::arg("pattern"), py::arg("symmetric"), py::arg("rows"),
-        py::arg("columns"), py::arg("who"));
+        py::arg("columns"), py::arg("who"),
+        "Colour a pattern: by rows or not, number of colours, colours, indices of the entries.");
 }
 
 }  // namespace pullback

@@ -16,7 +16,8 @@ void bind_attention(py::module_& m) {
                          {scale, mask.value_or(nullptr), causal, dropped.value_or(nullptr)});
       },
       py::arg("q"), py::arg("k"), py::arg("v"), py::arg("scale"), py::arg("mask"),
-      py::arg("causal"), py::arg("dropped"));
+      py::arg("causal"), py::arg("dropped"),
+      "Compute scaled dot-product attention; `dropped` is the dropout rate.");
 }
 
 }  // namespace pullback

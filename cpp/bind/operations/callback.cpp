@@ -67,17 +67,21 @@ class PythonFunction : public CallbackOrigin {
 
 }  // namespace
 
+using ArrayFunction =
+    Typed<"collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic]]", py::function>;
+
 void bind_callback(py::module_& m) {
   m.def(
       "callback",
-      [](const py::function& f, const std::vector<NodeRef>& inputs, DType dtype, const Shape& shape,
-         bool takes_batches) {
+      [](const ArrayFunction& f, const std::vector<NodeRef>& inputs, DType dtype,
+         const Shape& shape, bool takes_batches) {
         const Ref<CallbackOrigin> function(new PythonFunction(f));
         function->takes_batches = takes_batches;
         return callback(inputs, dtype, shape, function);
       },
       py::arg("f"), py::arg("inputs"), py::arg("dtype"), py::arg("shape"),
-      py::arg("takes_batches") = false);
+      py::arg("takes_batches") = false,
+      "Call a Python function on the values of tensors when the result is evaluated.");
 }
 
 }  // namespace pullback

@@ -134,7 +134,6 @@ void find_routine() {
 }  // namespace
 
 void bind_fourier(py::module_& m) {
-  // `kind`: "c" complex, "r" real to half spectrum, "i" half spectrum to real.
   m.def(
       "fourier",
       [](const NodeRef& x, int64_t axis, const std::string& kind, int64_t points, bool backward,
@@ -147,7 +146,9 @@ void bind_fourier(py::module_& m) {
                        {.backward = backward, .points = points, .factor = factor}, lasting(who));
       },
       py::arg("x"), py::arg("axis"), py::arg("kind"), py::arg("points"), py::arg("backward"),
-      py::arg("factor"), py::arg("who"));
+      py::arg("factor"), py::arg("who"),
+      "Compute a Fourier transform; `kind` is 'c' (complex), 'r' (real to half spectrum) or 'i' "
+      "(half spectrum to real).");
 }
 
 }  // namespace pullback

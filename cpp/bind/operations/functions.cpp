@@ -37,10 +37,11 @@ void bind_elementwise(py::module_& m) {
   static std::vector<std::string> signatures(kOps);  // for the stub
   for (int i = 0; i < static_cast<int>(Op::cast); ++i) {
     const char* name = name_of(static_cast<Op>(i));
-    constexpr const char* arguments[] = {"a: typing.Any", ", b: typing.Any", ", c: typing.Any"};
     signatures[i] = std::string(name) + "(";
-    for (int k = 0; k < elementwise_arity(static_cast<Op>(i)); ++k) signatures[i] += arguments[k];
-    signatures[i] += ") -> Tensor";
+    for (int k = 0; k < elementwise_arity(static_cast<Op>(i)); ++k) {
+      signatures[i].append(1, "abc"[k]).append(": pullback._typing.TensorLike, ");
+    }
+    signatures[i] += "/) -> Tensor";
     definitions[i] = {name,
                       reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_elementwise)),
                       METH_FASTCALL, signatures[i].c_str()};
@@ -51,7 +52,7 @@ void bind_elementwise(py::module_& m) {
 }
 
 // Arrays to concatenate or stack: numbers and lists of them take the dtype of floating neighbours.
-std::vector<NodeRef> parts_of(const std::vector<py::object>& values, const char* who) {
+std::vector<NodeRef> parts_of(const std::vector<ArrayArgument>& values, const char* who) {
   std::vector<PyObject*> objects;
   for (const py::object& value : values) objects.push_back(value.ptr());
   std::vector<NodeRef> out(objects.size());
@@ -67,7 +68,7 @@ std::vector<NodeRef> parts_of(const std::vector<py::object>& values, const char*
 // Values that are compared or weighted with each other. A number takes the dtype of its neighbours
 // if that can represent it. Only lists of floats change, to float64 beside float64: their values
 // may be out of the range of a narrower dtype.
-std::vector<NodeRef> operands(const std::vector<py::object>& values, const char* who) {
+std::vector<NodeRef> operands(const std::vector<ArrayArgument>& values, const char* who) {
   std::vector<PyObject*> objects;
   std::vector<NodeRef> out;
   for (const py::object& value : values) {
@@ -90,13 +91,13 @@ std::vector<NodeRef> operands(const std::vector<py::object>& values, const char*
   return out;
 }
 
-NodeRef constant(py::handle value, const py::object& dtype, const char* who) {
+NodeRef constant(const ArrayArgument& value, const DTypeArgument& dtype, const char* who) {
   if (!dtype.is_none()) return to_node_of(value.ptr(), dtype_from(dtype), who);
   NodeRef node = to_node(value.ptr(), who);
   return node->flags & kWeak ? resolve_weak(node, natural_dtype(node.get())) : node;
 }
 
-DType float_or_default(const py::object& dtype) {
+DType float_or_default(const DTypeArgument& dtype) {
   return dtype.is_none() ? default_float() : dtype_from(dtype);
 }
 
@@ -117,128 +118,165 @@ void bind_functions(py::module_& m) {
   bind_elementwise(m);
   const auto none = py::none();
   m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none,
-        py::arg("who") = "constant");
+        py::arg("who") = "constant", "Make a tensor of a value.");
   m.def(
       "cast",
-      [](py::handle x, DType dtype, bool copy) {
+      [](const ArrayArgument& x, DType dtype, bool copy) {
         const NodeRef result = to_node_of(x.ptr(), dtype, "cast");
         const NodeRef given = copy ? as_node(x.ptr()) : nullptr;
         return given ? own_view(given, result) : result;
       },
-      py::arg("x"), py::arg("dtype"), py::arg("copy") = false);
-  m.def("make_complex", &make_complex);
-  const auto part = [&](const char* name, auto function) {
-    m.def(name, [function, name](py::handle x) {
-      const NodeRef z = to_node(x.ptr(), name);
-      const bool number = z->flags & kWeak && !(z->flags & kTraced);
-      return own_view(z, function(number ? resolve_weak(z, natural_dtype(z.get())) : z));
-    });
+      py::arg("x"), py::arg("dtype"), py::arg("copy") = false,
+      "Convert to a dtype; with `copy`, the result is never `x` itself.");
+  m.def("make_complex", &make_complex, py::arg("real"), py::arg("imag"),
+        "Combine a real and an imaginary part.");
+  const auto part = [&](const char* name, auto function, const char* doc) {
+    m.def(
+        name,
+        [function, name](const ArrayArgument& x) {
+          const NodeRef z = to_node(x.ptr(), name);
+          const bool number = z->flags & kWeak && !(z->flags & kTraced);
+          return own_view(z, function(number ? resolve_weak(z, natural_dtype(z.get())) : z));
+        },
+        py::arg("x"), py::pos_only(), doc);
   };
-  part("real", &real_part);
-  part("imag", &imaginary_part);
-  part("conj", &conjugate);
-  m.def("identity", &identity);
-  m.def("stop_gradient", &stop_gradient);
-  m.def("reshape",
-        [](const NodeRef& x, const Shape& shape) { return own_view(x, reshape(x, shape)); });
+  part("real", &real_part, "Return the real part.");
+  part("imag", &imaginary_part, "Return the imaginary part.");
+  part("conj", &conjugate, "Compute the complex conjugate.");
+  m.def("identity", &identity, py::arg("x"), py::pos_only(),
+        "Return a new tensor with the value and the gradient of `x`.");
+  m.def("stop_gradient", &stop_gradient, py::arg("x"), py::pos_only(),
+        "Return `x` without its gradient.");
+  m.def(
+      "reshape",
+      [](const NodeRef& x, const Shape& shape) { return own_view(x, reshape(x, shape)); },
+      py::arg("x"), py::pos_only(), py::arg("shape"), "Change the shape; one size may be -1.");
   m.def(
       "transpose",
       [](const NodeRef& x, const AxisArgument& axes) {
         return own_view(x, transpose(x, axes.axes));
       },
-      py::arg("x"), py::arg("axes") = none);
-  m.def("broadcast_to",
-        [](const NodeRef& x, const Shape& shape) { return own_view(x, broadcast_to(x, shape)); });
-  m.def("expand_dims", [](const NodeRef& x, const AxisArgument& axis) {
-    return own_view(x, expand_dims(x, axis.axes.value_or(std::vector<int64_t>{})));
-  });
+      py::arg("x"), py::pos_only(), py::arg("axes") = none,
+      "Permute the axes; None reverses them.");
+  m.def(
+      "broadcast_to",
+      [](const NodeRef& x, const Shape& shape) { return own_view(x, broadcast_to(x, shape)); },
+      py::arg("x"), py::pos_only(), py::arg("shape"), "Broadcast to a shape.");
+  m.def(
+      "expand_dims",
+      [](const NodeRef& x, const AxisArgument& axis) {
+        return own_view(x, expand_dims(x, axis.axes.value_or(std::vector<int64_t>{})));
+      },
+      py::arg("x"), py::pos_only(), py::arg("axis"),
+      "Insert axes of size 1 at positions of the result.");
   m.def(
       "squeeze",
       [](const NodeRef& x, const AxisArgument& axis) { return own_view(x, squeeze(x, axis.axes)); },
-      py::arg("x"), py::arg("axis") = none);
-  m.def("operands", &operands, py::arg("values"), py::arg("who"));
-  m.def("parts", &parts_of, py::arg("values"), py::arg("who"));
-  m.def("concat", [](const std::vector<py::object>& parts, Integer axis) {
-    const std::vector<NodeRef> given = parts_of(parts, "concat");
-    const NodeRef joined = concat(given, axis);
-    return given.size() == 1 ? own_view(given[0], joined) : joined;
-  });
-  m.def("stack", [](const std::vector<py::object>& parts, Integer axis) {
-    return stack(parts_of(parts, "stack"), axis);
-  });
-  m.def("split", [](const NodeRef& x, const std::vector<Integer>& sizes, Integer axis) {
-    return split(x, {sizes.begin(), sizes.end()}, axis);
-  });
+      py::arg("x"), py::pos_only(), py::arg("axis") = none,
+      "Remove axes of size 1; None removes all of them.");
+  m.def("operands", &operands, py::arg("values"), py::arg("who"),
+        "Convert values that are compared or weighted with each other.");
+  m.def("parts", &parts_of, py::arg("values"), py::arg("who"),
+        "Convert arrays to concatenate or stack.");
+  m.def(
+      "concat",
+      [](const std::vector<ArrayArgument>& arrays, Integer axis) {
+        const std::vector<NodeRef> given = parts_of(arrays, "concat");
+        const NodeRef joined = concat(given, axis);
+        return given.size() == 1 ? own_view(given[0], joined) : joined;
+      },
+      py::arg("arrays"), py::pos_only(), py::arg("axis"), "Join arrays along an axis.");
+  m.def(
+      "stack",
+      [](const std::vector<ArrayArgument>& arrays, Integer axis) {
+        return stack(parts_of(arrays, "stack"), axis);
+      },
+      py::arg("arrays"), py::pos_only(), py::arg("axis"), "Join arrays along a new axis.");
+  m.def(
+      "split",
+      [](const NodeRef& x, const std::vector<Integer>& sizes, Integer axis) {
+        return split(x, {sizes.begin(), sizes.end()}, axis);
+      },
+      py::arg("x"), py::pos_only(), py::arg("sizes"), py::arg("axis"),
+      "Split along an axis into parts of these sizes.");
 
-  const auto reduction = [&](const char* name, Op op) {
+  const auto reduction = [&](const char* name, Op op, const char* doc) {
     m.def(
         name,
         [op](const NodeRef& x, const AxisArgument& axis, bool keepdims) {
           return own_view(x, reduce(op, x, axis.axes, keepdims));
         },
-        py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+        py::arg("x"), py::pos_only(), py::arg("axis") = none, py::arg("keepdims") = false, doc);
   };
-  reduction("sum", Op::sum);
-  reduction("max", Op::max);
-  reduction("min", Op::min);
-  reduction("all", Op::all);
-  reduction("any", Op::any);
-  const auto composite = [&](const char* name, auto function) {
+  reduction("sum", Op::sum, "Compute the sum along axes.");
+  reduction("max", Op::max, "Compute the maximum along axes.");
+  reduction("min", Op::min, "Compute the minimum along axes.");
+  reduction("all", Op::all, "Test whether all elements along axes are true.");
+  reduction("any", Op::any, "Test whether any element along axes is true.");
+  const auto composite = [&](const char* name, auto function, const char* doc) {
     m.def(
         name,
         [function](const NodeRef& x, const AxisArgument& axis, bool keepdims) {
           return function(x, axis.axes, keepdims);
         },
-        py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+        py::arg("x"), py::pos_only(), py::arg("axis") = none, py::arg("keepdims") = false, doc);
   };
-  composite("mean", &mean);
-  composite("prod", &prod);
-  composite("logsumexp", &logsumexp);
-  const auto arg_reduction = [&](const char* name, Op op) {
+  composite("mean", &mean, "Compute the mean along axes.");
+  composite("prod", &prod, "Compute the product along axes.");
+  composite("logsumexp", &logsumexp, "Compute the logarithm of the sum of exponentials.");
+  const auto arg_reduction = [&](const char* name, Op op, const char* doc) {
     m.def(
         name,
         [op](const NodeRef& x, std::optional<Integer> axis, bool keepdims) {
           return arg_reduce(op, x, axis, keepdims);
         },
-        py::arg("x"), py::arg("axis") = none, py::arg("keepdims") = false);
+        py::arg("x"), py::pos_only(), py::arg("axis") = none, py::arg("keepdims") = false, doc);
   };
-  arg_reduction("argmax", Op::argmax);
-  arg_reduction("argmin", Op::argmin);
+  arg_reduction("argmax", Op::argmax, "Return the index of the maximum along an axis.");
+  arg_reduction("argmin", Op::argmin, "Return the index of the minimum along an axis.");
 
-  const auto scanning = [&](const char* name, Op op) {
+  const auto scanning = [&](const char* name, Op op, const char* doc) {
     m.def(
         name,
         [op](const NodeRef& x, Integer axis, bool reversed) { return scan(op, x, axis, reversed); },
-        py::arg("x"), py::arg("axis"), py::arg("reversed") = false);
+        py::arg("x"), py::pos_only(), py::arg("axis"), py::arg("reversed") = false, doc);
   };
-  scanning("cumulative_sum", Op::cumulative_sum);
-  scanning("cumulative_prod", Op::cumulative_prod);
-  scanning("cumulative_max", Op::cumulative_max);
-  scanning("cumulative_min", Op::cumulative_min);
+  scanning("cumulative_sum", Op::cumulative_sum, "Compute the cumulative sum along an axis.");
+  scanning("cumulative_prod", Op::cumulative_prod, "Compute the cumulative product along an axis.");
+  scanning("cumulative_max", Op::cumulative_max, "Compute the cumulative maximum along an axis.");
+  scanning("cumulative_min", Op::cumulative_min, "Compute the cumulative minimum along an axis.");
   m.def(
       "linear_recurrence",
       [](const NodeRef& factors, const NodeRef& x, Integer axis, bool reversed) {
         return linear_recurrence(factors, x, axis, reversed);
       },
-      py::arg("factors"), py::arg("x"), py::arg("axis"), py::arg("reversed") = false);
-  const auto sorting = [&](const char* name, Op op) {
+      py::arg("factors"), py::arg("x"), py::arg("axis"), py::arg("reversed") = false,
+      "Compute y[i] = factors[i] * y[i - 1] + x[i] along an axis.");
+  const auto sorting = [&](const char* name, Op op, const char* doc) {
     m.def(
         name,
         [op](const NodeRef& x, Integer axis, bool descending) {
           return sort(op, x, axis, descending);
         },
-        py::arg("x"), py::arg("axis"), py::arg("descending") = false);
+        py::arg("x"), py::pos_only(), py::arg("axis"), py::arg("descending") = false, doc);
   };
-  sorting("sort", Op::sort);
-  sorting("argsort", Op::argsort);
-  m.def("searchsorted", [](const NodeRef& sorted, const NodeRef& x, bool right) {
-    return searchsorted(sorted, x, right);
-  });
+  sorting("sort", Op::sort, "Sort the elements along an axis.");
+  sorting("argsort", Op::argsort, "Return the indices that sort the elements along an axis.");
+  m.def(
+      "searchsorted",
+      [](const NodeRef& sorted, const NodeRef& x, bool right) {
+        return searchsorted(sorted, x, right);
+      },
+      py::arg("a"), py::arg("v"), py::arg("right"),
+      "Find the indices at which `v` keeps the vector `a` sorted.");
 
-  m.def("matmul", [](const py::object& a, const py::object& b) {
-    const auto [left, right] = to_operands(a.ptr(), b.ptr(), "matmul");
-    return matmul(left, right);
-  });
+  m.def(
+      "matmul",
+      [](const ArrayArgument& a, const ArrayArgument& b) {
+        const auto [left, right] = to_operands(a.ptr(), b.ptr(), "matmul");
+        return matmul(left, right);
+      },
+      py::arg("a"), py::arg("b"), "Compute the matrix product.");
   m.def(
       "take",
       [](const NodeRef& x, const NodeRef& indices, Integer axis, bool checked) {
@@ -247,58 +285,99 @@ void bind_functions(py::module_& m) {
         if (!checked) check_positions(indices, along, x->shape[along], "take");
         return out;
       },
-      py::arg("x"), py::arg("indices"), py::arg("axis"), py::arg("checked") = false);
-  m.def("check_positions",
-        [](const NodeRef& indices, Integer axis, Integer length, const std::string& who) {
-          check_positions(indices, axis, length, who.c_str());
-        });
-  m.def("scatter_add", [](const NodeRef& x, const NodeRef& indices, Integer axis, Integer length) {
-    return scatter_add(x, indices, axis, length);
-  });
-  m.def("sum_duplicates", &sum_duplicates);
-  m.def("pick", &pick);
-  m.def("place", [](const NodeRef& x, const NodeRef& indices, Integer length) {
-    return place(x, indices, length);
-  });
+      py::arg("x"), py::arg("indices"), py::arg("axis"), py::arg("checked") = false,
+      "Take entries along an axis; `checked` indices are known to be in range.");
+  m.def(
+      "check_positions",
+      [](const NodeRef& indices, Integer axis, Integer length, const std::string& who) {
+        check_positions(indices, axis, length, who.c_str());
+      },
+      py::arg("indices"), py::arg("axis"), py::arg("size"), py::arg("who"),
+      "Raise IndexError if an index is out of range for an axis of this size.");
+  m.def(
+      "scatter_add",
+      [](const NodeRef& x, const NodeRef& indices, Integer axis, Integer length) {
+        return scatter_add(x, indices, axis, length);
+      },
+      py::arg("x"), py::arg("indices"), py::arg("axis"), py::arg("size"),
+      "Add the entries of `x` to zeros at indices of an axis of this size.");
+  m.def("sum_duplicates", &sum_duplicates, py::arg("x"), py::arg("indices"),
+        "Sum the rows of an index at its last occurrence; rows before it become zeros.");
+  m.def("pick", &pick, py::arg("x"), py::arg("indices"),
+        "Take one entry of each row along the last axis.");
+  m.def(
+      "place",
+      [](const NodeRef& x, const NodeRef& indices, Integer length) {
+        return place(x, indices, length);
+      },
+      py::arg("x"), py::arg("indices"), py::arg("size"),
+      "Place the entries of `x` in rows of zeros, the inverse of `pick`.");
   m.def(
       "softmax", [](const NodeRef& x, Integer axis) { return softmax(x, axis); }, py::arg("x"),
-      py::arg("axis") = -1);
+      py::pos_only(), py::arg("axis") = -1, "Compute the softmax function along an axis.");
   m.def(
       "log_softmax", [](const NodeRef& x, Integer axis) { return log_softmax(x, axis); },
-      py::arg("x"), py::arg("axis") = -1);
-  m.def("softmax_cross_entropy", &softmax_cross_entropy);
-  m.def("sparse_softmax_cross_entropy", &sparse_softmax_cross_entropy);
+      py::arg("x"), py::pos_only(), py::arg("axis") = -1,
+      "Compute the logarithm of the softmax function along an axis.");
+  m.def("softmax_cross_entropy", &softmax_cross_entropy, py::arg("logits"), py::arg("labels"),
+        "Compute the cross entropy of the softmax function with distributions.");
+  m.def("sparse_softmax_cross_entropy", &sparse_softmax_cross_entropy, py::arg("logits"),
+        py::arg("labels"), "Compute the cross entropy of the softmax function with class indices.");
   m.def(
       "one_hot",
-      [](const NodeRef& indices, Integer depth, const py::object& dtype, Integer axis) {
+      [](const NodeRef& indices, Integer depth, const DTypeArgument& dtype, Integer axis) {
         return one_hot(indices, depth, float_or_default(dtype), axis);
       },
-      py::arg("indices"), py::arg("depth"), py::arg("dtype") = none, py::arg("axis") = -1);
+      py::arg("indices"), py::pos_only(), py::arg("depth"), py::arg("dtype") = none,
+      py::arg("axis") = -1, "Encode indices as vectors with a single one.");
 
   m.def(
       "full",
-      [](const Shape& shape, py::handle value, const py::object& dtype) {
+      [](const Shape& shape, const ArrayArgument& value, const DTypeArgument& dtype) {
         return full(shape, constant(value, dtype, "full"));
       },
-      py::arg("shape"), py::arg("value"), py::arg("dtype") = none);
-  m.def("arange", [](const NodeRef& start, Integer length, const NodeRef& step, DType dtype) {
-    return arange(start, length, step, dtype);
-  });
-  m.def("eye", [](Integer rows, Integer columns, Integer diagonal, const py::object& dtype) {
-    return eye(rows, columns, diagonal, float_or_default(dtype));
-  });
+      py::arg("shape"), py::arg("fill_value"), py::arg("dtype") = none,
+      "Make a tensor with equal elements.");
+  m.def(
+      "arange",
+      [](const NodeRef& start, Integer length, const NodeRef& step, DType dtype) {
+        return arange(start, length, step, dtype);
+      },
+      py::arg("start"), py::arg("size"), py::arg("step"), py::arg("dtype"),
+      "Make a vector of evenly spaced values.");
+  m.def(
+      "eye",
+      [](Integer rows, Integer columns, Integer diagonal, const DTypeArgument& dtype) {
+        return eye(rows, columns, diagonal, float_or_default(dtype));
+      },
+      py::arg("n_rows"), py::arg("n_cols"), py::pos_only(), py::arg("k"), py::arg("dtype"),
+      "Make a matrix with ones on the k-th diagonal.");
 
-  m.def("promote", [](DType a, DType b) { return promote(a, b); });
-  m.def("dtype", [](DType dtype) { return dtype; });
-  m.def("is_number_list", &is_number_list);
-  m.def("neighbour_dtype",
-        [](const std::vector<py::object>& values, const std::vector<NodeRef>& nodes) {
-          std::vector<PyObject*> objects;
-          for (const py::object& value : values) objects.push_back(value.ptr());
-          return neighbour_dtype(objects.data(), nodes);
-        });
-  m.def("shown", &shown);
-  m.def("is_tracked", [](const NodeRef& x) { return x->tracked(); });
+  m.def(
+      "promote", [](DType a, DType b) { return promote(a, b); }, py::arg("a"), py::arg("b"),
+      "Return the dtype to which two dtypes promote.");
+  m.def(
+      "dtype", [](DType dtype) { return dtype; }, py::arg("dtype"),
+      "Convert to a dtype that the package supports.");
+  m.def(
+      "is_number_list", [](const AnyObject& x) { return is_number_list(x); }, py::arg("x"),
+      "Test for a list or tuple of Python numbers only.");
+  m.def(
+      "neighbour_dtype",
+      [](const std::vector<ArrayArgument>& values, const std::vector<NodeRef>& nodes) {
+        std::vector<PyObject*> objects;
+        for (const py::object& value : values) objects.push_back(value.ptr());
+        return neighbour_dtype(objects.data(), nodes);
+      },
+      py::arg("values"), py::arg("tensors"),
+      "Return the promoted dtype of the values that have a dtype; `tensors` are their "
+      "conversions.");
+  m.def(
+      "shown", [](const AnyObject& x) { return shown(x); }, py::arg("x"),
+      "Describe an object for messages, without evaluating it.");
+  m.def(
+      "is_tracked", [](const NodeRef& x) { return x->tracked(); }, py::arg("x"),
+      "Test whether a tensor keeps its history.");
 }
 
 }  // namespace pullback

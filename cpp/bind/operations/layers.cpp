@@ -18,7 +18,10 @@ void bind_layers(py::module_& m) {
         return convolve(x, w, windows, out);
       },
       py::arg("x"), py::arg("w"), py::arg("stride"), py::arg("dilation"), py::arg("low"),
-      py::arg("spacing"), py::arg("out"));
+      py::arg("spacing"), py::arg("out"),
+      "Compute a cross-correlation over three axes, with `low` padding before the first entries "
+      "and "
+      "`spacing` between them.");
   m.def(
       "max_pool",
       [](const NodeRef& x, const PerWindow& size, const PerWindow& stride,
@@ -29,7 +32,7 @@ void bind_layers(py::module_& m) {
         return max_pool(x, windows, out);
       },
       py::arg("x"), py::arg("size"), py::arg("stride"), py::arg("dilation"), py::arg("low"),
-      py::arg("out"));
+      py::arg("out"), "Compute the maxima of windows over three axes.");
 }
 
 }  // namespace pullback

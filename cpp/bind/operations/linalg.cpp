@@ -22,61 +22,68 @@ Transposition transposition_of(const std::string& word) {
 }
 
 void bind_linalg(py::module_& m) {
-  m.def("cholesky", &cholesky, py::arg("a"));
+  m.def("cholesky", &cholesky, py::arg("x"), py::pos_only(), "Compute the Cholesky factor.");
   m.def(
       "triangular_solve",
-      [](const NodeRef& a, const NodeRef& b, bool lower, const std::string& turn, bool unit) {
-        return triangular_solve(a, b, {lower, unit, transposition_of(turn)});
+      [](const NodeRef& a, const NodeRef& b, bool lower, const std::string& trans, bool unit) {
+        return triangular_solve(a, b, {lower, unit, transposition_of(trans)});
       },
-      py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("turn"), py::arg("unit"));
-  // l and u in one matrix, positions, sign, swaps.
+      py::arg("a"), py::arg("b"), py::arg("lower"), py::arg("trans"), py::arg("unit_diagonal"),
+      "Solve a triangular system; `trans` is 'N', 'T' or 'C'.");
   m.def(
       "lu",
       [](const NodeRef& a) {
         const auto [packed, positions, sign, swaps] = lu(a);
         return py::make_tuple(packed, positions, sign, swaps);
       },
-      py::arg("a"));
+      py::arg("x"), py::pos_only(),
+      "Return both factors in one matrix, the permutation, its sign and the row swaps.");
   m.def(
       "qr",
       [](const NodeRef& a, bool full) {
         const auto [q, r] = qr(a, full);
         return py::make_tuple(q, r);
       },
-      py::arg("a"), py::arg("full"));
+      py::arg("x"), py::pos_only(), py::arg("full"), "Compute the QR decomposition.");
   m.def(
       "svd",
       [](const NodeRef& a, bool full, const std::string& degenerate) {
         const auto [u, s, vh] = svd(a, full, "svd", degenerate_of(degenerate));
         return py::make_tuple(u, s, vh);
       },
-      py::arg("a"), py::arg("full"), py::arg("degenerate") = "nan");
+      py::arg("x"), py::pos_only(), py::arg("full_matrices"), py::arg("degenerate") = "nan",
+      "Compute the singular value decomposition.");
   m.def(
       "eigh",
       [](const NodeRef& a, const std::string& degenerate) {
         const auto [w, v] = eigh(a, "eigh", degenerate_of(degenerate));
         return py::make_tuple(w, v);
       },
-      py::arg("a"), py::arg("degenerate") = "nan");
+      py::arg("x"), py::pos_only(), py::arg("degenerate") = "nan",
+      "Compute the eigenvalues and eigenvectors of a Hermitian matrix.");
   m.def(
       "eig",
       [](const NodeRef& a, const std::string& degenerate) {
         const auto [w, v] = eig(a, "eig", degenerate_of(degenerate));
         return py::make_tuple(w, v);
       },
-      py::arg("a"), py::arg("degenerate") = "nan");
+      py::arg("x"), py::pos_only(), py::arg("degenerate") = "nan",
+      "Compute the eigenvalues and right eigenvectors of a square matrix.");
   m.def(
       "solve", [](const NodeRef& a, const NodeRef& b) { return solve(a, b); }, py::arg("a"),
-      py::arg("b"));
-  m.def("inv", [](const NodeRef& a) { return inv(a); }, py::arg("a"));
-  m.def("det", &det, py::arg("a"));
+      py::arg("b"), "Solve a linear system.");
+  m.def(
+      "inv", [](const NodeRef& a) { return inv(a); }, py::arg("x"), py::pos_only(),
+      "Compute the inverse of a square matrix.");
+  m.def("det", &det, py::arg("x"), py::pos_only(), "Compute the determinant.");
   m.def(
       "slogdet",
       [](const NodeRef& a) {
         const auto [sign, logabsdet] = slogdet(a);
         return py::make_tuple(sign, logabsdet);
       },
-      py::arg("a"));
+      py::arg("x"), py::pos_only(),
+      "Compute the sign and the logarithm of the absolute value of the determinant.");
 }
 
 }  // namespace pullback

@@ -13,40 +13,42 @@
 namespace pullback {
 
 void bind_matrix_functions(py::module_& m) {
-  m.def("expm", &expm, py::arg("a"));
-  m.def("logm", &logm, py::arg("a"));
-  m.def("sqrtm", &sqrtm, py::arg("a"));
+  m.def("expm", &expm, py::arg("x"), py::pos_only(), "Compute the matrix exponential.");
+  m.def("logm", &logm, py::arg("x"), py::pos_only(), "Compute the principal matrix logarithm.");
+  m.def("sqrtm", &sqrtm, py::arg("x"), py::pos_only(), "Compute the principal matrix square root.");
   m.def(
       "solve_sylvester",
-      [](const NodeRef& a, const NodeRef& b, const NodeRef& c) { return solve_sylvester(a, b, c); },
-      py::arg("a"), py::arg("b"), py::arg("c"));
+      [](const NodeRef& a, const NodeRef& b, const NodeRef& q) { return solve_sylvester(a, b, q); },
+      py::arg("a"), py::arg("b"), py::arg("q"), py::pos_only(), "Solve a x + x b = q.");
   m.def(
       "banded_solve",
       [](const NodeRef& bands, const NodeRef& b, int64_t below, bool tridiagonal) {
         return banded_solve(bands, b, below, Transposition::None,
                             tridiagonal ? "tridiagonal_solve" : "solve_banded");
       },
-      py::arg("bands"), py::arg("b"), py::arg("below"), py::arg("tridiagonal"));
+      py::arg("bands"), py::arg("b"), py::arg("below"), py::arg("tridiagonal"),
+      "Solve a banded system with `below` diagonals under the main one.");
   m.def(
       "lu_solve",
-      [](const NodeRef& packed, const NodeRef& swaps, const NodeRef& b, const std::string& turn) {
-        return lu_solve(packed, swaps, b, transposition_of(turn));
+      [](const NodeRef& lu, const NodeRef& piv, const NodeRef& b, const std::string& trans) {
+        return lu_solve(lu, piv, b, transposition_of(trans));
       },
-      py::arg("packed"), py::arg("swaps"), py::arg("b"), py::arg("turn"));
-  // solve and svd, with the name `who` in errors.
+      py::arg("lu"), py::arg("piv"), py::arg("b"), py::arg("trans"),
+      "Solve a linear system from an LU decomposition; `trans` is 'N', 'T' or 'C'.");
   m.def(
       "equation",
       [](const NodeRef& a, const NodeRef& b, const std::string& who) {
         return solve(a, b, lasting(who));
       },
-      py::arg("a"), py::arg("b"), py::arg("who"));
+      py::arg("a"), py::arg("b"), py::arg("who"), "Solve a linear system; errors name `who`.");
   m.def(
       "reduced_svd",
       [](const NodeRef& a, const std::string& who) {
         const auto [u, s, vh] = svd(a, false, lasting(who));
         return py::make_tuple(u, s, vh);
       },
-      py::arg("a"), py::arg("who"));
+      py::arg("x"), py::arg("who"),
+      "Compute the reduced singular value decomposition; errors name `who`.");
 }
 
 }  // namespace pullback

@@ -5,6 +5,7 @@
 
 #include "bind/common/found_once.h"
 #include "bind/common/tensor.h"
+#include "bind/common/typed.h"
 #include "bind/types/function.h"
 
 // After Python.h, which it needs but does not include.
@@ -115,7 +116,7 @@ PyMethodDef function_methods[] = {
      R"(plan($self, *args, **kwargs)
 --
 
-plan(self, *args: typing.Any, **kwargs: typing.Any) -> str
+plan(self, *args: object, **kwargs: object) -> str
 
 Return the plan of a call with these arguments, without running it.
 
@@ -135,7 +136,7 @@ str
      R"(graph($self, *args, **kwargs)
 --
 
-graph(self, *args: typing.Any, **kwargs: typing.Any) -> str
+graph(self, *args: object, **kwargs: object) -> str
 
 Return the operations recorded for a call with these arguments, without running them.
 
@@ -155,7 +156,7 @@ str
      R"(cache_info($self)
 --
 
-cache_info(self) -> typing.Any
+cache_info(self) -> pullback._typing.CacheInfo
 
 Return counts of the cache of traces.
 
@@ -181,12 +182,12 @@ PyMemberDef function_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-py::object make_function(py::object f, std::string name, std::string place,
-                         std::vector<size_t> positions, std::vector<py::object> names,
-                         size_t capacity) {
-  auto function =
-      std::make_unique<TracedFunction>(std::move(f), std::move(name), std::move(place),
-                                       std::move(positions), std::move(names), capacity);
+Typed<"Function"> make_function(Typed<"collections.abc.Callable[..., builtins.object]"> f,
+                                std::string name, std::string place, std::vector<size_t> positions,
+                                std::vector<py::str> names, size_t capacity) {
+  auto function = std::make_unique<TracedFunction>(
+      std::move(f), std::move(name), std::move(place), std::move(positions),
+      std::vector<py::object>(names.begin(), names.end()), capacity);
   auto* self = PyObject_GC_New(PyFunction, function_type);
   if (!self) throw py::error_already_set();
   self->vectorcall = function_call;
@@ -194,13 +195,15 @@ py::object make_function(py::object f, std::string name, std::string place,
   self->weak_references = nullptr;
   self->function = function.release();
   PyObject_GC_Track(self);
-  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(self));
+  return py::reinterpret_steal<Typed<"Function">>(reinterpret_cast<PyObject*>(self));
 }
 
 }  // namespace
 
 void bind_function(py::module_& m) {
-  m.def("inline_functions", [](int change) { inlining += change; });
+  m.def(
+      "inline_functions", [](int change) { inlining += change; }, py::arg("change"),
+      "Add to the number of open blocks that run traced functions as plain Python.");
   PyType_Slot slots[] = {{Py_tp_call, slot(PyVectorcall_Call)},
                          {Py_tp_descr_get, slot(function_get)},
                          {Py_tp_traverse, slot(function_traverse)},
@@ -221,7 +224,8 @@ void bind_function(py::module_& m) {
   if (!function_type) throw py::error_already_set();
   m.add_object("Function", py::handle(reinterpret_cast<PyObject*>(function_type)));
   m.def("make_function", &make_function, py::arg("f"), py::arg("name"), py::arg("place"),
-        py::arg("positions"), py::arg("names"), py::arg("capacity"));
+        py::arg("positions"), py::arg("names"), py::arg("capacity"),
+        "Make a Function; `positions` and `names` are its static arguments.");
 }
 
 }  // namespace pullback

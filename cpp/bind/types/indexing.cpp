@@ -284,25 +284,49 @@ PyObject* make_at(const NodeRef& x) {
 }
 
 void bind_indexing(py::module_& m) {
-  m.def("is_basic_index", [](py::handle key) { return is_basic(key.ptr()); });
-  m.def("update_value", [](const NodeRef& x, py::handle value, const std::string& who) {
-    return update_value(x, value, who.c_str());
-  });
-  m.def("fit", [](const NodeRef& value, const Shape& shape, const std::string& who) {
-    return fit(value, shape, who.c_str());
-  });
-  m.def("combine", [](const NodeRef& x, const NodeRef& value, const std::string& update) {
-    return combine(x, value, update_from(update));
-  });
-  m.def("update_basic",
-        [](const NodeRef& x, py::handle key, const NodeRef& value, const std::string& update) {
-          return update_basic(x, key.ptr(), value, update_from(update), ("at[]." + update).c_str());
-        });
-  m.def("at_index", [](const NodeRef& x, const NodeRef& value, const NodeRef& indices, Integer axis,
-                       const std::string& update, bool unique) {
-    return at_index(x, value, indices, axis, update_from(update), unique);
-  });
-  m.def("is_traced", [](const NodeRef& x) { return (x->flags & kTraced) != 0; });
+  m.def(
+      "is_basic_index", [](const AnyObject& key) { return is_basic(key.ptr()); }, py::arg("key"),
+      "Test for an index of integers, slices, None and Ellipsis only.");
+  m.def(
+      "update_value",
+      [](const NodeRef& x, const ArrayArgument& value, const std::string& who) {
+        return update_value(x, value, who.c_str());
+      },
+      py::arg("x"), py::arg("value"), py::arg("who"),
+      "Convert the value of an update of `x` to the dtype of `x`.");
+  m.def(
+      "fit",
+      [](const NodeRef& value, const Shape& shape, const std::string& who) {
+        return fit(value, shape, who.c_str());
+      },
+      py::arg("value"), py::arg("shape"), py::arg("who"),
+      "Broadcast the value of an update to a shape.");
+  m.def(
+      "combine",
+      [](const NodeRef& x, const NodeRef& value, const std::string& update) {
+        return combine(x, value, update_from(update));
+      },
+      py::arg("x"), py::arg("value"), py::arg("update"),
+      "Update every entry of `x`; `update` is 'set', 'add', 'multiply', 'min' or 'max'.");
+  using Index = Typed<"pullback._typing.Index">;
+  m.def(
+      "update_basic",
+      [](const NodeRef& x, const Index& key, const NodeRef& value, const std::string& update) {
+        return update_basic(x, key.ptr(), value, update_from(update), ("at[]." + update).c_str());
+      },
+      py::arg("x"), py::arg("key"), py::arg("value"), py::arg("update"),
+      "Update the entries at a basic index.");
+  m.def(
+      "at_index",
+      [](const NodeRef& x, const NodeRef& value, const NodeRef& indices, Integer axis,
+         const std::string& update,
+         bool unique) { return at_index(x, value, indices, axis, update_from(update), unique); },
+      py::arg("x"), py::arg("value"), py::arg("indices"), py::arg("axis"), py::arg("update"),
+      py::arg("unique"),
+      "Update the entries at indices of an axis; with `unique`, no index occurs twice.");
+  m.def(
+      "is_traced", [](const NodeRef& x) { return (x->flags & kTraced) != 0; }, py::arg("x"),
+      "Test for a tensor of a function that is being traced, which has no value.");
 }
 
 }  // namespace pullback

@@ -203,7 +203,7 @@ PyObject* reduce_tensor(PyObject* self, PyObject*) {
 }
 
 PyMethodDef own_methods[] = {{"__reduce__", reduce_tensor, METH_NOARGS,
-                              "__reduce__(self) -> tuple[typing.Any, ...]\n\n"
+                              "__reduce__(self) -> tuple[object, ...]\n\n"
                               "Support pickle and copy, which keep the value without its history."},
                              {nullptr, nullptr, 0, nullptr}};
 
@@ -247,7 +247,7 @@ Tensor([3., 5.], dtype=float32)
 ((2,), dtype('float32'))
 )")});
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"pullback._core.Tensor", sizeof(PyTensor), 0,
+  PyType_Spec spec = {"pullback.Tensor", sizeof(PyTensor), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
                           Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots.data()};
@@ -255,9 +255,13 @@ Tensor([3., 5.], dtype=float32)
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw py::error_already_set();
   m.add_object("Tensor", py::handle(reinterpret_cast<PyObject*>(tensor_type)));
-  m.def("view_as", [](const py::object& type, const NodeRef& node) {
-    return py::reinterpret_steal<py::object>(wrap_as(type.ptr(), node));
-  });
+  using TensorClass = Typed<"type[pullback._typing.TensorClass]">;
+  m.def(
+      "view_as",
+      [](const TensorClass& cls, const NodeRef& x)->Typed<"pullback._typing.TensorClass"> {
+        return py::reinterpret_steal<py::object>(wrap_as(cls.ptr(), x));
+      },
+      py::arg("cls"), py::arg("x"), "Return `x` as an object of a subclass of Tensor.");
 }
 
 }  // namespace pullback

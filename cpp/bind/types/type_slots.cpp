@@ -359,18 +359,19 @@ Examples
      "__complex__(self) -> complex\n\nReturn the value of a tensor with one element."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_method)),
      METH_VARARGS | METH_KEYWORDS,
-     "__array__(self, dtype: typing.Any = None, copy: bool | None = None) -> "
+     "__array__(self, dtype: pullback._typing.DType = None, copy: bool | None = None) -> "
      "numpy.typing.NDArray[numpy.generic]\n\n"
      "Implement NumPy's array protocol."},
     {"__array_function__", array_function_method, METH_VARARGS,
-     "__array_function__(self, function: collections.abc.Callable[..., typing.Any], types: "
-     "typing.Any, args: tuple[typing.Any, ...], kwargs: dict[str, typing.Any], /) -> typing.Any\n\n"
+     "__array_function__(self, function: collections.abc.Callable[..., object], types: "
+     "collections.abc.Iterable[type], args: tuple[object, ...], kwargs: dict[str, object], /) -> "
+     "typing.Any\n\n"
      "Implement NumPy's function protocol: a tracked tensor refuses functions with a derivative."},
     {"__array_ufunc__",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc_method)),
      METH_FASTCALL | METH_KEYWORDS,
-     "__array_ufunc__(self, ufunc: typing.Any, method: str, /, *inputs: typing.Any, **options: "
-     "typing.Any) -> typing.Any\n\n"
+     "__array_ufunc__(self, ufunc: numpy.ufunc, method: str, /, *inputs: object, **options: "
+     "object) -> Tensor | tuple[Tensor, Tensor]\n\n"
      "Implement NumPy's ufunc protocol: operators return tensors, other ufuncs are errors."},
     {"__format__", format_method, METH_O,
      "__format__(self, specification: str, /) -> str\n\nFormat the number of a tensor with one "

@@ -85,6 +85,13 @@ PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject*
   fail(ErrorKind::Type, name, ": expected NumPy arrays, got a ", type, "; ", advice);
 }
 
+// For an operand that the operator of tensors does not accept. If its type does not implement the
+// ufunc either, raises the error here: NumPy's names no public function and shows the values.
+void check_overrides(const Operator& found, py::handle operand) {
+  if (py::hasattr(py::type::of(operand), "__array_ufunc__")) return;
+  fail(ErrorKind::Type, found.ufunc, ": expected array_like operands, got ", shown(operand));
+}
+
 }  // namespace
 
 PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t count,
@@ -100,7 +107,9 @@ PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t c
            std::string(py::str(PyTuple_GET_ITEM(names, 0))),
            "; for an array x write x = x * y, not x *= y");
     }
-    return apply(*found, self, args[2], args[3]);
+    PyObject* result = apply(*found, self, args[2], args[3]);
+    if (result == Py_NotImplemented) check_overrides(*found, args[2] == self ? args[3] : args[2]);
+    return result;
   });
 }
 

@@ -192,14 +192,14 @@ PyObject* set_state_method(PyObject* self, PyObject* state) {
 
 PyMethodDef variable_methods[] = {
     {"__reduce__", reduce_variable, METH_NOARGS,
-     "__reduce__(self) -> tuple[typing.Any, ...]\n\nSupport pickle and copy."},
+     "__reduce__(self) -> tuple[object, ...]\n\nSupport pickle and copy."},
     {"__setstate__", set_state_method, METH_O,
-     "__setstate__(self, state: tuple[typing.Any, ...], /) -> None\n\nSupport pickle and copy."},
+     "__setstate__(self, state: tuple[object, ...], /) -> None\n\nSupport pickle and copy."},
     {"assign", assign_method, METH_O,
      R"(assign($self, value)
 --
 
-assign(self, value: typing.Any) -> Variable
+assign(self, value: pullback._typing.TensorLike) -> Variable
 
 Replace the value of the variable.
 
@@ -230,7 +230,7 @@ Variable('v', [3., 5.], dtype=float32)
      R"(assign_add($self, value)
 --
 
-assign_add(self, value: typing.Any) -> Variable
+assign_add(self, value: pullback._typing.TensorLike) -> Variable
 
 Add to the value of the variable.
 
@@ -261,7 +261,7 @@ Variable('v', [4., 7.], dtype=float32)
      R"(assign_sub($self, value)
 --
 
-assign_sub(self, value: typing.Any) -> Variable
+assign_sub(self, value: pullback._typing.TensorLike) -> Variable
 
 Subtract from the value of the variable.
 
@@ -404,16 +404,18 @@ void bind_variable(py::module_& m) {
   slots.push_back({Py_tp_repr, reinterpret_cast<void*>(variable_repr)});
   slots.push_back({Py_tp_doc, const_cast<char*>(kDoc)});
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"pullback._core.Variable", sizeof(PyVariable), 0,
+  PyType_Spec spec = {"pullback.Variable", sizeof(PyVariable), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   variable_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!variable_type) throw py::error_already_set();
   m.add_object("Variable", py::handle(reinterpret_cast<PyObject*>(variable_type)));
-  // A variable of an optimizer. Unlike other variables it may be created while a function is
-  // traced, because it is created once.
-  m.def("slot_variable", [](const NodeRef& initial, const std::string& name) {
-    return py::reinterpret_steal<py::object>(wrap(make_variable(initial, false, name)));
-  });
+  // Unlike other variables, that of an optimizer may be created while a function is traced, because
+  // it is created once.
+  m.def(
+      "slot_variable", [](const NodeRef& initial, const std::string& name)->Typed<"Variable"> {
+        return py::reinterpret_steal<py::object>(wrap(make_variable(initial, false, name)));
+      },
+      py::arg("initial"), py::arg("name"), "Make a variable of an optimizer.");
 }
 
 }  // namespace pullback

@@ -251,7 +251,9 @@ def _entries(x: Tensor, y: Tensor, who: str, symmetric: bool) -> tuple[Tensor, _
 
 def _row_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
     unit, mask = _unit(y, where)
-    return _core.reshape(_core.gradients([y], [x], [unit], masks=[mask])[0], (-1,))
+    (row,) = _core.gradients([y], [x], [unit], masks=[mask])
+    assert row is not None  # y depends on x
+    return _core.reshape(row, (-1,))
 
 
 def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:

@@ -31,6 +31,12 @@ def flag(value: Any, who: str, name: str) -> bool:
     raise TypeError(f"{who}: expected True or False for {name}, got {_core.shown(value)}")
 
 
+def not_a_number(value: Any, who: str, name: str = "") -> TypeError:
+    """Return the error for a value that is not a number."""
+    what = f"a number for {name}" if name else "a number"
+    return TypeError(f"{who}: expected {what}, got {_core.shown(value)}")
+
+
 def number(value: Any, who: str, name: str = "") -> float:
     """Return a number as a float, for the argument `name` of the function `who`; raise a TypeError
     for another value, also for a string such as "0.5"."""
@@ -39,8 +45,7 @@ def number(value: Any, who: str, name: str = "") -> float:
             return float(value)
     except (TypeError, ValueError):
         pass
-    what = f"a number for {name}" if name else "a number"
-    raise TypeError(f"{who}: expected {what}, got {_core.shown(value)}")
+    raise not_a_number(value, who, name)
 
 
 def counted(count: int, noun: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .checks import not_a_number
 
 
 class Domain(NamedTuple):
@@ -52,5 +53,5 @@ def check_numbers(who: str, domain: Domain, **values: Any) -> None:
     """Require numbers in the domain, or tensors, for the arguments of the given names."""
     for name, value in values.items():
         if not (hasattr(value, "__float__") or hasattr(value, "__array__")):
-            raise TypeError(f"{who}: expected a number for {name}, got {_core.shown(value)}")
+            raise not_a_number(value, who, name)
         check_domain(value, domain, who, name)

@@ -3,17 +3,19 @@
 `did_you_mean` finds similar names for all errors of the package. `add_hints` gives the modules of
 the package a `__getattr__`, which raises these errors. A name of `NN_ONLY` is still found at the
 top, with a DeprecationWarning. Tensors have no `__getattr__`, which would slow down every
-attribute; `ATTRIBUTES` lists the absent ones that raise a hint.
+attribute; `ATTRIBUTES` lists the absent ones that raise a hint. `renamed` is for errors of calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from inspect import getattr_static
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial, wraps
+from inspect import getattr_static, signature
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec
 from warnings import warn
+
+P = ParamSpec("P")
 
 # Names of other libraries, with the public name in pullback.
 NAMES = {
@@ -84,6 +86,16 @@ ATTRIBUTES = {
     "zero_grad": "nothing: pb.gradients returns new gradients in each call",
 }
 
+# Parameters of other libraries, with the name in pullback.
+KEYWORDS = {
+    "dim": "axis",
+    "dims": "axis",
+    "eps": "epsilon",
+    "keepdim": "keepdims",
+    "keep_dims": "keepdims",
+    "lr": "learning_rate",
+    "nesterov": "use_nesterov",
+}
 
 # Names of pb.nn that were also in pb. The others in both are those that most networks use.
 NN_ONLY = {
@@ -130,6 +142,30 @@ def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
                     path = f"pb.{wanted}"
                 return f"; here it is {path!r}"
     return did_you_mean(name, module.__all__)
+
+
+def renamed(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
+    """Return the hint for a call that failed because a keyword has another name here, else ""."""
+    known = signature(function).parameters
+    for keyword in keywords:
+        if keyword not in known and KEYWORDS.get(keyword) in known:
+            return f"unexpected keyword argument {keyword!r}; use {KEYWORDS[keyword]!r}"
+    return ""
+
+
+def with_hints(init: Callable[P, None]) -> Callable[P, None]:
+    """Add to the errors of a constructor the names of parameters in other libraries."""
+
+    @wraps(init)
+    def hinting(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            init(*args, **kwargs)
+        except TypeError:
+            if hint := renamed(init, kwargs):
+                raise TypeError(f"{type(args[0]).__name__}: {hint}") from None
+            raise
+
+    return hinting
 
 
 def did_you_mean(name: Any, known: Iterable[str], similarity: float = 0.7) -> str:

@@ -6,6 +6,7 @@ exchange with other libraries through DLPack.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy
@@ -96,8 +97,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     return _core.constant(array, who="from_dlpack")
 
 
-def namespace(self: Any, *, api_version: str | None = None) -> Any:
-    """__array_namespace__(self, *, api_version: str | None = None) -> typing.Any
+def namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
+    """__array_namespace__(self, *, api_version: str | None = None) -> types.ModuleType
 
     Return the module `pullback`, the namespace of the Array API standard.
 
@@ -140,8 +141,8 @@ def device(self: Any) -> str:
     return DEVICE
 
 
-def to_device(self: Any, device: str, /, *, stream: Any = None) -> Tensor:
-    """to_device(self, device: typing.Literal['cpu'], /, *, stream: typing.Any = None) -> Tensor
+def to_device(self: Any, device: str, /, *, stream: None = None) -> Tensor:
+    """to_device(self, device: typing.Literal['cpu'], /, *, stream: None = None) -> Tensor
 
     Return the tensor itself, since "cpu" is the only device.
 

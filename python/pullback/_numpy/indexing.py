@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Tensor, Variable
-from .._typing import TensorLike
+from .._typing import Index, TensorLike
 from .advanced_index import AdvancedIndex
 
 
@@ -41,7 +41,7 @@ class At:
     def __init__(self, x: Tensor) -> None:
         self._x = x
 
-    def __getitem__(self, key: Any) -> Place:
+    def __getitem__(self, key: Index) -> Place:
         return Place(self._x, key)
 
     if not TYPE_CHECKING:

@@ -6,12 +6,14 @@ the function are in `OWN`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from .. import _core
-from .._base.hints import absent_attributes
+from .._base.hints import absent_attributes, renamed
 from .._core import Tensor, Variable
+from .._typing import Axis, Shape
 from . import array_api
 from .rounding import round
 
@@ -63,8 +65,8 @@ def flatten(self: Any) -> Tensor:
     return _core.reshape(self, (-1,) if self.size else (0,))
 
 
-def reshape(self: Any, *shape: Any) -> Tensor:
-    """reshape(self, *shape: typing.Any) -> Tensor
+def reshape(self: Any, *shape: Shape) -> Tensor:
+    """reshape(self, *shape: pullback._typing.Shape) -> Tensor
 
     Return the elements in another shape, in row-major order.
 
@@ -91,11 +93,12 @@ def reshape(self: Any, *shape: Any) -> Tensor:
     Tensor([[1, 2],
             [3, 4]], dtype=int64)
     """
-    return _core.reshape(self, shape[0] if len(shape) == 1 else shape)
+    sizes: Any = shape[0] if len(shape) == 1 else shape
+    return _core.reshape(self, sizes)
 
 
-def transpose(self: Any, *axes: Any) -> Tensor:
-    """transpose(self, *axes: typing.Any) -> Tensor
+def transpose(self: Any, *axes: Axis) -> Tensor:
+    """transpose(self, *axes: pullback._typing.Axis) -> Tensor
 
     Permute the axes.
 
@@ -122,13 +125,14 @@ def transpose(self: Any, *axes: Any) -> Tensor:
     Tensor([[1, 3],
             [2, 4]], dtype=int64)
     """
+    order: Any = axes
     if len(axes) == 1 and (axes[0] is None or hasattr(axes[0], "__len__")):
-        axes = axes[0]
-    return _core.transpose(self, axes if axes != () or self.shape == () else None)
+        order = axes[0]
+    return _core.transpose(self, order if order != () or self.shape == () else None)
 
 
-def rounded(self: Any, decimals: int | None = None) -> Any:
-    """__round__(self, decimals: int | None = None) -> typing.Any
+def rounded(self: Any, decimals: int | None = None) -> Tensor | int:
+    """__round__(self, decimals: int | None = None) -> Tensor | int
 
     Implement `round(x, decimals)` by `pullback.round`.
 
@@ -177,9 +181,22 @@ OWN = {
 }
 
 
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(self, *args, **kwargs)
+        except TypeError:
+            if hint := renamed(function, kwargs):
+                raise TypeError(f"{function.__name__}: {hint}") from None
+            raise
+
+    return method
+
+
 def add_methods(public: Mapping[str, Any]) -> None:
-    """Add the methods to both classes; those in METHODS are the public functions themselves."""
-    functions = {name: public[name] for name in METHODS}
+    """Add the methods to both classes; those in METHODS call the public functions."""
+    functions = {name: _method(public[name]) for name in METHODS}
     for cls in (Tensor, Variable):
         for name, method in {**absent_attributes(), **OWN, **functions}.items():
             setattr(cls, name, method)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._base.checks import axes_of, flag, made_floating, number
 from .._core import Tensor
@@ -97,7 +99,7 @@ def variance_of(
     keepdims: bool,
     where: TensorLike,
     who: str,
-) -> tuple[Tensor, DType]:
+) -> tuple[Tensor, np.dtype[Any]]:
     """Return the variance in float64 and the dtype of the public result."""
     x = _core.constant(x, who=who)
     result = made_floating(x, who, "fc").dtype
@@ -205,7 +207,7 @@ def std(
     return deviation_of(*variance_of(x, axis, correction, ddof, keepdims, where, "std"))
 
 
-def deviation_of(v: Tensor, result: DType) -> Tensor:
+def deviation_of(v: Tensor, result: np.dtype[Any]) -> Tensor:
     """Return sqrt(v) with gradient 0 where `v` is 0: the double `where` keeps the infinite slope
     out."""
     flat = _core.equal(v, 0)

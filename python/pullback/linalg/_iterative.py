@@ -175,11 +175,13 @@ class _Linear:
     def frozen(self) -> _Linear:
         return _Linear(self.piece, [_core.stop_gradient(one) for one in self.others])
 
-    def adjoint(self, like: Tensor) -> _Linear:
+    def adjoint(self, like: Tensor, who: str) -> _Linear:
         x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
         piece = _Piece(at, [x, at])
         with piece:
             (made,) = _core.gradients([self(x)], [x], [at])
+            if made is None:
+                raise ValueError(f"{who}: expected products that depend on x from a, got others")
             piece.close(_core.identity(made))
         return _Linear(piece, piece.others)
 
@@ -369,8 +371,8 @@ def _attached(
             for one in (x, *others):
                 tape.watch(one)
             now = _Linear(on.piece, others)
-            turned = now if method.who == "cg" else now.adjoint(b)
-            turned_m = m if m is None or method.who == "cg" else m.adjoint(b)
+            turned = now if method.who == "cg" else now.adjoint(b, method.who)
+            turned_m = m if m is None or method.who == "cg" else m.adjoint(b, method.who)
             w = _attached(method, turned, turned_m, cotangents[0], None).x
             y = now(x)
         finally:

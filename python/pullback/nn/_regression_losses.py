@@ -7,7 +7,7 @@ always a mistake. Infinite differences have infinite losses, and finite slopes i
 from __future__ import annotations
 
 from .. import _core
-from .._base.checks import choice, made_floating
+from .._base.checks import choice, made_floating, number
 from .._core import Tensor
 from .._typing import Reduction, TensorLike
 
@@ -235,10 +235,7 @@ def smooth_l1(
 
 
 def _width(value: float, name: str, who: str) -> float:
-    try:
-        width = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{who}: expected a number for {name}, got {_core.shown(value)}") from None
+    width = number(value, who, name)
     if not width >= 0:
         raise ValueError(f"{who}: expected a number >= 0 for {name}, got {width}")
     return width

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import _core
 from .._base.domains import NON_NEGATIVE, check_domain
+from .._base.hints import with_hints
 from .._base.pytree import flatten, leaves_like
 from .._core import Tensor, Variable
 from ._gradient_pairs import (
@@ -82,6 +83,11 @@ class Optimizer:
     _counts = False  # True if the rule depends on the number of the step
     _zero_stays = False  # True if a gradient of 0 changes neither an entry nor its state
 
+    def __init_subclass__(cls) -> None:
+        if "__init__" in vars(cls):
+            cls.__init__ = with_hints(cls.__init__)  # type: ignore[method-assign]
+
+    @with_hints
     def __init__(self, learning_rate: Any) -> None:
         self._slots = Slots(self._name)
         self.learning_rate = learning_rate

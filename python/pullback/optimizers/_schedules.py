@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._base.checks import counted, flag
+from .._base.checks import counted, flag, not_a_number
 from .._base.domains import INSIDE, NON_NEGATIVE, POSITIVE, check_numbers
 from .._core import Tensor, Variable
 
@@ -490,6 +490,6 @@ def _number(value: Any) -> Tensor:
 
 def _check_steps(steps: Any, who: str) -> None:
     if not isinstance(steps, (int, float, np.number)):
-        raise TypeError(f"{who}: expected a number for steps, got {_core.shown(steps)}")
+        raise not_a_number(steps, who, "steps")
     if not steps > 0:
         raise ValueError(f"{who}: expected a number > 0 for steps, got {_core.shown(steps)}")

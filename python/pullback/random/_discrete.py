@@ -7,6 +7,7 @@ from operator import index
 from typing import Any, SupportsIndex, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _core
 from .._base.checks import axes_of, counted, flag, integer, is_integer
@@ -93,7 +94,9 @@ class Discrete(Sequential):
         drawn = _core.bitwise_xor(_core.cast(drawn, "uint64"), 1 << 63)
         return _core.cast(drawn, "int64" if dtype is None else dtype)
 
-    def bernoulli(self, p: TensorLike, shape: Shape | None = None, dtype: DType = bool) -> Tensor:
+    def bernoulli(
+        self, p: TensorLike, shape: Shape | None = None, dtype: npt.DTypeLike = bool
+    ) -> Tensor:
         """Draw True with probability `p`, else False.
 
         The result has no gradient.

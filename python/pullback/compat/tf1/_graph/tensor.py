@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     def _operator(self: Any, other: Any, /) -> Any: ...
 
+    def _power(self: Any, other: Any, mod: None = None, /) -> Any: ...
+
     def _unary_operator(self: Any, /) -> Any: ...
 
 
@@ -32,9 +34,10 @@ class Operators:
     __slots__ = ()
     if TYPE_CHECKING:
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _operator
-        __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = _operator
-        __rpow__ = __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = _operator
+        __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _operator
+        __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = _operator
         __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _operator
+        __pow__ = __rpow__ = _power
         __neg__ = __abs__ = __invert__ = _unary_operator
     # NumPy arrays on the left defer to these operators.
     __array_ufunc__: Any = None
