@@ -132,6 +132,8 @@ from .nn import (
 
 def _numbers_in_order(name: str) -> str:
     """Return a sort key that puts log2 before log10."""
+    if name.replace("_", "").isalpha():
+        return name
     import re
 
     return re.sub(r"\d+", lambda number: number[0].zfill(3), name)
@@ -139,14 +141,17 @@ def _numbers_in_order(name: str) -> str:
 
 def _set_blas_path() -> None:
     """Tell the core where the library of scipy-openblas32 is; it is loaded at its first use."""
-    from glob import glob
-    from importlib.util import find_spec
+    # NumPy has imported these modules; importlib.util and glob would have to be imported first.
+    from importlib.machinery import PathFinder
+    from os import listdir
+    from os.path import isdir
 
-    spec = find_spec("scipy_openblas32")
+    spec = PathFinder.find_spec("scipy_openblas32")
     for folder in (spec and spec.submodule_search_locations) or ():
-        for path in glob(f"{folder}/lib/libscipy_openblas*"):
-            if path.endswith((".so", ".dylib", ".dll")):
-                _core.set_blas_path(path)
+        lib = f"{folder}/lib"
+        for name in listdir(lib) if isdir(lib) else ():
+            if name.startswith("libscipy_openblas") and name.endswith((".so", ".dylib", ".dll")):
+                _core.set_blas_path(f"{lib}/{name}")
 
 
 _set_blas_path()

@@ -6,7 +6,7 @@ See `set_gradient_verification`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from threading import local
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
@@ -17,7 +17,8 @@ from .rules import place
 if TYPE_CHECKING:
     from inspect import Signature
 
-_here = local()  # `busy` while a rule is verified: rules that it calls are not verified
+# True while a rule is verified: rules that it calls are not verified.
+_verifying = ContextVar("verifying", default=False)
 
 
 class Verification:
@@ -37,7 +38,7 @@ class Verification:
         rule: Callable[..., Any],
     ) -> None:
         mode = self._mode or verification()
-        if mode == "never" or self._parameters is None or getattr(_here, "busy", False):
+        if mode == "never" or self._parameters is None or _verifying.get():
             return
         kind = tuple(_kind_of(x) for x in leaves)
         # Tensors without values, as in the body of a loop, are verified at a later call.
@@ -57,12 +58,12 @@ class Verification:
             bound = BoundArguments(self._parameters, given)  # type: ignore[arg-type]
             return call(*bound.args, **bound.kwargs)
 
-        _here.busy = True
+        token = _verifying.set(True)
         try:
             verify_rule(again, arguments, f"custom_gradient: {place(self._f)}", rule)
         finally:
             _core.exchange_random_state(*random)
-            _here.busy = False
+            _verifying.reset(token)
         self._seen.add(kind)
 
 

@@ -4,10 +4,10 @@ steps. A slot is saved and loaded under its name.
 
 from __future__ import annotations
 
+from _thread import RLock  # `threading` imports slowly
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
-from threading import RLock
 from typing import Any
 from warnings import warn
 
