@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
-import re
 from typing import Any
 
 from .. import _core
 from .._base.pytree import flatten
-from .ancestry import Ancestry, Step, name_reads
-from .query import Question
-from .query_kinds import is_askable, question_of
-from .svg import Box, Edge, svg_of
-from .unconnected import cotangents_of
-from .values import Numbers
 
 __all__ = ["Drawing", "draw"]
-
-MOST = 400  # operations; larger pictures are not readable
 
 
 class Drawing:
@@ -108,7 +98,12 @@ def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) 
     True
     """
     if isinstance(y, str) and y.startswith("plan:"):
-        return _draw_plan(y)
+        from .plan_drawing import draw_plan
+
+        return Drawing(*draw_plan(y))
+    from .graph_drawing import draw_graph
+    from .query_kinds import is_askable
+
     if not is_askable(y):
         raise TypeError(
             f"draw: expected a Tensor or the text of a plan for y, got {_core.shown(y)}"
@@ -117,119 +112,4 @@ def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) 
     for x in sources:
         if not is_askable(x):
             raise TypeError(f"draw: expected a Tensor or a Variable in xs, got {_core.shown(x)}")
-    steps: dict[int, Step] = {}
-    kinds: dict[int, str] = {}
-    for x in sources or [y]:
-        question = question_of("draw", y, x, session=session, feed_dict=feed_dict)
-        steps = question.ancestry.steps
-        if not sources:
-            break
-        with question.asking():
-            found = _kinds(question)
-        for number, kind in found.items():
-            if RANK[kind] > RANK[kinds.get(number, "apart")]:
-                kinds[number] = kind
-    name_reads(steps, sources)
-    steps = {n: s for n, s in steps.items() if s.kind != "scalar"}
-    shown = {n: steps[n] for n in sorted(steps)[-MOST:]}
-    boxes = {n: Box(_lines(s, shown), kinds.get(n, "apart")) for n, s in shown.items()}
-    edges = [
-        Edge(i, n, _edge(kinds.get(i, "apart"), kinds.get(n, "apart")))
-        for n, s in shown.items()
-        for i in dict.fromkeys(s.inputs)
-    ]
-    legend = [k for k in RANK if k in set(kinds.values())] if sources else []
-    left = len(steps) - len(shown)
-    what = f"{len(shown)} operations" + (f" of {len(steps)}" if left else "")
-    return Drawing(svg_of(boxes, edges, legend), what)
-
-
-RANK = {"apart": 0, "stopped": 1, "zero": 2, "flows": 3, "bad": 4}
-
-
-def _kinds(question: Question) -> dict[int, str]:
-    import numpy as np
-
-    ancestry: Ancestry = question.ancestry
-    if not ancestry.connected:
-        return {}
-    if ancestry.top.traced:  # no values are known
-        between = ancestry.descending()
-        try:
-            known = cotangents_of(question, between)
-        except LookupError:  # an operation of a tf1 graph has no rule
-            known = {}
-        return {s.number: "flows" if s.number in known else "stopped" for s in between}
-    numbers = Numbers(question, ancestry)
-    out = {}
-    for step in numbers.between:
-        cotangent = numbers.cotangent(step)
-        if cotangent is None:
-            out[step.number] = "stopped"
-        elif not np.isfinite(cotangent).all():
-            out[step.number] = "bad"
-        else:
-            out[step.number] = "flows" if np.any(cotangent) else "zero"
-    return out
-
-
-def _edge(source: str, target: str) -> str:
-    """Return the colour of an edge: that of its source, if both ends depend on x."""
-    return "apart" if "apart" in (source, target) else source
-
-
-def _lines(step: Step, steps: dict[int, Step]) -> list[str]:
-    lines = [step.variable_name or "variable"] if step.kind == "read" else [step.name or "?"]
-    if step.tensor is not None:
-        lines.append(f"{step.form} {_cost(step, steps)}".strip())
-    if step.rule and not step.custom:
-        lines.append(f"rule {step.rule.split(' (')[0]}")
-    if step.place and not step.is_leaf:
-        lines.append(f"{os.path.basename(step.place.file)}:{step.place.line}")
-    return lines
-
-
-def _cost(step: Step, steps: dict[int, Step]) -> str:
-    if step.size is None or (step.is_leaf and step.kind != "read"):
-        return ""
-    size = step.size * step.dtype.itemsize
-    if step.kind == "matmul" and (left := steps.get(step.inputs[0])) and left.shape:
-        return f"{_short(size)}B, {_short(2 * step.size * left.shape[-1])}flop"
-    return f"{_short(size)}B"
-
-
-def _short(count: float) -> str:
-    for unit in ("", "k", "M", "G", "T"):
-        if count < 1000 or unit == "T":
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    raise AssertionError
-
-
-SLOT = r"\b(?:arg|out|tmp)\d+"
-
-
-def _draw_plan(text: str) -> Drawing:
-    """Draw the steps of a plan; an arrow is a buffer that one step writes and another reads."""
-    blocks = re.split(r"^(?=\d+  )", text, flags=re.MULTILINE)[1:]
-    boxes: dict[int, Box] = {}
-    edges = []
-    writers: dict[str, int] = {}
-    for number, block in enumerate(blocks, start=1):
-        lines = block.rstrip().split("\n")
-        written = re.findall(rf"(?: to |store v\d+ )({SLOT})", block)
-        read = [slot for slot in re.findall(SLOT, block) if slot not in written]
-        read += [slot for slot in written if slot in writers]
-        for slot in dict.fromkeys(read):
-            if slot in writers:
-                edges.append(Edge(writers[slot], number, "flows"))
-        writers.update(dict.fromkeys(written, number))
-        boxes[number] = Box(_step_lines(lines), "flows")
-    return Drawing(svg_of(boxes, edges), f"a plan of {len(boxes)} steps")
-
-
-def _step_lines(lines: list[str]) -> list[str]:
-    fused = [re.sub(r"^\s*v\d+ = ", "", line) for line in lines[1:]]
-    fused = [re.sub(r"^\s+", "", line) for line in fused]
-    head = re.sub(r"^\d+  ", "", lines[0])
-    return [head, *(line for line in fused if not line.startswith(("load", "then")))]
+    return Drawing(*draw_graph(y, sources, session, feed_dict))

@@ -10,7 +10,7 @@ from .ancestry import shortened
 from .svg import Box, Edge, svg_of
 
 if TYPE_CHECKING:
-    from .explain import Explanation
+    from .explanation import Explanation
 
 STYLE = (
     "font-family:sans-serif;font-size:14px;line-height:1.45;max-width:60em;color:#1f2937;"

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base.checks import integer
-from .ancestry import Ancestry, Step
-from .query import Question
-from .query_kinds import question_of
+
+if TYPE_CHECKING:
+    from .ancestry import Ancestry, Step
+    from .query import Question
 
 __all__ = ["GradientPath", "gradient_paths"]
 
@@ -121,6 +122,8 @@ def gradient_paths(
     limit = integer(limit, "gradient_paths", "limit")
     if limit < 1:
         raise ValueError(f"gradient_paths: expected a positive integer for limit, got {limit}")
+    from .query_kinds import question_of
+
     question = question_of("gradient_paths", y, x, session=session, feed_dict=feed_dict)
     with question.asking():
         return _paths(question, limit)

@@ -31,7 +31,7 @@ class Ran(NamedTuple):
 class Question:
     """The target, the source and the options of a gradient.
 
-    Subclasses for other kinds of tensors override what differs for them; see asking.py.
+    Subclasses for other kinds of tensors override what differs for them; see query_kinds.py.
     """
 
     unknown = "a function is being traced"  # why there are no values, if there are none
@@ -52,9 +52,8 @@ class Question:
         self.tape = tape
         self.stops = list(stops)
         self.overrides = overrides
-        self.inside: dict[
-            int, tuple[Inside, ...]
-        ] = {}  # positions of steps by number; see opened()
+        # Positions of steps in loops and branches, by their numbers; see opened().
+        self.inside: dict[int, tuple[Inside, ...]] = {}
         self.made_from: dict[int, int] = {}
 
     def gradients(
