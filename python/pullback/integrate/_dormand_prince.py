@@ -68,13 +68,15 @@ class Steps(NamedTuple):
 class Solution(NamedTuple):
     ys: Tensor  # a row for each time
     status: Tensor
-    t: Tensor  # how far it came
-    tried: Tensor  # steps, those that were refused included
+    t: Tensor  # the time that was reached
+    tried: Tensor  # number of steps, including rejected ones
 
 
 def solve(f: Field, y: Tensor, ts: Tensor, tolerance: Tolerance) -> Solution:
-    """The solution of y' = f(y, t) with y at ts[0], at times that do not decrease. All floats of
-    the same precision; y is a vector with an entry at least."""
+    """Solve y' = f(y, t) with the value y at ts[0], at times that do not decrease.
+
+    All floats have the same precision; y is a vector with at least one entry.
+    """
     constant = _core.constant
     slope = f(y, ts[0])
     start = Steps(
@@ -95,7 +97,7 @@ def solve(f: Field, y: Tensor, ts: Tensor, tolerance: Tolerance) -> Solution:
     end = ts[-1]
 
     def next_time(steps: Steps, t: Tensor) -> tuple[Steps, Tensor]:
-        aim = _core.minimum(t, end)  # times that are out of order come to an end as well
+        aim = _core.minimum(t, end)  # a while_loop of unordered times must end too
         steps = Steps(*while_loop(
             lambda s: (s[0] < aim) & (s[-1] == GOOD),
             lambda s: tuple(_step(f, Steps(*s), end, tolerance)),
@@ -113,7 +115,7 @@ def _pair(result: tuple[Steps, Tensor]) -> tuple[Any, Tensor]:
 
 
 def _step(f: Field, s: Steps, end: Tensor, tolerance: Tolerance) -> Steps:
-    """One step, taken or refused."""
+    """Take a step, or reject it and reduce its size."""
     size = _core.stop_gradient(_core.minimum(s.size, end - s.t))
     slopes = [s.slope]
     for c, row in zip(_TIMES[1:], _STAGES[1:], strict=True):
@@ -127,10 +129,10 @@ def _step(f: Field, s: Steps, end: Tensor, tolerance: Tolerance) -> Steps:
     t = s.t + size
     info = np.finfo(s.t.dtype)
     least = 16 * float(info.eps) * _core.abs(s.t) + float(info.tiny)
-    # A size that is NaN is no size either.
+    # `>=` and not: a size of NaN counts as too small.
     stuck = _core.logical_not(good) & _core.logical_not(following >= least)
     many = (tried >= tolerance.max_steps) & ~(good & (t >= end))
-    taken = Steps(
+    accepted = Steps(
         t=t,
         y=y,
         slope=slopes[-1],
@@ -143,15 +145,15 @@ def _step(f: Field, s: Steps, end: Tensor, tolerance: Tolerance) -> Steps:
         tried=tried,
         status=s.status,
     )
-    refused = s._replace(size=following, tried=tried)
+    rejected = s._replace(size=following, tried=tried)
     after = Steps(*(a if a is b else _core.where(good, a, b)
-                    for a, b in zip(taken, refused, strict=True)))  # fmt: skip
+                    for a, b in zip(accepted, rejected, strict=True)))  # fmt: skip
     status = _core.where(stuck, NO_STEP, _core.where(many, TOO_MANY, s.status))
     return after._replace(status=status)
 
 
 def _between(s: Steps, t: Tensor) -> Any:
-    """The polynomial of the last step."""
+    """Evaluate the polynomial of the last step at a time."""
     x = (t - s.t_before) / s.last_size
     rise = s.y - s.y_before
     first = s.last_size * s.slope_before - rise
@@ -170,7 +172,7 @@ def _first_size(f: Field, y: Tensor, slope: Tensor, ts: Tensor, tolerance: Toler
     most = _core.maximum(b, bend)
     guess = _core.where(most <= 1e-15, _core.maximum(1e-6, trial * 1e-3), (0.01 / most) ** 0.2)
     size = _core.minimum(100 * trial, guess)
-    # What is not finite there may be closer by: the steps will see.
+    # A size that is not finite is replaced by the trial size, which the first step may reduce.
     return stop(_core.where(_core.isfinite(size) & (size > 0), size, trial))
 
 
