@@ -43,6 +43,7 @@ from ._autodiff.callback import *
 from ._autodiff.checkpoint import *
 from ._autodiff.clipping import *
 from ._autodiff.custom import *
+from ._autodiff.derivative_products import *
 from ._autodiff.derivatives import *
 from ._autodiff.forward import *
 from ._autodiff.function import *
@@ -53,6 +54,7 @@ from ._autodiff.sparse import *
 from ._autodiff.tape import *
 from ._autodiff.taylor import *
 from ._autodiff.transforms import *
+from ._autodiff.vjp import *
 from ._autodiff.vmap import *
 from ._base.dtypes import *
 from ._base.dtypes import bool_ as bool
@@ -190,6 +192,7 @@ __all__ += _autodiff.callback.__all__
 __all__ += _autodiff.checkpoint.__all__
 __all__ += _autodiff.clipping.__all__
 __all__ += _autodiff.custom.__all__
+__all__ += _autodiff.derivative_products.__all__
 __all__ += _autodiff.derivatives.__all__
 __all__ += _autodiff.forward.__all__
 __all__ += _autodiff.function.__all__
@@ -200,6 +203,7 @@ __all__ += _autodiff.sparse.__all__
 __all__ += _autodiff.tape.__all__
 __all__ += _autodiff.taylor.__all__
 __all__ += _autodiff.transforms.__all__
+__all__ += _autodiff.vjp.__all__
 __all__ += _autodiff.vmap.__all__
 __all__ += _base.dtypes.__all__
 __all__ += _base.settings.__all__

@@ -1,27 +1,23 @@
-"""Forward mode and derivatives as linear maps.
+"""Forward mode: directional derivatives.
 
-`tangents` is the forward-mode counterpart of `gradients`. `jvp` and `linearize` give the derivative
-of a function as a linear map of tangents, `vjp` and `linear_transpose` as one of cotangents.
-`Opened` is a call of a function on arguments that can be differentiated.
+`tangents` is the forward-mode counterpart of `gradients`. `jvp` and `linearize` return the
+derivative of a function as a linear map of tangents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from .. import _core
-from .._base.checks import counted
-from .._base.pytree import flatten, leaves_like, unflatten, written_behind
-from .._core import Tape, Tensor, Variable
+from .._base.pytree import flatten, leaves_like
+from .._core import Tensor
 from .._typing import Gradient, Key, NamedTupleLike, R, Source, Unconnected
-from .function import inlined_functions
 from .gradients import seed, seed_list, wants_zeros, with_zeros
-from .rules import place, rule_map
-from .transforms import differentiable_leaf
+from .recorded_call import RecordedCall, check_count, like, may_move
+from .rules import rule_map
 
-__all__ = ["jvp", "linear_transpose", "linearize", "tangents", "vjp"]
+__all__ = ["jvp", "linearize", "tangents"]
 
 _PLACEHOLDER = "a placeholder tangent"
 
@@ -194,11 +190,11 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     >>> float(curvature)
     12.0
     """
-    opened = Opened(f, primals, "jvp", tangents)
-    value = opened.call()
-    ys = opened.results(value)
-    found = with_zeros(_core.tangents(ys, opened.xs, opened.tangents), ys)
-    opened.close([*ys, *found])
+    recorded = RecordedCall(f, primals, "jvp", tangents)
+    value = recorded.call()
+    ys = recorded.results(value)
+    found = with_zeros(_core.tangents(ys, recorded.xs, recorded.tangents), ys)
+    recorded.close([*ys, *found])
     return value, like(value, found)
 
 
@@ -248,289 +244,39 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
     >>> float(push(1.0)), float(push(0.25))
     (1.0, 0.25)
     """
-    opened = Opened(f, primals, "linearize")
-    value = opened.call()
-    ys = opened.results(value)
+    recorded = RecordedCall(f, primals, "linearize")
+    value = recorded.call()
+    ys = recorded.results(value)
     trace = _core.Trace(_PLACEHOLDER)
-    stand_ins = [trace.argument(x.dtype.name, x.shape, False) for x in opened.xs]
+    placeholders = [trace.argument(x.dtype.name, x.shape, False) for x in recorded.xs]
     try:
-        found = _core.tangents(ys, opened.xs, stand_ins)
+        found = _core.tangents(ys, recorded.xs, placeholders)
     except RuntimeError as error:
         if _PLACEHOLDER not in str(error):  # a rule in Python reads its tangent
             raise
         found = None
     live = [t for t in found or [] if t is not None]
-    kept = _core.Linear(live, stand_ins)
+    kept = _core.Linear(live, placeholders)
 
     def push(*tangents: Any) -> Any:
-        given = _seeds("linearize: f_jvp", primals, tangents, opened.xs)
+        given = _tangent_seeds("linearize: f_jvp", primals, tangents, recorded.xs)
         if found is None:
-            return like(value, with_zeros(_core.tangents(ys, opened.xs, given), ys))
+            return like(value, with_zeros(_core.tangents(ys, recorded.xs, given), ys))
         made = iter(kept.at(given))
         return like(value, with_zeros([None if t is None else next(made) for t in found], ys))
 
-    opened.close([*ys, *live] if found is not None else [])
+    recorded.close([*ys, *live] if found is not None else [])
     return value, push
 
 
-def vjp(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[[Any], tuple[Any, ...]]]:
-    """Compute the value of `f` and its pullback, the derivative in reverse mode.
-
-    The pullback maps cotangents of the value to cotangents of the primals. It may be called many
-    times; the values inside `f` are computed once. Prefer it over `jvp` for functions with few
-    results.
-
-    Parameters
-    ----------
-    f : callable
-        Function of one argument for each primal that returns a Tensor or a pytree of Tensors.
-    *primals
-        Arguments of `f`: tensors, variables, arrays, numbers or pytrees of them. A Python or NumPy
-        integer counts as a float.
-
-    Returns
-    -------
-    value : Tensor or pytree of Tensor
-        Result of `f`.
-    pullback : callable
-        Function `pullback(cotangent)`. The cotangent has the structure of `value`; None stands for
-        ones. It returns a tuple with a cotangent for each primal in its structure: zeros if `value`
-        does not depend on it, and None for a leaf that is not floating.
-
-    Raises
-    ------
-    TypeError
-        If `f` is not callable or returns something else than tensors. In a call of `pullback`: if a
-        cotangent has another dtype.
-    ValueError
-        In a call of `pullback`: if a cotangent has another shape or structure.
-
-    See Also
-    --------
-    jvp, linear_transpose
-
-    Examples
-    --------
-    >>> value, pullback = pb.vjp(lambda x, y: (x * y, x + y), 2.0, 5.0)
-    >>> [float(g) for g in pullback((1.0, 10.0))]
-    [15.0, 12.0]
-    """
-    opened = Opened(f, primals, "vjp")
-    value = opened.call()
-    ys = opened.results(value)
-
-    def pullback(cotangent: Any) -> tuple[Any, ...]:
-        given = seed_list(cotangent, value, flatten(value)[0], "vjp: cotangent")
-        seeds = None if given is None else [given[i] for i in opened.floating]
-        found = with_zeros(_core.gradients(ys, opened.xs, seeds), opened.xs)
-        return opened.like_primals(found)
-
-    return value, pullback
-
-
-def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """Return the transpose of a linear function.
-
-    This is the pullback that `vjp` returns, without a point of linearisation.
-
-    Parameters
-    ----------
-    f : callable
-        Linear function of one argument for each primal that returns a Tensor or a pytree of
-        Tensors. It must not read the values of its arguments.
-    *primals
-        Examples of the arguments. Only their structures, shapes and dtypes are used.
-
-    Returns
-    -------
-    callable
-        Function `transposed(cotangent)`. The cotangent has the structure of the result of `f`. It
-        returns a tuple with a cotangent for each primal in its structure.
-
-    Raises
-    ------
-    TypeError
-        If `f` is not callable or returns something else than tensors.
-    RuntimeError
-        If `f` reads the value of an argument.
-    ValueError
-        In a call of the transpose: if `f` is not linear, or if the cotangent has another shape or
-        structure.
-
-    See Also
-    --------
-    vjp
-
-    Examples
-    --------
-    >>> A = pb.constant([[1.0, 2.0], [3.0, 4.0]])
-    >>> (x,) = pb.linear_transpose(lambda x: A @ x, pb.zeros(2))(pb.constant([1.0, 10.0]))
-    >>> x
-    Tensor([31., 42.], dtype=float32)
-    """
-    opened = Opened(f, primals, "linear_transpose")
-    trace = _core.Trace("linear_transpose")
-    opened.xs = [trace.argument(x.dtype.name, x.shape, False) for x in opened.xs]
-    with inlined_functions():
-        value = opened.call()
-    ys = opened.results(value)
-
-    def transposed(cotangent: Any) -> tuple[Any, ...]:
-        given = seed_list(cotangent, value, flatten(value)[0], "linear_transpose: cotangent")
-        seeds = None if given is None else [given[i] for i in opened.floating]
-        answers = _core.gradients(ys, opened.xs, seeds)
-        if any(_core.computed_from([g for g in answers if g is not None], opened.xs)):
-            raise ValueError(
-                f"linear_transpose: expected a linear function for f, got {place(f)}, whose "
-                "derivative depends on its arguments; use vjp, which differentiates at a point"
-            )
-        return opened.like_primals(with_zeros(answers, opened.xs))
-
-    return transposed
-
-
-def like(value: Any, floats: Sequence[Any]) -> Any:
-    """Return the pytree `value` with `floats` as its floating leaves and None as all others."""
-    leaves, structure = flatten(value)
-    left = iter(floats)
-    return unflatten(structure, [next(left) if is_floating(leaf) else None for leaf in leaves])
-
-
-def is_floating(leaf: Any) -> bool:
-    return isinstance(leaf, (Tensor, Variable)) and leaf.dtype.kind in "fc"
-
-
-class Opened:
-    """A call of `f` on new tensors, `xs`, in place of its floating arguments.
-
-    A tensor that is passed twice has two entries in `xs`, and no earlier result depends on them.
-    With `tangents`, the leaves that have a tangent are opened, otherwise all floating leaves. With
-    `every`, a leaf that is not floating is an error.
-    """
-
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        primals: Any,
-        who: str,
-        tangents: Any = None,
-        every: bool = False,
-    ) -> None:
-        if not callable(f):
-            raise TypeError(f"{who}: expected a function for f, got {_core.shown(f)}")
-        if not isinstance(primals, (tuple, list)):
-            raise TypeError(
-                f"{who}: expected a tuple of arguments for primals, got {_core.shown(primals)}"
-            )
-        self.f = f
-        self.who = who
-        self.tape = Tape(False, who)
-        self.xs: list[Tensor] = []
-        self.tangents: list[Tensor] = []
-        self.floating: list[int] = []  # indices of the floating leaves of the value
-        self._leaves: list[list[Any]] = []
-        self._structures = []
-        self.places: list[tuple[int, int]] = []  # positions of xs: argument, leaf
-        if tangents is not None:
-            if not isinstance(tangents, (tuple, list)):
-                raise TypeError(
-                    f"{who}: expected a tuple for tangents, one for each primal, got "
-                    f"{_core.shown(tangents)}"
-                )
-            _check_count(tangents, primals, who)
-        with self.watching():
-            for i, primal in enumerate(primals):
-                leaves, structure = flatten(primal)
-                self._leaves.append(leaves)
-                self._structures.append(structure)
-                moves: list[Any] = [True] * len(leaves)
-                if tangents is not None:
-                    moves = leaves_like(primal, tangents[i], f"{who}: tangents[{i}]")
-                for k, move in enumerate(moves):
-                    # Tangents select the leaves that move. Without them all floating leaves do.
-                    given = every or tangents is not None
-                    if move is not None and (given or _may_move(leaves[k])):
-                        self._open(i, k, primal, move if tangents is not None else None)
-
-    def _open(self, i: int, k: int, primal: Any, tangent: Any) -> None:
-        def where(what: str) -> str:
-            path = written_behind(primal)[k] if len(self._leaves[i]) > 1 else ""
-            return f"{self.who}: {what}[{i}]{path}"
-
-        x = differentiable_leaf(self._leaves[i][k], lambda _: where("primals"))
-        self.tape.watch(x)
-        self.xs.append(x)
-        self.places.append((i, k))
-        if tangent is not None:
-            self.tangents.append(seed(tangent, x, where("tangents")))
-
-    def call(self) -> Any:
-        for (i, k), x in zip(self.places, self.xs, strict=True):
-            self._leaves[i][k] = x
-        pairs = zip(self._structures, self._leaves, strict=True)
-        arguments = [unflatten(structure, leaves) for structure, leaves in pairs]
-        with self.watching():
-            return self.f(*arguments)
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Record the operations on `xs` inside the block, so that they can be differentiated."""
-        self.tape.start()
-        try:
-            yield
-        finally:
-            self.tape.stop()
-
-    def results(self, value: Any) -> list[Any]:
-        """Return the floating tensors of the result of `f`."""
-        leaves = flatten(value)[0]
-        for leaf in leaves:
-            if not isinstance(leaf, (Tensor, Variable)):
-                raise TypeError(
-                    f"{self.who}: expected a Tensor or a pytree of Tensors from {place(self.f)}, "
-                    f"got {_core.shown(leaf)}"
-                )
-        self.floating = [i for i, leaf in enumerate(leaves) if is_floating(leaf)]
-        return [leaves[i] for i in self.floating]
-
-    def like_primals(self, found: Sequence[Any]) -> tuple[Any, ...]:
-        leaves: list[list[Any]] = [[None] * len(own) for own in self._leaves]
-        for (i, k), g in zip(self.places, found, strict=True):
-            leaves[i][k] = g
-        pairs = zip(self._structures, leaves, strict=True)
-        return tuple(unflatten(structure, own) for structure, own in pairs)
-
-    def close(self, results: list[Tensor]) -> None:
-        self.tape.end_histories([y for y in results if isinstance(y, Tensor)])
-
-
-def _check_count(tangents: Any, primals: Any, who: str) -> None:
-    if len(tangents) != len(primals):
-        raise ValueError(
-            f"{who}: expected {counted(len(primals), 'tangent')}, one for each primal, got "
-            f"{len(tangents)}"
-        )
-
-
-def _may_move(leaf: Any) -> bool:
-    """Return whether a leaf is floating or a number that counts as a float."""
-    if isinstance(leaf, (Tensor, Variable)):
-        return leaf.dtype.kind in "fc"
-    if isinstance(leaf, (bool, str, bytes)) or leaf is None:
-        return False
-    dtype = getattr(leaf, "dtype", None)
-    if dtype is not None:
-        return getattr(dtype, "kind", "") in "fc" or (leaf.shape == () and dtype.kind in "iu")
-    return isinstance(leaf, (int, float, complex))
-
-
-def _seeds(who: str, primals: Any, tangents: Any, xs: list[Tensor]) -> list[Any]:
-    _check_count(tangents, primals, who)
+def _tangent_seeds(who: str, primals: Any, tangents: Any, xs: list[Tensor]) -> list[Any]:
+    """Return a tangent for each of `xs`: zeros for a primal that does not move."""
+    check_count(tangents, primals, who)
     given: list[Any] = []
     for i, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
         entries = leaves_like(primal, tangent, f"{who}: tangents[{i}]")
         pairs = zip(flatten(primal)[0], entries, strict=True)
-        given += [(entry, f"{who}: tangents[{i}]") for leaf, entry in pairs if _may_move(leaf)]
+        given += [(entry, f"{who}: tangents[{i}]") for leaf, entry in pairs if may_move(leaf)]
     return [
         _core.full(x.shape, 0, x.dtype) if entry is None else seed(entry, x, where)
         for (entry, where), x in zip(given, xs, strict=True)

@@ -13,8 +13,8 @@ from .. import _core
 from .._base.checks import counted, integer
 from .._base.pytree import flatten, leaves_like, unflatten
 from .._core import Tensor
-from .forward import Opened, like
 from .gradients import seed
+from .recorded_call import RecordedCall, like
 from .transforms import differentiable_leaf
 from .vmap import vmap
 
@@ -84,10 +84,10 @@ def jet(
     >>> [float(term) for term in terms]
     [8.0, 8.0]
     """
-    opened = Opened(f, primals, "jet")
+    recorded = RecordedCall(f, primals, "jet")
     order = _order(primals, series)
-    terms = _terms(opened, primals, series, order)
-    return _along(opened, terms, order)
+    terms = _terms(recorded, primals, series, order)
+    return _along(recorded, terms, order)
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
@@ -136,15 +136,15 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         raise ValueError(f"derivative: expected a non-negative integer for n, got {n}")
 
     def at(x: Any, *others: Any, **named: Any) -> Any:
-        opened = Opened(lambda x: f(x, *others, **named), (x,), "derivative")
-        if len(opened.xs) != 1 or opened.xs[0].shape != ():
-            got = opened.xs[0].shape if len(opened.xs) == 1 else _core.shown(x)
+        recorded = RecordedCall(lambda x: f(x, *others, **named), (x,), "derivative")
+        if len(recorded.xs) != 1 or recorded.xs[0].shape != ():
+            got = recorded.xs[0].shape if len(recorded.xs) == 1 else _core.shown(x)
             raise ValueError(
                 "derivative: expected a number or a floating tensor of shape () for x, got "
                 f"{got}; use vmap(derivative(f)) for an array of points"
             )
-        one = _core.full((), 1, opened.xs[0].dtype)
-        value, found = _along(opened, [[one] + [None] * (n - 1)] if n else [[]], n)
+        one = _core.full((), 1, recorded.xs[0].dtype)
+        value, found = _along(recorded, [[one] + [None] * (n - 1)] if n else [[]], n)
         return found[-1] if n else value
 
     return at
@@ -198,8 +198,8 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
         axes = _core.reshape(_core.eye(count, count, 0, point.dtype.name), (count, *point.shape))
 
         def along(axis: Tensor) -> Any:
-            opened = Opened(lambda x: f(x, *others, **named), (point,), "laplacian")
-            return _along(opened, [[axis, None]], 2)[1][1]
+            recorded = RecordedCall(lambda x: f(x, *others, **named), (point,), "laplacian")
+            return _along(recorded, [[axis, None]], 2)[1][1]
 
         leaves, structure = flatten(vmap(along)(axes))
         return unflatten(
@@ -209,19 +209,16 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     return at
 
 
-def _along(opened: Opened, terms: list[list[Any]], order: int) -> tuple[Any, list[Any]]:
-    value = opened.call()
-    ys = opened.results(value)
-    opened.tape.start()  # a slope that is computed from the xs needs a history too
-    try:
-        found = _core.along_path(ys, opened.xs, terms, order)
-    finally:
-        opened.tape.stop()
+def _along(recorded: RecordedCall, terms: list[list[Any]], order: int) -> tuple[Any, list[Any]]:
+    value = recorded.call()
+    ys = recorded.results(value)
+    with recorded.recording():  # a slope that is computed from the xs needs a history too
+        found = _core.along_path(ys, recorded.xs, terms, order)
     by_order = [
         [_core.full(y.shape, 0, y.dtype) if t is None else t for y, t in zip(ys, row, strict=True)]
         for row in zip(*found, strict=True)
     ]
-    opened.close([*ys, *(t for row in by_order for t in row)])
+    recorded.close([*ys, *(t for row in by_order for t in row)])
     return value, [like(value, row) for row in by_order] if ys else [like(value, [])] * order
 
 
@@ -251,10 +248,10 @@ def _order(primals: Sequence[Any], series: Any) -> int:
     return len(series[0])
 
 
-def _terms(opened: Opened, primals: Any, series: Any, order: int) -> list[list[Any]]:
+def _terms(recorded: RecordedCall, primals: Any, series: Any, order: int) -> list[list[Any]]:
     """Return the terms of each of `xs`, with None for a zero."""
-    at = {place: n for n, place in enumerate(opened.places)}
-    terms: list[list[Any]] = [[None] * order for _ in opened.xs]
+    at = {place: n for n, place in enumerate(recorded.places)}
+    terms: list[list[Any]] = [[None] * order for _ in recorded.xs]
     for i, (primal, own) in enumerate(zip(primals, series, strict=True)):
         leaves = flatten(primal)[0]
         for k, term in enumerate(own):
@@ -265,7 +262,7 @@ def _terms(opened: Opened, primals: Any, series: Any, order: int) -> list[list[A
                 if (i, j) not in at:
                     _refuse(leaves[j], f"jet: primals[{i}]")
                 n = at[i, j]
-                terms[n][k] = seed(value, opened.xs[n], where)
+                terms[n][k] = seed(value, recorded.xs[n], where)
     return terms
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._autodiff.forward import vjp
 from .._autodiff.function import inlined_functions
+from .._autodiff.vjp import vjp
 from .._control.loops import scan
 from .._core import Rule, Tensor
 
