@@ -1,7 +1,7 @@
 """The base class of the optimizers: steps, their checks, and the state.
 
-An optimizer consists of an update rule (update_rules.py) and its state for each variable
-(slots.py), which is created at the first update of the variable. `minimize(f)` is
+An optimizer consists of an update rule (_update_rules.py) and its state for each variable
+(_slots.py), which is created at the first update of the variable. `minimize(f)` is
 `apply_gradients(compute_gradients(f))`. A step is atomic: its arguments are checked before the
 first assignment. Updates are lazy, so an error that only the evaluation can find, such as an index
 out of range in a gradient, is raised when a variable is evaluated.
@@ -17,10 +17,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import _core
-from .._base import last_query, settings
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._base.pytree import flatten, leaves_like
 from .._core import Tensor, Variable
+from ._gradient_pairs import (
+    check_fits,
+    checked_pair,
+    gradients_of_loss,
+    no_gradients_message,
+    reason_of_none,
+)
 from ._row_updates import update_rows
 from ._slots import Slots
 
@@ -109,7 +115,7 @@ class Optimizer:
             )
         remedy = "; negate the loss to maximise it"
         check_domain(value, NON_NEGATIVE, self._name, "learning_rate", remedy)
-        # Both at once: another thread may be stepping.
+        # One assignment, because another thread may take a step.
         self._rate = value, callable(value) and _takes_step(value)
 
     def __repr__(self) -> str:
@@ -144,12 +150,12 @@ class Optimizer:
         >>> v
         Variable('v', [0.5, 1. ], dtype=float32)
         """
-        pairs, value = self._gradients(loss, var_list, "minimize")
+        pairs, value = gradients_of_loss(loss, var_list, self, f"{self._name}.minimize")
         if all(g is None for g, _ in pairs):
             from .._explain.explain import why_none_of
 
             reasons = why_none_of(value, [v for _, v in pairs])
-            raise ValueError(_no_gradients(f"{self._name}.minimize", reasons))
+            raise ValueError(no_gradients_message(f"{self._name}.minimize", reasons))
         self.apply_gradients(pairs)
 
     def compute_gradients(
@@ -185,7 +191,8 @@ class Optimizer:
         >>> pb.optimizers.GradientDescent(0.1).compute_gradients(lambda: v * v)
         [(Tensor(6., dtype=float32), Variable('v', 3., dtype=float32))]
         """
-        return self._gradients(loss, var_list, "compute_gradients")[0]
+        who = f"{self._name}.compute_gradients"
+        return gradients_of_loss(loss, var_list, self, who)[0]
 
     def apply_gradients(
         self, grads_and_vars: Iterable[tuple[Any, Variable]] | Any, variables: Any = None
@@ -232,19 +239,19 @@ class Optimizer:
             owners = flatten(variables)[0]
             gradients = leaves_like(variables, grads_and_vars, f"{who}: gradients")
             grads_and_vars = zip(gradients, owners, strict=True)
-        pairs = [_checked_pair(pair, i, who) for i, pair in enumerate(grads_and_vars)]
+        pairs = [checked_pair(pair, i, who) for i, pair in enumerate(grads_and_vars)]
         if not pairs:
             raise ValueError(f"{who}: expected at least one pair (gradient, variable), got none")
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
-            reasons = [(v, _unknown_reason(v)) for _, v in pairs]
-            raise ValueError(_no_gradients(who, reasons))
+            reasons = [(v, reason_of_none(v)) for _, v in pairs]
+            raise ValueError(no_gradients_message(who, reasons))
         new: New = {}
         rate = self._current_rate()  # outside of the lock: it may wait for a step of another thread
         with self._slots.whole():
             self._step(present, rate, new)
             for variable, value in new.items():
-                _check_fits(value, variable, who)
+                check_fits(value, variable, who)
             for variable, value in new.items():
                 variable.assign(value)
 
@@ -363,9 +370,8 @@ class Optimizer:
             finished = self._slots.get(None, "steps")
             if callable(rate):
                 rate = rate(_core.cast(finished, "float64"))
-            new[finished] = step = (
-                finished + 1
-            )  # after the reads, so that it can reuse their memory
+            # After the reads, so that it can reuse their memory.
+            new[finished] = step = finished + 1
         for g, v in pairs:
             self._update(v, g, rate, step, new)
 
@@ -424,43 +430,6 @@ class Optimizer:
             )
         return tensor
 
-    def _gradients(
-        self, loss: Callable[[], Any], var_list: Any, method: str
-    ) -> tuple[list[tuple[Tensor | None, Variable]], Tensor]:
-        """Return pairs of gradient and variable, and the loss."""
-        who = f"{self._name}.{method}"
-        if not callable(loss):
-            raise TypeError(
-                f"{who}: expected a function without arguments for loss, got {_core.shown(loss)}; "
-                "for a tensor use gradients() and apply_gradients()"
-            )
-        tape = _core.Tape(True)
-        tape.start()
-        try:
-            value = loss()
-            if isinstance(value, Variable):
-                value = value.read()  # recorded by the tape
-        finally:
-            tape.stop()
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{who}: expected a Tensor from loss(), got {_core.shown(value)}")
-        if value.dtype.kind != "f":
-            raise ValueError(f"{who}: expected a floating loss, got {value.dtype}; cast it")
-        variables = tape.watched_variables() if var_list is None else flatten(var_list)[0]
-        if not variables:
-            raise ValueError(
-                f"{who}: expected at least one variable for var_list, or a loss that reads a "
-                "trainable variable, got none"
-            )
-        for i, v in enumerate(variables):
-            if not isinstance(v, Variable):
-                raise TypeError(
-                    f"{who}: expected a Variable for var_list[{i}], got {_core.shown(v)}"
-                )
-        if settings.debugging:
-            last_query.note((self,), [value], variables)
-        return list(zip(_core.gradients([value], variables), variables, strict=True)), value
-
 
 def _takes_step(rate: Callable[..., Any]) -> bool:
     """Return True if a learning rate is a function of the step."""
@@ -474,54 +443,3 @@ def _takes_step(rate: Callable[..., Any]) -> bool:
         return False
     variadic = first.kind is Parameter.VAR_POSITIONAL
     return first.name == "step" or (first.default is Parameter.empty and not variadic)
-
-
-def _checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]:
-    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise TypeError(f"{who}: expected pairs (gradient, variable), got {_core.shown(pair)}")
-    g, v = pair
-    if not isinstance(v, Variable):
-        raise TypeError(f"{who}: expected a Variable in pair {i}, got {_core.shown(v)}")
-    if g is None:
-        return None, v
-    if v.dtype.kind != "f":
-        raise TypeError(f"{who}: expected floating variables, got '{v.name}' of dtype {v.dtype}")
-    if not isinstance(g, (Tensor, Variable)):
-        g = _core.constant(g, v.dtype, f"{who}: the gradient of '{v.name}'")
-    if g.dtype != v.dtype:
-        raise TypeError(
-            f"{who}: expected {v.dtype} for the gradient of '{v.name}', got {g.dtype}; cast it"
-        )
-    if g.shape != v.shape:
-        raise ValueError(
-            f"{who}: expected shape {v.shape} for the gradient of '{v.name}', got {g.shape}"
-        )
-    return (g.read() if isinstance(g, Variable) else g), v
-
-
-def _check_fits(value: Any, variable: Variable, who: str) -> None:
-    """Check a new value before any assignment, so that no step fails half done."""
-    if not isinstance(value, (Tensor, Variable)):
-        value = _core.constant(value, variable.dtype, who)
-    if (value.dtype, value.shape) != (variable.dtype, variable.shape):
-        raise TypeError(
-            f"{who}: expected {variable.dtype} of shape {variable.shape} from the update rule for "
-            f"'{variable.name}', got {value.dtype} of shape {value.shape}"
-        )
-
-
-def _unknown_reason(v: Variable) -> str:
-    if v.dtype.kind != "f":
-        return f"it is {v.dtype}, and only floats have gradients"
-    return (
-        "its gradient is None: no differentiable path leads from it to the loss, or the operations "
-        "between them were made while the tape did not record; explain(loss, variable) reports "
-        "the reason"
-    )
-
-
-def _no_gradients(who: str, reasons: list[tuple[Variable, str]]) -> str:
-    """Return the message for the case that all gradients are None."""
-    lines = [f"{who}: No gradients provided for any variable:"]
-    lines += [f"  '{v.name}' of shape {v.shape}: {why}" for v, why in reasons]
-    return "\n".join(lines)

@@ -6,7 +6,8 @@ import math
 
 from .. import _core
 from .._core import Tensor
-from ._distribution import HALF_LOG_TAU, NAN, Continuous, Symmetric
+from ._density import Continuous, Symmetric
+from ._distribution import HALF_LOG_TAU, NAN
 
 _LOG_2 = math.log(2)
 

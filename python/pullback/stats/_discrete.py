@@ -63,7 +63,7 @@ class Discrete(Distribution):
         ValueError
             If the shapes do not broadcast.
         """
-        at = self._at("pmf", k, args, kwargs)
+        at = self._standard_form("pmf", k, args, kwargs)
         value = _core.where(_core.greater(at.exact, at.z), 0.0, self._pmf(at.z, *at.shapes))
         return at.density(value, 0.0)
 
@@ -92,7 +92,7 @@ class Discrete(Distribution):
         ValueError
             If the shapes do not broadcast.
         """
-        at = self._at("logpmf", k, args, kwargs)
+        at = self._standard_form("logpmf", k, args, kwargs)
         value = self._logpmf(at.z, *at.shapes)
         value = _core.where(_core.greater(at.exact, at.z), -INFINITY, value)
         return at.density(value, -INFINITY)
@@ -255,7 +255,7 @@ class Bernoulli(Binom):
     def _valid(self, p: Tensor) -> list[Tensor]:
         return [_core.greater_equal(p, 0), _core.less_equal(p, 1)]
 
-    def _reduced(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
+    def _standard_parameters(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
         return [_core.constant(1.0, shapes[0].dtype), *shapes], scale
 
     def _entropy(self, n: Tensor, p: Tensor) -> Tensor:

@@ -1,55 +1,18 @@
-"""Base classes of distributions of one variable: parameters, location, scale and support."""
+"""The base class of distributions of one variable: its methods in terms of the standard form."""
 
 from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple
-
-import numpy
+from typing import Any, ClassVar
 
 from .. import _core
 from .._core import Tensor
+from ._arguments import Arguments, StandardForm, read_arguments, shift_and_scale
 
 INFINITY = float("inf")
 NAN = float("nan")
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
-
-
-def floats(values: list[Any], who: str) -> tuple[list[Tensor], Any]:
-    """Convert values to float64 tensors and return the dtype of the result.
-
-    It is the promoted dtype of the operands, or the default floating dtype for integers. The
-    computation is in float64, because densities are small differences of large terms: with
-    parameters of some millions, float32 would leave no correct digit.
-    """
-    tensors = _core.operands(values, who)
-    dtype = reduce(_core.promote, [tensor.dtype for tensor in tensors])
-    if dtype.kind == "c":
-        raise TypeError(f"{who}: expected real numbers, got {dtype}")
-    if dtype.kind != "f":
-        dtype = _core.default_float()
-    return [_core.cast(tensor, "float64") for tensor in tensors], dtype
-
-
-def check_broadcast(tensors: list[Tensor], names: list[str], who: str) -> None:
-    """Raise a ValueError that names the arguments whose shapes do not broadcast."""
-    try:
-        numpy.broadcast_shapes(*(tensor.shape for tensor in tensors))
-    except ValueError:
-        shapes = zip(names, tensors, strict=False)
-        each = ", ".join(f"{name} {tensor.shape}" for name, tensor in shapes)
-        raise ValueError(f"{who}: expected shapes that broadcast, got {each}") from None
-
-
-class Arguments(NamedTuple):
-    """Store x (or a probability), shapes, loc and scale; None for a missing loc or scale."""
-
-    x: Tensor | None
-    shapes: list[Tensor]
-    loc: Tensor | None
-    scale: Tensor | None
-    dtype: Any  # of the result; None if there is no argument
 
 
 def all_of(masks: list[Tensor]) -> Tensor:
@@ -60,9 +23,9 @@ def positive(*values: Tensor) -> list[Tensor]:
     return [_core.greater(value, 0) for value in values]
 
 
-def log_share(share: Tensor, other: Tensor) -> Tensor:
-    """Compute log(share) from the smaller of `share` and `other` = 1 - share."""
-    return _core.where(_core.less(share, 0.5), _core.log(share), _core.log1p(-other))
+def log_probability(p: Tensor, complement: Tensor) -> Tensor:
+    """Compute log(p) from the smaller of `p` and `complement` = 1 - p."""
+    return _core.where(_core.less(p, 0.5), _core.log(p), _core.log1p(-complement))
 
 
 class Distribution:
@@ -109,10 +72,10 @@ class Distribution:
         raise NotImplementedError
 
     def _logcdf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        return log_share(self._cdf(x, *shapes), self._sf(x, *shapes))
+        return log_probability(self._cdf(x, *shapes), self._sf(x, *shapes))
 
     def _logsf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        return log_share(self._sf(x, *shapes), self._cdf(x, *shapes))
+        return log_probability(self._sf(x, *shapes), self._cdf(x, *shapes))
 
     def _valid(self, *shapes: Any, **_: Any) -> list[Tensor]:
         """Return masks that are true if the parameters are valid."""
@@ -121,42 +84,13 @@ class Distribution:
     def _high(self, *shapes: Any, **_: Any) -> Tensor | float:
         return INFINITY
 
-    def _reduced(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
+    def _standard_parameters(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
         """Return the parameters of the standard form, for a family inside of another one."""
         return shapes, scale
 
     # --- arguments
 
-    def _arguments(
-        self, who: str, args: tuple[Any, ...], kwargs: dict[str, Any], x: tuple[Any, ...] = ()
-    ) -> Arguments:
-        who = f"{self.name}.{who}"
-        names = [*self.shapes, "loc", *(["scale"] if self.scales else [])]
-        if len(args) > len(names):
-            raise TypeError(
-                f"{who}: expected at most the parameters {', '.join(names)}, got {len(args)} values"
-            )
-        given = dict(zip(names, args, strict=False))
-        for key, value in kwargs.items():
-            if key not in names:
-                raise TypeError(f"{who}: expected the parameters {', '.join(names)}, got {key!r}")
-            if key in given:
-                raise TypeError(f"{who}: expected one value for {key}, got two")
-            given[key] = value
-        missing = [key for key in self.shapes if key not in given]
-        if missing:
-            raise TypeError(f"{who}: expected a value for {missing[0]}, got none")
-        order = [key for key in names if key in given]
-        all_given = [*x, *(given[key] for key in order)]
-        values, dtype = floats(all_given, who) if all_given else ([], None)
-        check_broadcast(values, [*(["x"] if x else []), *order], who)
-        found = dict(zip(order, values[len(x) :], strict=True))
-        shapes = [found[key] for key in self.shapes]
-        return Arguments(
-            values[0] if x else None, shapes, found.get("loc"), found.get("scale"), dtype
-        )
-
-    def _checked(self, value: Any, given: Arguments) -> Tensor:
+    def _masked(self, value: Any, given: Arguments) -> Tensor:
         """Replace the value by NaN if a parameter is invalid or NaN, and cast it."""
         masks = [] if not given.shapes else self._valid(*given.shapes)
         if given.scale is not None:
@@ -164,18 +98,20 @@ class Distribution:
         value = _core.where(all_of(masks), value, NAN) if masks else _core.constant(value)
         return value if given.dtype is None else _core.cast(value, given.dtype)
 
-    def _at(self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Place:
-        return _Place(self, self._arguments(what, args, kwargs, (x,)))
+    def _standard_form(
+        self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> StandardForm:
+        return StandardForm(self, read_arguments(what, self, args, kwargs, (x,)))
 
-    def _share(
+    def _probability(
         self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
         ends: tuple[float, float],
     ) -> Tensor:  # fmt: skip
         """Evaluate a distribution function, with its values below and above the support."""
-        at = self._at(what, x, args, kwargs)
+        at = self._standard_form(what, x, args, kwargs)
         value = getattr(self, "_" + what)(at.z, *at.shapes)
         value = _core.where(at.below, ends[0], value)
-        return at.checked(_core.where(at.above, ends[1], value))
+        return at.masked(_core.where(at.above, ends[1], value))
 
     # --- public methods
 
@@ -202,7 +138,7 @@ class Distribution:
         ValueError
             If the shapes do not broadcast.
         """
-        return self._share("cdf", x, args, kwargs, (0.0, 1.0))
+        return self._probability("cdf", x, args, kwargs, (0.0, 1.0))
 
     def sf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the survival function: the probability of values above `x`.
@@ -229,7 +165,7 @@ class Distribution:
         ValueError
             If the shapes do not broadcast.
         """
-        return self._share("sf", x, args, kwargs, (1.0, 0.0))
+        return self._probability("sf", x, args, kwargs, (1.0, 0.0))
 
     def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the logarithm of the cumulative distribution function.
@@ -256,7 +192,7 @@ class Distribution:
         ValueError
             If the shapes do not broadcast.
         """
-        return self._share("logcdf", x, args, kwargs, (-INFINITY, 0.0))
+        return self._probability("logcdf", x, args, kwargs, (-INFINITY, 0.0))
 
     def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the logarithm of the survival function.
@@ -283,7 +219,7 @@ class Distribution:
         ValueError
             If the shapes do not broadcast.
         """
-        return self._share("logsf", x, args, kwargs, (0.0, -INFINITY))
+        return self._probability("logsf", x, args, kwargs, (0.0, -INFINITY))
 
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the quantile function, the inverse of `cdf`.
@@ -342,20 +278,20 @@ class Distribution:
         return self._inverse("isf", q, args, kwargs)
 
     def _inverse(self, what: str, q: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        given = self._arguments(what, args, kwargs, (q,))
-        own, all_scale = self._reduced(given.shapes, given.scale)
+        given = read_arguments(what, self, args, kwargs, (q,))
+        own, all_scale = self._standard_parameters(given.shapes, given.scale)
         assert given.x is not None  # it is q
         value = getattr(self, "_" + what)(given.x, *own)
         inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
-        value = _moved(_core.where(inside, value, NAN), given.loc, all_scale)
-        return self._checked(value, given)
+        value = shift_and_scale(_core.where(inside, value, NAN), given.loc, all_scale)
+        return self._masked(value, given)
 
     def _summary(
         self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Tensor, Any, Arguments]:
         """Return a property of the standard form, the scale and the arguments."""
-        given = self._arguments(what, args, kwargs)
-        own, scale = self._reduced(given.shapes, given.scale)
+        given = read_arguments(what, self, args, kwargs)
+        own, scale = self._standard_parameters(given.shapes, given.scale)
         value = getattr(self, "_" + what)(*own)
         if not isinstance(value, Tensor):
             value = _core.constant(value, None if given.dtype is None else "float64")
@@ -386,7 +322,7 @@ class Distribution:
             If the shapes do not broadcast.
         """
         value, scale, given = self._summary("mean", args, kwargs)
-        return self._checked(_moved(value, given.loc, scale), given)
+        return self._masked(shift_and_scale(value, given.loc, scale), given)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the variance.
@@ -410,7 +346,7 @@ class Distribution:
             If the shapes do not broadcast.
         """
         value, scale, given = self._summary("var", args, kwargs)
-        return self._checked(value if scale is None else value * _core.square(scale), given)
+        return self._masked(value if scale is None else value * _core.square(scale), given)
 
     def std(self, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the standard deviation.
@@ -486,117 +422,4 @@ class Distribution:
             If such a sum is requested while a function is traced.
         """
         value, scale, given = self._summary("entropy", args, kwargs)
-        return self._checked(value if scale is None else value + _core.log(scale), given)
-
-
-def _moved(value: Tensor, loc: Tensor | None, scale: Any) -> Tensor:
-    if scale is not None:
-        value = value * scale
-    return value if loc is None else value + loc
-
-
-class _Place:
-    """Store a value in standard form, and its position relative to the support."""
-
-    def __init__(self, family: Distribution, given: Arguments) -> None:
-        self.family, self.given = family, given
-        self.shapes, self.scale = family._reduced(given.shapes, given.scale)
-        assert given.x is not None  # its methods have an argument x
-        x = _core.constant(given.x)
-        if given.loc is not None:
-            x = x - given.loc
-        if self.scale is not None:
-            x = x / self.scale
-        self.exact = x
-        self.z = x if family.scales else _core.floor(x)
-        before = _core.less if family.low_is_inside else _core.less_equal
-        self.below = before(self.z, family.low)
-        self.above = _core.greater(self.z, family._high(*self.shapes))
-
-    def checked(self, value: Tensor) -> Tensor:
-        return self.family._checked(value, self.given)
-
-    def density(self, value: Tensor, outside: float) -> Tensor:
-        """Return a density, with its value outside the support."""
-        ends = _core.logical_or(_core.logical_or(self.below, self.above), _core.isinf(self.z))
-        return self.checked(_core.where(ends, outside, value))
-
-
-class Continuous(Distribution):
-    """Implement a distribution with a density."""
-
-    def _logpdf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        raise NotImplementedError
-
-    def _pdf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        return _core.exp(self._logpdf(x, *shapes))
-
-    def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """Compute the probability density; 0 outside the support.
-
-        Parameters
-        ----------
-        x : array_like, real
-            Values at which to evaluate.
-        *args, **kwargs : array_like, real
-            Shape parameters, `loc` and `scale`, by position in this order or by name.
-
-        Returns
-        -------
-        Tensor
-            The broadcast shape of the arguments; their promoted dtype, or the default floating
-            dtype.
-
-        Raises
-        ------
-        TypeError
-            If an argument is complex, or a parameter is missing, unknown or given twice.
-        ValueError
-            If the shapes do not broadcast.
-        """
-        at = self._at("pdf", x, args, kwargs)
-        value = self._pdf(at.z, *at.shapes)
-        return at.density(value if at.scale is None else value / at.scale, 0.0)
-
-    def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """Compute the logarithm of the density; -inf outside the support.
-
-        Parameters
-        ----------
-        x : array_like, real
-            Values at which to evaluate.
-        *args, **kwargs : array_like, real
-            Shape parameters, `loc` and `scale`, by position in this order or by name.
-
-        Returns
-        -------
-        Tensor
-            The broadcast shape of the arguments; their promoted dtype, or the default floating
-            dtype.
-
-        Raises
-        ------
-        TypeError
-            If an argument is complex, or a parameter is missing, unknown or given twice.
-        ValueError
-            If the shapes do not broadcast.
-        """
-        at = self._at("logpdf", x, args, kwargs)
-        value = self._logpdf(at.z, *at.shapes)
-        return at.density(value if at.scale is None else value - _core.log(at.scale), -INFINITY)
-
-
-class Symmetric(Continuous):
-    """Implement a distribution with an even density: one tail determines the other."""
-
-    def _sf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        return self._cdf(-x, *shapes)
-
-    def _logsf(self, x: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        return self._logcdf(-x, *shapes)
-
-    def _isf(self, q: Tensor, *shapes: Any, **_: Any) -> Tensor:
-        return -self._ppf(q, *shapes)
-
-    def _mean(self, *shapes: Any, **_: Any) -> Tensor | float:
-        return 0.0
+        return self._masked(value if scale is None else value + _core.log(scale), given)

@@ -6,7 +6,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
-from ._distribution import HALF_LOG_TAU, INFINITY, NAN, Continuous, Symmetric
+from ._density import Continuous, Symmetric
+from ._distribution import HALF_LOG_TAU, INFINITY, NAN
 
 
 class StudentT(Symmetric):
@@ -113,7 +114,7 @@ class Chi2(Gamma):
 
     name, shapes = "chi2", ("df",)
 
-    def _reduced(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
+    def _standard_parameters(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
         two = _core.constant(2.0, shapes[0].dtype)
         return [0.5 * shapes[0]], two if scale is None else two * scale
 

@@ -11,7 +11,8 @@ from .._numpy.creation import eye
 from .._numpy.diagonals import diagonal
 from ..linalg._decompositions import cholesky
 from ..linalg._solve import solve_triangular
-from ._distribution import INFINITY, NAN, check_broadcast, floats
+from ._arguments import check_broadcast, floats
+from ._distribution import INFINITY, NAN
 
 
 def _sum(x: Tensor) -> Tensor:
