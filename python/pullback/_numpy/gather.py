@@ -8,7 +8,8 @@ from .. import _core
 from .._base.checks import integer
 from .._core import Tensor
 from .._typing import TensorLike
-from .indexing import along_axis, get
+from .advanced_index import along_axis
+from .indexing import get
 
 __all__ = ["take", "take_along_axis"]
 

@@ -12,7 +12,8 @@ from .. import _core
 from .._base.checks import along, axes_of, choice, flag, integer, integers
 from .._core import Tensor
 from .._typing import Side, TensorLike
-from .indexing import along_axis, get
+from .advanced_index import along_axis
+from .indexing import get
 from .shape import listed
 
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "topk"]
