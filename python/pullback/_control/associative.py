@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 from .. import _core
-from .._base.checks import flag
+from .._base.checks import flag, integer
 from .._core import Tensor
-from .bodies import Nest, callable_of
+from .bodies import Pytree, callable_of
 
 __all__ = ["associative_scan"]
 
@@ -68,22 +67,23 @@ def associative_scan(
     """
     callable_of(f, "associative_scan", "f")
     reverse = flag(reverse, "associative_scan", "reverse")
-    given = Nest(xs, "associative_scan: xs")
-    axes = [_axis(axis, x, path) for path, x in zip(given.names(), given.tensors, strict=True)]
-    lengths = {x.shape[d] for x, d in zip(given.tensors, axes, strict=True)}
+    inputs = Pytree(xs, "associative_scan: xs")
+    pairs = zip(inputs.tensor_paths(), inputs.tensors, strict=True)
+    axes = [_axis(axis, x, path) for path, x in pairs]
+    lengths = {x.shape[d] for x, d in zip(inputs.tensors, axes, strict=True)}
     if len(lengths) != 1:
         raise ValueError(
             f"associative_scan: expected one size along the axis for xs, got {sorted(lengths)}"
         )
 
-    def part(tensors: list[Tensor], window: slice) -> list[Tensor]:
+    def take(tensors: list[Tensor], window: slice) -> list[Tensor]:
         return [x[(slice(None),) * d + (window,)] for x, d in zip(tensors, axes, strict=True)]
 
-    def combined(a: list[Tensor], b: list[Tensor]) -> list[Tensor]:
-        result = Nest(f(given.like(a), given.like(b)), "associative_scan: the result of f")
-        if not result.same_structure(given):
+    def combine(a: list[Tensor], b: list[Tensor]) -> list[Tensor]:
+        result = Pytree(f(inputs.like(a), inputs.like(b)), "associative_scan: the result of f")
+        if not result.same_structure(inputs):
             raise ValueError("associative_scan: expected a result of f with the structure of xs")
-        for path, x, y in zip(given.names(), a, result.tensors, strict=True):
+        for path, x, y in zip(inputs.tensor_paths(), a, result.tensors, strict=True):
             if x.shape != y.shape:
                 raise ValueError(
                     f"associative_scan: expected shape {x.shape} from f for xs{path}, that of its "
@@ -96,34 +96,33 @@ def associative_scan(
                 )
         return result.tensors
 
-    def joined(parts: list[list[Tensor]]) -> list[Tensor]:
+    def concat(parts: list[list[Tensor]]) -> list[Tensor]:
         return [_core.concat(list(xs), d) for *xs, d in zip(*parts, axes, strict=True)]
 
-    def scanned(tensors: list[Tensor], n: int) -> list[Tensor]:
+    def scan(tensors: list[Tensor], n: int) -> list[Tensor]:
         if n < 2:
             return tensors
-        pairs = combined(part(tensors, slice(0, n - 1, 2)), part(tensors, slice(1, None, 2)))
-        odd = scanned(pairs, n // 2)
+        pairs = combine(take(tensors, slice(0, n - 1, 2)), take(tensors, slice(1, None, 2)))
+        odd = scan(pairs, n // 2)
         if n == 2:
-            return joined([part(tensors, slice(0, 1)), odd])
-        before = part(odd, slice(0, (n - 1) // 2))
-        even = joined(
-            [part(tensors, slice(0, 1)), combined(before, part(tensors, slice(2, None, 2)))]
+            return concat([take(tensors, slice(0, 1)), odd])
+        before = take(odd, slice(0, (n - 1) // 2))
+        even = concat(
+            [take(tensors, slice(0, 1)), combine(before, take(tensors, slice(2, None, 2)))]
         )
-        woven = [
-            _woven(a, b, d) for a, b, d in zip(part(even, slice(0, n // 2)), odd, axes, strict=True)
-        ]
-        return joined([woven, part(even, slice(n // 2, None))]) if n % 2 else woven
+        triples = zip(take(even, slice(0, n // 2)), odd, axes, strict=True)
+        interleaved = [_interleave(a, b, d) for a, b, d in triples]
+        return concat([interleaved, take(even, slice(n // 2, None))]) if n % 2 else interleaved
 
-    tensors = given.tensors
+    tensors = inputs.tensors
     backwards = slice(None, None, -1)
     if reverse:
-        tensors = part(tensors, backwards)
-    out = scanned(tensors, lengths.pop())
-    return given.like(part(out, backwards) if reverse else out)
+        tensors = take(tensors, backwards)
+    out = scan(tensors, lengths.pop())
+    return inputs.like(take(out, backwards) if reverse else out)
 
 
-def _woven(a: Tensor, b: Tensor, axis: int) -> Tensor:
+def _interleave(a: Tensor, b: Tensor, axis: int) -> Tensor:
     """Interleave two tensors along an axis: a[0], b[0], a[1], b[1], ..."""
     shape = (*a.shape[: axis + 1], 1, *a.shape[axis + 1 :])
     pairs = _core.concat([_core.reshape(a, shape), _core.reshape(b, shape)], axis + 1)
@@ -131,12 +130,7 @@ def _woven(a: Tensor, b: Tensor, axis: int) -> Tensor:
 
 
 def _axis(axis: Any, x: Tensor, path: str) -> int:
-    try:
-        d = index(axis)
-    except TypeError:
-        raise TypeError(
-            f"associative_scan: expected an integer for axis, got {_core.shown(axis)}"
-        ) from None
+    d = integer(axis, "associative_scan", "axis")
     rank = len(x.shape)
     if not -rank <= d < rank:
         raise ValueError(

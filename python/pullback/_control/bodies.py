@@ -1,7 +1,7 @@
 """The functions of loops and branches: recorded once on placeholders.
 
-A `Recording` is a function while it is recorded. A `Nest` is a pytree with tensors for leaves; None
-in it is structure. Errors name a leaf by its path and the function by its location.
+A `Recording` is a function while it is recorded. A `Pytree` has tensors as leaves; None in it is
+structure. Errors name a leaf by its path and the function by its location.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tensor, Variable
 
 
-class Nest:
+class Pytree:
     """The leaves of a pytree as tensors, and the structure to rebuild it."""
 
-    def __init__(self, nest: Any, who: str) -> None:
-        leaves, self.structure = flatten(nest)
-        self.paths = written_behind(nest)
+    def __init__(self, tree: Any, who: str) -> None:
+        leaves, self.structure = flatten(tree)
+        self.paths = written_behind(tree)
         self.none = [leaf is None for leaf in leaves]
         self.tensors: list[Tensor] = []
         self.numbers: list[bool] = []  # Python numbers, whose dtype may change
@@ -37,11 +37,11 @@ class Nest:
         rest = iter(tensors)
         return unflatten(self.structure, [None if none else next(rest) for none in self.none])
 
-    def names(self) -> list[str]:
+    def tensor_paths(self) -> list[str]:
         """Return the path of each tensor."""
         return [p for p, none in zip(self.paths, self.none, strict=True) if not none]
 
-    def same_structure(self, other: Nest) -> bool:
+    def same_structure(self, other: Pytree) -> bool:
         return self.paths == other.paths and self.none == other.none
 
 
@@ -70,7 +70,7 @@ def callable_of(f: Any, who: str, what: str) -> Any:
 
 
 class Recording:
-    """Records a function: while it is open, new operations belong to its body."""
+    """A function while it is recorded: new operations belong to its body."""
 
     def __init__(self, who: str, f: Callable[..., Any]) -> None:
         self.who = who
@@ -84,31 +84,32 @@ class Recording:
     def __exit__(self, *exception: object) -> None:
         self.trace.abandon()
 
-    def stand_ins(self, tensors: Sequence[Tensor], stacked: bool = False) -> list[Tensor]:
+    def placeholders(self, tensors: Sequence[Tensor], stacked: bool = False) -> list[Tensor]:
         """Return a placeholder for each tensor, or for an entry of its first axis."""
         return [self.trace.argument(x.dtype, x.shape[1:] if stacked else x.shape) for x in tensors]
 
-    def returned(self, result: Any, what: str) -> Nest:
-        return Nest(result, f"{self.who}: {what} of {self.place}")
+    def returned(self, result: Any, what: str) -> Pytree:
+        """Return a result of the function, or a part of it, which errors call `what`."""
+        return Pytree(result, f"{self.who}: {what} of {self.place}")
 
     def close(self, roots: Sequence[Tensor], all_inside: bool = False) -> _core.Body:
         return self.trace.close(list(roots), all_inside)
 
 
-def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> bool:
-    """Return whether the result of a body has the types of its input; False if it must run again.
+def resolve_dtypes(state: Pytree, returned: Pytree, who: str, where: str, what: str) -> bool:
+    """Resolve the dtypes of Python numbers in the state; return False if one has changed.
 
-    A Python number in the state takes the dtype that the body gives it. Then the body must run
-    again. Any other change of a leaf raises TypeError or ValueError.
+    A Python number takes the dtype that the body gives it. Then the body must be recorded again.
+    Any other change of a leaf raises TypeError or ValueError.
     """
     if not state.same_structure(returned):
         raise ValueError(
-            f"{who}: expected the structure {_shape_of(state)} for {what} from {where}, got "
-            f"{_shape_of(returned)}"
+            f"{who}: expected the structure {_structure_text(state)} for {what} from {where}, got "
+            f"{_structure_text(returned)}"
         )
     again = False
     for k, (path, old, new) in enumerate(
-        zip(state.names(), state.tensors, returned.tensors, strict=True)
+        zip(state.tensor_paths(), state.tensors, returned.tensors, strict=True)
     ):
         if old.shape != new.shape:
             raise ValueError(
@@ -117,7 +118,7 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
             )
         if old.dtype == new.dtype:
             continue
-        if state.numbers[k] and _takes(new.dtype, old.dtype):
+        if state.numbers[k] and _may_take(new.dtype, old.dtype):
             state.tensors[k] = _core.cast(old, new.dtype)
             again = True
             continue
@@ -128,7 +129,7 @@ def settled(state: Nest, returned: Nest, who: str, where: str, what: str) -> boo
     return not again
 
 
-def _takes(dtype: Any, number: Any) -> bool:
+def _may_take(dtype: Any, number: Any) -> bool:
     """Return whether a Python number of dtype `number` may take the other dtype.
 
     A float may take any floating dtype, an integer any dtype except bool.
@@ -141,5 +142,6 @@ def _takes(dtype: Any, number: Any) -> bool:
     )
 
 
-def _shape_of(nest: Nest) -> str:
-    return str(nest.like(["·"] * len(nest.tensors))).replace("'·'", "·")
+def _structure_text(tree: Pytree) -> str:
+    """Return the structure for a message, with a dot for each tensor."""
+    return str(tree.like(["·"] * len(tree.tensors))).replace("'·'", "·")

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._autodiff.rules import called
 from .._typing import Tree
-from .bodies import Nest, Recording, callable_of, tensor_of
+from .bodies import Pytree, Recording, callable_of, tensor_of
 
 __all__ = ["cond", "switch"]
 
@@ -140,12 +140,12 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 def _branch(who: str, which: Any, functions: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:
-    given = Nest(operands, f"{who}: operands")
+    given = Pytree(operands, f"{who}: operands")
     bodies = []
-    first: Nest | None = None
+    first: Pytree | None = None
     for f in functions:
         with Recording(who, f) as body:
-            placeholders = given.like(body.stand_ins(given.tensors))
+            placeholders = given.like(body.placeholders(given.tensors))
             result = body.returned(called(f, who, "the operands", *placeholders), "the result")
         if first is None:
             first, place = result, body.place
@@ -156,10 +156,10 @@ def _branch(who: str, which: Any, functions: tuple[Any, ...], operands: tuple[An
     return first.like(_core.branch(which, bodies, given.tensors))
 
 
-def _check_alike(a: Nest, b: Nest, who: str, where_a: str, where_b: str) -> None:
+def _check_alike(a: Pytree, b: Pytree, who: str, where_a: str, where_b: str) -> None:
     if not a.same_structure(b):
         raise ValueError(f"{who}: expected results of one structure from {where_a} and {where_b}")
-    for path, x, y in zip(a.names(), a.tensors, b.tensors, strict=True):
+    for path, x, y in zip(a.tensor_paths(), a.tensors, b.tensors, strict=True):
         if x.shape != y.shape:
             raise ValueError(
                 f"{who}: expected one shape for result{path}, got {x.shape} from {where_a} and "

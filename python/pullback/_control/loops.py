@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any, TypeVar, overload
 
 from .. import _core
 from .._autodiff.rules import called
-from .._base.checks import flag
+from .._base.checks import flag, integer
 from .._typing import TensorTree, Tree
-from .bodies import Nest, Recording, callable_of, int64_of, settled
+from .bodies import Pytree, Recording, callable_of, int64_of, resolve_dtypes
 
 __all__ = ["fori_loop", "map", "scan", "while_loop"]
 
@@ -105,14 +104,14 @@ def scan(
     """
     callable_of(f, "scan", "f")
     reverse = flag(reverse, "scan", "reverse")
-    state = Nest(carry, "scan: carry")
-    along = Nest(xs, "scan: xs")
-    trips = _length(along, length, "scan")
+    state = Pytree(carry, "scan: carry")
+    scanned = Pytree(xs, "scan: xs")
+    trips = _trip_count(scanned, length, "scan")
     while True:
         with Recording("scan", f) as body:
-            given = [*body.stand_ins(state.tensors), *body.stand_ins(along.tensors, True)]
+            given = [*body.placeholders(state.tensors), *body.placeholders(scanned.tensors, True)]
             count = len(state.tensors)
-            entries = (state.like(given[:count]), along.like(given[count:]))
+            entries = (state.like(given[:count]), scanned.like(given[count:]))
             result = called(f, "scan", "(carry, x)", *entries)
             if not isinstance(result, (tuple, list)) or len(result) != 2:
                 raise TypeError(
@@ -120,26 +119,22 @@ def scan(
                 )
             after = body.returned(result[0], "the carry")
             each = body.returned(result[1], "y")
-        if settled(state, after, "scan", body.place, "carry"):
+        if resolve_dtypes(state, after, "scan", body.place, "carry"):
             break
     recorded = body.close([*after.tensors, *each.tensors])
-    outputs = _core.scan_loop(recorded, state.tensors, along.tensors, trips, reverse)
+    outputs = _core.scan_loop(recorded, state.tensors, scanned.tensors, trips, reverse)
     return state.like(outputs[:count]), each.like(outputs[count:-1])
 
 
-def _length(along: Nest, length: Any, who: str) -> int:
+def _trip_count(scanned: Pytree, length: Any, who: str) -> int:
+    """Return the number of iterations: `length`, or the size of the first axes."""
     lengths = {}
-    for path, x in zip(along.names(), along.tensors, strict=True):
+    for path, x in zip(scanned.tensor_paths(), scanned.tensors, strict=True):
         if not x.shape:
             raise ValueError(f"{who}: expected at least one axis for xs{path}, got shape ()")
         lengths[path] = x.shape[0]
     if length is not None:
-        try:
-            length = index(length)
-        except TypeError:
-            raise TypeError(
-                f"{who}: expected an integer for length, got {_core.shown(length)}"
-            ) from None
+        length = integer(length, who, "length")
         if length < 0:
             raise ValueError(f"{who}: expected a non-negative integer for length, got {length}")
         int64_of(length, who, "length")
@@ -196,13 +191,13 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
     Tensor([ 5., 25.], dtype=float32)
     """
     callable_of(f, "map", "f")
-    along = Nest(xs, "map: xs")
-    trips = _length(along, None, "map")
+    scanned = Pytree(xs, "map: xs")
+    trips = _trip_count(scanned, None, "map")
     with Recording("map", f) as body:
-        entry = along.like(body.stand_ins(along.tensors, True))
+        entry = scanned.like(body.placeholders(scanned.tensors, True))
         each = body.returned(called(f, "map", "an entry", entry), "the result")
     recorded = body.close(each.tensors)
-    outputs = _core.scan_loop(recorded, [], along.tensors, trips, False)
+    outputs = _core.scan_loop(recorded, [], scanned.tensors, trips, False)
     return each.like(outputs[:-1])
 
 
@@ -255,15 +250,15 @@ def fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: An
     """
     callable_of(body, "fori_loop", "body")
     first, last = _bound(lower, "lower"), _bound(upper, "upper")
-    start = Nest(state, "fori_loop: state")
+    start = Pytree(state, "fori_loop: state")
     while True:
         with Recording("fori_loop", body) as inside:
-            i, *given = inside.stand_ins([_core.constant(0), *start.tensors])
+            i, *given = inside.placeholders([_core.constant(0), *start.tensors])
             after = inside.returned(
                 called(body, "fori_loop", "(i, state)", i, start.like(given)), "the result"
             )
             following = _core.add(i, 1)
-        if settled(start, after, "fori_loop", inside.place, "state"):
+        if resolve_dtypes(start, after, "fori_loop", inside.place, "state"):
             break
     recorded = inside.close([following, *after.tensors])
     if isinstance(first, int) and isinstance(last, int):
@@ -285,13 +280,7 @@ def _bound(bound: Any, what: str) -> Any:
                 f"{bound.shape}"
             )
         return bound
-    try:
-        number = index(bound)
-    except TypeError:
-        raise TypeError(
-            f"fori_loop: expected an integer for {what}, got {_core.shown(bound)}"
-        ) from None
-    return int64_of(number, "fori_loop", what)
+    return int64_of(integer(bound, "fori_loop", what), "fori_loop", what)
 
 
 @overload
@@ -375,36 +364,32 @@ def while_loop(
     """
     callable_of(cond, "while_loop", "cond")
     callable_of(body, "while_loop", "body")
-    start = Nest(state, "while_loop: state")
+    start = Pytree(state, "while_loop: state")
     while True:
         with Recording("while_loop", body) as inside:
-            given = start.like(inside.stand_ins(start.tensors))
+            given = start.like(inside.placeholders(start.tensors))
             after = inside.returned(called(body, "while_loop", "the state", given), "the result")
-        if settled(start, after, "while_loop", inside.place, "state"):
+        if resolve_dtypes(start, after, "while_loop", inside.place, "state"):
             break
     recorded = inside.close(after.tensors)
-    with Recording("while_loop", cond) as question:
-        given = start.like(question.stand_ins(start.tensors))
-        answer = question.returned(called(cond, "while_loop", "the state", given), "the result")
-        good = len(answer.tensors) == 1 and answer.paths == [""]
-        if not good or answer.tensors[0].dtype != bool or answer.tensors[0].shape != ():
-            found = answer.tensors[0] if good else None
+    with Recording("while_loop", cond) as condition:
+        given = start.like(condition.placeholders(start.tensors))
+        decision = condition.returned(called(cond, "while_loop", "the state", given), "the result")
+        good = len(decision.tensors) == 1 and decision.paths == [""]
+        if not good or decision.tensors[0].dtype != bool or decision.tensors[0].shape != ():
+            found = decision.tensors[0] if good else None
             got = f"{found.dtype} of shape {found.shape}" if found is not None else "a pytree"
             raise TypeError(
-                f"while_loop: expected a bool of shape () from {question.place}, got {got}"
+                f"while_loop: expected a bool of shape () from {condition.place}, got {got}"
             )
-    memory = 0 if memory_limit is None else _memory(memory_limit, start)
-    outputs = _core.while_loop(question.close(answer.tensors), recorded, start.tensors, memory)
+    memory = 0 if memory_limit is None else _checked_limit(memory_limit, start)
+    outputs = _core.while_loop(condition.close(decision.tensors), recorded, start.tensors, memory)
     return start.like(outputs[:-1])
 
 
-def _memory(limit: Any, state: Nest) -> int:
-    try:
-        limit = index(limit)
-    except TypeError:
-        raise TypeError(
-            f"while_loop: expected an integer for memory_limit, got {_core.shown(limit)}"
-        ) from None
+def _checked_limit(limit: Any, state: Pytree) -> int:
+    """Return a memory limit, which must suffice for three states."""
+    limit = integer(limit, "while_loop", "memory_limit")
     least = 3 * sum(-(-x.nbytes // 64) * 64 for x in state.tensors)
     if limit < max(least, 1):
         raise ValueError(

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.rules import called, place
-from .._control.bodies import Nest
+from .._control.bodies import Pytree
 from .._core import Tensor, Variable
 from ._adjoint import with_adjoint
 from ._dormand_prince import GOOD, TOO_MANY, Solution, Tolerance, solve
@@ -44,7 +44,7 @@ def solve_problem(
     tolerance = _tolerance(rtol, atol, max_steps)
     state = FlatState(f, y0, args)
     ts, sign = _times(t, state.real)
-    y = state.flatten(state.nest.tensors)
+    y = state.flatten(state.tree.tensors)
     if adjoint == "discrete":
         ys = _solve_flat(state, ts, sign, tolerance, place(f))
     else:
@@ -74,7 +74,7 @@ def _solve_flat(
         return state.field(y, t) if sign == 1 else direction * state.field(y, direction * t)
 
     rising = ts if sign == 1 else direction * ts
-    solution = solve(field, state.flatten(state.nest.tensors), rising, tolerance)
+    solution = solve(field, state.flatten(state.tree.tensors), rising, tolerance)
     return _checked(solution, rising, direction, tolerance, where)
 
 
@@ -84,11 +84,11 @@ class FlatState:
     def __init__(self, f: Callable[..., Any], y0: Any, args: tuple[Any, ...]) -> None:
         self.f = f
         self.args = args
-        self.nest = Nest(y0, f"{WHO}: y0")
-        self.dtype = _dtype_of(self.nest)
+        self.tree = Pytree(y0, f"{WHO}: y0")
+        self.dtype = _dtype_of(self.tree)
         self.real = REAL[self.dtype]
-        self.nest.tensors = [_core.cast(x, self.dtype) for x in self.nest.tensors]
-        self.shapes = [x.shape for x in self.nest.tensors]
+        self.tree.tensors = [_core.cast(x, self.dtype) for x in self.tree.tensors]
+        self.shapes = [x.shape for x in self.tree.tensors]
         self.sizes = [prod(shape) for shape in self.shapes]
         if not sum(self.sizes):
             raise ValueError(
@@ -104,18 +104,18 @@ class FlatState:
         """Return a vector as a state; `front` are further axes before the one of the vector."""
         parts = [y] if len(self.sizes) == 1 else _core.split(y, self.sizes, len(front))
         pairs = zip(parts, self.shapes, strict=True)
-        return self.nest.like(_core.reshape(part, (*front, *shape)) for part, shape in pairs)
+        return self.tree.like(_core.reshape(part, (*front, *shape)) for part, shape in pairs)
 
     def field(self, y: Tensor, t: Tensor) -> Tensor:
         """Evaluate `f` and check its result."""
         result = called(self.f, WHO, "(y, t, *args)", self.unflatten(y), t, *self.args)
-        slope = Nest(result, f"{WHO}: the result of {place(self.f)}")
-        if not slope.same_structure(self.nest):
+        slope = Pytree(result, f"{WHO}: the result of {place(self.f)}")
+        if not slope.same_structure(self.tree):
             raise ValueError(
                 f"{WHO}: expected the structure of y0 from {place(self.f)}, got another one; "
                 "return the derivative of each part in its place"
             )
-        for k, (path, shape) in enumerate(zip(self.nest.names(), self.shapes, strict=True)):
+        for k, (path, shape) in enumerate(zip(self.tree.tensor_paths(), self.shapes, strict=True)):
             x = slope.tensors[k]
             if x.shape != shape:
                 raise ValueError(
@@ -136,15 +136,15 @@ def _holds(dtype: str, other: str) -> bool:
     return bool(np.can_cast(other, dtype, "safe")) if other in REAL else False
 
 
-def _dtype_of(nest: Nest) -> str:
+def _dtype_of(tree: Pytree) -> str:
     """Return the dtype of all arrays, which Python numbers take too."""
-    if not nest.tensors:
+    if not tree.tensors:
         raise ValueError(
             f"{WHO}: expected a tensor or a pytree of tensors for y0, got an empty one"
         )
     found: dict[str, str] = {}
     numbers = []
-    for path, x, number in zip(nest.names(), nest.tensors, nest.numbers, strict=True):
+    for path, x, number in zip(tree.tensor_paths(), tree.tensors, tree.numbers, strict=True):
         if number:
             numbers.append(_core.constant(0.0).dtype.name if x.dtype.kind == "i" else x.dtype.name)
         elif x.dtype.name not in REAL:
