@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .. import _core
-from .._base.checks import floating
+from .._base.checks import broadcasts_to, floating
 from .._base.domains import NON_NEGATIVE, as_python, check_domain
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor
@@ -134,11 +134,7 @@ def clip_by_norm(
     x = floating(x, "clip_by_norm")
     norm = euclidean_norm(x, axis, True)
     bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
-    try:
-        fits = np.broadcast_shapes(bound.shape, norm.shape) == norm.shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(bound.shape, norm.shape):
         raise ValueError(
             "clip_by_norm: expected a scalar"
             + ("" if norm.size == 1 else f", or a shape that broadcasts to {norm.shape},")

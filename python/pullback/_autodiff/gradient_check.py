@@ -19,6 +19,7 @@ from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor, Variable
 from .finite_differences import Difference, derivative
 from .gradients import with_zeros
+from .recorded_call import is_floating
 from .rules import place
 
 Array = npt.NDArray[np.float64]
@@ -108,11 +109,11 @@ def verify_rule(
     One random direction is compared. Only if it differs is the worst entry searched.
     """
     args = tuple(arguments.values())
-    if not any(_is_floating_tensor(x) and x.size for x in flatten(args)[0]):
+    if not any(is_floating(x) and x.size for x in flatten(args)[0]):
         return
     names = [repr(name) for name in arguments]
     try:
-        check = _Check(call, args, names, 1e-4, 1e-6, who, _is_floating_tensor)
+        check = _Check(call, args, names, 1e-4, 1e-6, who, is_floating)
     except ValueError:
         return  # not finite or random: nothing can be compared
     slope = check.gradient(check.at)
@@ -339,10 +340,6 @@ def _is_floating(x: Any) -> bool:
     if isinstance(x, (Tensor, Variable, np.ndarray, np.generic)):
         return x.dtype.kind in "fc"
     return isinstance(x, (float, complex))
-
-
-def _is_floating_tensor(x: Any) -> bool:
-    return isinstance(x, (Tensor, Variable)) and x.dtype.kind in "fc"
 
 
 def _pairs(y: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from .. import _core
-from .._base.checks import counted, floating
+from .._base.checks import broadcasts_to, counted, floating
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._base.pytree import flatten, leaf_paths, leaves_like, unflatten
 from .._core import Rule, Tensor, Variable
@@ -487,11 +487,7 @@ def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
 
 
 def _check_fits(tensor: Tensor, x: Tensor, who: str) -> None:
-    try:
-        fits = np.broadcast_shapes(tensor.shape, x.shape) == x.shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(tensor.shape, x.shape):
         raise ValueError(
             f"{who}: expected a shape that broadcasts to {x.shape}, got {tensor.shape}"
         )

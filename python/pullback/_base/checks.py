@@ -146,11 +146,19 @@ def axes_of(value: Any, rank: int, who: str) -> list[int]:
 
 
 def along(axis: int, which: Any) -> tuple[Any, ...]:
-    """The index that takes `which` along an axis."""
+    """Return the index that selects `which` along an axis."""
     return (*(slice(None),) * axis, which)
 
 
-def looked_at(x: Any, who: str) -> Any:
+def broadcasts_to(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """Return whether a tensor of this shape broadcasts to the shape `target`."""
+    try:
+        return numpy.broadcast_shapes(shape, target) == tuple(target)
+    except ValueError:
+        return False
+
+
+def known_values(x: Any, who: str) -> Any:
     """Return the values that determine the shape of a result, as a NumPy array."""
     tensor = _core.constant(x, who=who)
     if _core.is_traced(tensor):
@@ -172,24 +180,31 @@ def integer_orders(value: Any, who: str) -> Any:
 
 
 def integer_tensor(value: Any, who: str, what: str) -> Tensor:
-    """Return integers as int64, of any shape; raise a TypeError for another dtype, unless `value`
-    is empty, as `[]`."""
+    """Return integers of any shape as int64; raise a TypeError for another dtype.
+
+    An empty value such as `[]` may have any dtype.
+    """
     found = _core.constant(value, who=who)
     if found.size and found.dtype.kind not in "iu":
         raise TypeError(f"{who}: expected integers for {what}, got {found.dtype}")
     return _core.cast(found, "int64")
 
 
-def turn(trans: Any, who: str) -> str:
-    """Return "N" for a matrix, "T" for its transpose, or "C" for its conjugate transpose; `trans`
-    may be SciPy's 0, 1 or 2."""
+def trans_letter(trans: Any, who: str) -> str:
+    """Return "N" for a matrix, "T" for its transpose, or "C" for its conjugate transpose.
+
+    `trans` is one of these letters, or SciPy's 0, 1 or 2.
+    """
     words: dict[Any, str] = {0: "N", 1: "T", 2: "C"}
     return choice(words[trans] if trans in (0, 1, 2) else trans, ("N", "T", "C"), who, "trans")
 
 
 def lengths_of(value: Any, batch: int, most: int, who: str, what: str) -> Tensor:
-    """Return the length of each entry of a batch as int64, `most` by default. A length out of range
-    raises a ValueError, or an IndexError at evaluation if the lengths are traced."""
+    """Return the length of each entry of a batch as int64, `most` by default.
+
+    A length out of range raises a ValueError, or an IndexError at the evaluation if the lengths are
+    traced.
+    """
     if value is None:
         return _core.full((batch,), most, "int64")
     given = _core.constant(value, who=who)

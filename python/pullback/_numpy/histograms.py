@@ -9,7 +9,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from .. import _core
-from .._base.checks import flag, integer, is_integer, looked_at, made_floating
+from .._base.checks import flag, integer, is_integer, known_values, made_floating
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -117,7 +117,7 @@ def bincount(
     if least.bit_length() > 62:
         raise OverflowError(f"bincount: expected at most 2**62 - 1 for minlength, got {least}")
     x = _core.cast(x, "int64")
-    values = looked_at(x, "bincount")
+    values = known_values(x, "bincount")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: expected integers >= 0 for x, got {values.min()}")
     if weights is None:  # `x` has been evaluated above

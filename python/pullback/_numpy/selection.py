@@ -12,7 +12,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, choice, looked_at
+from .._base.checks import axes_of, choice, known_values
 from .._core import Tensor
 from .._typing import TensorLike
 from .broadcasting import common_shape
@@ -58,7 +58,7 @@ def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     >>> pb.nonzero([0.0, 5.0, 7.0])
     (Tensor([1, 2], dtype=int64),)
     """
-    values = looked_at(x, "nonzero")
+    values = known_values(x, "nonzero")
     if values.ndim == 0:
         raise ValueError("nonzero: expected a tensor of rank 1 or more for x, got a scalar")
     return tuple(_core.constant(positions) for positions in np.nonzero(values))
@@ -91,7 +91,7 @@ def argwhere(x: TensorLike, /) -> Tensor:
     Tensor([[0, 1],
             [1, 0]], dtype=int64)
     """
-    return _core.constant(np.argwhere(looked_at(x, "argwhere")))
+    return _core.constant(np.argwhere(known_values(x, "argwhere")))
 
 
 def flatnonzero(x: TensorLike, /) -> Tensor:
@@ -120,7 +120,7 @@ def flatnonzero(x: TensorLike, /) -> Tensor:
     >>> pb.flatnonzero([[0, 5], [7, 0]])
     Tensor([1, 2], dtype=int64)
     """
-    return _core.constant(np.flatnonzero(looked_at(x, "flatnonzero")))
+    return _core.constant(np.flatnonzero(known_values(x, "flatnonzero")))
 
 
 def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
@@ -153,7 +153,7 @@ def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
     >>> pb.extract([True, False, True], [1.0, 2.0, 3.0])
     Tensor([1., 3.], dtype=float32)
     """
-    holds = looked_at(condition, "extract")
+    holds = known_values(condition, "extract")
     flat = _core.reshape(_core.constant(arr, who="extract"), -1)
     if holds.size != flat.size:
         raise ValueError(
@@ -198,7 +198,7 @@ def compress(condition: TensorLike, a: TensorLike, axis: SupportsIndex | None = 
     >>> pb.compress([False, True], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], axis=0)
     Tensor([[3., 4.]], dtype=float32)
     """
-    holds = looked_at(condition, "compress")
+    holds = known_values(condition, "compress")
     x = _core.constant(a, who="compress")
     if holds.ndim != 1:
         raise ValueError(f"compress: expected a vector for condition, got shape {holds.shape}")

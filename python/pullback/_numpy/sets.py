@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._base.checks import flag, looked_at
+from .._base.checks import flag, known_values
 from .._core import Tensor
 from .._typing import TensorLike
 from .shape import flat
@@ -64,7 +64,7 @@ def _apart(sorted_values: Any, equal_nan: bool) -> Any:
 
 def _unique(x: TensorLike, who: str, equal_nan: bool = False) -> UniqueAll:
     x = _core.constant(x, who=who)
-    values = looked_at(x, who)
+    values = known_values(x, who)
     flat = _core.reshape(x, -1)
     order = _core.argsort(flat, 0).numpy()
     apart = _apart(values.reshape(-1)[order], equal_nan)
@@ -216,7 +216,7 @@ def unique_values(x: TensorLike, /) -> Tensor:
     x = _core.constant(x, who="unique_values")
     if _core.is_tracked(x):
         return _unique(x, "unique_values").values
-    looked_at(x, "unique_values")
+    known_values(x, "unique_values")
     values = _core.sort(_core.reshape(x, -1), 0).numpy()
     return _core.constant(values[_apart(values, False)])
 

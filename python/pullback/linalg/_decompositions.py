@@ -12,6 +12,7 @@ from .._base.checks import choice, flag
 from .._core import Tensor
 from .._numpy.triangular import tril, triu
 from .._typing import TensorLike, Triangle
+from ._matrices import adjoint
 
 Degenerate = Literal["nan", "mask", "error"]
 
@@ -53,11 +54,6 @@ class LUResult(NamedTuple):
     U: Tensor
 
 
-def _turned(x: Tensor) -> Tensor:
-    """Return the adjoint of each matrix."""
-    return _core.conj(x.mT) if x.dtype.kind == "c" else x.mT
-
-
 def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     """Compute the Cholesky factor of hermitian matrices.
 
@@ -94,7 +90,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     if upper is not False:
         upper = flag(upper, "cholesky", "upper")
     x = _core.constant(x, who="cholesky")
-    return _turned(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
+    return adjoint(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
 
 
 def qr(x: TensorLike, /, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
@@ -416,7 +412,7 @@ def eigvals(x: TensorLike, /) -> Tensor:
 def _lower_of(x: Any, which: Any, who: str) -> Tensor:
     upper = choice(which, ("L", "U"), who, "UPLO") == "U"
     x = _core.constant(x, who=who)
-    return _turned(x) if upper and len(x.shape) > 1 else x
+    return adjoint(x) if upper and len(x.shape) > 1 else x
 
 
 def lu(x: TensorLike, /) -> LUResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import _core
-from .._base.checks import check_matrices, turn
+from .._base.checks import check_matrices, trans_letter
 from .._core import Tensor
 from .._typing import TensorLike, Trans
 from ._matrices import one_dtype, right_sides, same_batch
@@ -112,7 +112,7 @@ def lu_solve(
             f"{who}: expected a pair (lu, piv) for lu_and_piv, got {_core.shown(lu_and_piv)}; pass "
             "the result of lu_factor"
         )
-    turned = turn(trans, who)
+    letter = trans_letter(trans, who)
     (packed, right), rounded = one_dtype([lu_and_piv[0], b], who)
     check_matrices(packed, who, square=True)
     n = packed.shape[-1]
@@ -123,4 +123,4 @@ def lu_solve(
         raise ValueError(f"{who}: expected {n} pivots for piv, got shape {swaps.shape}")
     sides, restored = right_sides(right, n, who)
     packed, swaps, sides = same_batch([packed, _core.cast(swaps, "int64"), sides], [2, 1, 2], who)
-    return rounded(restored(_core.lu_solve(packed, swaps, sides, turned)))
+    return rounded(restored(_core.lu_solve(packed, swaps, sides, letter)))

@@ -13,8 +13,10 @@ from .._core import Tensor
 
 
 def one_dtype(values: Sequence[Any], who: str) -> tuple[list[Tensor], Callable[[Tensor], Tensor]]:
-    """Tensors of one dtype that is computed with, and what rounds a result to the one they have:
-    integers become the default float, float16 and bfloat16 are computed in float32."""
+    """Return tensors of one dtype, and a function that rounds a result to the dtype of the result.
+
+    Integers become the default float; float16 and bfloat16 are computed in float32.
+    """
     given = _core.operands(values, who)
     dtype = reduce(_core.promote, [x.dtype for x in given])
     if dtype.kind not in "fc":
@@ -25,7 +27,7 @@ def one_dtype(values: Sequence[Any], who: str) -> tuple[list[Tensor], Callable[[
 
 
 def same_batch(xs: Sequence[Tensor], ranks: Sequence[int], who: str) -> list[Tensor]:
-    """All with the same axes before the last `ranks` ones."""
+    """Broadcast the axes before the last `ranks` ones to one shape."""
     before = [x.shape[: len(x.shape) - rank] for x, rank in zip(xs, ranks, strict=True)]
     try:
         batch = numpy.broadcast_shapes(*before)
@@ -39,7 +41,7 @@ def same_batch(xs: Sequence[Tensor], ranks: Sequence[int], who: str) -> list[Ten
 
 
 def right_sides(b: Tensor, rows: int, who: str) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-    """b as matrices of so many rows, and what makes a vector of a solution where b is one."""
+    """Return b as matrices of `rows` rows, and a function that restores a vector."""
     vector = len(b.shape) == 1
     if not b.shape or b.shape[0 if vector else -2] != rows:
         raise ValueError(f"{who}: expected {rows} rows for b, got shape {b.shape}")
@@ -49,5 +51,5 @@ def right_sides(b: Tensor, rows: int, who: str) -> tuple[Tensor, Callable[[Tenso
 
 
 def adjoint(x: Tensor) -> Tensor:
-    """The transposed of each matrix, conjugated."""
+    """Return the conjugate transpose of each matrix."""
     return _core.conj(x.mT) if x.dtype.kind == "c" else x.mT

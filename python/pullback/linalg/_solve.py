@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, SupportsIndex
 
 from .. import _core
-from .._base.checks import check_matrices, flag, integer, turn
+from .._base.checks import check_matrices, flag, integer, trans_letter
 from .._core import Tensor
 from .._typing import TensorLike, Trans
 
@@ -108,12 +108,12 @@ def solve_triangular(
         unit_diagonal = flag(unit_diagonal, "solve_triangular", "unit_diagonal")
     if lower is not False:
         lower = flag(lower, "solve_triangular", "lower")
-    turned = turn(trans, "solve_triangular")
+    letter = trans_letter(trans, "solve_triangular")
     x, y = _operands(a, b, "solve_triangular")
     vector = len(y.shape) == 1
     if vector:
         y = _core.expand_dims(y, 1)
-    out: Tensor = _core.triangular_solve(x, y, bool(lower), turned, bool(unit_diagonal))
+    out: Tensor = _core.triangular_solve(x, y, bool(lower), letter, bool(unit_diagonal))
     return _core.squeeze(out, -1) if vector else out
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import _core
-from .._base.checks import integers
+from .._base.checks import broadcasts_to, integers
 from .._base.domains import Domain, as_python, check_domain
 from .._core import Tensor
 from .._typing import DType, Shape
@@ -115,11 +115,7 @@ def shape_of(shape: Shape | None, who: str, shapes: Sequence[tuple[int, ...]]) -
     if not together:
         return _lengths(shape, who)
     wish = _lengths(shape, who)
-    try:
-        fits = np.broadcast_shapes(wish, together) == wish
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(together, wish):
         shown = _core.shown(wish)
         raise ValueError(
             f"{who}: expected parameters that broadcast to shape {shown}, got shape {together}"

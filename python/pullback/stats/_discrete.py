@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _core
-from .._base.checks import looked_at
+from .._base.checks import known_values
 from .._core import Tensor
 from ._distribution import INFINITY, NAN, Distribution, positive
 
@@ -133,7 +133,7 @@ class Discrete(Distribution):
         Their number depends on the parameters.
         """
         who = f"{self.name}.entropy"
-        mean, var = looked_at(self._mean(*shapes), who), looked_at(self._var(*shapes), who)
+        mean, var = known_values(self._mean(*shapes), who), known_values(self._var(*shapes), who)
         mean, spread = np.asarray(mean, np.float64), np.sqrt(np.asarray(var, np.float64))
         ends = mean + self._reach(*shapes) * spread + 50
         ends = ends[np.isfinite(ends)]
@@ -299,7 +299,7 @@ class NBinom(Discrete):
 
     def _reach(self, n: Tensor, p: Tensor) -> float:
         # above the mean it decreases like a gamma distribution of shape n
-        least = float(np.min(looked_at(n, "nbinom.entropy"), initial=math.inf))
+        least = float(np.min(known_values(n, "nbinom.entropy"), initial=math.inf))
         return 40.0 / math.sqrt(min(max(least, 1e-3), 1.0)) if least < math.inf else NAN
 
 
