@@ -1,7 +1,7 @@
 """`numpy_function`: a Python function of NumPy arrays (a callback) as an operation.
 
-`_host_call` creates the operation; `_called` packs several results into one array. Start reading at
-`numpy_function`.
+`callback_operation` creates the operation; `_packed_results` packs several results into one array.
+Start reading at `numpy_function`.
 """
 
 from __future__ import annotations
@@ -107,12 +107,12 @@ def numpy_function(
     if vjp is not None and jvp is not None:
         raise ValueError(f"{WHO}: {place(f)}: expected a vjp or a jvp, got both")
     if not callable(out):
-        _described(out)
+        _describe(out)
 
     def results(*xs: Any) -> Any:
         tensors = [x.read() if isinstance(x, Variable) else x for x in xs]
-        several, types = _described(out(*tensors) if callable(out) else out)
-        made = _called(f, tensors, types, several)
+        several, types = _describe(out(*tensors) if callable(out) else out)
+        made = _packed_results(f, tensors, types, several)
         return tuple(made) if several else made[0]
 
     if jvp is not None:
@@ -121,7 +121,7 @@ def numpy_function(
 
         def with_vjp(*xs: Any) -> Any:
             tensors = tuple(x.read() if isinstance(x, Variable) else x for x in xs)
-            return results(*tensors), lambda *upstream: _answered(f, vjp, tensors, upstream)
+            return results(*tensors), lambda *upstream: _apply_vjp(f, vjp, tensors, upstream)
 
         with_rule = custom_gradient(with_vjp, intentional=vjp is None or vjp == "fd")
 
@@ -142,7 +142,7 @@ def _plain(x: Any) -> Any:
 Type = tuple[tuple[int, ...], Any]
 
 
-def _described(out: Any) -> tuple[bool, list[Type]]:
+def _describe(out: Any) -> tuple[bool, list[Type]]:
     """Return whether there are several results, and their shapes and dtypes."""
     if isinstance(out, list) or (isinstance(out, tuple) and not _is_pair(out)):
         return True, [_type_of(one) for one in out]
@@ -172,7 +172,7 @@ def _type_of(one: Any) -> Type:
     return example.shape, example.dtype
 
 
-def _host_call(
+def callback_operation(
     f: Any, xs: Sequence[Any], dtype: Any, shape: tuple[int, ...], takes_batches: bool = False
 ) -> Tensor:
     """Return the call of `f` as an operation.
@@ -204,33 +204,33 @@ def _host_call(
     return _core.make_complex(pairs[..., 0], pairs[..., 1])
 
 
-def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list[Any]:
+def _packed_results(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list[Any]:
     """Return the results of `f` as tensors of one operation.
 
     Several results are packed into one array.
     """
-    checked = _Checked(f, types, several)
+    checked = _CheckedFunction(f, types, several)
     if not several:
-        return [_host_call(checked, xs, types[0][1], types[0][0])]
+        return [callback_operation(checked, xs, types[0][1], types[0][0])]
     if len({dtype for _, dtype in types}) <= 1:
         common = types[0][1] if types else np.dtype("float64")
-        packed = _host_call(
-            lambda *arrays: _joined(checked(*arrays), common),
+        packed = callback_operation(
+            lambda *arrays: _pack(checked(*arrays), common),
             xs, common, (sum(prod(shape) for shape, _ in types),),
         )  # fmt: skip
-        return [_core.reshape(part, shape) for part, (shape, _) in _parts(packed, types, 1)]
+        return [_core.reshape(part, shape) for part, (shape, _) in _unpack(packed, types, 1)]
     if any(dtype.kind not in "biuf" for _, dtype in types):
         raise TypeError(
             f"{WHO}: {place(f)}: expected results of a single dtype if one is complex, got "
             f"{', '.join(str(dtype) for _, dtype in types)}"
         )
     # Different dtypes: each number is stored as two floats, high * 2**32 + low.
-    packed = _host_call(
-        lambda *arrays: _joined([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
+    packed = callback_operation(
+        lambda *arrays: _pack([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
         xs, "float64", (2 * sum(prod(shape) for shape, _ in types),),
     )  # fmt: skip
     made = []
-    for part, (shape, dtype) in _parts(packed, types, 2):
+    for part, (shape, dtype) in _unpack(packed, types, 2):
         high, low = _core.split(_core.reshape(part, (2, *shape)), [1, 1], 0)
         value = _core.cast(high, dtype)
         if dtype.kind in "iu" and dtype.itemsize > 4:
@@ -239,12 +239,12 @@ def _called(f: Any, xs: Sequence[Any], types: list[Type], several: bool) -> list
     return made
 
 
-def _parts(packed: Tensor, types: list[Type], times: int) -> list[tuple[Any, Type]]:
+def _unpack(packed: Tensor, types: list[Type], times: int) -> list[tuple[Any, Type]]:
     sizes = [times * prod(shape) for shape, _ in types]
     return list(zip(_core.split(packed, sizes, 0), types, strict=True))
 
 
-def _joined(arrays: Sequence[Any], dtype: Any) -> Any:
+def _pack(arrays: Sequence[Any], dtype: Any) -> Any:
     return np.concatenate([np.zeros(0, dtype), *(a.reshape(-1) for a in arrays)]).astype(dtype)
 
 
@@ -254,8 +254,8 @@ def _halves(a: Any) -> Any:
     return np.stack([a.astype("float64"), np.zeros(a.shape)])
 
 
-class _Checked:
-    """Calls `f` and checks that its results have the shapes and dtypes of `out`."""
+class _CheckedFunction:
+    """The function with a check that its results have the shapes and dtypes of `out`."""
 
     def __init__(self, f: Any, types: list[Type], several: bool) -> None:
         self.f, self.types, self.several = f, types, several
@@ -289,7 +289,7 @@ class _Checked:
         return np.ascontiguousarray(array)
 
 
-def _answered(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, ...]) -> Any:
+def _apply_vjp(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, ...]) -> Any:
     if vjp is None:
         raise LookupError(
             f"{WHO}: {place(f)} has no gradient; pass vjp, jvp or vjp='fd' (finite differences), "
@@ -302,7 +302,7 @@ def _answered(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, .
             f"{WHO}: {place(f)}: vjp='fd' supports real numbers only; pass a function for vjp"
         )
     floats = [k for k, x in enumerate(primals) if x.dtype.kind == "f"]
-    slopes = _differences(f, len(primals), floats)
+    slopes = _finite_difference_vjp(f, len(primals), floats)
 
     def no_second(*_: Any) -> Any:
         raise LookupError(
@@ -317,7 +317,7 @@ def _answered(f: Any, vjp: Any, primals: tuple[Any, ...], upstream: tuple[Any, .
     return answers
 
 
-def _differences(f: Any, count: int, floats: list[int]) -> Callable[..., Any]:
+def _finite_difference_vjp(f: Any, count: int, floats: list[int]) -> Callable[..., Any]:
     @wraps(f)
     def slopes(*arrays: Any) -> list[Any]:
         primals, upstream = arrays[:count], arrays[count:]

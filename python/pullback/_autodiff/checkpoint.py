@@ -67,14 +67,14 @@ def checkpoint(f: F) -> F:
             returned = f(*args, **kwargs)
         leaves, structure = flatten(returned)
         own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and _is_new(y, first)]
-        piece = _core.Piece([leaves[i] for i in own], first)
-        inputs = piece.inputs()
+        graph = _core.Piece([leaves[i] for i in own], first)
+        inputs = graph.inputs()
         if not inputs:
             return returned
-        values = piece.copy(inputs, [_core.stop_gradient(x) for x in inputs], True)
+        values = graph.copy(inputs, [_core.stop_gradient(x) for x in inputs], True)
         floats = [k for k, y in enumerate(values) if y.dtype.kind in "fc"]
         if floats:
-            rule = Rule(_Recomputed(piece, inputs, floats), place(f))
+            rule = Rule(_RecomputingRule(graph, inputs, floats), place(f))
             outputs = _core.custom([values[k] for k in floats], inputs, rule)
             for k, y in zip(floats, outputs, strict=True):
                 values[k] = y
@@ -89,12 +89,12 @@ def _is_new(y: Tensor, first: int) -> bool:
     return bool(_core.identity_of(y, None)[0] >= first)
 
 
-class _Recomputed:
+class _RecomputingRule:
     """The gradient rule: the gradients of a copy of the subgraph on the current inputs."""
 
-    def __init__(self, piece: _core.Piece, made_on: list[Tensor], floats: list[int]) -> None:
-        self.piece = piece
-        self.made_on = made_on
+    def __init__(self, graph: _core.Piece, inputs: list[Tensor], floats: list[int]) -> None:
+        self.graph = graph
+        self.inputs = inputs
         self.floats = floats
 
     def __call__(
@@ -116,7 +116,7 @@ class _Recomputed:
         try:
             for x in xs:
                 tape.watch(x)
-            results = self.piece.copy(self.made_on, xs, False)
+            results = self.graph.copy(self.inputs, xs, False)
         finally:
             tape.stop()
         ys = [results[k] for k in self.floats]

@@ -200,7 +200,7 @@ def custom_gradient(
             returned = f(*args, **kwargs)
         finally:
             tape.stop()
-        result, fn = _parts(f, jvp, returned, given_leaves)
+        result, fn = _result_and_rule(f, jvp, returned, given_leaves)
         leaves, structure = flatten(result)
         leaves = [_as_tensor(y, inputs) for y in leaves]
         inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if is_tensor(y)]
@@ -224,7 +224,9 @@ def custom_gradient(
                 else:
                     bound = BoundArguments(parameters, others)
                     made = f(*bound.args, **bound.kwargs)
-                return CustomRule(f, undecorated(_parts(f, jvp, made, leaves)[1]), kinds, [])
+                return CustomRule(
+                    f, undecorated(_result_and_rule(f, jvp, made, leaves)[1]), kinds, []
+                )
 
             decorate = partial(custom_gradient, verify=verify, intentional=intentional)
             own = [x for x in inputs if isinstance(x, Variable)]
@@ -246,7 +248,7 @@ def custom_gradient(
     return call
 
 
-def _parts(
+def _result_and_rule(
     f: Callable[..., Any], jvp: Callable[..., Any] | None, returned: Any, leaves: list[Any]
 ) -> tuple[Any, Callable[..., Any]]:
     """Return the result and the rule of one call of `f` with these arguments."""

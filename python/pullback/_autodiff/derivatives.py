@@ -20,7 +20,7 @@ from .jacobian import unit, units
 from .jacobian_blocks import JacobianBlocks
 from .recorded_call import RecordedCall, is_floating, like
 from .rules import place
-from .transforms import _transformed, argument_numbers, resolved
+from .transforms import argument_numbers, resolve_positions, result_and_gradients
 
 __all__ = ["divergence", "hessian", "jacobian"]
 
@@ -175,7 +175,7 @@ def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Chunk = "auto") -> F:
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        both = _transformed(f, argnums, False, "hessian")
+        both = result_and_gradients(f, argnums, False, "hessian")
 
         @wraps(f)
         def slope(*args: Any, **kwargs: Any) -> Any:
@@ -206,7 +206,7 @@ def _jacobian_of(
     who: str,
 ) -> Any:
     single, positions = argnums
-    moving = resolved(positions, len(args), f, who)
+    moving = resolve_positions(positions, len(args), f, who)
 
     def inner(*own: Any) -> Any:
         full = list(args)

@@ -40,13 +40,13 @@ def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Di
     quantum = max((a for a, b in pairwise(gaps) if b == 0 and a < 1e-4 * abs(middle)), default=0.0)
     noise = 4 * max(_noise(f, scale), precision * abs(middle), quantum)
     best, bend = Difference(np.nan, np.inf), np.inf
-    above: list[float] = []
+    previous: list[float] = []
     for h, (high, low) in zip(steps, ends, strict=True):
         row = [(high - low) / (2 * h)]
         if np.isfinite(row[0]):
             bend = min(bend, abs(high - 2 * middle + low) / h + noise / h)
         factor = 1.0
-        for column, old in enumerate(above):
+        for column, old in enumerate(previous):
             factor *= shrink**2
             row.append((factor * row[column] - old) / (factor - 1))
             error = max(abs(row[-1] - row[column]), abs(row[-1] - old)) + noise / h
@@ -54,7 +54,7 @@ def derivative(f: Scalar, scale: float = 1.0, precision: float = 2.0**-52) -> Di
             refuted = abs(row[-1] - best.value) > 8 * (error + best.error)
             if error < best.error or refuted:
                 best = Difference(row[-1], error)
-        above = row if np.isfinite(row[0]) else []
+        previous = row if np.isfinite(row[0]) else []
     if not bend < np.inf:
         return best
     # Except for noise the smallest steps are the most accurate: if they are still far off, there is
@@ -74,5 +74,5 @@ def _noise(f: Scalar, scale: float) -> float:
     if not np.isfinite(values).all():
         return 0.0
     powers = np.vander(places, 5)
-    rest = values - powers @ np.linalg.lstsq(powers, values, rcond=None)[0]
-    return float(np.sqrt(np.sum(rest**2) / (places.size - powers.shape[1])))
+    residual = values - powers @ np.linalg.lstsq(powers, values, rcond=None)[0]
+    return float(np.sqrt(np.sum(residual**2) / (places.size - powers.shape[1])))

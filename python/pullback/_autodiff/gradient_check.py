@@ -86,12 +86,12 @@ def check_gradients(
     who = f"check_gradients: {place(f)}"
     check = _Check(f, args, [str(i) for i in range(len(args))], rtol, atol, who)
     check.compare(check.value, check.gradient(check.at), "derivative")
-    check.compare_upstream()
+    check.compare_linearity()
     if order == 2:
         mix = check.random.normal(size=check.at.size)
         slope = check.curvature(check.at, mix)
         check.compare(lambda x: float(check.gradient(x) @ mix), slope, "second derivative")
-        check.compare_by_upstream()
+        check.compare_derivative_by_upstream()
     if not check.decided:
         warn(
             f"{who}: nothing could be compared: finite differences are not conclusive here, as at "
@@ -117,9 +117,7 @@ def verify_rule(
     except ValueError:
         return  # not finite or random: nothing can be compared
     slope = check.gradient(check.at)
-    direction = check.random.uniform(
-        0.5, 1.5, check.at.size
-    )  # random sizes: signs alone may cancel
+    direction = check.random.uniform(0.5, 1.5, check.at.size)  # signs alone may cancel
     direction *= check.random.choice([-1.0, 1.0], check.at.size)
     if check.difference(check.value, slope, direction) is None:
         return
@@ -198,7 +196,7 @@ class _Check:
         ys = [y for y in flatten(result)[0] if _is_floating(y)]
         if not ys:
             raise ValueError(f"{self.who}: expected a floating result, got none")
-        return xs, [_pairs(_core.constant(y)) for y in ys]
+        return xs, [_as_pairs(_core.constant(y)) for y in ys]
 
     def values(self, x: Array) -> list[Array]:
         return [y.numpy().astype(np.float64) for y in self._call(x)[1]]
@@ -240,7 +238,7 @@ class _Check:
                     f"differences give {known.value:.8g} ± {known.error:.1g}"
                 )
 
-    def compare_upstream(self) -> None:
+    def compare_linearity(self) -> None:
         """Check that the gradient is linear in the upstream gradient."""
         factor = -2.0  # a power of two: roundings are the same
         one, other = self.gradient(self.at), self.gradient(self.at, factor)
@@ -253,7 +251,7 @@ class _Check:
                 f"{factor} times the upstream gradient {other[i]:.8g}; it must be linear in it"
             )
 
-    def compare_by_upstream(self) -> None:
+    def compare_derivative_by_upstream(self) -> None:
         """Check the derivative of the gradient by the upstream gradient."""
         direction = self.random.normal(size=self.at.size) * self._sizes()
         _, upstream, gradients = self._gradients(self.at)
@@ -268,14 +266,14 @@ class _Check:
             )
 
     def difference(
-        self, f: Callable[[Array], float], slope: Array, part: Array, way: Array | None = None
+        self, f: Callable[[Array], float], slope: Array, part: Array, along: Array | None = None
     ) -> Difference | None:
         """Return the finite difference along a direction if the slope contradicts it.
 
-        The result is None otherwise. The direction is `way`, or `part`, which selects the entries
+        The result is None otherwise. The direction is `along`, or `part`, which selects the entries
         of the slope.
         """
-        got, direction = _along(slope, part), part if way is None else way
+        got, direction = _along(slope, part), part if along is None else along
         moved = direction != 0
         ratio = np.min(self._sizes()[moved] / np.abs(direction[moved]), initial=np.inf)
         scale = float(np.clip(ratio, 1e-6, 1.0))
@@ -342,7 +340,7 @@ def _is_floating(x: Any) -> bool:
     return isinstance(x, (float, complex))
 
 
-def _pairs(y: Tensor) -> Tensor:
+def _as_pairs(y: Tensor) -> Tensor:
     return _core.stack([_core.real(y), _core.imag(y)], -1) if y.dtype.kind == "c" else y
 
 

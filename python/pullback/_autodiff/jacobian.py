@@ -97,7 +97,7 @@ def units(y_shape: Sequence[int], batched: bool = False) -> Tensor:
     return _core.broadcast_to(chosen, (count, *y_shape))
 
 
-def all_at_once(piece: Any, count: int) -> int:
+def all_at_once(linear: Any, count: int) -> int:
     return count
 
 
@@ -127,8 +127,8 @@ def row_batches(
         found = None
     if found is None:
         return _one_by_one(y, xs, tape, chosen)
-    left = iter(found)
-    return [None if a is None else next(left) for a in answers]
+    remaining = iter(found)
+    return [None if a is None else next(remaining) for a in answers]
 
 
 def batched_in_chunks(

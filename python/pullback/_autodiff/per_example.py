@@ -63,9 +63,9 @@ def per_example_gradients(loss: Callable[..., Any], params: Any, batch: Any) -> 
     Tensor([[ 2.,  0.],
             [28., 28.]], dtype=float32)
     """
-    of_one = _named(loss, "per_example_gradients")
+    example_loss = _example_loss(loss, "per_example_gradients")
     _check_batch(batch, "per_example_gradients")
-    return vmap(grad(of_one), in_axes=(None, 0))(params, batch)
+    return vmap(grad(example_loss), in_axes=(None, 0))(params, batch)
 
 
 def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any) -> Tensor:
@@ -114,9 +114,9 @@ def per_example_gradient_norms(loss: Callable[..., Any], params: Any, batch: Any
     >>> pb.round(pb.grad(lambda w: pb.sum(weights * losses(w, batch)))(w), 4)
     Tensor([1.7071, 0.7071], dtype=float32)
     """
-    of_one = _named(loss, "per_example_gradient_norms")
+    example_loss = _example_loss(loss, "per_example_gradient_norms")
     _check_batch(batch, "per_example_gradient_norms")
-    slopes = vmap(grad(of_one), in_axes=(None, 0))
+    slopes = vmap(grad(example_loss), in_axes=(None, 0))
     squares = [_core.row_squares(g) for g in flatten(slopes(params, batch))[0]]
     total = squares[0]
     for square in squares[1:]:
@@ -133,12 +133,12 @@ def _check_batch(batch: Any, who: str) -> None:
             )
 
 
-def _named(loss: Any, who: str) -> Callable[..., Any]:
+def _example_loss(loss: Any, who: str) -> Callable[..., Any]:
     if not callable(loss):
         raise TypeError(f"{who}: expected a function for loss, got {_core.shown(loss)}")
 
     @wraps(loss)
-    def of_one(params: Any, example: Any) -> Any:
+    def example_loss(params: Any, example: Any) -> Any:
         return loss(params, example)
 
-    return of_one
+    return example_loss

@@ -77,7 +77,9 @@ def with_gradient(x: TensorLike, rule: Callable[[Tensor], Any]) -> Tensor:
     """
     if not callable(rule):
         raise TypeError(f"with_gradient: expected a function for rule, got {_core.shown(rule)}")
-    return _shaped(floating(x, "with_gradient", "fc"), rule, f"with_gradient: {place(rule)}")
+    return _identity_with_rule(
+        floating(x, "with_gradient", "fc"), rule, f"with_gradient: {place(rule)}"
+    )
 
 
 def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
@@ -120,8 +122,8 @@ def reverse_gradient(x: TensorLike, scale: TensorLike = 1) -> Tensor:
     [Tensor(-2., dtype=float32)]
     """
     x = floating(x, "reverse_gradient", "fc")
-    factor = -_fitting(scale, x, "reverse_gradient: scale")
-    return _shaped(x, lambda upstream: upstream * factor, "reverse_gradient")
+    factor = -_operand_for(scale, x, "reverse_gradient: scale")
+    return _identity_with_rule(x, lambda upstream: upstream * factor, "reverse_gradient")
 
 
 def scale_gradient(x: TensorLike, scale: TensorLike) -> Tensor:
@@ -159,8 +161,8 @@ def scale_gradient(x: TensorLike, scale: TensorLike) -> Tensor:
     [Tensor(0.4, dtype=float32)]
     """
     x = floating(x, "scale_gradient", "fc")
-    factor = _fitting(scale, x, "scale_gradient: scale")
-    return _shaped(x, lambda upstream: upstream * factor, "scale_gradient")
+    factor = _operand_for(scale, x, "scale_gradient: scale")
+    return _identity_with_rule(x, lambda upstream: upstream * factor, "scale_gradient")
 
 
 def clip_gradient(
@@ -208,13 +210,15 @@ def clip_gradient(
     if by not in ("value", "norm"):
         raise ValueError(f"clip_gradient: by must be one of 'value', 'norm'; got {_core.shown(by)}")
     x = floating(x, "clip_gradient")
-    bound = _core.maximum(_fitting(limit, x, "clip_gradient: limit"), 0)
+    bound = _core.maximum(_operand_for(limit, x, "clip_gradient: limit"), 0)
     check_domain(limit, NON_NEGATIVE, "clip_gradient", "limit")
     if by == "value":
-        return _shaped(x, lambda upstream: _core.clip(upstream, -bound, bound), "clip_gradient")
+        return _identity_with_rule(
+            x, lambda upstream: _core.clip(upstream, -bound, bound), "clip_gradient"
+        )
     if bound.shape != ():
         raise ValueError(f"clip_gradient: expected shape () for limit, got {bound.shape}")
-    return _shaped(x, lambda upstream: clip_by_norm(upstream, bound), "clip_gradient")
+    return _identity_with_rule(x, lambda upstream: clip_by_norm(upstream, bound), "clip_gradient")
 
 
 def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
@@ -252,11 +256,13 @@ def zero_gradient_where(mask: TensorLike, x: TensorLike) -> Tensor:
     [Tensor([4., 4., 0.], dtype=float32)]
     """
     x = floating(x, "zero_gradient_where", "fc")
-    held = _core.constant(mask, who="zero_gradient_where: mask")
-    if held.dtype.kind != "b":
-        raise TypeError(f"zero_gradient_where: expected dtype bool for mask, got {held.dtype}")
-    _check_fits(held, x, "zero_gradient_where: mask")
-    return _shaped(x, lambda upstream: _core.where(held, 0, upstream), "zero_gradient_where")
+    zeroed = _core.constant(mask, who="zero_gradient_where: mask")
+    if zeroed.dtype.kind != "b":
+        raise TypeError(f"zero_gradient_where: expected dtype bool for mask, got {zeroed.dtype}")
+    _check_fits(zeroed, x, "zero_gradient_where: mask")
+    return _identity_with_rule(
+        x, lambda upstream: _core.where(zeroed, 0, upstream), "zero_gradient_where"
+    )
 
 
 def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
@@ -305,7 +311,7 @@ def prevent_gradient(x: TensorLike, message: str = "") -> Tensor:
     def refuse(upstream: Tensor) -> Any:
         raise LookupError(text)
 
-    return _shaped(floating(x, "prevent_gradient", "fc"), refuse, "prevent_gradient")
+    return _identity_with_rule(floating(x, "prevent_gradient", "fc"), refuse, "prevent_gradient")
 
 
 def straight_through(f: Callable[P, R], g: Callable[P, Any] | None = None) -> Callable[P, R]:
@@ -408,7 +414,7 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
         result = f(*args, **kwargs)
         leaves, structure = flatten(result)
         paths = leaf_paths(result)
-        said = f"{who}: {place(f if g is None else g)}"
+        source = f"{who}: {place(f if g is None else g)}"
         if g is None:
             others = _tensors_among(args, len(leaves))
             if len(others) != len(leaves):
@@ -417,11 +423,13 @@ def _with_gradients_of(f: Callable[P, R], g: Callable[P, Any] | None, who: str) 
                     f"each tensor among its positional arguments, got {len(leaves)}"
                 )
         else:
-            others = leaves_like(result, g(*args, **kwargs), said)
-        under = [_core.constant(x, who=said) for x in others]
-        triples = zip(leaves, under, paths, strict=True)
-        said = f"{who}: {place(f)}"
-        return unflatten(structure, [_value_over(y, x, said, path) for y, x, path in triples])
+            others = leaves_like(result, g(*args, **kwargs), source)
+        receivers = [_core.constant(x, who=source) for x in others]
+        triples = zip(leaves, receivers, paths, strict=True)
+        source = f"{who}: {place(f)}"
+        return unflatten(
+            structure, [_redirect_gradient(y, x, source, path) for y, x, path in triples]
+        )
 
     return call
 
@@ -451,7 +459,7 @@ def _rank(x: Any) -> int:
     return 1 if isinstance(x, (float, np.generic)) else 2
 
 
-def _value_over(value: Any, x: Tensor, who: str, path: str) -> Tensor:
+def _redirect_gradient(value: Any, x: Tensor, who: str, path: str) -> Tensor:
     """Return a node with the value of one tensor that passes its gradient to the other."""
     who = f"{who}: result {path}" if path else who
     y = _core.stop_gradient(_core.constant(value, who=who))
@@ -461,21 +469,21 @@ def _value_over(value: Any, x: Tensor, who: str, path: str) -> Tensor:
         )
     if x.shape != y.shape:
         raise ValueError(f"{who}: expected shape {x.shape}, that of the gradient, got {y.shape}")
-    return _custom(y, x, lambda upstream: upstream, who)
+    return _value_with_rule(y, x, lambda upstream: upstream, who)
 
 
-def _shaped(x: Tensor, rule: Callable[[Tensor], Any], name: str) -> Tensor:
-    return _custom(x, x, rule, name)
+def _identity_with_rule(x: Tensor, rule: Callable[[Tensor], Any], name: str) -> Tensor:
+    return _value_with_rule(x, x, rule, name)
 
 
-def _custom(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) -> Tensor:
+def _value_with_rule(value: Tensor, x: Tensor, rule: Callable[[Tensor], Any], name: str) -> Tensor:
     def apply(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         return as_cotangents([rule(cotangents[0])], inputs)
 
     return _core.custom([value], [x], Rule(apply, name))[0]
 
 
-def _fitting(value: Any, x: Tensor, who: str) -> Tensor:
+def _operand_for(value: Any, x: Tensor, who: str) -> Tensor:
     """Return an operand for the gradient of `x` as a constant of its dtype."""
     if x.dtype.kind != "c" and _core.constant(value, who=who).dtype.kind == "c":
         raise TypeError(

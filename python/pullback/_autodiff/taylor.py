@@ -87,7 +87,7 @@ def jet(
     recorded = RecordedCall(f, primals, "jet")
     order = _order(primals, series)
     terms = _terms(recorded, primals, series, order)
-    return _along(recorded, terms, order)
+    return _differentiate_along(recorded, terms, order)
 
 
 def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
@@ -144,7 +144,7 @@ def derivative(f: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
                 f"{got}; use vmap(derivative(f)) for an array of points"
             )
         one = _core.full((), 1, recorded.xs[0].dtype)
-        value, found = _along(recorded, [[one] + [None] * (n - 1)] if n else [[]], n)
+        value, found = _differentiate_along(recorded, [[one] + [None] * (n - 1)] if n else [[]], n)
         return found[-1] if n else value
 
     return at
@@ -199,7 +199,7 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
 
         def along(axis: Tensor) -> Any:
             recorded = RecordedCall(lambda x: f(x, *others, **named), (point,), "laplacian")
-            return _along(recorded, [[axis, None]], 2)[1][1]
+            return _differentiate_along(recorded, [[axis, None]], 2)[1][1]
 
         leaves, structure = flatten(vmap(along)(axes))
         return unflatten(
@@ -209,7 +209,9 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     return at
 
 
-def _along(recorded: RecordedCall, terms: list[list[Any]], order: int) -> tuple[Any, list[Any]]:
+def _differentiate_along(
+    recorded: RecordedCall, terms: list[list[Any]], order: int
+) -> tuple[Any, list[Any]]:
     value = recorded.call()
     ys = recorded.results(value)
     with recorded.recording():  # a slope that is computed from the xs needs a history too
@@ -260,12 +262,12 @@ def _terms(recorded: RecordedCall, primals: Any, series: Any, order: int) -> lis
                 if value is None or (type(value) in (int, float) and value == 0):
                     continue
                 if (i, j) not in at:
-                    _refuse(leaves[j], f"jet: primals[{i}]")
+                    _raise_for_leaf(leaves[j], f"jet: primals[{i}]")
                 n = at[i, j]
                 terms[n][k] = seed(value, recorded.xs[n], where)
     return terms
 
 
-def _refuse(leaf: Any, where: str) -> None:
+def _raise_for_leaf(leaf: Any, where: str) -> None:
     """Raise the error that explains why a leaf does not move."""
     differentiable_leaf(leaf, lambda _: where)

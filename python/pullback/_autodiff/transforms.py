@@ -93,7 +93,7 @@ def value_and_grad(
     >>> float(value), aux, float(dx)
     (9.0, 'seen', 6.0)
     """
-    return _transformed(f, argnums, has_aux, "value_and_grad")
+    return result_and_gradients(f, argnums, has_aux, "value_and_grad")
 
 
 @overload
@@ -168,7 +168,7 @@ def grad(
     >>> float(pb.grad(cube)(2.0)), float(pb.grad(pb.grad(cube))(2.0))
     (12.0, 12.0)
     """
-    both = _transformed(f, argnums, has_aux, "grad")
+    both = result_and_gradients(f, argnums, has_aux, "grad")
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -178,9 +178,10 @@ def grad(
     return call
 
 
-def _transformed(
+def result_and_gradients(
     f: Callable[..., Any], argnums: Any, has_aux: bool, who: str
 ) -> Callable[..., Any]:
+    """Return a function that returns the result of `f` and its gradients, as `value_and_grad`."""
     if not callable(f):
         raise TypeError(f"{who}: expected a function for f, got {shown(f)}")
     has_aux = flag(has_aux, who, "has_aux")
@@ -194,7 +195,7 @@ def _transformed(
         tape = Tape(False, who)
         tape.start()
         try:
-            for position in resolved(positions, len(args), f, who):
+            for position in resolve_positions(positions, len(args), f, who):
                 leaves, structure = flatten(args[position])
                 structures.append(structure)
                 leaves = _differentiable(leaves, args[position], who, position)
@@ -234,7 +235,8 @@ def argument_numbers(argnums: Any, who: str) -> tuple[bool, list[int]]:
     return single, positions
 
 
-def resolved(positions: list[int], count: int, f: Any, who: str) -> list[int]:
+def resolve_positions(positions: list[int], count: int, f: Any, who: str) -> list[int]:
+    """Return argument positions, counted from the start, for a call with `count` arguments."""
     out = []
     for position in positions:
         if not -count <= position < count:

@@ -103,10 +103,10 @@ def vmap(
         batch = _Batch(f, size)
         axes = _axes_of_arguments(in_axes, len(args))
         inner = [
-            batch.opened(arg, axis, f"argument {i}")
+            batch.replace(arg, axis, f"argument {i}")
             for i, (arg, axis) in enumerate(zip(args, axes, strict=True))
         ]
-        named = {k: batch.opened(arg, 0, f"argument {k}") for k, arg in kwargs.items()}
+        named = {k: batch.replace(arg, 0, f"argument {k}") for k, arg in kwargs.items()}
         return batch.close(batch.call(inner, named), out_axes)
 
     return call
@@ -118,22 +118,23 @@ class _Batch:
     def __init__(self, f: F, size: int | None) -> None:
         self.f = f
         self.count = None if size is None else index(size)
-        self.counted = "size"
+        self.count_from = "size"
         self.trace = _core.Trace(f"vmap of {place(f)}")
-        self.stand_ins: list[Tensor] = []
+        self.placeholders: list[Tensor] = []
         self.batches: list[Tensor] = []
         self.first = 0
 
-    def opened(self, argument: Any, axes: Any, who: str) -> Any:
+    def replace(self, argument: Any, axes: Any, who: str) -> Any:
+        """Return an argument with placeholders for the entries of its mapped leaves."""
         leaves, structure = flatten(argument)
         spread = spread_axes(axes, argument, f"vmap: in_axes of {who}")
         for i, (leaf, axis) in enumerate(zip(leaves, spread, strict=True)):
             if axis is not None:
                 path = written_behind(argument)[i] if len(leaves) > 1 else ""
-                leaves[i] = self._stand_in(leaf, axis, f"{who}{path}")
+                leaves[i] = self._placeholder(leaf, axis, f"{who}{path}")
         return unflatten(structure, leaves)
 
-    def _stand_in(self, leaf: Any, axis: int, who: str) -> Tensor:
+    def _placeholder(self, leaf: Any, axis: int, who: str) -> Tensor:
         if not isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic, int, float, complex)):
             raise TypeError(
                 f"vmap: expected an array for {who}, got {_core.shown(leaf)}, which has no axes; "
@@ -148,18 +149,18 @@ class _Batch:
         axis %= x.ndim
         length = x.shape[axis]
         if self.count is None:
-            self.count, self.counted = length, who
+            self.count, self.count_from = length, who
         if length != self.count:
             raise ValueError(
                 f"vmap: expected size {self.count} for axis {axis} of {who}, given by "
-                f"{self.counted}, got shape {x.shape}"
+                f"{self.count_from}, got shape {x.shape}"
             )
         order = (axis, *(d for d in range(x.ndim) if d != axis))
         batch = _core.transpose(x, order) if axis else x
-        stand_in = self.trace.argument(x.dtype.name, batch.shape[1:], False)
-        self.stand_ins.append(stand_in)
+        placeholder = self.trace.argument(x.dtype.name, batch.shape[1:], False)
+        self.placeholders.append(placeholder)
         self.batches.append(batch)
-        return stand_in
+        return placeholder
 
     def call(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         if self.count is None:
@@ -171,6 +172,7 @@ class _Batch:
             return self.f(*args, **kwargs)
 
     def close(self, result: Any, out_axes: Any) -> Any:
+        """Return the result for all entries, with their axes in place."""
         assert self.count is not None  # call() has checked it
         leaves, structure = flatten(result)
         axes = spread_axes(out_axes, result, "vmap: out_axes")
@@ -180,19 +182,19 @@ class _Batch:
         tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
         mapped = [i for i in tensors if axes[i] is not None]
         same = [leaves[i] for i in tensors if axes[i] is None]
-        if any(_core.computed_from(same, self.stand_ins)):
+        if any(_core.computed_from(same, self.placeholders)):
             raise ValueError(
                 f"vmap: expected an integer for out_axes of a result of {place(self.f)} that "
                 "differs between entries, got None"
             )
         made = _core.batched(
-            [leaves[i] for i in mapped], self.stand_ins, self.batches, self.count, self.first
+            [leaves[i] for i in mapped], self.placeholders, self.batches, self.count, self.first
         )
         for i, y in zip(mapped, made, strict=True):
-            leaves[i] = self._placed(y, axes[i] or 0)
+            leaves[i] = self._move_batch_axis(y, axes[i] or 0)
         return unflatten(structure, leaves)
 
-    def _placed(self, y: Tensor, axis: int) -> Tensor:
+    def _move_batch_axis(self, y: Tensor, axis: int) -> Tensor:
         if not -y.ndim <= axis < y.ndim:
             raise ValueError(
                 f"vmap: out_axes={axis} is out of range for a result of shape {y.shape}"
@@ -215,10 +217,10 @@ def _axes_of_arguments(in_axes: Any, count: int) -> list[Any]:
     return list(in_axes)
 
 
-def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
+def spread_axes(axes: Any, tree: Any, who: str) -> list[int | None]:
     """Return an axis for each leaf of a pytree.
 
-    `axes` is one axis for all leaves, or a pytree of axes that is a prefix of `nest`.
+    `axes` is one axis for all leaves, or a pytree of axes that is a prefix of `tree`.
 
     Examples
     --------
@@ -226,18 +228,18 @@ def spread_axes(axes: Any, nest: Any, who: str) -> list[int | None]:
     [0, None, None, 1]
     """
     if axes is None:
-        return [None] * len(flatten(nest)[0])
+        return [None] * len(flatten(tree)[0])
     if hasattr(axes, "__index__") and not isinstance(axes, bool):
-        return [index(axes)] * len(flatten(nest)[0])
-    if isinstance(axes, dict) and isinstance(nest, dict) and axes.keys() == nest.keys():
-        keys = flatten({key: key for key in nest})[0]  # as the core orders them
-        return [axis for key in keys for axis in spread_axes(axes[key], nest[key], who)]
-    lists = isinstance(axes, (tuple, list)) and isinstance(nest, (tuple, list))
-    if lists and len(axes) == len(nest):
-        pairs = zip(axes, nest, strict=True)
+        return [index(axes)] * len(flatten(tree)[0])
+    if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
+        keys = flatten({key: key for key in tree})[0]  # as the core orders them
+        return [axis for key in keys for axis in spread_axes(axes[key], tree[key], who)]
+    lists = isinstance(axes, (tuple, list)) and isinstance(tree, (tuple, list))
+    if lists and len(axes) == len(tree):
+        pairs = zip(axes, tree, strict=True)
         return [axis for one, part in pairs for axis in spread_axes(one, part, who)]
     raise ValueError(
-        f"{who}: expected an integer, None or a pytree like {_core.shown(nest)}, got "
+        f"{who}: expected an integer, None or a pytree like {_core.shown(tree)}, got "
         f"{_core.shown(axes)}"
     )
 
@@ -299,12 +301,12 @@ def vectorize(
         return lambda f: vectorize(f, signature=signature, excluded=excluded)
     if not callable(f):
         raise TypeError(f"vectorize: expected a function for f, got {_core.shown(f)}")
-    parsed = None if signature is None else _parsed(signature)
-    apart = {index(i) for i in excluded}
+    parsed = None if signature is None else _parse_signature(signature)
+    constants = {index(i) for i in excluded}
 
     @wraps(f)
     def call(*args: Any) -> Any:
-        places = [i for i in range(len(args)) if i not in apart]
+        places = [i for i in range(len(args)) if i not in constants]
         arrays = [_core.constant(args[i], who=f"vectorize: argument {i}") for i in places]
         ins, outs = parsed or ([()] * len(arrays), [()])
         if len(ins) != len(arrays):
@@ -312,9 +314,9 @@ def vectorize(
                 f"vectorize: expected {counted(len(ins), 'array')} for {place(f)} by its signature "
                 f"{signature}, got {len(arrays)}"
             )
-        lengths: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         free = [
-            _free_axes(x.shape, names, lengths, f"argument {i}", signature)
+            _free_axes(x.shape, names, sizes, f"argument {i}", signature)
             for i, x, names in zip(places, arrays, ins, strict=True)
         ]
         try:
@@ -337,7 +339,7 @@ def vectorize(
                     f"signature {signature or '()->()'}, got {len(parts)}"
                 )
             for k, (part, names) in enumerate(zip(parts, outs, strict=True)):
-                rest = _free_axes(np.shape(part), names, lengths, f"result {k}", signature)
+                rest = _free_axes(np.shape(part), names, sizes, f"result {k}", signature)
                 if rest:
                     raise ValueError(
                         f"vectorize: expected {counted(len(names), 'axis')} for result {k} of "
@@ -360,7 +362,7 @@ def vectorize(
     return call
 
 
-def _parsed(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+def _parse_signature(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     axes = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
     if not isinstance(signature, str) or not re.fullmatch(
         rf"\s*(?:{axes}\s*(?:,\s*{axes}\s*)*)?->\s*{axes}\s*(?:,\s*{axes}\s*)*", signature
@@ -378,7 +380,7 @@ def _parsed(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]
 
 
 def _free_axes(
-    shape: tuple[int, ...], names: tuple[str, ...], lengths: dict[str, int], who: str, text: Any
+    shape: tuple[int, ...], names: tuple[str, ...], sizes: dict[str, int], who: str, text: Any
 ) -> tuple[int, ...]:
     if len(shape) < len(names):
         raise ValueError(
@@ -387,7 +389,7 @@ def _free_axes(
         )
     split = len(shape) - len(names)
     for name, length in zip(names, shape[split:], strict=True):
-        known = int(name) if name.isdigit() else lengths.setdefault(name, length)
+        known = int(name) if name.isdigit() else sizes.setdefault(name, length)
         if known != length:
             raise ValueError(
                 f"vectorize: expected size {known} for axis {name} of {who}, got {length} in shape "

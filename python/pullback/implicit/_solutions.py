@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._autodiff.callback import _host_call
+from .._autodiff.callback import callback_operation
 from .._autodiff.function import function, inlined_functions
 from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
@@ -226,7 +226,7 @@ def _solving(f: Any, solver: Any, who: str, residual: _Residual) -> Callable[...
         if not _core.computed_from([y], [at])[0]:
             raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
         run = _Run(piece, x, arguments, solver, residual is _slope)
-        value = _host_call(for_each(run), run.inputs(), at.dtype, at.shape, True)
+        value = callback_operation(for_each(run), run.inputs(), at.dtype, at.shape, True)
         found = _attached(value, piece, residual, residual is _slope, f, who)
         return x.nest(found)
 
@@ -424,10 +424,10 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
         assert matrix is not None  # zeros in place of None
         inputs = [_core.stop_gradient(one) for one in (matrix, v)]
         solve = for_each(solved(who, place(f)), 2)
-        value = _host_call(solve, inputs, x.dtype, x.shape, True)
+        value = callback_operation(solve, inputs, x.dtype, x.shape, True)
     else:
         on = function(lambda w, others: piece.on(w, others))
-        value = _host_call(
+        value = callback_operation(
             for_each(solved_by_products(on, symmetric, who, place(f))),
             [_core.stop_gradient(one) for one in (v, *piece.others)],
             x.dtype, x.shape, True,
