@@ -60,8 +60,8 @@ def along_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     each entry."""
     if examples(1) > 1:
         return
-    monkeypatch.setattr("pullback._autodiff.gradient_check.SMALL", 6)
-    monkeypatch.setattr("pullback._autodiff.gradient_check.DIRECTIONS", 3)
+    monkeypatch.setattr("pullback._autodiff.gradient_comparison.SMALL", 6)
+    monkeypatch.setattr("pullback._autodiff.gradient_comparison.DIRECTIONS", 3)
 
 
 @pytest.fixture(scope="session")

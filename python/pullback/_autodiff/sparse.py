@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import _core
 from .._core import Tape, Tensor, Variable, shown
+from .jacobian import unit
 from .rules import place
 from .transforms import check_value, differentiable_leaf
 
@@ -250,15 +251,15 @@ def _entries(x: Tensor, y: Tensor, who: str, symmetric: bool) -> tuple[Tensor, _
 
 
 def _row_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
-    unit, mask = _unit(y, where)
-    (row,) = _core.gradients([y], [x], [unit], masks=[mask])
+    ones, mask = _masked_unit(y, where)
+    (row,) = _core.gradients([y], [x], [ones], masks=[mask])
     assert row is not None  # y depends on x
     return _core.reshape(row, (-1,))
 
 
 def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
-    unit, mask = _unit(x, where)
-    [moved] = _core.tangents([y], [x], [unit], masks=[mask])
+    ones, mask = _masked_unit(x, where)
+    [moved] = _core.tangents([y], [x], [ones], masks=[mask])
     if moved is None:
         raise ValueError(
             "tangents: expected gradient rules that are linear in their cotangent, got one that is "
@@ -267,10 +268,10 @@ def _column_product(y: Tensor, x: Tensor, where: Tensor) -> Tensor:
     return _core.reshape(moved, (-1,))
 
 
-def _unit(like: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:
+def _masked_unit(like: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:
     """Return ones at these entries, and their mask.
 
     The zeros elsewhere are structural: they are not multiplied by an infinite slope.
     """
     mask = _core.reshape(where, like.shape)
-    return _core.where(mask, *(_core.constant(n, like.dtype) for n in (1, 0))), mask
+    return unit(mask, like), mask

@@ -15,7 +15,7 @@ from .ancestry import Ancestry, Place, Step
 from .disjoint import missed
 from .explanation import Explanation
 from .finding import Finding, of_program
-from .loops import Answer, look_inside
+from .loops import Diagnosis, explain_inside
 from .not_finite import why_not_finite
 from .query import Question
 from .tracking import counts
@@ -40,7 +40,7 @@ def _explain(question: Question) -> Explanation:
     ancestry = question.ancestry
     names = _names(question)
     if gradient is None or not counts(question):
-        findings, path = look_inside(question, *_analyse_none(question), _analyse_none)
+        findings, path = explain_inside(question, *_analyse_none(question), _analyse_none)
         return Explanation("none", findings, path, names, _notes(path), {})
     if value is None:
         between = ancestry.descending()
@@ -48,11 +48,11 @@ def _explain(question: Question) -> Explanation:
         return Explanation("unknown", [], path, names, [question.unknown, *_notes(path)], {})
     numbers = Numbers(question, ancestry)
     status = _status_of(value, numbers.cotangent(ancestry.top))
-    findings, path = look_inside(
-        question,
-        *_analyse_values(status, numbers),
-        lambda one: _analyse_values(status, Numbers(one, one.ancestry)),
-    )
+
+    def analyse_inner(inner: Question) -> Diagnosis:
+        return _analyse_values(status, Numbers(inner, inner.ancestry))
+
+    findings, path = explain_inside(question, *_analyse_values(status, numbers), analyse_inner)
     findings = [*findings, *missed(question, ancestry)]
     return Explanation(status, findings, path, names, _notes(path), _figures(value))
 
@@ -60,7 +60,7 @@ def _explain(question: Question) -> Explanation:
 def sentence_for_none(question: Question) -> str:
     """Return why the gradient is None, for the message of an optimizer."""
     with question.asking():
-        findings, path = look_inside(question, *_analyse_none(question), _analyse_none)
+        findings, path = explain_inside(question, *_analyse_none(question), _analyse_none)
     shown = [
         finding.about("the loss", "the variable") + (f" ({finding.where})" if finding.where else "")
         for finding in findings
@@ -83,19 +83,18 @@ def _status_of(value: Any, seed: Any) -> str:
 ANALYSES = {"nan": why_not_finite, "infinite": why_not_finite, "zero": why_zero, "tiny": why_tiny}
 
 
-def _analyse_values(status: str, numbers: Numbers) -> Answer:
+def _analyse_values(status: str, numbers: Numbers) -> Diagnosis:
     ancestry = numbers.ancestry
-    findings = (
-        of_program(_without_repetitions(ANALYSES[status](numbers))) if status in ANALYSES else []
-    )
-    if status in ANALYSES and not findings:
-        findings = [nothing_found(ancestry)]
+    findings: list[Finding] = []
+    if status in ANALYSES:
+        found = of_program(_without_repetitions(ANALYSES[status](numbers)))
+        findings = found or [nothing_found(ancestry)]
     alive = [n for n, cotangent in numbers.cotangents.items() if has_any(cotangent)]
     passing = _passing(ancestry, numbers.between, alive)
     return findings, ancestry.path(_first_on_path(numbers.question, findings), passing)
 
 
-def _analyse_none(question: Question) -> Answer:
+def _analyse_none(question: Question) -> Diagnosis:
     ancestry = question.ancestry
     findings = of_program(_without_repetitions(why_none(question)))
     return findings, ancestry.path(_first_on_path(question, findings)) if ancestry.connected else []

@@ -223,28 +223,28 @@ class Ancestry:
         """Return the shortest path from y to x through a step, if possible `among` some numbers."""
         allowed = self.depends if among is None else among
         if through is not None:
-            head = self._way(self.y, lambda step: step is through, allowed)
-            return head + self._way(through.number, self.is_x, self.depends)[1:]
-        found = self._way(self.y, self.is_x, allowed)
-        return found or self._way(self.y, self.is_x, self.depends)
+            head = self._shortest_path(self.y, lambda step: step is through, allowed)
+            return head + self._shortest_path(through.number, self.is_x, self.depends)[1:]
+        found = self._shortest_path(self.y, self.is_x, allowed)
+        return found or self._shortest_path(self.y, self.is_x, self.depends)
 
-    def _way(self, start: int, ends: Any, allowed: Collection[int]) -> list[Step]:
+    def _shortest_path(self, start: int, ends: Any, allowed: Collection[int]) -> list[Step]:
         if start not in allowed:
             return []
-        came: dict[int, int | None] = {start: None}
+        previous: dict[int, int | None] = {start: None}
         queue = [start]
         for number in queue:
             step = self.steps[number]
             if ends(step):
-                way = []
+                path = []
                 at: int | None = number
                 while at is not None:
-                    way.append(self.steps[at])
-                    at = came[at]
-                return way[::-1]
+                    path.append(self.steps[at])
+                    at = previous[at]
+                return path[::-1]
             for below in self.inputs(step):
-                if below.number not in came and below.number in allowed:
-                    came[below.number] = number
+                if below.number not in previous and below.number in allowed:
+                    previous[below.number] = number
                     queue.append(below.number)
         return []
 

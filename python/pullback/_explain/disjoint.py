@@ -122,13 +122,13 @@ def _through_numpy(
     With `surely`, a constant has that value; otherwise it is an array of the same shape that was
     created later.
     """
-    looks = _core.recorded_reads()
+    escapes = _core.recorded_reads()
     leaves = [s for s in ancestry.steps.values() if s.name in ("constant", "scalar")]
-    if not looks or not leaves:
+    if not escapes or not leaves:
         return None
-    whole = Ancestry(question, {number for number, *_ in looks})
+    whole = Ancestry(question, {number for number, *_ in escapes})
     best: tuple[int, Finding] | None = None
-    for number, following, place, how, shape, value in looks:
+    for number, following, place, how, shape, value in escapes:
         if number not in whole.depends:
             continue
         taken = whole.steps[number]

@@ -3,7 +3,7 @@
 A loop or a branch is one step. If a finding is about one, the question is repeated for a y that is
 rebuilt without it: from the operations of its iterations, or of the branch that was taken. Many
 iterations are first divided into shorter loops, and the one that a finding is about is divided
-again. Start reading at `look_inside`.
+again. Start reading at `explain_inside`.
 """
 
 from __future__ import annotations
@@ -14,43 +14,46 @@ import numpy as np
 
 from .ancestry import Place, Step
 from .finding import Finding
-from .query import Question, Ran
+from .query import ControlRecord, Question
 
-Answer = tuple[list[Finding], list[Step]]
+Diagnosis = tuple[list[Finding], list[Step]]
 
 
-def look_inside(
-    question: Question, findings: list[Finding], path: list[Step], ask: Callable[[Question], Answer]
-) -> Answer:
+def explain_inside(
+    question: Question,
+    findings: list[Finding],
+    path: list[Step],
+    analyse: Callable[[Question], Diagnosis],
+) -> Diagnosis:
     """Return findings about loops and branches as findings about their operations.
 
-    The second result is the path. `ask` returns the findings and the path of another question.
+    The second result is the path. `analyse` returns the findings and the path of another question.
     """
-    idle: list[Finding] = []
-    answered: set[Place] = set()  # lines whose loops are reported once
+    unused: list[Finding] = []
+    reported: set[Place] = set()  # lines whose loops are reported once
     whole = {_outermost(f.step): f for f in findings if f.step and f.step.operation}
-    while steps := _next(findings, answered):
+    while steps := _steps_to_unroll(findings, reported):
         try:
-            inner, ran = question.opened(steps)
-            if not ran or not _agree(question, inner):
+            inner, records = question.opened(steps)
+            if not records or not _has_same_gradient(question, inner):
                 break
-            idle += filter(None, (_idle(inner, one) for one in ran))
+            unused += filter(None, (_unused_control(inner, record) for record in records))
             if not inner.ancestry.connected:
-                return idle or [_left_out(one.step) for one in ran], path
-            found, way = ask(inner)
+                return unused or [_unused_result(record.step) for record in records], path
+            found, inner_path = analyse(inner)
         except Exception:  # a user-defined rule may fail outside its context
             break
-        question, findings, path = inner, _once_a_loop(found), way
+        question, findings, path = inner, _once_a_loop(found), inner_path
         for finding in findings:
-            if finding.step and finding.step.inside and not _rest(finding.step):
-                answered.update(filter(None, [finding.step.inside[0].place]))
-        findings = [f for f in findings if not _is_answered(f.step, answered)]
+            if finding.step and finding.step.inside and not _is_remainder(finding.step):
+                reported.update(filter(None, [finding.step.inside[0].place]))
+        findings = [f for f in findings if not _is_reported(f.step, reported)]
     for finding in findings:
         _of_whole_loop(finding, whole)
-    return findings + idle, path
+    return findings + unused, path
 
 
-def _agree(question: Question, inner: Question) -> bool:
+def _has_same_gradient(question: Question, inner: Question) -> bool:
     """Return whether y and its gradient are the same in the rebuilt graph.
 
     They differ if a program hides a value from its records, for example if a rule takes it from
@@ -85,15 +88,15 @@ def _of_whole_loop(finding: Finding, whole: dict[int, Finding]) -> None:
         finding.add(f"; all iterations together by {factor:.2g}", factor=factor)
 
 
-def _next(findings: Iterable[Finding], answered: set[Place]) -> list[Step]:
-    """Return one loop or branch to divide for each one of the program.
+def _steps_to_unroll(findings: Iterable[Finding], reported: set[Place]) -> list[Step]:
+    """Return one loop or branch to unroll for each one of the program.
 
     It is the one with the fewest iterations, which is nearest to the cause.
     """
     out: dict[int, Step] = {}
     for finding in findings:
         step = finding.step
-        if step is None or not step.operation or _is_answered(step, answered):
+        if step is None or not step.operation or _is_reported(step, reported):
             continue
         known = out.setdefault(_outermost(step), step)
         if _iterations(step) < _iterations(known):
@@ -111,26 +114,35 @@ def _iterations(step: Step) -> float:
 
 def _once_a_loop(findings: list[Finding]) -> list[Finding]:
     """Return the findings without the remaining iterations of a loop that has one already."""
-    found = {_outermost(f.step) for f in findings if f.step and f.step.inside and not _rest(f.step)}
-    return [f for f in findings if not (f.step and _rest(f.step) and _outermost(f.step) in found)]
+    found = {
+        _outermost(f.step)
+        for f in findings
+        if f.step and f.step.inside and not _is_remainder(f.step)
+    }
+    return [
+        f
+        for f in findings
+        if not (f.step and _is_remainder(f.step) and _outermost(f.step) in found)
+    ]
 
 
-def _is_answered(step: Step | None, answered: set[Place]) -> bool:
-    """Return whether a loop on the same line has been answered."""
-    if step is None or not step.operation or (step.inside and not _rest(step)):
+def _is_reported(step: Step | None, reported: set[Place]) -> bool:
+    """Return whether a loop on the same line has been reported."""
+    if step is None or not step.operation or (step.inside and not _is_remainder(step)):
         return False
-    return (step.inside[0].place if step.inside else step.place) in answered
+    return (step.inside[0].place if step.inside else step.place) in reported
 
 
-def _rest(step: Step) -> bool:
+def _is_remainder(step: Step) -> bool:
+    """Return whether a step is a part of a loop that is not unrolled."""
     return bool(step.operation and step.inside and step.inside[-1].closed)
 
 
-def _idle(question: Question, ran: Ran) -> Finding | None:
+def _unused_control(question: Question, record: ControlRecord) -> Finding | None:
     """Return the finding about a loop without iterations, or about a branch that does not use x."""
-    step = ran.step
-    if ran.kind == "loop":
-        if ran.number:
+    step = record.step
+    if record.kind == "loop":
+        if record.number:
             return None
         return Finding(
             "no_iterations",
@@ -146,14 +158,14 @@ def _idle(question: Question, ran: Ran) -> Finding | None:
         return None
     return Finding(
         "not_chosen",
-        f"{step.name} took number {ran.number} of its functions{_named(ran.function)}, "
+        f"{step.name} took number {record.number} of its functions{_named(record.function)}, "
         "which does not use {x}",
         "check the condition; {y} depends on {x} if another function is chosen",
         step,
     )
 
 
-def _left_out(step: Step) -> Finding:
+def _unused_result(step: Step) -> Finding:
     return Finding(
         "unused",
         f"{step} takes {{x}}, but its results in {{y}} do not depend on it",

@@ -45,8 +45,10 @@ def _matters(numbers: Numbers, step: Step) -> bool:
     if has_any(cotangent[~np.isfinite(value)]):
         return True
     users = [user for user in numbers.between if step.number in user.inputs]
-    sent = [numbers.sent(user, i) for user in users for i in numbers.ancestry.inputs(user)]
-    return any(part is not None and not is_finite(part) for part in sent)
+    contributions = [
+        numbers.contribution(user, i) for user in users for i in numbers.ancestry.inputs(user)
+    ]
+    return any(part is not None and not is_finite(part) for part in contributions)
 
 
 def _bad_value(numbers: Numbers, step: Step) -> Finding:
@@ -85,7 +87,7 @@ def _first_bad_slope(numbers: Numbers) -> Finding | None:
             slope = numbers.cotangent(below)
             if slope is None or is_finite(slope):
                 continue
-            own = numbers.sent(step, below)
+            own = numbers.contribution(step, below)
             if own is not None and is_finite(own):
                 continue  # another user of this input sent it
             bad = ~np.isfinite(slope)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .finding import Finding
 
 
-class Ran(NamedTuple):
+class ControlRecord(NamedTuple):
     """The record of a loop or a branch that was evaluated."""
 
     step: Step
@@ -34,7 +34,7 @@ class Question:
     Subclasses for other kinds of tensors override what differs for them; see query_kinds.py.
     """
 
-    unknown = "a function is being traced"  # why there are no values, if there are none
+    unknown = "a function is being traced"  # why there are no values
 
     def __init__(
         self,
@@ -92,13 +92,13 @@ class Question:
         """Return the cotangent of y if the question has none."""
         return _core.full(self.y.shape, 1, self.y.dtype)
 
-    def opened(self, steps: list[Step]) -> tuple[Question, list[Ran]]:
+    def opened(self, steps: list[Step]) -> tuple[Question, list[ControlRecord]]:
         """Return the question for a y that is rebuilt from the insides of these loops and branches.
 
         The second result describes each loop or branch that could be divided.
         """
         by_operation = {step.operation: step for step in steps}
-        y, ran, parts, copies = self._opened_below(steps)
+        y, records, parts, copies = self._opened_below(steps)
         inner = copy(self)
         inner.__dict__.pop("ancestry", None)
         inner.y = y
@@ -118,20 +118,20 @@ class Question:
             inner.inside.update(dict.fromkeys(part["numbers"], (*outer, here)))
             inner.made_from.update(part["copies"])
         return inner, [
-            Ran(by_operation[number], kind, function, count)
-            for number, (kind, count, function) in ran.items()
+            ControlRecord(by_operation[number], kind, function, count)
+            for number, (kind, count, function) in records.items()
         ]
 
     def _opened_below(self, steps: list[Step]) -> Any:
         ends = [end for end in (self.x, *self.stops) if not isinstance(end, Variable)]
-        paused = None if self.tape is None or self.tape.recording else self.tape
-        if paused:
-            paused.start()  # rebuilt operations count like the original ones
+        stopped_tape = None if self.tape is None or self.tape.recording else self.tape
+        if stopped_tape:
+            stopped_tape.start()  # rebuilt operations count like the original ones
         try:
             return _core.unrolled_below(self.y, [s.tensor for s in steps], ends)
         finally:
-            if paused:
-                paused.stop()
+            if stopped_tape:
+                stopped_tape.stop()
 
     def locate(self, steps: Mapping[int, Step]) -> None:
         """Set the positions of the steps in loops and branches."""

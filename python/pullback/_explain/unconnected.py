@@ -96,9 +96,9 @@ def not_seen(question: Question, ancestry: Ancestry, between: list[Step]) -> Fin
 def cotangents_of(question: Question, steps: list[Step]) -> dict[int, Any]:
     """Return the gradient of y by each step that has one."""
     tracked = [s for s in steps if s.tracked or question.ancestry.is_x(s)]
-    asked = [s for s in tracked if s.carries]
-    answers = question.gradients([s.tensor for s in asked])
-    return {s.number: g for s, g in zip(asked, answers, strict=True) if g is not None}
+    requested = [s for s in tracked if s.carries]
+    gradients = question.gradients([s.tensor for s in requested])
+    return {s.number: g for s, g in zip(requested, gradients, strict=True) if g is not None}
 
 
 def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:

@@ -27,7 +27,7 @@ class Numbers:
         self.cotangents: Values = self._computed(self.tensors)
         seen = {n for s in self.between for n in (s.number, *s.inputs)}
         known = {n: ancestry.steps[n].tensor for n in seen}
-        self._sent: dict[tuple[int, int], Any] = {}
+        self._contributions: dict[tuple[int, int], Any] = {}
         self.values: Values = self._computed({n: t for n, t in known.items() if t is not None})
 
     def value(self, step: Step) -> Any:
@@ -36,29 +36,29 @@ class Numbers:
     def cotangent(self, step: Step) -> Any:
         return self.cotangents.get(step.number)
 
-    def sent(self, step: Step, below: Step) -> Any:
+    def contribution(self, step: Step, below: Step) -> Any:
         """Return the contribution of a step to the cotangent of an input, or None."""
-        self.send([(step, below)])
-        return self._sent[step.number, below.number]
+        self.compute_contributions([(step, below)])
+        return self._contributions[step.number, below.number]
 
-    def send(self, pairs: Iterable[tuple[Step, Step]]) -> None:
-        """Compute the results of `sent` for several pairs together."""
+    def compute_contributions(self, pairs: Iterable[tuple[Step, Step]]) -> None:
+        """Compute the results of `contribution` for several pairs together."""
         new = {
-            (step.number, below.number): self._sent_tensor(step, below)
+            (step.number, below.number): self._contribution_tensor(step, below)
             for step, below in pairs
-            if (step.number, below.number) not in self._sent
+            if (step.number, below.number) not in self._contributions
         }
-        self._sent.update(dict.fromkeys(new) | self._computed(new))
+        self._contributions.update(dict.fromkeys(new) | self._computed(new))
 
-    def _sent_tensor(self, step: Step, below: Step) -> Any:
+    def _contribution_tensor(self, step: Step, below: Step) -> Any:
         if step.tensor is None or below.tensor is None or step.number not in self.tensors:
             return None
         inputs = [self.ancestry.steps[n].tensor for n in step.inputs if n != below.number]
         others = [t for t in inputs if t is not None and t is not below.tensor]
-        [sent] = self.question.gradients(
+        [gradient] = self.question.gradients(
             [below.tensor], step.tensor, self.tensors[step.number], others
         )
-        return sent
+        return gradient
 
     def operands(self, step: Step) -> list[Any]:
         """Return the values of all inputs of a step; None for released ones."""

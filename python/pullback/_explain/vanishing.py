@@ -50,7 +50,7 @@ def why_zero(numbers: Numbers) -> list[Finding]:
         alive = [i for i in below if is_alive(numbers.cotangent(i))]
         reached.update(i.number for i in alive)
         if below and not alive and not cancelled.issuperset(i.number for i in below):
-            cut = all(i.tensor is not None and numbers.sent(step, i) is None for i in below)
+            cut = all(i.tensor is not None and numbers.contribution(step, i) is None for i in below)
             finding = (
                 why_cut(numbers.question, ancestry, step) if cut else _dies(numbers, step, below)
             )
@@ -71,7 +71,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             "the prediction is already right, or the logits are far too large",
             loss,
         )
-    if any(has_any(numbers.sent(step, i)) for i in below):
+    if any(has_any(numbers.contribution(step, i)) for i in below):
         return Finding(
             "cancels",
             f"the contributions to {below[0]} on several paths, {step.name} among them, add up to "
@@ -220,14 +220,16 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
     steps: dict[tuple[str, Any], Step] = {}
     # The division in a mean is compensated by its sum.
     of_means = {i for step in ancestry.steps.values() if step.kind == "mean" for i in step.inputs}
-    numbers.send((step, i) for step in numbers.between for i in ancestry.inputs(step))
+    numbers.compute_contributions(
+        (step, i) for step in numbers.between for i in ancestry.inputs(step)
+    )
     for step in numbers.between:
         if step.number in of_means:
             continue
         above = total_of(numbers.cotangent(step))
-        sent = [numbers.sent(step, i) for i in ancestry.inputs(step)]
-        below = sum(total_of(part) for part in sent)
-        if above and any(part is not None for part in sent) and below < above:
+        contributions = [numbers.contribution(step, i) for i in ancestry.inputs(step)]
+        below = sum(total_of(part) for part in contributions)
+        if above and any(part is not None for part in contributions) and below < above:
             key = step.name, step.place or step.made_from or step.number
             together.setdefault(key, []).append(below / above)
             steps.setdefault(key, step)

@@ -1,4 +1,4 @@
-"""Linear systems of _solutions.py, on NumPy arrays.
+"""Linear systems of _equation.py, on NumPy arrays.
 
 Dense systems are solved by LAPACK; larger ones by SciPy's iterative methods, which need only
 products with the matrix.
@@ -33,7 +33,9 @@ def for_each(f: Callable[..., Any], rank: int = 1) -> Callable[..., Any]:
     return call
 
 
-def solved(who: str, where: str) -> Callable[..., Any]:
+def dense_solver(who: str, where: str) -> Callable[..., Any]:
+    """Return a solver of the linear system of a matrix."""
+
     def solve(matrix: Any, v: Any) -> Any:
         try:
             return np.ascontiguousarray(np.linalg.solve(matrix, v))
@@ -46,7 +48,7 @@ def solved(who: str, where: str) -> Callable[..., Any]:
     return solve
 
 
-def solved_by_products(
+def iterative_solver(
     on: Callable[..., Any], symmetric: bool, who: str, where: str
 ) -> Callable[..., Any]:
     """Return a solver of the linear system whose residual is `on(w, others)`."""

@@ -1,7 +1,7 @@
 """Linear equations solved by products with the matrix alone: conjugate gradients and GMRES.
 
 The steps are a loop of the plan. Gradients do not depend on the steps: they are those of the exact
-solution next to the computed one (see implicit/_solutions.py). The adjoint equation is solved in
+solution next to the computed one (see implicit/_equation.py). The adjoint equation is solved in
 the same way, to the same tolerance. Start reading at `_solved`.
 """
 
@@ -18,7 +18,7 @@ from .._base.checks import check_matrices, integer
 from .._control.loops import fori_loop, while_loop
 from .._core import Rule, Tape, Tensor, shown
 from .._numpy.euclidean import euclidean_norm
-from ..implicit._solutions import _Piece
+from ..implicit._closed_graph import ClosedGraph
 from ._least_squares import lstsq
 from ._matrices import one_dtype
 
@@ -166,24 +166,24 @@ def gmres(
 class _Linear:
     """A linear function as a closed graph, and its other inputs."""
 
-    def __init__(self, piece: _Piece, others: Sequence[Tensor]) -> None:
-        self.piece, self.others = piece, others
+    def __init__(self, graph: ClosedGraph, others: Sequence[Tensor]) -> None:
+        self.graph, self.others = graph, others
 
     def __call__(self, x: Tensor) -> Tensor:
-        return self.piece.on(x, self.others)
+        return self.graph.copy(x, self.others)
 
     def frozen(self) -> _Linear:
-        return _Linear(self.piece, [_core.stop_gradient(one) for one in self.others])
+        return _Linear(self.graph, [_core.stop_gradient(one) for one in self.others])
 
     def adjoint(self, like: Tensor, who: str) -> _Linear:
         x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
-        piece = _Piece(at, [x, at])
-        with piece:
+        graph = ClosedGraph(at, [x, at])
+        with graph:
             (made,) = _core.gradients([self(x)], [x], [at])
             if made is None:
                 raise ValueError(f"{who}: expected products that depend on x from a, got others")
-            piece.close(_core.identity(made))
-        return _Linear(piece, piece.others)
+            graph.close(_core.identity(made))
+        return _Linear(graph, graph.others)
 
 
 def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
@@ -197,8 +197,8 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
                 f"{who}: expected a square matrix for {what} and a vector of its size for b, got "
                 f"shapes {matrix.shape} and {b.shape}; use vmap for several systems"
             )
-    piece = _Piece(at, [at])
-    with piece, inlined_functions():
+    graph = ClosedGraph(at, [at])
+    with graph, inlined_functions():
         y = _core.matmul(matrix, at) if matrix is not None else f(at)
         if matrix is None:
             if not isinstance(y, Tensor) or y.dtype != b.dtype:
@@ -210,10 +210,10 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
                 raise ValueError(
                     f"{who}: expected shape {b.shape}, that of b, from {place(f)}, got {y.shape}"
                 )
-        piece.close(_core.identity(y))
+        graph.close(_core.identity(y))
     if not _core.computed_from([y], [at])[0]:
         raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
-    return _Linear(piece, piece.others)
+    return _Linear(graph, graph.others)
 
 
 class _Method:
@@ -370,7 +370,7 @@ def _attached(
             x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
             for one in (x, *others):
                 tape.watch(one)
-            now = _Linear(on.piece, others)
+            now = _Linear(on.graph, others)
             turned = now if method.who == "cg" else now.adjoint(b, method.who)
             turned_m = m if m is None or method.who == "cg" else m.adjoint(b, method.who)
             w = _attached(method, turned, turned_m, cotangents[0], None).x

@@ -1,0 +1,238 @@
+"""The equation of an implicit function: its solution is a node, whose gradient is another solution.
+
+If r(x, θ) = 0, then dx/dθ = -J⁻¹ ∂r/∂θ with J = ∂r/∂x. The function runs once, on placeholders, and
+becomes a closed graph; the solver and the gradient rule use copies of it. The rule of the solution
+solves Jᵀ w = v, which is an equation as well, whose solution is a node with the same rule. So
+derivatives of every order exist. Start reading at `implicit_function`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._autodiff.callback import callback_operation
+from .._autodiff.function import function, inlined_functions
+from .._autodiff.jacobian import jacobian
+from .._autodiff.rules import place
+from .._autodiff.transforms import differentiable_leaf
+from .._base.pytree import flatten, leaves_like, unflatten
+from .._core import Rule, Tape, Tensor, Variable, shown
+from ._closed_graph import ClosedGraph, node_number
+from ._linear_solve import MOST_DENSE, dense_solver, for_each, iterative_solver
+
+_Residual = Callable[[Tensor, Tensor], "Tensor | None"]  # of the result of f and x, both flat
+
+
+def _slope(y: Tensor, x: Tensor) -> Tensor | None:
+    slope: Tensor | None = _core.gradients([y], [x])[0]
+    return slope
+
+
+RESIDUALS: dict[str, _Residual] = {
+    "root": lambda y, x: y,
+    "fixed_point": _core.subtract,
+    "minimum": _slope,
+}
+
+
+def implicit_function(f: Any, solver: Any, who: str) -> Callable[..., Any]:
+    """Return the function that `root`, `fixed_point` or `minimum` returns; `who` is its name."""
+    residual, scalar = RESIDUALS[who], who == "minimum"
+    for name, given in (("f", f), ("solver", solver)):
+        if not callable(given):
+            raise TypeError(f"{who}: expected a function for {name}, got {shown(given)}")
+
+    @wraps(f)
+    def solution(x0: Any, *theta: Any) -> Any:
+        leaves, structure = flatten(x0)
+        x = _Unknown([differentiable_leaf(leaf, lambda _: f"{who}: x0") for leaf in leaves],
+                     structure, who)  # fmt: skip
+        arguments = _Arguments(theta)
+        at = _core.identity(_core.stop_gradient(x.start))
+        graph = ClosedGraph(at, [at, *arguments.tensors], who)
+        with graph:
+            with inlined_functions():
+                returned = f(x.tree(at), *arguments.tree(arguments.tensors))
+            y = _scalar(returned, f, who) if scalar else x.flat(returned, f)
+            graph.close(y)
+        if not _core.computed_from([y], [at])[0]:
+            raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
+        callback = _SolverCallback(graph, x, arguments, solver, scalar)
+        value = callback_operation(for_each(callback), callback.inputs(), at.dtype, at.shape, True)
+        found = _solution_node(value, graph, residual, scalar, f, who)
+        return x.tree(found)
+
+    return solution
+
+
+class _Unknown:
+    """The unknown x: its pytree as one vector."""
+
+    def __init__(self, leaves: list[Tensor], structure: Any, who: str) -> None:
+        dtypes = {leaf.dtype for leaf in leaves}
+        if len(dtypes) != 1 or not dtypes <= {np.dtype("float32"), np.dtype("float64")}:
+            names = " and ".join(sorted(dtype.name for dtype in dtypes)) or "nothing"
+            raise TypeError(
+                f"{who}: expected a single dtype, float32 or float64, for x0, got {names}"
+            )
+        self.structure, self.who = structure, who
+        self.shapes = [leaf.shape for leaf in leaves]
+        self.sizes = [prod(shape) for shape in self.shapes]
+        self.dtype = leaves[0].dtype
+        self.start = _core.concat([_core.reshape(leaf, (-1,)) for leaf in leaves], 0)
+
+    def tree(self, flat: Any) -> Any:
+        parts = _core.split(flat, self.sizes, 0) if len(self.sizes) > 1 else [flat]
+        pairs = zip(parts, self.shapes, strict=True)
+        return unflatten(self.structure, [_core.reshape(part, shape) for part, shape in pairs])
+
+    def arrays(self, flat: Any) -> Any:
+        """Return the pytree of a vector with arrays that may be written to."""
+        parts = np.split(np.array(flat), np.cumsum(self.sizes)[:-1])
+        pairs = zip(parts, self.shapes, strict=True)
+        return unflatten(self.structure, [part.reshape(shape) for part, shape in pairs])
+
+    def flat(self, tree: Any, f: Any) -> Tensor:
+        """Return the result of `f` or of the solver as one vector."""
+        like = unflatten(self.structure, range(len(self.shapes)))
+        who = f"{self.who}: the result of {place(f)}"
+        leaves = leaves_like(like, tree, who)
+        tensors = []
+        for leaf, shape in zip(leaves, self.shapes, strict=True):
+            own = isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic))
+            tensor = _core.constant(leaf, None if own else self.dtype, who)
+            if tensor.shape != shape:
+                raise ValueError(
+                    f"{self.who}: expected shape {shape} from {place(f)}, that of x, got "
+                    f"{tensor.shape}"
+                )
+            if tensor.dtype != self.dtype:
+                raise TypeError(
+                    f"{self.who}: expected dtype {self.dtype} from {place(f)}, that of x, got "
+                    f"{tensor.dtype}; cast it"
+                )
+            tensors.append(_core.reshape(tensor, (-1,)))
+        return _core.concat(tensors, 0)
+
+
+def _scalar(y: Any, f: Any, who: str) -> Tensor:
+    if not isinstance(y, Tensor) or y.dtype.kind != "f" or y.shape != ():
+        got = f"{y.dtype} of shape {y.shape}" if isinstance(y, Tensor) else f"a {type(y).__name__}"
+        raise TypeError(f"{who}: expected a floating tensor of shape () from {place(f)}, got {got}")
+    return y
+
+
+class _Arguments:
+    """The tensors of theta, and the structure to rebuild it."""
+
+    def __init__(self, theta: Sequence[Any]) -> None:
+        self.leaves, self.structure = flatten(list(theta))
+        self.at = [
+            k for k, leaf in enumerate(self.leaves)
+            if isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic))
+        ]  # fmt: skip
+        self.tensors = [_core.identity(_core.constant(self.leaves[k])) for k in self.at]
+
+    def tree(self, others: Sequence[Any]) -> Any:
+        leaves = list(self.leaves)
+        for k, other in zip(self.at, others, strict=True):
+            leaves[k] = other
+        return unflatten(self.structure, leaves)
+
+    def tensors_of(self, theta: Sequence[Any]) -> list[Any]:
+        leaves = flatten(list(theta))[0]
+        return [leaves[k] for k in self.at]
+
+
+class _SolverCallback:
+    """The callback that calls the solver with arrays."""
+
+    def __init__(
+        self, graph: ClosedGraph, x: _Unknown, arguments: _Arguments, solver: Any, scalar: bool
+    ) -> None:
+        self.x, self.arguments, self.solver, self.scalar = x, arguments, solver, scalar
+        self.on = function(lambda x, others: graph.copy(x, others))
+        # The indices of the inputs of the graph among the arguments and the outer tensors.
+        places = {node_number(tensor): k for k, tensor in enumerate(arguments.tensors)}
+        self.outside = [one for one in graph.others if node_number(one) not in places]
+        places |= {node_number(one): len(places) + k for k, one in enumerate(self.outside)}
+        self.places = [places[node_number(one)] for one in graph.others]
+
+    def inputs(self) -> list[Tensor]:
+        inputs = [self.x.start, *self.arguments.tensors, *self.outside]
+        return [_core.stop_gradient(one) for one in inputs]
+
+    def __call__(self, start: Any, *arrays: Any) -> Any:
+        count = len(self.arguments.tensors)
+
+        def f(x: Any, *theta: Any) -> Any:
+            given = self.arguments.tensors_of(theta) if theta else arrays[:count]
+            known = [*given, *arrays[count:]]
+            y = self.on(self.x.flat(x, self.solver), [known[k] for k in self.places])
+            if any(isinstance(leaf, (Tensor, Variable)) for leaf in flatten(x)[0]):
+                return y if self.scalar else self.x.tree(y)
+            return np.array(y) if self.scalar else self.x.arrays(y)
+
+        theta = self.arguments.tree([np.array(one) for one in arrays[:count]])
+        answer = self.solver(f, self.x.arrays(start), *theta)
+        return np.ascontiguousarray(self.x.flat(answer, self.solver).numpy())
+
+
+def _solution_node(
+    value: Tensor, graph: ClosedGraph, residual: _Residual, symmetric: bool, f: Any, who: str
+) -> Tensor:
+    """Return a node with this value, which is a root x of the residual of `graph`.
+
+    The node has a derivative with respect to `others`.
+    """
+
+    def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        tape = Tape(False)
+        tape.start()
+        try:
+            x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
+            for one in (x, *others):
+                tape.watch(one)
+            r = residual(graph.copy(x, others), x)
+            w = None if r is None else _adjoint(r, x, cotangents[0], symmetric, f, who)
+        finally:
+            tape.stop()
+        if w is None:
+            raise ValueError(f"{who}: expected a gradient that depends on x from {place(f)}")
+        answers: list[Any] = _core.gradients([r], others, [_core.negative(w)], overrides=True)
+        return answers
+
+    found: Tensor = _core.custom([value], graph.others, Rule(rule, place(f)))[0]
+    return found
+
+
+def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str) -> Tensor | None:
+    """Return the w whose product from the left with the derivative of `r` by `x` is `v`."""
+    at = _core.identity(_core.full(x.shape, 0, x.dtype))
+    graph = ClosedGraph(at, [at])
+    with graph:
+        (product,) = _core.gradients([r], [x], [at])
+        if product is None:
+            return None
+        rest = _core.subtract(product, v)
+        graph.close(rest)
+    if prod(x.shape) <= MOST_DENSE:
+        (matrix,) = jacobian(rest, [at], None, True)
+        assert matrix is not None  # zeros in place of None
+        inputs = [_core.stop_gradient(one) for one in (matrix, v)]
+        solve = for_each(dense_solver(who, place(f)), 2)
+        value = callback_operation(solve, inputs, x.dtype, x.shape, True)
+    else:
+        on = function(lambda w, others: graph.copy(w, others))
+        value = callback_operation(
+            for_each(iterative_solver(on, symmetric, who, place(f))),
+            [_core.stop_gradient(one) for one in (v, *graph.others)],
+            x.dtype, x.shape, True,
+        )  # fmt: skip
+    return _solution_node(value, graph, lambda y, _: y, symmetric, f, who)
