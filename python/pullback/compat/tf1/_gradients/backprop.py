@@ -32,6 +32,7 @@ from .._graph.operation import Operation
 from .._graph.registry import checked_results, find_rule
 from .._graph.shapes import TensorShape
 from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
+from .._ops.array_ops import squeeze
 from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
 from ..dtypes import as_dtype
 from .builtin_rules import built_in
@@ -177,6 +178,11 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
             g = IndexedSlices(g.values, g.indices, dense_shape_of(y))
         seed = convert_to_tensor(g, y.dtype, name=f"grad_ys_{i}")
         shape = TensorShape(seed.dims)
+        if None not in (shape.ndims, y.shape.ndims) and shape.ndims > y.shape.ndims:
+            extra = range(shape.ndims - y.shape.ndims)
+            if all(seed.dims[k] == 1 for k in extra):  # a list of one tensor, as TensorFlow allows
+                seed = squeeze(seed, list(extra))
+                shape = seed.shape
         if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
             raise ValueError(
                 f"gradients: grad_ys[{i}] has shape {shape}, ys[{i}] '{y.name}' has {y.shape}"
