@@ -177,12 +177,10 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         if isinstance(g, IndexedSlices) and g.dense_shape is None:
             g = IndexedSlices(g.values, g.indices, dense_shape_of(y))
         seed = convert_to_tensor(g, y.dtype, name=f"grad_ys_{i}")
+        if y.dims is not None:  # axes of size 1 in front, as TensorFlow allows
+            extra = (seed.dims or ())[: max(0, len(seed.dims or ()) - len(y.dims))]
+            seed = squeeze(seed, [*range(len(extra))]) if {*extra} == {1} else seed
         shape = TensorShape(seed.dims)
-        if None not in (shape.ndims, y.shape.ndims) and shape.ndims > y.shape.ndims:
-            extra = range(shape.ndims - y.shape.ndims)
-            if all(seed.dims[k] == 1 for k in extra):  # a list of one tensor, as TensorFlow allows
-                seed = squeeze(seed, list(extra))
-                shape = seed.shape
         if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
             raise ValueError(
                 f"gradients: grad_ys[{i}] has shape {shape}, ys[{i}] '{y.name}' has {y.shape}"

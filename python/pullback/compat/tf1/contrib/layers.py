@@ -249,7 +249,7 @@ def apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = 
 
     Default: the weights in the collection `GraphKeys.WEIGHTS`.
     """
-    weights = weights_list or get_default_graph().get_collection(GraphKeys.WEIGHTS)
+    weights = weights_list or get_default_graph().get_collection("weights")
     if not weights:
         raise ValueError("apply_regularization: expected weights, got none")
     with name_scope("get_regularization_penalty", values=weights) as scope:
