@@ -56,6 +56,42 @@ def test_layers_of_images() -> None:
     assert np.array_equal(pooled, IMAGE.reshape(2, 3, 2, 3, 2, 3).max((2, 4)))
 
 
+def test_layer_norm() -> None:
+    y = layers.layer_norm(IMAGE, activation_fn=tf.nn.relu)
+    z = layers.layer_norm(X, scale=False, scope="own")
+    u = layers.layer_norm(IMAGE, begin_norm_axis=-1, begin_params_axis=2, center=False, scope="u")
+    assert names() == ["LayerNorm/beta:0", "LayerNorm/gamma:0", "own/beta:0", "u/gamma:0"]
+    assert [v.shape.as_list() for v in tf.global_variables()] == [[3], [3], [4], [6, 3]]
+    slopes = tf.gradients(y, tf.model_variables())
+    y, z, u, beta, gamma = run([y, z, u, *slopes[:2]])
+
+    def normal(x: Any, axes: tuple[int, ...]) -> Any:
+        return (x - x.mean(axes, keepdims=True)) / x.std(axes, keepdims=True)
+
+    expected = normal(IMAGE, (1, 2, 3))
+    np.testing.assert_allclose(y, np.maximum(expected, 0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(z, normal(X, (1,)), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(u, normal(IMAGE, (3,)), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(beta, (expected > 0).sum((0, 1, 2)))
+    np.testing.assert_allclose(gamma, np.maximum(expected, 0).sum((0, 1, 2)), rtol=1e-4)
+    for x, axes in ((X, {"begin_params_axis": 2}), (tf.placeholder(tf.float32, [2, None]), {})):
+        with pytest.raises(ValueError, match="layer_norm: expected known axes"):
+            layers.layer_norm(x, **axes)
+
+
+def test_apply_regularization() -> None:
+    with pytest.raises(ValueError, match="expected weights"):
+        layers.apply_regularization(layers.l2_regularizer(0.5))
+    given = [tf.constant([1.0, 2.0]), tf.constant(2.0)]
+    tf.add_to_collection(tf.GraphKeys.WEIGHTS, given[0])
+    half = layers.l2_regularizer(0.5)
+    found = [layers.apply_regularization(half, given), layers.apply_regularization(half),
+             layers.apply_regularization(layers.l2_regularizer(0.0), given)]  # fmt: skip
+    assert tf.losses.get_regularization_losses() == found
+    assert found[0].op.name == "get_regularization_penalty"
+    assert run([*found, tf.gradients(found[0], given[0])[0]])[:3] == [2.25, 1.25, 0.0]
+
+
 def test_batch_norm_moves_its_averages_at_once_or_in_a_collection() -> None:
     x, training = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.bool, [])
     y = layers.batch_norm(x, decay=0.5, updates_collections=None, is_training=training, scope="a")

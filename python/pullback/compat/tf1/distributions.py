@@ -69,6 +69,16 @@ _RANGES: dict[str, tuple[Callable[[Any], Any], ...]] = {
 def _statistic(*inputs: Any, kind: str, what: str, values: int) -> Any:
     family, named, _ = _FAMILIES[kind]
     given = named(*inputs[values:])
+    if "loc" in given:  # without a path from parameters that only give the shape
+        only_shape = {
+            "mean": ("scale", "df"),
+            "entropy": ("loc",),
+            "std": ("loc",),
+            "var": ("loc",),
+        }
+        if (kind, what) != ("Uniform", "mean"):
+            for key in given.keys() & only_shape.get(what, ()):
+                given[key] = _core.stop_gradient(given[key])
     out = getattr(family, what)(*inputs[:values], **given)
     if kind == "Uniform" and what in ("pdf", "logpdf"):  # TensorFlow excludes `high`
         x, high = inputs[0], inputs[-1]

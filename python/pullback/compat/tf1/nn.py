@@ -158,10 +158,9 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
         if dtype == float16:  # squares overflow there
             x = cast(x, float32)
         axes = axes if axes is None or isinstance(axes, int) else list(axes)
-        mean = math_ops.reduce_mean(x, axes, keepdims=True)
-        variance = math_ops.reduce_mean(
-            math_ops.squared_difference(x, stop_gradient(mean)), axes, keepdims=True
-        )
+        mean = math_ops.reduce_mean(x, axes, keepdims=True, name="mean")
+        squares = math_ops.squared_difference(x, stop_gradient(mean))
+        variance = math_ops.reduce_mean(squares, axes, keepdims=True, name="variance")
         if not keep:
             gone = [axes] if isinstance(axes, int) else axes
             mean, variance = squeeze(mean, gone), squeeze(variance, gone)
@@ -171,11 +170,11 @@ def moments(x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any,
         variance_epsilon: float, name: str | None = None) -> Any:  # fmt: skip
     """Compute (x - mean) / √(variance + ε) · scale + offset; scale and offset may be None."""
-    with scope_of(name or "batchnorm", x, mean, variance) as scope:
+    with scope_of(name or "batchnorm", x, mean, variance):
         factor = math_ops.rsqrt(variance + variance_epsilon)
         factor = factor if scale is None else factor * scale
-        shift = -mean * factor if offset is None else offset - mean * factor
-        return math_ops.add(convert_to_tensor(x) * factor, shift, name=scope)
+        scaled = convert_to_tensor(x) * factor
+        return scaled + (-mean * factor if offset is None else offset - mean * factor)
 
 
 def fused_batch_norm(

@@ -32,6 +32,7 @@ from .._graph.operation import Operation
 from .._graph.registry import checked_results, find_rule
 from .._graph.shapes import TensorShape
 from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
+from .._ops.array_ops import squeeze
 from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
 from ..dtypes import as_dtype
 from .builtin_rules import built_in
@@ -176,6 +177,9 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         if isinstance(g, IndexedSlices) and g.dense_shape is None:
             g = IndexedSlices(g.values, g.indices, dense_shape_of(y))
         seed = convert_to_tensor(g, y.dtype, name=f"grad_ys_{i}")
+        if y.dims is not None:  # axes of size 1 in front, as TensorFlow allows
+            extra = (seed.dims or ())[: max(0, len(seed.dims or ()) - len(y.dims))]
+            seed = squeeze(seed, [*range(len(extra))]) if {*extra} == {1} else seed
         shape = TensorShape(seed.dims)
         if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
             raise ValueError(

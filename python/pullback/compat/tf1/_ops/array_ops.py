@@ -12,6 +12,7 @@ from .... import _core
 from .._graph import inference, mode, shape_functions
 from .._graph.conversion import as_array, as_static
 from .._graph.create import (
+    _contains_tensor,
     apply,
     cast,
     constant_of,
@@ -99,10 +100,17 @@ ones, ones_like = _full_of(1, "ones", "OnesLike")
 
 
 def eye(
-    num_rows: int, num_columns: int | None = None, batch_shape: Any = None, dtype: Any = float32,
+    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = float32,
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return ones on the diagonal, zeros elsewhere."""
+    sizes = [num_rows, num_rows if num_columns is None else num_columns]
+    if any(_contains_tensor(n) for n in (*sizes, batch_shape)):
+        with scope_of(name or "eye", *sizes):
+            rows, columns = (range(cast(convert_to_tensor(n), int32)) for n in sizes)
+            square = cast(apply("Equal", expand_dims(rows, 1), columns), dtype)
+            batch = ones([] if batch_shape is None else batch_shape, dtype)
+            return apply("Mul", square, expand_dims(expand_dims(batch, -1), -1))
     value = np.eye(num_rows, num_columns, dtype=as_dtype(dtype).dtype)
     if batch_shape is not None:
         value = np.broadcast_to(value, (*as_static(batch_shape), *value.shape))
@@ -244,8 +252,9 @@ def _order(given: dict[str, Any]) -> None:
     if given["perm"] is None:
         dims = known_dims(given["a"])
         if dims is None:
-            raise ValueError(f"transpose: the rank of {given['a']!r} is unknown; give perm")
-        given["perm"] = [*reversed([*np.arange(len(dims))])]
+            given["perm"] = range(rank(given["a"]) - 1, -1, -1)
+        else:
+            given["perm"] = [*reversed([*np.arange(len(dims))])]
 
 
 @row(

@@ -15,6 +15,7 @@ from ..dtypes import as_dtype, float32, int64
 from ..names import public_names, taking
 from . import math_ops
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, transpose, zeros_like
+from .array_ops import shape as shape_of
 from .indexing_ops import concat, gather
 from .order_ops import where
 
@@ -181,6 +182,8 @@ def softmax_cross_entropy_with_logits_v2(
         if axis not in (None, -1):
             order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
             x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))
+        if None not in (x.shape.ndims, p.shape.ndims) and x.shape.ndims != p.shape.ndims:
+            p = reshape(p, shape_of(x))
         return apply("SoftmaxCrossEntropyWithLogits", x, p, name=scope)
 
 

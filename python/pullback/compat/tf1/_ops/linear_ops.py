@@ -16,7 +16,9 @@ from .._graph.create import apply, cast, convert_to_tensor, known_dims, operatio
 from .._graph.opdef import define, like
 from ..dtypes import as_dtype, int64
 from ..names import public_names
-from .array_ops import zeros_like
+from .array_ops import range as numbers
+from .array_ops import rank, zeros_like
+from .indexing_ops import concat
 from .math_ops import not_equal, reduce_sum
 
 
@@ -104,9 +106,13 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     with scope_of(name, a) as scope:
         x = convert_to_tensor(a)
         dims = known_dims(x)
-        if dims is None or len(dims) < 2:
+        if dims is not None and len(dims) < 2:
             raise ValueError(f"matrix_transpose: expected a tensor of rank 2 or more, got {x!r}")
-        order = [*range(len(dims) - 2), len(dims) - 1, len(dims) - 2]
+        if dims is None:
+            n = rank(x)
+            order = concat([numbers(n - 2), [n - 1, n - 2]], 0)
+        else:
+            order = [*range(len(dims) - 2), len(dims) - 1, len(dims) - 2]
         return apply("Transpose", x, order, conjugate=conjugate, name=scope)
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from .. import initializers, layers, nn
 from .._graph import mode
 from .._graph.create import convert_to_tensor
-from .._graph.graph import GraphKeys, get_default_graph
+from .._graph.graph import GraphKeys, get_default_graph, name_scope
 from .._layers.base_layer import Layer
-from .._ops.array_ops import expand_dims, identity, squeeze
+from .._ops.array_ops import constant, expand_dims, identity, squeeze
 from .._ops.complex_ops import abs as absolute
 from .._ops.grouping import control_dependencies
-from .._ops.math_ops import multiply, reduce_sum
-from .._variables.variable_scope import variable_scope
+from .._ops.math_ops import add_n, multiply, reduce_sum
+from .._variables.variable_scope import get_variable, variable_scope
 from ..layers import by_name
 from ..names import absent, public_names, taking
 
@@ -173,6 +173,39 @@ def batch_norm(
         return _result(out, outputs_collections, activation_fn)
 
 
+def layer_norm(
+    inputs: Any, center: bool = True, scale: bool = True, activation_fn: Any = None,
+    reuse: Any = None, variables_collections: Any = None, outputs_collections: Any = None,
+    trainable: bool = True, begin_norm_axis: int = 1, begin_params_axis: int = -1,
+    scope: Any = None,
+) -> Any:  # fmt: skip
+    """Normalize each example over the axes from `begin_norm_axis`.
+
+    The variables beta and gamma have the shape of the axes from `begin_params_axis`.
+    """
+    x = convert_to_tensor(inputs)
+    size, rank = x.shape[begin_params_axis:], len(x.shape)
+    if max(begin_norm_axis, begin_params_axis) >= rank or not size.is_fully_defined():
+        raise ValueError(
+            f"layer_norm: expected known axes from begin_params_axis={begin_params_axis} and an "
+            f"axis begin_norm_axis={begin_norm_axis}, got the shape {x.shape}"
+        )
+    getter = _getter(variables_collections)
+    with variable_scope(scope, "LayerNorm", [x], reuse=reuse, custom_getter=getter):
+        beta, gamma = (
+            get_variable(name, size, x.dtype, initializer, trainable=trainable) if used else None
+            for name, initializer, used in (
+                ("beta", initializers.zeros(), center),
+                ("gamma", initializers.ones(), scale),
+            )
+        )
+        axes = list(range(begin_norm_axis % rank, rank))
+        mean, variance = nn.moments(x, axes, keepdims=True)
+        epsilon = 1e-3 if x.dtype == "float16" else 1e-12
+        out = nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
+        return _result(out, outputs_collections, activation_fn)
+
+
 # --- initializers and regularizers
 
 
@@ -209,6 +242,21 @@ def l1_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], An
 def l2_regularizer(scale: float, scope: str | None = None) -> Callable[[Any], Any]:
     """Return a function: scale times half the sum of squares; None if scale is 0."""
     return _regularizer("l2_regularizer", nn.l2_loss, scale)
+
+
+def apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = None) -> Any:
+    """Return the sum of a regularizer over weights, a regularization loss of the graph.
+
+    Default: the weights in the collection `GraphKeys.WEIGHTS`.
+    """
+    weights = weights_list or get_default_graph().get_collection("weights")
+    if not weights:
+        raise ValueError("apply_regularization: expected weights, got none")
+    with name_scope("get_regularization_penalty", values=weights) as scope:
+        losses = [loss for loss in map(regularizer, weights) if loss is not None]
+        total = add_n(losses or [constant(0.0)], name=scope)
+    get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
+    return total
 
 
 __all__ = public_names(globals())
