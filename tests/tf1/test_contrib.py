@@ -1,4 +1,4 @@
-"""tf.contrib.layers, rnn and eager: values by NumPy, names of variables, programs that learn."""
+"""tf.contrib: values by NumPy, names of variables, scopes of arguments, programs that learn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from support.tf1 import eager, fresh_graph, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
-from pullback.compat.tf1.contrib import layers, rnn
+from pullback.compat.tf1.contrib import layers, rnn, slim
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(5, 4)).astype(np.float32)
@@ -175,6 +175,69 @@ def test_an_actor_of_that_time_learns() -> None:
             gain = float(a == k % 3 if k % 7 else a == 1) - 0.3
             session.run(step, {state: k % 7, action: a, target: gain})
         assert session.run(chances, {state: 0})[1] > 0.9
+
+
+# --- slim
+
+
+def test_arg_scope_sets_arguments_of_the_layers_inside() -> None:
+    x = tf.placeholder(tf.float32, [None, 8, 8, 3])
+    moments = {"is_training": True, "decay": 0.9, "updates_collections": None}
+    with slim.arg_scope([slim.conv2d, slim.fully_connected], normalizer_fn=slim.batch_norm,
+                        normalizer_params=moments) as outer:  # fmt: skip
+        a = slim.conv2d(x, 4, [3, 3], scope="first")
+        with slim.arg_scope([slim.conv2d], padding="VALID", activation_fn=tf.tanh):
+            with slim.arg_scope([slim.conv2d], normalizer_fn=None):
+                b = slim.repeat(a, 2, slim.conv2d, 5, 3, scope="more", padding="SAME")
+            c = slim.conv2d(b, 2, 3, scope="last", activation_fn=None)
+        d = slim.repeat(c, 2, slim.max_pool2d, [2, 2])
+    with slim.arg_scope(outer):
+        e = slim.conv2d(d, 2, 1)
+    f = slim.conv2d(e, 2, 1, scope="plain")
+    shapes = [t.shape.as_list()[1:] for t in (a, b, c, d, e)]
+    assert shapes == [[8, 8, 4], [8, 8, 5], [6, 6, 2], [1, 1, 2], [1, 1, 2]]
+    assert [t.name for t in (a, b, c, d, e, f)] == [
+        "first/Relu:0", "more/more_2/Tanh:0", "last/BatchNorm/Identity:0",
+        "Repeat/max_pool2d_2/MaxPool:0", "Conv/Relu:0", "plain/Relu:0",
+    ]  # fmt: skip
+    assert [v.op.name for v in slim.get_trainable_variables()] == [
+        "first/weights", "first/BatchNorm/beta", "more/more_1/weights", "more/more_1/biases",
+        "more/more_2/weights", "more/more_2/biases", "last/weights", "last/BatchNorm/beta",
+        "Conv/weights", "Conv/BatchNorm/beta", "plain/weights", "plain/biases",
+    ]  # fmt: skip
+    for kept, scope, suffix in (
+        (["last/weights"], "last", "weights"),
+        (["Conv/weights"], "Conv/w", None),
+    ):
+        assert [v.op.name for v in slim.get_model_variables(scope, suffix)] == kept
+
+
+def test_arg_scope_of_functions_of_the_program() -> None:
+    @slim.add_arg_scope
+    def total(a: int, b: int = 2, c: int = 3) -> int:
+        return a + b + c
+
+    with slim.arg_scope([total], b=10) as scope:
+        assert (total(1), total(1, b=0), total(1, c=0)) == (14, 4, 11)
+        with slim.arg_scope([total], c=20):
+            assert total(1) == 31
+        assert total(1) == 14
+    assert total(1) == 6 and slim.has_arg_scope(total)
+    with slim.arg_scope(scope):
+        assert total(1) == 14
+    for given, arguments, error in (
+        ([tf.nn.relu], {"name": "r"}, ValueError), (total, {"b": 1}, TypeError),
+        (scope, {"b": 1}, ValueError),
+    ):  # fmt: skip
+        with pytest.raises(error, match="arg_scope: expected"), slim.arg_scope(given, **arguments):
+            pass
+    assert total(1) == 6
+
+
+def test_distributions_and_the_global_step_have_their_names_of_that_time() -> None:
+    assert tf.contrib.distributions.Normal is tf.distributions.Normal
+    step = tf.contrib.framework.get_or_create_global_step()
+    assert tf.contrib.framework.get_global_step() is step is tf.train.get_global_step()
 
 
 # --- rnn

@@ -12,13 +12,13 @@ from pullback.compat.tf1.names import advice_of
 
 PROGRAM = """\
 import tensorflow as tf
-import tensorflow.contrib.slim as thin
+import tensorflow.contrib.keras as thin
 from tensorflow.examples.tutorials.mnist import input_data
 from tensorflow.python.framework import ops
 from tensorflow.keras.layers import Dense as D
 from .tensorflow import nothing
-slim, K = tf.contrib.slim, 3
-nets = tf.contrib.slim
+slim, K = tf.contrib.keras, 3
+nets = tf.contrib.keras
 FLAGS = tf.app.flags.FLAGS
 def model(x):
     with tf.variable_scope("a"):
@@ -39,13 +39,13 @@ def test_aliases_are_followed(tmp_path):
         "tf.placeholder": ["model.py:13"], "tf.float32": ["model.py:13"],
     }  # fmt: skip
     assert found.absent == {
-        "tf.contrib.slim": ["model.py:2", "model.py:7", "model.py:8"],
+        "tf.contrib.keras": ["model.py:2", "model.py:7", "model.py:8"],
         "tf.python.framework.ops": ["model.py:4"],
         "tf.keras.layers.Dense": ["model.py:5", "model.py:12"],
-        "tf.contrib.slim.conv2d": ["model.py:12"],
+        "tf.contrib.keras.conv2d": ["model.py:12"],
         "tf.python.framework.ops.RegisterGradient": ["model.py:14"], "tf.softmax": ["model.py:14"],
     }  # fmt: skip
-    assert found.advice["tf.contrib.slim.conv2d"] == advice_of("contrib.slim")
+    assert found.advice["tf.contrib.keras.conv2d"] == advice_of("contrib.keras")
     assert found.advice["tf.softmax"] == "it is compat.tf1.nn.softmax"
     assert str(found).startswith("12 names of TensorFlow, 6 of them here\n\nabsent:\n")
     assert "  tf.nn.relu  model.py:12\n" in str(found)

@@ -177,6 +177,21 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
         return scaled + (-mean * factor if offset is None else offset - mean * factor)
 
 
+@taking(
+    "t=None m=None v=None beta=None gamma=None variance_epsilon=None "
+    "scale_after_normalization=None name=None input=None mean=None variance=None"
+)
+def batch_norm_with_global_normalization(**given: Any) -> Any:
+    """Compute `batch_normalization` of `t`; gamma scales it if `scale_after_normalization`."""
+    x, mean, variance = (
+        given[short] if given[long] is None else given[long]
+        for short, long in (("t", "input"), ("m", "mean"), ("v", "variance"))
+    )
+    scale = given["gamma"] if given["scale_after_normalization"] else None
+    epsilon, name = given["variance_epsilon"], given["name"]
+    return batch_normalization(x, mean, variance, given["beta"], scale, epsilon, name)
+
+
 def fused_batch_norm(
     x: Any, scale: Any, offset: Any, mean: Any = None, variance: Any = None,
     epsilon: float = 0.001, data_format: str = "NHWC", is_training: bool = True,

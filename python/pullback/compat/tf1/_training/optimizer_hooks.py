@@ -7,7 +7,7 @@ The names are those of TensorFlow's base class. A class defines `_apply_dense` (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence, ValuesView
 from types import MappingProxyType
 from typing import Any
 
@@ -146,7 +146,8 @@ class OptimizerHooks:
 
 
 def checked_variables(var_list: Any) -> list[Any]:
-    variables = as_list(var_list)
+    views = isinstance(var_list, (KeysView, ValuesView))  # of a dict
+    variables = as_list(list(var_list) if views else var_list)
     for i, v in enumerate(variables):
         if not is_tensor(v):
             raise TypeError(

@@ -1,9 +1,12 @@
 """`tf.contrib`: the most frequent parts."""
 
 from ..names import absent
+from . import distributions as distributions
 from . import eager as eager
+from . import framework as framework
 from . import layers as layers
 from . import rnn as rnn
+from . import slim as slim
 
-__all__ = ["eager", "layers", "rnn"]
+__all__ = ["distributions", "eager", "framework", "layers", "rnn", "slim"]
 __getattr__ = absent(__name__)

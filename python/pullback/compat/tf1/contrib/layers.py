@@ -19,7 +19,8 @@ from .._ops.grouping import control_dependencies
 from .._ops.math_ops import add_n, multiply, reduce_sum
 from .._variables.variable_scope import get_variable, variable_scope
 from ..layers import by_name
-from ..names import absent, public_names, taking
+from ..names import absent, named, public_names, taking
+from .framework import add_arg_scope
 
 _COMMON = (
     "activation_fn='relu' normalizer_fn=None normalizer_params=None "
@@ -62,6 +63,7 @@ def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
 def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     """Define a function of a layer with a kernel, whose variable scope is `who`."""
 
+    @add_arg_scope
     @taking(f"inputs num_outputs {own} {_COMMON}", name, doc)
     def function(**given: Any) -> Any:
         normalizer, reuse = given["normalizer_fn"], given["reuse"]
@@ -105,7 +107,7 @@ def linear(inputs: Any, num_outputs: int, activation_fn: Any = None, **given: An
     return fully_connected(inputs, num_outputs, activation_fn, **given)
 
 
-def _pooled(cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
+def _pooled(name: str, cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
     def function(
         inputs: Any, kernel_size: Any, stride: Any = 2, padding: str = "VALID",
         data_format: str = "NHWC", outputs_collections: Any = None, scope: str | None = None,
@@ -113,19 +115,24 @@ def _pooled(cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
         layer = cls(kernel_size, stride, padding, _FORMATS[data_format], name=scope or who)
         return _result(layer(inputs), outputs_collections)
 
-    function.__doc__ = doc
-    return function
+    return add_arg_scope(named(function, name, doc))
 
 
-max_pool2d = _pooled(layers.MaxPooling2D, "MaxPool2D", "Compute the largest entries of windows.")
-avg_pool2d = _pooled(layers.AveragePooling2D, "AvgPool2D", "Compute the means of windows.")
+max_pool2d = _pooled(
+    "max_pool2d", layers.MaxPooling2D, "MaxPool2D", "Compute the largest entries of windows."
+)
+avg_pool2d = _pooled(
+    "avg_pool2d", layers.AveragePooling2D, "AvgPool2D", "Compute the means of windows."
+)
 
 
+@add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Any:
     """Merge all axes but the first."""
     return _result(layers.Flatten(name=scope or "Flatten")(inputs), outputs_collections)
 
 
+@add_arg_scope
 def dropout(
     inputs: Any, keep_prob: Any = 0.5, noise_shape: Any = None, is_training: Any = True,
     outputs_collections: Any = None, scope: str | None = None, seed: int | None = None,
@@ -135,6 +142,7 @@ def dropout(
     return _result(layer(inputs, training=is_training), outputs_collections)
 
 
+@add_arg_scope
 def batch_norm(
     inputs: Any, decay: float = 0.999, center: bool = True, scale: bool = False,
     epsilon: float = 0.001, activation_fn: Any = None, param_initializers: Any = None,
@@ -173,6 +181,7 @@ def batch_norm(
         return _result(out, outputs_collections, activation_fn)
 
 
+@add_arg_scope
 def layer_norm(
     inputs: Any, center: bool = True, scale: bool = True, activation_fn: Any = None,
     reuse: Any = None, variables_collections: Any = None, outputs_collections: Any = None,
@@ -204,6 +213,17 @@ def layer_norm(
         epsilon = 1e-3 if x.dtype == "float16" else 1e-12
         out = nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
         return _result(out, outputs_collections, activation_fn)
+
+
+def repeat(inputs: Any, repetitions: int, layer: Any, *args: Any, **kwargs: Any) -> Any:
+    """Apply a layer several times, with the scopes `scope`_1, `scope`_2, ..."""
+    scope = kwargs.pop("scope", None)
+    with variable_scope(scope, "Repeat"):
+        out = convert_to_tensor(inputs)
+        for i in range(repetitions):
+            kwargs["scope"] = f"{scope or getattr(layer, '__name__', 'repeat')}_{i + 1}"
+            out = layer(out, *args, **kwargs)
+        return out
 
 
 # --- initializers and regularizers

@@ -1,0 +1,9 @@
+# ruff: noqa: F403 (the names of a whole namespace)
+"""`tf.contrib.distributions`: the classes of `tf.distributions`."""
+
+from .. import distributions
+from ..distributions import *
+from ..names import absent
+
+__all__ = distributions.__all__
+__getattr__ = absent(__name__)
