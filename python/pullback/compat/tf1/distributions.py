@@ -80,11 +80,14 @@ def _draw(shape: Any, *params: Any, kind: str) -> Any:
     return _FAMILIES[kind][2](tuple(shape), params[0].dtype, *params)
 
 
-define("Statistic", _statistic, domain="float", same=True, shape=shape_functions.broadcast)
-define("Draw", _draw, static=(0,), dtype=1, shape=shape_functions.of_value, random=True)
+define("Statistic", _statistic, domain="float", same=True, shape=shape_functions.broadcast,
+       public="Distribution")  # fmt: skip
+define("Draw", _draw, static=(0,), dtype=1, shape=shape_functions.of_value, random=True,
+       public="Distribution.sample")  # fmt: skip
 define(
     "DrawClass", lambda shape, x, dtype: _core.cast(random.categorical(x, shape), dtype.dtype),
     static=(0,), flows=False, dtype="dtype", shape=shape_functions.of_value, random=True,
+    public="Categorical.sample",
 )  # fmt: skip
 
 
@@ -183,8 +186,8 @@ class Distribution:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in _METHODS:
-            raise AttributeError(f"{type(self).__name__} has no {name}")
-        raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+            raise AttributeError(f"{type(self).__name__}: no attribute {name}")
+        raise NotImplementedError(f"{name}: not implemented for {type(self).__name__}")
 
     def __repr__(self) -> str:
         return (

@@ -29,7 +29,7 @@ from .._graph.conversion import as_static
 from .._graph.create import convert_to_tensor
 from .._graph.graph import Graph
 from .._graph.inference import FAILURES, as_python
-from .._graph.opdef import OPS, define
+from .._graph.opdef import OPS, caller_of, define
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, opaque, stands_for
@@ -44,8 +44,8 @@ _OUTSIDE = {"VariableV2", "Placeholder"}
 def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     raise InvalidArgumentError(
         op,
-        f"'{op.name}' is inside a loop and has a different value in each iteration: it cannot be "
-        "fetched or used outside; return it from the body",
+        f"run: expected a tensor outside of loops, got '{op.name}', which has a different value in "
+        "each iteration; return it from the body",
     )
 
 
@@ -73,7 +73,7 @@ class Subgraph:
 
     @property
     def host(self) -> bool:
-        """Whether an operation inside needs values."""
+        """Test whether an operation inside needs values."""
         return any(op.definition.host or any(p.host for p in bodies_of(op)) for op in self.ops)
 
 
@@ -181,8 +181,9 @@ class BodyRun(HostRun):
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         if op.definition.sampled is not None:
             raise NotImplementedError(
-                f"{op.type} '{op.name}' is inside of a loop or branch, where it cannot draw: make "
-                "it outside"
+                f"{caller_of(op.definition, op.type)}: expected an operation outside of loops and "
+                "branches, got "
+                f"{op.type} '{op.name}' inside, where it cannot draw; create it before"
             )
         try:
             outs = super()._outputs(op, inputs)

@@ -20,7 +20,7 @@ import numpy as np
 from .... import _core
 from ...._control import branches, loops
 from .._graph.conversion import as_static
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors
@@ -140,7 +140,7 @@ def blank(flow: Any, shape: Any) -> Any:
 
 
 class Again(Exception):
-    """Raised to rebuild the body, because more is known."""
+    """The body has to be rebuilt, because more is known."""
 
 
 Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
@@ -278,14 +278,13 @@ def _counted(
 def _all_written(flow: Any, rows: Any) -> Any:
     """Build an array from all of its written elements."""
     if not is_blank(flow) and flow.shape != rows.shape:
-        raise ValueError(
-            f"elements of shape {rows.shape[1:]} for a TensorArray with elements of shape "
-            f"{flow.shape[1:]}"
+        raise RowError(
+            f"expected elements of shape {flow.shape[1:]} for a TensorArray, got {rows.shape[1:]}"
         )
     return rows
 
 
-define("While", execute=_execute_while)
+define("While", execute=_execute_while, public="while_loop")
 
 # --- along tensors
 
@@ -297,7 +296,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     lengths = {x.shape[0] if x.shape else None for x in along}
     if len(lengths) != 1 or None in lengths:
         shapes = ", ".join(str(x.shape) for x in along)
-        raise ValueError(f"elems differ in the length of their first axis: {shapes}")
+        raise RowError(f"expected elems with one size of the first axis, got shapes {shapes}")
 
     def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
         return loops.scan(step, start, list(along), None, reverse)
@@ -310,7 +309,11 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
             present = results[:n]
             each.append(results[n:])
         if not each:
-            raise ValueError("elems have no entries, so nothing is known of the results")
+            raise RowError(
+                "expected elems with an entry or more, got none, so that the shape of the results "
+                "is "
+                "unknown"
+            )
         steps.done()
         ordered = each[::-1] if reverse else each
         return [*present, *(_core.stack(list(ys), 0) for ys in zip(*ordered, strict=True))]
@@ -378,4 +381,4 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     return _either(run, op, traced, eagerly)
 
 
-define("If", execute=_execute_branch)
+define("If", execute=_execute_branch, public="cond")

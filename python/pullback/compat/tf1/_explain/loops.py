@@ -183,7 +183,9 @@ class _Unrolling:
 
     def _empty(self, y: Tensor) -> Tensor:
         if y.dims is None or None in y.dims[1:]:
-            raise ValueError("the shape of results of a loop without iterations is unknown")
+            raise ValueError(
+                "scan: expected an iteration or more, got none, so that the shape is unknown"
+            )
         made: Tensor = convert_to_tensor(np.zeros((0, *y.dims[1:]), y.dtype.as_numpy_dtype))
         return made
 

@@ -1,8 +1,8 @@
 """A graph's operations as the steps of an explanation.
 
 `pb.explain` reads symbolic tensors as it reads those of the main namespace; the records are the
-history. Every tensor is a step. A read of a variable is a leaf, since a program knows only the
-variable. Constant shapes and axes are left out.
+history. Every tensor is a step. A read of a variable is a leaf: programs refer to the variable,
+not to the read. Constant shapes and axes are left out.
 """
 
 from __future__ import annotations

@@ -104,10 +104,12 @@ def gradients(
     choice = unconnected(unconnected_gradients)
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError(
-            f"unknown aggregation_method {aggregation_method!r}; see AggregationMethod"
+            "gradients: aggregation_method must be one of None, AggregationMethod.ADD_N, "
+            f"EXPERIMENTAL_TREE, EXPERIMENTAL_ACCUMULATE_N; got {aggregation_method!r}"
         )
     if ys is None or xs is None:
-        raise TypeError("gradients: ys or xs is None; expected tensors or variables")
+        which = "ys" if ys is None else "xs"
+        raise TypeError(f"gradients: expected tensors or variables for {which}, got None")
     if mode.executing_eagerly():
         weights = None if grad_ys is None else as_list(grad_ys)
         given = [as_list(group) for group in (ys, xs, stop_gradients)]
@@ -133,7 +135,7 @@ def unconnected(value: Any) -> UnconnectedGradients:
         return UnconnectedGradients(value)
     except ValueError:
         raise ValueError(
-            f"unknown value for unconnected_gradients: {value!r}; expected 'none' or 'zero'"
+            f"gradients: unconnected_gradients must be one of 'none', 'zero'; got {value!r}"
         ) from None
 
 
@@ -145,7 +147,7 @@ def as_list(value: Any) -> list[Any]:
 
 def _target(y: Any, position: int) -> Tensor:
     if y is None or isinstance(y, (str, dict, list, tuple)):
-        raise TypeError(f"gradients: ys[{position}] is {y!r}; expected a tensor or a variable")
+        raise TypeError(f"gradients: expected a tensor or a variable for ys[{position}], got {y!r}")
     tensor: Tensor = convert_to_tensor(y)
     return tensor
 
@@ -155,8 +157,9 @@ def _source(x: Any, what: str, position: int) -> Tensor:
     handle = getattr(x, "handle", x)
     if not isinstance(handle, Tensor):
         raise TypeError(
-            f"gradients: {what}[{position}] is a {type(x).__name__}, {x!r:.60}; expected a tensor "
-            "or a variable"
+            f"gradients: expected a tensor or a variable for {what}[{position}], got {x!r:.60} of "
+            "type "
+            f"{type(x).__name__}"
         )
     return handle
 
@@ -167,7 +170,9 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         return [None] * len(targets)
     given = as_list(grad_ys)
     if len(given) != len(targets):
-        raise ValueError(f"gradients: length mismatch, {len(given)} grad_ys for {len(targets)} ys")
+        raise ValueError(
+            f"gradients: expected {len(targets)} grad_ys for {len(targets)} ys, got {len(given)}"
+        )
     seeds: list[Tensor | None] = []
     for i, (y, g) in enumerate(zip(targets, given, strict=True)):
         if g is None:
@@ -179,7 +184,8 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         shape = TensorShape(seed.dims)
         if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
             raise ValueError(
-                f"gradients: grad_ys[{i}] has shape {shape}, ys[{i}] '{y.name}' has {y.shape}"
+                f"gradients: expected shape {y.shape} of ys[{i}] '{y.name}' for grad_ys[{i}], got "
+                f"{shape}"
             )
         seeds.append(seed)
     return seeds
@@ -366,8 +372,8 @@ def _rows(g: Any, dtype: Any) -> tuple[Any, Any]:
     return values, _core.cast(indices, dtype)
 
 
-define("SymbolicGradient", execute=_execute)
-define("GradientOutput", lambda x: _core.identity(x), fresh=True)
+define("SymbolicGradient", execute=_execute, public="gradients")
+define("GradientOutput", lambda x: _core.identity(x), fresh=True, public="gradients")
 
 # --- operations with rules of their own
 

@@ -42,7 +42,10 @@ def enable_eager_execution(
     """Switch the process to eager mode, at the start of a program, before any graph is built."""
     global enabled
     if not enabled and graph.get_default_graph().get_operations():
-        raise ValueError("enable_eager_execution must be called before any operation is made")
+        raise ValueError(
+            "enable_eager_execution: must be called before any operation is made; call it at the "
+            "start"
+        )
     enabled = True
 
 

@@ -28,7 +28,7 @@ from .._graph.create import (
     together,
     unary,
 )
-from .._graph.opdef import define, like, pulled_back, summed
+from .._graph.opdef import RowError, define, like, pulled_back, summed
 from .._graph.tensor import EagerTensor, Operators
 from ..dtypes import as_dtype, float32, float64, int32
 from ..dtypes import bool as tf_bool
@@ -209,7 +209,8 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
 
 def _sum_of(*xs: Any) -> Any:
     if len({x.shape for x in xs}) > 1:
-        raise ValueError(f"AddN: shapes {', '.join(str(x.shape) for x in xs)} differ")
+        shapes = ", ".join(str(x.shape) for x in xs)
+        raise RowError(f"expected tensors of one shape, got shapes {shapes}")
     return reduce(_core.add, xs)
 
 
@@ -264,7 +265,7 @@ to_float, to_double, to_int32, to_int64, to_complex64, to_complex128 = (
 
 def _product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
     if len(a.shape) < 2 or len(b.shape) < 2:
-        raise ValueError(f"expected tensors of rank 2 or more, got shapes {a.shape} and {b.shape}")
+        raise RowError(f"expected tensors of rank 2 or more, got shapes {a.shape} and {b.shape}")
     a = pb.matrix_transpose(a) if transpose_a else a
     return _core.matmul(a, pb.matrix_transpose(b) if transpose_b else b)
 
@@ -272,7 +273,7 @@ def _product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
 for _type in ("MatMul", "BatchMatMulV2"):
     define(
         _type, _product, labels=("a", "b"), domain="number", same=True, fresh=True,
-        shape=shape_functions.product,
+        shape=shape_functions.product, public="matmul",
     )  # fmt: skip
 
 
@@ -291,7 +292,7 @@ def matmul(
     array([[11.]], dtype=float32)
     """
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise ValueError("matmul: only one of transpose and adjoint can be True")
+        raise ValueError("matmul: expected at most one of transpose and adjoint, got both")
     transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     ranks = [len(known_dims(x) or ()) for x in (a, b)]
     with scope_of(name or "MatMul", a, b) as scope:

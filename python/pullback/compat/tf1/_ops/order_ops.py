@@ -17,7 +17,7 @@ from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
 from .._graph.create import apply, cast, check_rank, convert_to_tensor, known_dims, row, scope_of
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
 from ..names import public_names
@@ -66,7 +66,7 @@ def _unique(x: Any, out_idx: Any) -> list[Any]:
     return [x[np.sort(first)], place[inverse].astype(kind), counts[order].astype(kind)]
 
 
-define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=True)
+define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=True, public="unique")
 
 
 def _found(x: Any, out_idx: Any, name: str | None) -> list[Any]:
@@ -101,7 +101,7 @@ def _argsort(values: Any, axis: int, descending: bool) -> Any:
 
 
 define("ArgSort", _argsort, flows=False, domain="number", dtype=int32,
-       shape=shape_functions.unchanged, fresh=True)  # fmt: skip
+       shape=shape_functions.unchanged, fresh=True, public="argsort")  # fmt: skip
 
 
 def _along_axis(x: Any, i: Any, axis: int) -> Any:
@@ -112,19 +112,21 @@ def _along_axis(x: Any, i: Any, axis: int) -> Any:
     return _core.squeeze(row, (0,))
 
 
-define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims)
+define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims, public="sort")
 
 
-def _descending(direction: str) -> bool:
+def _descending(direction: str, who: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING'; got {direction!r}")
+        raise ValueError(
+            f"{who}: direction must be one of 'ASCENDING', 'DESCENDING'; got {direction!r}"
+        )
     return direction == "DESCENDING"
 
 
 def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Any:  # fmt: skip
     """Return the positions that sort along an axis; equal entries keep their order."""
-    down = _descending(direction)
+    down = _descending(direction, "argsort")
     return apply("ArgSort", values, axis=axis, descending=down, name=name or "argsort")
 
 
@@ -132,7 +134,8 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
     """Sort along an axis; the gradient is permuted back."""
     with scope_of(name or "sort", values) as scope:
         x = convert_to_tensor(values)
-        order = argsort(x, axis, direction)
+        down = _descending(direction, "sort")
+        order = apply("ArgSort", x, axis=axis, descending=down, name="argsort")
         return apply("TakeAlongAxis", x, order, axis=axis, name=scope)
 
 
@@ -142,7 +145,9 @@ def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) 
         x = convert_to_tensor(input)
         dims = known_dims(x)
         if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
-            raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
+            raise ValueError(
+                f"top_k: expected at least k = {k} entries along the last axis, got {x!r}"
+            )
         if isinstance(k, int) and k < 0:
             raise ValueError(f"top_k: expected k >= 0, got {k}")
         order = argsort(x, -1, "DESCENDING")[..., :k]
@@ -165,7 +170,7 @@ define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predi
 def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) -> Any:
     """Test for each row whether fewer than k predictions are larger than the target's.
 
-    The result is False for a target that is no class, and for a prediction that is not finite.
+    The result is False if the target is not a class or its prediction is not finite.
     """
     return apply("InTopK", predictions, targets, k=k, name=name)
 
@@ -177,7 +182,11 @@ def places(indices: Any, dims: Any) -> tuple[Any, ...]:
     """Convert rows of positions to an index of axes; negative positions are out of range."""
     depth = indices.shape[-1] if indices.shape else 0
     if depth > len(dims) or not indices.shape:
-        raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {tuple(dims)}")
+        raise RowError(
+            f"expected rows of at most {len(dims)} positions for shape {tuple(dims)}, got indices "
+            "of "
+            f"shape {indices.shape}"
+        )
     return tuple(from_start(indices[..., k], dims[k]) for k in np.arange(depth).tolist())
 
 
@@ -198,7 +207,7 @@ define("GatherNd", _gather_nd, labels=("params", "indices"), fresh=True, shape=_
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
     """Return the elements or slices of params at rows of positions."""
     if batch_dims:
-        raise NotImplementedError("gather_nd: batch_dims is not part of pullback")
+        raise NotImplementedError(f"gather_nd: expected 0 for batch_dims, got {batch_dims!r}")
     return apply("GatherNd", params, indices, name=name)
 
 
@@ -224,11 +233,13 @@ def boolean_mask(
         x, m = convert_to_tensor(tensor), convert_to_tensor(mask, tf_bool)
         dims, shape = known_dims(x), known_dims(m)
         if shape is None or dims is None or not shape:
-            raise ValueError("boolean_mask: the ranks of tensor and mask must be known, from 1 on")
+            raise ValueError(
+                f"boolean_mask: expected known ranks, from 1 on for the mask, got {x!r} and {m!r}"
+            )
         at = (axis or 0) % len(dims)
         own = dims[at : at + len(shape)]
         if any(None not in pair and pair[0] != pair[1] for pair in zip(own, shape, strict=True)):
-            raise ValueError(f"boolean_mask: a mask of shape {shape} for axes {own}")
+            raise ValueError(f"boolean_mask: expected a mask of shape {own}, got {shape}")
         if len(shape) > 1:
             lengths = apply("Shape", x, out_type=int32)
             x = reshape(x, concat([lengths[:at], [-1], lengths[at + len(shape) :]], 0))
@@ -262,7 +273,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
 def reverse(x: Any, axis: Any) -> Any:
     """Reverse the order of the entries along axes."""
     if np.ndim(axis) != 1:
-        raise ValueError(f"expected a list of axes for axis, got {axis}")
+        raise ValueError(f"reverse: expected a list of axes for axis, got {axis}")
     return pb.flip(x, axis)
 
 

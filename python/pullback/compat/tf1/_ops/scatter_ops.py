@@ -10,11 +10,12 @@ import numpy as np
 from .... import _core
 from .._graph import mode, shape_functions
 from .._graph.create import apply, convert_to_tensor, known_dims, operation, scope_of
-from .._graph.opdef import define, like
+from .._graph.opdef import RowError, define, like
 from .._graph.operation import Operation
 from .._graph.shapes import TensorShape, shape_text
 from .._graph.tensor import as_core
 from ..dtypes import as_dtype
+from ..errors import InvalidArgumentError
 from ..names import named, public_names
 from .indexing_ops import from_start
 from .order_ops import places
@@ -64,7 +65,11 @@ def _scattering(name: str, method: str, text: str, nd: bool = False) -> Callable
         if mode.executing_eagerly():
             rows, given = convert_to_tensor(indices), convert_to_tensor(updates, dtype)
             _check_updates(public, ref.shape, rows, given, nd)
-            return ref.assign(_at(ref.read(), as_core(rows), as_core(given), method, nd))
+            try:
+                new = _at(ref.read(), as_core(rows), as_core(given), method, nd)
+            except RowError as error:
+                raise InvalidArgumentError(None, f"{public}: {error}") from None
+            return ref.assign(new)
         with scope_of(name or public, ref) as scope:
             inputs = [convert_to_tensor(indices), convert_to_tensor(updates, dtype)]
             _check_updates(public, ref.handle.dims, inputs[0], inputs[1], nd)
@@ -113,7 +118,11 @@ def _segments(name: str, function: Callable[..., Any], text: str) -> Callable[..
     def compute(data: Any, segment_ids: Any, num_segments: int) -> Any:
         rest = data.shape[len(segment_ids.shape) :]
         if data.shape[: len(segment_ids.shape)] != segment_ids.shape:
-            raise ValueError(f"segment_ids of shape {segment_ids.shape} for data of {data.shape}")
+            raise RowError(
+                "expected segment_ids whose shape begins the shape of data, got "
+                f"{segment_ids.shape} "
+                f"and {data.shape}"
+            )
         rows = _core.reshape(segment_ids, (-1,))
         return function(_core.reshape(data, (-1, *rest)), rows, num_segments, rest)
 
@@ -166,14 +175,15 @@ def _sorted(ids: Any) -> Any:
     before = _core.concat([_core.constant(np.zeros(1, ids.dtype)), ids[:-1]], 0)
     bad = _core.less(ids, before)
     if _core.is_computed(ids) and bad.numpy().any():
-        raise ValueError(
-            f"expected segment_ids that are sorted and not negative, got {ids.numpy().tolist()}"
+        raise RowError(
+            "expected segment_ids that are sorted and not negative, got "
+            f"{ids.numpy().tolist()!s:.80}"
         )
     return _core.where(bad, like(ids, np.iinfo(ids.dtype).max - 1), ids)
 
 
 define("SortedSegments", _sorted, flows=False, domain="integer", labels=("segment_ids",),
-       shape=shape_functions.unchanged, fresh=True)  # fmt: skip
+       shape=shape_functions.unchanged, fresh=True, public="segment_sum")  # fmt: skip
 
 
 def _sorted_segments(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

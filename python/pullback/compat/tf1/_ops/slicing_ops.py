@@ -37,7 +37,7 @@ _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
 def _window(x: Any, first: Any, axis: int, count: int) -> Any:
     along = np.arange(count, dtype=first.dtype)
     at = from_start(first + _core.constant(along), x.shape[axis])
-    # Behind another axis: a take along the first axis has a sparse gradient.
+    # After a new axis: a take along the first axis has a sparse gradient.
     return _core.take(_core.expand_dims(x, 0), at, axis + 1)[0]
 
 
@@ -56,9 +56,10 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     x = convert_to_tensor(input_)
     dims = known_dims(x)
     if dims is None:
-        raise ValueError(f"slice: the rank of {x!r} must be known")
+        raise ValueError(f"slice: expected a known rank, got {x!r}")
     starts, counts = (
-        v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v) for v in (begin, size)
+        v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v, "slice")
+        for v in (begin, size)
     )
     with scope_of(name or "Slice", x):
         key = []
@@ -84,7 +85,10 @@ def _check_bounds(dims: Any, starts: Any, counts: Any) -> None:
             continue
         if not (0 <= first <= n and -1 <= count <= n - first):
             raise InvalidArgumentError(
-                None, f"slice: begin {first} and size {count} leave axis {axis} of size {n}"
+                None,
+                f"slice: expected 0 <= begin <= begin + size <= {n} for axis {axis}, got begin "
+                f"{first} and "
+                f"size {count}",
             )
 
 
@@ -94,8 +98,8 @@ def strided_slice(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return `input_[begin:end:strides]` along each axis; the bits of a mask are axes."""
-    first, last = as_static(begin), as_static(end)
-    steps = [1] * len(first) if strides is None else as_static(strides)
+    first, last = (as_static(v, "strided_slice") for v in (begin, end))
+    steps = [1] * len(first) if strides is None else as_static(strides, "strided_slice", "strides")
     key: list[Any] = []
     for i, (a, b, step) in enumerate(zip(first, last, steps, strict=True)):
         bit = 1 << i
@@ -120,9 +124,12 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     """Return grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
-        raise TypeError(f"meshgrid: unknown argument {', '.join(sorted(kwargs))}")
+        raise TypeError(
+            "meshgrid: expected only indexing and name as keywords, got "
+            f"{', '.join(sorted(kwargs))}"
+        )
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij'; got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be one of 'xy', 'ij'; got {indexing!r}")
     with scope_of(name, *args):
         xs = [reshape(convert_to_tensor(x), [-1]) for x in args]
         made = apply("Meshgrid", *xs, indexing=indexing)
@@ -143,7 +150,9 @@ def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
     """Set entries outside a band around the diagonal to zero; -1 keeps a whole triangle."""
     for count, n in ((num_lower, x.shape[-2]), (num_upper, x.shape[-1])):
         if count > n:
-            raise ValueError(f"expected a band of at most {n} diagonals, got {count}")
+            raise ValueError(
+                f"matrix_band_part: expected a band of at most {n} diagonals, got {count}"
+            )
     x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
     return x if num_upper < 0 else pb.tril(x, k=num_upper)
 
@@ -156,12 +165,12 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
 
 def _ensured(x: Any, shape: Any) -> Any:
     if not TensorShape(x.shape).is_compatible_with(shape):
-        raise ValueError(f"expected shape {TensorShape(shape)}, got {tuple(x.shape)}")
+        raise ValueError(f"ensure_shape: expected shape {TensorShape(shape)}, got {tuple(x.shape)}")
     return _core.identity(x)
 
 
 operation(
-    "EnsureShape", _ensured, "x shape=None", "", fresh=True,
+    "EnsureShape", _ensured, "x shape=None", "", "ensure_shape", fresh=True,
     shape=lambda x, shape: TensorShape(x.dims).merge_with(shape)._dims,
 )  # fmt: skip
 
@@ -195,7 +204,7 @@ def confusion_matrix(
 ) -> Any:  # fmt: skip
     """Count, or sum the weights of, each pair of label (row) and predicted class (column)."""
     if num_classes is None:
-        raise NotImplementedError("confusion_matrix: give num_classes")
+        raise NotImplementedError("confusion_matrix: expected an integer for num_classes, got None")
     with scope_of(name or "confusion_matrix", labels, predictions):
         kind = as_dtype("float64")
         rows = apply("OneHot", range_of(num_classes), num_classes, convert_to_tensor(1.0, kind),

@@ -15,7 +15,7 @@ from typing import Any
 
 from .... import _core
 from .._graph.conversion import as_static
-from .._graph.opdef import build, pull_through
+from .._graph.opdef import build, error_text, pull_through
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, argument, opaque
@@ -27,7 +27,7 @@ class Unwritten(ValueError):
 
 
 class WantsValues(Exception):
-    """Raised for an operation that cannot be traced."""
+    """An operation cannot be traced, since its shape or its trip count depends on values."""
 
 
 @dataclass(eq=False)
@@ -260,9 +260,8 @@ class Run:
                 outs = [opaque(under, x.dtype, x.dims or ()) for x in op.outputs]
             else:
                 shapes = ", ".join(f"'{x.name}' {self.values[x].shape}" for x in op.inputs)
-                raise InvalidArgumentError(
-                    op, f"{op.type} '{op.name}': {error}; inputs: {shapes or 'none'}"
-                ) from None
+                text = error_text(op.definition, op.type, error, shapes, op.name)
+                raise InvalidArgumentError(op, text) from None
         for tensor, value in zip(op.outputs, outs, strict=True):
             if tensor in self.fed:
                 value = self._in_place_of(op, tensor, self.fed[tensor], inputs)

@@ -31,13 +31,15 @@ def _decay(type: str, arguments: str) -> Callable[[Callable[..., Any]], Any]:
             return formula(rate, *(_core.cast(x, rate.dtype) for x in numbers), **flags)
 
         labels = tuple(entry.partition("=")[0] for entry in arguments.split())
-        define(type, compute, labels=labels, shape=shape_functions.unchanged)
+        define(
+            type, compute, labels=labels, shape=shape_functions.unchanged, public=formula.__name__
+        )
 
         @taking(f"{arguments} name=None", formula.__name__, formula.__doc__)
         def decay(name: str | None, **given: Any) -> Any:
             flags = {k: bool(given.pop(k)) for k in ("staircase", "cycle") if k in given}
             if given["global_step"] is None:
-                raise ValueError(f"{formula.__name__}: global_step is required")
+                raise ValueError(f"{formula.__name__}: expected a step for global_step, got None")
 
             def at() -> Any:
                 return apply(type, *given.values(), name=name, **flags)

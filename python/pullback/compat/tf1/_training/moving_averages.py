@@ -93,7 +93,9 @@ class ExponentialMovingAverage:
         is not floating.
         """
         if mode.executing_eagerly() and var_list is None:
-            raise ValueError("ExponentialMovingAverage.apply: in eager mode give var_list")
+            raise ValueError(
+                "ExponentialMovingAverage.apply: expected var_list in eager mode, got None"
+            )
         items = trainable_variables() if var_list is None else list(var_list)
         for x in items:
             if not as_dtype(x.dtype).is_floating:

@@ -52,7 +52,7 @@ def _getter(collections: Any) -> Callable[..., Any]:
 
 def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
     """Apply the activation to a layer's output, and add it to the collections."""
-    activation, keys = by_name(activation_fn, nn), collections or ()
+    activation, keys = by_name(activation_fn, nn, "activation_fn"), collections or ()
     out = out if activation is None else activation(out)
     if not mode.executing_eagerly():
         get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)

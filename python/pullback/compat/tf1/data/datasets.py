@@ -73,7 +73,9 @@ class Dataset(Elements):
     def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
         """Return an iterator that restarts whenever its `initializer` runs."""
         if mode.executing_eagerly():
-            raise RuntimeError("make_initializable_iterator: in eager mode iterate directly")
+            raise RuntimeError(
+                "make_initializable_iterator: not possible in eager mode; iterate over the dataset"
+            )
         return Iterator(self._element, self)
 
     def _then(
@@ -135,7 +137,10 @@ class Dataset(Elements):
             arrays = next(again())
             if len({len(a) for a in arrays}) > 1:
                 shapes = [a.shape for a in arrays]
-                raise InvalidArgumentError(None, f"from_tensor_slices: lengths differ: {shapes}")
+                raise InvalidArgumentError(
+                    None,
+                    f"from_tensor_slices: expected one size of the first axis, got shapes {shapes}",
+                )
             return map(list, zip(*arrays, strict=True))
 
         return whole._then(slices, element=rows)
