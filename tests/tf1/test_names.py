@@ -17,8 +17,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.check import Check
 from support.each import each
 from support.tf1 import fresh_graph  # noqa: F401
+from support.words import opening
 
 import pullback as pb
 import pullback.compat.tf1 as tf
@@ -218,3 +220,17 @@ def test_messages_name_public_functions():
         name = caller_of(row, type)
         known = optimizers.get(name, name) in public | methods
         assert known or type in UNNAMED or type not in BUILT_IN, (type, name)
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    check = Check()
+    for name, module in [("tf", tf), *((n, m) for n, m in vars(tf).items() if inspect.ismodule(m))]:
+        for key in dir(module):
+            thing = getattr(module, key)
+            if key[0] == "_" or not callable(thing) or not hasattr(thing, "__module__"):
+                continue
+            if str(thing.__module__).startswith(tf.__name__):
+                text = inspect.getdoc(thing) or ""
+                begins = text[:1].isupper() and not opening(text)
+                check.that(begins or isinstance(thing, type), f"{name}.{key}: {text[:60]!r}")
+    check.done()

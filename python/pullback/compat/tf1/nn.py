@@ -55,7 +55,8 @@ def _softmax_slope(g: Any, y: Any, axis: int = -1) -> Any:
 
 softmax, log_softmax = (
     operation(
-        type, function, "logits axis=None name=None", f"{text} along an axis, without overflow.",
+        type, function, "logits axis=None name=None",
+        f"Compute {text} along an axis, without overflow.",
         aliases={"dim": "axis"}, prepare=_last_axis, domain="float", from_output=slope,
         shape=shape_functions.unchanged, fresh=True, public=function.__name__,
     )
@@ -80,8 +81,7 @@ def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
     if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[axis] != bias.shape[0]:
         raise ValueError(
             "bias_add: expected a value of rank 2 or more and a bias with one entry for each of "
-            "its "
-            f"channels, got shapes {value.shape} and {bias.shape}"
+            f"its channels, got shapes {value.shape} and {bias.shape}"
         )
     if axis == 1:
         bias = _core.reshape(bias, (-1, *(1 for _ in value.shape[2:])))

@@ -291,8 +291,7 @@ class Coordinator:
         if alive and not ignore_live_threads:
             raise RuntimeError(
                 f"join: Coordinator stopped with threads still running: {' '.join(alive)}; let "
-                "them "
-                "return when should_stop() is True"
+                "them return when should_stop() is True"
             )
 
     def raise_requested_exception(self) -> None:

@@ -182,8 +182,8 @@ class BodyRun(HostRun):
         if op.definition.sampled is not None:
             raise NotImplementedError(
                 f"{caller_of(op.definition, op.type)}: expected an operation outside of loops and "
-                "branches, got "
-                f"{op.type} '{op.name}' inside, where it cannot draw; create it before"
+                f"branches, got {op.type} '{op.name}' inside, where it cannot draw; create it "
+                "before"
             )
         try:
             outs = super()._outputs(op, inputs)

@@ -311,8 +311,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
         if not each:
             raise RowError(
                 "expected elems with an entry or more, got none, so that the shape of the results "
-                "is "
-                "unknown"
+                "is unknown"
             )
         steps.done()
         ordered = each[::-1] if reverse else each

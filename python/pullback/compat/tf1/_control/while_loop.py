@@ -143,8 +143,8 @@ def _loop(
                 if not array and not TensorShape(d).is_compatible_with(y.dims):
                     raise ValueError(
                         f"while_loop: expected shape {TensorShape(d)} for '{x.name}' after an "
-                        "iteration, as before, got "
-                        f"{y.shape}; give shape_invariants to allow the shape to vary"
+                        f"iteration, as before, got {y.shape}; give shape_invariants to allow the "
+                        "shape to vary"
                     )
             subgraph = subgraph_of(first, inside, after.tensors)
         attrs = {"bodies": (subgraph, condition), "arrays": tuple(start.arrays)}

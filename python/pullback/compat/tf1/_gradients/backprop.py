@@ -158,8 +158,7 @@ def _source(x: Any, what: str, position: int) -> Tensor:
     if not isinstance(handle, Tensor):
         raise TypeError(
             f"gradients: expected a tensor or a variable for {what}[{position}], got {x!r:.60} of "
-            "type "
-            f"{type(x).__name__}"
+            f"type {type(x).__name__}"
         )
     return handle
 

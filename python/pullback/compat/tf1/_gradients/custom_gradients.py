@@ -98,8 +98,7 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not callable(answer[1]):
             raise TypeError(
                 "custom_gradient: expected a pair, the result and a function of its upstream "
-                "gradients, from "
-                f"{Rule(f, '')}, got {answer!r:.60}"
+                f"gradients, from {Rule(f, '')}, got {answer!r:.60}"
             )
         result, grad_fn = answer
         outputs, result_structure = flatten(result)

@@ -127,8 +127,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     if found is None:
         raise NotImplementedError(
             "jacobian: expected a path without user-defined rules that use the cotangents, got one "
-            "with "
-            "such a rule"
+            "with such a rule"
         )
     batch = entry_first(found[0], batched)
     return [_core.reshape(batch, (*where.shape, *g.shape[int(batched) :]))]

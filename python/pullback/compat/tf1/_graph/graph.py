@@ -400,7 +400,7 @@ def _of_default(name: str, arguments: str) -> Any:
     def function(**given: Any) -> Any:
         return getattr(get_default_graph(), name)(*given.values())
 
-    return taking(arguments, name, f"`Graph.{name}` of the default graph.")(function)
+    return taking(arguments, name, f"Call `Graph.{name}` of the default graph.")(function)
 
 
 add_to_collection = _of_default("add_to_collection", "name value")

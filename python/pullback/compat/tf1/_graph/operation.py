@@ -93,8 +93,7 @@ class Operation:
             known = ", ".join(sorted(self.attrs)) or "none"
             raise ValueError(
                 f"get_attr: operation '{self.name}' ({self.type}) has no attribute '{name}'; it "
-                "has: "
-                f"{known}"
+                f"has: {known}"
             )
         return self.attrs[name]
 
@@ -107,6 +106,7 @@ class Operation:
 
 
 def operation_of(item: Any, who: str = "control_dependencies") -> Operation:
+    """Return the operation of a tensor, or the operation itself."""
     if isinstance(item, Operation):
         return item
     op = getattr(getattr(item, "_graph_element", item), "op", None)

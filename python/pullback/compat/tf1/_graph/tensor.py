@@ -116,8 +116,7 @@ def _refusing(what: str, advice: str) -> Any:
     def method(self: SymbolicTensor) -> Any:
         raise OperatorNotAllowedInGraphError(
             f"Tensor: the {what} of the symbolic tensor '{self.name}' is not known before a "
-            "session "
-            f"runs; use {advice}"
+            f"session runs; use {advice}"
         )
 
     return method

@@ -184,7 +184,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
 
 stop_gradient = operation(
     "StopGradient", _core.stop_gradient, "input",
-    """The same values, as a constant: no gradient passes, and a path through it counts as none.
+    """Return the same values as a constant, through which no gradient passes.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:

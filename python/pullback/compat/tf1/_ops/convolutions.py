@@ -188,8 +188,7 @@ def _transposed(value: Any, filters: Any, output_shape: Any, **attrs: Any) -> An
     if made.shape != value.shape:
         raise RowError(
             f"expected a value of shape {tuple(made.shape)} for output_shape "
-            f"{tuple(output_shape)}, "
-            f"got {tuple(value.shape)}"
+            f"{tuple(output_shape)}, got {tuple(value.shape)}"
         )
     return pulled_back(lambda x: _convolved(x, filters, **attrs), [zeros], [value])[0]
 

@@ -120,8 +120,7 @@ class IndexedSlices(Operators):
         if self._dense_shape is None:
             raise ValueError(
                 "convert_to_tensor: expected an IndexedSlices with dense_shape, got one without "
-                "it: "
-                f"{self!r:.200}"
+                f"it: {self!r:.200}"
             )
         size = prod(d or 0 for d in self.shape._dims or ())
         if size >= _LARGE:

@@ -77,16 +77,16 @@ reciprocal = unary(
     "Reciprocal", lambda x: like(x, 1) / x, "Compute 1 / x.",
     from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
-_NEAREST = "The nearest integer, ties to even; no gradient."
+_NEAREST = "Round to the nearest integer, ties to even; no gradient."
 round = unary("Round", _core.round, _NEAREST, "real", flows=False)
 floor = unary("Floor", _core.floor, "Return the integer below; no gradient.", "float", flows=False)
 ceil = unary("Ceil", _core.ceil, "Return the integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
     unary(names, function, text, "float", dtype=tf_bool, flows=False)
     for names, function, text in (
-        ("IsNan:is_nan", _core.isnan, "Whether x is NaN."),
-        ("IsInf:is_inf", _core.isinf, "Whether x is infinite."),
-        ("IsFinite:is_finite", _core.isfinite, "Whether x is neither infinite nor NaN."),
+        ("IsNan:is_nan", _core.isnan, "Test whether x is NaN."),
+        ("IsInf:is_inf", _core.isinf, "Test whether x is infinite."),
+        ("IsFinite:is_finite", _core.isfinite, "Test whether x is neither infinite nor NaN."),
     )
 )
 logical_not = unary(
@@ -161,20 +161,20 @@ squared_difference = binary(
 less, less_equal, greater, greater_equal, equal, not_equal = (
     binary(names, function, text, domain, dtype=tf_bool, flows=False)
     for names, function, text, domain in (
-        ("Less", _core.less, "Whether x < y", "real"),
-        ("LessEqual:less_equal", _core.less_equal, "Whether x <= y", "real"),
-        ("Greater", _core.greater, "Whether x > y", "real"),
-        ("GreaterEqual:greater_equal", _core.greater_equal, "Whether x >= y", "real"),
-        ("Equal", _core.equal, "Whether x is y", "any"),
-        ("NotEqual:not_equal", _core.not_equal, "Whether x is not y", "any"),
+        ("Less", _core.less, "Test whether x < y", "real"),
+        ("LessEqual:less_equal", _core.less_equal, "Test whether x <= y", "real"),
+        ("Greater", _core.greater, "Test whether x > y", "real"),
+        ("GreaterEqual:greater_equal", _core.greater_equal, "Test whether x >= y", "real"),
+        ("Equal", _core.equal, "Test whether x == y", "any"),
+        ("NotEqual:not_equal", _core.not_equal, "Test whether x != y", "any"),
     )
 )
 logical_and, logical_or, logical_xor = (
     binary(names, function, text, "bool", flows=False)
     for names, function, text in (
-        ("LogicalAnd:logical_and", _core.logical_and, "x and y"),
-        ("LogicalOr:logical_or", _core.logical_or, "x or y"),
-        ("LogicalXor:logical_xor", _core.logical_xor, "Either x or y, not both"),
+        ("LogicalAnd:logical_and", _core.logical_and, "Compute x and y"),
+        ("LogicalOr:logical_or", _core.logical_or, "Compute x or y"),
+        ("LogicalXor:logical_xor", _core.logical_xor, "Test whether either x or y is true"),
     )
 )
 

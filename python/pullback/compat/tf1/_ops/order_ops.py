@@ -184,8 +184,7 @@ def places(indices: Any, dims: Any) -> tuple[Any, ...]:
     if depth > len(dims) or not indices.shape:
         raise RowError(
             f"expected rows of at most {len(dims)} positions for shape {tuple(dims)}, got indices "
-            "of "
-            f"shape {indices.shape}"
+            f"of shape {indices.shape}"
         )
     return tuple(from_start(indices[..., k], dims[k]) for k in np.arange(depth).tolist())
 

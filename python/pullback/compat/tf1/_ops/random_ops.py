@@ -276,7 +276,7 @@ def _scaled(name: str, scale: float, fan: str, distribution: str, source: str) -
     def make(shape: Any, dtype: Any, seed: Any) -> Any:
         return variance_scaling_initializer.make(shape, dtype, scale, fan, distribution, seed)
 
-    text = f"Variance {scale:g} / {fan}, {distribution}. Source: {source}"
+    text = f"Draw with variance {scale:g} / {fan}, {distribution}. Source: {source}"
     return _initializer(name, text, make, "seed=None dtype='float32'")
 
 

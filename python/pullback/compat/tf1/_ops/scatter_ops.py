@@ -120,8 +120,7 @@ def _segments(name: str, function: Callable[..., Any], text: str) -> Callable[..
         if data.shape[: len(segment_ids.shape)] != segment_ids.shape:
             raise RowError(
                 "expected segment_ids whose shape begins the shape of data, got "
-                f"{segment_ids.shape} "
-                f"and {data.shape}"
+                f"{segment_ids.shape} and {data.shape}"
             )
         rows = _core.reshape(segment_ids, (-1,))
         return function(_core.reshape(data, (-1, *rest)), rows, num_segments, rest)
@@ -166,8 +165,8 @@ def _extremes(method: str) -> Callable[..., Any]:
 
 unsorted_segment_max = _segments("max", _extremes("max"), "Compute the largest")
 unsorted_segment_min = _segments("min", _extremes("min"), "Compute the smallest")
-unsorted_segment_sum = _segments("sum", _sums, "Sums")
-unsorted_segment_mean = _segments("mean", _means, "Means")
+unsorted_segment_sum = _segments("sum", _sums, "Compute the sum")
+unsorted_segment_mean = _segments("mean", _means, "Compute the mean")
 
 
 def _sorted(ids: Any) -> Any:
@@ -194,7 +193,7 @@ def _sorted_segments(name: str, function: Callable[..., Any]) -> Callable[..., A
             return function(data, ids, apply("AddV2", last, 1), name=scope)
 
     public = f"segment_{name}"
-    doc = f"`unsorted_segment_{name}` of segments that are sorted."
+    doc = f"Compute `unsorted_segment_{name}` of segments that are sorted."
     return named(segments, public, doc)
 
 

@@ -87,8 +87,7 @@ def _check_bounds(dims: Any, starts: Any, counts: Any) -> None:
             raise InvalidArgumentError(
                 None,
                 f"slice: expected 0 <= begin <= begin + size <= {n} for axis {axis}, got begin "
-                f"{first} and "
-                f"size {count}",
+                f"{first} and size {count}",
             )
 
 
@@ -192,7 +191,7 @@ def _older(public: str, function: Any) -> Any:
         return function(input, dimension, **given)
 
     arguments = "input dimension output_type='int64' name=None"
-    return taking(arguments, public, f"`{function.__name__}`.")(position)
+    return taking(arguments, public, f"Alias of `{function.__name__}`.")(position)
 
 
 arg_max, arg_min = _older("arg_max", argmax), _older("arg_min", argmin)

@@ -38,8 +38,7 @@ def _element(graph: Graph, fetch: Any) -> Any:
     except TypeError:
         raise TypeError(
             "run: expected tensors, operations, variables, names, or a list, tuple or dict of "
-            "these "
-            f"as fetches, got {fetch!r:.60} of type {type(fetch).__name__}"
+            f"these as fetches, got {fetch!r:.60} of type {type(fetch).__name__}"
         ) from None
 
 
@@ -101,8 +100,7 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
     if isinstance(value, (Tensor, _core.Tensor, _core.Variable)) or hasattr(value, "_as_tensor"):
         raise TypeError(
             f"run: expected a value for '{tensor.name}' in feed_dict, got the tensor "
-            f"{value!r:.60}; "
-            "run it and feed the result"
+            f"{value!r:.60}; run it and feed the result"
         )
     wish = tensor.dtype.dtype
     if tensor.dtype == string:

@@ -133,8 +133,7 @@ class Session:
         if executing_eagerly() or not self.graph._operations:
             raise RuntimeError(
                 "run: the session's graph is empty; add operations to it first (in eager mode "
-                "operations have "
-                "values at once and are in no graph)"
+                "operations have values at once and are in no graph)"
             )
         elements = flat_fetches(self.graph, fetches)
         pairs = feed_pairs(self.graph, feed_dict)

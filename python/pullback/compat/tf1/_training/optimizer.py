@@ -391,8 +391,7 @@ class _AtOnce:
                 old, new = (as_dtype(x.dtype).name for x in (variable, value))
                 raise ValueError(
                     f"apply_gradients: expected a new value of {old} and shape {variable.shape} "
-                    "for "
-                    f"'{variable.name}', got {new} of shape {value.shape}"
+                    f"for '{variable.name}', got {new} of shape {value.shape}"
                 )
         for variable, value in self.new.items():
             variable.assign(value)

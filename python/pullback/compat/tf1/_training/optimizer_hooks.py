@@ -206,8 +206,7 @@ def checked_slices(g: IndexedSlices, v: Any) -> IndexedSlices:
     if v.constraint is not None:
         raise RuntimeError(
             f"apply_gradients: expected a dense gradient for '{v.name}', which has a constraint, "
-            "got "
-            f"{g}; use tf.convert_to_tensor"
+            f"got {g}; use tf.convert_to_tensor"
         )
     if as_dtype(g.dtype) != as_dtype(v.dtype):
         raise TypeError(

@@ -294,6 +294,7 @@ def write_checkpoint(prefix: str, arrays: Mapping[str, Any]) -> None:
 
 
 def read_checkpoint(prefix: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Read the arrays of a checkpoint by name; ValueError if there is none."""
     if not checkpoint_exists(prefix):
         raise ValueError(f"{who}: the passed save_path is not a valid checkpoint: {prefix}")
     with np.load(f"{prefix}.npz", allow_pickle=False) as archive:

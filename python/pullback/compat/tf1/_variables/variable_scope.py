@@ -269,8 +269,7 @@ def _get(
         if not fits or (own_dtype and wish != found.dtype):
             raise ValueError(
                 f"get_variable: trying to share variable {full}: expected shape "
-                f"{TensorShape(shape)} and dtype "
-                f"{wish.name}, got {found!r}"
+                f"{TensorShape(shape)} and dtype {wish.name}, got {found!r}"
             )
         return found
     initial = _initial(full, shape, wish, dtype if own_dtype else None, initializer)

@@ -108,8 +108,7 @@ class Variable(Operators):
             if validate_shape and (dims is None or None in dims):
                 raise ValueError(
                     f"Variable: expected a known shape for the initial_value of '{scope[:-1]}', "
-                    "got "
-                    f"{initial!r}; give validate_shape=False"
+                    f"got {initial!r}; give validate_shape=False"
                 )
             self.initial_value: Tensor = initial
             attrs = {"variable": self, "dtype": initial.dtype}
@@ -322,7 +321,7 @@ def _assigned(method: str, arguments: str = "") -> Any:
         return getattr(ref, method)(value, name=name)
 
     arguments = f"ref value {arguments} use_locking=None name=None"
-    return taking(arguments, method, f"`ref.{method}(value)`.")(function)
+    return taking(arguments, method, f"Call `ref.{method}(value)`.")(function)
 
 
 assign = _assigned("assign", "validate_shape=None")

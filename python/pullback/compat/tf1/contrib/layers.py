@@ -86,17 +86,17 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
 
 fully_connected = relu = _weighted(
     "fully_connected", "fully_connected", layers.Dense, "",
-    "activation_fn(inputs · weights + biases) along the last axis.",
+    "Compute activation_fn(inputs · weights + biases) along the last axis.",
 )  # fmt: skip
 conv2d = convolution2d = _weighted(
     "conv2d", "Conv", layers.Conv2D,
     "kernel_size stride=1 padding='SAME' data_format=None rate=1",
-    "activation_fn(convolution + biases) of images.",
+    "Compute activation_fn(convolution + biases) of images.",
 )  # fmt: skip
 conv2d_transpose = convolution2d_transpose = _weighted(
     "conv2d_transpose", "Conv2d_transpose", layers.Conv2DTranspose,
     "kernel_size stride=1 padding='SAME' data_format='NHWC'",
-    "activation_fn(transposed convolution + biases) of images.",
+    "Compute activation_fn(transposed convolution + biases) of images.",
 )  # fmt: skip
 
 
