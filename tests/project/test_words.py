@@ -1,4 +1,4 @@
-"""The language of docstrings and of messages, read from the sources.
+"""The language of docstrings, of messages and of the pages, read from the sources.
 
 test_docstrings.py reads the docstrings of the public objects.
 """
@@ -61,6 +61,25 @@ def cpp_texts() -> Iterator[tuple[str, str]]:
                 if token[1]:
                     line = source.count("\n", 0, token.start()) + 1
                     yield f"{path.relative_to(ROOT)}:{line}", "".join(LITERAL.findall(token[1]))
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each paragraph of a page, without code blocks."""
+    top = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+    for path in (*top, *sorted((ROOT / "docs").rglob("*.md"))):
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for paragraph in re.split(r"\n\s*\n", text):
+            yield str(path.relative_to(ROOT)), " ".join(paragraph.split())
+
+
+def test_pages() -> None:
+    check = Check()
+    found = list(pages())
+    assert len(found) > 500
+    for place, text in found:
+        for problem in phrases(text):
+            check.that(False, f"{place}: {problem}")
+    check.done()
 
 
 def test_docstrings() -> None:
