@@ -35,7 +35,8 @@ KINDS = {
     "Softmax": "softmax", "SoftmaxCrossEntropyWithLogits": "softmax_cross_entropy",
     "Softplus": "softplus", "SparseSoftmaxCrossEntropyWithLogits": "sparse_softmax_cross_entropy",
     "Sqrt": "sqrt", "Square": "square", "Squeeze": "reshape", "StopGradient": "stop_gradient",
-    "StridedSlice": "slice", "Sub": "subtract", "Sum": "sum", "TakeAlongAxis": "take_along_axis",
+    "Slice": "slice", "SliceFrom": "slice", "StridedSlice": "slice", "Sub": "subtract",
+    "Sum": "sum", "TakeAlongAxis": "take_along_axis",
     "Tanh": "tanh", "Transpose": "transpose",
 }  # fmt: skip
 

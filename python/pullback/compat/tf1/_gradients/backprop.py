@@ -33,7 +33,7 @@ from .._graph.registry import checked_results, find_rule
 from .._graph.shapes import TensorShape
 from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
 from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
-from ..dtypes import as_dtype
+from ..dtypes import as_dtype, string
 from .builtin_rules import built_in
 from .function_gradients import gradients_in_function
 
@@ -149,6 +149,8 @@ def _target(y: Any, position: int) -> Tensor:
     if y is None or isinstance(y, (str, dict, list, tuple)):
         raise TypeError(f"gradients: expected a tensor or a variable for ys[{position}], got {y!r}")
     tensor: Tensor = convert_to_tensor(y)
+    if tensor.dtype == string:
+        raise TypeError(f"gradients: expected numbers for ys[{position}], got strings: {y!r:.80}")
     return tensor
 
 

@@ -88,7 +88,7 @@ def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
     if op.definition.shape is None:
         return [None] * count
     args = [
-        x if not fixed else ALL if x.op.type == "AllAxes" else _lengths(x.known)
+        x if not fixed else ALL if x.op.type == "AllAxes" else _lengths(_known(x))
         for x, fixed in zip(op.inputs, static, strict=True)
     ]
     try:

@@ -158,7 +158,7 @@ _ALL = """
 STRINGS: dict[str, tuple[int, ...] | None] = {
     **dict.fromkeys(_ALL.split()), "Entry": (0,), "Fill": (1,), "GatherNd": (0,), "GatherV2": (0,),
     "OneHot": (2, 3), "ScatterNdUpdate": (1,), "ScatterUpdate": (1,), "Select": (1, 2),
-    "Slice": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
+    "Slice": (0,), "SliceFrom": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
 }  # fmt: skip
 
 

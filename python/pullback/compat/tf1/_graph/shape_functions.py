@@ -37,7 +37,7 @@ def of_value(value: Any, *others: Any, **attrs: Any) -> Dims:
     return None if value is None else tuple(value)
 
 
-def _unknown(dims: Dims) -> Dims:
+def unknown(dims: Dims) -> Dims:
     """Return unknown dimensions of the same rank."""
     return None if dims is None else (None,) * len(dims)
 
@@ -114,7 +114,7 @@ def reduced(x: Any, axis: Any, keepdims: Any = False, **attrs: Any) -> Dims:
         return ()
     axes = axis if isinstance(axis, list) else [axis]
     if x.dims is None or axis is ALL or None in axes:
-        return _unknown(x.dims) if keepdims else None
+        return unknown(x.dims) if keepdims else None
     gone = {_axis(a, len(x.dims)) for a in axes}
     kept = ((i, 1 if i in gone else d) for i, d in enumerate(x.dims))
     return tuple(d for i, d in kept if keepdims or i not in gone)
@@ -150,7 +150,7 @@ def reshaped(x: Any, shape: Any) -> Dims:
 
 def permuted(x: Any, perm: Any) -> Dims:
     if x.dims is None or perm is None or None in perm:
-        return _unknown(perm)
+        return unknown(perm)
     if sorted(perm) != list(range(len(x.dims))):
         raise RowError(f"expected a permutation of {len(x.dims)} axes for perm, got {perm}")
     return tuple(x.dims[i] for i in perm)
@@ -171,14 +171,14 @@ def squeezed(x: Any, axis: Any) -> Dims:
 
 def tiled(x: Any, multiples: Any) -> Dims:
     if x.dims is None or multiples is None:
-        return _unknown(multiples if x.dims is None else x.dims)
+        return unknown(multiples if x.dims is None else x.dims)
     pairs = zip(x.dims, multiples, strict=True)
     return tuple(None if None in (d, n) else d * n for d, n in pairs)
 
 
 def padded(x: Any, paddings: Any, **attrs: Any) -> Dims:
     if x.dims is None or paddings is None:
-        return _unknown(x.dims)
+        return unknown(x.dims)
     lengths = ((d, *pair) for d, pair in zip(x.dims, paddings, strict=True))
     return tuple(None if None in parts else sum(parts) for parts in lengths)
 
@@ -207,7 +207,7 @@ def taken_apart(x: Any, axis: int, num: int) -> list[Dims]:
 
 def split(axis: Any, x: Any, num_split: int) -> list[Dims]:
     if x.dims is None or axis is None:
-        return [_unknown(x.dims)] * num_split
+        return [unknown(x.dims)] * num_split
     d = x.dims[_axis(axis, len(x.dims))]
     return [_with_length(x.dims, axis, None if d is None else d // num_split)] * num_split
 

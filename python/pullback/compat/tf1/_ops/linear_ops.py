@@ -100,7 +100,9 @@ def diag(x: Any) -> Any:
 
 @row("DiagPart", "input", domain="number")
 def diag_part(x: Any) -> Any:
-    """Return the diagonal of a matrix."""
+    """Return the diagonal of a square matrix."""
+    if len(x.shape) != 2 or x.shape[0] != x.shape[1]:
+        raise RowError(f"expected a square matrix, got shape {x.shape}")
     return pb.diagonal(x, 0, 0, 1)
 
 

@@ -139,22 +139,35 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
         return apply("TakeAlongAxis", x, order, axis=axis, name=scope)
 
 
+def _top(x: Any, k: int) -> Any:
+    if not x.shape or not 0 <= k <= x.shape[-1]:
+        raise RowError(f"expected 0 <= k <= the size of the last axis of {x.shape}, got {k}")
+    return _argsort(x, -1, True)[..., :k]
+
+
+define("TopKV2", _top, static=(1,), labels=("input", "k"), flows=False, domain="number",
+       dtype=int32, shape=lambda x, k: x.dims and (*x.dims[:-1], k), public="top_k")  # fmt: skip
+
+
 def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> _TopK:
     """Return the k largest entries along the last axis in decreasing order, and their positions."""
     with scope_of(name or "TopKV2", input):
         x = convert_to_tensor(input)
-        dims = known_dims(x)
-        if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
+        last = (known_dims(x) or (None,))[-1]
+        if isinstance(k, int) and not 0 <= k <= (k if last is None else last):
             raise ValueError(
-                f"top_k: expected at least k = {k} entries along the last axis, got {x!r}"
+                f"top_k: expected 0 <= k <= the size of the last axis, got k = {k} and {x!r}"
             )
-        if isinstance(k, int) and k < 0:
-            raise ValueError(f"top_k: expected k >= 0, got {k}")
-        order = argsort(x, -1, "DESCENDING")[..., :k]
+        order = apply("TopKV2", x, k, name="indices")
         return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)
 
 
 def _in_top(predictions: Any, targets: Any, k: int) -> Any:
+    if len(predictions.shape) != 2 or predictions.shape[:1] != targets.shape:
+        raise RowError(
+            f"expected predictions of shape (batch, classes) and targets of shape (batch,), got "
+            f"{predictions.shape} and {targets.shape}"
+        )
     rows = _core.expand_dims(_core.cast(targets, np.dtype("int64")), -1)
     inside = _core.clip(rows, 0, predictions.shape[-1] - 1)
     own = pb.take_along_axis(predictions, inside, axis=-1)
@@ -252,6 +265,10 @@ def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Any]:
     """Split data by the number in `partitions` for each entry."""
+    if num_partitions < 1:
+        raise ValueError(
+            f"dynamic_partition: expected 1 or more for num_partitions, got {num_partitions}"
+        )
     with scope_of(name or "DynamicPartition", data, partitions):
         which = gather(range_of(num_partitions), partitions)  # raises for a number out of range
         numbers = np.arange(num_partitions).tolist()
@@ -279,9 +296,19 @@ def reverse(x: Any, axis: Any) -> Any:
 reverse_v2 = reverse
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Any:
-    """Return the inverse permutation."""
-    return argsort(x, name=name or "InvertPermutation")
+@row("InvertPermutation", "x", domain="integer", flows=False, shape=shape_functions.unchanged)
+def invert_permutation(x: Any) -> Any:
+    """Return the inverse permutation; InvalidArgumentError if x is not one of 0 to n - 1."""
+    if len(x.shape) != 1:
+        raise RowError(f"expected a vector, got shape {x.shape}")
+    count = x.shape[0]
+    along = _core.constant(np.arange(count), x.dtype)
+    wrong = _core.sort(x, 0) != along
+    if _core.is_computed(wrong) and wrong.numpy().any():
+        raise RowError(f"expected a permutation of 0 to {count - 1}, got {x.numpy().tolist()}")
+    # In a trace an entry that is wrong becomes an index out of range.
+    at = _core.where(wrong, along + count, _core.argsort(x, 0, False))
+    return _core.cast(_core.take(along, at, 0), x.dtype)
 
 
 __all__ = [name for name in public_names(globals()) if name != "places"]

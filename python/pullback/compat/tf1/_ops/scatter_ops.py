@@ -23,6 +23,10 @@ from .order_ops import places
 
 def _at(x: Any, indices: Any, updates: Any, method: str, nd: bool) -> Any:
     """Combine rows of x, or entries at rows of positions, with updates."""
+    shape = indices.shape
+    wanted = (*shape[:-1], *x.shape[shape[-1] :]) if nd and shape else (*shape, *x.shape[1:])
+    if updates.shape not in ((), wanted):
+        raise RowError(f"expected updates of shape {wanted}, got {updates.shape}")
     indices = places(indices, x.shape) if nd else from_start(indices, x.shape[0])
     if method == "subtract":
         updates, method = -updates, "add"

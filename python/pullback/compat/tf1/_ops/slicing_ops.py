@@ -9,22 +9,20 @@ import numpy as np
 import pullback as pb
 
 from .... import _core
-from .._graph import shape_functions
+from .._graph import mode, shape_functions
 from .._graph.conversion import as_static
 from .._graph.create import (
     apply,
     cast,
     convert_to_tensor,
     is_tensor,
-    known_dims,
     operation,
     row,
     scope_of,
 )
-from .._graph.opdef import define
-from .._graph.shapes import TensorShape
+from .._graph.opdef import RowError, define
+from .._graph.shapes import Dims, TensorShape
 from ..dtypes import as_dtype, int32
-from ..errors import InvalidArgumentError
 from ..names import public_names, taking
 from .array_ops import range as range_of
 from .array_ops import reshape
@@ -34,7 +32,50 @@ from .math_ops import argmax, argmin, matmul
 _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
 
 
-def _window(x: Any, first: Any, axis: int, count: int) -> Any:
+def _check_bounds(n: int | None, axis: int, begin: int | None, size: int | None) -> None:
+    """Raise RowError for bounds outside of an axis; None is unknown."""
+    first, count = begin or 0, 0 if size is None else max(size, 0)
+    if first < 0 or (size or 0) < -1 or (n is not None and first + count > n):
+        raise RowError(
+            f"expected 0 <= begin <= begin + size <= {'the size' if n is None else n} for axis "
+            f"{axis}, got begin {begin} and size {size}"
+        )
+
+
+def _sliced(x: Any, begin: list[int], size: list[int]) -> Any:
+    if not len(x.shape) == len(begin) == len(size):
+        raise RowError(
+            f"expected {len(x.shape)} entries for begin and size, got {begin} and {size}"
+        )
+    for axis, (n, first, count) in enumerate(zip(x.shape, begin, size, strict=True)):
+        _check_bounds(n, axis, first, count)
+    return x[
+        tuple(_Bounds(b, None if n == -1 else b + n) for b, n in zip(begin, size, strict=True))
+    ]
+
+
+def _sliced_shape(x: Any, begin: Any, size: Any) -> Dims:
+    if begin is None and size is None:
+        return shape_functions.unknown(x.dims)
+    rank = len(begin if size is None else size)
+    dims, begin, size = (v or [None] * rank for v in (x.dims, begin, size))
+    if not len(dims) == len(begin) == len(size):
+        raise RowError(f"expected {len(dims)} entries for begin and size, got {begin} and {size}")
+    out: list[int | None] = []
+    for axis, (n, first, count) in enumerate(zip(dims, begin, size, strict=True)):
+        _check_bounds(n, axis, first, count)
+        rest = None if None in (n, first) else n - first
+        out.append(rest if count == -1 else count)
+    return tuple(out)
+
+
+define(
+    "Slice", _sliced, static=(1, 2), labels=("input", "begin", "size"), shape=_sliced_shape,
+    value=_sliced,
+)  # fmt: skip
+
+
+def _from_position(x: Any, first: Any, axis: int, count: int) -> Any:
     along = np.arange(count, dtype=first.dtype)
     at = from_start(first + _core.constant(along), x.shape[axis])
     # After a new axis: a take along the first axis has a sparse gradient.
@@ -43,52 +84,46 @@ def _window(x: Any, first: Any, axis: int, count: int) -> Any:
 
 # A position is not part of a shape, so it may differ in each run.
 define(
-    "Slice",
-    _window,
-    labels=("input", "begin"),
-    fresh=True,
+    "SliceFrom", _from_position, labels=("input", "begin"), fresh=True, public="slice",
     shape=lambda x, first, axis, count: x.dims and (*x.dims[:axis], count, *x.dims[axis + 1 :]),
-)
+)  # fmt: skip
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """Return `size` entries from `begin` along each axis; -1 stands for all up to the end."""
+    """Return `size` entries from `begin` along each axis; -1 stands for all up to the end.
+
+    Bounds outside of an axis raise InvalidArgumentError, in the run if they are unknown before.
+    """
     x = convert_to_tensor(input_)
-    dims = known_dims(x)
-    if dims is None:
-        raise ValueError(f"slice: expected a known rank, got {x!r}")
-    starts, counts = (
-        v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v, "slice")
-        for v in (begin, size)
-    )
-    with scope_of(name or "Slice", x):
-        key = []
-        _check_bounds(dims, starts, counts)
-        for axis in np.arange(len(dims)).tolist():
-            first, count = starts[axis], counts[axis]
-            rest = not is_tensor(count) and count == -1
-            if is_tensor(first) and not rest and not is_tensor(count):
-                x = apply("Slice", x, first, axis=axis, count=count)
-                first = 0
-            key.append(_Bounds(first, None if rest else first + count))
-        return x[tuple(key)]
+    starts, counts = map(_entries, (begin, size))
+    with scope_of(name or "Slice", x) as scope:
+        for axis, count in enumerate([] if is_tensor(counts) else counts):
+            if is_tensor(count) or count < 0 or _is_known(starts, axis):
+                continue
+            x = apply("SliceFrom", x, starts[axis], axis=axis, count=count)
+            starts = [*(starts[k] for k in np.arange(len(counts)).tolist())]
+            starts[axis] = 0
+        return apply("Slice", x, starts, counts, name=scope)
 
 
-def _check_bounds(dims: Any, starts: Any, counts: Any) -> None:
-    for given in (starts, counts):
-        if not is_tensor(given) and len(given) != len(dims):
-            raise ValueError(f"slice: expected {len(dims)} entries for begin and size, got {given}")
-    if is_tensor(starts) or is_tensor(counts):
-        return
-    for axis, (n, first, count) in enumerate(zip(dims, starts, counts, strict=True)):
-        if n is None or is_tensor(first) or is_tensor(count):
-            continue
-        if not (0 <= first <= n and -1 <= count <= n - first):
-            raise InvalidArgumentError(
-                None,
-                f"slice: expected 0 <= begin <= begin + size <= {n} for axis {axis}, got begin "
-                f"{first} and size {count}",
-            )
+def _entries(bounds: Any) -> Any:
+    """Return a tensor, or a list of integers and tensors."""
+    if is_tensor(bounds):
+        return convert_to_tensor(bounds)
+    if not any(map(is_tensor, bounds)):
+        return as_static(bounds, "slice")
+    entries = [convert_to_tensor(b) if is_tensor(b) else b for b in bounds]
+    return as_static(entries) if mode.executing_eagerly() else entries
+
+
+def _is_known(starts: Any, axis: int) -> bool:
+    """Test whether a position is a number that is known before the run."""
+    if mode.executing_eagerly():
+        return True
+    if is_tensor(starts):
+        return starts.known is not None and not np.isnan(starts.known[axis])
+    start: Any = starts[axis] if axis < len(starts) else 0
+    return not is_tensor(start) or (start.known is not None and not np.isnan(start.known))
 
 
 def strided_slice(

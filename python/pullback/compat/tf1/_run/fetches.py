@@ -116,6 +116,11 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
                 f"run: cannot feed '{tensor.name}', which is {tensor.dtype.name} of shape "
                 f"{tensor.shape}: {error}"
             ) from None
+        if isinstance(value, int) and array != value:
+            raise TypeError(
+                f"run: expected a {tensor.dtype.name} for '{tensor.name}', got {value}, which it "
+                "cannot represent"
+            )
     dims = tensor.dims
     if dims is None or array.shape == dims:
         return array

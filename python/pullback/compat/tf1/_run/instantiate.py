@@ -282,8 +282,10 @@ class Run:
         return [_core.stop_gradient(out) for out in outs] if own else outs
 
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
-        static = op.definition.which_static(inputs)
-        return [as_static(x) if fixed else x for x, fixed in zip(inputs, static, strict=True)]
+        pairs = list(zip(inputs, op.definition.which_static(inputs), strict=True))
+        if not self.has_values and any(fixed and _core.is_traced(x) for x, fixed in pairs):
+            raise WantsValues  # a shape or an axis that a variable or a draw determines
+        return [as_static(x) if fixed else x for x, fixed in pairs]
 
     def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
         """Replace an output by the fed value, with the gradient of the operation."""
