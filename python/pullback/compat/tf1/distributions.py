@@ -317,7 +317,7 @@ class Beta(Family):
         return self._defined(a / (a + b), (a > 0.0) & (b > 0.0))
 
 
-class OfLogits(Distribution):
+class Discrete(Distribution):
     """A discrete distribution, defined by logits or probabilities."""
 
     arguments = "logits=None probs=None dtype='int32'"
@@ -342,7 +342,7 @@ def _expected(probs: Any, logs: Any) -> Any:
     return math_ops.reduce_sum(where(p > 0, p * logs, none), -1)
 
 
-class Categorical(OfLogits):
+class Categorical(Discrete):
     """A distribution of classes, 0 to n - 1, with probabilities along the last axis."""
 
     def _complete(self) -> None:
@@ -381,7 +381,7 @@ class Categorical(OfLogits):
         return cast(math_ops.argmax(self.logits, -1), self._dtype)
 
 
-class Bernoulli(OfLogits):
+class Bernoulli(Discrete):
     """The distribution of 1 with a probability, else 0."""
 
     def _complete(self) -> None:

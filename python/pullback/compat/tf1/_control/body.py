@@ -268,7 +268,7 @@ def own_rule_of(op: Operation) -> OwnRule | Exception | None:
         return OwnRule(subgraph_of(first, upstream, results), live) if live else None
 
 
-class _OfRecords(dict[Tensor, Any]):
+class _RecordedValues(dict[Tensor, Any]):
     """The abstract values that were created with the graph."""
 
     def __missing__(self, x: Tensor) -> Any:
@@ -307,7 +307,7 @@ def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     """Return the outputs of a loop or branch with abstract values built as in a run."""
     abstracts = [x.abstract for x in op.inputs]
     run = AbstractBody(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
-    run.values = _OfRecords(zip(op.inputs, abstracts, strict=True))
+    run.values = _RecordedValues(zip(op.inputs, abstracts, strict=True))
     run.kind, run.has_values = AbstractBody, False
     try:
         made = op.definition.execute(run, op, abstracts)  # type: ignore[misc]

@@ -235,7 +235,7 @@ def _rules_between(
         if not op.has_own_rule:
             continue
         inputs = [op.inputs[i] for i in differentiable_inputs(op)]
-        if inputs and any(g is not None for g in _ask(inputs, None, reached, stops)):
+        if inputs and any(g is not None for g in _abstract_gradients(inputs, None, reached, stops)):
             cuts.append(op)
             reached.extend(out for out in op.outputs if out not in stops)
     return cuts
@@ -251,27 +251,27 @@ def carries(x: Tensor) -> bool:
     return x.dtype.is_inexact or (_integer_gradients and x.dtype.is_integer)
 
 
-def _ask(
+def _abstract_gradients(
     ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
 ) -> list[Any]:
     """Differentiate the abstract values; None without a path."""
     tensors, ins, cut = ([x.abstract for x in group] for group in (ys, xs, stops))
     given = [None if g is None else g.abstract for g in seeds or [None] * len(tensors)]
 
-    def asked(weights: list[Any] | None) -> list[Any]:
+    def differentiated(weights: list[Any] | None) -> list[Any]:
         return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients, rows=True)
 
     try:
-        return asked(_spread(given, tensors))
+        return differentiated(_broadcast_seeds(given, tensors))
     except FAILURES:  # a cotangent of unknown shape
         inputs = [*tensors, *(w for w in given if w is not None)]
         return [
             None if g is None else opaque(inputs, x.dtype, x.dims)
-            for g, x in zip(asked(None), xs, strict=True)
+            for g, x in zip(differentiated(None), xs, strict=True)
         ]
 
 
-def _spread(weights: list[Any], ys: list[Any]) -> list[Any]:
+def _broadcast_seeds(weights: list[Any], ys: list[Any]) -> list[Any]:
     """Broadcast cotangents to the shapes of the ys; None stands for ones."""
     return [
         w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
@@ -285,7 +285,7 @@ def _record(
 ) -> list[tuple[Tensor, Any]]:  # fmt: skip
     """Record one SymbolicGradient; return pairs of x and its gradient for connected xs."""
     ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
-    answers = _ask(ys, seeds, xs, stops)
+    answers = _abstract_gradients(ys, seeds, xs, stops)
     live = [(x, g) for x, g in zip(xs, answers, strict=True) if g is not None]
     if not live:
         return []
@@ -355,7 +355,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     n, m = op.attrs["ys"], op.attrs["xs"]
     ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
     stops, given = rest[: -sum(op.attrs["seeded"]) or None], iter(rest[-sum(op.attrs["seeded"]) :])
-    seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
+    seeds = _broadcast_seeds([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
     # For a structural zero among the cotangents of a jacobian: its other output.
     units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
     masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []

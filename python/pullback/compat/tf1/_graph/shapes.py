@@ -48,21 +48,21 @@ class Dimension:
         return "?" if self.value is None else str(self.value)
 
 
-def _arithmetic(name: str, wrap: Any, turned: bool = False) -> Any:
+def _arithmetic(name: str, wrap: Any, reflected: bool = False) -> Any:
     """Define an operator whose result is unknown if either operand is."""
 
     def method(self: Dimension, other: Any) -> Any:
         sides = (self.value, Dimension(other).value)
         if None in sides:
             return wrap(None)
-        return wrap(getattr(operator, name)(*(reversed(sides) if turned else sides)))
+        return wrap(getattr(operator, name)(*(reversed(sides) if reflected else sides)))
 
     return method
 
 
 for _name in ("add", "sub", "mul", "floordiv", "mod"):
     setattr(Dimension, f"__{_name}__", _arithmetic(_name, Dimension))
-    setattr(Dimension, f"__r{_name}__", _arithmetic(_name, Dimension, turned=True))
+    setattr(Dimension, f"__r{_name}__", _arithmetic(_name, Dimension, reflected=True))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(Dimension, f"__{_name}__", _arithmetic(_name, lambda x: x))
 

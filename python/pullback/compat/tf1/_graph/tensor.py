@@ -112,7 +112,7 @@ def mapped(function: Callable[..., Any], *trees: Any) -> Any:
     return unflatten(leaves[0][1], made)
 
 
-def _refusing(what: str, advice: str) -> Any:
+def _unknown_before_run(what: str, advice: str) -> Any:
     def method(self: SymbolicTensor) -> Any:
         raise OperatorNotAllowedInGraphError(
             f"Tensor: the {what} of the symbolic tensor '{self.name}' is not known before a "
@@ -181,11 +181,11 @@ class SymbolicTensor(Tensor):
 
     # --- values that exist in a run only
 
-    __bool__: Any = _refusing("truth", "tf.cond, or the value that session.run returns")
-    __iter__: Any = _refusing("length", "tf.unstack, or tf.map_fn")
-    __len__: Any = _refusing("length", "tf.shape(x)[0], or x.shape")
-    __float__: Any = _refusing("number", "the value that session.run returns")
-    __int__: Any = _refusing("number", "the value that session.run returns")
+    __bool__: Any = _unknown_before_run("truth", "tf.cond, or the value that session.run returns")
+    __iter__: Any = _unknown_before_run("length", "tf.unstack, or tf.map_fn")
+    __len__: Any = _unknown_before_run("length", "tf.shape(x)[0], or x.shape")
+    __float__: Any = _unknown_before_run("number", "the value that session.run returns")
+    __int__: Any = _unknown_before_run("number", "the value that session.run returns")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError(

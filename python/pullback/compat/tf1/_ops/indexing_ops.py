@@ -251,8 +251,8 @@ def _without_positions(key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tupl
         return sum(value is None or isinstance(value, slice) for value in values)
 
     before = [(axes(plain[:k]), key[k]) for k in places if k < middle]
-    behind = [(-axes(plain[k:]), key[k]) for k in places if k > middle]
-    return plain, [*reversed(before), *behind]
+    after = [(-axes(plain[k:]), key[k]) for k in places if k > middle]
+    return plain, [*reversed(before), *after]
 
 
 newaxis = None

@@ -400,9 +400,9 @@ argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
 # --- operators of tensors and variables; `==` stays identity in graphs
 
 
-def _method(function: str, *given: Any, turned: bool = False) -> Any:
+def _method(function: str, *given: Any, reflected: bool = False) -> Any:
     def method(self: Any, *other: Any) -> Any:
-        sides = (*other, self) if turned else (self, *other)
+        sides = (*other, self) if reflected else (self, *other)
         return globals()[function](*sides, *given)
 
     return method
@@ -414,14 +414,16 @@ for _name, _function in (
     ("xor", "logical_xor"),
 ):  # fmt: skip
     setattr(Operators, f"__{_name}__", _method(_function, _name))
-    setattr(Operators, f"__r{_name}__", _method(_function, _name, turned=True))
+    setattr(Operators, f"__r{_name}__", _method(_function, _name, reflected=True))
 for _name, _function in (
     ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
     ("neg", "negative"), ("abs", "abs"), ("invert", "logical_not"),
 ):  # fmt: skip
     setattr(Operators, f"__{_name}__", _method(_function))
-for _name, _turned in (("matmul", False), ("rmatmul", True)):
-    setattr(Operators, f"__{_name}__", _method("matmul", *(False,) * 6, "matmul", turned=_turned))
+for _name, _reflected in (("matmul", False), ("rmatmul", True)):
+    setattr(
+        Operators, f"__{_name}__", _method("matmul", *(False,) * 6, "matmul", reflected=_reflected)
+    )
 for _name, _function in (("eq", "equal"), ("ne", "not_equal")):  # eager tensors have values
     setattr(EagerTensor, f"__{_name}__", _method(_function))
 

@@ -165,7 +165,7 @@ def _same(fetched: Any, array: Any) -> bool:
     return telling and bool((fetched == array).all())
 
 
-def results_behind(x: Tensor) -> list[Fetch]:
+def fetched_results(x: Tensor) -> list[Fetch]:
     """Return the fetched values that were fed to a placeholder last, or that a constant may be."""
     if x.op.type != "Const":
         return list(x.graph.fed_results.get(x, []))

@@ -102,7 +102,7 @@ def needed_operations(
         if op.type == "SymbolicGradient":
             differentiated = op.attrs["ys"] + op.attrs["xs"]
             lazy.extend(x.op for x in seen[:differentiated] if x not in fed)
-            lazy.extend(x.op for x in _behind_feeds(op, fed))
+            lazy.extend(x.op for x in _below_feeds(op, fed))
             seen = seen[differentiated:]
         pending.extend(x.op for x in seen if x not in fed)
         pending.extend(op.control_inputs)
@@ -113,11 +113,11 @@ def needed_operations(
             every.add(op)
             lazy.extend(x.op for x in op.inputs if x not in fed)
             if op.type == "SymbolicGradient":
-                lazy.extend(x.op for x in _behind_feeds(op, fed))
+                lazy.extend(x.op for x in _below_feeds(op, fed))
     return sorted(every, key=lambda op: op.number), strict
 
 
-def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
+def _below_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
     """Return the operations that a gradient passes below fed tensors: a feed never cuts a path."""
     if not any(x.op.inputs for x in fed):
         return []

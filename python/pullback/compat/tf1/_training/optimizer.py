@@ -51,7 +51,7 @@ class Optimizer(OptimizerHooks):
     rule: Rule | None = None
     arguments = "use_locking name"
     slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
-    _run: _AtOnce | None = None  # the step in eager mode
+    _run: _EagerRun | None = None  # the step in eager mode
     positive = ""  # name of an argument that must be positive
     powers: Mapping[str, str] = MappingProxyType({})
 
@@ -265,7 +265,7 @@ class Optimizer(OptimizerHooks):
         return update_rows(self.rule, v, values, indices, state, hyper)
 
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]], name: str) -> None:
-        run = _AtOnce()
+        run = _EagerRun()
         self._run = None if self._is_own() else run  # a program may read between its updates
         self._create_slots([v for _, v in pairs])
         self._prepare()
@@ -278,7 +278,7 @@ class Optimizer(OptimizerHooks):
         self._run = None
         self._finish(updates, name)
 
-    def _update_at_once(self, run: _AtOnce, v: Any, g: Any) -> None:
+    def _update_at_once(self, run: _EagerRun, v: Any, g: Any) -> None:
         hyper = {
             key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
             for key, x in (self._now | self._powers_of(None)).items()
@@ -353,7 +353,7 @@ class Optimizer(OptimizerHooks):
 
     def _record(self, v: Any, g: Any) -> Operation | None:
         if mode.executing_eagerly():
-            run = self._run or _AtOnce()
+            run = self._run or _EagerRun()
             self._update_at_once(run, v, g)
             if run is not self._run:
                 run.commit()
@@ -373,7 +373,7 @@ class Optimizer(OptimizerHooks):
         return op
 
 
-class _AtOnce:
+class _EagerRun:
     """The run in eager mode: all values are computed before the first assignment."""
 
     def __init__(self) -> None:
