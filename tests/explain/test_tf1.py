@@ -429,7 +429,9 @@ def test_a_gradient_is_divided_at_additions() -> None:
     shares = [np.dot(part, whole) / np.dot(whole, whole) for part in ([6, 8], [0.5, 0.5])]
     assert [part.share for part in parts] == pytest.approx(shares)
     assert [part.through[0].name for part in parts] == ["main", "auxiliary"]
-    with pytest.raises(ValueError, match=r"gradient_paths: a graph has no values.*session="):
+    with pytest.raises(
+        ValueError, match=r"gradient_paths: expected session=.*a graph has no values"
+    ):
         pb.gradient_paths(y, w)
 
 
@@ -444,18 +446,46 @@ def graph_and_session() -> tuple[Any, Any, Any]:
 @each(
     ("call", "kind", "text"),
     [
-        (lambda y, w, s: pb.explain(y, 3.0), TypeError, "explain: x is 3.0; expected a tensor or"),
-        (lambda y, w, s: pb.explain(y.op, w), TypeError, "y is <tf.Operation 'Sum'.*the loss"),
-        (lambda y, w, s: pb.explain(y, pb.Variable(1.0)), TypeError, "x is .*not of a graph"),
-        (lambda y, w, s: pb.explain(pb.Variable(1.0), w), TypeError, "y is .*not of a graph"),
-        (lambda y, w, s: pb.explain(y, w, session=3), TypeError, "session is 3; expected a tf.Ses"),
-        (lambda y, w, s: pb.explain(y, w, session=other()), ValueError, "session is of another"),
-        (lambda y, w, s: pb.explain(y, w, session=closed(s)), ValueError, "session is closed"),
+        (
+            lambda y, w, s: pb.explain(y, 3.0),
+            TypeError,
+            "explain: expected a tensor or .* for x, got 3.0",
+        ),
+        (
+            lambda y, w, s: pb.explain(y.op, w),
+            TypeError,
+            "for y, got <tf.Operation 'Sum'.*the loss",
+        ),
+        (
+            lambda y, w, s: pb.explain(y, pb.Variable(1.0)),
+            TypeError,
+            "for x, got .*only uses the value",
+        ),
+        (
+            lambda y, w, s: pb.explain(pb.Variable(1.0), w),
+            TypeError,
+            "for y, got .*only uses the value",
+        ),
+        (
+            lambda y, w, s: pb.explain(y, w, session=3),
+            TypeError,
+            "expected a tf.Session for session, got 3",
+        ),
+        (
+            lambda y, w, s: pb.explain(y, w, session=other()),
+            ValueError,
+            "expected a session of the graph of y",
+        ),
+        (
+            lambda y, w, s: pb.explain(y, w, session=closed(s)),
+            ValueError,
+            "expected an open session, got a closed one",
+        ),
         (lambda y, w, s: pb.explain(y, w, feed_dict={}), ValueError, "no default session; pass se"),
         (
             lambda y, w, s: pb.explain(y, w, session=s, feed_dict=[1]),
             TypeError,
-            "feed_dict must be a dict",
+            "expected a dict of tensor to value for feed_dict",
         ),
         (
             lambda y, w, s: pb.explain(y, w, session=s, feed_dict={"nobody:0": 1}),
@@ -470,9 +500,13 @@ def graph_and_session() -> tuple[Any, Any, Any]:
         (
             lambda y, w, s: pb.explain(y, w, tape=pb.GradientTape()),
             TypeError,
-            "tape is not of a graph",
+            "expected a tape of a graph",
         ),
-        (lambda y, w, s: pb.explain(y, slices(w)), TypeError, "x is IndexedSlices.*its values"),
+        (
+            lambda y, w, s: pb.explain(y, slices(w)),
+            TypeError,
+            "for x, got IndexedSlices.*its values",
+        ),
         (lambda y, w, s: pb.explain(y), ValueError, "expected y and x, or the source of the last"),
         (lambda y, w, s: pb.draw(y, "w"), TypeError, "draw: expected .* in xs, got 'w'"),
     ],

@@ -1,4 +1,4 @@
-"""The language of docstrings, of messages and of C++ comments, read from the sources.
+"""The language of docstrings, of messages, of C++ comments and of the pages, read from the sources.
 
 test_docstrings.py reads the docstrings of the public objects.
 """
@@ -13,8 +13,8 @@ from support.words import opening, phrases
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "python/pullback"
-# The compatibility layer is not checked yet: many of its texts are older than the rules.
-EXCLUDED = PYTHON / "compat"
+# Errors that are caught and raised again with the name of the public function.
+UNNAMED = ("RowError", "NotStorableError")
 
 # A character, adjacent string literals, or successive lines of comments of C++.
 TOKEN = re.compile(
@@ -28,8 +28,7 @@ SHORTEST = 3  # words of a text that is not a name
 
 def _trees() -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted(PYTHON.rglob("*.py")):
-        if EXCLUDED not in path.parents:
-            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+        yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def python_texts() -> Iterator[tuple[str, str, str]]:
@@ -69,6 +68,25 @@ def cpp_texts() -> Iterator[tuple[str, str, str]]:
                     yield place, "comment", " ".join(token[2].replace("//", " ").split())
 
 
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each paragraph of a page, without code blocks."""
+    top = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+    for path in (*top, *sorted((ROOT / "docs").rglob("*.md"))):
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for paragraph in re.split(r"\n\s*\n", text):
+            yield str(path.relative_to(ROOT)), " ".join(paragraph.split())
+
+
+def test_pages() -> None:
+    check = Check()
+    found = list(pages())
+    assert len(found) > 500
+    for place, text in found:
+        for problem in phrases(text):
+            check.that(False, f"{place}: {problem}")
+    check.done()
+
+
 def test_docstrings() -> None:
     check = Check()
     found = [entry for entry in python_texts() if entry[1] != "message"]
@@ -106,8 +124,12 @@ def test_errors_begin_with_a_name() -> None:
     check = Check()
     for path, tree in _trees():
         for node in ast.walk(tree):
-            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
-                for line, key, text in _strings(node.exc.args[0]):
-                    begins = key != id(node.exc.args[0]) or NAMED.match(text)
+            if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+                continue
+            kind = ast.unparse(node.exc.func).rpartition(".")[2]
+            checked = kind[0].isupper() and kind not in UNNAMED  # a function makes its own text
+            for argument in node.exc.args if checked else []:
+                for line, key, text in _strings(argument):
+                    begins = key != id(argument) or NAMED.match(text)
                     check.that(begins, f"{path}:{line}: {text!r} does not begin with a name")
     check.done()

@@ -36,7 +36,7 @@ Written by `tools/support_matrix`, which runs a case of each function's own: *gr
 *second* for the gradient of that (zero: it is there, and zero throughout); *fused*: in a plan it is
 part of one step with its elementwise neighbours (view: no step at all); *dtypes*: those of its
 arguments that it takes, by their kinds and bits (b bool, i and u integers, f floats, bf bfloat16, c
-complex numbers). A function made of others is listed with what it answers as a whole.
+complex numbers). A function made of others is listed with the properties of the whole function.
 `pb.supports(name, what)` answers the same questions.
 
 | function | gradient | second | fused | dtypes |

@@ -69,12 +69,20 @@ def test_folds():
 def test_what_is_refused():
     x = tf.constant([1.0, 2.0])
     for wrong, kind, text in [
-        (lambda: tf.scan(3, x), TypeError, "fn must be callable"),
+        (lambda: tf.scan(3, x), TypeError, "expected a function for fn"),
         (lambda: tf.map_fn(lambda t: tf.cast(t, tf.int32), x), ValueError, "give dtype"),
-        (lambda: tf.map_fn(lambda t: t, tf.constant(1.0)), ValueError, "not scalars"),
-        (lambda: tf.map_fn(lambda t: t[0], (x, x[:1]), tf.float32), ValueError, "entries"),
-        (lambda: tf.scan(lambda a, e: [a, e], x), ValueError, "differ in structure"),
-        (lambda: tf.foldl(lambda a, e: tf.stack([a, a]), x), ValueError, "after one iteration"),
+        (lambda: tf.map_fn(lambda t: t, tf.constant(1.0)), ValueError, "rank 1 or more"),
+        (
+            lambda: tf.map_fn(lambda t: t[0], (x, x[:1]), tf.float32),
+            ValueError,
+            "one size of the first axis",
+        ),
+        (lambda: tf.scan(lambda a, e: [a, e], x), ValueError, "expected one structure"),
+        (
+            lambda: tf.foldl(lambda a, e: tf.stack([a, a]), x),
+            ValueError,
+            "expected a state of shape",
+        ),
     ]:
         with pytest.raises(kind, match=text):
             wrong()

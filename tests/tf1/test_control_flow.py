@@ -248,22 +248,26 @@ def test_integers_carry_no_gradient():
 def test_what_while_loop_refuses():
     one = tf.constant(1.0)
     for wrong, kind, text in [
-        (lambda: tf.while_loop(1, lambda i: i, [0]), TypeError, "cond must be callable"),
-        (lambda: tf.while_loop(lambda i: i < 1, 2, [0]), TypeError, "body must be callable"),
-        (lambda: tf.while_loop(lambda: True, lambda: 1, []), ValueError, "No loop variables"),
+        (lambda: tf.while_loop(1, lambda i: i, [0]), TypeError, "expected a function for cond"),
+        (lambda: tf.while_loop(lambda i: i < 1, 2, [0]), TypeError, "expected a function for body"),
+        (
+            lambda: tf.while_loop(lambda: True, lambda: 1, []),
+            ValueError,
+            "at least one loop variable",
+        ),
         (lambda: repeated(lambda y: tf.stack([y, y]), one), ValueError, "shape_invariants"),
         (lambda: repeated(lambda y: tf.cast(y, tf.int32), one), ValueError, "same type"),
         (
             lambda: tf.while_loop(lambda i: i < 1, lambda i: (i, i), [0]),
             ValueError,
-            "differ in structure",
+            "expected one structure",
         ),
     ]:
         with pytest.raises(kind, match=text):
             wrong()
     inner = []
     repeated(lambda y: inner.append(y) or y, one)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="inside a loop"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outside of loops"):
         run(inner[0])
 
 

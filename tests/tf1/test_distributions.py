@@ -57,9 +57,9 @@ def test_seeds_repeat_draws():
 
 
 def test_errors():
-    with pytest.raises(NotImplementedError, match="mean is not implemented: Categorical"):
+    with pytest.raises(NotImplementedError, match="mean: not implemented for Categorical"):
         D.Categorical(probs=[1.0]).mean()
-    with pytest.raises(AttributeError, match="Normal has no skew"):
+    with pytest.raises(AttributeError, match="Normal: no attribute skew"):
         _ = D.Normal(0.0, 1.0).skew
     with pytest.raises(NotImplementedError, match="Uniform and Normal"):
         D.Uniform().kl_divergence(D.Normal(0.0, 1.0))

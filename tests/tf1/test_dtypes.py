@@ -31,7 +31,7 @@ def test_constants():
     ("value", "dtype", "kind", "text"),
     [
         (None, None, ValueError, "None"),
-        ([[1.0], [1.0, 2.0]], None, ValueError, "ragged"),
+        ([[1.0], [1.0, 2.0]], None, ValueError, "one length on each level"),
         ("text", tf.int32, TypeError, "expected numbers"),
         (1, tf.string, TypeError, "expected strings"),
         (object(), None, TypeError, "expected numbers"),
@@ -40,9 +40,9 @@ def test_constants():
         (1.5, tf.int32, TypeError, "expected int32"),
         (True, tf.float32, TypeError, "expected float32"),
         (1, tf.bool, TypeError, "expected bool"),
-        (2**40, tf.int32, ValueError, "does not fit"),
-        (1.0, "float99", TypeError, "unknown dtype"),
-        (1.0, None.__class__, TypeError, "unknown dtype"),
+        (2**40, tf.int32, ValueError, r"expected int32, from -\d+ to \d+, got 1099511627776"),
+        (1.0, "float99", TypeError, "dtype must be one of"),
+        (1.0, None.__class__, TypeError, "dtype must be one of"),
     ],
     around=graph_of_its_own,
 )
@@ -64,11 +64,11 @@ def test_mixed_dtypes():
         tf.concat([x[None], n[None]], 0)
     with pytest.raises(TypeError):
         tf.stack([x, n])
-    with pytest.raises(TypeError, match="Exp"):
+    with pytest.raises(TypeError, match="exp: "):
         tf.exp(n)
     with pytest.raises(TypeError, match="bool"):
         tf.where(x, x, x)
-    with pytest.raises(TypeError, match="LogicalAnd"):
+    with pytest.raises(TypeError, match="logical_and: "):
         tf.logical_and(x, x)
     with pytest.raises(TypeError):
         x + True

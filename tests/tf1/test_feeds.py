@@ -32,7 +32,7 @@ def test_bad_feed_values(value, kind, text):
 def test_a_tensor_cannot_be_fed():
     x = tf.placeholder(tf.float32)
     for value in (tf.constant(1.0), tf.Variable(1.0)):
-        with pytest.raises(TypeError, match="value of a feed cannot be a tensor"):
+        with pytest.raises(TypeError, match=r"expected a value for .* got the tensor"):
             run(x, {x: value})
 
 
@@ -102,7 +102,7 @@ def test_unknown_rank():
     assert tf.reduce_sum(y).shape == []
     for value in (3.0, [1.0, 2.0], np.ones([3, 2])):
         assert np.array_equal(run(y, {x: value}), 2 * np.array(value) + np.ones(2))
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"AddV2 'add'.*\(3,\)"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"add: .*\(3,\).*AddV2 'add'"):
         run(y, {x: [1.0, 2.0, 3.0]})
 
 

@@ -116,7 +116,7 @@ def test_shapes_that_depend_on_a_function_are_not_traced(counts):
 @each(
     "error, raised, match",
     [
-        (ValueError("no such file"), tf.errors.InvalidArgumentError, r"'reads'.*no such file"),
+        (ValueError("no such file"), tf.errors.InvalidArgumentError, r"no such file; .*'reads'"),
         (KeyError("name"), KeyError, "name"),
         (StopIteration(), tf.errors.OutOfRangeError, "StopIteration"),
     ],

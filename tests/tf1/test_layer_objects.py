@@ -95,7 +95,7 @@ def test_what_layers_do_not_take() -> None:
         (
             lambda: tf.layers.Conv2D(2, 3)(X),
             ValueError,
-            "_1: expected inputs of rank 4 whose",
+            "conv2d_1': expected inputs of rank 4 whose",
         ),
         (
             lambda: tf.layers.Conv2D(2, "a")(IMAGE),

@@ -152,8 +152,8 @@ def test_dropout_while_training() -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: tf.nn.dropout(tf.ones([2])), "either keep_prob or rate"),
-        (lambda: tf.nn.dropout(tf.ones([2]), 0.5, rate=0.5), "either keep_prob or rate"),
+        (lambda: tf.nn.dropout(tf.ones([2])), "expected one of keep_prob and rate"),
+        (lambda: tf.nn.dropout(tf.ones([2]), 0.5, rate=0.5), "expected one of keep_prob and rate"),
         (lambda: tf.nn.dropout(tf.ones([2]), 0.0), "got 0.0"),
         (lambda: tf.nn.dropout(tf.ones([2]), rate=1.0), "got 1.0"),
         (lambda: tf.nn.dropout(tf.ones([2]), rate=np.float32(2)), "got 2.0"),

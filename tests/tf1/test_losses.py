@@ -98,11 +98,11 @@ def test_no_weights_at_all() -> None:
 
 @pytest.mark.parametrize("weights", [[[1.0], [0.0]], [1.0, 0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])
 def test_weights_that_do_not_fit(weights: Any) -> None:
-    with pytest.raises(ValueError, match="expected a scalar, or the same rank"):
+    with pytest.raises(ValueError, match="weights that are a scalar, or have the rank of losses"):
         tf.losses.mean_squared_error(Y, P, weights=weights)
     given = tf.placeholder(tf.float32, None)
     loss = tf.losses.mean_squared_error(Y, P, weights=given)
-    with tf.Session() as session, pytest.raises(ValueError, match="expected a scalar, or the same"):
+    with tf.Session() as session, pytest.raises(ValueError, match="weights that are a scalar"):
         session.run(loss, {given: weights})
 
 
@@ -155,9 +155,15 @@ def test_losses_are_collected() -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: tf.losses.mean_squared_error(Y, P[:2]), "shapes .* differ"),
-        (lambda: tf.losses.mean_squared_error(Y, None), "must not be None"),
-        (lambda: tf.losses.mean_squared_error(Y, P, reduction="mean"), "invalid reduction 'mean'"),
+        (lambda: tf.losses.mean_squared_error(Y, P[:2]), "predictions and labels of one shape"),
+        (
+            lambda: tf.losses.mean_squared_error(Y, None),
+            "expected tensors for labels and predictions, got None",
+        ),
+        (
+            lambda: tf.losses.mean_squared_error(Y, P, reduction="mean"),
+            "reduction must be one of .*; got 'mean'",
+        ),
     ],
 )
 def test_mistakes(call: Any, text: str) -> None:
@@ -232,7 +238,9 @@ def test_a_training_step_counts_its_rate_down() -> None:
 
 
 def test_what_decays_need() -> None:
-    with pytest.raises(ValueError, match="exponential_decay: global_step is required"):
+    with pytest.raises(
+        ValueError, match="exponential_decay: expected a step for global_step, got None"
+    ):
         tf.train.exponential_decay(0.1, None, 5, 0.5)
     with pytest.raises(ValueError, match="2 values for 2 boundaries"):
         tf.train.piecewise_constant(tf.constant(1), [1, 2], [0.1, 0.2])

@@ -17,11 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.check import Check
 from support.each import each
 from support.tf1 import fresh_graph  # noqa: F401
+from support.words import opening
 
 import pullback as pb
 import pullback.compat.tf1 as tf
+from pullback.compat.tf1._graph.opdef import OPS, caller_of
 from pullback.compat.tf1.names import absent, advice_of, table
 
 FOLDER = Path(__file__).parent
@@ -30,6 +33,8 @@ LINES = [
     if line.startswith("tf.")
 ]  # fmt: skip
 MISSING = (FOLDER / "missing.txt").read_text().split()
+
+BUILT_IN = frozenset(OPS)  # without the types that tests define
 
 # Where the arguments differ, and why.
 DIFFERS = {
@@ -187,12 +192,45 @@ def test_older_names_of_arguments_can_be_given_by_position():
     x = tf.constant([[1.0, 2.0]])
     assert tf.reduce_sum(x, None, True, None, [1]).shape.as_list() == [1, 1]
     assert tf.argmax(x, None, None, 1).shape.as_list() == [1]
-    with pytest.raises(ValueError, match="give axis or dim, not both"):
+    with pytest.raises(ValueError, match="expected axis or dim, got both"):
         tf.nn.softmax(x, 1, dim=1)
     assert tf.matmul(x, x, adjoint_b=True).shape.as_list() == [1, 1]
-    with pytest.raises(ValueError, match="only one"):
+    with pytest.raises(ValueError, match="at most one of transpose and adjoint"):
         tf.matmul(x, x, transpose_b=True, adjoint_b=True)
     first = tf.layers.flatten(tf.constant(np.arange(8).reshape(1, 2, 4)), None, "channels_first")
     with tf.Session() as session, warnings.catch_warnings():
         warnings.simplefilter("error")
         assert session.run(first).tolist() == [[0, 4, 1, 5, 2, 6, 3, 7]]
+
+
+# Types whose rows cannot fail, or that are named when they are recorded.
+UNNAMED = {
+    "AllAxes", "CandidateSampler", "Const", "LoopArgument", "ReadVariableOp", "Scatter",
+    "VariableV2",
+}  # fmt: skip
+
+
+def test_messages_name_public_functions():
+    spaces = [tf, *(m for m in vars(tf).values() if inspect.ismodule(m))]
+    public = {name for m in spaces for name in vars(m)}
+    methods = {f"{c}.{n}" for m in spaces for c, v in vars(m).items()
+               if inspect.isclass(v) for n in dir(v)}  # fmt: skip
+    optimizers = {"apply_gradients": "Optimizer.apply_gradients"}
+    for type, row in OPS.items():
+        name = caller_of(row, type)
+        known = optimizers.get(name, name) in public | methods
+        assert known or type in UNNAMED or type not in BUILT_IN, (type, name)
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    check = Check()
+    for name, module in [("tf", tf), *((n, m) for n, m in vars(tf).items() if inspect.ismodule(m))]:
+        for key in dir(module):
+            thing = getattr(module, key)
+            if key[0] == "_" or not callable(thing) or not hasattr(thing, "__module__"):
+                continue
+            if str(thing.__module__).startswith(tf.__name__):
+                text = inspect.getdoc(thing) or ""
+                begins = text[:1].isupper() and not opening(text)
+                check.that(begins or isinstance(thing, type), f"{name}.{key}: {text[:60]!r}")
+    check.done()

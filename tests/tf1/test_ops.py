@@ -306,7 +306,7 @@ def test_split_unstack_and_their_gradients():
     ]
     (g,) = tf.gradients([parts[1], 10 * parts[3], 100 * parts[5]], x)
     assert run(g).tolist() == [0.0, 101.0, 11.0, 11.0]
-    with pytest.raises(ValueError, match="split into 3"):
+    with pytest.raises(ValueError, match="splits into 3 equal parts"):
         tf.split(x, 3)
     with pytest.raises(ValueError, match="give num"):
         tf.unstack(tf.placeholder(tf.float32, [None]))

@@ -178,5 +178,7 @@ def test_constraints_in_eager_mode() -> None:
 
 def test_no_rule_at_all() -> None:
     v = tf.Variable(1.0)
-    with pytest.raises(NotImplementedError, match="Optimizer has no update rule: define _apply"):
+    with pytest.raises(
+        NotImplementedError, match="Optimizer: expected an update rule, got none; define _apply"
+    ):
         tf.train.Optimizer(False, "name").minimize(v * 1.0)

@@ -38,7 +38,7 @@ def test_unique_samples():
     # How often a class is expected among those of so many draws, averaged over the draws.
     assert np.mean([t[0, 0] for _, t in found]) == pytest.approx(often[3], abs=0.03)
     assert np.mean([t[1, 0] for _, t in found]) == pytest.approx(often[0], abs=0.03)
-    with pytest.raises(ValueError, match="no 21 different"):
+    with pytest.raises(ValueError, match="num_sampled <= range_max = 20"):
         sampler(True, 21)
 
 

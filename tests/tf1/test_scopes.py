@@ -71,7 +71,7 @@ def test_name_scopes():
         assert again == "outer_1/" and tf.identity(a).op.name == "outer/Identity"
     with pytest.raises(ValueError, match="valid name"), tf.name_scope("_first"):
         pass
-    with pytest.raises(TypeError, match="string"), tf.name_scope(3):
+    with pytest.raises(TypeError, match="expected a str for name"), tf.name_scope(3):
         pass
     with pytest.raises(ValueError, match="default_name"), tf.name_scope(None, values=[a]):
         pass
@@ -244,11 +244,11 @@ def test_make_callable():
         assert listed(call([1, 2])["y"]) == [2.0, 4.0]
         assert call(np.ones(3))["op"] is None and len(call(np.ones(3))["y"]) == 3
         assert session.make_callable(v)() == 2.0
-        with pytest.raises(ValueError, match="2 values for a feed_list of 1"):
+        with pytest.raises(ValueError, match="expected 1 values as in feed_list, got 2"):
             call(1, 2)
         with pytest.raises(ValueError, match="shape"):
             call(1.0)
-        with pytest.raises(TypeError, match="must be a list"):
+        with pytest.raises(TypeError, match="expected a list for feed_list"):
             session.make_callable(y, x)
         with pytest.raises(TypeError, match="cannot interpret"):
             session.make_callable(y, [3])

@@ -52,7 +52,9 @@ def test_py_func_of_several_results_and_dtypes():
         tf.errors.InvalidArgumentError, match=r"expected float32 for result 0 .* got float64"
     ):
         run(wrong)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="returned 1 values, Tout names 2"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"expected 2 values .* for Tout, got 1"
+    ):
         run(tf.py_func(lambda a: a, [x], [tf.int32, tf.int32]))
     with pytest.raises(ValueError, match="expected a function"):
         tf.py_func(3, [x], tf.int32)
@@ -69,7 +71,7 @@ def test_py_func_errors_name_it_and_leave_the_session_as_it_was():
         y = tf.py_func(fail, [v], tf.float32, name="reads")
     with tf.Session() as session:
         session.run(v.initializer)
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"'reads'.*no such file"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"no such file; .*'reads'"):
             session.run([y, changed])
         assert session.run(v) == 1.0
 
@@ -246,7 +248,7 @@ def test_raw_op_gets_a_rule():
 
 def test_raw_op_says_what_it_computed_wrongly():
     x = tf.constant([1.0, 2.0])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\(2,\), it was said to have \(3,\)"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \(3,\), got \(2,\)"):
         run(tf.raw_op("Lies", lambda a: a, shape=[3])(x))
     with pytest.raises(
         tf.errors.InvalidArgumentError, match=r"expected float32 for result 0 .* got float64"

@@ -16,9 +16,9 @@ import pullback.compat.tf1 as tf
 @each(
     ("call", "text"),
     [
-        (lambda a, b: a + b, r"AddV2 'add'.*\(2,\).*\(3,\).*'a:0'.*'b:0'"),
+        (lambda a, b: a + b, r"^add: .*\(2,\).*\(3,\).*AddV2 'add'.*'a:0'.*'b:0'"),
         (lambda a, b: tf.reshape(a, [5]), r"Reshape.*'a:0'"),
-        (lambda a, b: tf.reduce_sum(a, 1), r"Sum 'Sum'.*axis"),
+        (lambda a, b: tf.reduce_sum(a, 1), r"^reduce_sum: axis .*Sum 'Sum'"),
         (lambda a, b: tf.stack([a, b]), "Pack"),
         (lambda a, b: tf.concat([a, [[1.0]]], 0), "ConcatV2"),
         (lambda a, b: tf.transpose(a, [0, 1]), "Transpose"),
@@ -31,7 +31,10 @@ import pullback.compat.tf1 as tf
         (lambda a, b: tf.add_n([]), "at least one"),
         (lambda a, b: tf.stack([]), "at least one"),
         (lambda a, b: tf.where(a > 0, a), "both x and y"),
-        (lambda a, b: tf.reduce_sum(a, 0, reduction_indices=0), "not both"),
+        (
+            lambda a, b: tf.reduce_sum(a, 0, reduction_indices=0),
+            "expected axis or reduction_indices, got both",
+        ),
     ],
     around=graph_of_its_own,
 )
@@ -89,7 +92,7 @@ def test_errors_that_only_a_run_can_tell():
         run(y, {x: np.ones([3, 4])})
     with pytest.raises(ValueError, match="inner dimensions"):  # also a Python ValueError
         run(tf.gradients(y, x), {x: np.ones([3, 4])})
-    with pytest.raises(ValueError, match="inner dimensions 4 and 5"):  # known before
+    with pytest.raises(ValueError, match="equal inner dimensions, got 4 and 5"):  # known before
         tf.matmul(tf.placeholder(tf.float32, [None, 4]), w)
 
 
@@ -99,7 +102,7 @@ def test_set_shape():
     assert x.get_shape().as_list() == [None, 3]
     x.set_shape([2, None])
     assert x.shape == [2, 3] and x.shape.is_fully_defined()
-    with pytest.raises(ValueError, match="contradicts"):
+    with pytest.raises(ValueError, match="expected a shape compatible with"):
         x.set_shape([5, 3])
 
 

@@ -223,20 +223,20 @@ def test_made_by_hand():
     bare = tf.IndexedSlices([1.0, 2.0], tf.placeholder(tf.int32))
     assert (bare.dense_shape, bare.shape) == (None, tf.TensorShape(None))
     assert run(bare, {bare.indices: [5, 5]}).dense_shape is None
-    with pytest.raises(ValueError, match="without dense_shape"):
+    with pytest.raises(ValueError, match="with dense_shape, got one without"):
         tf.convert_to_tensor(bare)
     twice = tf.scalar_mul(2.0, s)
     assert listed(list(run(twice))) == [[[2, 4]], [1], [3, 2]]
 
 
 def test_what_makes_no_slices():
-    with pytest.raises(TypeError, match="indices are no integers"):
+    with pytest.raises(TypeError, match="expected integers for indices"):
         tf.IndexedSlices([1.0], [0.0])
     for values, indices in (([1.0], [0, 1]), (1.0, 0), ([1.0], 0)):
-        with pytest.raises(ValueError, match="one row for each index"):
+        with pytest.raises(ValueError, match="one row of values for each index"):
             tf.IndexedSlices(values, indices)
     wrong = tf.IndexedSlices([[1.0]], [0], [3, 2])
-    with pytest.raises(ValueError, match="no rows of a tensor"):
+    with pytest.raises(ValueError, match="expected 1 rows of a tensor"):
         run(tf.convert_to_tensor(wrong))
 
 

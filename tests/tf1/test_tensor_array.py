@@ -42,7 +42,7 @@ def test_an_array_is_read():
     assert listed(run(other.stack())) == [1, 0, 2, 0]
     parts = tf.TensorArray(tf.float32, 2).split(tf.constant([1.0, 2.0, 3.0, 4.0]), [2, 2])
     assert listed(run(parts.identity().read(1))) == [3, 4]
-    with pytest.raises(ValueError, match="element of shape"):
+    with pytest.raises(ValueError, match="elements of shape"):
         tf.TensorArray(tf.float32, 2, element_shape=[2]).write(0, tf.ones([3]))
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(other.read(7))

@@ -90,11 +90,14 @@ def _draw(shape: Any, *params: Any, kind: str) -> Any:
     return _FAMILIES[kind][2](tuple(shape), params[0].dtype, *params)
 
 
-define("Statistic", _statistic, domain="float", same=True, shape=shape_functions.broadcast)
-define("Draw", _draw, static=(0,), dtype=1, shape=shape_functions.of_value, random=True)
+define("Statistic", _statistic, domain="float", same=True, shape=shape_functions.broadcast,
+       public="Distribution")  # fmt: skip
+define("Draw", _draw, static=(0,), dtype=1, shape=shape_functions.of_value, random=True,
+       public="Distribution.sample")  # fmt: skip
 define(
     "DrawClass", lambda shape, x, dtype: _core.cast(random.categorical(x, shape), dtype.dtype),
     static=(0,), flows=False, dtype="dtype", shape=shape_functions.of_value, random=True,
+    public="Categorical.sample",
 )  # fmt: skip
 
 
@@ -193,8 +196,8 @@ class Distribution:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in _METHODS:
-            raise AttributeError(f"{type(self).__name__} has no {name}")
-        raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+            raise AttributeError(f"{type(self).__name__}: no attribute {name}")
+        raise NotImplementedError(f"{name}: not implemented for {type(self).__name__}")
 
     def __repr__(self) -> str:
         return (
@@ -324,7 +327,7 @@ class Beta(Family):
         return self._defined(a / (a + b), (a > 0.0) & (b > 0.0))
 
 
-class OfLogits(Distribution):
+class Discrete(Distribution):
     """A discrete distribution, defined by logits or probabilities."""
 
     arguments = "logits=None probs=None dtype='int32'"
@@ -349,7 +352,7 @@ def _expected(probs: Any, logs: Any) -> Any:
     return math_ops.reduce_sum(where(p > 0, p * logs, none), -1)
 
 
-class Categorical(OfLogits):
+class Categorical(Discrete):
     """A distribution of classes, 0 to n - 1, with probabilities along the last axis."""
 
     def _complete(self) -> None:
@@ -388,7 +391,7 @@ class Categorical(OfLogits):
         return cast(math_ops.argmax(self.logits, -1), self._dtype)
 
 
-class Bernoulli(OfLogits):
+class Bernoulli(Discrete):
     """The distribution of 1 with a probability, else 0."""
 
     def _complete(self) -> None:

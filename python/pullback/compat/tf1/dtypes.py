@@ -50,7 +50,9 @@ class DType:
     @property
     def _limits(self) -> Any:
         if self.is_complex:
-            raise TypeError(f"{self.name}: complex numbers have no least and no greatest one")
+            raise TypeError(
+                f"{self.name}: expected real numbers for min and max, got a complex dtype"
+            )
         return np.finfo(self.dtype) if self.is_floating else np.iinfo(self.dtype)
 
     def is_compatible_with(self, other: Any) -> builtins.bool:
@@ -121,14 +123,16 @@ def as_dtype(type_value: Any) -> DType:
     if isinstance(value, str) and value in ("string", "half"):
         return string if value == "string" else float16
     if value is int:
-        raise TypeError("int does not say which dtype; use tf.int32 or tf.int64")
+        raise TypeError(
+            "as_dtype: expected a dtype, got int, of unknown size; use tf.int32 or tf.int64"
+        )
     try:
         name = None if value is None else np.dtype(value).name
     except TypeError:
         name = None
     if name in _SUPPORTED:
         return _SUPPORTED[name]
-    raise TypeError(f"unknown dtype {value!r}; expected one of {', '.join(_SUPPORTED)}")
+    raise TypeError(f"as_dtype: dtype must be one of {', '.join(_SUPPORTED)}; got {value!r}")
 
 
 double, half = float64, float16

@@ -24,7 +24,7 @@ class _Flags:
         self, name: str, default: Any, help: str | None, parse: Callable[[str], Any]
     ) -> None:
         if name in self._parsers:
-            raise ValueError(f"flags: the flag {name!r} is defined twice")
+            raise ValueError(f"flags: the flag {name!r} is defined twice; give another name")
         if isinstance(default, str):
             try:
                 default = parse(default)
@@ -71,14 +71,14 @@ class _Flags:
             raise AttributeError(name)
         values = self._read()
         if name not in values:
-            raise AttributeError(f"there is no flag {name}{did_you_mean(name, values)}")
+            raise AttributeError(_absent(name, values))
         return values[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
             object.__setattr__(self, name, value)
         elif name not in self._read():
-            raise AttributeError(f"there is no flag {name}{did_you_mean(name, self._read())}")
+            raise AttributeError(_absent(name, self._read()))
         else:
             self._read()[name] = value
 
@@ -89,12 +89,16 @@ class _Flags:
         return iter(self._defaults)
 
 
+def _absent(name: str, values: dict[str, Any]) -> str:
+    return f"flags: expected a defined flag, got {name}{did_you_mean(name, values)}"
+
+
 FLAGS = _Flags()
 
 
 def _truth(text: str) -> bool:
     if text.lower() not in ("true", "t", "1", "false", "f", "0"):
-        raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
+        raise argparse.ArgumentTypeError(f"flags: expected true or false, got {text!r}")
     return text.lower() in ("true", "t", "1")
 
 
@@ -123,7 +127,8 @@ def DEFINE_enum(
 
     def parse(text: str) -> str:
         if text not in enum_values:
-            raise argparse.ArgumentTypeError(f"expected one of {', '.join(enum_values)}")
+            names = ", ".join(enum_values)
+            raise argparse.ArgumentTypeError(f"flags: {name} must be one of {names}; got {text!r}")
         return text
 
     flag_values._define(name, default, help, parse)

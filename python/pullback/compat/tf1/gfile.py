@@ -25,6 +25,8 @@ def _named(name: str, arguments: str, function: Callable[..., Any], doc: str) ->
             return function(*given.values())
         except FileNotFoundError as error:
             raise MissingFileError(None, f"{name}: {error}") from None
+        except AlreadyExistsError:
+            raise
         except FileExistsError as error:
             raise AlreadyExistsError(None, f"{name}: {error}") from None
 
@@ -58,33 +60,42 @@ def _walk(top: Any, in_order: bool) -> Iterator[Any]:
     return os.walk(top, in_order)
 
 
-def _moving(function: Any) -> Any:
+def _moving(name: str, function: Any) -> Any:
     def move(old: Any, new: Any, overwrite: bool) -> None:
         if not overwrite and os.path.exists(new):
-            raise FileExistsError(
-                f"expected a path that does not exist, got {new!r}; give overwrite=True"
+            raise AlreadyExistsError(
+                None,
+                f"{name}: expected a path that does not exist, got {new!r}; give overwrite=True",
             )
         function(old, new)
 
     return move
 
 
-Exists = _named("Exists", "filename", os.path.exists, "Test whether there is a file or folder.")
-Glob = _named("Glob", "filename", _glob, "Return the paths that fit a pattern, or one of several.")
-IsDirectory = _named("IsDirectory", "dirname", os.path.isdir, "Test whether there is a folder.")
+Exists = _named("Exists", "filename", os.path.exists, "Test whether a file or folder exists.")
+Glob = _named(
+    "Glob", "filename", _glob, "Return the paths that match a pattern, or one of several."
+)
+IsDirectory = _named("IsDirectory", "dirname", os.path.isdir, "Test whether a path is a folder.")
 ListDirectory = _named("ListDirectory", "dirname", os.listdir, "Return the names in a folder.")
-MkDir = _named("MkDir", "dirname", _make_folder, "Make a folder unless the path exists.")
+MkDir = _named("MkDir", "dirname", _make_folder, "Create a folder, unless the path exists.")
 MakeDirs = _named("MakeDirs", "dirname", _make_folders,
-                  "Makes a folder, and those that it lies in, unless it is there.")  # fmt: skip
-Remove = _named("Remove", "filename", os.remove, "Removes a file.")
+                  "Create a folder and its parents, unless it exists.")  # fmt: skip
+Remove = _named("Remove", "filename", os.remove, "Remove a file.")
 DeleteRecursively = _named("DeleteRecursively", "dirname", shutil.rmtree,
-                           "Removes a folder with all in it.")  # fmt: skip
-Copy = _named("Copy", "oldpath newpath overwrite=False", _moving(shutil.copy), "Copies a file.")
-Rename = _named("Rename", "oldname newname overwrite=False", _moving(os.replace),
-                "Moves a file or folder.")  # fmt: skip
+                           "Remove a folder with everything in it.")  # fmt: skip
+Copy = _named("Copy", "oldpath newpath overwrite=False", _moving("Copy", shutil.copy),
+              "Copy a file.")  # fmt: skip
+Rename = _named("Rename", "oldname newname overwrite=False", _moving("Rename", os.replace),
+                "Move a file or folder.")  # fmt: skip
 Stat = _named(
     "Stat", "filename", _stat, "Return the `length` of a file, `mtime_nsec`, `is_directory`."
 )
-Walk = _named("Walk", "top in_order=True", _walk, "`os.walk`; folders last unless `in_order`.")
-GFile = FastGFile = Open = _named("GFile", "name mode='r'", open, "`open`.")
+Walk = _named(
+    "Walk",
+    "top in_order=True",
+    _walk,
+    "Walk a folder as `os.walk`; folders come last unless `in_order`.",
+)
+GFile = FastGFile = Open = _named("GFile", "name mode='r'", open, "Open a file as `open`.")
 __getattr__ = absent(__name__)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import _core
 from ._graph.create import convert_to_tensor, is_tensor, operation, scope_of
+from ._graph.opdef import RowError
 from ._graph.shapes import TensorShape
 from ._ops.math_ops import abs, add, reduce_sum
 from .dtypes import as_dtype, float32
@@ -17,7 +18,7 @@ from .names import absent, public_names
 def _resized(x: Any, size: Any, align_corners: bool, between: bool) -> Any:
     """Resize with positions relative to the first pixel, as TensorFlow 1."""
     if len(x.shape) != 4 or np.ndim(size) != 1 or len(size) != 2 or min(size) < 1:
-        raise ValueError(
+        raise RowError(
             f"expected images of rank 4 and a height and width of 1 or more for size, got shape "
             f"{x.shape} and {size}"
         )
@@ -75,7 +76,10 @@ def resize_images(
     Images that have the size statically are returned unchanged.
     """
     if method not in (0, 1) or preserve_aspect_ratio:
-        raise NotImplementedError("resize_images: methods 0 and 1, without preserve_aspect_ratio")
+        raise NotImplementedError(
+            "resize_images: expected method 0 or 1 and preserve_aspect_ratio=False, got "
+            f"{method!r} and {preserve_aspect_ratio!r}"
+        )
     resize = (resize_bilinear, resize_nearest_neighbor)[method]
     x = convert_to_tensor(images)
     if not is_tensor(size) and x.shape[-3:-1] == TensorShape(size):

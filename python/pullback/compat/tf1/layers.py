@@ -44,11 +44,14 @@ def _counts(value: Any, who: str, what: str, count: int = 2) -> list[int]:
 def _layout(layer: Layer, rank: int) -> str:
     formats = {"channels_last": "NHWC", "channels_first": "NCHW"}
     if layer.data_format not in formats:
+        names = ", ".join(map(repr, formats))
         raise ValueError(
-            f"{layer.name}: data_format must be {' or '.join(formats)}; got {layer.data_format!r}"
+            f"{layer.who}: data_format must be one of {names}; got {layer.data_format!r}"
         )
     if rank == 1 and layer.data_format == "channels_first":
-        raise NotImplementedError(f"{layer.name}: channels_first is not part of pullback")
+        raise NotImplementedError(
+            f"{layer.who}: expected 'channels_last' for data_format, got 'channels_first'"
+        )
     return formats[layer.data_format]
 
 
@@ -69,7 +72,7 @@ class Weighted(Layer):
         """Create a variable with the initializer, regularizer and constraint named after it."""
         kinds = "initializer", "regularizer", "constraint"
         initial, regularizer, constraint = (getattr(self, f"{key}_{k}", None) for k in kinds)
-        initial = default if initial is None else by_name(initial, initializers)
+        initial = default if initial is None else by_name(initial, initializers, self.who)
         return self.add_weight(
             key + end, shape, self._weight_dtype, initial, regularizer, trained, constraint
         )
@@ -77,14 +80,20 @@ class Weighted(Layer):
     def _completed(self, out: Any, layout: str = "NHWC") -> Any:
         if self.bias is not None:
             out = nn.bias_add(out, self.bias, data_format=layout)
-        return out if self.activation in (None, "linear") else by_name(self.activation, nn)(out)
+        return (
+            out
+            if self.activation in (None, "linear")
+            else by_name(self.activation, nn, self.who)(out)
+        )
 
 
-def by_name(value: Any, space: Any) -> Any:
+def by_name(value: Any, space: Any, who: str) -> Any:
     """Return the function that a string such as 'relu' names."""
     if isinstance(value, str) and not hasattr(space, value):
         home, hint = space.__name__.rpartition(".")[2], did_you_mean(value, space.__all__)
-        raise ValueError(f"expected the name of a function of tf.{home}, got {value!r}{hint}")
+        raise ValueError(
+            f"{who}: expected the name of a function of tf.{home}, got {value!r}{hint}"
+        )
     return getattr(space, value) if isinstance(value, str) else value
 
 
@@ -154,7 +163,7 @@ class Conv2D(Weighted):
         channels = dims[-1 if layout == "NHWC" else 1] if len(dims) == rank else None
         if channels is None:
             raise ValueError(
-                f"{self.name}: expected inputs of rank {rank} whose number of channels is known, "
+                f"{self.who}: expected inputs of rank {rank} whose number of channels is known, "
                 f"got shape {input_shape}"
             )
         self.filters: int = _counts(int(self.filters), self.name, "filters", 1)[0]
@@ -225,7 +234,9 @@ class Conv2DTranspose(Conv2D):
         sizes = zip(dims[first : first + 2], self._given("kernel_size"), steps, strict=True)
         plane = [padded_length(n, k, s, self.padding) for n, k, s in sizes]
         if None in plane:
-            raise ValueError(f"{self.name}: height and width of {inputs!r} must be known")
+            raise ValueError(
+                f"{self.who}: expected a known height and width for inputs, got {inputs!r}"
+            )
         batch = dims[0] if dims[0] is not None else shape_of(inputs)[0]
         wanted = [batch, *plane, self.filters] if first == 1 else [batch, self.filters, *plane]
         target = wanted if dims[0] is not None else stack(wanted)
@@ -334,8 +345,10 @@ class BatchNormalization(Weighted):
 
     def build(self, input_shape: Any) -> None:
         for key in ("renorm", "virtual_batch_size", "adjustment"):
-            if getattr(self, key):
-                raise NotImplementedError(f"batch_normalization: {key} is not part of pullback yet")
+            if value := getattr(self, key):
+                raise NotImplementedError(
+                    f"batch_normalization: expected the default for {key}, got {value!r}"
+                )
         dims = TensorShape(input_shape).as_list()
         axis, *more = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
         if more or not -len(dims) <= axis < len(dims):
@@ -347,7 +360,10 @@ class BatchNormalization(Weighted):
         self._weight_dtype = float32 if self.dtype == float16 else None
         self._axis, size = axis % len(dims), dims[axis]
         if size is None:
-            raise ValueError(f"batch_normalization: axis {axis} of {input_shape} must be known")
+            raise ValueError(
+                f"batch_normalization: expected a known size of axis {axis}, got shape "
+                f"{input_shape}"
+            )
         self.gamma = self._weight("gamma", [size], ones_initializer) if self.scale else None
         self.beta = self._weight("beta", [size], zeros_initializer) if self.center else None
         self.moving_mean = self._weight("moving_mean", [size], zeros_initializer, False)

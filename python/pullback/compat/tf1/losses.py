@@ -20,7 +20,7 @@ from .names import absent, public_names, taking
 
 
 class Reduction:
-    """Reductions of a loss of many elements to a number."""
+    """Reductions of the losses of all elements to a number."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -55,7 +55,10 @@ def compute_weighted_loss(
         If the shape of the weights or the reduction is invalid.
     """
     if reduction not in Reduction.all():
-        raise ValueError(f"invalid reduction {reduction!r}; expected one of {Reduction.all()}")
+        names = ", ".join(map(repr, Reduction.all()))
+        raise ValueError(
+            f"compute_weighted_loss: reduction must be one of {names}; got {reduction!r}"
+        )
     with scope_of(scope or "weighted_loss", losses, weights):
         x = _floats(losses)
         w = cast(convert_to_tensor(weights), as_dtype(x.dtype))
@@ -79,14 +82,15 @@ def _times(losses: Any, weights: Any) -> Any:
     fits = weights.ndim in (0, losses.ndim)
     if not fits or any(w not in (1, n) for n, w in zip(*sizes, strict=False)):
         raise ValueError(
-            f"weights of shape {tuple(weights.shape)} for losses of shape {tuple(losses.shape)}: "
-            "expected a scalar, or the same rank with lengths that are equal or 1"
+            "compute_weighted_loss: expected weights that are a scalar, or have the rank of losses "
+            f"and along each axis the same size or 1, got shapes {tuple(weights.shape)} and "
+            f"{tuple(losses.shape)}"
         )
     return losses * weights
 
 
 _weighted = operation(
-    "WeightedLoss", _times, "losses weights", "losses · weights.", "weighted_loss",
+    "WeightedLoss", _times, "losses weights", "losses · weights.", "compute_weighted_loss",
     domain="float", same=True, shape=shape_functions.unchanged, fresh=True,
 )  # fmt: skip
 
@@ -124,11 +128,16 @@ def _loss(arguments: str, default: str | None = None) -> Callable[[Callable[...,
             pair = [given.pop(key) for key in list(given)[:2]]
             with scope_of(scope or default or name, *pair) as opened:
                 if any(x is None for x in pair):
-                    raise ValueError(f"{name}: labels and predictions must not be None")
+                    raise ValueError(
+                        f"{name}: expected tensors for labels and predictions, got None"
+                    )
                 prediction = _floats(pair[1])
                 label = cast(convert_to_tensor(pair[0]), as_dtype(prediction.dtype))
                 if not _compatible(prediction, label):
-                    raise ValueError(f"{name}: shapes {prediction.shape} and {label.shape} differ")
+                    raise ValueError(
+                        f"{name}: expected predictions and labels of one shape, got "
+                        f"{prediction.shape} and {label.shape}"
+                    )
                 values = formula(label, prediction, **given)
             return compute_weighted_loss(values, weights, opened, loss_collection, reduction)
 
@@ -189,7 +198,7 @@ def softmax_cross_entropy(y: Any, x: Any, label_smoothing: float) -> Any:
 def cosine_distance(y: Any, p: Any, axis: int | None, dim: int | None) -> Any:
     """Compute 1 - sum(labels · predictions) along an axis, for vectors of length 1."""
     if axis is None and dim is None:
-        raise ValueError("cosine_distance: give axis")
+        raise ValueError("cosine_distance: expected an integer for axis, got None")
     return 1 - reduce_sum(y * p, dim if axis is None else axis, keepdims=True)
 
 

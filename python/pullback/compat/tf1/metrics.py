@@ -51,7 +51,7 @@ def _fit_shape(x: Any, like: Any, grow: bool) -> Any:
     )
 
 
-define("Fit", _fit, shape=_fit_shape)
+define("Fit", _fit, shape=_fit_shape, public="metrics")
 
 
 def _fitted(x: Any, like: Any, grow: bool = False) -> Any:
@@ -62,7 +62,7 @@ def _fitted(x: Any, like: Any, grow: bool = False) -> Any:
 def _sum_of(name: str, values: Any, weights: Any) -> _Pair:
     """Return a local variable, and its update by the weighted sum of values."""
     if mode.executing_eagerly():
-        raise RuntimeError("tf.metrics does not exist in eager mode: compute the mean directly")
+        raise RuntimeError("metrics: not possible in eager mode; compute the mean directly")
     keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
     total = Variable(zeros([]), trainable=False, collections=keys, name=name)
     x = cast(convert_to_tensor(values), float32)

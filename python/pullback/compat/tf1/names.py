@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
@@ -80,7 +81,7 @@ class _Finder:
             try:
                 absent(module, ("module",))(last)
             except AttributeError as error:
-                raise ModuleNotFoundError(f"no module named '{name}': {error}") from None
+                raise ModuleNotFoundError(f"import: no module named '{name}': {error}") from None
 
 
 sys.meta_path.append(_Finder)
@@ -94,6 +95,12 @@ def public_names(namespace: dict[str, Any], *others: str) -> list[str]:
         and (getattr(value, "__module__", None) == own or hasattr(value, "type"))
     }  # fmt: skip
     return sorted(made.union(others))
+
+
+def snake_case(name: str) -> str:
+    """Convert a class name: Conv2D to conv2d, BasicLSTMCell to basic_lstm_cell."""
+    name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def signature_of(arguments: str) -> Signature:

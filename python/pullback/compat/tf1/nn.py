@@ -55,7 +55,8 @@ def _softmax_slope(g: Any, y: Any, axis: int = -1) -> Any:
 
 softmax, log_softmax = (
     operation(
-        type, function, "logits axis=None name=None", f"{text} along an axis, without overflow.",
+        type, function, "logits axis=None name=None",
+        f"Compute {text} along an axis, without overflow.",
         aliases={"dim": "axis"}, prepare=_last_axis, domain="float", from_output=slope,
         shape=shape_functions.unchanged, fresh=True, public=function.__name__,
     )
@@ -73,12 +74,14 @@ softmax, log_softmax = (
 def bias_add(value: Any, bias: Any, data_format: Any) -> Any:
     """Add a vector along the channels: the last axis, or the second with data_format 'NCHW'."""
     if data_format not in (None, "NHWC", "NCHW"):
-        raise ValueError(f"data_format must be 'NHWC' or 'NCHW'; got {data_format!r}")
+        raise ValueError(
+            f"bias_add: data_format must be one of 'NHWC', 'NCHW'; got {data_format!r}"
+        )
     axis = 1 if data_format == "NCHW" else -1
     if len(bias.shape) != 1 or len(value.shape) < 2 or value.shape[axis] != bias.shape[0]:
         raise ValueError(
-            "expected a value of rank 2 or more and a bias of rank 1 as long as its channels, "
-            f"got {value.shape} and {bias.shape}"
+            "bias_add: expected a value of rank 2 or more and a bias with one entry for each of "
+            f"its channels, got shapes {value.shape} and {bias.shape}"
         )
     if axis == 1:
         bias = _core.reshape(bias, (-1, *(1 for _ in value.shape[2:])))
@@ -144,7 +147,10 @@ def embedding_lookup(params: Any, ids: Any, partition_strategy: str = "mod",
     """Return the rows of params at the ids; one table only."""
     tables = list(params) if isinstance(params, (list, tuple)) else [params]
     if len(tables) != 1 or max_norm is not None:
-        raise NotImplementedError("embedding_lookup: one table, and no max_norm yet")
+        raise NotImplementedError(
+            f"embedding_lookup: expected one table and no max_norm, got {len(tables)} tables and "
+            f"max_norm={max_norm!r}"
+        )
     return gather(tables[0], ids, name=name or "embedding_lookup")
 
 
@@ -202,7 +208,10 @@ def fused_batch_norm(
     In training the moments are those of the batch, and the returned variance is unbiased.
     """
     if data_format != "NHWC" or exponential_avg_factor != 1.0:
-        raise NotImplementedError("fused_batch_norm: data_format 'NHWC' and a factor of 1 only")
+        raise NotImplementedError(
+            "fused_batch_norm: expected data_format='NHWC' and exponential_avg_factor=1.0, got "
+            f"{data_format!r} and {exponential_avg_factor!r}"
+        )
     with scope_of(name or "FusedBatchNorm", x, scale) as scope:
         x, scale, offset = map(convert_to_tensor, (x, scale, offset))
         dtype = as_dtype(x.dtype)

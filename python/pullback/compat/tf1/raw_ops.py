@@ -14,7 +14,8 @@ from .names import absent
 
 __all__ = ["PreventGradient"]
 
-define("PreventGradient", lambda x, message: _core.identity(x), fresh=True, registered=False)
+define("PreventGradient", lambda x, message: _core.identity(x), fresh=True, registered=False,
+       public="PreventGradient")  # fmt: skip
 
 
 def PreventGradient(input: Any, message: str = "", name: str | None = None) -> Any:
@@ -27,12 +28,12 @@ def PreventGradient(input: Any, message: str = "", name: str | None = None) -> A
     ...     tf.gradients(y, x)
     Traceback (most recent call last):
     ...
-    LookupError: Gradient explicitly disabled at 'PreventGradient'. Reason: sampled
+    LookupError: gradients: Gradient explicitly disabled at 'PreventGradient'. Reason: sampled
     """
 
     def refuse(op: Any, *upstream: Any) -> NoReturn:
         at = getattr(op, "name", "PreventGradient")
-        raise LookupError(f"Gradient explicitly disabled at '{at}'. Reason: {message}")
+        raise LookupError(f"gradients: Gradient explicitly disabled at '{at}'. Reason: {message}")
 
     with scope_of(name or "PreventGradient", input) as scope:
         x = convert_to_tensor(input)

@@ -100,7 +100,7 @@ class BasicRNNCell(_Units):
 
 
 class GRUCell(_Units):
-    """Gated recurrent unit (Cho et al., Learning phrase representations, 2014).
+    """GRU (Cho et al., Learning phrase representations, 2014).
 
     The variables of the gates r, u are `gates/kernel` and `gates/bias`, those of the candidate are
     `candidate/kernel` and `candidate/bias`.

@@ -34,7 +34,7 @@ define("Summary", execute=lambda run, op, inputs: [_core.constant(encoded(b""))]
 def _summary(name: str | None, kind: str, collections: Sequence[str] | None) -> Any:
     _warn(5)
     if mode.executing_eagerly():
-        raise RuntimeError(f"tf.summary.{kind} does not exist in eager mode")
+        raise RuntimeError(f"summary: expected graph mode for {kind}, got eager mode")
     tag = re.sub(r"[^-/\w.]", "_", name or kind, flags=re.ASCII).lstrip("/")  # as TensorFlow's
     made = get_default_graph().record("Summary", (), {}, tag, (string, ())).outputs[0]
     for key in [GraphKeys.SUMMARIES] if collections is None else collections:

@@ -164,7 +164,10 @@ def create_global_step(graph: Graph | None = None) -> Any:
     """Create an int64 variable that is not trainable; ValueError if the graph has one."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
-        raise ValueError("create_global_step: the graph has a global step already")
+        raise ValueError(
+            "create_global_step: expected a graph without a global step, got one that has it; use "
+            "get_or_create_global_step"
+        )
     context = nullcontext() if mode.executing_eagerly() else graph.as_default()
     where = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
     with context, graph.name_scope(None), graph.control_dependencies(None):
@@ -223,7 +226,7 @@ class Coordinator:
 
     @property
     def joined(self) -> bool:
-        """Whether `join` has returned."""
+        """Test whether `join` has returned."""
         return self._joined
 
     def request_stop(self, ex: Any = None) -> None:
@@ -287,8 +290,8 @@ class Coordinator:
         self.raise_requested_exception()
         if alive and not ignore_live_threads:
             raise RuntimeError(
-                f"Coordinator stopped with threads still running: {' '.join(alive)}; let them end "
-                "when should_stop() holds"
+                f"join: Coordinator stopped with threads still running: {' '.join(alive)}; let "
+                "them return when should_stop() is True"
             )
 
     def raise_requested_exception(self) -> None:

@@ -29,7 +29,7 @@ from .._graph.conversion import as_static
 from .._graph.create import convert_to_tensor
 from .._graph.graph import Graph
 from .._graph.inference import FAILURES, as_python
-from .._graph.opdef import OPS, define
+from .._graph.opdef import OPS, caller_of, define
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, opaque, stands_for
@@ -44,8 +44,8 @@ _OUTSIDE = {"VariableV2", "Placeholder"}
 def _missing(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     raise InvalidArgumentError(
         op,
-        f"'{op.name}' is inside a loop and has a different value in each iteration: it cannot be "
-        "fetched or used outside; return it from the body",
+        f"run: expected a tensor outside of loops, got '{op.name}', which has a different value in "
+        "each iteration; return it from the body",
     )
 
 
@@ -73,7 +73,7 @@ class Subgraph:
 
     @property
     def host(self) -> bool:
-        """Whether an operation inside needs values."""
+        """Test whether an operation inside needs values."""
         return any(op.definition.host or any(p.host for p in bodies_of(op)) for op in self.ops)
 
 
@@ -181,8 +181,9 @@ class BodyRun(HostRun):
     def _outputs(self, op: Operation, inputs: list[Any]) -> list[Any]:
         if op.definition.sampled is not None:
             raise NotImplementedError(
-                f"{op.type} '{op.name}' is inside of a loop or branch, where it cannot draw: make "
-                "it outside"
+                f"{caller_of(op.definition, op.type)}: expected an operation outside of loops and "
+                f"branches, got {op.type} '{op.name}' inside, where it cannot draw; create it "
+                "before"
             )
         try:
             outs = super()._outputs(op, inputs)
@@ -267,7 +268,7 @@ def own_rule_of(op: Operation) -> OwnRule | Exception | None:
         return OwnRule(subgraph_of(first, upstream, results), live) if live else None
 
 
-class _OfRecords(dict[Tensor, Any]):
+class _RecordedValues(dict[Tensor, Any]):
     """The abstract values that were created with the graph."""
 
     def __missing__(self, x: Tensor) -> Any:
@@ -306,7 +307,7 @@ def outputs_of(op: Operation, kinds: Sequence[tuple[Any, Any]]) -> list[Any]:
     """Return the outputs of a loop or branch with abstract values built as in a run."""
     abstracts = [x.abstract for x in op.inputs]
     run = AbstractBody(lambda variable: Slot(), strict={op}, behind={op: frozenset()})
-    run.values = _OfRecords(zip(op.inputs, abstracts, strict=True))
+    run.values = _RecordedValues(zip(op.inputs, abstracts, strict=True))
     run.kind, run.has_values = AbstractBody, False
     try:
         made = op.definition.execute(run, op, abstracts)  # type: ignore[misc]

@@ -20,7 +20,7 @@ import numpy as np
 from .... import _core
 from ...._control import branches, loops
 from .._graph.conversion import as_static
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors
@@ -37,10 +37,12 @@ class Counter:
     trips: int
 
 
-def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> Counter | None:
+def counter_of(
+    run: Run, op: Operation, state: list[Any], condition_inputs: list[Any]
+) -> Counter | None:
     """Return the counter, or None if the trip count is unknown.
 
-    The condition uses the tensors in `asked`.
+    The condition uses the tensors in `condition_inputs`.
     """
     body, condition = op.attrs["bodies"]
     test = condition.results[0].op
@@ -53,17 +55,17 @@ def counter_of(run: Run, op: Operation, state: list[Any], asked: list[Any]) -> C
     by = step.inputs[step.inputs[0] is counter].known
     if by is None or by.shape != () or by != 1:
         return None
-    first, last = _integer(state[at]), _integer(_limit(run, op, test.inputs[1], asked))
+    first, last = _integer(state[at]), _integer(_limit(run, op, test.inputs[1], condition_inputs))
     if first is None or last is None:
         return None
     return Counter(at, first, max(last - first, 0))
 
 
-def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
+def _limit(run: Run, op: Operation, x: Tensor, condition_inputs: list[Any]) -> Any:
     """Return the value of a loop-invariant tensor of the condition, else None."""
     condition = op.attrs["bodies"][1]
     if x in condition.captured:
-        return asked[condition.captured.index(x)]
+        return condition_inputs[condition.captured.index(x)]
     under = set(ancestors([x]))
     if any(argument.op in under for argument in condition.arguments):
         return None
@@ -71,7 +73,7 @@ def _limit(run: Run, op: Operation, x: Tensor, asked: list[Any]) -> Any:
     if any(inner.definition.draws or inner.definition.host for inner in ops):
         return None
     subgraph = Subgraph([], [x], ops, condition.captured, [])
-    return BodyRun.within(run, op, subgraph, False).on(subgraph, [], asked)[0]
+    return BodyRun.within(run, op, subgraph, False).on(subgraph, [], condition_inputs)[0]
 
 
 def _integer(value: Any) -> int | None:
@@ -140,7 +142,7 @@ def blank(flow: Any, shape: Any) -> Any:
 
 
 class Again(Exception):
-    """Raised to rebuild the body, because more is known."""
+    """The body has to be rebuilt, because more is known."""
 
 
 Step = Callable[[Sequence[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
@@ -228,25 +230,25 @@ def _execute_while(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     body, condition = op.attrs["bodies"]
     n = len(body.arguments)
     m = n + len(body.captured)
-    state, captured, asked = inputs[:n], inputs[n:m], inputs[m:]
+    state, captured, condition_inputs = inputs[:n], inputs[n:m], inputs[m:]
 
     def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
         def holds(carried: Any) -> Any:
             inner = BodyRun.within(run, op, condition, False)
             assigned = zip(variables, carried[n:], strict=True)
-            return inner.on(condition, carried[:n], asked, assigned)[0]
+            return inner.on(condition, carried[:n], condition_inputs, assigned)[0]
 
         return loops.while_loop(holds, lambda carried: step(carried, [])[0], start), []
 
     def eagerly() -> list[Any]:
         steps, present = _Steps(run, op), list(state)
-        while bool(steps(condition, present, asked)[0].numpy()):
+        while bool(steps(condition, present, condition_inputs)[0].numpy()):
             present = steps(body, present, captured)
         steps.done()
         return present
 
     def traced() -> list[Any]:
-        counter = counter_of(run, op, state, asked)
+        counter = counter_of(run, op, state, condition_inputs)
         if counter is None:
             return _looped(run, op, body, op.attrs["arrays"], state, captured, make)[0]
         return _counted(run, op, state, captured, counter)
@@ -278,14 +280,13 @@ def _counted(
 def _all_written(flow: Any, rows: Any) -> Any:
     """Build an array from all of its written elements."""
     if not is_blank(flow) and flow.shape != rows.shape:
-        raise ValueError(
-            f"elements of shape {rows.shape[1:]} for a TensorArray with elements of shape "
-            f"{flow.shape[1:]}"
+        raise RowError(
+            f"expected elements of shape {flow.shape[1:]} for a TensorArray, got {rows.shape[1:]}"
         )
     return rows
 
 
-define("While", execute=_execute_while)
+define("While", execute=_execute_while, public="while_loop")
 
 # --- along tensors
 
@@ -297,7 +298,7 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     lengths = {x.shape[0] if x.shape else None for x in along}
     if len(lengths) != 1 or None in lengths:
         shapes = ", ".join(str(x.shape) for x in along)
-        raise ValueError(f"elems differ in the length of their first axis: {shapes}")
+        raise RowError(f"expected elems with one size of the first axis, got shapes {shapes}")
 
     def make(start: list[Any], step: Step, variables: list[Any]) -> Any:
         return loops.scan(step, start, list(along), None, reverse)
@@ -310,7 +311,10 @@ def _execute_scan(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
             present = results[:n]
             each.append(results[n:])
         if not each:
-            raise ValueError("elems have no entries, so nothing is known of the results")
+            raise RowError(
+                "expected elems with an entry or more, got none, so that the shape of the results "
+                "is unknown"
+            )
         steps.done()
         ordered = each[::-1] if reverse else each
         return [*present, *(_core.stack(list(ys), 0) for ys in zip(*ordered, strict=True))]
@@ -378,4 +382,4 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
     return _either(run, op, traced, eagerly)
 
 
-define("If", execute=_execute_branch)
+define("If", execute=_execute_branch, public="cond")

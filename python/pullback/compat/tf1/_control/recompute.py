@@ -149,7 +149,7 @@ def _in_graph(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
 
 define(
     "After", lambda x, g: times(x, one_after([g])) if x.dtype.kind == "f" else x,
-    shape=lambda x, g: x.dims,
+    shape=lambda x, g: x.dims, public="recompute_grad",
 )  # fmt: skip
 
 

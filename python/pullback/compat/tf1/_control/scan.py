@@ -24,15 +24,17 @@ def _entries(elems: Any, who: str) -> tuple[TensorTree, int | None]:
     """Return the inputs of the loop, and the number of entries if it is known."""
     along = TensorTree(elems)
     if not along.tensors:
-        raise ValueError(f"{who}: elems has no tensors")
+        raise ValueError(f"{who}: expected at least one tensor for elems, got none")
     length = None
     for x in along.tensors:
         shape = TensorShape(x.shape)
         if shape.ndims == 0:
-            raise ValueError(f"{who}: elems must be 1+ dimensional Tensors, not scalars: {x!r:.80}")
+            raise ValueError(f"{who}: expected tensors of rank 1 or more for elems, got {x!r:.80}")
         n = shape.as_list()[0] if shape.ndims is not None else None
         if n is not None and length is not None and n != length:
-            raise ValueError(f"{who}: elems have {length} and {n} entries along their first axis")
+            raise ValueError(
+                f"{who}: expected one size of the first axis for elems, got {length} and {n}"
+            )
         length = n if length is None else length
     return along, length
 
@@ -71,8 +73,8 @@ def _along(
             for x, y in zip(start.tensors, after.tensors, strict=True):
                 if not TensorShape(x.dims).is_compatible_with(y.dims):
                     raise ValueError(
-                        f"{who}: the state enters with shape {x.shape}, but has shape {y.shape} "
-                        "after one iteration"
+                        f"{who}: expected a state of shape {x.shape} from fn, as before, got "
+                        f"{y.shape}"
                     )
             if kinds is not None:
                 _check_kinds(results, kinds, who)
@@ -94,13 +96,17 @@ def _along(
         return start.like(outs[:count]), results.like(ys)
 
 
+def _names(dtypes: list[Any]) -> str:
+    return ", ".join(dtype.name for dtype in dtypes)
+
+
 def _check_kinds(results: TensorTree, kinds: Any, who: str) -> None:
     wanted = [as_dtype(d) for d in flatten(kinds)[0]]
     got = [as_dtype(y.dtype) for y in results.tensors]
     if wanted != got:
         raise ValueError(
-            f"{who}: fn returned {', '.join(d.name for d in got)}, dtype says "
-            f"{', '.join(d.name for d in wanted)}: give dtype where elems differ"
+            f"{who}: expected {_names(wanted)} from fn, as the dtypes of elems or in dtype, got "
+            f"{_names(got)}; give dtype"
         )
 
 
@@ -125,7 +131,10 @@ def _in_turn(
         before.check_like(TensorTree(state), who, "the result of fn and the state")
         each.append(y)
     if not each:
-        raise ValueError(f"{who}: elems have no entries, so nothing is known of the results")
+        raise ValueError(
+            f"{who}: expected elems with an entry or more, got none: the shape of the results is "
+            "unknown"
+        )
     trees = [TensorTree(y) for y in each[:: -1 if reverse else 1]]
     ys = [stack(list(rows)) for rows in zip(*(tree.tensors for tree in trees), strict=True)]
     if not back_prop:

@@ -6,7 +6,7 @@ host_run.py describes runs that need one of these operations.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 import pullback
 
 from .... import _core
-from ...._base.hints import did_you_mean
 from .._gradients.tape import GradientTape, core_tree
 from .._graph import mode
 from .._graph.conversion import on_values
@@ -37,12 +36,14 @@ def _dtypes(Tout: Any) -> list[DType]:
     return [as_dtype(t) for t in many]
 
 
-def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
+def _converted(results: Any, wanted: list[DType], who: str, caller: str) -> list[Any]:
     """Convert a function's results to arrays of the dtypes in Tout; Python numbers take them."""
     several = isinstance(results, (list, tuple))
     many = list(results) if several else [] if not wanted and results is None else [results]
     if len(many) != len(wanted):
-        raise ValueError(f"{who} returned {len(many)} values, Tout names {len(wanted)}")
+        raise ValueError(
+            f"{caller}: expected {len(wanted)} values from {who} for Tout, got {len(many)}"
+        )
     arrays = []
     for i, (value, dtype) in enumerate(zip(many, wanted, strict=True)):
         if dtype == string:
@@ -51,9 +52,16 @@ def _converted(results: Any, wanted: list[DType], who: str) -> list[Any]:
         weak = isinstance(value, (bool, int, float, list, tuple))
         array = np.asarray(value, dtype.dtype if weak else None)
         if array.dtype != dtype.dtype:
-            raise ValueError(f"expected {dtype.name} for result {i} of {who}, got {array.dtype}")
+            raise ValueError(
+                f"{caller}: expected {dtype.name} for result {i} of {who}, got {array.dtype}"
+            )
         arrays.append(array)
     return arrays
+
+
+def _check_list(inp: Any, who: str) -> None:
+    if is_tensor(inp) or not isinstance(inp, Iterable):
+        raise TypeError(f"{who}: expected a list of tensors for inp, got {inp!r:.80}")
 
 
 def _name_of(function: Any) -> str:
@@ -63,13 +71,13 @@ def _name_of(function: Any) -> str:
 def _call(*arrays: Any, func: Any, Tin: Any, Tout: Any) -> list[Any]:
     args = (decoded(a) if t == string else a.copy() for a, t in zip(arrays, Tin, strict=True))
     try:
-        return _converted(func(*args), Tout, _name_of(func))
+        return _converted(func(*args), Tout, _name_of(func), "py_func")
     except StopIteration as error:
         raise OutOfRangeError(None, f"StopIteration: {error}".rstrip(": ")) from error
 
 
 for _type in ("PyFunc", "PyFuncStateless"):
-    define(_type, on_values(_call), flows=False, host=True, fresh=True)
+    define(_type, on_values(_call), flows=False, host=True, fresh=True, public="py_func")
 
 
 def py_func(
@@ -90,6 +98,7 @@ def py_func(
     """
     if not callable(func):
         raise ValueError(f"py_func: expected a function, got {func!r}")
+    _check_list(inp, "py_func")
     type, wanted = "PyFunc" if stateful else "PyFuncStateless", _dtypes(Tout)
     with scope_of(name or type, *inp) as scope:
         inputs = [convert_to_tensor(x) for x in inp]
@@ -142,6 +151,7 @@ def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
     """
     if not callable(func):
         raise ValueError(f"py_function: expected a function, got {func!r}")
+    _check_list(inp, "py_function")
     wanted = _dtypes(Tout)
     if mode.executing_eagerly():
         results = _eager_results(func, [convert_to_tensor(x) for x in inp], wanted)
@@ -157,7 +167,10 @@ def _eager_results(func: Any, xs: list[Any], wanted: list[DType]) -> list[Any]:
     if not wanted:
         return []
     if len(many) != len(wanted):
-        raise ValueError(f"{_name_of(func)} returned {len(many)} values, Tout names {len(wanted)}")
+        raise ValueError(
+            f"py_function: expected {len(wanted)} values from {_name_of(func)} for Tout, got "
+            f"{len(many)}"
+        )
     return [convert_to_tensor(y, dtype) for y, dtype in zip(many, wanted, strict=True)]
 
 
@@ -222,7 +235,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return [_core.constant(y.numpy(), as_core(y).dtype) for y in results]
 
 
-define("EagerPyFunc", execute=_execute, host=True)
+define("EagerPyFunc", execute=_execute, host=True, public="py_function")
 
 
 # --- operations that a program defines
@@ -259,7 +272,9 @@ def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callab
         raise TypeError(f"raw_op: expected a function, got {function!r}")
     own = ALIASES.get(name, name) in OPS and name not in _raw
     if own:
-        raise ValueError(f"raw_op: '{name}' is a type of pullback's own{did_you_mean(name, OPS)}")
+        raise ValueError(
+            f"raw_op: expected a new name, got '{name}', a type of pullback; give another name"
+        )
     _raw.add(name)
 
     def dims(*inputs: Any) -> Any:
@@ -267,19 +282,21 @@ def raw_op(name: str, function: Callable[..., Any], shape: Any = None) -> Callab
         return as_dims(wish)
 
     def compute(*arrays: Any) -> Any:
-        out = _converted(function(*(a.copy() for a in arrays)), [as_dtype(arrays[0].dtype)], name)
+        made = function(*(a.copy() for a in arrays))
+        out = _converted(made, [as_dtype(arrays[0].dtype)], _name_of(function), name)
         if not TensorShape(out[0].shape).is_compatible_with(dims(*arrays)):
             raise ValueError(
-                f"{name}: the result has shape {out[0].shape}, it was said to have "
-                f"{shape_text(dims(*arrays))}"
+                f"{name}: expected a result of shape {shape_text(dims(*arrays))}, got "
+                f"{out[0].shape}"
             )
         return out
 
-    define(name, on_values(compute), registered=False, host=True, shape=dims, fresh=True)
+    define(name, on_values(compute), registered=False, host=True, shape=dims, fresh=True,
+           public=name)  # fmt: skip
 
     def make(*inputs: Any, name: str | None = None) -> Any:
         if not inputs:
-            raise TypeError(f"{kind}: expected at least one tensor")
+            raise TypeError(f"{kind}: expected at least one tensor, got none")
         return apply(kind, *inputs, name=name)
 
     kind = name
@@ -338,13 +355,15 @@ def function(
 
 def _checked(args: tuple[Any, ...], wanted: Sequence[Any]) -> tuple[Any, ...]:
     if len(args) != len(wanted):
-        raise ValueError(f"function: {len(args)} arguments, input_signature has {len(wanted)}")
+        raise ValueError(
+            f"function: expected {len(wanted)} arguments as in input_signature, got {len(args)}"
+        )
     made = []
     for i, (x, spec) in enumerate(zip(args, wanted, strict=True)):
         x = convert_to_tensor(x, None if is_tensor(x) else spec.dtype)
         fits = TensorShape(x.shape).is_compatible_with(spec.shape)
         if x.dtype != spec.dtype or not fits:
-            raise ValueError(f"function: argument {i} is {x!r}, input_signature says {spec!r}")
+            raise ValueError(f"function: expected {spec!r} for argument {i}, got {x!r}")
         made.append(x)
     return tuple(made)
 

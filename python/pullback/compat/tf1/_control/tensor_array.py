@@ -11,7 +11,7 @@ from ...._base.pytree import leaf_paths
 from ...._core import flatten, unflatten
 from .._graph import mode
 from .._graph.create import apply, convert_to_tensor, graph_of
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from .._graph.operation import Operation
 from .._graph.shapes import TensorShape, as_dims
 from .._graph.tensor import as_core, as_eager, opaque
@@ -21,7 +21,7 @@ from .._ops.indexed_slices import IndexedSlices
 from .._ops.indexing_ops import from_start
 from .._run.instantiate import Unwritten, WantsValues
 from ..dtypes import as_dtype, int32
-from ..errors import WrongDtypeError
+from ..errors import InvalidArgumentError, WrongDtypeError
 from .loop_execution import blank, is_blank
 
 
@@ -51,30 +51,28 @@ def _written(
         count = int(index.numpy().max(initial=-1)) + 1
     flow = _fitting(flow, count, shape)
     if flow.shape[1:] != tuple(shape):
-        raise ValueError(
-            f"an element of shape {tuple(shape)} for a TensorArray with elements of shape "
-            f"{flow.shape[1:]}"
-        )
+        raise RowError(f"expected an element of shape {flow.shape[1:]}, got {tuple(shape)}")
     return flow.at[from_start(index, flow.shape[0])].set(value)
 
 
 def _read(flow: Any, index: Any) -> Any:
     if is_blank(flow):
-        raise Unwritten("nothing was written to this TensorArray: give element_shape to read zeros")
+        raise Unwritten("TensorArray: no element was written; give element_shape to read zeros")
     return _core.take(flow, from_start(index, flow.shape[0]), 0)
 
 
-define("TensorArrayV3", _made, static=(0,), dtype="dtype", fresh=True,
+define("TensorArrayV3", _made, static=(0,), dtype="dtype", fresh=True, public="TensorArray",
        shape=lambda size, dtype, element: None if element is None or None in element
        else (size, *element))  # fmt: skip
-define("TensorArrayRead", _read, fresh=True,
+define("TensorArrayRead", _read, fresh=True, public="TensorArray.read",
        shape=lambda flow, index: None if flow.dims is None or index.dims is None else
        (*index.dims, *flow.dims[1:]))  # fmt: skip
 define("TensorArrayStack", lambda flow: _core.identity(flow), fresh=True,
-       shape=lambda flow: flow.dims)  # fmt: skip
+       public="TensorArray.stack", shape=lambda flow: flow.dims)  # fmt: skip
 define("TensorArraySize", lambda flow: _core.constant(flow.shape[0], int32.dtype), flows=False,
-       dtype=int32, shape=lambda flow: ())  # fmt: skip
+       dtype=int32, shape=lambda flow: (), public="TensorArray.size")  # fmt: skip
 define("TensorArrayConcat", lambda flow: _core.reshape(flow, (-1, *flow.shape[2:])), fresh=True,
+       public="TensorArray.concat",
        shape=lambda flow: None if flow.dims is None else (None, *flow.dims[2:]))  # fmt: skip
 
 
@@ -84,7 +82,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return [_written(flow, index, value, attrs["rows"], attrs["dynamic"], run.has_values)]
 
 
-define("TensorArrayWrite", execute=_execute)
+define("TensorArrayWrite", execute=_execute, public="TensorArray.write")
 
 
 class TensorArray:
@@ -192,7 +190,9 @@ class TensorArray:
         shape = None if dims is None else dims[1:]
         size = None if self.dynamic_size else (as_dims(self.flow.shape) or [None])[0]
         if size is not None and dims and dims[0] is not None and dims[0] > size:
-            raise ValueError(f"TensorArray.unstack: expected {size} rows or fewer, got {dims[0]}")
+            raise ValueError(
+                f"TensorArray.unstack: expected at most {size} rows for value, got {dims[0]}"
+            )
         flow = apply("TensorArrayStack", x, name=name or "TensorArrayUnstack")
         return self._new(flow, shape)
 
@@ -201,7 +201,7 @@ class TensorArray:
         x, sizes = self._converted(value), convert_to_tensor(lengths, name="lengths")
         dims, count = as_dims(x.shape), as_dims(sizes.shape)
         if dims is None or None in dims[1:] or count is None or count[0] is None:
-            raise ValueError("TensorArray.split: the shape of the value must be known")
+            raise ValueError(f"TensorArray.split: expected a known shape for value, got {x!r:.80}")
         flow = reshape(x, [count[0], -1, *dims[1:]], name=name)
         return self._new(flow, as_dims(flow.shape)[1:])  # type: ignore[index]
 
@@ -215,8 +215,8 @@ class TensorArray:
     def _new(self, flow: Any, shape: Any) -> TensorArray:
         if not self.element_shape.is_compatible_with(shape):
             raise ValueError(
-                f"TensorArray: an element of shape {TensorShape(shape)}, expected "
-                f"{self.element_shape}"
+                f"TensorArray: expected elements of shape {self.element_shape}, got "
+                f"{TensorShape(shape)}"
             )
         if mode.executing_eagerly():
             self.flow = flow  # as in TensorFlow: the array itself changes
@@ -229,7 +229,10 @@ class TensorArray:
         shape = dims[1:] if rows and dims is not None else dims
         if mode.executing_eagerly():
             flow, where, given = (as_core(y) for y in (self.flow, at, x))
-            flow = _written(flow, where, given, rows, self.dynamic_size)
+            try:
+                flow = _written(flow, where, given, rows, self.dynamic_size)
+            except RowError as error:
+                raise InvalidArgumentError(None, f"TensorArray: {error}") from None
             return self._new(as_eager(flow), shape)
         graph = graph_of([self.flow, at, x])
         attrs = {"rows": rows, "dynamic": self.dynamic_size}
@@ -269,12 +272,13 @@ class TensorTree:
         """Raise ValueError if another pytree differs in structure or dtypes."""
         if self.paths != other.paths or self.arrays != other.arrays:
             raise ValueError(
-                f"{who}: {what} differ in structure: {self._shown()} and {other._shown()}"
+                f"{who}: expected one structure for {what}, got {self._shown()} and "
+                f"{other._shown()}"
             )
         for x, y in zip(self.tensors, other.tensors, strict=True):
             if as_dtype(x.dtype) != as_dtype(y.dtype):
                 raise WrongDtypeError(
-                    f"{who}: {what} must have the same type: {as_dtype(x.dtype).name} and "
+                    f"{who}: expected the same type for {what}, got {as_dtype(x.dtype).name} and "
                     f"{as_dtype(y.dtype).name}; use tf.cast"
                 )
 
@@ -284,7 +288,7 @@ class TensorTree:
 
 def callable_or_raise(f: Any, who: str, what: str) -> None:
     if not callable(f):
-        raise TypeError(f"{who}: {what} must be callable, got {f!r:.60}")
+        raise TypeError(f"{who}: expected a function for {what}, got {f!r:.60}")
 
 
 __all__ = ["TensorArray"]

@@ -13,7 +13,7 @@ from typing import Any
 from ...._control import branches, loops
 from ...._core import flatten
 from .._graph import mode
-from .._graph.create import cast, convert_to_tensor, graph_of, scope_of
+from .._graph.create import argument_tensor, cast, convert_to_tensor, graph_of, scope_of
 from .._graph.graph import _stack as modes
 from .._graph.operation import Operation
 from .._graph.shapes import TensorShape, as_dims, common_dims
@@ -80,11 +80,14 @@ def while_loop(
     callable_or_raise(cond, "while_loop", "cond")
     callable_or_raise(body, "while_loop", "body")
     if parallel_iterations < 1:
-        raise TypeError("while_loop: parallel_iterations must be a positive integer")
+        raise TypeError(
+            "while_loop: expected a positive integer for parallel_iterations, got "
+            f"{parallel_iterations!r}"
+        )
     if not isinstance(loop_vars, (list, tuple)):
         loop_vars = [loop_vars]
     if not loop_vars:
-        raise ValueError("while_loop: No loop variables provided")
+        raise ValueError("while_loop: expected at least one loop variable, got none")
     if maximum_iterations is not None:
         limit, test, step = maximum_iterations, cond, body
         result = while_loop(
@@ -139,9 +142,9 @@ def _loop(
             ):
                 if not array and not TensorShape(d).is_compatible_with(y.dims):
                     raise ValueError(
-                        f"while_loop: '{x.name}' enters the loop with shape {TensorShape(d)}, but "
-                        f"has shape {y.shape} after one iteration. To allow the shape to vary "
-                        "across iterations, use the `shape_invariants` argument of tf.while_loop"
+                        f"while_loop: expected shape {TensorShape(d)} for '{x.name}' after an "
+                        f"iteration, as before, got {y.shape}; give shape_invariants to allow the "
+                        "shape to vary"
                     )
             subgraph = subgraph_of(first, inside, after.tensors)
         attrs = {"bodies": (subgraph, condition), "arrays": tuple(start.arrays)}
@@ -161,12 +164,15 @@ def _invariants(start: TensorTree, invariants: Any) -> list[Any]:
         ]
     given = _shapes(invariants)
     if len(given) != len(start.tensors):
-        raise ValueError("while_loop: shape_invariants must have the structure of loop_vars")
+        raise ValueError(
+            "while_loop: expected shape_invariants in the structure of loop_vars, got "
+            f"{invariants!r:.80}"
+        )
     for x, shape, array in zip(start.tensors, given, start.arrays, strict=True):
         if not array and not TensorShape(shape).is_compatible_with(x.dims):
             raise ValueError(
-                f"while_loop: the shape invariant {shape} of '{x.name}' is not compatible with its "
-                f"initial shape {x.shape}"
+                f"while_loop: expected a shape invariant compatible with {x.shape} for '{x.name}', "
+                f"got {shape}"
             )
     return [None if a else as_dims(s) for s, a in zip(given, start.arrays, strict=True)]
 
@@ -242,7 +248,7 @@ def cond(
     functions = []
     for what, function, older in (("true_fn", true_fn, fn1), ("false_fn", false_fn, fn2)):
         if function is not None and older is not None:
-            raise TypeError(f"cond: give {what} once")
+            raise TypeError(f"cond: expected {what} once, got it twice")
         function = older if function is None else function
         callable_or_raise(function, "cond", what)
         functions.append((what, function))
@@ -250,9 +256,11 @@ def cond(
         test = bool(as_core(convert_to_tensor(pred)).numpy())
         return _plain(functions[0 if test else 1][1](), strict)
     if isinstance(pred, bool):
-        raise TypeError("cond: pred must not be a Python bool: use Python's `if` for one")
+        raise TypeError(
+            f"cond: expected a bool tensor for pred, got the Python bool {pred}; use Python's `if`"
+        )
     with scope_of(name or "cond", pred):
-        test = convert_to_tensor(pred, tf_bool)
+        test = argument_tensor(pred, "cond", "pred", tf_bool)
         return _branched(cast(logical_not(test), int32), functions, strict, "cond")
 
 
@@ -280,7 +288,7 @@ def _branched(index: Any, functions: Sequence[tuple[str, Any]], strict: bool, wh
             first = len(graph._operations)
             result = function()
             if result is None:
-                raise ValueError(f"{who}: {what} must have a return value")
+                raise ValueError(f"{who}: expected a result of {what}, got None")
             tree = TensorTree(_ran(_plain(result, strict)))
             if trees:
                 trees[0].check_like(tree, who, "the results of the branches")
@@ -338,24 +346,27 @@ def case(
     """
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
     if not pairs:
-        raise ValueError("case: expected pairs of a predicate and a function")
+        raise ValueError("case: expected pairs of a predicate and a function, got none")
     for k, pair in enumerate(pairs):
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError(f"case: each entry must be a pair of a predicate and a function: {k}")
+            raise TypeError(
+                f"case: expected a pair of a predicate and a function for entry {k}, got "
+                f"{pair!r:.60}"
+            )
         callable_or_raise(pair[1], "case", f"the function of pair {k}")
     functions = [(f"the function of pair {k}", f) for k, (_, f) in enumerate(pairs)]
     if default is not None:
         callable_or_raise(default, "case", "default")
         functions.append(("default", default))
     with scope_of(name, *(p for p, _ in pairs)):
-        tests = [convert_to_tensor(p, tf_bool) for p, _ in pairs]
+        tests = [argument_tensor(p, "case", "pred_fn_pairs", tf_bool) for p, _ in pairs]
         held = cast(stack(tests), int32)
         checks = []
         if exclusive:
-            text = "case: more than one predicate holds, and exclusive=True"
+            text = "case: expected one true predicate with exclusive=True, got more"
             checks.append(Assert(less(reduce_sum(held), 2), [text, held]))
         if default is None:
-            text = "case: no predicate holds, and there is no default"
+            text = "case: expected a true predicate or a default, got neither"
             checks.append(Assert(less(0, reduce_sum(held)), [text, held]))
         else:
             held = cast(stack([*tests, convert_to_tensor(True)]), int32)
@@ -383,7 +394,7 @@ def switch_case(
     """
     pairs = list(branch_fns.items() if isinstance(branch_fns, Mapping) else branch_fns)
     if not pairs:
-        raise ValueError("switch_case: expected functions")
+        raise ValueError("switch_case: expected functions for branch_fns, got none")
     if all(callable(f) for f in pairs):
         pairs = list(enumerate(pairs))
     numbered = dict(pairs)

@@ -29,7 +29,7 @@ _CONTROL = ("While", "Scan", "If")
 _REPEATABLE = LEAVES.union(_CONTROL, {"BuiltInGradient", "TensorArrayWrite"})
 
 
-class Below(NamedTuple):
+class UnrolledTarget(NamedTuple):
     """A y rebuilt without some loops and branches, the result of `_core.unrolled_below`."""
 
     y: Tensor
@@ -41,13 +41,13 @@ class Below(NamedTuple):
 def unrolled_below(
     y: Tensor, ops: Iterable[Operation], ends: Sequence[Tensor],
     arrays_of: Callable[[list[Any]], list[Any]] | None,
-) -> Below:  # fmt: skip
+) -> UnrolledTarget:  # fmt: skip
     """Rebuild y with `ops` unrolled, if y depends on them after `ends`.
 
     `arrays_of` returns values, if there are any; they give the trip counts and the branches taken.
     """
     numbers = _numbers_of([op for op in ops if _divisible(op)], arrays_of)
-    below = Below(y, {}, [], [])
+    below = UnrolledTarget(y, {}, [], [])
     copies: Copies = {}
     for op in ancestors([y]):
         if not any(x in copies for x in op.inputs) and op not in numbers:
@@ -85,13 +85,13 @@ def _numbers_of(
     """
     if arrays_of is None:
         return {op: len(bodies.bodies_of(op)[0].arguments) for op in ops if op.type != "If"}
-    asked = []
+    queried = []
     for op in ops:
         if op.type == "While":
-            asked.append(_counted(op, op.inputs)[-1])
+            queried.append(_counted(op, op.inputs)[-1])
         else:
-            asked.append(op.inputs[0 if op.type == "If" else op.attrs["carried"]])
-    found = dict(zip(ops, arrays_of(asked) if asked else [], strict=True))
+            queried.append(op.inputs[0 if op.type == "If" else op.attrs["carried"]])
+    found = dict(zip(ops, arrays_of(queried) if queried else [], strict=True))
     out = {op: len(x) if op.type == "Scan" else int(x) for op, x in found.items()}
     last = {op: len(bodies.bodies_of(op)) - 1 for op in ops if op.type == "If"}
     return out | {op: min(max(out[op], 0), n) for op, n in last.items()}
@@ -126,7 +126,7 @@ def _counted(op: Operation, inputs: Sequence[Tensor], trips: int | None = None) 
 class _Unrolling:
     """One loop or branch to unroll, on copies of its inputs."""
 
-    def __init__(self, op: Operation, inputs: list[Tensor], below: Below) -> None:
+    def __init__(self, op: Operation, inputs: list[Tensor], below: UnrolledTarget) -> None:
         self.op, self.inputs, self.below = op, inputs, below
         self.graph = op.graph
         self.kind = "branch" if op.type == "If" else "loop"
@@ -183,7 +183,9 @@ class _Unrolling:
 
     def _empty(self, y: Tensor) -> Tensor:
         if y.dims is None or None in y.dims[1:]:
-            raise ValueError("the shape of results of a loop without iterations is unknown")
+            raise ValueError(
+                "scan: expected an iteration or more, got none, so that the shape is unknown"
+            )
         made: Tensor = convert_to_tensor(np.zeros((0, *y.dims[1:]), y.dtype.as_numpy_dtype))
         return made
 

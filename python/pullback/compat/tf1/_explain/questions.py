@@ -37,21 +37,23 @@ def _checked(who: str, which: str, value: Any) -> Tensor:
     found = getattr(value, "handle", value)
     if isinstance(found, Tensor):
         return found
-    advice = "expected a tensor or a variable of a graph"
+    advice = ""
     if isinstance(value, Operation):
-        advice = "an operation has no gradient; pass a tensor, such as the loss or an output of it"
+        advice = "; pass a tensor, such as the loss or an output of the operation"
     elif isinstance(value, IndexedSlices):
-        advice = "pass its values, or tf.convert_to_tensor of it"
+        advice = "; pass its values, or tf.convert_to_tensor of it"
     elif isinstance(value, (_core.Tensor, _core.Variable)):
-        advice = "it is not of a graph, and a graph only uses its value"
-    raise TypeError(f"{who}: {which} is {value!r:.100}; {advice}")
+        advice = ", of which a graph only uses the value"
+    raise TypeError(
+        f"{who}: expected a tensor or a variable of a graph for {which}, got {value!r:.100}{advice}"
+    )
 
 
 class GraphQuestion(Question):
     """One query about a gradient of symbolic tensors."""
 
     unknown = (
-        "a graph has no values of its own; pass session= and feed_dict= to read those of a run"
+        "expected session= and feed_dict= for values of a run, got None; a graph has no values"
     )
     y: Tensor
 
@@ -69,7 +71,7 @@ class GraphQuestion(Question):
         self.session = _session_of(who, self.graph, session, feed_dict)
         self.feeds = dict(feed_pairs(self.graph, feed_dict))
         if tape is not None and not hasattr(tape, "edge"):
-            raise TypeError(f"{who}: tape is not of a graph; it was made in eager mode")
+            raise TypeError(f"{who}: expected a tape of a graph for tape, got one of eager mode")
         self.seen = tape
         self.counts = tape is None or tape.counts(x, self.source)
         if tape is not None:
@@ -211,16 +213,19 @@ def _session_of(who: str, graph: Any, session: Any, feed_dict: Any) -> Session |
         session = get_default_session()
         if session is None:
             raise ValueError(
-                f"{who}: feed_dict is given, and there is no default session; pass session="
+                f"{who}: expected a session with feed_dict, got None and no default session; pass "
+                "session="
             )
     if session is None:
         return None
     if not isinstance(session, Session):
-        raise TypeError(f"{who}: session is {session!r:.60}; expected a tf.Session")
+        raise TypeError(f"{who}: expected a tf.Session for session, got {session!r:.60}")
     if session.graph is not graph:
-        raise ValueError(f"{who}: session is of another graph than y")
+        raise ValueError(f"{who}: expected a session of the graph of y, got one of another graph")
     if session._closed:
-        raise ValueError(f"{who}: session is closed; ask before, inside its `with`")
+        raise ValueError(
+            f"{who}: expected an open session, got a closed one; call it inside the `with`"
+        )
     return session
 
 

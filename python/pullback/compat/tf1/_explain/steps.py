@@ -1,8 +1,8 @@
 """A graph's operations as the steps of an explanation.
 
 `pb.explain` reads symbolic tensors as it reads those of the main namespace; the records are the
-history. Every tensor is a step. A read of a variable is a leaf, since a program knows only the
-variable. Constant shapes and axes are left out.
+history. Every tensor is a step. A read of a variable is a leaf: programs refer to the variable,
+not to the read. Constant shapes and axes are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ KINDS = {
     "Softmax": "softmax", "SoftmaxCrossEntropyWithLogits": "softmax_cross_entropy",
     "Softplus": "softplus", "SparseSoftmaxCrossEntropyWithLogits": "sparse_softmax_cross_entropy",
     "Sqrt": "sqrt", "Square": "square", "Squeeze": "reshape", "StopGradient": "stop_gradient",
-    "StridedSlice": "slice", "Sub": "subtract", "Sum": "sum", "TakeAlongAxis": "take_along_axis",
+    "Slice": "slice", "SliceFrom": "slice", "StridedSlice": "slice", "Sub": "subtract",
+    "Sum": "sum", "TakeAlongAxis": "take_along_axis",
     "Tanh": "tanh", "Transpose": "transpose",
 }  # fmt: skip
 

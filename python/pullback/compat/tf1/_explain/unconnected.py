@@ -12,7 +12,7 @@ from ...._explain.disjoint import VIEWS, made_after
 from ...._explain.finding import Finding
 from .._graph.operation import Operation
 from .._graph.tensor import ancestors
-from .._run.fetches import results_behind
+from .._run.fetches import fetched_results
 from .._variables.variables import Variable
 from .steps import GraphAncestry, assigns, number_of, op_of, place_of, steps_of
 
@@ -105,7 +105,7 @@ def _through_run(question: GraphQuestion, ancestry: Ancestry) -> Finding | None:
     for leaf in ancestry.steps.values():
         if leaf.tensor is None or leaf.kind not in ("argument", "constant"):
             continue
-        for fetch in results_behind(leaf.tensor):
+        for fetch in fetched_results(leaf.tensor):
             steps = steps_of(fetch.tensor)
             if not GraphAncestry(fetch.tensor, question.source, steps, True, False).connected:
                 continue

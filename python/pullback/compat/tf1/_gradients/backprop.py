@@ -34,7 +34,7 @@ from .._graph.shapes import TensorShape
 from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
 from .._ops.array_ops import squeeze
 from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
-from ..dtypes import as_dtype
+from ..dtypes import as_dtype, string
 from .builtin_rules import built_in
 from .function_gradients import gradients_in_function
 
@@ -105,10 +105,12 @@ def gradients(
     choice = unconnected(unconnected_gradients)
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError(
-            f"unknown aggregation_method {aggregation_method!r}; see AggregationMethod"
+            "gradients: aggregation_method must be one of None, AggregationMethod.ADD_N, "
+            f"EXPERIMENTAL_TREE, EXPERIMENTAL_ACCUMULATE_N; got {aggregation_method!r}"
         )
     if ys is None or xs is None:
-        raise TypeError("gradients: ys or xs is None; expected tensors or variables")
+        which = "ys" if ys is None else "xs"
+        raise TypeError(f"gradients: expected tensors or variables for {which}, got None")
     if mode.executing_eagerly():
         weights = None if grad_ys is None else as_list(grad_ys)
         given = [as_list(group) for group in (ys, xs, stop_gradients)]
@@ -134,7 +136,7 @@ def unconnected(value: Any) -> UnconnectedGradients:
         return UnconnectedGradients(value)
     except ValueError:
         raise ValueError(
-            f"unknown value for unconnected_gradients: {value!r}; expected 'none' or 'zero'"
+            f"gradients: unconnected_gradients must be one of 'none', 'zero'; got {value!r}"
         ) from None
 
 
@@ -146,8 +148,10 @@ def as_list(value: Any) -> list[Any]:
 
 def _target(y: Any, position: int) -> Tensor:
     if y is None or isinstance(y, (str, dict, list, tuple)):
-        raise TypeError(f"gradients: ys[{position}] is {y!r}; expected a tensor or a variable")
+        raise TypeError(f"gradients: expected a tensor or a variable for ys[{position}], got {y!r}")
     tensor: Tensor = convert_to_tensor(y)
+    if tensor.dtype == string:
+        raise TypeError(f"gradients: expected numbers for ys[{position}], got strings: {y!r:.80}")
     return tensor
 
 
@@ -156,8 +160,8 @@ def _source(x: Any, what: str, position: int) -> Tensor:
     handle = getattr(x, "handle", x)
     if not isinstance(handle, Tensor):
         raise TypeError(
-            f"gradients: {what}[{position}] is a {type(x).__name__}, {x!r:.60}; expected a tensor "
-            "or a variable"
+            f"gradients: expected a tensor or a variable for {what}[{position}], got {x!r:.60} of "
+            f"type {type(x).__name__}"
         )
     return handle
 
@@ -168,7 +172,9 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         return [None] * len(targets)
     given = as_list(grad_ys)
     if len(given) != len(targets):
-        raise ValueError(f"gradients: length mismatch, {len(given)} grad_ys for {len(targets)} ys")
+        raise ValueError(
+            f"gradients: expected {len(targets)} grad_ys for {len(targets)} ys, got {len(given)}"
+        )
     seeds: list[Tensor | None] = []
     for i, (y, g) in enumerate(zip(targets, given, strict=True)):
         if g is None:
@@ -183,7 +189,8 @@ def checked_seeds(targets: list[Tensor], grad_ys: Any) -> list[Tensor | None]:
         shape = TensorShape(seed.dims)
         if shape.ndims != 0 and not shape.is_compatible_with(y.dims):
             raise ValueError(
-                f"gradients: grad_ys[{i}] has shape {shape}, ys[{i}] '{y.name}' has {y.shape}"
+                f"gradients: expected shape {y.shape} of ys[{i}] '{y.name}' for grad_ys[{i}], got "
+                f"{shape}"
             )
         seeds.append(seed)
     return seeds
@@ -232,7 +239,7 @@ def _rules_between(
         if not op.has_own_rule:
             continue
         inputs = [op.inputs[i] for i in differentiable_inputs(op)]
-        if inputs and any(g is not None for g in _ask(inputs, None, reached, stops)):
+        if inputs and any(g is not None for g in _abstract_gradients(inputs, None, reached, stops)):
             cuts.append(op)
             reached.extend(out for out in op.outputs if out not in stops)
     return cuts
@@ -248,27 +255,27 @@ def carries(x: Tensor) -> bool:
     return x.dtype.is_inexact or (_integer_gradients and x.dtype.is_integer)
 
 
-def _ask(
+def _abstract_gradients(
     ys: Sequence[Tensor], seeds: Sequence[Any] | None, xs: Sequence[Tensor], stops: Sequence[Tensor]
 ) -> list[Any]:
     """Differentiate the abstract values; None without a path."""
     tensors, ins, cut = ([x.abstract for x in group] for group in (ys, xs, stops))
     given = [None if g is None else g.abstract for g in seeds or [None] * len(tensors)]
 
-    def asked(weights: list[Any] | None) -> list[Any]:
+    def differentiated(weights: list[Any] | None) -> list[Any]:
         return _core.gradients(tensors, ins, weights, cut, integers=_integer_gradients, rows=True)
 
     try:
-        return asked(_spread(given, tensors))
+        return differentiated(_broadcast_seeds(given, tensors))
     except FAILURES:  # a cotangent of unknown shape
         inputs = [*tensors, *(w for w in given if w is not None)]
         return [
             None if g is None else opaque(inputs, x.dtype, x.dims)
-            for g, x in zip(asked(None), xs, strict=True)
+            for g, x in zip(differentiated(None), xs, strict=True)
         ]
 
 
-def _spread(weights: list[Any], ys: list[Any]) -> list[Any]:
+def _broadcast_seeds(weights: list[Any], ys: list[Any]) -> list[Any]:
     """Broadcast cotangents to the shapes of the ys; None stands for ones."""
     return [
         w if w is None or w.shape == y.shape else _core.broadcast_to(w, y.shape)
@@ -282,7 +289,7 @@ def _record(
 ) -> list[tuple[Tensor, Any]]:  # fmt: skip
     """Record one SymbolicGradient; return pairs of x and its gradient for connected xs."""
     ys, seeds = [y for y, _ in pairs], [g for _, g in pairs]
-    answers = _ask(ys, seeds, xs, stops)
+    answers = _abstract_gradients(ys, seeds, xs, stops)
     live = [(x, g) for x, g in zip(xs, answers, strict=True) if g is not None]
     if not live:
         return []
@@ -352,7 +359,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     n, m = op.attrs["ys"], op.attrs["xs"]
     ys, xs, rest = inputs[:n], inputs[n : n + m], inputs[n + m :]
     stops, given = rest[: -sum(op.attrs["seeded"]) or None], iter(rest[-sum(op.attrs["seeded"]) :])
-    seeds = _spread([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
+    seeds = _broadcast_seeds([next(given) if seeded else None for seeded in op.attrs["seeded"]], ys)
     # For a structural zero among the cotangents of a jacobian: its other output.
     units = [x.op for x in op.inputs[n + m + len(stops) :] if x.op.type == "UnitCotangent"]
     masks = [run.values[unit.outputs[1]] for unit in units] if len(units) == n else []
@@ -370,8 +377,8 @@ def _rows(g: Any, dtype: Any) -> tuple[Any, Any]:
     return values, _core.cast(indices, dtype)
 
 
-define("SymbolicGradient", execute=_execute)
-define("GradientOutput", lambda x: _core.identity(x), fresh=True)
+define("SymbolicGradient", execute=_execute, public="gradients")
+define("GradientOutput", lambda x: _core.identity(x), fresh=True, public="gradients")
 
 # --- operations with rules of their own
 

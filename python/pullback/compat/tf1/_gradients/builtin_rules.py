@@ -38,4 +38,4 @@ def _execute_built_in(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return with_zeros([None if fixed else next(answers, None) for fixed in static], ins)
 
 
-define("BuiltInGradient", execute=_execute_built_in)
+define("BuiltInGradient", execute=_execute_built_in, public="gradients")

@@ -97,8 +97,8 @@ def _call(f: Callable[..., Any], args: Any, keywords: Any) -> Any:
         answer = f(*bound.args, **bound.kwargs)
         if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not callable(answer[1]):
             raise TypeError(
-                f"custom_gradient: {Rule(f, '')} must return a pair: the result and a function of "
-                f"its upstream gradients; it returned {answer!r:.60}"
+                "custom_gradient: expected a pair, the result and a function of its upstream "
+                f"gradients, from {Rule(f, '')}, got {answer!r:.60}"
             )
         result, grad_fn = answer
         outputs, result_structure = flatten(result)

@@ -16,7 +16,7 @@ def gradients_in_function(
 ) -> list[Any]:
     """Differentiate in a `tf.function`; the groups are ys, xs and the stopped tensors."""
     if not stack.in_function:
-        raise RuntimeError("tf.gradients does not work in eager mode; use tf.GradientTape")
+        raise RuntimeError("gradients: not possible in eager mode; use tf.GradientTape")
     ys, xs, stops = ([as_core(x) for x in group] for group in groups)
     given = None if weights is None else [as_core(g) for g in weights]
     answers = pullback.gradients(

@@ -106,7 +106,7 @@ def _one_by_one(y: Tensor, x: Tensor, stops: Sequence[Tensor], batched: bool) ->
     """Compute a jacobian row by row, for a rule of the program that reads the cotangents."""
     entry = [n for n in y.dims[batched:] if n is not None] if y.dims is not None else None
     if entry is None or y.dims is None or len(entry) < len(y.dims[batched:]):
-        raise ValueError(f"jacobian: the shape of {y!r} must be known after user-defined rules")
+        raise ValueError(f"jacobian: expected a known shape after user-defined rules, got {y!r}")
     size, rows = prod(entry), []
     for i in range(size):
         weight = reshape(one_hot(i, size, dtype=y.dtype), entry)
@@ -125,13 +125,17 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     chosen = units(where.shape, batched)
     found = _core.batched_or_each([g], [where], [chosen], chosen.shape[0])
     if found is None:
-        raise NotImplementedError("jacobian: a rule in the way has to see the cotangents")
+        raise NotImplementedError(
+            "jacobian: expected a path without user-defined rules that use the cotangents, got one "
+            "with such a rule"
+        )
     batch = entry_first(found[0], batched)
     return [_core.reshape(batch, (*where.shape, *g.shape[int(batched) :]))]
 
 
-define("UnitCotangent", execute=lambda run, op, inputs: list(unknown_unit(inputs[0])))
-define("Jacobian", execute=_execute)
+define("UnitCotangent", execute=lambda run, op, inputs: list(unknown_unit(inputs[0])),
+       public="GradientTape.jacobian")  # fmt: skip
+define("Jacobian", execute=_execute, public="GradientTape.jacobian")
 
 
 def _dims(y: Tensor, x: Tensor, batched: bool) -> Any:
@@ -301,7 +305,10 @@ class GraphTape(GradientTape):
 
     def watch(self, tensors: Any) -> None:
         if not self._entered:
-            raise RuntimeError("watch: enter the tape first: `with GradientTape() as tape:`")
+            raise RuntimeError(
+                "watch: expected an active tape, got one that was not entered; use `with "
+                "GradientTape() as tape:`"
+            )
         self._seen.watched.update(_by_handle(flatten(tensors)[0], "watch", ValueError))
 
     def _asked(self, targets: list[Any], xs: list[Any], who: str) -> tuple[list[Any], list[Any]]:

@@ -14,20 +14,24 @@ from .shapes import Dimension, TensorShape
 from .strings import encoded, is_string
 
 
-def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DType]:
+def as_array(
+    value: Any, wish: DType | None, who: str = "convert_to_tensor"
+) -> tuple[np.ndarray[Any, Any], DType]:
     """Convert a value to an array of a supported dtype."""
     if value is None:
-        raise ValueError("None is not a tensor: expected a number, a list or an array")
+        raise ValueError(f"{who}: expected a number, a list or an array, got None")
     value = _plain(value)
     if wish in (None, string) and is_string(value):
-        return encoded(value), string
+        return encoded(value, who), string
     try:
         array = np.asarray(value)
     except ValueError:
-        raise ValueError("the nested lists are ragged: every level must have one length") from None
+        raise ValueError(
+            f"{who}: expected nested lists with one length on each level, got {value!r:.60}"
+        ) from None
     if array.dtype.kind not in "biufc" or wish == string:
         wanted = "strings" if wish == string else "numbers"
-        raise TypeError(f"expected {wanted}, got {_described(value, array)}")
+        raise TypeError(f"{who}: expected {wanted}, got {_described(value, array)}")
     natural = _natural_dtype(value, array)
     dtype = natural if wish is None else wish
     loses = (
@@ -36,11 +40,14 @@ def as_array(value: Any, wish: DType | None) -> tuple[np.ndarray[Any, Any], DTyp
         or (natural.is_complex and not dtype.is_complex)
     )
     if loses and array.size:  # an empty list has no dtype of its own
-        raise TypeError(f"expected {dtype.name}, got {_described(value, array)}")
+        raise TypeError(f"{who}: expected {dtype.name}, got {_described(value, array)}")
     if dtype.is_integer and array.size and array.dtype.kind in "iu":
         low, high = int(array.min()), int(array.max())
         if low < dtype.min or high > dtype.max:
-            raise ValueError(f"{low if low < dtype.min else high} does not fit in {dtype.name}")
+            number = low if low < dtype.min else high
+            raise ValueError(
+                f"{who}: expected {dtype.name}, from {dtype.min} to {dtype.max}, got {number}"
+            )
     return array.astype(dtype.dtype), dtype
 
 
@@ -73,7 +80,7 @@ def _described(value: Any, array: np.ndarray[Any, Any]) -> str:
     return f"{value!r:.60}"
 
 
-def as_static(value: Any) -> Any:
+def as_static(value: Any, who: str = "convert_to_tensor", argument: str = "") -> Any:
     """Convert axes, a shape or sizes to Python integers and lists of them."""
     if isinstance(value, (_core.Tensor, _core.Variable)):
         return value.numpy().tolist()
@@ -82,7 +89,8 @@ def as_static(value: Any) -> Any:
     value = _plain(value)
     array = np.asarray(value)
     if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"expected integers, got {value!r:.80}")
+        role = f" for {argument}" if argument else ""
+        raise TypeError(f"{who}: expected integers{role}, got {value!r:.80}")
     return array.tolist()
 
 

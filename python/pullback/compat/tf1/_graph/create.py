@@ -25,7 +25,7 @@ from . import eager, mode, shape_functions
 from .conversion import as_array, as_static
 from .graph import Graph, get_default_graph
 from .inference import FAILURES, described, infer, known_of
-from .opdef import DOMAINS, NAMES, OPS, OpDef, define
+from .opdef import DOMAINS, NAMES, OPS, OpDef, caller_of, define, error_text
 from .operation import Operation
 from .shapes import TensorShape, as_dims, shape_text
 from .tensor import EagerTensor, SymbolicTensor, as_eager, opaque
@@ -78,8 +78,8 @@ def graph_of(values: Any) -> Graph:
             if isinstance(graph, Graph) and graph is not found:
                 if found is not None:
                     raise ValueError(
-                        f"{entry!r:.80} is not of the same graph as the inputs given together "
-                        "with; build both inside one `with graph.as_default()`"
+                        f"Graph: {entry!r:.80} is not of the same graph as the other inputs; "
+                        "build them inside one `with graph.as_default()`"
                     )
                 found = graph
     return found or get_default_graph()
@@ -109,7 +109,10 @@ def convert_to_tensor(
         if hasattr(value, "_as_tensor"):
             value = value._as_tensor()
         if isinstance(value, SymbolicTensor):
-            raise RuntimeError(f"{given!r} belongs to a graph and has no value in eager mode")
+            raise RuntimeError(
+                f"convert_to_tensor: expected a value in eager mode, got the tensor {given!r} of a "
+                "graph; run it in a session"
+            )
         if isinstance(value, _core.Variable):
             value = value.read()
     elif hasattr(value, "_as_tensor"):
@@ -119,14 +122,32 @@ def convert_to_tensor(
             value = _lifted(value)
         if wish is not None and as_dtype(value.dtype) != wish:
             raise WrongDtypeError(
-                f"expected a tensor of dtype {wish.name}, got one of {as_dtype(value.dtype).name}, "
-                f"{value!r:.80}; use tf.cast"
+                f"convert_to_tensor: expected a tensor of dtype {wish.name}, got one of "
+                f"{as_dtype(value.dtype).name}, {value!r:.80}; use tf.cast"
             )
         return as_eager(value)
     if isinstance(value, (list, tuple)) and _contains_tensor(value):
         return _packed(value, wish, name)
     array, found = as_array(value, wish)
     return constant_of(array, found, name or "Const")
+
+
+def argument_tensor(value: Any, who: str, argument: str, dtype: Any = None) -> Any:
+    """Convert an argument to a tensor; errors name the function and the argument."""
+    try:
+        return convert_to_tensor(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise error_in(error, who, argument) from None
+
+
+def error_in(error: Exception, who: str, argument: str) -> Exception:
+    """Return an error of a conversion with the function and the argument in its message."""
+    if type(error) not in (TypeError, ValueError, WrongDtypeError):
+        return error
+    return type(error)(f"{who}: argument {argument}: {str(error).removeprefix(_CONVERSION)}")
+
+
+_CONVERSION = "convert_to_tensor: "
 
 
 def together(x: Any, y: Any, names: str = "x y") -> list[Any]:
@@ -190,16 +211,19 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
     fixed = row.which_static(values)
     wish = dtype_of(*row.tensors(values)) if row.same else None
     if mode.executing_eagerly():
-        inputs = []
+        inputs = list[Any]()
         for v, f in zip(values, fixed, strict=True):
-            v = as_static(v) if f else convert_to_tensor(v, None if is_tensor(v) else wish)
+            try:
+                v = as_static(v) if f else convert_to_tensor(v, None if is_tensor(v) else wish)
+            except (TypeError, ValueError) as error:
+                raise _in_argument(error, row, len(inputs)) from None
             wish = wish or (as_dtype(v.dtype) if row.same and not f else None)
             inputs.append(v)
         check_dtypes(row, inputs)
         try:
             return unpacked([as_eager(y) for y in eager.apply(row, inputs, attrs)])
         except FAILURES as failure:
-            text = f"{type}: {failure}; inputs: {_tensors(inputs) or 'none'}"
+            text = error_text(row, type, failure, _tensors(inputs))
             raise InvalidArgumentError(None, text) from None
     if all(isinstance(v, SymbolicTensor) for v in values):
         inputs, graph, full = list(values), graph_of(values), name or type
@@ -207,13 +231,20 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
         with scope_of(name or type, *values) as full:
             inputs, graph = [], get_default_graph()
             for i, v in enumerate(values):
-                kind = None if is_tensor(v) else _static_dtype(v) if fixed[i] else wish
-                v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
-                inputs.append(convert_to_tensor(v, kind, row.label(i)))
+                try:
+                    kind = None if is_tensor(v) else _static_dtype(v) if fixed[i] else wish
+                    v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
+                    inputs.append(convert_to_tensor(v, kind, row.label(i)))
+                except (TypeError, ValueError) as error:
+                    raise _in_argument(error, row, i) from None
                 wish = wish or (inputs[-1].dtype if row.same and not fixed[i] else None)
     check_dtypes(row, inputs)
     op = graph.create(row, inputs, attrs, full)
     return unpacked(graph.complete(op, infer(op)).outputs)
+
+
+def _in_argument(error: Exception, row: OpDef, index: int) -> Exception:
+    return error_in(error, caller_of(row, row.type), row.label(index))
 
 
 def unpacked(outputs: Sequence[Any]) -> Any:
@@ -229,13 +260,13 @@ def _static_dtype(value: Any) -> DType | None:
 
 def check_dtypes(row: OpDef, inputs: Sequence[Any]) -> None:
     kinds = [as_dtype(x.dtype).name for x in row.tensors(inputs)]
-    allowed = DOMAINS[row.domain]
+    allowed, who = DOMAINS[row.domain], caller_of(row, row.type)
     if kinds and kinds[0] not in allowed:
         wanted = NAMES.get(row.domain) or " or ".join(allowed)
-        raise TypeError(f"{row.type}: expected {wanted}, got {kinds[0]} ({_tensors(inputs)})")
+        raise TypeError(f"{who}: expected {wanted}, got {kinds[0]} ({_tensors(inputs)})")
     if row.same and len(set(kinds)) > 1:
         raise TypeError(
-            f"{row.type}: expected tensors of one dtype, got {_tensors(inputs)}; use tf.cast"
+            f"{who}: expected tensors of one dtype, got {_tensors(inputs)}; use tf.cast"
         )
 
 
@@ -269,15 +300,15 @@ def operation(
     inputs = [n for n in names if n in marked or parameters[n].default is Parameter.empty]
     attributes = [n for n in names if n not in (*inputs, "name")]
     static = tuple(i for i, n in enumerate(inputs) if n in marked)
-    define(type, function, static=static, **{"labels": tuple(inputs), **fields})
     who = public or type.lower()
+    define(type, function, static=static, public=who, **{"labels": tuple(inputs), **fields})
 
     def call(*args: Any, **keywords: Any) -> Any:
         given = bind(signature, who, args, keywords)
         for alias, target in (aliases or {}).items():
             value = given.pop(alias)
             if value is not None and given[target] is not None:
-                raise ValueError(f"{who}: give {target} or {alias}, not both")
+                raise ValueError(f"{who}: expected {target} or {alias}, got both")
             given[target] = given[target] if value is None else value
         if prepare is not None:
             prepare(given)
@@ -360,7 +391,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     array([3., 7.], dtype=float32)
     """
     if mode.executing_eagerly():
-        raise RuntimeError("tf.placeholder does not exist in eager mode: use the value itself")
+        raise RuntimeError("placeholder: not possible in eager mode; use the value itself")
     attrs = {"dtype": as_dtype(dtype), "shape": TensorShape(shape)}
     output = (as_dtype(dtype), as_dims(shape))
     return get_default_graph().record("Placeholder", (), attrs, name, output).outputs[0]
@@ -372,7 +403,9 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     if mode.executing_eagerly():
         return x
     if not TensorShape(shape).is_compatible_with(x.dims):
-        raise ValueError(f"placeholder_with_default: {x!r} does not have shape {shape}")
+        raise ValueError(
+            f"placeholder_with_default: expected an input of shape {TensorShape(shape)}, got {x!r}"
+        )
     dims = as_dims(shape)
     fits = dims is not None and None not in dims
     abstract = _core.identity(x.abstract) if fits else opaque([x.abstract], x.dtype, dims)

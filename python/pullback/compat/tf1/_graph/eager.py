@@ -57,7 +57,8 @@ class EagerOperation:
 
     def get_attr(self, name: str) -> Any:
         if name not in self._attrs:
+            known = ", ".join(sorted(self._attrs)) or "none"
             raise InvalidArgumentError(
-                None, f"operation {self.type}: the attribute '{name}' does not exist"
+                None, f"get_attr: operation {self.type} has no attribute '{name}'; it has: {known}"
             )
         return self._attrs[name]

@@ -92,19 +92,21 @@ class Graph:
     ) -> Operation:  # fmt: skip
         """Create an operation whose outputs are set by `complete`."""
         if self.finalized:
-            raise RuntimeError("the graph is finalized: no operation can be added")
+            raise RuntimeError("Graph: the graph is finalized: no operation can be added")
         for tensor in inputs:
             if tensor.op.graph is not self:
                 raise ValueError(
-                    f"{tensor!r} is not of the same graph as the operation '{name}' that it is "
-                    "given to; build both inside one `with graph.as_default()`"
+                    f"Graph: {tensor!r} is not of the same graph as the operation '{name}'; build "
+                    "both inside one `with graph.as_default()`"
                 )
         held = tuple(dict.fromkeys([*(op for ops in self._controls for op in ops), *controls]))
         kind = type or definition.type
         definition.check_strings(kind, inputs)
         full = self.unique_name(name)
         if full in self._by_name:
-            raise ValueError(f"duplicate node name in the graph: '{full}'; give another name")
+            raise ValueError(
+                f"Graph: duplicate node name in the graph: '{full}'; give another name"
+            )
         override = self.override_of(kind)
         op = Operation(self, definition, kind, full, tuple(inputs), attrs, held, override)
         op.place = _core.current_site()
@@ -142,17 +144,22 @@ class Graph:
         if found is None:
             hint = did_you_mean(name, self._by_name, 0.6)  # names can have one or two letters
             raise (KeyError if isinstance(name, str) else TypeError)(
-                f"no operation named {name!r} in this graph{hint}"
+                f"get_operation_by_name: no operation named {name!r} in this graph{hint}"
             )
         return found
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         if not isinstance(name, str) or not re.fullmatch(r".+:\d+", name):
-            raise ValueError(f"expected a tensor name such as 'op:0', got {name!r}")
+            raise ValueError(
+                f"get_tensor_by_name: expected a tensor name such as 'op:0', got {name!r}"
+            )
         op_name, _, index = name.rpartition(":")
         op = self.get_operation_by_name(op_name)
         if int(index) >= len(op.outputs):
-            raise KeyError(f"operation '{op_name}' has {len(op.outputs)} outputs, not '{name}'")
+            raise KeyError(
+                f"get_tensor_by_name: expected an output of operation '{op_name}', which has "
+                f"{len(op.outputs)}, got {name!r}"
+            )
         return op.outputs[int(index)]
 
     def _random_seed(self) -> int | None:
@@ -197,8 +204,8 @@ class Graph:
             return name[:-1]
         if not _VALID_NAME.fullmatch(self._scope + name):
             raise ValueError(
-                f"'{name}' is not a valid name: expected letters, digits and _ . - /, and a "
-                "letter, digit or . at the start"
+                "Graph: expected a name of letters, digits and _ . - / that starts with a letter, "
+                f"digit or ., got '{name}', which is not a valid name"
             )
         full = self._scope + name
         unique = full
@@ -240,7 +247,10 @@ class Graph:
         ops = None if held is None else tuple(map(operation_of, held))
         for op in ops or ():
             if op.graph is not self:
-                raise ValueError(f"control_dependencies: {op!r} is not of the same graph")
+                raise ValueError(
+                    f"control_dependencies: expected operations of the same graph, got {op!r} of "
+                    "another"
+                )
         self._controls = [] if ops is None else [*self._controls, ops]
         self.reads_wait = bool(ops) or (self.reads_wait and ops is not None)
         try:
@@ -324,15 +334,18 @@ class Graph:
                     return self.get_tensor_by_name(item)
                 return self.get_operation_by_name(item)
             except KeyError as error:
+                _, _, reason = error.args[0].partition(": ")
                 raise ValueError(
-                    f"the name {item!r} is not an element of this graph: {error.args[0]}"
+                    f"as_graph_element: the name {item!r} is not an element of this graph: {reason}"
                 ) from None
         element = getattr(item, "_graph_element", item)
         graph = getattr(element, "graph", None)
         if not isinstance(graph, Graph):
-            raise TypeError(f"expected a tensor, an operation or a name, got {item!r}")
+            raise TypeError(
+                f"as_graph_element: expected a tensor, an operation or a name, got {item!r}"
+            )
         if graph is not self:
-            raise ValueError(f"{item!r} is not an element of this graph")
+            raise ValueError(f"as_graph_element: {item!r} is not an element of this graph")
         return element
 
 
@@ -372,12 +385,12 @@ def name_scope(
     """
     for part in (name, default_name):
         if part is not None and not isinstance(part, str):
-            raise TypeError(f"name_scope: a name must be a string, got {part!r}")
+            raise TypeError(f"name_scope: expected a str for name, got {part!r}")
     if name is None and default_name is None and values is not None:
-        raise ValueError("name_scope: give name or default_name")
+        raise ValueError("name_scope: expected name or default_name, got None for both")
     graphs = {x.graph for x in values or () if isinstance(getattr(x, "graph", None), Graph)}
     if len(graphs) > 1:
-        raise ValueError("name_scope: values are not of the same graph")
+        raise ValueError("name_scope: expected values of the same graph, got values of several")
     inside = graphs.pop().as_default() if graphs else nullcontext(get_default_graph())
     with inside as graph, graph.name_scope(default_name if name is None else name) as scope:
         yield scope
@@ -387,7 +400,7 @@ def _of_default(name: str, arguments: str) -> Any:
     def function(**given: Any) -> Any:
         return getattr(get_default_graph(), name)(*given.values())
 
-    return taking(arguments, name, f"`Graph.{name}` of the default graph.")(function)
+    return taking(arguments, name, f"Call `Graph.{name}` of the default graph.")(function)
 
 
 add_to_collection = _of_default("add_to_collection", "name value")

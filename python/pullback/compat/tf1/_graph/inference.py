@@ -18,7 +18,7 @@ import numpy as np
 
 from ..dtypes import DType, as_dtype, int64, string
 from ..errors import InvalidArgumentError
-from .opdef import build
+from .opdef import build, error_text
 from .operation import Operation
 from .shape_functions import ALL
 from .shapes import Dims, as_dims, shape_text
@@ -88,7 +88,7 @@ def _shapes(op: Operation, static: list[bool], count: int) -> list[Dims]:
     if op.definition.shape is None:
         return [None] * count
     args = [
-        x if not fixed else ALL if x.op.type == "AllAxes" else _lengths(x.known)
+        x if not fixed else ALL if x.op.type == "AllAxes" else _lengths(_known(x))
         for x, fixed in zip(op.inputs, static, strict=True)
     ]
     try:
@@ -160,7 +160,7 @@ def known_of(array: Any, dtype: DType) -> Any:
 
 def explained(op: Operation, error: Exception) -> Exception:
     """Return the same kind of error with the operation and its inputs in the message."""
-    text = f"{op.type} '{op.name}': {error}; inputs: {described(op.inputs) or 'none'}"
+    text = error_text(op.definition, op.type, error, described(op.inputs), op.name)
     return InvalidArgumentError(op, text) if isinstance(error, FAILURES) else type(error)(text)
 
 

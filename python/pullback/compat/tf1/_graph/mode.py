@@ -42,7 +42,10 @@ def enable_eager_execution(
     """Switch the process to eager mode, at the start of a program, before any graph is built."""
     global enabled
     if not enabled and graph.get_default_graph().get_operations():
-        raise ValueError("enable_eager_execution must be called before any operation is made")
+        raise ValueError(
+            "enable_eager_execution: must be called before any operation is made; call it at the "
+            "start"
+        )
     enabled = True
 
 
@@ -56,15 +59,14 @@ def _no_op(name: str, text: str) -> Callable[[], None]:
     return named(function, name, text)
 
 
-_SO = "Does nothing: it is so."
-disable_v2_behavior = _no_op("disable_v2_behavior", _SO)
-disable_v2_tensorshape = _no_op("disable_v2_tensorshape", _SO)
-disable_control_flow_v2 = _no_op("disable_control_flow_v2", _SO)
-disable_tensor_equality = _no_op("disable_tensor_equality", _SO)
-enable_resource_variables = _no_op("enable_resource_variables", "Do nothing: all variables are.")
-disable_resource_variables = _no_op(
-    "disable_resource_variables", "Do nothing: variables are the same with and without."
-)
+_NOTHING = "Do nothing: this package behaves like TensorFlow 1 always."
+disable_v2_behavior = _no_op("disable_v2_behavior", _NOTHING)
+disable_v2_tensorshape = _no_op("disable_v2_tensorshape", _NOTHING)
+disable_control_flow_v2 = _no_op("disable_control_flow_v2", _NOTHING)
+disable_tensor_equality = _no_op("disable_tensor_equality", _NOTHING)
+_RESOURCES = "Do nothing: all variables are resource variables."
+enable_resource_variables = _no_op("enable_resource_variables", _RESOURCES)
+disable_resource_variables = _no_op("disable_resource_variables", _RESOURCES)
 
 
 def resource_variables_enabled() -> bool:

@@ -23,12 +23,14 @@ A row defines how an operation is computed, with TensorFlow's conventions if the
     sampled     (session, its feeds, NumPy generator, **attributes) -> arrays that a session feeds
                 to it before each run
     fresh       the function never returns an input itself
+    public      the function that a program calls, for messages; default: the type in snake case
 
 create.operation makes rows with a public function, `define` makes other rows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +38,7 @@ from typing import Any
 
 from .... import _core
 from ..dtypes import DType, string
+from ..names import snake_case
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,7 @@ class OpDef:
     random: bool = False
     host: bool = False
     sampled: Callable[..., Any] | None = None
+    public: str = ""
 
     @property
     def draws(self) -> bool:
@@ -84,11 +88,38 @@ class OpDef:
         allowed = STRINGS.get(kind, ())
         for i, (x, fixed) in enumerate(zip(inputs, self.which_static(inputs), strict=True)):
             if x.dtype is string and (fixed or (allowed is not None and i not in allowed)):
-                raise TypeError(f"{kind}: expected numbers for {self.label(i)}, got strings: {x!r}")
+                who = caller_of(self, kind)
+                raise TypeError(f"{who}: expected numbers for {self.label(i)}, got strings: {x!r}")
 
     def label(self, index: int) -> str:
         return self.labels[index] if index < len(self.labels) else f"values_{index}"
 
+
+class RowError(ValueError, IndexError):
+    """An error in a row or its shape function, to which `error_text` adds the public function."""
+
+
+def caller_of(row: OpDef, type: str) -> str:
+    """Return the public function that creates operations of a type."""
+    return row.public or snake_case(_VERSION.sub("", type))
+
+
+def error_text(
+    row: OpDef, type: str, error: Exception, inputs: str, name: str | None = None
+) -> str:
+    """Return the message of an error in a row: the public function, the error, the operation."""
+    who, text = caller_of(row, type), str(error)
+    if row.host:
+        text = text.removeprefix(f"{who}: ")
+    elif not isinstance(error, RowError):
+        text = _CORE_FUNCTION.sub("", text)
+    operation = type if name is None else f"{type} '{name}'"
+    given = f" with inputs {inputs}" if inputs else ""
+    return f"{who}: {text}; operation {operation}{given}"
+
+
+_VERSION = re.compile(r"V\d$")
+_CORE_FUNCTION = re.compile(r"\A[a-z_][\w.]*: ")
 
 OPS: dict[str, OpDef] = {}
 
@@ -127,7 +158,7 @@ _ALL = """
 STRINGS: dict[str, tuple[int, ...] | None] = {
     **dict.fromkeys(_ALL.split()), "Entry": (0,), "Fill": (1,), "GatherNd": (0,), "GatherV2": (0,),
     "OneHot": (2, 3), "ScatterNdUpdate": (1,), "ScatterUpdate": (1,), "Select": (1, 2),
-    "Slice": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
+    "Slice": (0,), "SliceFrom": (0,), "TensorArrayRead": (0,), "TensorScatterUpdate": (0, 2),
 }  # fmt: skip
 
 

@@ -26,10 +26,13 @@ def session_for(graph: Any, session: Any, what: str) -> Any:
     chosen = session or get_default_session()
     if chosen is None:
         raise ValueError(
-            f"{what}: there is no default session; use `with tf.Session() as sess:`, or session="
+            f"{what}: expected a session, got none and there is no default session; use "
+            "`with tf.Session() as sess:`, or session="
         )
     if chosen.graph is not graph:
-        raise ValueError(f"{what}: the default session's graph is different from the tensor's")
+        raise ValueError(
+            f"{what}: expected a session of the tensor's graph, got one of a different graph"
+        )
     return chosen
 
 
@@ -77,7 +80,7 @@ class Operation:
 
     @property
     def has_own_rule(self) -> bool:
-        """Whether its gradient is user-defined, or undefined."""
+        """Test whether its gradient is user-defined, or undefined."""
         return bool(self.rule or self.override or not self.definition.registered)
 
     def get_attr(self, name: str) -> Any:
@@ -89,7 +92,8 @@ class Operation:
         if name not in self.attrs:
             known = ", ".join(sorted(self.attrs)) or "none"
             raise ValueError(
-                f"operation '{self.name}' ({self.type}) has no attribute '{name}'; it has: {known}"
+                f"get_attr: operation '{self.name}' ({self.type}) has no attribute '{name}'; it "
+                f"has: {known}"
             )
         return self.attrs[name]
 
@@ -102,6 +106,7 @@ class Operation:
 
 
 def operation_of(item: Any, who: str = "control_dependencies") -> Operation:
+    """Return the operation of a tensor, or the operation itself."""
     if isinstance(item, Operation):
         return item
     op = getattr(getattr(item, "_graph_element", item), "op", None)

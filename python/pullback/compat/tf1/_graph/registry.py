@@ -40,19 +40,20 @@ class Rule:
 _rules: dict[str, Rule | None] = {}  # None: not differentiable
 
 
-def _checked_name(name: Any) -> str:
+def _checked_name(name: Any, who: str) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"expected the name of a gradient, a str, got {name!r}")
+        raise TypeError(f"{who}: expected a str for op_type, got {name!r}")
     return name
 
 
-def _add(name: str, rule: Rule | None) -> None:
-    row = OPS.get(ALIASES.get(_checked_name(name), name))
+def _add(name: str, rule: Rule | None, who: str) -> None:
+    row = OPS.get(ALIASES.get(_checked_name(name, who), name))
     if name in _rules or (row is not None and row.registered):
         earlier = _rules.get(name)
         where = earlier.where if earlier else "this library" if name not in _rules else "as none"
         raise KeyError(
-            f"registering two gradients with the name '{name}': there is one already ({where})"
+            f"{who}: registering two gradients with the name '{name}': there is one already "
+            f"({where})"
         )
     _rules[name] = rule
 
@@ -65,21 +66,21 @@ class RegisterGradient:
     """
 
     def __init__(self, op_type: str) -> None:
-        self._name = _checked_name(op_type)
+        self._name = _checked_name(op_type, "RegisterGradient")
 
     def __call__(self, function: F) -> F:
         if not callable(function):
             raise TypeError(
-                f"RegisterGradient('{self._name}'): expected a function, got {function!r}"
+                f"RegisterGradient: expected a function for '{self._name}', got {function!r}"
             )
         name = self._name or getattr(function, "__name__", "")
-        _add(name, Rule(function, name))
+        _add(name, Rule(function, name), "RegisterGradient")
         return function
 
 
 def NotDifferentiable(op_type: str) -> None:
     """Register a name whose gradients are all None."""
-    _add(op_type, None)
+    _add(op_type, None, "NotDifferentiable")
 
 
 NoGradient = NotDifferentiable
@@ -94,8 +95,8 @@ def is_registered(name: str) -> bool:
 def missing(op_type: str, op_name: str) -> LookupError:
     """Return the error for an operation of a type that has no gradient."""
     return LookupError(
-        f"the gradient registry has no entry for '{op_type}' (operation '{op_name}'); put "
-        "tf.stop_gradient after it if nothing should flow, or give it a rule"
+        f"gradients: the gradient registry has no entry for '{op_type}' (operation '{op_name}'); "
+        "apply tf.stop_gradient to its result, or register a rule with tf.RegisterGradient"
     )
 
 
@@ -113,8 +114,8 @@ def find_rule(op_type: str, op_name: str, override: str | None) -> Rule | OpDef 
     if row is None or not row.registered:
         hint = did_you_mean(override, [*_rules, *OPS])
         raise LookupError(
-            f"operation '{op_name}' ({op_type}) was made under a gradient_override_map to "
-            f"'{override}', which is not in the gradient registry{hint}"
+            f"gradients: operation '{op_name}' ({op_type}) was made under a gradient_override_map "
+            f"to '{override}', which is not in the gradient registry{hint}"
         )
     return row if row.flows else None
 
@@ -123,12 +124,12 @@ def checked_results(
     answer: Any, inputs: Sequence[Tensor], rule: Rule, op_type: str, op_name: str
 ) -> list[Tensor | None]:
     """Check count, type, dtype and shape of a rule's results; return a tensor or None each."""
-    who = f"{op_type} '{op_name}': the gradient {rule}"
+    who = f"gradients: {op_type} '{op_name}': the gradient {rule}"
     results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
     if len(results) != len(inputs):
         raise ValueError(
-            f"{who} returned {len(results)} gradients, num gradients must be the number of "
-            f"inputs, {len(inputs)}"
+            f"{who} returned {len(results)} gradients, num gradients must be the number of inputs, "
+            f"{len(inputs)}"
         )
     for i, (result, x) in enumerate(zip(results, inputs, strict=True)):
         if hasattr(result, "_as_tensor"):

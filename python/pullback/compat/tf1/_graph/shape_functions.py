@@ -2,7 +2,7 @@
 
 Inputs have `dims`, None if the rank is unknown, with None for an unknown dimension. Static inputs
 are integers and lists of integers, with None for an unknown one. A shape function never returns
-dimensions that a run might contradict, and raises ValueError for an error in every run.
+dimensions that a run might contradict, and raises RowError for an error in every run.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from .opdef import RowError
 from .shapes import Dims, shape_text
 
 ALL: list[Any] = []  # all axes of a tensor of unknown rank
@@ -36,14 +37,14 @@ def of_value(value: Any, *others: Any, **attrs: Any) -> Dims:
     return None if value is None else tuple(value)
 
 
-def _unknown(dims: Dims) -> Dims:
+def unknown(dims: Dims) -> Dims:
     """Return unknown dimensions of the same rank."""
     return None if dims is None else (None,) * len(dims)
 
 
 def _axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+        raise RowError(f"axis {axis} is out of range for a tensor of rank {rank}")
     return axis % rank
 
 
@@ -56,7 +57,9 @@ def broadcast_dims(*shapes: Dims) -> Dims:
         column = [dims[i] for dims in ranked if len(dims) >= -i]
         long = {d for d in column if d is not None and d != 1}
         if len(long) > 1:
-            raise ValueError(f"lengths {' and '.join(map(str, sorted(long)))} do not broadcast")
+            raise RowError(
+                f"expected sizes that broadcast, got {' and '.join(map(str, sorted(long)))}"
+            )
         out.append(long.pop() if long else None if None in column else 1)
     return tuple(out)
 
@@ -67,16 +70,16 @@ def broadcast(*inputs: Any, **attrs: Any) -> Dims:
 
 
 def _merged(*shapes: Dims) -> list[int | None] | None:
-    """Merge the dimensions of tensors of one shape; ValueError if they differ."""
+    """Merge the dimensions of tensors of one shape; RowError if they differ."""
     ranked = [dims for dims in shapes if dims is not None]
     strings = ", ".join(map(shape_text, ranked))
     if len({len(dims) for dims in ranked}) > 1:
-        raise ValueError(f"the ranks differ: {strings}")
+        raise RowError(f"expected tensors of one rank, got shapes {strings}")
     out: list[int | None] = []
     for column in zip(*ranked, strict=True):
         known = {d for d in column if d is not None}
         if len(known) > 1:
-            raise ValueError(f"the shapes differ: {strings}")
+            raise RowError(f"expected tensors of one shape, got shapes {strings}")
         out.append(known.pop() if known else None)
     return out if ranked else None
 
@@ -111,7 +114,7 @@ def reduced(x: Any, axis: Any, keepdims: Any = False, **attrs: Any) -> Dims:
         return ()
     axes = axis if isinstance(axis, list) else [axis]
     if x.dims is None or axis is ALL or None in axes:
-        return _unknown(x.dims) if keepdims else None
+        return unknown(x.dims) if keepdims else None
     gone = {_axis(a, len(x.dims)) for a in axes}
     kept = ((i, 1 if i in gone else d) for i, d in enumerate(x.dims))
     return tuple(d for i, d in kept if keepdims or i not in gone)
@@ -121,13 +124,14 @@ def product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Dims:
     if a.dims is None or b.dims is None:
         return None
     if len(a.dims) < 2 or len(b.dims) < 2:
-        raise ValueError(
-            f"expected tensors of rank 2 or more, got {shape_text(a.dims)} and {shape_text(b.dims)}"
+        raise RowError(
+            f"expected tensors of rank 2 or more, got shapes {shape_text(a.dims)} and "
+            f"{shape_text(b.dims)}"
         )
     rows, inner = reversed(a.dims[-2:]) if transpose_a else a.dims[-2:]
     other, columns = reversed(b.dims[-2:]) if transpose_b else b.dims[-2:]
     if None not in (inner, other) and inner != other:
-        raise ValueError(f"the inner dimensions {inner} and {other} differ")
+        raise RowError(f"expected equal inner dimensions, got {inner} and {other}")
     return (*(broadcast_dims(a.dims[:-2], b.dims[:-2]) or ()), rows, columns)
 
 
@@ -139,16 +143,16 @@ def reshaped(x: Any, shape: Any) -> Dims:
     if -1 in shape and wish.count(None) == 1 and x.dims is not None and None not in x.dims:
         rest = prod(d for d in wish if d is not None)
         if rest == 0 or prod(x.dims) % rest:
-            raise ValueError(f"{prod(x.dims)} elements do not fill shape {shape}")
+            raise RowError(f"expected a shape for {prod(x.dims)} elements, got {shape}")
         wish[wish.index(None)] = prod(x.dims) // rest
     return tuple(wish)
 
 
 def permuted(x: Any, perm: Any) -> Dims:
     if x.dims is None or perm is None or None in perm:
-        return _unknown(perm)
+        return unknown(perm)
     if sorted(perm) != list(range(len(x.dims))):
-        raise ValueError(f"perm {perm} is no order of {len(x.dims)} axes")
+        raise RowError(f"expected a permutation of {len(x.dims)} axes for perm, got {perm}")
     return tuple(x.dims[i] for i in perm)
 
 
@@ -159,20 +163,22 @@ def squeezed(x: Any, axis: Any) -> Dims:
         i for i, d in enumerate(x.dims) if d == 1
     }
     if any(x.dims[a] not in (None, 1) for a in axes):
-        raise ValueError(f"cannot squeeze axes {sorted(axes)} of shape {shape_text(x.dims)}")
+        raise RowError(
+            f"expected axes of size 1, got axes {sorted(axes)} of shape {shape_text(x.dims)}"
+        )
     return tuple(d for i, d in enumerate(x.dims) if i not in axes)
 
 
 def tiled(x: Any, multiples: Any) -> Dims:
     if x.dims is None or multiples is None:
-        return _unknown(multiples if x.dims is None else x.dims)
+        return unknown(multiples if x.dims is None else x.dims)
     pairs = zip(x.dims, multiples, strict=True)
     return tuple(None if None in (d, n) else d * n for d, n in pairs)
 
 
 def padded(x: Any, paddings: Any, **attrs: Any) -> Dims:
     if x.dims is None or paddings is None:
-        return _unknown(x.dims)
+        return unknown(x.dims)
     lengths = ((d, *pair) for d, pair in zip(x.dims, paddings, strict=True))
     return tuple(None if None in parts else sum(parts) for parts in lengths)
 
@@ -201,7 +207,7 @@ def taken_apart(x: Any, axis: int, num: int) -> list[Dims]:
 
 def split(axis: Any, x: Any, num_split: int) -> list[Dims]:
     if x.dims is None or axis is None:
-        return [_unknown(x.dims)] * num_split
+        return [unknown(x.dims)] * num_split
     d = x.dims[_axis(axis, len(x.dims))]
     return [_with_length(x.dims, axis, None if d is None else d // num_split)] * num_split
 
@@ -228,7 +234,10 @@ def sliced(x: Any, *bounds: Any, key: Any) -> Dims:
         return None
     rest = len(x.dims) - sum(e is not None and e is not Ellipsis for e in key)
     if rest < 0:
-        raise ValueError(f"{len(x.dims) - rest} indices for a tensor of {shape_text(x.dims)}")
+        raise RowError(
+            f"expected at most {len(x.dims)} indices for shape {shape_text(x.dims)}, got "
+            f"{len(x.dims) - rest}"
+        )
     out: list[int | None] = []
     left = iter(x.dims)
     for entry in key if Ellipsis in key else (*key, Ellipsis):

@@ -28,7 +28,9 @@ class Dimension:
 
     def __int__(self) -> int:
         if self.value is None:
-            raise TypeError("this dimension is unknown until a run; feed something to know it")
+            raise TypeError(
+                "Dimension: expected a known size, got None; use tf.shape(x) in the run"
+            )
         return self.value
 
     __index__ = __int__
@@ -46,21 +48,21 @@ class Dimension:
         return "?" if self.value is None else str(self.value)
 
 
-def _arithmetic(name: str, wrap: Any, turned: bool = False) -> Any:
+def _arithmetic(name: str, wrap: Any, reflected: bool = False) -> Any:
     """Define an operator whose result is unknown if either operand is."""
 
     def method(self: Dimension, other: Any) -> Any:
         sides = (self.value, Dimension(other).value)
         if None in sides:
             return wrap(None)
-        return wrap(getattr(operator, name)(*(reversed(sides) if turned else sides)))
+        return wrap(getattr(operator, name)(*(reversed(sides) if reflected else sides)))
 
     return method
 
 
 for _name in ("add", "sub", "mul", "floordiv", "mod"):
     setattr(Dimension, f"__{_name}__", _arithmetic(_name, Dimension))
-    setattr(Dimension, f"__r{_name}__", _arithmetic(_name, Dimension, turned=True))
+    setattr(Dimension, f"__r{_name}__", _arithmetic(_name, Dimension, reflected=True))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(Dimension, f"__{_name}__", _arithmetic(_name, lambda x: x))
 
@@ -115,7 +117,10 @@ class TensorShape:
             return TensorShape(a if b is None else b)
         pairs = list(zip(a, b, strict=False))
         if len(a) != len(b) or any(None not in (p, q) and p != q for p, q in pairs):
-            raise ValueError(f"the shape {shape_text(b)} contradicts {shape_text(a)}")
+            raise ValueError(
+                f"TensorShape: expected a shape compatible with {shape_text(a)}, got "
+                f"{shape_text(b)}"
+            )
         return TensorShape([q if p is None else p for p, q in pairs])
 
     assert_is_compatible_with = merge_with
@@ -133,7 +138,9 @@ class TensorShape:
 
     def _known(self) -> tuple[int | None, ...]:
         if self._dims is None:
-            raise ValueError("the rank of this shape is unknown until a run")
+            raise ValueError(
+                "TensorShape: expected a known rank, got <unknown>; use tf.rank(x) in the run"
+            )
         return self._dims
 
     def __len__(self) -> int:
@@ -181,9 +188,11 @@ def _dimension(d: Any) -> int | None:
     if value is None:
         return None
     if not hasattr(value, "__index__"):
-        raise TypeError(f"shape: dimensions must be integers or None, got {d!r}")
+        raise TypeError(f"TensorShape: expected integers or None for dimensions, got {d!r}")
     if operator.index(value) < 0:
-        raise ValueError(f"shape: dimensions must not be negative, got {value}")
+        raise ValueError(
+            f"TensorShape: expected dimensions of 0 or more, not negative, got {value}"
+        )
     return operator.index(value)
 
 

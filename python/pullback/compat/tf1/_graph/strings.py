@@ -25,13 +25,13 @@ def is_string(value: Any) -> bool:
     return isinstance(value, (str, bytes))
 
 
-def encoded(value: Any) -> np.ndarray[Any, Any]:
+def encoded(value: Any, who: str = "convert_to_tensor") -> np.ndarray[Any, Any]:
     """Convert strings in nested lists to an array of table indices."""
     array = np.asarray(value, object)
     found = np.empty(array.shape, np.int64)
     for i, text in enumerate(array.reshape(-1)):
         if not isinstance(text, (str, bytes)):
-            raise TypeError(f"expected strings, got {text!r:.60}")
+            raise TypeError(f"{who}: expected strings, got {text!r:.60}")
         key = text.encode() if isinstance(text, str) else text
         with _adding:
             if key not in _places:

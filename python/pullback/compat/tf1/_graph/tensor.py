@@ -115,10 +115,11 @@ def mapped(function: Callable[..., Any], *trees: Any) -> Any:
     return unflatten(leaves[0][1], made)
 
 
-def _refusing(what: str) -> Any:
+def _unknown_before_run(what: str, advice: str) -> Any:
     def method(self: SymbolicTensor) -> Any:
         raise OperatorNotAllowedInGraphError(
-            f"{what} of the symbolic tensor '{self.name}' is not known before a session runs"
+            f"Tensor: the {what} of the symbolic tensor '{self.name}' is not known before a "
+            f"session runs; use {advice}"
         )
 
     return method
@@ -166,7 +167,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def is_static(self) -> bool:
-        """Whether the shape is fully known."""
+        """Test whether the shape is fully known."""
         return self.dims is not None and None not in self.dims
 
     def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
@@ -183,19 +184,21 @@ class SymbolicTensor(Tensor):
 
     # --- values that exist in a run only
 
-    __bool__: Any = _refusing("the truth")
-    __iter__: Any = _refusing("the length")
-    __len__: Any = _refusing("the length")
-    __float__: Any = _refusing("the number")
-    __int__: Any = _refusing("the number")
+    __bool__: Any = _unknown_before_run("truth", "tf.cond, or the value that session.run returns")
+    __iter__: Any = _unknown_before_run("length", "tf.unstack, or tf.map_fn")
+    __len__: Any = _unknown_before_run("length", "tf.shape(x)[0], or x.shape")
+    __float__: Any = _unknown_before_run("number", "the value that session.run returns")
+    __int__: Any = _unknown_before_run("number", "the value that session.run returns")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError(
-            f"the symbolic tensor '{self.name}' has no value yet: run it in a session"
+            f"Tensor: the symbolic tensor '{self.name}' has no value yet: run it in a session"
         )
 
     def __setitem__(self, *_: Any) -> None:
-        raise TypeError(f"'{self.name}' does not support item assignment: tensors never change")
+        raise TypeError(
+            f"Tensor: '{self.name}' does not support item assignment; use tf.tensor_scatter_update"
+        )
 
 
 # --- abstract values

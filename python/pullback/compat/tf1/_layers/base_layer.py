@@ -7,7 +7,6 @@ the values become attributes.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,13 +21,7 @@ from .._graph.tensor import mapped
 from .._ops.array_ops import shape
 from .._variables.variable_scope import get_variable, variable_scope
 from ..dtypes import as_dtype, float32
-from ..names import bind, signature_of, taking
-
-
-def _snake(name: str) -> str:
-    """Convert a class name: Conv2D to conv2d, BasicLSTMCell to basic_lstm_cell."""
-    name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+from ..names import bind, signature_of, snake_case, taking
 
 
 class Layer:
@@ -68,7 +61,7 @@ class Layer:
         reuse, scope = keywords.pop("_reuse", None), keywords.pop("_scope", None)
         vars(self).update(bind(self.__signature__, type(self).__name__, args, keywords))
         self._reuse = vars(self).get("reuse", reuse)
-        self._base_name = self.name or _snake(type(self).__name__)
+        self._base_name = self.name or snake_case(type(self).__name__)
         if self.name is None:
             counts = vars(get_default_graph()).setdefault("layer_names", Counter[str]())
             n = counts[self._base_name]
@@ -153,6 +146,12 @@ class Layer:
         return list(self._weights.values())
 
     @property
+    def who(self) -> str:
+        """The function of `tf.layers` that creates the layer, for messages."""
+        function = snake_case(type(self).__name__)
+        return f"{function} '{self.name}'" if self.name not in (None, function) else function
+
+    @property
     def weights(self) -> list[Any]:
         """All variables, the trainable ones first."""
         return self.trainable_weights + self.non_trainable_weights
@@ -194,7 +193,7 @@ def layer_function(cls: type[Layer], arguments: str | None = None) -> Any:
     """
     rest = arguments or f"{cls.arguments} reuse=None"
 
-    @taking(f"inputs {rest}", _snake(cls.__name__), getdoc(cls))
+    @taking(f"inputs {rest}", snake_case(cls.__name__), getdoc(cls))
     def function(**given: Any) -> Any:
         inputs, reuse = given.pop("inputs"), given.pop("reuse", None)
         called = {"training": given.pop("training")} if "training" in given else {}

@@ -45,7 +45,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         raise TypeError(f"constant: expected a value, got the tensor {value!r}; use tf.identity")
     if is_tensor(value):
         return convert_to_tensor(value, dtype)
-    array, found = as_array(value, None if dtype is None else as_dtype(dtype))
+    array, found = as_array(value, None if dtype is None else as_dtype(dtype), "constant")
     if shape is not None:
         array = _shaped(array, tuple(int(d) for d in TensorShape(shape)), verify_shape)
     return constant_of(array, found, name or "Const")
@@ -57,7 +57,7 @@ def _shaped(
     size = int(np.prod(shape))
     if (verify and array.shape != shape) or array.size > size or not array.size:
         raise ValueError(
-            f"constant: a value of shape {array.shape} does not fit into shape {shape}"
+            f"constant: expected a value that fits into shape {shape}, got shape {array.shape}"
         )
     filled = np.full(size, array.reshape(-1)[-1])
     filled[: array.size] = array.reshape(-1)
@@ -68,7 +68,7 @@ def _shaped(
 def fill(dims: Any, value: Any) -> Any:
     """Return a tensor of shape `dims` filled with one number."""
     if value.shape:
-        raise ValueError(f"expected a scalar for value, got shape {value.shape}")
+        raise ValueError(f"fill: expected a scalar for value, got shape {value.shape}")
     return _core.full(dims, value)
 
 
@@ -113,7 +113,9 @@ def eye(
             return apply("Mul", square, expand_dims(expand_dims(batch, -1), -1))
     value = np.eye(num_rows, num_columns, dtype=as_dtype(dtype).dtype)
     if batch_shape is not None:
-        value = np.broadcast_to(value, (*as_static(batch_shape), *value.shape))
+        value = np.broadcast_to(
+            value, (*as_static(batch_shape, "eye", "batch_shape"), *value.shape)
+        )
     return constant(value, name=name or "eye")
 
 
@@ -149,7 +151,10 @@ def range(
     if wish.is_floating or floating:
         with scope_of(name or "range", *values) as scope:  # integers, scaled: axes are integers
             if any(is_tensor(v) for v in values):
-                raise NotImplementedError("range: floats must be numbers, not tensors")
+                raise NotImplementedError(
+                    "range: expected numbers for floats, got a tensor; use tf.cast(tf.range(n), "
+                    "dtype)"
+                )
             return constant(_numbers(start, limit, delta, wish.dtype), wish, name=scope)
     with scope_of(name or "range", *values) as scope:
         return apply("Range", *values, name=scope, dtype=wish)
@@ -187,7 +192,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
 
 stop_gradient = operation(
     "StopGradient", _core.stop_gradient, "input",
-    """The same values, as a constant: no gradient passes, and a path through it counts as none.
+    """Return the same values as a constant, through which no gradient passes.
 
     >>> from pullback.compat import tf1 as tf
     >>> with tf.Graph().as_default(), tf.Session() as session:
@@ -268,7 +273,7 @@ def transpose(a: Any, perm: Any, conjugate: Any) -> Any:
 
 def _given_axis(given: dict[str, Any]) -> None:
     if given["axis"] is None:
-        raise ValueError("expand_dims: give the axis")
+        raise ValueError("expand_dims: expected an integer for axis, got None")
 
 
 expand_dims = operation(
@@ -279,7 +284,7 @@ expand_dims = operation(
 
 
 def _axes_or_none(given: dict[str, Any]) -> None:
-    axes = None if given["axis"] is None else as_static(given["axis"])
+    axes = None if given["axis"] is None else as_static(given["axis"], "squeeze", "axis")
     given["axis"] = ([axes] if isinstance(axes, int) else axes) or None
 
 
@@ -298,7 +303,7 @@ def tile(x: Any, multiples: list[int]) -> Any:
     """Repeat the tensor along each axis."""
     if np.ndim(multiples) != 1 or len(multiples) != len(x.shape) or min(multiples, default=0) < 0:
         raise ValueError(
-            f"expected {len(x.shape)} multiples, none negative, for shape {x.shape}; got "
+            f"tile: expected {len(x.shape)} multiples of 0 or more for shape {x.shape}, got "
             f"{multiples}"
         )
     return pb.tile(x, multiples)
@@ -307,7 +312,9 @@ def tile(x: Any, multiples: list[int]) -> Any:
 def _checked_mode(given: dict[str, Any]) -> None:
     given["mode"] = str(given["mode"]).upper()
     if given["mode"] not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(f"pad: mode must be CONSTANT, REFLECT or SYMMETRIC; got {given['mode']!r}")
+        raise ValueError(
+            f"pad: mode must be one of 'CONSTANT', 'REFLECT', 'SYMMETRIC'; got {given['mode']!r}"
+        )
 
 
 @row(
@@ -321,13 +328,16 @@ def pad(tensor: Any, paddings: Any, mode: str, constant_values: Any) -> Any:
     """
     if np.shape(paddings) != (len(tensor.shape), 2) or np.min(paddings, initial=0) < 0:
         raise ValueError(
-            f"expected paddings of shape ({len(tensor.shape)}, 2), none negative, got {paddings}"
+            f"pad: expected paddings of shape ({len(tensor.shape)}, 2), 0 or more, got {paddings}"
         )
     if mode == "CONSTANT":
         return pb.pad(tensor, paddings, constant_values=like(tensor, constant_values))
     for n, pair in zip(tensor.shape, paddings, strict=True):
         if max(pair) > n - (mode == "REFLECT"):
-            raise ValueError(f"cannot mirror {max(pair)} of {n} entries")
+            most = n - (mode == "REFLECT")
+            raise ValueError(
+                f"pad: expected paddings of at most {most} for mode {mode}, got {pair}"
+            )
     return pb.pad(tensor, paddings, "reflect" if mode == "REFLECT" else "symmetric")
 
 

@@ -36,7 +36,9 @@ def print(*inputs: Any, **options: Any) -> Any:
     name, stream = options.pop("name", None), options.pop("output_stream", None)
     settings = (stream, options.pop("sep", " "), options.pop("end", "\n"))
     if options:
-        raise ValueError(f"tf.print: unknown option {', '.join(sorted(options))}")
+        raise ValueError(
+            f"print: expected output_stream, sep, end or name, got {', '.join(sorted(options))}"
+        )
     if mode.executing_eagerly():
         _write(inputs, settings)
         return None
@@ -127,7 +129,8 @@ def _check(op: Any, condition: Any, values: Sequence[Any], strings: Sequence[str
         return
     left = iter(values)
     shown = [t if t is not None else str(next(left).numpy().tolist()) for t in strings]
-    raise InvalidArgumentError(op, f"assertion failed: {' '.join(f'[{s:.200}]' for s in shown)}")
+    text = " ".join(f"[{s:.200}]" for s in shown)
+    raise InvalidArgumentError(op, f"Assert: assertion failed: {text}")
 
 
 def _execute_assert(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
@@ -135,7 +138,7 @@ def _execute_assert(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return []
 
 
-define("Assert", execute=_execute_assert, flows=False, host=True)
+define("Assert", execute=_execute_assert, flows=False, host=True, public="Assert")
 
 
 _REST = "data=None summarize=None message=None name=None"
@@ -175,13 +178,15 @@ assert_non_positive = _asserting("assert_non_positive", math_ops.less_equal, "<=
 
 
 def _of_rank(public: str, fits: Callable[[int, Any], bool], text: str) -> Any:
-    @taking(f"x rank {_REST}", public, f"Raise ValueError if the rank of x is {text} `rank`.")
+    @taking(f"x rank {_REST}", public, f"Raise ValueError unless x has a rank {text} `rank`.")
     def function(x: Any, rank: Any, message: Any, name: Any, **_: Any) -> Any:
         dims = known_dims(convert_to_tensor(x))
         if dims is None:
-            raise NotImplementedError(f"{public}: the rank of {x!r} must be known")
+            raise NotImplementedError(f"{public}: expected a known rank, got {x!r}")
         if not fits(len(dims), rank):
-            raise ValueError(f"{message or public}: {x!r} has rank {len(dims)}, {text} {rank}")
+            raise ValueError(
+                f"{message or public}: expected a rank {text} {rank}, got {x!r} of rank {len(dims)}"
+            )
         return _nothing(name or public)
 
     return function
@@ -192,9 +197,9 @@ def _nothing(name: str) -> Any:
     return None if mode.executing_eagerly() else no_op(name)
 
 
-assert_rank = _of_rank("assert_rank", lambda have, rank: have == rank, "not")
+assert_rank = _of_rank("assert_rank", lambda have, rank: have == rank, "equal to")
 assert_rank_at_least = _of_rank("assert_rank_at_least", lambda have, rank: have >= rank,
-                                "less than")  # fmt: skip
+                                "of at least")  # fmt: skip
 
 
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Any:
@@ -210,7 +215,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None,
     """Raise TypeError if a tensor has another dtype."""
     x, wish = convert_to_tensor(tensor), as_dtype(tf_type)
     if x.dtype != wish:
-        raise TypeError(f"{message or 'assert_type'}: {x!r} must be {wish.name}")
+        raise TypeError(f"{message or 'assert_type'}: expected {wish.name}, got {x!r}")
     return _nothing(name or "assert_type")
 
 

@@ -39,7 +39,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         out = maximum(minimum(x, clip_value_max), clip_value_min, scope)
     if not TensorShape(_dims(out)).is_compatible_with(_dims(x)):
         raise ValueError(
-            f"clip_by_value: the bounds would change the shape {x.shape} to {out.shape}"
+            f"clip_by_value: expected bounds that broadcast to shape {x.shape}, got a result of "
+            f"{out.shape}"
         )
     return out
 

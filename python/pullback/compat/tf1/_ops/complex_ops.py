@@ -30,6 +30,7 @@ for _type, _function in (
     define(
         _type, lambda x, Tout, _function=_function: _function(x), domain="complex", dtype="Tout",
         shape=lambda x, Tout: shape_functions.unchanged(x), fresh=True,
+        public=_type.removeprefix("Complex").lower(),
     )  # fmt: skip
 
 

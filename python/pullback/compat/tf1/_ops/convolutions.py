@@ -8,7 +8,7 @@ import pullback as pb
 
 from .... import _core
 from .._graph.create import apply, convert_to_tensor, operation, scope_of
-from .._graph.opdef import define, like, pulled_back
+from .._graph.opdef import RowError, define, like, pulled_back
 from .._graph.shapes import Dims, TensorShape
 from ..names import public_names
 from .array_ops import expand_dims, squeeze
@@ -22,7 +22,7 @@ def _pair(value: Any, who: str, what: str, channels_last: bool) -> tuple[int, in
     if len(many) == 4:
         rest, many = (many[::3], many[1:3]) if channels_last else (many[:2], many[2:])
         if list(rest) != [1, 1]:
-            raise ValueError(f"{who}: {what} of batch and channels must be 1, got {value}")
+            raise ValueError(f"{who}: expected {what} of 1 for batch and channels, got {value}")
     if len(many) not in (1, 2) or any(int(n) < 1 for n in many):
         raise ValueError(f"{who}: expected 1, 2 or 4 positive integers for {what}, got {value}")
     return int(many[0]), int(many[-1])
@@ -30,7 +30,9 @@ def _pair(value: Any, who: str, what: str, channels_last: bool) -> tuple[int, in
 
 def _last(data_format: str | None, who: str, first: str = "NCHW", last: str = "NHWC") -> bool:
     if data_format not in (None, first, last):
-        raise ValueError(f"{who}: data_format must be {last!r} or {first!r}; got {data_format!r}")
+        raise ValueError(
+            f"{who}: data_format must be one of {last!r}, {first!r}; got {data_format!r}"
+        )
     return data_format != first
 
 
@@ -53,7 +55,7 @@ def _extent(n: int | None, size: int, stride: int, padding: Any, axis: int) -> i
         return -(-n // stride)
     n += 0 if padding == "VALID" else sum(padding[axis])
     if n < size:
-        raise ValueError(f"a window of {size} does not fit into {n}")
+        raise RowError(f"expected a padded size of {size} or more for a window of {size}, got {n}")
     return (n - size) // stride + 1
 
 
@@ -61,9 +63,9 @@ def _format(last: bool) -> Literal["NHWC", "NCHW"]:
     return "NHWC" if last else "NCHW"
 
 
-def _rank(x: Any, who: str) -> None:
+def _check_rank(x: Any) -> None:
     if len(x.shape) != 4:
-        raise ValueError(f"{who}: expected a tensor of rank 4, got shape {tuple(x.shape)}")
+        raise RowError(f"expected a tensor of rank 4, got shape {tuple(x.shape)}")
 
 
 def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
@@ -71,7 +73,7 @@ def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
     if x.dims is None:
         return (None,) * 4
     if len(x.dims) != 4:
-        raise ValueError(f"expected a tensor of rank 4, got {TensorShape(x.dims)}")
+        raise RowError(f"expected a tensor of rank 4, got shape {TensorShape(x.dims)}")
     n, *plane, own = x.dims if last else (x.dims[0], *x.dims[2:], x.dims[1])
     height, width = (
         _extent(m, (k - 1) * d + 1 if k else 1, s, attrs["padding"], axis) if k else None
@@ -87,15 +89,15 @@ def _outside(x: Any, last: bool, size: Any, attrs: Any, channels: Any) -> Dims:
 
 
 def _convolved(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
-    _rank(x, "conv2d")
+    _check_rank(x)
     return pb.nn.conv2d(x, filters, stride=strides, padding=padding, dilation=dilations,
                         data_format=_format(last))  # fmt: skip
 
 
-def _channels(x: Any, filters: Any, last: bool) -> None:
+def _check_channels(x: Any, filters: Any, last: bool) -> None:
     channels, inner = x.shape[-1 if last else 1], filters.shape[2]
     if channels != inner:
-        raise ValueError(f"the input has {channels} channels, the filter {inner}")
+        raise RowError(f"expected a filter for {channels} channels, got one for {inner}")
 
 
 def _filter_shape(x: Any, filters: Any, last: bool, **attrs: Any) -> Dims:
@@ -120,7 +122,9 @@ def conv2d(
     """
     last = _last(data_format, "conv2d")
     if strides is None or padding is None:
-        raise ValueError("conv2d: give strides and padding")
+        raise ValueError(
+            f"conv2d: expected strides and padding, got strides={strides!r}, padding={padding!r}"
+        )
     attrs = _arguments("conv2d", strides, padding, dilations, last)
     kernel = filter if filters is None else filters
     return apply("Conv2D", input, kernel, name=name, **attrs)
@@ -136,7 +140,7 @@ def _arguments(who: str, strides: Any, padding: Any, dilations: Any, last: bool)
 
 
 def _depthwise(x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, last: bool) -> Any:
-    _channels(x, filters, last)
+    _check_channels(x, filters, last)
     rows, columns, inner, times = filters.shape
     weights = _core.reshape(filters, (rows, columns, 1, inner * times))
     return pb.nn.conv2d(x, weights, stride=strides, padding=padding, dilation=dilations,
@@ -152,7 +156,7 @@ def _depthwise_shape(x: Any, filters: Any, last: bool, **attrs: Any) -> Dims:
 
 
 define("DepthwiseConv2dNative", _depthwise, labels=("input", "filter"), domain="float", same=True,
-       fresh=True, shape=_depthwise_shape)  # fmt: skip
+       fresh=True, shape=_depthwise_shape, public="depthwise_conv2d")  # fmt: skip
 
 
 def depthwise_conv2d(
@@ -182,9 +186,9 @@ def _transposed(value: Any, filters: Any, output_shape: Any, **attrs: Any) -> An
     zeros = _core.full(tuple(output_shape), like(value, 0))
     made = _convolved(zeros, filters, **attrs)
     if made.shape != value.shape:
-        raise ValueError(
-            f"a convolution of {tuple(output_shape)} has shape {tuple(made.shape)}, the value has "
-            f"{tuple(value.shape)}"
+        raise RowError(
+            f"expected a value of shape {tuple(made.shape)} for output_shape "
+            f"{tuple(output_shape)}, got {tuple(value.shape)}"
         )
     return pulled_back(lambda x: _convolved(x, filters, **attrs), [zeros], [value])[0]
 
@@ -224,7 +228,9 @@ def conv1d(
 ) -> Any:  # fmt: skip
     """Convolve along one axis: (batch, length, channels) with (length, channels, outputs)."""
     if not _last(data_format, "conv1d", "NCW", "NWC"):
-        raise NotImplementedError("conv1d: data_format 'NCW' is not part of pullback")
+        raise NotImplementedError(
+            "conv1d: expected 'NWC' for data_format, got 'NCW'; use tf.transpose"
+        )
     with scope_of(name or "conv1d", value, input) as scope:
         x = expand_dims(convert_to_tensor(value if input is None else input), 1)
         kernel = expand_dims(convert_to_tensor(filters), 0)
@@ -254,12 +260,12 @@ def convolution(
 
 
 def _largest(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
-    _rank(x, "max_pool")
+    _check_rank(x)
     return pb.nn.max_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
 
 
 def _average(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
-    _rank(x, "avg_pool")
+    _check_rank(x)
     return pb.nn.avg_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
 
 
@@ -324,9 +330,11 @@ def _rows(type: str, public: str, doc: str, sizes: Any, whole: Any) -> Any:
 
     def compute(x: Any, block_size: int, data_format: str) -> Any:
         if data_format != "NHWC" or len(x.shape) != 4:
-            raise ValueError(f"expected pictures in 'NHWC', got {x.shape} in {data_format!r}")
+            raise RowError(
+                f"expected images of rank 4 in 'NHWC', got shape {x.shape} in {data_format!r}"
+            )
         if block_size < 2:
-            raise ValueError(f"expected block_size >= 2, got {block_size}")
+            raise RowError(f"expected block_size >= 2, got {block_size}")
         cut = _core.reshape(x, sizes(*x.shape, block_size))
         return _core.reshape(pb.permute_dims(cut, _ORDER), whole(*x.shape, block_size))
 

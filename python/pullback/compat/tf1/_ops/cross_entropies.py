@@ -10,9 +10,9 @@ from .... import _core
 from .._graph import mode, shape_functions
 from .._graph.create import apply, cast, constant_of, convert_to_tensor, is_tensor, scope_of
 from .._graph.graph import get_default_graph
-from .._graph.opdef import define, like
+from .._graph.opdef import RowError, define, like
 from ..dtypes import as_dtype, float32, int64
-from ..names import public_names, taking
+from ..names import public_names, snake_case, taking
 from . import math_ops
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, transpose, zeros_like
 from .array_ops import shape as shape_of
@@ -53,10 +53,14 @@ def _candidates(
     who: str, draw: Any, true_classes: Any, num_true: int, num_sampled: int, unique: bool,
     range_max: int, seed: int | None, name: str | None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    public = snake_case(who)
     if num_sampled < 1:
-        raise ValueError(f"{who}: expected num_sampled >= 1, got {num_sampled}")
+        raise ValueError(f"{public}: expected num_sampled >= 1, got {num_sampled}")
     if unique and num_sampled > range_max:
-        raise ValueError(f"{who}: there are no {num_sampled} different classes of {range_max}")
+        raise ValueError(
+            f"{public}: expected num_sampled <= range_max = {range_max} for unique=True, got "
+            f"{num_sampled}"
+        )
     with scope_of(name or who, true_classes) as scope:
         attrs = {"draw": draw, "count": num_sampled, "classes": range_max, "unique": unique}
         if mode.executing_eagerly():
@@ -105,12 +109,12 @@ def uniform_candidate_sampler(**given: Any) -> tuple[Any, Any, Any]:
 
 def _sampled_logits(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: int, num_classes: int,
-    num_true: int, sampled_values: Any, remove_accidental_hits: bool, seed: int | None,
+    num_true: int, sampled_values: Any, remove_accidental_hits: bool, seed: int | None, who: str,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return logits of true and sampled classes, less the log expected counts, and labels."""
     tables = list(weights) if isinstance(weights, (list, tuple)) else [weights]
     if len(tables) != 1:
-        raise NotImplementedError("sampled losses: weights in one table only")
+        raise NotImplementedError(f"{who}: expected one table for weights, got {len(tables)}")
     true = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
     if sampled_values is None:
         sampled_values = log_uniform_candidate_sampler(
@@ -151,8 +155,8 @@ define(
 
 def _logistic(logits: Any, labels: Any) -> Any:
     if logits.shape != labels.shape:
-        raise ValueError(
-            f"logits and labels must have one shape, got {logits.shape} and {labels.shape}"
+        raise RowError(
+            f"expected logits and labels of one shape, got {logits.shape} and {labels.shape}"
         )
     return (like(logits, 1) - labels) * logits + _core.softplus(-logits)
 
@@ -165,7 +169,9 @@ define(
 
 def _both(sentinel: Any, labels: Any, logits: Any, who: str) -> str:
     if sentinel is not None or labels is None or logits is None:
-        raise ValueError(f"{who}: name the arguments: labels=, logits=")
+        raise ValueError(
+            f"{who}: expected labels and logits as keywords; name them: labels=, logits="
+        )
     return who
 
 
@@ -248,7 +254,7 @@ def sampled_softmax_loss(name: str, partition_strategy: Any, **given: Any) -> An
     gradient that is not 0.
     """
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
-        logits, truths = _sampled_logits(**given)
+        logits, truths = _sampled_logits(**given, who="sampled_softmax_loss")
         return softmax_cross_entropy_with_logits_v2(labels=stop_gradient(truths), logits=logits)
 
 
@@ -259,7 +265,7 @@ def nce_loss(name: str, partition_strategy: Any, **given: Any) -> Any:
     The true classes are distinguished from the sampled ones.
     """
     with scope_of(name, given["weights"], given["biases"], given["inputs"], given["labels"]):
-        logits, truths = _sampled_logits(**given, seed=None)
+        logits, truths = _sampled_logits(**given, seed=None, who="nce_loss")
         return math_ops.reduce_sum(
             sigmoid_cross_entropy_with_logits(labels=truths, logits=logits), 1
         )

@@ -56,7 +56,7 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     ops: list[Operation] = []
     mapped(lambda entry: ops.append(operation_of(entry, "group")), list(inputs))
     if len({op.graph for op in ops}) > 1:
-        raise ValueError("group: the operations are not of the same graph")
+        raise ValueError("group: expected operations of the same graph, got operations of several")
     graph = ops[0].graph if ops else get_default_graph()
     default = "group_deps" if ops else "NoOp"
     return graph.record("NoOp", (), {}, name or default, controls=ops)
@@ -79,7 +79,7 @@ def tuple(
     present = [operation_of(t, "tuple") for t in tensors if t is not None]
     held = present + [operation_of(c, "tuple") for c in control_inputs or ()]
     if not held:
-        raise ValueError(f"tuple: must have at least one tensor: {tensors!r}")
+        raise ValueError(f"tuple: expected at least one tensor, got {tensors!r}")
     graph = held[0].graph
     with graph.as_default(), graph.name_scope(name or "tuple"):
         gate = group(*held)

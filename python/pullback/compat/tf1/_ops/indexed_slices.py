@@ -73,12 +73,14 @@ class IndexedSlices(Operators):
             None if dense_shape is None else convert_to_tensor(dense_shape, name="dense_shape")
         )
         if not as_dtype(self._indices.dtype).is_integer:
-            raise TypeError(f"IndexedSlices: the indices are no integers: {self._indices!r:.80}")
+            raise TypeError(
+                f"IndexedSlices: expected integers for indices, got {self._indices!r:.80}"
+            )
         rows, count = as_dims(self._values.shape), as_dims(self._indices.shape)
         if not TensorShape(rows and rows[:1]).is_compatible_with(count) or rows == ():
             raise ValueError(
-                f"IndexedSlices: values of shape {self._values.shape} for indices of shape "
-                f"{self._indices.shape}; expected one row for each index"
+                f"IndexedSlices: expected one row of values for each index, got shapes "
+                f"{self._values.shape} and {self._indices.shape}"
             )
 
     values = property(lambda self: self._values, doc="A tensor, the rows.")
@@ -117,7 +119,8 @@ class IndexedSlices(Operators):
     def _as_tensor(self) -> Any:
         if self._dense_shape is None:
             raise ValueError(
-                f"an IndexedSlices without dense_shape cannot be made a tensor: {self!r:.200}"
+                "convert_to_tensor: expected an IndexedSlices with dense_shape, got one without "
+                f"it: {self!r:.200}"
             )
         size = prod(d or 0 for d in self.shape._dims or ())
         if size >= _LARGE:
@@ -142,15 +145,15 @@ def _known_lengths(dense_shape: Any) -> list[int | None] | None:
 def _to_tensor(values: Any, indices: Any, shape: Sequence[int]) -> Any:
     if values.shape[1:] != tuple(shape)[1:] or values.shape[:1] != indices.shape:
         raise ValueError(
-            f"values of shape {values.shape} at {indices.shape[0]} indices are no rows of a tensor "
-            f"of shape {tuple(shape)}"
+            f"convert_to_tensor: expected {indices.shape[0]} rows of a tensor of shape "
+            f"{tuple(shape)}, got values of shape {values.shape}"
         )
     return _core.scatter_add(values, indices, 0, shape[0])
 
 
 define(
     "SlicesToTensor", _to_tensor, static=(2,), labels=("values", "indices", "dense_shape"),
-    domain="number",
+    domain="number", public="convert_to_tensor",
     shape=lambda values, indices, shape: None if shape is None else tuple(shape),
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ from .._graph.create import (
     scope_of,
     together,
 )
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from .._graph.tensor import Operators
 from ..dtypes import as_dtype, float32
 from ..dtypes import bool as tf_bool
@@ -37,7 +37,7 @@ def _parts(values: Any, who: str) -> list[Any]:
 
 
 define("Pack", lambda *xs, axis: _core.stack(list(xs), axis), same=True,
-       shape=shape_functions.packed, labels=(),
+       shape=shape_functions.packed, labels=(), public="stack",
        value=lambda *xs, axis: np.stack(xs, axis))  # fmt: skip
 
 
@@ -51,11 +51,11 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
 def _unpack(x: Any, axis: int, num: int) -> list[Any]:
     at = axis % max(len(x.shape), 1)
     if at >= len(x.shape) or x.shape[at] != num:
-        raise ValueError(f"axis {axis} of shape {x.shape} has no length {num}")
+        raise RowError(f"expected an axis of size {num} for axis {axis}, got shape {x.shape}")
     return [x[(slice(None),) * at + (i,)] for i in np.arange(num).tolist()]
 
 
-define("Unpack", _unpack, shape=shape_functions.taken_apart)
+define("Unpack", _unpack, shape=shape_functions.taken_apart, public="unstack")
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Any]:
@@ -65,7 +65,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
         dims = known_dims(x)
         num = None if dims is None or not -len(dims) <= axis < len(dims) else dims[axis]
         if num is None:
-            raise ValueError(f"unstack: the length of axis {axis} of {x!r} is unknown; give num")
+            raise ValueError(f"unstack: expected a known size of axis {axis}, got {x!r}; give num")
     out = apply("Unpack", x, name=name, axis=axis, num=num)
     return out if isinstance(out, list) else [out]
 
@@ -89,7 +89,10 @@ def _split(axis: int, value: Any, num_split: int) -> Any:
     dims = value.shape
     length = dims[axis] if -len(dims) <= axis < len(dims) else 0
     if not length or length % num_split:
-        raise ValueError(f"axis {axis} of shape {dims} does not split into {num_split}")
+        raise RowError(
+            f"expected an axis that splits into {num_split} equal parts, got axis {axis} of shape "
+            f"{dims}"
+        )
     return _core.split(value, [length // num_split] * num_split, axis)
 
 
@@ -102,7 +105,7 @@ def _split_by_sizes(value: Any, sizes: list[int], axis: int, num: int) -> Any:
 
 define("Split", _split, static=(0,), labels=("split_dim", "value"), shape=shape_functions.split)
 define("SplitV", _split_by_sizes, static=(1, 2), labels=("value", "size_splits", "split_dim"),
-       shape=shape_functions.split_by_sizes)  # fmt: skip
+       shape=shape_functions.split_by_sizes, public="split")  # fmt: skip
 
 
 def split(
@@ -113,14 +116,17 @@ def split(
     if isinstance(sizes, (int, np.integer)):
         if sizes < 1:
             raise ValueError(
-                f"split: expected one part or more for num_or_size_splits, got {sizes}"
+                "split: expected 1 or more, or a list of sizes, for num_or_size_splits, got "
+                f"{sizes}"
             )
         out = apply("Split", axis, value, name=name, num_split=int(sizes))
     else:
         if num is None:
             num = len(sizes) if not is_tensor(sizes) else (sizes.shape.as_list() or [None])[0]
         if num is None:
-            raise ValueError("split: the number of parts is unknown; give num")
+            raise ValueError(
+                f"split: expected a known number of sizes, got {sizes!r:.80}; give num"
+            )
         out = apply("SplitV", value, sizes, axis, name=name, num=num)
     return out if isinstance(out, list) else [out]
 
@@ -128,13 +134,13 @@ def split(
 # --- indexing
 
 
-def from_start(indices: Any, length: int) -> Any:
+def from_start(indices: Any, size: int) -> Any:
     """Make negative positions out of range: TensorFlow does not count from the end."""
     if not _core.is_computed(indices):
-        return _core.where(_core.less(indices, 0), indices - length, indices)
+        return _core.where(_core.less(indices, 0), indices - size, indices)
     bad = indices.numpy()
     if (bad < 0).any():
-        raise IndexError(f"index {bad[bad < 0][0]} is out of range for an axis of length {length}")
+        raise RowError(f"index {bad[bad < 0][0]} is out of range for an axis of size {size}")
     return indices
 
 
@@ -155,7 +161,7 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
     The gradient is an `IndexedSlices` for the first axis.
     """
     if batch_dims:
-        raise NotImplementedError("gather: batch_dims does not exist yet")
+        raise NotImplementedError(f"gather: expected 0 for batch_dims, got {batch_dims!r}")
     if axis is None:
         axis = validate_indices if isinstance(validate_indices, int) else 0
     return apply("GatherV2", params, indices, axis, name=name)
@@ -188,7 +194,10 @@ def _slice(x: Any, key: Any) -> Any:
     """Return x[key] with integers, slices, None and Ellipsis; integers may be tensors."""
     if is_tensor(key) and not _is_position(key):
         if as_dtype(key.dtype).is_bool:
-            raise NotImplementedError("x[mask] does not exist, its shape is known only after a run")
+            raise NotImplementedError(
+                f"strided_slice: expected integers as an index, got the mask {key!r:.80}; use "
+                "tf.boolean_mask"
+            )
         return apply("GatherV2", x, key, 0, name="strided_slice")
     bounds: list[Any] = []
 
@@ -200,7 +209,8 @@ def _slice(x: Any, key: Any) -> Any:
             return value
         if isinstance(value, (bool, float, list, np.ndarray)) or not hasattr(value, "__index__"):
             raise TypeError(
-                f"only integers, slices, ... and None are indices of a tensor, got {value!r:.60}"
+                "strided_slice: expected integers, slices, ... or None as indices of a tensor, got "
+                f"{value!r:.60}"
             )
         return value.__index__()
 
@@ -215,7 +225,7 @@ def _slice(x: Any, key: Any) -> Any:
 
 # A negative position counts from the end, unlike in GatherV2.
 define("Entry", lambda x, index, axis: _core.take(x, index, axis), static=(2,),
-       labels=("input", "index", "axis"), shape=shape_functions.gathered,
+       labels=("input", "index", "axis"), shape=shape_functions.gathered, public="strided_slice",
        value=lambda x, index, axis: None if np.isnan(index).any() else
        np.take(x, index.astype(int), axis))  # fmt: skip
 
@@ -241,8 +251,8 @@ def _without_positions(key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tupl
         return sum(value is None or isinstance(value, slice) for value in values)
 
     before = [(axes(plain[:k]), key[k]) for k in places if k < middle]
-    behind = [(-axes(plain[k:]), key[k]) for k in places if k > middle]
-    return plain, [*reversed(before), *behind]
+    after = [(-axes(plain[k:]), key[k]) for k in places if k > middle]
+    return plain, [*reversed(before), *after]
 
 
 newaxis = None
@@ -252,7 +262,10 @@ setattr(Operators, "__getitem__", _slice)  # noqa: B010
 def _select(condition: Any, x: Any, y: Any) -> Any:
     if len(condition.shape) == 1 and len(x.shape) > 1:  # a vector chooses rows
         if condition.shape[0] != x.shape[0]:
-            raise ValueError(f"a condition of shape {condition.shape} for {x.shape[0]} rows")
+            raise RowError(
+                f"expected a condition of shape ({x.shape[0]},) for {x.shape[0]} rows, got "
+                f"{condition.shape}"
+            )
         rows = _core.reshape(condition, (-1, *(1 for _ in x.shape[1:])))
         condition = _core.broadcast_to(rows, x.shape)
     return _core.where(condition, x, y)
@@ -265,13 +278,13 @@ def _select_shape(condition: Any, x: Any, y: Any) -> Any:
 
 
 define("Select", _select, domain="bool", labels=("condition", "t", "e"), shape=_select_shape,
-       dtype=1, fresh=True)  # fmt: skip
+       dtype=1, fresh=True, public="where")  # fmt: skip
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Select from x where the condition holds, else from y; see `where` of order_ops.py."""
     if x is None or y is None:
-        raise ValueError("where: give both x and y")
+        raise ValueError("where: expected both x and y or neither, got one of them")
     with scope_of(name or "Select", condition, x, y) as scope:
         test = convert_to_tensor(condition, tf_bool, "condition")
         x, y = together(x, y, "t e")

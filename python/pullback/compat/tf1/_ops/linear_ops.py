@@ -13,7 +13,7 @@ from .... import _core
 from ...._numpy.euclidean import euclidean_norm
 from .._graph import shape_functions
 from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, row, scope_of
-from .._graph.opdef import define, like
+from .._graph.opdef import RowError, define, like
 from ..dtypes import as_dtype, int64
 from ..names import public_names
 from .array_ops import range as numbers
@@ -28,13 +28,18 @@ def _checked_norm(given: dict[str, Any]) -> None:
     given["keepdims"] = bool(given["keepdims"])
     given["axis"] = axis = None if axis is None else [axis] if isinstance(axis, int) else [*axis]
     if axis is not None and len(axis) not in (1, 2):
-        raise ValueError(f"norm: axis must be None, an integer or two integers; got {axis}")
+        raise ValueError(f"norm: expected None, an integer or two integers for axis, got {axis}")
     if ord == "fro" and axis is not None and len(axis) == 1:
-        raise ValueError("norm: 'fro' is a norm of matrices: axis is a pair")
+        raise ValueError(f"norm: expected a pair of axes for ord 'fro', got {axis}")
     if ord not in ("euclidean", "fro") and not (isinstance(ord, (int, float)) and ord > 0):
-        raise ValueError(f"norm: ord must be 'euclidean', 'fro' or a positive number; got {ord!r}")
+        raise ValueError(
+            f"norm: ord must be one of 'euclidean', 'fro' or a positive number; got {ord!r}"
+        )
     if axis is not None and len(axis) == 2 and ord not in ("euclidean", "fro", 1, 2, inf):
-        raise ValueError(f"norm: ord {ord} is no norm of matrices")
+        raise ValueError(
+            "norm: ord must be one of 'euclidean', 'fro', 1, 2, inf for a pair of axes; got "
+            f"{ord!r}"
+        )
 
 
 @row(
@@ -97,7 +102,9 @@ def diag(x: Any) -> Any:
 
 @row("DiagPart", "input", domain="number")
 def diag_part(x: Any) -> Any:
-    """Return the diagonal of a matrix."""
+    """Return the diagonal of a square matrix."""
+    if len(x.shape) != 2 or x.shape[0] != x.shape[1]:
+        raise RowError(f"expected a square matrix, got shape {x.shape}")
     return pb.diagonal(x, 0, 0, 1)
 
 
@@ -126,7 +133,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     """Sum products of the operands as `np.einsum`."""
     name = kwargs.pop("name", None)
     if kwargs:
-        raise TypeError(f"einsum: unknown argument {', '.join(sorted(kwargs))}")
+        raise TypeError(f"einsum: expected only name as a keyword, got {', '.join(sorted(kwargs))}")
     return apply("Einsum", *inputs, equation=equation, name=name or "einsum")
 
 
@@ -156,7 +163,7 @@ cross = operation(
 def _cumulated(type: str, cumulate: Any, start: int, doc: str) -> Any:
     def function(x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
         if not -len(x.shape) <= axis < len(x.shape):
-            raise ValueError(f"axis {axis} of a tensor of rank {len(x.shape)}")
+            raise RowError(f"axis {axis} is out of range for a tensor of rank {len(x.shape)}")
         at = axis % len(x.shape)
         n, kind = x.shape[at], x.dtype
 

@@ -28,7 +28,7 @@ from .._graph.create import (
     together,
     unary,
 )
-from .._graph.opdef import define, like, pulled_back, summed
+from .._graph.opdef import RowError, define, like, pulled_back, summed
 from .._graph.tensor import EagerTensor, Operators
 from ..dtypes import as_dtype, float32, float64, int32
 from ..dtypes import bool as tf_bool
@@ -77,16 +77,16 @@ reciprocal = unary(
     "Reciprocal", lambda x: like(x, 1) / x, "Compute 1 / x.",
     from_output=lambda g, y: -(g * _core.conj(y * y)),
 )  # fmt: skip
-_NEAREST = "The nearest integer, ties to even; no gradient."
+_NEAREST = "Round to the nearest integer, ties to even; no gradient."
 round = unary("Round", _core.round, _NEAREST, "real", flows=False)
 floor = unary("Floor", _core.floor, "Return the integer below; no gradient.", "float", flows=False)
 ceil = unary("Ceil", _core.ceil, "Return the integer above; no gradient.", "float", flows=False)
 is_nan, is_inf, is_finite = (
     unary(names, function, text, "float", dtype=tf_bool, flows=False)
     for names, function, text in (
-        ("IsNan:is_nan", _core.isnan, "Whether x is NaN."),
-        ("IsInf:is_inf", _core.isinf, "Whether x is infinite."),
-        ("IsFinite:is_finite", _core.isfinite, "Whether x is neither infinite nor NaN."),
+        ("IsNan:is_nan", _core.isnan, "Test whether x is NaN."),
+        ("IsInf:is_inf", _core.isinf, "Test whether x is infinite."),
+        ("IsFinite:is_finite", _core.isfinite, "Test whether x is neither infinite nor NaN."),
     )
 )
 logical_not = unary(
@@ -161,20 +161,20 @@ squared_difference = binary(
 less, less_equal, greater, greater_equal, equal, not_equal = (
     binary(names, function, text, domain, dtype=tf_bool, flows=False)
     for names, function, text, domain in (
-        ("Less", _core.less, "Whether x < y", "real"),
-        ("LessEqual:less_equal", _core.less_equal, "Whether x <= y", "real"),
-        ("Greater", _core.greater, "Whether x > y", "real"),
-        ("GreaterEqual:greater_equal", _core.greater_equal, "Whether x >= y", "real"),
-        ("Equal", _core.equal, "Whether x is y", "any"),
-        ("NotEqual:not_equal", _core.not_equal, "Whether x is not y", "any"),
+        ("Less", _core.less, "Test whether x < y", "real"),
+        ("LessEqual:less_equal", _core.less_equal, "Test whether x <= y", "real"),
+        ("Greater", _core.greater, "Test whether x > y", "real"),
+        ("GreaterEqual:greater_equal", _core.greater_equal, "Test whether x >= y", "real"),
+        ("Equal", _core.equal, "Test whether x == y", "any"),
+        ("NotEqual:not_equal", _core.not_equal, "Test whether x != y", "any"),
     )
 )
 logical_and, logical_or, logical_xor = (
     binary(names, function, text, "bool", flows=False)
     for names, function, text in (
-        ("LogicalAnd:logical_and", _core.logical_and, "x and y"),
-        ("LogicalOr:logical_or", _core.logical_or, "x or y"),
-        ("LogicalXor:logical_xor", _core.logical_xor, "Either x or y, not both"),
+        ("LogicalAnd:logical_and", _core.logical_and, "Compute x and y"),
+        ("LogicalOr:logical_or", _core.logical_or, "Compute x or y"),
+        ("LogicalXor:logical_xor", _core.logical_xor, "Test whether either x or y is true"),
     )
 )
 
@@ -209,7 +209,8 @@ def log_sigmoid(x: Any, name: str | None = None) -> Any:
 
 def _sum_of(*xs: Any) -> Any:
     if len({x.shape for x in xs}) > 1:
-        raise ValueError(f"AddN: shapes {', '.join(str(x.shape) for x in xs)} differ")
+        shapes = ", ".join(str(x.shape) for x in xs)
+        raise RowError(f"expected tensors of one shape, got shapes {shapes}")
     return reduce(_core.add, xs)
 
 
@@ -264,7 +265,7 @@ to_float, to_double, to_int32, to_int64, to_complex64, to_complex128 = (
 
 def _product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
     if len(a.shape) < 2 or len(b.shape) < 2:
-        raise ValueError(f"expected tensors of rank 2 or more, got shapes {a.shape} and {b.shape}")
+        raise RowError(f"expected tensors of rank 2 or more, got shapes {a.shape} and {b.shape}")
     a = pb.matrix_transpose(a) if transpose_a else a
     return _core.matmul(a, pb.matrix_transpose(b) if transpose_b else b)
 
@@ -272,7 +273,7 @@ def _product(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
 for _type in ("MatMul", "BatchMatMulV2"):
     define(
         _type, _product, labels=("a", "b"), domain="number", same=True, fresh=True,
-        shape=shape_functions.product,
+        shape=shape_functions.product, public="matmul",
     )  # fmt: skip
 
 
@@ -291,7 +292,7 @@ def matmul(
     array([[11.]], dtype=float32)
     """
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
-        raise ValueError("matmul: only one of transpose and adjoint can be True")
+        raise ValueError("matmul: expected at most one of transpose and adjoint, got both")
     transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
     ranks = [len(known_dims(x) or ()) for x in (a, b)]
     with scope_of(name or "MatMul", a, b) as scope:
@@ -399,9 +400,9 @@ argmin = _position("argmin", "ArgMin", _core.argmin, "smallest")
 # --- operators of tensors and variables; `==` stays identity in graphs
 
 
-def _method(function: str, *given: Any, turned: bool = False) -> Any:
+def _method(function: str, *given: Any, reflected: bool = False) -> Any:
     def method(self: Any, *other: Any) -> Any:
-        sides = (*other, self) if turned else (self, *other)
+        sides = (*other, self) if reflected else (self, *other)
         return globals()[function](*sides, *given)
 
     return method
@@ -413,14 +414,16 @@ for _name, _function in (
     ("xor", "logical_xor"),
 ):  # fmt: skip
     setattr(Operators, f"__{_name}__", _method(_function, _name))
-    setattr(Operators, f"__r{_name}__", _method(_function, _name, turned=True))
+    setattr(Operators, f"__r{_name}__", _method(_function, _name, reflected=True))
 for _name, _function in (
     ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
     ("neg", "negative"), ("abs", "abs"), ("invert", "logical_not"),
 ):  # fmt: skip
     setattr(Operators, f"__{_name}__", _method(_function))
-for _name, _turned in (("matmul", False), ("rmatmul", True)):
-    setattr(Operators, f"__{_name}__", _method("matmul", *(False,) * 6, "matmul", turned=_turned))
+for _name, _reflected in (("matmul", False), ("rmatmul", True)):
+    setattr(
+        Operators, f"__{_name}__", _method("matmul", *(False,) * 6, "matmul", reflected=_reflected)
+    )
 for _name, _function in (("eq", "equal"), ("ne", "not_equal")):  # eager tensors have values
     setattr(EagerTensor, f"__{_name}__", _method(_function))
 

@@ -42,7 +42,7 @@ logdet = unary(
     shape=lambda x: x.dims and x.dims[:-2],
 )  # fmt: skip
 _slogdet = unary(
-    "LogMatrixDeterminant", lambda x: list(pb.linalg.slogdet(x)), "", arguments="input",
+    "LogMatrixDeterminant:slogdet", lambda x: list(pb.linalg.slogdet(x)), "", arguments="input",
     shape=lambda x: [x.dims and x.dims[:-2]] * 2,
 )  # fmt: skip
 
@@ -81,7 +81,9 @@ def cholesky_solve(c: Any, b: Any) -> Any:
 def _set_diagonal(x: Any, diagonal: Any) -> Any:
     wanted = (*x.shape[:-2], min(x.shape[-2:]))
     if diagonal.shape != wanted:
-        raise ValueError(f"expected a diagonal of shape {wanted}, got {diagonal.shape}")
+        raise ValueError(
+            f"matrix_set_diag: expected a diagonal of shape {wanted}, got {diagonal.shape}"
+        )
     along = np.arange(wanted[-1])
     return x.at[..., along, along].set(diagonal)
 

@@ -17,7 +17,7 @@ from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
 from .._graph.create import apply, cast, check_rank, convert_to_tensor, known_dims, row, scope_of
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
 from ..names import public_names
@@ -66,7 +66,7 @@ def _unique(x: Any, out_idx: Any) -> list[Any]:
     return [x[np.sort(first)], place[inverse].astype(kind), counts[order].astype(kind)]
 
 
-define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=True)
+define("UniqueWithCounts", on_values(_unique), flows=False, host=True, fresh=True, public="unique")
 
 
 def _found(x: Any, out_idx: Any, name: str | None) -> list[Any]:
@@ -101,7 +101,7 @@ def _argsort(values: Any, axis: int, descending: bool) -> Any:
 
 
 define("ArgSort", _argsort, flows=False, domain="number", dtype=int32,
-       shape=shape_functions.unchanged, fresh=True)  # fmt: skip
+       shape=shape_functions.unchanged, fresh=True, public="argsort")  # fmt: skip
 
 
 def _along_axis(x: Any, i: Any, axis: int) -> Any:
@@ -112,19 +112,21 @@ def _along_axis(x: Any, i: Any, axis: int) -> Any:
     return _core.squeeze(row, (0,))
 
 
-define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims)
+define("TakeAlongAxis", _along_axis, fresh=True, shape=lambda x, i, axis: i.dims, public="sort")
 
 
-def _descending(direction: str) -> bool:
+def _descending(direction: str, who: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"direction must be 'ASCENDING' or 'DESCENDING'; got {direction!r}")
+        raise ValueError(
+            f"{who}: direction must be one of 'ASCENDING', 'DESCENDING'; got {direction!r}"
+        )
     return direction == "DESCENDING"
 
 
 def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False,
             name: str | None = None) -> Any:  # fmt: skip
     """Return the positions that sort along an axis; equal entries keep their order."""
-    down = _descending(direction)
+    down = _descending(direction, "argsort")
     return apply("ArgSort", values, axis=axis, descending=down, name=name or "argsort")
 
 
@@ -132,24 +134,40 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
     """Sort along an axis; the gradient is permuted back."""
     with scope_of(name or "sort", values) as scope:
         x = convert_to_tensor(values)
-        order = argsort(x, axis, direction)
+        down = _descending(direction, "sort")
+        order = apply("ArgSort", x, axis=axis, descending=down, name="argsort")
         return apply("TakeAlongAxis", x, order, axis=axis, name=scope)
+
+
+def _top(x: Any, k: int) -> Any:
+    if not x.shape or not 0 <= k <= x.shape[-1]:
+        raise RowError(f"expected 0 <= k <= the size of the last axis of {x.shape}, got {k}")
+    return _argsort(x, -1, True)[..., :k]
+
+
+define("TopKV2", _top, static=(1,), labels=("input", "k"), flows=False, domain="number",
+       dtype=int32, shape=lambda x, k: x.dims and (*x.dims[:-1], k), public="top_k")  # fmt: skip
 
 
 def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> _TopK:
     """Return the k largest entries along the last axis in decreasing order, and their positions."""
     with scope_of(name or "TopKV2", input):
         x = convert_to_tensor(input)
-        dims = known_dims(x)
-        if dims is not None and (not dims or (dims[-1] is not None and dims[-1] < k)):
-            raise ValueError(f"top_k: {x!r} has no {k} entries along its last axis")
-        if isinstance(k, int) and k < 0:
-            raise ValueError(f"top_k: expected k >= 0, got {k}")
-        order = argsort(x, -1, "DESCENDING")[..., :k]
+        last = (known_dims(x) or (None,))[-1]
+        if isinstance(k, int) and not 0 <= k <= (k if last is None else last):
+            raise ValueError(
+                f"top_k: expected 0 <= k <= the size of the last axis, got k = {k} and {x!r}"
+            )
+        order = apply("TopKV2", x, k, name="indices")
         return _TopK(apply("TakeAlongAxis", x, order, axis=-1), order)
 
 
 def _in_top(predictions: Any, targets: Any, k: int) -> Any:
+    if len(predictions.shape) != 2 or predictions.shape[:1] != targets.shape:
+        raise RowError(
+            f"expected predictions of shape (batch, classes) and targets of shape (batch,), got "
+            f"{predictions.shape} and {targets.shape}"
+        )
     rows = _core.expand_dims(_core.cast(targets, np.dtype("int64")), -1)
     inside = _core.clip(rows, 0, predictions.shape[-1] - 1)
     own = pb.take_along_axis(predictions, inside, axis=-1)
@@ -165,7 +183,7 @@ define("InTopK", _in_top, flows=False, dtype=tf_bool, fresh=True, labels=("predi
 def in_top_k(predictions: Any, targets: Any, k: int, name: str | None = None) -> Any:
     """Test for each row whether fewer than k predictions are larger than the target's.
 
-    The result is False for a target that is no class, and for a prediction that is not finite.
+    The result is False if the target is not a class or its prediction is not finite.
     """
     return apply("InTopK", predictions, targets, k=k, name=name)
 
@@ -177,7 +195,10 @@ def places(indices: Any, dims: Any) -> tuple[Any, ...]:
     """Convert rows of positions to an index of axes; negative positions are out of range."""
     depth = indices.shape[-1] if indices.shape else 0
     if depth > len(dims) or not indices.shape:
-        raise ValueError(f"positions of shape {indices.shape} in a tensor of shape {tuple(dims)}")
+        raise RowError(
+            f"expected rows of at most {len(dims)} positions for shape {tuple(dims)}, got indices "
+            f"of shape {indices.shape}"
+        )
     return tuple(from_start(indices[..., k], dims[k]) for k in np.arange(depth).tolist())
 
 
@@ -198,7 +219,7 @@ define("GatherNd", _gather_nd, labels=("params", "indices"), fresh=True, shape=_
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
     """Return the elements or slices of params at rows of positions."""
     if batch_dims:
-        raise NotImplementedError("gather_nd: batch_dims is not part of pullback")
+        raise NotImplementedError(f"gather_nd: expected 0 for batch_dims, got {batch_dims!r}")
     return apply("GatherNd", params, indices, name=name)
 
 
@@ -224,11 +245,13 @@ def boolean_mask(
         x, m = convert_to_tensor(tensor), convert_to_tensor(mask, tf_bool)
         dims, shape = known_dims(x), known_dims(m)
         if shape is None or dims is None or not shape:
-            raise ValueError("boolean_mask: the ranks of tensor and mask must be known, from 1 on")
+            raise ValueError(
+                f"boolean_mask: expected known ranks, from 1 on for the mask, got {x!r} and {m!r}"
+            )
         at = (axis or 0) % len(dims)
         own = dims[at : at + len(shape)]
         if any(None not in pair and pair[0] != pair[1] for pair in zip(own, shape, strict=True)):
-            raise ValueError(f"boolean_mask: a mask of shape {shape} for axes {own}")
+            raise ValueError(f"boolean_mask: expected a mask of shape {own}, got {shape}")
         if len(shape) > 1:
             lengths = apply("Shape", x, out_type=int32)
             x = reshape(x, concat([lengths[:at], [-1], lengths[at + len(shape) :]], 0))
@@ -242,6 +265,10 @@ def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Any]:
     """Split data by the number in `partitions` for each entry."""
+    if num_partitions < 1:
+        raise ValueError(
+            f"dynamic_partition: expected 1 or more for num_partitions, got {num_partitions}"
+        )
     with scope_of(name or "DynamicPartition", data, partitions):
         which = gather(range_of(num_partitions), partitions)  # raises for a number out of range
         numbers = np.arange(num_partitions).tolist()
@@ -262,16 +289,26 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = tf_bool,
 def reverse(x: Any, axis: Any) -> Any:
     """Reverse the order of the entries along axes."""
     if np.ndim(axis) != 1:
-        raise ValueError(f"expected a list of axes for axis, got {axis}")
+        raise ValueError(f"reverse: expected a list of axes for axis, got {axis}")
     return pb.flip(x, axis)
 
 
 reverse_v2 = reverse
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Any:
-    """Return the inverse permutation."""
-    return argsort(x, name=name or "InvertPermutation")
+@row("InvertPermutation", "x", domain="integer", flows=False, shape=shape_functions.unchanged)
+def invert_permutation(x: Any) -> Any:
+    """Return the inverse permutation; InvalidArgumentError if x is not one of 0 to n - 1."""
+    if len(x.shape) != 1:
+        raise RowError(f"expected a vector, got shape {x.shape}")
+    count = x.shape[0]
+    along = _core.constant(np.arange(count), x.dtype)
+    wrong = _core.sort(x, 0) != along
+    if _core.is_computed(wrong) and wrong.numpy().any():
+        raise RowError(f"expected a permutation of 0 to {count - 1}, got {x.numpy().tolist()}")
+    # In a trace an entry that is wrong becomes an index out of range.
+    at = _core.where(wrong, along + count, _core.argsort(x, 0, False))
+    return _core.cast(_core.take(along, at, 0), x.dtype)
 
 
 __all__ = [name for name in public_names(globals()) if name != "places"]

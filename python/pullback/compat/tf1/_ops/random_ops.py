@@ -33,26 +33,31 @@ def _uniform_integers(shape: Any, low: Any, high: Any, dtype: Any, seed: Any) ->
 
 def _shuffled_shape(value: Any, seed: Any) -> Any:
     if value.dims == ():
-        raise ValueError("expected a tensor of rank 1 or more, got a scalar")
+        raise ValueError("random_shuffle: expected a tensor of rank 1 or more, got a scalar")
     return value.dims
 
 
 def _shuffle(value: Any, seed: Any) -> Any:
     if not value.shape:
-        raise ValueError("expected a tensor of rank 1 or more, got a scalar")
+        raise ValueError("random_shuffle: expected a tensor of rank 1 or more, got a scalar")
     return random.shuffle(value)
 
 
-for _type, _function in (
-    ("RandomStandardNormal", lambda s, dtype, seed: _core.random_normal(s, dtype.dtype)),
-    ("RandomUniform", lambda s, dtype, seed: _core.random_uniform(s, dtype.dtype)),
-    ("RandomUniformInt", _uniform_integers),
-    ("TruncatedNormal", lambda s, dtype, seed: random.truncated_normal(-2.0, 2.0, s, dtype.dtype)),
+for _type, _public, _function in (
+    ("RandomStandardNormal", "random_normal", _core.random_normal),
+    ("RandomUniform", "random_uniform", _core.random_uniform),
+    ("TruncatedNormal", "truncated_normal", lambda s, d: random.truncated_normal(-2.0, 2.0, s, d)),
 ):
     define(
-        _type, _function, static=(0,), flows=False, dtype="dtype", shape=shape_functions.of_value,
-        labels=("shape", "min", "max"), random=True,
+        _type, lambda s, dtype, seed, _function=_function: _function(s, dtype.dtype), static=(0,),
+        flows=False, dtype="dtype", shape=shape_functions.of_value, labels=("shape",), random=True,
+        public=_public,
     )  # fmt: skip
+define(
+    "RandomUniformInt", _uniform_integers, static=(0,), flows=False, dtype="dtype",
+    shape=shape_functions.of_value, labels=("shape", "min", "max"), random=True,
+    public="random_uniform",
+)  # fmt: skip
 define("RandomShuffle", _shuffle, registered=False, shape=_shuffled_shape, random=True)
 
 
@@ -71,12 +76,12 @@ def _seeded(seed: int | None) -> None:
         get_default_graph()._op_seeds.append(seed)
 
 
-def _draw(type: str, shape: Any, dtype: Any, seed: int | None, scope: str) -> Any:
+def _draw(type: str, shape: Any, dtype: Any, seed: int | None, who: str) -> Any:
     wish = as_dtype(dtype)
     if not wish.is_floating:
-        raise TypeError(f"{type}: expected float32 or float64, got {wish.name}")
+        raise TypeError(f"{who}: expected float32 or float64 for dtype, got {wish.name}")
     _seeded(seed)
-    return apply(type, shape, name=scope, dtype=wish, seed=seed)
+    return apply(type, shape, name=type, dtype=wish, seed=seed)
 
 
 def _normal(public: str, type: str, doc: str) -> Any:
@@ -85,7 +90,7 @@ def _normal(public: str, type: str, doc: str) -> Any:
         seed: int | None = None, name: str | None = None,
     ) -> Any:  # fmt: skip
         with scope_of(name or public, shape) as scope:
-            draw = _draw(type, shape, dtype, seed, type)
+            draw = _draw(type, shape, dtype, seed, public)
             scale = convert_to_tensor(stddev, dtype, "stddev")
             center = convert_to_tensor(mean, dtype, "mean")
             return apply("AddV2", apply("Mul", draw, scale, name="mul"), center, name=scope)
@@ -108,7 +113,9 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
     wish = as_dtype(dtype)
     with scope_of(name or "random_uniform", shape) as scope:
         if maxval is None and wish.is_integer:
-            raise ValueError(f"random_uniform: give maxval for {wish.name}")
+            raise ValueError(
+                f"random_uniform: expected a number for maxval of {wish.name}, got None"
+            )
         low = convert_to_tensor(minval, wish, "min")
         high = convert_to_tensor(1 if maxval is None else maxval, wish, "max")
         if wish.is_integer:
@@ -118,7 +125,7 @@ def random_uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any =
                 )
             _seeded(seed)
             return apply("RandomUniformInt", shape, low, high, name=scope, dtype=wish, seed=seed)
-        draw = _draw("RandomUniform", shape, dtype, seed, "RandomUniform")
+        draw = _draw("RandomUniform", shape, dtype, seed, "random_uniform")
         width = apply("Sub", high, low, name="sub")
         return apply("AddV2", apply("Mul", draw, width, name="mul"), low, name=scope)
 
@@ -269,7 +276,7 @@ def _scaled(name: str, scale: float, fan: str, distribution: str, source: str) -
     def make(shape: Any, dtype: Any, seed: Any) -> Any:
         return variance_scaling_initializer.make(shape, dtype, scale, fan, distribution, seed)
 
-    text = f"Variance {scale:g} / {fan}, {distribution}. Source: {source}"
+    text = f"Draw with variance {scale:g} / {fan}, {distribution}. Source: {source}"
     return _initializer(name, text, make, "seed=None dtype='float32'")
 
 
@@ -290,6 +297,7 @@ lecun_uniform_initializer = _scaled("lecun_uniform_initializer", 1.0, "fan_in", 
 define(
     "RandomOrthogonal", lambda s, gain, dtype, seed: orthogonal(s, gain, dtype.dtype), static=(0,),
     flows=False, dtype="dtype", shape=shape_functions.of_value, random=True,
+    public="orthogonal_initializer",
 )  # fmt: skip
 
 
@@ -340,7 +348,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
         If both or neither is given, or the number is out of range.
     """
     if (keep_prob is None) == (rate is None):
-        raise ValueError("dropout: give either keep_prob or rate")
+        raise ValueError("dropout: expected one of keep_prob and rate, got both or neither")
     with scope_of(name or "dropout", x) as scope:
         x = convert_to_tensor(x)
         dtype = as_dtype(x.dtype)

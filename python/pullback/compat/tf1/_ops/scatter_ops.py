@@ -10,11 +10,12 @@ import numpy as np
 from .... import _core
 from .._graph import mode, shape_functions
 from .._graph.create import apply, convert_to_tensor, known_dims, operation, scope_of
-from .._graph.opdef import define, like
+from .._graph.opdef import RowError, define, like
 from .._graph.operation import Operation
 from .._graph.shapes import TensorShape, shape_text
 from .._graph.tensor import as_core
 from ..dtypes import as_dtype
+from ..errors import InvalidArgumentError
 from ..names import named, public_names
 from .indexing_ops import from_start
 from .order_ops import places
@@ -22,6 +23,10 @@ from .order_ops import places
 
 def _at(x: Any, indices: Any, updates: Any, method: str, nd: bool) -> Any:
     """Combine rows of x, or entries at rows of positions, with updates."""
+    shape = indices.shape
+    wanted = (*shape[:-1], *x.shape[shape[-1] :]) if nd and shape else (*shape, *x.shape[1:])
+    if updates.shape not in ((), wanted):
+        raise RowError(f"expected updates of shape {wanted}, got {updates.shape}")
     indices = places(indices, x.shape) if nd else from_start(indices, x.shape[0])
     if method == "subtract":
         updates, method = -updates, "add"
@@ -64,7 +69,11 @@ def _scattering(name: str, method: str, text: str, nd: bool = False) -> Callable
         if mode.executing_eagerly():
             rows, given = convert_to_tensor(indices), convert_to_tensor(updates, dtype)
             _check_updates(public, ref.shape, rows, given, nd)
-            return ref.assign(_at(ref.read(), as_core(rows), as_core(given), method, nd))
+            try:
+                new = _at(ref.read(), as_core(rows), as_core(given), method, nd)
+            except RowError as error:
+                raise InvalidArgumentError(None, f"{public}: {error}") from None
+            return ref.assign(new)
         with scope_of(name or public, ref) as scope:
             inputs = [convert_to_tensor(indices), convert_to_tensor(updates, dtype)]
             _check_updates(public, ref.handle.dims, inputs[0], inputs[1], nd)
@@ -113,7 +122,10 @@ def _segments(name: str, function: Callable[..., Any], text: str) -> Callable[..
     def compute(data: Any, segment_ids: Any, num_segments: int) -> Any:
         rest = data.shape[len(segment_ids.shape) :]
         if data.shape[: len(segment_ids.shape)] != segment_ids.shape:
-            raise ValueError(f"segment_ids of shape {segment_ids.shape} for data of {data.shape}")
+            raise RowError(
+                "expected segment_ids whose shape begins the shape of data, got "
+                f"{segment_ids.shape} and {data.shape}"
+            )
         rows = _core.reshape(segment_ids, (-1,))
         return function(_core.reshape(data, (-1, *rest)), rows, num_segments, rest)
 
@@ -157,8 +169,8 @@ def _extremes(method: str) -> Callable[..., Any]:
 
 unsorted_segment_max = _segments("max", _extremes("max"), "Compute the largest")
 unsorted_segment_min = _segments("min", _extremes("min"), "Compute the smallest")
-unsorted_segment_sum = _segments("sum", _sums, "Sums")
-unsorted_segment_mean = _segments("mean", _means, "Means")
+unsorted_segment_sum = _segments("sum", _sums, "Compute the sum")
+unsorted_segment_mean = _segments("mean", _means, "Compute the mean")
 
 
 def _sorted(ids: Any) -> Any:
@@ -166,14 +178,15 @@ def _sorted(ids: Any) -> Any:
     before = _core.concat([_core.constant(np.zeros(1, ids.dtype)), ids[:-1]], 0)
     bad = _core.less(ids, before)
     if _core.is_computed(ids) and bad.numpy().any():
-        raise ValueError(
-            f"expected segment_ids that are sorted and not negative, got {ids.numpy().tolist()}"
+        raise RowError(
+            "expected segment_ids that are sorted and not negative, got "
+            f"{ids.numpy().tolist()!s:.80}"
         )
     return _core.where(bad, like(ids, np.iinfo(ids.dtype).max - 1), ids)
 
 
 define("SortedSegments", _sorted, flows=False, domain="integer", labels=("segment_ids",),
-       shape=shape_functions.unchanged, fresh=True)  # fmt: skip
+       shape=shape_functions.unchanged, fresh=True, public="segment_sum")  # fmt: skip
 
 
 def _sorted_segments(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,7 +197,7 @@ def _sorted_segments(name: str, function: Callable[..., Any]) -> Callable[..., A
             return function(data, ids, apply("AddV2", last, 1), name=scope)
 
     public = f"segment_{name}"
-    doc = f"`unsorted_segment_{name}` of segments that are sorted."
+    doc = f"Compute `unsorted_segment_{name}` of segments that are sorted."
     return named(segments, public, doc)
 
 

@@ -9,22 +9,20 @@ import numpy as np
 import pullback as pb
 
 from .... import _core
-from .._graph import shape_functions
+from .._graph import mode, shape_functions
 from .._graph.conversion import as_static
 from .._graph.create import (
     apply,
     cast,
     convert_to_tensor,
     is_tensor,
-    known_dims,
     operation,
     row,
     scope_of,
 )
-from .._graph.opdef import define
-from .._graph.shapes import TensorShape
+from .._graph.opdef import RowError, define
+from .._graph.shapes import Dims, TensorShape
 from ..dtypes import as_dtype, int32
-from ..errors import InvalidArgumentError
 from ..names import public_names, taking
 from .array_ops import range as range_of
 from .array_ops import reshape
@@ -34,58 +32,98 @@ from .math_ops import argmax, argmin, matmul
 _Bounds: Any = type(np.s_[:])  # the builtin that `slice` below hides
 
 
-def _window(x: Any, first: Any, axis: int, count: int) -> Any:
+def _check_bounds(n: int | None, axis: int, begin: int | None, size: int | None) -> None:
+    """Raise RowError for bounds outside of an axis; None is unknown."""
+    first, count = begin or 0, 0 if size is None else max(size, 0)
+    if first < 0 or (size or 0) < -1 or (n is not None and first + count > n):
+        raise RowError(
+            f"expected 0 <= begin <= begin + size <= {'the size' if n is None else n} for axis "
+            f"{axis}, got begin {begin} and size {size}"
+        )
+
+
+def _sliced(x: Any, begin: list[int], size: list[int]) -> Any:
+    if not len(x.shape) == len(begin) == len(size):
+        raise RowError(
+            f"expected {len(x.shape)} entries for begin and size, got {begin} and {size}"
+        )
+    for axis, (n, first, count) in enumerate(zip(x.shape, begin, size, strict=True)):
+        _check_bounds(n, axis, first, count)
+    return x[
+        tuple(_Bounds(b, None if n == -1 else b + n) for b, n in zip(begin, size, strict=True))
+    ]
+
+
+def _sliced_shape(x: Any, begin: Any, size: Any) -> Dims:
+    if begin is None and size is None:
+        return shape_functions.unknown(x.dims)
+    rank = len(begin if size is None else size)
+    dims, begin, size = (v or [None] * rank for v in (x.dims, begin, size))
+    if not len(dims) == len(begin) == len(size):
+        raise RowError(f"expected {len(dims)} entries for begin and size, got {begin} and {size}")
+    out: list[int | None] = []
+    for axis, (n, first, count) in enumerate(zip(dims, begin, size, strict=True)):
+        _check_bounds(n, axis, first, count)
+        rest = None if None in (n, first) else n - first
+        out.append(rest if count == -1 else count)
+    return tuple(out)
+
+
+define(
+    "Slice", _sliced, static=(1, 2), labels=("input", "begin", "size"), shape=_sliced_shape,
+    value=_sliced,
+)  # fmt: skip
+
+
+def _from_position(x: Any, first: Any, axis: int, count: int) -> Any:
     along = np.arange(count, dtype=first.dtype)
     at = from_start(first + _core.constant(along), x.shape[axis])
-    # Behind another axis: a take along the first axis has a sparse gradient.
+    # After a new axis: a take along the first axis has a sparse gradient.
     return _core.take(_core.expand_dims(x, 0), at, axis + 1)[0]
 
 
 # A position is not part of a shape, so it may differ in each run.
 define(
-    "Slice",
-    _window,
-    labels=("input", "begin"),
-    fresh=True,
+    "SliceFrom", _from_position, labels=("input", "begin"), fresh=True, public="slice",
     shape=lambda x, first, axis, count: x.dims and (*x.dims[:axis], count, *x.dims[axis + 1 :]),
-)
+)  # fmt: skip
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """Return `size` entries from `begin` along each axis; -1 stands for all up to the end."""
+    """Return `size` entries from `begin` along each axis; -1 stands for all up to the end.
+
+    Bounds outside of an axis raise InvalidArgumentError, in the run if they are unknown before.
+    """
     x = convert_to_tensor(input_)
-    dims = known_dims(x)
-    if dims is None:
-        raise ValueError(f"slice: the rank of {x!r} must be known")
-    starts, counts = (
-        v if is_tensor(v) or any(map(is_tensor, v)) else as_static(v) for v in (begin, size)
-    )
-    with scope_of(name or "Slice", x):
-        key = []
-        _check_bounds(dims, starts, counts)
-        for axis in np.arange(len(dims)).tolist():
-            first, count = starts[axis], counts[axis]
-            rest = not is_tensor(count) and count == -1
-            if is_tensor(first) and not rest and not is_tensor(count):
-                x = apply("Slice", x, first, axis=axis, count=count)
-                first = 0
-            key.append(_Bounds(first, None if rest else first + count))
-        return x[tuple(key)]
+    starts, counts = map(_entries, (begin, size))
+    with scope_of(name or "Slice", x) as scope:
+        for axis, count in enumerate([] if is_tensor(counts) else counts):
+            if is_tensor(count) or count < 0 or _is_known(starts, axis):
+                continue
+            x = apply("SliceFrom", x, starts[axis], axis=axis, count=count)
+            starts = [*(starts[k] for k in np.arange(len(counts)).tolist())]
+            starts[axis] = 0
+        return apply("Slice", x, starts, counts, name=scope)
 
 
-def _check_bounds(dims: Any, starts: Any, counts: Any) -> None:
-    for given in (starts, counts):
-        if not is_tensor(given) and len(given) != len(dims):
-            raise ValueError(f"slice: expected {len(dims)} entries for begin and size, got {given}")
-    if is_tensor(starts) or is_tensor(counts):
-        return
-    for axis, (n, first, count) in enumerate(zip(dims, starts, counts, strict=True)):
-        if n is None or is_tensor(first) or is_tensor(count):
-            continue
-        if not (0 <= first <= n and -1 <= count <= n - first):
-            raise InvalidArgumentError(
-                None, f"slice: begin {first} and size {count} leave axis {axis} of size {n}"
-            )
+def _entries(bounds: Any) -> Any:
+    """Return a tensor, or a list of integers and tensors."""
+    if is_tensor(bounds):
+        return convert_to_tensor(bounds)
+    if not any(map(is_tensor, bounds)):
+        return as_static(bounds, "slice")
+    entries = [convert_to_tensor(b) if is_tensor(b) else b for b in bounds]
+    return as_static(entries) if mode.executing_eagerly() else entries
+
+
+def _is_known(starts: Any, axis: int) -> bool:
+    """Test whether a position is a number that is known before the run."""
+    if mode.executing_eagerly():
+        return True
+    if is_tensor(starts):
+        return starts.known is not None and not np.isnan(starts.known[axis])
+    start: Any = starts[axis] if axis < len(starts) else 0
+    return not is_tensor(start) or (start.known is not None and not np.isnan(start.known))
 
 
 def strided_slice(
@@ -94,8 +132,8 @@ def strided_slice(
     name: str | None = None,
 ) -> Any:  # fmt: skip
     """Return `input_[begin:end:strides]` along each axis; the bits of a mask are axes."""
-    first, last = as_static(begin), as_static(end)
-    steps = [1] * len(first) if strides is None else as_static(strides)
+    first, last = (as_static(v, "strided_slice") for v in (begin, end))
+    steps = [1] * len(first) if strides is None else as_static(strides, "strided_slice", "strides")
     key: list[Any] = []
     for i, (a, b, step) in enumerate(zip(first, last, steps, strict=True)):
         bit = 1 << i
@@ -120,9 +158,12 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Any]:
     """Return grids of the coordinates of vectors; `indexing` 'xy' (the default) or 'ij'."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
-        raise TypeError(f"meshgrid: unknown argument {', '.join(sorted(kwargs))}")
+        raise TypeError(
+            "meshgrid: expected only indexing and name as keywords, got "
+            f"{', '.join(sorted(kwargs))}"
+        )
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij'; got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be one of 'xy', 'ij'; got {indexing!r}")
     with scope_of(name, *args):
         xs = [reshape(convert_to_tensor(x), [-1]) for x in args]
         made = apply("Meshgrid", *xs, indexing=indexing)
@@ -143,7 +184,9 @@ def matrix_band_part(x: Any, num_lower: int, num_upper: int) -> Any:
     """Set entries outside a band around the diagonal to zero; -1 keeps a whole triangle."""
     for count, n in ((num_lower, x.shape[-2]), (num_upper, x.shape[-1])):
         if count > n:
-            raise ValueError(f"expected a band of at most {n} diagonals, got {count}")
+            raise ValueError(
+                f"matrix_band_part: expected a band of at most {n} diagonals, got {count}"
+            )
     x = x if num_lower < 0 else pb.triu(x, k=-num_lower)
     return x if num_upper < 0 else pb.tril(x, k=num_upper)
 
@@ -156,12 +199,12 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
 
 def _ensured(x: Any, shape: Any) -> Any:
     if not TensorShape(x.shape).is_compatible_with(shape):
-        raise ValueError(f"expected shape {TensorShape(shape)}, got {tuple(x.shape)}")
+        raise ValueError(f"ensure_shape: expected shape {TensorShape(shape)}, got {tuple(x.shape)}")
     return _core.identity(x)
 
 
 operation(
-    "EnsureShape", _ensured, "x shape=None", "", fresh=True,
+    "EnsureShape", _ensured, "x shape=None", "", "ensure_shape", fresh=True,
     shape=lambda x, shape: TensorShape(x.dims).merge_with(shape)._dims,
 )  # fmt: skip
 
@@ -183,7 +226,7 @@ def _older(public: str, function: Any) -> Any:
         return function(input, dimension, **given)
 
     arguments = "input dimension output_type='int64' name=None"
-    return taking(arguments, public, f"`{function.__name__}`.")(position)
+    return taking(arguments, public, f"Alias of `{function.__name__}`.")(position)
 
 
 arg_max, arg_min = _older("arg_max", argmax), _older("arg_min", argmin)
@@ -195,7 +238,7 @@ def confusion_matrix(
 ) -> Any:  # fmt: skip
     """Count, or sum the weights of, each pair of label (row) and predicted class (column)."""
     if num_classes is None:
-        raise NotImplementedError("confusion_matrix: give num_classes")
+        raise NotImplementedError("confusion_matrix: expected an integer for num_classes, got None")
     with scope_of(name or "confusion_matrix", labels, predictions):
         kind = as_dtype("float64")
         rows = apply("OneHot", range_of(num_classes), num_classes, convert_to_tensor(1.0, kind),

@@ -30,15 +30,15 @@ def flat_fetches(graph: Graph, fetches: Any) -> list[Tensor | Operation]:
 def _element(graph: Graph, fetch: Any) -> Any:
     if fetch is None:
         raise TypeError(
-            "a fetch is None, which has no value; a gradient is None if there is no "
-            "differentiable path"
+            "run: expected tensors or operations as fetches, got None; a gradient is None if there "
+            "is no differentiable path"
         )
     try:
         return graph.as_graph_element(fetch)
     except TypeError:
         raise TypeError(
-            f"a fetch is a {type(fetch).__name__}, {fetch!r:.60}; expected tensors, operations, "
-            "variables, names, or a list, tuple or dict of these"
+            "run: expected tensors, operations, variables, names, or a list, tuple or dict of "
+            f"these as fetches, got {fetch!r:.60} of type {type(fetch).__name__}"
         ) from None
 
 
@@ -63,7 +63,10 @@ def _entries(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
         for inner in zip(key, value, strict=True):
             yield from _entries(*inner)
     else:
-        raise ValueError(f"feed_dict: {len(key)} tensors in a key, but the value is {value!r:.60}")
+        raise ValueError(
+            f"run: expected {len(key)} values in feed_dict for a key of {len(key)} tensors, got "
+            f"{value!r:.60}"
+        )
 
 
 def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[Any, Any]]]:
@@ -71,7 +74,9 @@ def feed_pairs(graph: Graph, feed_dict: Any) -> list[tuple[Tensor, np.ndarray[An
     if feed_dict is None:
         return []
     if not isinstance(feed_dict, Mapping):
-        raise TypeError(f"feed_dict must be a dict of tensor to value, got {feed_dict!r:.60}")
+        raise TypeError(
+            f"run: expected a dict of tensor to value for feed_dict, got {feed_dict!r:.60}"
+        )
     entries = [e for item in feed_dict.items() for e in _entries(*item)]
     tensors = [fed_tensor(graph, key) for key, _ in entries]
     arrays = (feed_array(x, value) for x, (_, value) in zip(tensors, entries, strict=True))
@@ -84,22 +89,22 @@ def fed_tensor(graph: Graph, key: Any) -> Tensor:
         tensor = graph.as_graph_element(getattr(key, "handle", key))
         if isinstance(tensor, Tensor):
             return tensor
-        error: Any = "it is an operation"
-    except (TypeError, ValueError) as failure:
-        error = failure
-    raise TypeError(f"cannot interpret feed_dict key {key!r:.60} as a tensor: {error}")
+        reason = "it is an operation"
+    except (TypeError, ValueError) as error:
+        reason = str(error).removeprefix("as_graph_element: ")
+    raise TypeError(f"run: cannot interpret feed_dict key {key!r:.60} as a tensor: {reason}")
 
 
 def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
     """Convert a fed value to an array; TypeError and ValueError as in TensorFlow."""
     if isinstance(value, (Tensor, _core.Tensor, _core.Variable)) or hasattr(value, "_as_tensor"):
         raise TypeError(
-            f"the value of a feed cannot be a tensor: '{tensor.name}' was fed {value!r:.60}; "
-            "run it and feed the result"
+            f"run: expected a value for '{tensor.name}' in feed_dict, got the tensor "
+            f"{value!r:.60}; run it and feed the result"
         )
     wish = tensor.dtype.dtype
     if tensor.dtype == string:
-        value = encoded(value)
+        value = encoded(value, "run")
     if isinstance(value, np.ndarray) and value.dtype == wish:
         array = value
     else:
@@ -108,16 +113,21 @@ def feed_array(tensor: Tensor, value: Any) -> np.ndarray[Any, Any]:
         except (ValueError, TypeError, OverflowError) as error:
             kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(
-                f"cannot feed '{tensor.name}', which is {tensor.dtype.name} of shape "
+                f"run: cannot feed '{tensor.name}', which is {tensor.dtype.name} of shape "
                 f"{tensor.shape}: {error}"
             ) from None
+        if isinstance(value, int) and array != value:
+            raise TypeError(
+                f"run: expected a {tensor.dtype.name} for '{tensor.name}', got {value}, which it "
+                "cannot represent"
+            )
     dims = tensor.dims
     if dims is None or array.shape == dims:
         return array
     fits = (d is None or d == n for d, n in zip(dims, array.shape, strict=False))
     if len(dims) != array.ndim or not all(fits):
         raise ValueError(
-            f"cannot feed value of shape {array.shape} for tensor '{tensor.name}', which has "
+            f"run: cannot feed value of shape {array.shape} for tensor '{tensor.name}', which has "
             f"shape {tensor.shape}"
         )
     return array
@@ -155,7 +165,7 @@ def _same(fetched: Any, array: Any) -> bool:
     return telling and bool((fetched == array).all())
 
 
-def results_behind(x: Tensor) -> list[Fetch]:
+def fetched_results(x: Tensor) -> list[Fetch]:
     """Return the fetched values that were fed to a placeholder last, or that a constant may be."""
     if x.op.type != "Const":
         return list(x.graph.fed_results.get(x, []))

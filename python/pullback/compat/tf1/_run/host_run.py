@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core
+from .._graph.opdef import RowError
 from .._graph.operation import Operation
 from ..errors import InvalidArgumentError, OpError
 from .instantiate import Feed, Program, Run, Slot, WantsValues
@@ -156,7 +157,7 @@ class Steps(Run):
         if not op.definition.host:
             return super()._outputs(op, inputs)
         if op not in self.kinds and op not in self.strict:
-            raise ValueError("it was not called")
+            raise RowError("the function was not called")
         kinds = self.kinds.get(op)
         if kinds is None or any(kind[0].kind == "c" for kind in (*_kinds(inputs), *kinds)):
             raise WantsValues

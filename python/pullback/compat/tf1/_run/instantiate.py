@@ -15,7 +15,7 @@ from typing import Any
 
 from .... import _core
 from .._graph.conversion import as_static
-from .._graph.opdef import build, pull_through
+from .._graph.opdef import build, error_text, pull_through
 from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, argument, opaque
@@ -27,7 +27,7 @@ class Unwritten(ValueError):
 
 
 class WantsValues(Exception):
-    """Raised for an operation that cannot be traced."""
+    """An operation cannot be traced, since its shape or its trip count depends on values."""
 
 
 @dataclass(eq=False)
@@ -102,7 +102,7 @@ def needed_operations(
         if op.type == "SymbolicGradient":
             differentiated = op.attrs["ys"] + op.attrs["xs"]
             lazy.extend(x.op for x in seen[:differentiated] if x not in fed)
-            lazy.extend(x.op for x in _behind_feeds(op, fed))
+            lazy.extend(x.op for x in _below_feeds(op, fed))
             seen = seen[differentiated:]
         pending.extend(x.op for x in seen if x not in fed)
         pending.extend(op.control_inputs)
@@ -113,11 +113,11 @@ def needed_operations(
             every.add(op)
             lazy.extend(x.op for x in op.inputs if x not in fed)
             if op.type == "SymbolicGradient":
-                lazy.extend(x.op for x in _behind_feeds(op, fed))
+                lazy.extend(x.op for x in _below_feeds(op, fed))
     return sorted(every, key=lambda op: op.number), strict
 
 
-def _behind_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
+def _below_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
     """Return the operations that a gradient passes below fed tensors: a feed never cuts a path."""
     if not any(x.op.inputs for x in fed):
         return []
@@ -260,9 +260,8 @@ class Run:
                 outs = [opaque(under, x.dtype, x.dims or ()) for x in op.outputs]
             else:
                 shapes = ", ".join(f"'{x.name}' {self.values[x].shape}" for x in op.inputs)
-                raise InvalidArgumentError(
-                    op, f"{op.type} '{op.name}': {error}; inputs: {shapes or 'none'}"
-                ) from None
+                text = error_text(op.definition, op.type, error, shapes, op.name)
+                raise InvalidArgumentError(op, text) from None
         for tensor, value in zip(op.outputs, outs, strict=True):
             if tensor in self.fed:
                 value = self._in_place_of(op, tensor, self.fed[tensor], inputs)
@@ -283,8 +282,10 @@ class Run:
         return [_core.stop_gradient(out) for out in outs] if own else outs
 
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
-        static = op.definition.which_static(inputs)
-        return [as_static(x) if fixed else x for x, fixed in zip(inputs, static, strict=True)]
+        pairs = list(zip(inputs, op.definition.which_static(inputs), strict=True))
+        if not self.has_values and any(fixed and _core.is_traced(x) for x, fixed in pairs):
+            raise WantsValues  # a shape or an axis that a variable or a draw determines
+        return [as_static(x) if fixed else x for x, fixed in pairs]
 
     def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
         """Replace an output by the fed value, with the gradient of the operation."""

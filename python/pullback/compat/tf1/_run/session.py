@@ -98,9 +98,9 @@ class Session:
                 f"Session: expected '' for target, got {target!r}; a session runs in this process",
             )
         if graph is not None and not isinstance(graph, Graph):
-            raise TypeError(f"Session: graph must be a tf.Graph, got {graph!r:.60}")
+            raise TypeError(f"Session: expected a tf.Graph for graph, got {graph!r:.60}")
         if config is not None and not isinstance(config, ConfigProto):
-            raise TypeError(f"Session: config must be a tf.ConfigProto, got {config!r:.60}")
+            raise TypeError(f"Session: expected a tf.ConfigProto for config, got {config!r:.60}")
         self.graph = get_default_graph() if graph is None else graph
         self._closed = False
         self._slots: dict[Any, Slot] = {}
@@ -234,14 +234,14 @@ class Session:
         Fetches and feeds are checked here, once.
         """
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
-            raise TypeError(f"make_callable: feed_list must be a list, got {feed_list!r:.60}")
+            raise TypeError(f"make_callable: expected a list for feed_list, got {feed_list!r:.60}")
         keys = [fed_tensor(self.graph, key) for key in feed_list or ()]
         elements = flat_fetches(self.graph, fetches)
 
         def call(*values: Any) -> Any:
             if len(values) != len(keys):
                 raise ValueError(
-                    f"make_callable: {len(values)} values for a feed_list of {len(keys)}"
+                    f"make_callable: expected {len(keys)} values as in feed_list, got {len(values)}"
                 )
             if self._closed:
                 raise RuntimeError("run: this session is closed")
@@ -275,7 +275,7 @@ class Session:
 
     def __enter__(self) -> Session:
         if self._context is not None:
-            raise RuntimeError("this session is entered already; a session is not re-entrant")
+            raise RuntimeError("Session: already entered; a session is not re-entrant")
         self._context = ExitStack()
         self._context.enter_context(self.graph.as_default())
         self._context.enter_context(self.as_default())

@@ -31,13 +31,15 @@ def _decay(type: str, arguments: str) -> Callable[[Callable[..., Any]], Any]:
             return formula(rate, *(_core.cast(x, rate.dtype) for x in numbers), **flags)
 
         labels = tuple(entry.partition("=")[0] for entry in arguments.split())
-        define(type, compute, labels=labels, shape=shape_functions.unchanged)
+        define(
+            type, compute, labels=labels, shape=shape_functions.unchanged, public=formula.__name__
+        )
 
         @taking(f"{arguments} name=None", formula.__name__, formula.__doc__)
         def decay(name: str | None, **given: Any) -> Any:
             flags = {k: bool(given.pop(k)) for k in ("staircase", "cycle") if k in given}
             if given["global_step"] is None:
-                raise ValueError(f"{formula.__name__}: global_step is required")
+                raise ValueError(f"{formula.__name__}: expected a step for global_step, got None")
 
             def at() -> Any:
                 return apply(type, *given.values(), name=name, **flags)
@@ -62,25 +64,28 @@ _STEPS = "learning_rate global_step decay_steps"
 
 @_decay("ExponentialDecay", f"{_STEPS} decay_rate staircase=False")
 def exponential_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
-    """learning_rate · decay_rate^(global_step / decay_steps); `staircase` floors the exponent."""
+    """Compute learning_rate · decay_rate^(global_step / decay_steps).
+
+    `staircase` floors the exponent.
+    """
     return rate * _core.pow(factor, _share(step, steps, staircase))
 
 
 @_decay("NaturalExpDecay", f"{_STEPS} decay_rate staircase=False")
 def natural_exp_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
-    """learning_rate · exp(-decay_rate · global_step / decay_steps)."""
+    """Compute learning_rate · exp(-decay_rate · global_step / decay_steps)."""
     return rate * _core.exp(-factor * _share(step, steps, staircase))
 
 
 @_decay("InverseTimeDecay", f"{_STEPS} decay_rate staircase=False")
 def inverse_time_decay(rate: Any, step: Any, steps: Any, factor: Any, staircase: bool) -> Any:
-    """learning_rate / (1 + decay_rate · global_step / decay_steps)."""
+    """Compute learning_rate / (1 + decay_rate · global_step / decay_steps)."""
     return rate / (1 + factor * _share(step, steps, staircase))
 
 
 @_decay("PolynomialDecay", f"{_STEPS} end_learning_rate=0.0001 power=1.0 cycle=False")
 def polynomial_decay(rate: Any, step: Any, steps: Any, end: Any, power: Any, cycle: bool) -> Any:
-    """(learning_rate - end) (1 - step / decay_steps)^power + end, for steps up to decay_steps.
+    """Compute (learning_rate - end) (1 - step / decay_steps)^power + end, up to decay_steps.
 
     With `cycle` decay_steps is multiplied by the smallest sufficient integer.
     """
@@ -94,7 +99,9 @@ def polynomial_decay(rate: Any, step: Any, steps: Any, end: Any, power: Any, cyc
 
 @_decay("CosineDecay", f"{_STEPS} alpha=0.0")
 def cosine_decay(rate: Any, step: Any, steps: Any, low: Any) -> Any:
-    """learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha), up to decay_steps.
+    """Compute learning_rate ((1 - alpha) (1 + cos(π step / decay_steps)) / 2 + alpha).
+
+    The rate stays at its end after decay_steps.
 
     Source: Loshchilov and Hutter, SGDR, 2017.
     """

@@ -93,7 +93,9 @@ class ExponentialMovingAverage:
         is not floating.
         """
         if mode.executing_eagerly() and var_list is None:
-            raise ValueError("ExponentialMovingAverage.apply: in eager mode give var_list")
+            raise ValueError(
+                "ExponentialMovingAverage.apply: expected var_list in eager mode, got None"
+            )
         items = trainable_variables() if var_list is None else list(var_list)
         for x in items:
             if not as_dtype(x.dtype).is_floating:
@@ -105,7 +107,8 @@ class ExponentialMovingAverage:
             decay = self._decay_now()
             updates = [
                 assign_moving_average(
-                    self.average(x), _now(x), decay, self._zero_debias and not _is_variable(x)
+                    self.average(x), _current_value(x), decay,
+                    self._zero_debias and not _is_variable(x),
                 )
                 for x in items
             ]  # fmt: skip
@@ -114,7 +117,7 @@ class ExponentialMovingAverage:
     def _decay_now(self) -> Any:
         if self._updates is None:
             return self._decay
-        n = in_dtype(_now(self._updates), "float32")
+        n = in_dtype(_current_value(self._updates), "float32")
         return minimum(in_dtype(self._decay, as_dtype("float32")), (1.0 + n) / (10.0 + n))
 
     def _made(self, x: Any) -> Any:
@@ -161,6 +164,6 @@ def _is_variable(x: Any) -> bool:
     return hasattr(x, "assign_sub")
 
 
-def _now(x: Any) -> Any:
+def _current_value(x: Any) -> Any:
     """Read a variable after the current control dependencies; other values are unchanged."""
     return x.read_value() if _is_variable(x) else x

@@ -22,7 +22,7 @@ from .._gradients.tape import GradientTape
 from .._graph import mode
 from .._graph.create import check_rank, convert_to_tensor, in_dtype, is_tensor
 from .._graph.graph import Graph, GraphKeys, get_default_graph
-from .._graph.opdef import define
+from .._graph.opdef import RowError, define
 from .._graph.operation import Operation, operation_of
 from .._graph.tensor import as_core
 from .._ops.array_ops import constant, fill
@@ -51,7 +51,7 @@ class Optimizer(OptimizerHooks):
     rule: Rule | None = None
     arguments = "use_locking name"
     slots: Mapping[str, tuple[str, float | str]] = MappingProxyType({})
-    _run: _AtOnce | None = None  # the step in eager mode
+    _run: _EagerRun | None = None  # the step in eager mode
     positive = ""  # name of an argument that must be positive
     powers: Mapping[str, str] = MappingProxyType({})
 
@@ -65,7 +65,9 @@ class Optimizer(OptimizerHooks):
         del given["use_locking"]
         self._name = given.pop("name")
         if not self._name:
-            raise ValueError("an optimizer needs a name that is not empty")
+            raise ValueError(
+                f"{type(self).__name__}: expected a name that is not empty, got {self._name!r}"
+            )
         defaults = self.__signature__.parameters
         self._hyper = {
             key: bool(x) if isinstance(defaults[key].default, bool) else x
@@ -113,8 +115,8 @@ class Optimizer(OptimizerHooks):
         """
         if gate_gradients not in (0, 1, 2):
             raise ValueError(
-                f"gate_gradients must be Optimizer.GATE_NONE, GATE_OP or GATE_GRAPH, not "
-                f"{gate_gradients!r}"
+                "compute_gradients: gate_gradients must be one of Optimizer.GATE_NONE, GATE_OP, "
+                f"GATE_GRAPH; got {gate_gradients!r}"
             )
         weights = None if grad_loss is None else [grad_loss]
         given = None if var_list is None else hooks.checked_variables(var_list)
@@ -127,12 +129,18 @@ class Optimizer(OptimizerHooks):
             last_query.also_asked_by(self)
             return list(zip(answers, variables, strict=True))
         if mode.executing_eagerly():
-            raise RuntimeError("in eager mode the loss must be a function without arguments")
+            raise RuntimeError(
+                f"compute_gradients: expected a function for loss in eager mode, got {loss!r:.60}; "
+                "minimize(lambda: loss)"
+            )
         loss = hooks.checked_loss(convert_to_tensor(loss))
         trainable = loss.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
         variables = trainable if given is None else given
         if not variables:
-            raise ValueError("no variables to optimize: the graph has no trainable ones")
+            raise ValueError(
+                "compute_gradients: no variables to optimize; create trainable variables or give "
+                "var_list"
+            )
         answers = gradients(loss, variables, weights, aggregation_method=aggregation_method)
         last_query.also_asked_by(self)
         if gate_gradients == self.GATE_GRAPH:
@@ -149,11 +157,13 @@ class Optimizer(OptimizerHooks):
         """
         if global_step is not None and not isinstance(global_step, (Variable, _core.Variable)):
             raise TypeError(
-                f"apply_gradients: global_step: expected a variable, got {global_step!r:.60}"
+                f"apply_gradients: expected a variable for global_step, got {global_step!r:.60}"
             )
         pairs = [hooks.checked_pair(pair) for pair in grads_and_vars]
         if not pairs:
-            raise ValueError("apply_gradients: no variables provided")
+            raise ValueError(
+                "apply_gradients: no variables provided: expected pairs, got an empty list"
+            )
         present = [(g, v) for g, v in pairs if g is not None]
         if not present:
             raise ValueError(hooks.no_gradients([v for _, v in pairs], None))
@@ -164,9 +174,8 @@ class Optimizer(OptimizerHooks):
             return None
         graph = present[0][1].graph
         with graph.as_default():
-            with graph.control_dependencies(
-                None
-            ):  # initializers do not wait for the step's control inputs
+            # Initializers do not wait for the step's control inputs.
+            with graph.control_dependencies(None):
                 self._create_slots([v for _, v in present])
             with graph.name_scope(name or self._name) as scope:
                 self._prepare()
@@ -234,7 +243,7 @@ class Optimizer(OptimizerHooks):
         """
         for key, number in hyper.items():
             if not isinstance(number, bool) and number.shape != ():
-                raise ValueError(f"{key} must be a scalar, got shape {number.shape}")
+                raise RowError(f"expected a scalar for {key}, got shape {number.shape}")
         assert self.rule is not None
         state = {name: run.current(slot) for name, slot in slots.items()}
         current, hyper = run.current(v), self._derived(hyper)
@@ -256,7 +265,7 @@ class Optimizer(OptimizerHooks):
         return update_rows(self.rule, v, values, indices, state, hyper)
 
     def _apply_eagerly(self, pairs: list[tuple[Any, Any]], name: str) -> None:
-        run = _AtOnce()
+        run = _EagerRun()
         self._run = None if self._is_own() else run  # a program may read between its updates
         self._create_slots([v for _, v in pairs])
         self._prepare()
@@ -269,7 +278,7 @@ class Optimizer(OptimizerHooks):
         self._run = None
         self._finish(updates, name)
 
-    def _update_at_once(self, run: _AtOnce, v: Any, g: Any) -> None:
+    def _update_at_once(self, run: _EagerRun, v: Any, g: Any) -> None:
         hyper = {
             key: x if isinstance(x, bool) else _core.cast(x, v.dtype)
             for key, x in (self._now | self._powers_of(None)).items()
@@ -344,7 +353,7 @@ class Optimizer(OptimizerHooks):
 
     def _record(self, v: Any, g: Any) -> Operation | None:
         if mode.executing_eagerly():
-            run = self._run or _AtOnce()
+            run = self._run or _EagerRun()
             self._update_at_once(run, v, g)
             if run is not self._run:
                 run.commit()
@@ -364,7 +373,7 @@ class Optimizer(OptimizerHooks):
         return op
 
 
-class _AtOnce:
+class _EagerRun:
     """The run in eager mode: all values are computed before the first assignment."""
 
     def __init__(self) -> None:
@@ -381,8 +390,8 @@ class _AtOnce:
             if value.shape != variable.shape or value.dtype != variable.dtype:
                 old, new = (as_dtype(x.dtype).name for x in (variable, value))
                 raise ValueError(
-                    f"apply_gradients: '{variable.name}' is {old} of shape {variable.shape}, its "
-                    f"new value {new} of shape {value.shape}"
+                    f"apply_gradients: expected a new value of {old} and shape {variable.shape} "
+                    f"for '{variable.name}', got {new} of shape {value.shape}"
                 )
         for variable, value in self.new.items():
             variable.assign(value)
@@ -397,7 +406,7 @@ def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     return []
 
 
-define("ApplyUpdate", execute=_execute, flows=False)
+define("ApplyUpdate", execute=_execute, flows=False, public="apply_gradients")
 
 
 def _parts(g: Any) -> list[Any]:

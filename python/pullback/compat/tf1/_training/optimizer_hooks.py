@@ -17,7 +17,8 @@ from ...._explain.explain import why_none_of
 from .._gradients.backprop import as_list
 from .._graph import mode
 from .._graph.create import convert_to_tensor, is_tensor
-from .._graph.shapes import TensorShape, as_dims
+from .._graph.opdef import RowError
+from .._graph.shapes import TensorShape, as_dims, shape_text
 from .._ops.array_ops import shape as shape_of
 from .._ops.array_ops import zeros
 from .._ops.grouping import group
@@ -75,7 +76,8 @@ class OptimizerHooks:
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         raise NotImplementedError(
-            f"{type(self).__name__} has no update rule: define _apply_dense(self, grad, var)"
+            f"{type(self).__name__}: expected an update rule, got none; define "
+            "_apply_dense(self, grad, var)"
         )
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
@@ -84,8 +86,8 @@ class OptimizerHooks:
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         raise NotImplementedError(
-            f"{type(self).__name__} has no update rule for rows: define _apply_sparse(self, grad, "
-            "var), or use tf.convert_to_tensor(grad)"
+            f"{type(self).__name__}: expected an update rule for rows, got none; define "
+            "_apply_sparse(self, grad, var), or use tf.convert_to_tensor(grad)"
         )
 
     def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
@@ -151,17 +153,22 @@ def checked_variables(var_list: Any) -> list[Any]:
     for i, v in enumerate(variables):
         if not is_tensor(v):
             raise TypeError(
-                f"var_list[{i}] is a {type(v).__name__}, {v!r:.60}; expected a variable"
+                f"compute_gradients: expected a variable for var_list[{i}], got {v!r:.60} of type "
+                f"{type(v).__name__}"
             )
     return variables
 
 
 def checked_loss(loss: Any) -> Any:
     if not is_tensor(loss):
-        raise TypeError(f"the loss is a {type(loss).__name__}, {loss!r:.60}; expected a tensor")
+        raise TypeError(
+            f"compute_gradients: expected a tensor for loss, got {loss!r:.60} of type "
+            f"{type(loss).__name__}"
+        )
     if not as_dtype(loss.dtype).is_floating:
         raise ValueError(
-            f"invalid type {as_dtype(loss.dtype).name} for the loss {loss!r}: floats only"
+            f"compute_gradients: expected floats for loss, got {loss!r} of type "
+            f"{as_dtype(loss.dtype).name}"
         )
     return loss
 
@@ -181,24 +188,38 @@ def checked_pair(pair: Any) -> tuple[Any, Any]:
     try:
         g = convert_to_tensor(g, None if is_tensor(g) else as_dtype(v.dtype))
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{who}: the gradient of '{v.name}' is not convertible: {error}") from None
+        text = str(error).removeprefix("convert_to_tensor: ")
+        raise TypeError(f"{who}: the gradient of '{v.name}' is not convertible: {text}") from None
     if as_dtype(g.dtype) != as_dtype(v.dtype):
-        raise TypeError(f"{who}: '{v.name}' is {v.dtype}, its gradient {g.dtype}; use tf.cast")
+        raise TypeError(
+            f"{who}: expected a gradient of {as_dtype(v.dtype).name} for '{v.name}', got "
+            f"{as_dtype(g.dtype).name}; use tf.cast"
+        )
     if not TensorShape(g.shape).is_compatible_with(v.shape):
-        raise ValueError(f"{who}: '{v.name}' has shape {v.shape}, its gradient {g.shape}")
+        raise ValueError(
+            f"{who}: expected a gradient of shape {v.shape} for '{v.name}', got {g.shape}"
+        )
     return g, v
 
 
 def checked_slices(g: IndexedSlices, v: Any) -> IndexedSlices:
-    who = f"apply_gradients: '{v.name}'"
+    who = "apply_gradients: expected a gradient of"
     if v.constraint is not None:
-        raise RuntimeError(f"{who}: a constraint cannot be used where the gradient is sparse, {g}")
+        raise RuntimeError(
+            f"apply_gradients: expected a dense gradient for '{v.name}', which has a constraint, "
+            f"got {g}; use tf.convert_to_tensor"
+        )
     if as_dtype(g.dtype) != as_dtype(v.dtype):
-        raise TypeError(f"{who} is {v.dtype}, its gradient {g.dtype}; use tf.cast")
+        raise TypeError(
+            f"{who} {as_dtype(v.dtype).name} for '{v.name}', got {as_dtype(g.dtype).name}; use "
+            "tf.cast"
+        )
     rows, dims = as_dims(g.values.shape), as_dims(v.shape)
     wanted = None if dims is None else (None, *dims[1:])
     if not TensorShape(rows).is_compatible_with(wanted):
-        raise ValueError(f"{who} has shape {v.shape}, its gradient rows of shape {g.values.shape}")
+        raise ValueError(
+            f"{who} rows of shape {shape_text(wanted)} for '{v.name}', got {g.values.shape}"
+        )
     return g
 
 
@@ -213,15 +234,15 @@ def _reason(v: Any, loss: Any) -> str:
         return f"{as_dtype(v.dtype).name} is not differentiable"
     ys = [loss] if is_tensor(loss) else last_query.last_about(v)
     if not ys:
-        return "its gradient is None; pb.explain(loss, variable) says why"
+        return "its gradient is None; call pb.explain(loss, variable) for the reason"
     [(_, why)] = why_none_of(ys[0], [v])
     return why
 
 
 def check_rows(v: Any, values: Any, indices: Any) -> None:
-    """Raise ValueError for a gradient of rows that do not match v."""
+    """Raise RowError for a gradient of rows that do not match v."""
     if values.shape != (*indices.shape, *tuple(v.shape)[1:]) or len(indices.shape) != 1:
-        raise ValueError(
-            f"the gradient has rows of shape {values.shape} at indices of shape {indices.shape}, "
-            f"for a variable of shape {tuple(v.shape)}"
+        raise RowError(
+            f"expected rows of a gradient for a variable of shape {tuple(v.shape)}, got values of "
+            f"shape {values.shape} at indices of shape {indices.shape}"
         )

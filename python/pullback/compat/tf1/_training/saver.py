@@ -64,11 +64,13 @@ class Saver:
     ) -> None:  # fmt: skip
         if var_list is None and mode.executing_eagerly():
             raise RuntimeError(
-                "Saver: in eager mode there is no graph with variables: give var_list"
+                "Saver: expected var_list in eager mode, which has no graph, got None"
             )
         self._variables = _named(global_variables() if var_list is None else var_list)
         if not self._variables and not allow_empty:
-            raise ValueError("Saver: no variables to save")
+            raise ValueError(
+                "Saver: no variables to save: expected a graph with variables, or var_list"
+            )
         if not isinstance(max_to_keep, (int, np.integer, type(None))):
             raise TypeError(f"Saver: expected an integer for max_to_keep, got {max_to_keep!r}")
         self._reshape, self._most = reshape, max_to_keep or 0
@@ -115,7 +117,10 @@ class Saver:
             prefix += f"-{step:08d}" if self._padded else f"-{step}"
         folder = Path(prefix).parent
         if not folder.is_dir():
-            raise ValueError(f"Saver.save: the folder '{folder}' of '{save_path}' does not exist")
+            raise ValueError(
+                f"Saver.save: expected a folder that exists, got '{folder}' of '{save_path}', "
+                "which does not exist"
+            )
         write_checkpoint(prefix, self._values(sess))
         self._made = [p for p in self._made if p != prefix] + [prefix]
         if write_meta_graph and not mode.executing_eagerly():
@@ -149,7 +154,7 @@ class Saver:
             If a shape or dtype differs.
         """
         if save_path is None:
-            raise ValueError("Saver.restore: can't load save_path when it is None")
+            raise ValueError("Saver.restore: expected a path for save_path, got None")
         saved = read_checkpoint(os.fspath(save_path), "Saver.restore")
         values = {
             name: self._fitting(name, v, saved, save_path) for name, v in self._variables.items()
@@ -165,7 +170,9 @@ class Saver:
     def _fitting(self, name: str, v: Any, saved: Mapping[str, Any], path: str) -> Any:
         if name not in saved:
             raise NotFoundError(
-                None, f"Key {name} not found in checkpoint '{path}'{did_you_mean(name, saved)}"
+                None,
+                f"Saver.restore: Key {name} not found in checkpoint "
+                f"'{path}'{did_you_mean(name, saved)}",
             )
         value = saved[name]
         dims = getattr(v.shape, "_dims", tuple(v.shape))
@@ -175,8 +182,8 @@ class Saver:
         if not fits or as_dtype(value.dtype) != as_dtype(v.dtype):
             raise InvalidArgumentError(
                 None,
-                f"Saver.restore: '{name}' is {as_dtype(value.dtype).name} of shape {value.shape} "
-                f"in '{path}', the variable is {v.dtype.name} of shape {dims}",
+                f"Saver.restore: expected {v.dtype.name} of shape {dims} for '{name}', got "
+                f"{as_dtype(value.dtype).name} of shape {value.shape} in '{path}'",
             )
         return value
 
@@ -287,6 +294,7 @@ def write_checkpoint(prefix: str, arrays: Mapping[str, Any]) -> None:
 
 
 def read_checkpoint(prefix: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Read the arrays of a checkpoint by name; ValueError if there is none."""
     if not checkpoint_exists(prefix):
         raise ValueError(f"{who}: the passed save_path is not a valid checkpoint: {prefix}")
     with np.load(f"{prefix}.npz", allow_pickle=False) as archive:
@@ -341,7 +349,7 @@ def _found(ckpt_dir_or_file: str, who: str) -> dict[str, np.ndarray[Any, Any]]:
     folder = Path(ckpt_dir_or_file).is_dir()
     prefix = latest_checkpoint(ckpt_dir_or_file) if folder else ckpt_dir_or_file
     if prefix is None:
-        raise ValueError(f"{who}: there is no checkpoint in '{ckpt_dir_or_file}'")
+        raise ValueError(f"{who}: expected a checkpoint, got '{ckpt_dir_or_file}', which has none")
     return read_checkpoint(prefix, who)
 
 
@@ -373,5 +381,7 @@ def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray[Any, Any]:
     saved = _found(ckpt_dir_or_file, "load_variable")
     key = name.partition(":")[0]
     if key not in saved:
-        raise NotFoundError(None, f"Key {key} not found in checkpoint{did_you_mean(key, saved)}")
+        raise NotFoundError(
+            None, f"load_variable: Key {key} not found in checkpoint{did_you_mean(key, saved)}"
+        )
     return saved[key]

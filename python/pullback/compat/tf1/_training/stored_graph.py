@@ -145,8 +145,8 @@ def _bytes(text: str) -> bytes:
 class _Builder:
     """Create the operations of a document in a graph, with a prefix of their names."""
 
-    def __init__(self, document: Mapping[str, Any], graph: Graph, scope: str) -> None:
-        self.document, self.graph, self.scope = document, graph, scope
+    def __init__(self, document: Mapping[str, Any], graph: Graph, scope: str, who: str) -> None:
+        self.document, self.graph, self.scope, self.who = document, graph, scope, who
         self.variables: dict[str, Variable] = {}
         for name, data in document["variables"].items():
             v = self.variables[name] = object.__new__(Variable)
@@ -171,7 +171,10 @@ class _Builder:
 
     def _add(self, data: Mapping[str, Any]) -> None:
         if data["type"] not in OPS:
-            raise ValueError(f"there is no operation type '{data['type']}' in this version")
+            raise ValueError(
+                f"{self.who}: expected operations of this version, got one of type "
+                f"'{data['type']}', which it does not have; save the graph with this version"
+            )
         attrs = {k: self.decode(v) for k, v in data["attrs"].items()}
         inputs, controls = map(self.tensor, data["inputs"]), map(self.operation, data["controls"])
         name = f"{self.scope}{data['name']}/"  # as it is
@@ -262,7 +265,7 @@ def rebuilt(
             f"{who}: expected a graph without these names, got one that has '{taken[0]}'; load "
             "into an empty tf.Graph(), or give import_scope"
         )
-    builder = _Builder(document, graph, prefix)
+    builder = _Builder(document, graph, prefix, who)
     with graph.as_default(), graph.control_dependencies(None):
         builder.all()
     return builder.variables

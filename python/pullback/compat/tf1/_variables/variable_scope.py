@@ -107,10 +107,10 @@ def variable_scope(
     (True, 'main/w:0')
     """
     if name_or_scope is None and default_name is None:
-        raise TypeError("variable_scope: give name_or_scope or default_name")
+        raise TypeError("variable_scope: expected name_or_scope or default_name, got None for both")
     if reuse not in (None, True, False, AUTO_REUSE):
         raise ValueError(
-            f"variable_scope: reuse must be True, False, None or tf.AUTO_REUSE; got {reuse!r}"
+            f"variable_scope: reuse must be one of True, False, None, tf.AUTO_REUSE; got {reuse!r}"
         )
     graph, outer = get_default_graph(), get_variable_scope()
     settings = name_or_scope if isinstance(name_or_scope, VariableScope) else outer
@@ -268,8 +268,8 @@ def _get(
         fits = shape is None or TensorShape(shape).is_compatible_with(found.shape)
         if not fits or (own_dtype and wish != found.dtype):
             raise ValueError(
-                f"get_variable: trying to share {found!r} as one of shape {TensorShape(shape)} "
-                f"and dtype {wish.name}"
+                f"get_variable: trying to share variable {full}: expected shape "
+                f"{TensorShape(shape)} and dtype {wish.name}, got {found!r}"
             )
         return found
     initial = _initial(full, shape, wish, dtype if own_dtype else None, initializer)
@@ -295,13 +295,15 @@ def _initial(full: str, shape: Any, wish: Any, dtype: Any, initializer: Any) -> 
     if not callable(initializer):
         if shape is not None:
             raise ValueError(
-                f"get_variable: {full}: give a shape or a value as initializer, not both"
+                f"get_variable: expected a shape or a value as initializer for {full}, got both"
             )
         return convert_to_tensor(initializer, None if dtype is None else wish)
     if shape is None:
-        raise ValueError(f"get_variable: the variable {full} needs a shape or an initial value")
+        raise ValueError(f"get_variable: expected a shape or an initial value for {full}, got None")
     if not TensorShape(shape).is_fully_defined():
-        raise ValueError(f"get_variable: the shape {TensorShape(shape)} of {full} is not known")
+        raise ValueError(
+            f"get_variable: expected a known shape for {full}, got {TensorShape(shape)}"
+        )
     return lambda: initializer([int(d) for d in TensorShape(shape)], wish)
 
 

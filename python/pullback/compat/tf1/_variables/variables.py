@@ -32,7 +32,7 @@ from .._graph.tensor import SymbolicTensor as Tensor
 from .._ops.grouping import group
 from ..dtypes import as_dtype, string
 from ..errors import InvalidArgumentError
-from ..names import public_names, taking
+from ..names import public_names, snake_case, taking
 
 
 def _assigning(type: str, verb: str) -> Callable[..., Any]:
@@ -89,7 +89,7 @@ class Variable(Operators):
         aggregation: Any = VariableAggregation.NONE, shape: Any = None,
     ) -> None:  # fmt: skip
         if initial_value is None:
-            raise ValueError(f"Variable '{name or 'Variable'}': initial_value must be given")
+            raise ValueError("Variable: expected a value for initial_value, got None")
         if isinstance(collections, str):
             raise ValueError(
                 f"Variable: expected a list of keys for collections, got {collections!r}"
@@ -107,8 +107,8 @@ class Variable(Operators):
             dims = as_dims(wish) if wish is not None else initial.dims
             if validate_shape and (dims is None or None in dims):
                 raise ValueError(
-                    f"Variable '{scope[:-1]}': the initial value {initial!r} must have a known "
-                    "shape, unless validate_shape=False"
+                    f"Variable: expected a known shape for the initial_value of '{scope[:-1]}', "
+                    f"got {initial!r}; give validate_shape=False"
                 )
             self.initial_value: Tensor = initial
             attrs = {"variable": self, "dtype": initial.dtype}
@@ -166,7 +166,7 @@ class Variable(Operators):
         )
 
     def __iter__(self) -> Any:
-        raise TypeError(f"the variable '{self.name}' is not iterable")
+        raise TypeError(f"Variable: '{self.name}' is not iterable; use tf.unstack")
 
     def __repr__(self) -> str:
         return (
@@ -189,8 +189,8 @@ def _assign(variable: Variable, type: str, value: Any, name: str | None) -> Tens
         tensor = convert_to_tensor(value, handle.dtype, name="value")
     if not tensor.shape.is_compatible_with(handle.dims):
         raise ValueError(
-            f"{type}: variable '{variable.name}' has shape {handle.shape}, the value "
-            f"'{tensor.name}' has {tensor.shape}"
+            f"{snake_case(type)}: expected a value of shape {handle.shape} for variable "
+            f"'{variable.name}', got '{tensor.name}' of shape {tensor.shape}"
         )
     output = (handle.dtype, tensor.dims if handle.dims is None else handle.dims)
     attrs = {"variable": variable}
@@ -215,7 +215,7 @@ class EagerVariable(Operators, _core.Variable):
     def __init__(self, given: Mapping[str, Any]) -> None:
         value, name = given["initial_value"], given["name"] or "Variable"
         if value is None:
-            raise ValueError(f"Variable '{name}': initial_value must be given")
+            raise ValueError("Variable: expected a value for initial_value, got None")
         value = convert_to_tensor(value() if callable(value) else value, given["dtype"])
         super().__init__(
             as_core(value), trainable=given["trainable"] is not False, name=f"{name}:0"
@@ -238,7 +238,8 @@ class EagerVariable(Operators, _core.Variable):
         tensor = convert_to_tensor(value, self.dtype)
         if tensor.shape != self.shape:
             raise ValueError(
-                f"variable '{self.name}' has shape {self.shape}, the value has {tensor.shape}"
+                f"assign: expected a value of shape {self.shape} for variable '{self.name}', got "
+                f"{tensor.shape}"
             )
         return as_core(tensor)
 
@@ -281,8 +282,8 @@ def _run_assign(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
     if dims is not None and tuple(value.shape) != dims:
         raise InvalidArgumentError(
             op,
-            f"{op.type} '{op.name}': variable '{variable.name}' has shape {dims}, the value "
-            f"has shape {value.shape}",
+            f"{snake_case(op.type)}: expected a value of shape {dims} for variable "
+            f"'{variable.name}', got {value.shape}; operation {op.type} '{op.name}'",
         )
     new = run.assign(variable, value)
     run.mark(op, [variable])
@@ -320,7 +321,7 @@ def _assigned(method: str, arguments: str = "") -> Any:
         return getattr(ref, method)(value, name=name)
 
     arguments = f"ref value {arguments} use_locking=None name=None"
-    return taking(arguments, method, f"`ref.{method}(value)`.")(function)
+    return taking(arguments, method, f"Call `ref.{method}(value)`.")(function)
 
 
 assign = _assigned("assign", "validate_shape=None")

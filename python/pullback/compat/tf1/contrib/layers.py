@@ -53,7 +53,7 @@ def _getter(collections: Any) -> Callable[..., Any]:
 
 def _result(out: Any, collections: Any, activation_fn: Any = None) -> Any:
     """Apply the activation to a layer's output, and add it to the collections."""
-    activation, keys = by_name(activation_fn, nn), collections or ()
+    activation, keys = by_name(activation_fn, nn, "activation_fn"), collections or ()
     out = out if activation is None else activation(out)
     if not mode.executing_eagerly():
         get_default_graph().add_to_collections([keys] if isinstance(keys, str) else keys, out)
@@ -88,17 +88,17 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
 
 fully_connected = relu = _weighted(
     "fully_connected", "fully_connected", layers.Dense, "",
-    "activation_fn(inputs · weights + biases) along the last axis.",
+    "Compute activation_fn(inputs · weights + biases) along the last axis.",
 )  # fmt: skip
 conv2d = convolution2d = _weighted(
     "conv2d", "Conv", layers.Conv2D,
     "kernel_size stride=1 padding='SAME' data_format=None rate=1",
-    "activation_fn(convolution + biases) of images.",
+    "Compute activation_fn(convolution + biases) of images.",
 )  # fmt: skip
 conv2d_transpose = convolution2d_transpose = _weighted(
     "conv2d_transpose", "Conv2d_transpose", layers.Conv2DTranspose,
     "kernel_size stride=1 padding='SAME' data_format='NHWC'",
-    "activation_fn(transposed convolution + biases) of images.",
+    "Compute activation_fn(transposed convolution + biases) of images.",
 )  # fmt: skip
 
 

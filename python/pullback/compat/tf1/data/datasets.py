@@ -73,10 +73,12 @@ class Dataset(Elements):
     def make_initializable_iterator(self, shared_name: str | None = None) -> Iterator:
         """Return an iterator that restarts whenever its `initializer` runs."""
         if mode.executing_eagerly():
-            raise RuntimeError("make_initializable_iterator: in eager mode iterate directly")
+            raise RuntimeError(
+                "make_initializable_iterator: not possible in eager mode; iterate over the dataset"
+            )
         return Iterator(self._element, self)
 
-    def _then(
+    def _derived(
         self, make: Callable[..., Rows[Any]], *args: Any, element: Any = None, more: Any = None,
         who: str = "", least: int | None = None,
     ) -> Dataset:  # fmt: skip
@@ -135,10 +137,13 @@ class Dataset(Elements):
             arrays = next(again())
             if len({len(a) for a in arrays}) > 1:
                 shapes = [a.shape for a in arrays]
-                raise InvalidArgumentError(None, f"from_tensor_slices: lengths differ: {shapes}")
+                raise InvalidArgumentError(
+                    None,
+                    f"from_tensor_slices: expected one size of the first axis, got shapes {shapes}",
+                )
             return map(list, zip(*arrays, strict=True))
 
-        return whole._then(slices, element=rows)
+        return whole._derived(slices, element=rows)
 
     @staticmethod
     def range(*args: Any, output_type: Any = int64) -> Dataset:
@@ -152,7 +157,7 @@ class Dataset(Elements):
                 raise InvalidArgumentError(None, "range: expected a step other than 0, got 0")
             return ([np.asarray(i, kind.dtype)] for i in range(*ends))
 
-        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._then(
+        return Dataset(Spec(kind, ()), (), lambda values: iter(()))._derived(
             numbers, *args, who="range args"
         )
 
@@ -171,7 +176,7 @@ class Dataset(Elements):
             found = generator(*(decoded(a) if s.dtype == string else a for a, s in ins))
             return map(partial(parts_of, element), found)
 
-        return first._then(yielded, element=element)
+        return first._derived(yielded, element=element)
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
@@ -229,7 +234,7 @@ class Dataset(Elements):
         result, compute = self._traced(map_func, "map")
         outs = leaves_of(result)
         element = each(lambda y: Spec(y.dtype, y.dims), result)
-        return self._then(lambda again: map(partial(compute, outs), again()), element=element)
+        return self._derived(lambda again: map(partial(compute, outs), again()), element=element)
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """Concatenate the datasets that `map_func` returns for the elements."""
@@ -242,14 +247,16 @@ class Dataset(Elements):
             found = compute(sources, x) if sources else []
             return inner._start(dict(zip(sources, found, strict=True)))
 
-        return self._then(lambda again: rows.Chained(map(begun, again())), element=inner._element)
+        return self._derived(
+            lambda again: rows.Chained(map(begun, again())), element=inner._element
+        )
 
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """Keep the elements for which `predicate` holds."""
         result, compute = self._traced(predicate, "filter")
         if not _is_source(result) or result.dtype != tf_bool or result.dims not in ((), None):
             raise ValueError(f"filter: expected a scalar bool from predicate, got {result!r:.80}")
-        return self._then(lambda again: filter(lambda x: compute([result], x)[0], again()))
+        return self._derived(lambda again: filter(lambda x: compute([result], x)[0], again()))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Return `transformation_func` of this dataset."""
@@ -289,19 +296,19 @@ class Dataset(Elements):
         def shuffled(again: Any, size: int, orders: Rows[Any]) -> Rows[Any]:
             return rows.shuffled(again(), size, next(orders))
 
-        return self._then(shuffled, buffer_size, orders, who="shuffle buffer_size", least=1)
+        return self._derived(shuffled, buffer_size, orders, who="shuffle buffer_size", least=1)
 
     def repeat(self, count: Any = None) -> Dataset:
         """Repeat this dataset `count` times; without end if it is None or negative."""
-        return self._then(rows.repeated, count, who="repeat count")
+        return self._derived(rows.repeated, count, who="repeat count")
 
     def take(self, count: Any) -> Dataset:
         """Keep the first `count` elements; all if it is negative."""
-        return self._then(lambda again, n: rows.first(again(), n), count, who="take count")
+        return self._derived(lambda again, n: rows.first(again(), n), count, who="take count")
 
     def skip(self, count: Any) -> Dataset:
         """Drop the first `count` elements; all if it is negative."""
-        return self._then(
+        return self._derived(
             lambda again, n: rows.at(lambda i: i >= n, again()) if n >= 0 else iter(()),
             count,
             who="skip count",
@@ -317,7 +324,7 @@ class Dataset(Elements):
                 )
             return rows.at(lambda i: i % count == at, again())
 
-        return self._then(chosen, num_shards, index, who="shard num_shards or index")
+        return self._derived(chosen, num_shards, index, who="shard num_shards or index")
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """Append the elements of another dataset of the same types."""
@@ -397,7 +404,7 @@ class Dataset(Elements):
             for s, dims in zip(leaves_of(self._element), shapes, strict=True)
         )
         element = packed(self._element, specs)
-        return self._then(
+        return self._derived(
             batches, size, element=element, more=fills, who="batch batch_size", least=1
         )
 

@@ -226,7 +226,7 @@ _by_handle: WeakValueDictionary[bytes, Iterator] = WeakValueDictionary()
 
 
 def _ended() -> NoReturn:
-    raise OutOfRangeError(None, "End of sequence: the iterator has no more elements")
+    raise OutOfRangeError(None, "get_next: End of sequence: the iterator has no more elements")
 
 
 def _execute(run: Any, op: Operation, inputs: list[Any]) -> list[Any]:
@@ -244,7 +244,10 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
     if iterator._handle is not None:
         text = decoded(session._results([iterator._handle], feeds)[0].numpy())
         if text not in _by_handle:
-            raise InvalidArgumentError(None, f"there is no iterator of the handle {text!r}")
+            raise InvalidArgumentError(
+                None,
+                f"get_next: expected the string_handle of an iterator of this graph, got {text!r}",
+            )
         iterator = _by_handle[text]
     slot = session._slot(iterator)
     with slot.lock:  # one thread at a time
@@ -252,7 +255,8 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
             if not iterator._one_shot:
                 raise FailedPreconditionError(
                     None,
-                    "the iterator has not been initialized in this session: run its initializer",
+                    "get_next: the iterator has not been initialized in this session; run its "
+                    "initializer",
                 )
             sources = iterator._dataset._sources
             values = (x.numpy() for x in (session._results(sources, []) if sources else ()))
@@ -263,5 +267,6 @@ def _next(session: Any, feeds: Any, generator: Any, iterator: Iterator) -> list[
     return _ended()
 
 
-define("MakeIterator", execute=_execute, flows=False)
-define("IteratorGetNext", execute=lambda run, op, inputs: [], flows=False, sampled=_next)
+define("MakeIterator", execute=_execute, flows=False, public="Iterator.make_initializer")
+define("IteratorGetNext", execute=lambda run, op, inputs: [], flows=False, sampled=_next,
+       public="Iterator.get_next")  # fmt: skip
