@@ -272,9 +272,11 @@ NodeRef log_softmax(const NodeRef& input, int64_t requested) {
 
 NodeRef softmax_cross_entropy(const NodeRef& logits, const NodeRef& labels) {
   if (!(logits->shape == labels->shape) || logits->shape.rank == 0) {
+    const bool numbers = is_integer(labels->dtype) && labels->shape.rank + 1 == logits->shape.rank;
     fail(ErrorKind::Value,
          "softmax_cross_entropy: expected one shape (..., classes) for logits and labels, got ",
-         logits->shape, " and ", labels->shape);
+         logits->shape, " and ", labels->shape,
+         numbers ? "; for numbers of classes use sparse_softmax_cross_entropy" : "");
   }
   if (is_half(logits)) {
     const DType wide = widened(logits->dtype);

@@ -41,6 +41,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.matmul(X, np.ones(5)), V, r"matmul: .*\(3, 4\).*\(5,\)"),
     (lambda: pb.softmax_cross_entropy(X, Y), V, r"softmax_cross_entropy: .*\(3, 4\).*\(5, 2\)"),
     (lambda: pb.softmax_cross_entropy(S, S), V, "softmax_cross_entropy"),
+    (lambda: pb.softmax_cross_entropy(X, [0, 1, 2]), V, "; .* use sparse_softmax_cross_entropy$"),
     (lambda: pb.concat([X, Y]), V, r"concat: .* \(3, 4\) for tensor 0 and \(5, 2\) for tensor 1"),
     (lambda: pb.concat([X, S]), V, "concat: .* for tensor 1"),
     (lambda: pb.concat([S, S]), V, "concat: .*stack"),
