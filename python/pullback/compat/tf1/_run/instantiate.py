@@ -2,7 +2,8 @@
 
 The records that the fetches need are instantiated in order of creation inside a core Trace. Fed
 tensors are arguments, so constants, intermediates and gradients can be fed. Variables have their
-values from before the run; a read that depends on an assignment of the run has the new value.
+values from before the run; a read that depends on an assignment of the run has the new value, and
+so has a variable that is fetched itself.
 Effects in Python (printing) are executed after the replay.
 """
 
@@ -238,6 +239,9 @@ class Run:
     def _fetched(self, item: Any) -> Any:
         if isinstance(item, Operation):
             return _core.constant(0)  # its value is None
+        variable = item.op.attrs["variable"] if item.op.type == "VariableV2" else None
+        if variable in self.assigned and item not in self.fed:
+            return self._latest(variable)  # the memory of a reference variable, after the run
         value = self.values[item]
         if value is None:
             raise self._uninitialized(item.op.attrs["variable"])
