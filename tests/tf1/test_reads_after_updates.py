@@ -170,3 +170,21 @@ def test_a_variable_gets_its_first_value_in_the_run_that_reads_it() -> None:
         for unread in (v * 2.0, direct):  # no value: not zeros
             with pytest.raises(tf.errors.FailedPreconditionError):
                 tf.Session().run(unread)
+
+
+def test_a_fetched_variable_has_its_value_after_the_run() -> None:
+    """As TensorFlow 2.21 in every order of the fetches; computations of the run read the old one."""
+    with tf.Graph().as_default():
+        v, step = tf.Variable(1.0, name="v"), tf.Variable(0, trainable=False, name="step")
+        train = tf.train.GradientDescentOptimizer(0.5).minimize((v - 3.0) ** 2 / 2, step)
+        add = v.assign_add(1.0)
+        seen = tf.py_func(lambda x: x, [v], tf.float32)
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        assert session.run([train, step, v]) == [None, 1, 2.0]
+        assert session.run([step, train]) == [2, None]
+        assert session.run({"train": train, "step": "step:0"}) == {"train": None, "step": 3}
+        assert session.run([v, v + 0.0, add]) == [3.75, 2.75, 3.75]
+        assert session.run([v, seen, add]) == [4.75, 3.75, 4.75]
+        assert session.run([add, v], {v: 10.0}) == [5.75, 10.0]
+        assert session.run([v, step]) == [5.75, 3]

@@ -239,9 +239,10 @@ class Run:
     def _fetched(self, item: Any) -> Any:
         if isinstance(item, Operation):
             return _core.constant(0)  # its value is None
-        variable = item.op.attrs["variable"] if item.op.type == "VariableV2" else None
-        if variable in self.assigned and item not in self.fed:
-            return self._latest(variable)  # the memory of a reference variable, after the run
+        variable = item.op.attrs.get("variable")
+        if variable in self.assigned and item in (variable.handle, variable._graph_element):
+            if variable.handle not in self.fed and item not in self.fed:
+                return self._latest(variable)  # the memory of the variable, after the run
         value = self.values[item]
         if value is None:
             raise self._uninitialized(item.op.attrs["variable"])
