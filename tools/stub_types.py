@@ -95,7 +95,7 @@ OPERATIONS = {
     "log_gamma_path": "Compute the derivative of b by a for a constant gammainc(a, exp(b)).",
     "log_gammainc": "Compute the logarithm of `gammainc`.",
     "log_gammaincc": "Compute the logarithm of `gammaincc`.",
-    "log_ndtr_rest": "Compute log_ndtr(a) without its leading term for negative a.",
+    "log_ndtr_rest": "Compute a + log_ndtr_slope(a).",
     "log_ratio": "Compute log(a / b).",
     "max_share": "Compute the share of a gradient of `maximum` that a receives.",
     "min_share": "Compute the share of a gradient of `minimum` that a receives.",

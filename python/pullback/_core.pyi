@@ -458,7 +458,7 @@ class Piece:
     def inputs(self) -> list[Tensor]:
         """Return the tensors that it reads from outside."""
     def never_keep(self) -> None:
-        """Do not keep the values of its operations for a backward pass."""
+        """Do not keep the values of its operations after an evaluation."""
 
 class Linear:
     """A subgraph that is linear in its inputs."""
@@ -1212,7 +1212,7 @@ def gradients(
     ys: pullback._typing.SourceList,
     xs: pullback._typing.SourceList,
     grad_ys: collections.abc.Iterable[pullback._typing.TensorLike | None] | None = None,
-    stop: pullback._typing.SourceList = [],
+    stop_gradients: pullback._typing.SourceList = [],
     overrides: dict[str, Rule] | bool | None = None,
     tape: Tape | None = None,
     integers: bool = False,
@@ -1393,7 +1393,7 @@ def log_ndtr(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the logarithm of `ndtr`."""
 
 def log_ndtr_rest(a: pullback._typing.TensorLike, /) -> Tensor:
-    """Compute log_ndtr(a) without its leading term for negative a."""
+    """Compute a + log_ndtr_slope(a)."""
 
 def log_ndtr_slope(a: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a derivative of `log_ndtr`."""
@@ -2042,10 +2042,10 @@ def where(
     """Select entries of `x` where the condition is true, else entries of `y`."""
 
 def while_loop(
-    condition: Body,
+    cond: Body,
     body: Body,
     carries: collections.abc.Sequence[pullback._typing.TensorLike],
-    memory: typing.SupportsInt | typing.SupportsIndex,
+    memory_limit: typing.SupportsInt | typing.SupportsIndex,
 ) -> list[Tensor]:
     """Run a body while a condition is true."""
 

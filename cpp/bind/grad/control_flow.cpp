@@ -207,8 +207,8 @@ void bind_control(py::module_& m) {
           py::arg("roots"), py::arg("all_inside"), "End recording and return the body.");
   m.def("scan_loop", &scan_loop, py::arg("body"), py::arg("carries"), py::arg("stacked"),
         py::arg("trips"), py::arg("reversed"), "Run a body for each entry of `stacked`.");
-  m.def("while_loop", &while_loop, py::arg("condition"), py::arg("body"), py::arg("carries"),
-        py::arg("memory"), "Run a body while a condition is true.");
+  m.def("while_loop", &while_loop, py::arg("cond"), py::arg("body"), py::arg("carries"),
+        py::arg("memory_limit"), "Run a body while a condition is true.");
   m.def("counted_loop", &counted_loop, py::arg("count"), py::arg("body"), py::arg("carries"),
         "Run a body `count` times.");
   m.def("branch", &branch, py::arg("index"), py::arg("bodies"), py::arg("operands"),

@@ -214,7 +214,7 @@ void bind_gradients(py::module_& m) {
       "`fn(name, inputs, outputs, cotangents)` returns a cotangent or None for each input.");
   bind_tape(m);  // first, since functions below take tapes
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
-        py::arg("stop") = py::list(), py::arg("overrides") = py::none(),
+        py::arg("stop_gradients") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
         py::arg("masks") = std::vector<NodeRef>(),
         "Compute gradients by reverse mode; None for an `x` without a path.");

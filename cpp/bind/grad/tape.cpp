@@ -69,7 +69,7 @@ void bind_recorded_subgraph(py::module_& m) {
            "Take the operations below `roots` whose numbers are at least `first`.")
       .def("inputs", &RecordedSubgraph::inputs, "Return the tensors that it reads from outside.")
       .def("never_keep", &RecordedSubgraph::never_keep,
-           "Do not keep the values of its operations for a backward pass.")
+           "Do not keep the values of its operations after an evaluation.")
       .def(
           "copy",
           [](const RecordedSubgraph& subgraph, const std::vector<NodeRef>& inputs,
