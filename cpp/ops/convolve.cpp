@@ -76,6 +76,60 @@ NodeRef pool(Op op, const NodeRef& x, const NodeRef& g, const Windowing& f, cons
 
 Cotangent value(NodeRef of) { return {Cotangent::Value, std::move(of), nullptr}; }
 
+// True if axis d of x, of w and of the result has size 1.
+bool is_trivial(const NodeRef& x, const NodeRef& w, const PerWindow& out, size_t d) {
+  const auto axis = static_cast<int64_t>(d);
+  return x->shape[axis + 1] == 1 && w->shape[axis] == 1 && out[d] == 1;
+}
+
+// True if axis d has a single window, which covers all entries of x.
+bool is_covered(const NodeRef& x, const NodeRef& w, const Windowing& f, const PerWindow& out,
+                size_t d) {
+  const auto axis = static_cast<int64_t>(d);
+  return out[d] == 1 && w->shape[axis] == x->shape[axis + 1] && f.low[d] == 0 &&
+         f.dilation[d] == 1 && f.spacing[d] == 1;
+}
+
+// Moves an axis of size 1 from the end of the three to their front.
+template <class T>
+void rotate_axes(T* sizes, int64_t first) {
+  (*sizes)[first + 2] = std::exchange((*sizes)[first + 1], (*sizes)[first]);
+  (*sizes)[first] = 1;
+}
+
+// A convolution without groups in fewer axes, or null. The entries of an axis that one window
+// covers are more channels, as in a network that convolves a whole sentence or ends with a kernel
+// of the size of the image; without a window left it is a product of matrices. The last axis is the
+// one along which rows of products are formed, so it is not the trivial one.
+NodeRef with_fewer_axes(const NodeRef& x, const NodeRef& w, Windowing f, PerWindow out) {
+  const bool trivial[] = {is_trivial(x, w, out, 0), is_trivial(x, w, out, 1),
+                          is_trivial(x, w, out, 2)};
+  Shape of_x = x->shape;
+  Shape of_w = w->shape;
+  Shape result{x->shape[0], out[0], out[1], out[2], 1, w->shape[kTo]};
+  if (trivial[0] && trivial[1] && trivial[2]) {
+    const NodeRef rows = reshape(x, {of_x[0], of_x[kChannel]});
+    return reshape(matmul(rows, reshape(w, {of_w[kFrom], of_w[kTo]})), result);
+  }
+  // The axes after an axis that becomes channels have size 1, so a reshape is enough.
+  const size_t last = !trivial[2] ? 2 : !trivial[1] ? 1 : 0;
+  if (is_covered(x, w, f, out, last)) {
+    const auto axis = static_cast<int64_t>(last);
+    of_x[kChannel] *= std::exchange(of_x[axis + 1], 1);
+    of_w[kFrom] *= std::exchange(of_w[axis], 1);
+    f.stride[last] = 1;
+  } else if (last < 2) {
+    rotate_axes(&of_x, 1);
+    rotate_axes(&of_w, 0);
+    rotate_axes(&out, 0);
+    for (auto* one : {&f.stride, &f.dilation, &f.low, &f.spacing}) rotate_axes(one, 0);
+    f.low[0] = 0;
+  } else {
+    return nullptr;
+  }
+  return reshape(convolve(reshape(x, of_x), reshape(w, of_w), f, out), result);
+}
+
 }  // namespace
 
 Windowing windowing_of(const Node* node) {
@@ -118,6 +172,9 @@ NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
   if (is_storage(dtype)) {  // summed in the compute dtype, rounded once
     const DType wide = widened(dtype);
     return cast(convolve(cast(x, wide), cast(w, wide), windows, out), dtype);
+  }
+  if (x->shape[kGroup] == 1) {
+    if (NodeRef y = with_fewer_axes(cast(x, dtype), cast(w, dtype), windows, out)) return y;
   }
   const Shape shape{x->shape[0], out[0], out[1], out[2], x->shape[kGroup], w->shape[kTo]};
   const NodeRef left = cast(x, dtype);

@@ -436,7 +436,7 @@ class Trace:
     ) -> list[Tensor]:
         """Run the function; the results have no history."""
 
-class Piece:
+class RecordedSubgraph:
     """A recorded subgraph that can be copied."""
     def __init__(
         self,
@@ -846,6 +846,15 @@ def broadcast_to(x: pullback._typing.TensorLike, /, shape: pullback._typing.Shap
 def build_info() -> dict[str, typing.Any]:
     """Describe the build and the machine."""
 
+def callback(
+    f: collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic]],
+    inputs: collections.abc.Sequence[pullback._typing.TensorLike],
+    dtype: numpy.typing.DTypeLike,
+    shape: pullback._typing.Shape,
+    takes_batches: bool = False,
+) -> Tensor:
+    """Call a Python function on the values of tensors when the result is evaluated."""
+
 def cast(
     x: pullback._typing.TensorLike, dtype: numpy.typing.DTypeLike, copy: bool = False
 ) -> Tensor:
@@ -1230,15 +1239,6 @@ def greater_equal(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike
 def heaviside(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Return 0 for a negative `x`, 1 for a positive `x`, and `y` where `x` is 0."""
 
-def host_call(
-    f: collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic]],
-    inputs: collections.abc.Sequence[pullback._typing.TensorLike],
-    dtype: numpy.typing.DTypeLike,
-    shape: pullback._typing.Shape,
-    takes_batches: bool = False,
-) -> Tensor:
-    """Call a Python function on the values of tensors when the result is evaluated."""
-
 def hypot(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Compute sqrt(x² + y²) without intermediate overflow."""
 
@@ -1444,12 +1444,6 @@ def logsumexp(
     x: pullback._typing.TensorLike, /, axis: pullback._typing.Axis = None, keepdims: bool = False
 ) -> Tensor:
     """Compute the logarithm of the sum of exponentials."""
-
-def looks() -> list[
-    tuple[int, int, pullback._typing.Site | None, str, tuple[int, ...], float | None]
-]:
-    """Return the recorded reads of values: number of the tensor, number of the next node, site,
-    function, shape and value."""
 
 def lu(x: pullback._typing.TensorLike) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return both factors in one matrix, the permutation, its sign and the row swaps."""
@@ -1707,6 +1701,12 @@ def random_uniform(
 
 def real(x: pullback._typing.TensorLike, /) -> Tensor:
     """Return the real part."""
+
+def recorded_reads() -> list[
+    tuple[int, int, pullback._typing.Site | None, str, tuple[int, ...], float | None]
+]:
+    """Return the recorded reads of values: number of the tensor, number of the next node, site,
+    function, shape and value."""
 
 def recorded_steps(
     call: collections.abc.Callable[[], object],

@@ -450,11 +450,13 @@ def test_the_limit_in_sums_of_products() -> None:
         (lambda x: pb.where(full, x @ pb.abs(w), 0), [[np.nan, 2], [np.nan, 2]]),
         (lambda x: pb.where(full, x @ w, 0), [[np.nan, 2], [np.nan, 2]]),
         (lambda x: pb.where(columns | rows, x @ w, 0), [[np.nan, 2], [INF, 5]]),
-        (lambda x: pb.where(rows, pb.nn.conv1d(x[..., None], taps)[..., 0], 0),
-         [[np.nan, np.nan], [INF, np.nan]]),
-    ]  # fmt: skip
+        # A kernel of the size of x is a product of matrices.
+        (lambda x: pb.where(rows, pb.nn.conv1d(x[..., None], taps)[..., 0], 0), [[0, 0], [INF, 1]]),
+    ]
     for k, (f, expected) in enumerate(cases):
         np.testing.assert_array_equal(first(f, x)[0], expected, err_msg=str(k))
+    (slope,) = first(lambda x: pb.where(rows, pb.nn.conv1d(x, taps)[..., 0], 0), np.ones((2, 3, 1)))
+    np.testing.assert_array_equal(slope[..., 0], [[np.nan] * 3, [INF, INF, np.nan]])
     (_, slope) = first(lambda x, w: pb.where(full, x @ pb.abs(w), 0), x, w)
     np.testing.assert_array_equal(slope, [[2, 0], [2, 0]])
     (slope, _) = first(lambda x, w: pb.where(full, x @ pb.abs(w), 0), x, w)

@@ -173,7 +173,7 @@ def test_a_variable_gets_its_first_value_in_the_run_that_reads_it() -> None:
 
 
 def test_a_fetched_variable_has_its_value_after_the_run() -> None:
-    """As TensorFlow 2.21 in every order of the fetches; computations of the run read the old one."""
+    """As in TensorFlow 2.21 in every order of fetches; what the run computes reads the old one."""
     with tf.Graph().as_default():
         v, step = tf.Variable(1.0, name="v"), tf.Variable(0, trainable=False, name="step")
         train = tf.train.GradientDescentOptimizer(0.5).minimize((v - 3.0) ** 2 / 2, step)

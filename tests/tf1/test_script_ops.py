@@ -118,10 +118,10 @@ def test_variables_and_random_numbers_in_such_a_run():
         after = tf.py_func(lambda a: a * 10, [v.read_value()], tf.float32)
     with tf.Session() as session:
         session.run(v.initializer)
-        _, drawn, new, old = session.run([looked, noise, after, v])
+        _, drawn, new, last = session.run([looked, noise, after, v])
         np.testing.assert_array_equal(seen[0][0], drawn)
         np.testing.assert_array_equal(seen[0][1], [1, 2])
-        assert listed(new) == [20.0, 30.0] and listed(old) == [1.0, 2.0]
+        assert listed(new) == [20.0, 30.0] and listed(last) == [2.0, 3.0]
         assert listed(session.run(v)) == [2.0, 3.0]
         again = session.run([looked, noise])[1]
         assert not np.array_equal(again, drawn)  # the stream goes on

@@ -92,7 +92,9 @@ def _is_new(y: Tensor, first: int) -> bool:
 class _RecomputingRule:
     """The gradient rule: the gradients of a copy of the subgraph on the current inputs."""
 
-    def __init__(self, graph: _core.RecordedSubgraph, inputs: list[Tensor], floats: list[int]) -> None:
+    def __init__(
+        self, graph: _core.RecordedSubgraph, inputs: list[Tensor], floats: list[int]
+    ) -> None:
         self.graph = graph
         self.inputs = inputs
         self.floats = floats

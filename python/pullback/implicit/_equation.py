@@ -203,7 +203,7 @@ def _solution_node(
             w = None if r is None else _adjoint(r, x, cotangents[0], symmetric, f, who)
         finally:
             tape.stop()
-        if w is None:
+        if r is None or w is None:
             raise ValueError(f"{who}: expected a gradient that depends on x from {place(f)}")
         answers: list[Any] = _core.gradients([r], others, [_core.negative(w)], overrides=True)
         return answers

@@ -240,9 +240,9 @@ class Run:
         if isinstance(item, Operation):
             return _core.constant(0)  # its value is None
         variable = item.op.attrs.get("variable")
-        if variable in self.assigned and item in (variable.handle, variable._graph_element):
-            if variable.handle not in self.fed and item not in self.fed:
-                return self._latest(variable)  # the memory of the variable, after the run
+        own = variable in self.assigned and {variable.handle, variable._graph_element}
+        if own and item in own and own.isdisjoint(self.fed):
+            return self._latest(variable)  # the memory of the variable, after the run
         value = self.values[item]
         if value is None:
             raise self._uninitialized(item.op.attrs["variable"])
