@@ -46,6 +46,7 @@ ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
                                       set::kWinogradTable,                                    \
                                       set::kPoolTable,                                        \
                                       set::kFourierTable,                                     \
+                                      set::kFourierMoveTable,                                 \
                                       set::kPositionTable,                                    \
                                       set::kSmallMatrixTable};                                \
     return table;                                                                             \

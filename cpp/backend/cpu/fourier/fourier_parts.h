@@ -1,4 +1,4 @@
-// Helpers of Fourier transforms: products with a root, moves of columns, a parallel loop.
+// Helpers of long Fourier transforms: products with a root, a parallel loop.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,6 @@ template <class T>
 std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root) {
   const T c = static_cast<T>(root.real()), s = static_cast<T>(root.imag());
   return {a.real() * c - a.imag() * s, a.real() * s + a.imag() * c};
-}
-
-// Transposes [length][count] rows of `row` entries to [count][length], or back.
-template <class E>
-void gather(const E* x, int64_t row, int64_t length, int64_t count, E* y) {
-  for (int64_t i = 0; i < length; ++i) {
-    for (int64_t k = 0; k < count; ++k) y[k * length + i] = x[i * row + k];
-  }
-}
-template <class E>
-void scatter(const E* y, int64_t row, int64_t length, int64_t count, E* x) {
-  for (int64_t i = 0; i < length; ++i) {
-    for (int64_t k = 0; k < count; ++k) x[i * row + k] = y[k * length + i];
-  }
 }
 
 // Calls f for each k below `count`, in chunks.

@@ -1,0 +1,225 @@
+// Complex vectors of Fourier transforms, their shuffles, and the transforms of a few points.
+//
+// V is Lanes<T>::Vector, or T itself for the ends of short arrays: both make the same bits.
+#pragma once
+
+#include "backend/cpu/kernels/fourier.h"
+#include "backend/cpu/kernels/lanes.h"
+
+namespace pullback {
+namespace {
+
+using PULLBACK_KERNELS::Lanes;
+
+template <class T>
+using Vector = typename Lanes<T>::Vector;
+template <class T, class V>
+constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(T));
+
+template <class V, class T>
+V load_as(const T* x) {
+  if constexpr (kWidth<T, V> == 1) {
+    return *x;
+  } else {
+    return Lanes<T>::load(x);
+  }
+}
+template <class V, class T>
+void store_as(T* x, const V& v) {
+  if constexpr (kWidth<T, V> == 1) {
+    *x = v;
+  } else {
+    Lanes<T>::store(x, v);
+  }
+}
+
+// Entries 0, 2, 4 … (first = 0) or 1, 3, 5 … of two vectors, and the inverse: the first or second
+// half of a0 b0 a1 b1 …
+template <class T>
+struct Shuffle {
+  static constexpr int kCount = Lanes<T>::kCount;
+  static constexpr int every_second(int j, int first) { return 2 * j + first; }
+  static constexpr int alternating(int j, int half) {
+    return half * kCount / 2 + j / 2 + (j % 2 ? kCount : 0);
+  }
+  static constexpr int from_the_end(int j, int /*step*/) { return kCount - 1 - j; }
+};
+template <class T, int first>
+Vector<T> every_second(const Vector<T>& a, const Vector<T>& b) {
+  return Lanes<T>::template shuffled<Shuffle<T>::every_second, first>(a, b);
+}
+template <class T, int half>
+Vector<T> alternating(const Vector<T>& a, const Vector<T>& b) {
+  return Lanes<T>::template shuffled<Shuffle<T>::alternating, half>(a, b);
+}
+template <class T>
+Vector<T> reversed(const Vector<T>& a) {
+  return Lanes<T>::template shuffled<Shuffle<T>::from_the_end, 0>(a, a);
+}
+
+// A kernel, after which the upper halves of the registers are zero. gcc omits that before some
+// calls of functions that it knows, and code for SSE then takes four times as long.
+template <class Call, void (*kernel)(const Call&) noexcept>
+void and_clear(const Call& call) noexcept {
+  kernel(call);
+#if defined(__AVX__)
+  _mm256_zeroupper();
+#endif
+}
+
+template <class T, class V>
+struct Complex {
+  V re, im;
+
+  // From separate parts, and from adjacent pairs.
+  static Complex load(const T* re, const T* im) { return {load_as<V>(re), load_as<V>(im)}; }
+  void store(T* to_re, T* to_im) const {
+    store_as(to_re, re);
+    store_as(to_im, im);
+  }
+  static Complex load_pairs(const T* x) {
+    if constexpr (kWidth<T, V> == 1) {
+      return {x[0], x[1]};
+    } else {
+      const V a = Lanes<T>::load(x), b = Lanes<T>::load(x + Lanes<T>::kCount);
+      return {every_second<T, 0>(a, b), every_second<T, 1>(a, b)};
+    }
+  }
+  void store_pairs(T* x) const {
+    if constexpr (kWidth<T, V> == 1) {
+      x[0] = re;
+      x[1] = im;
+    } else {
+      Lanes<T>::store(x, alternating<T, 0>(re, im));
+      Lanes<T>::store(x + Lanes<T>::kCount, alternating<T, 1>(re, im));
+    }
+  }
+  // With real and imaginary parts exchanged.
+  Complex exchanged(bool really) const { return really ? Complex{im, re} : *this; }
+
+  friend Complex operator+(const Complex& a, const Complex& b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  friend Complex operator-(const Complex& a, const Complex& b) {
+    return {a.re - b.re, a.im - b.im};
+  }
+  friend Complex operator*(T s, const Complex& a) { return {s * a.re, s * a.im}; }
+  Complex times_minus_i() const { return {im, -re}; }
+  template <class S>
+  Complex times(const S& c, const S& s) const {
+    return {re * c - im * s, re * s + im * c};
+  }
+};
+
+template <class T, class V>
+void radix2(Complex<T, V>* a) {
+  const Complex<T, V> b = a[0] - a[1];
+  a[0] = a[0] + a[1];
+  a[1] = b;
+}
+template <class T, class V>
+void radix3(Complex<T, V>* a) {
+  constexpr T kSine = T(0.86602540378443864676372317075293618L);
+  const Complex<T, V> sum = a[1] + a[2], turned = kSine * (a[1] - a[2]).times_minus_i();
+  const Complex<T, V> middle = a[0] - T(0.5) * sum;
+  a[0] = a[0] + sum;
+  a[1] = middle + turned;
+  a[2] = middle - turned;
+}
+template <class T, class V>
+void radix4(Complex<T, V>& a0, Complex<T, V>& a1, Complex<T, V>& a2, Complex<T, V>& a3) {
+  const Complex<T, V> s = a0 + a2, d = a0 - a2, t = a1 + a3, e = (a1 - a3).times_minus_i();
+  a0 = s + t;
+  a1 = d + e;
+  a2 = s - t;
+  a3 = d - e;
+}
+template <class T, class V>
+void radix5(Complex<T, V>* a) {
+  constexpr T kC1 = T(0.30901699437494742410229341718281906L);
+  constexpr T kC2 = T(-0.80901699437494742410229341718281906L);
+  constexpr T kS1 = T(0.95105651629515357211643933337938214L);
+  constexpr T kS2 = T(0.58778525229247312916870595463907277L);
+  const Complex<T, V> s1 = a[1] + a[4], d1 = a[1] - a[4], s2 = a[2] + a[3], d2 = a[2] - a[3];
+  const Complex<T, V> m1 = a[0] + (kC1 * s1 + kC2 * s2), m2 = a[0] + (kC2 * s1 + kC1 * s2);
+  const Complex<T, V> n1 = (kS1 * d1 + kS2 * d2).times_minus_i(),
+                      n2 = (kS2 * d1 - kS1 * d2).times_minus_i();
+  a[0] = a[0] + (s1 + s2);
+  a[1] = m1 + n1;
+  a[2] = m2 + n2;
+  a[3] = m2 - n2;
+  a[4] = m1 - n1;
+}
+template <class T, class V>
+void radix7(Complex<T, V>* a) {
+  constexpr T kC1 = T(0.62348980185873353052500488400423981L);
+  constexpr T kC2 = T(-0.22252093395631440428890256449679476L);
+  constexpr T kC3 = T(-0.90096886790241912623610231950744505L);
+  constexpr T kS1 = T(0.78183148246802980870844452667405775L);
+  constexpr T kS2 = T(0.97492791218182360701813168299393122L);
+  constexpr T kS3 = T(0.43388373911755812047576833284835875L);
+  using C = Complex<T, V>;
+  const C s1 = a[1] + a[6], s2 = a[2] + a[5], s3 = a[3] + a[4];
+  const C d1 = a[1] - a[6], d2 = a[2] - a[5], d3 = a[3] - a[4];
+  const C m1 = a[0] + (kC1 * s1 + kC2 * s2 + kC3 * s3);
+  const C m2 = a[0] + (kC2 * s1 + kC3 * s2 + kC1 * s3);
+  const C m3 = a[0] + (kC3 * s1 + kC1 * s2 + kC2 * s3);
+  const C n1 = (kS1 * d1 + kS2 * d2 + kS3 * d3).times_minus_i();
+  const C n2 = (kS2 * d1 - kS3 * d2 - kS1 * d3).times_minus_i();
+  const C n3 = (kS3 * d1 - kS1 * d2 + kS2 * d3).times_minus_i();
+  a[0] = a[0] + (s1 + s2 + s3);
+  a[1] = m1 + n1;
+  a[2] = m2 + n2;
+  a[3] = m3 + n3;
+  a[4] = m3 - n3;
+  a[5] = m2 - n2;
+  a[6] = m1 - n1;
+}
+template <class T, class V>
+void radix8(Complex<T, V>* a) {
+  constexpr T kHalf = T(0.70710678118654752440084436210484904L);
+  Complex<T, V> s[4], d[4];
+  for (int j = 0; j < 4; ++j) {
+    s[j] = a[j] + a[j + 4];
+    d[j] = a[j] - a[j + 4];
+  }
+  d[1] = kHalf * Complex<T, V>{d[1].re + d[1].im, d[1].im - d[1].re};
+  d[2] = d[2].times_minus_i();
+  d[3] = kHalf * Complex<T, V>{d[3].im - d[3].re, -(d[3].re + d[3].im)};
+  radix4(s[0], s[1], s[2], s[3]);
+  radix4(d[0], d[1], d[2], d[3]);
+  for (int j = 0; j < 4; ++j) {
+    a[2 * j] = s[j];
+    a[2 * j + 1] = d[j];
+  }
+}
+// An odd number of points. circle: cosines, then sines, of 2 pi j / radix.
+template <class T, class V>
+void radix_odd(Complex<T, V>* a, int radix, const T* circle) {
+  using C = Complex<T, V>;
+  const int half = radix / 2;
+  C s[kLargestRadix / 2 + 1], d[kLargestRadix / 2 + 1];
+  C sum = a[0];
+  for (int j = 1; j <= half; ++j) {
+    s[j] = a[j] + a[radix - j];
+    d[j] = a[j] - a[radix - j];
+    sum = sum + s[j];
+  }
+  for (int k = 1; k <= half; ++k) {
+    C m = circle[k] * s[1], n = circle[radix + k] * d[1];
+    int at = k;
+    for (int j = 2; j <= half; ++j) {
+      at += at + k >= radix ? k - radix : k;
+      m = m + circle[at] * s[j];
+      n = n + circle[radix + at] * d[j];
+    }
+    m = a[0] + m;
+    n = n.times_minus_i();
+    a[k] = m + n;
+    a[radix - k] = m - n;
+  }
+  a[0] = sum;
+}
+
+}  // namespace
+}  // namespace pullback
