@@ -130,7 +130,7 @@ double error_of(Transform kind, int64_t points, const std::vector<T>& x, const s
       want = want.real();
     } else {
       got = {y[2 * (row * made + k)], y[2 * (row * made + k) + 1]};
-      if (kind == Transform::HalfOf && (k == 0 || 2 * k == points)) want *= 2, size = size;
+      if (kind == Transform::HalfOf && (k == 0 || 2 * k == points)) want *= 2;
     }
     worst = std::max(worst, std::abs(got - want));
   }
@@ -169,7 +169,7 @@ void test_short() {
         const double bound = (chirp ? 14 : 5) * (2 + std::log2(static_cast<double>(n)));
         for (const int64_t row : {int64_t{0}, pick(kCount)}) {
           const double error = error_of(kind, n, x, y, row, backward) / eps;
-          check(error < bound, text(what, ": error of ", error, " units"));
+          check(error < bound, what + ": error in units: " + std::to_string(error));
         }
       }
     }
@@ -297,7 +297,7 @@ void test_folds() {
       for (const bool folds : {false, true}) {
         std::vector<T> first;
         for (const Level& level : levels()) {
-          const FourierMoveTable& table = kernels_of(level.level).fourier_moves;
+          const FourierFoldTable& table = kernels_of(level.level).fourier_folds;
           std::vector<T> made(x.size());
           (folds ? table.fold : table.unfold)[sizeof(T) == 4 ? 0 : 1]({.half = half,
                                                                        .lanes = lanes,
@@ -357,7 +357,7 @@ void test_plan(DType dtype, Transform kind, int64_t batch, int64_t points, int64
   };
   const double units = narrow ? error(float()) : error(double());
   check(units < 14 * (2 + std::log2(static_cast<double>(points))),
-        text(what, ": error of ", units, " units"));
+        what + ": error in units: " + std::to_string(units));
 }
 
 void test_plans() {

@@ -47,6 +47,7 @@ ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
                                       set::kPoolTable,                                        \
                                       set::kFourierTable,                                     \
                                       set::kFourierMoveTable,                                 \
+                                      set::kFourierFoldTable,                                 \
                                       set::kPositionTable,                                    \
                                       set::kSmallMatrixTable};                                \
     return table;                                                                             \

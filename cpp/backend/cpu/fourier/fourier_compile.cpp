@@ -7,12 +7,15 @@ namespace {
 
 int64_t bytes_of(const View& view) { return view.shape.size() * size_of(view.dtype); }
 
-// True if rows of `length` complex points are faster one at a time, with vectors of points, than
-// with a vector of as many rows. Vectors of points need factors of two in the first passes.
-bool are_better_alone(int64_t length, int64_t rows, bool narrow) {
-  if (2 * rows <= vector_lanes(narrow)) return true;
+// True if sequences of `length` complex points are faster one at a time, with vectors of points,
+// than with a vector of as many sequences. Vectors of points need factors of two in the first
+// passes.
+bool are_better_alone(int64_t length, const LibraryCall& call, bool narrow) {
+  const bool rows = call.form.n == 1;
+  const int64_t sequences = rows ? call.batch : call.form.n, vector = vector_lanes(narrow);
+  if (length < 64 ? 2 * sequences <= vector : sequences < vector) return true;
   const int64_t points = has_passes(length) ? length : convolution_points(length);
-  return points >= 1024 || (points >= (narrow ? 512 : 256) && points % 64 == 0);
+  return rows && (points >= 1024 || (points >= (narrow ? 512 : 256) && points % 64 == 0));
 }
 
 }  // namespace
@@ -43,8 +46,8 @@ FourierStep compile_fourier(const LibraryCall& call) {
     }
     return out;
   }
-  const bool alone = call.form.n == 1 && are_better_alone(length, call.batch, narrow);
-  out.short_ones = short_fourier(out.transform, points, narrow, alone);
+  out.short_ones =
+      short_fourier(out.transform, points, narrow, are_better_alone(length, call, narrow));
   return out;
 }
 

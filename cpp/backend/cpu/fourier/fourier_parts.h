@@ -16,13 +16,18 @@ std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root
   return {a.real() * c - a.imag() * s, a.real() * s + a.imag() * c};
 }
 
+// Calls f for ranges [first, end) that cover [0, count), in chunks.
+template <class F>
+void over_ranges(int64_t count, F&& f) {
+  constexpr int64_t kPiece = 4096;
+  parallel_for(ceil_div(count, kPiece), true,
+               [&](int64_t chunk) { f(chunk * kPiece, std::min((chunk + 1) * kPiece, count)); });
+}
 // Calls f for each k below `count`, in chunks.
 template <class F>
 void over_pieces(int64_t count, F&& f) {
-  constexpr int64_t kPiece = 4096;
-  parallel_for(ceil_div(count, kPiece), true, [&](int64_t chunk) {
-    const int64_t end = std::min((chunk + 1) * kPiece, count);
-    for (int64_t k = chunk * kPiece; k < end; ++k) f(k);
+  over_ranges(count, [&](int64_t first, int64_t end) {
+    for (int64_t k = first; k < end; ++k) f(k);
   });
 }
 

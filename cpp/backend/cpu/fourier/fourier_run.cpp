@@ -67,6 +67,7 @@ class Run {
         const bool rows = n_ == 1;
         const int64_t in = rows ? first * length_in_ : matrix * length_in_ * n_ + first;
         const int64_t out = rows ? first * length_out_ : matrix * length_out_ * n_ + first;
+        const int64_t count = std::min(lanes, sequences - first);
         transform(of,
                   {.in = in_ + in * bytes_in_,
                    .in_point = n_,
@@ -74,11 +75,11 @@ class Run {
                    .out = out_ + out * bytes_out_,
                    .out_point = n_,
                    .out_sequence = rows ? length_out_ : 1,
-                   .count = std::min(lanes, sequences - first),
+                   .count = count,
                    .backward = form_.backward,
                    .factor = form_.factor,
                    .ends = form_.ends},
-                  lanes, memory.data());
+                  of.passes.alone ? 1 : round_up(count, vector_lanes(of.narrow())), memory.data());
       }
     });
     return problem.status();

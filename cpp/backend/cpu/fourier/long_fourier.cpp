@@ -71,16 +71,28 @@ bool transform(const DividedFourier& of, const std::complex<T>* x, std::complex<
   return static_cast<bool>(problem.status());
 }
 
-// The chirp's conjugate at both ends of `points` points, times `factor`.
+// Calls f with each k below the length, and with the chirp exp(-πi k² / length).
+template <class F>
+void over_chirp(const LongFourier& of, F&& f) {
+  over_ranges(of.length, [&](int64_t first, int64_t end) {
+    const int64_t period = 2 * of.length;
+    auto square = static_cast<int64_t>(static_cast<unsigned __int128>(first) * first % period);
+    for (int64_t k = first; k < end; ++k) {
+      f(k, (*of.chirp)[square]);
+      square += 2 * k + 1;
+      if (square >= period) square -= period;
+    }
+  });
+}
+
+// The chirp's conjugate at both ends of the points of the convolution, divided by their number.
 template <class T>
-void fill_kernel(const LongFourier& of, double factor, std::complex<T>* kernel) {
+void fill_kernel(const LongFourier& of, std::complex<T>* kernel) {
   const int64_t points = of.divided.points();
-  over_pieces(points, [&](int64_t k) {
-    const int64_t from = std::min(k, points - k);
-    kernel[k] =
-        from < of.length
-            ? std::complex<T>(factor * std::conj((*of.chirp)[from * from % (2 * of.length)]))
-            : std::complex<T>();
+  const double factor = 1 / static_cast<double>(points);
+  over_pieces(points, [&](int64_t k) { kernel[k] = std::complex<T>(); });
+  over_chirp(of, [&](int64_t k, const std::complex<double>& chirp) {
+    kernel[k] = kernel[k > 0 ? points - k : 0] = std::complex<T>(factor * std::conj(chirp));
   });
 }
 
@@ -97,9 +109,10 @@ LongFourier::LongFourier(int64_t length, bool narrow)
   chirp.emplace(2 * length);
   const int64_t points = divided.points();
   if (points > kStoredKernel) return;
+  const Interruption none(nullptr);  // a plan is compiled once, also inside an interrupted run
   const LongFourier whole(points, false);
   std::vector<std::complex<double>> made(static_cast<size_t>(points)), scratch(made);
-  fill_kernel(*this, 1 / static_cast<double>(points), made.data());
+  fill_kernel(*this, made.data());
   if (!pullback::transform(whole, made.data(), made.data(), false, 1, scratch.data())) {
     fail(ErrorKind::Memory, "cannot allocate the tables of a Fourier transform");
   }
@@ -117,7 +130,7 @@ template <class T>
 bool prepare(const LongFourier& of, std::complex<T>* scratch) {
   if (!of.chirp || !of.kernel.empty()) return true;
   const int64_t points = of.divided.points();
-  fill_kernel(of, 1 / static_cast<double>(points), scratch);
+  fill_kernel(of, scratch);
   return transform(of.divided, scratch, scratch, scratch + points, false, 1);
 }
 
@@ -131,18 +144,17 @@ bool transform(const LongFourier& of, const std::complex<T>* x, std::complex<T>*
       of.kernel.empty() ? scratch : reinterpret_cast<const std::complex<T>*>(of.kernel.data());
   std::complex<T>* sequence = scratch + points;
   std::complex<T>* between = sequence + points;
-  const auto chirp = [&](int64_t k) { return (*of.chirp)[k * k % (2 * of.length)]; };
-  over_pieces(points, [&](int64_t k) {
-    sequence[k] =
-        k < of.length ? times(backward ? std::conj(x[k]) : x[k], chirp(k)) : std::complex<T>();
+  over_chirp(of, [&](int64_t k, const std::complex<double>& chirp) {
+    sequence[k] = times(backward ? std::conj(x[k]) : x[k], chirp);
   });
+  over_pieces(points - of.length, [&](int64_t k) { sequence[of.length + k] = std::complex<T>(); });
   if (!transform(of.divided, sequence, sequence, between, false, 1)) return false;
   over_pieces(points, [&](int64_t k) {
     sequence[k] = times(sequence[k], std::complex<double>(kernel[k]));
   });
   if (!transform(of.divided, sequence, sequence, between, true, factor)) return false;
-  over_pieces(of.length, [&](int64_t k) {
-    const std::complex<T> made = times(sequence[k], chirp(k));
+  over_chirp(of, [&](int64_t k, const std::complex<double>& chirp) {
+    const std::complex<T> made = times(sequence[k], chirp);
     y[k] = backward ? std::conj(made) : made;
   });
   return true;

@@ -2,6 +2,7 @@
 #include "backend/cpu/fourier/long_real.h"
 
 #include "backend/cpu/fourier/fourier_parts.h"
+#include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {
@@ -35,38 +36,40 @@ bool transform_odd(const LongReal& of, const void* x, void* y, double factor, do
   return true;
 }
 
-// Calls f(k, h - k) for each pair.
-template <class F>
-void over_pairs(int64_t h, F&& f) {
-  over_pieces(h / 2 + 1, [&](int64_t k) { f(k, h - k); });
+// The pairs k and h - k for 1 ≤ k ≤ h / 2.
+template <class T>
+void over_pairs(FourierPairsKernel kernel, const std::complex<T>* x, std::complex<T>* y, int64_t h,
+                const RootsOfUnity& roots) {
+  over_ranges(h / 2, [&](int64_t first, int64_t end) {
+    for (int64_t k = first + 1; k <= end;) {
+      const RootsOfUnity::Run run = roots.run(k, end + 1 - k);
+      kernel({.count = run.count,
+              .low = reinterpret_cast<const double*>(run.low),
+              .high_re = run.high.real(),
+              .high_im = run.high.imag(),
+              .first = x + k,
+              .last = x + h - k,
+              .to_first = y + k,
+              .to_last = y + h - k});
+      k += run.count;
+    }
+  });
 }
 
 template <class T>
 void fold(const std::complex<T>* x, std::complex<T>* z, int64_t h, T ends,
           const RootsOfUnity& roots) {
-  using C = std::complex<T>;
-  over_pairs(h, [&](int64_t k, int64_t l) {
-    C a = x[k], b = x[l];
-    if (k == 0) a = ends * a.real(), b = ends * b.real();
-    // root(l) = -conj(root(k)), so the second result is the conjugate of what index l needs.
-    const C sum = a + std::conj(b), turned = times(a - std::conj(b), std::conj(roots[k]));
-    z[k] = {sum.real() - turned.imag(), sum.imag() + turned.real()};
-    if (k && k != l) z[l] = {sum.real() + turned.imag(), turned.real() - sum.imag()};
-  });
+  const T a = ends * x[0].real(), b = ends * x[h].real();
+  z[0] = {a + b, a - b};
+  over_pairs(kernels().fourier_folds.fold_pairs[sizeof(T) == 4 ? 0 : 1], x, z, h, roots);
 }
 
 template <class T>
 void unfold(std::complex<T>* y, int64_t h, T ends, const RootsOfUnity& roots) {
-  using C = std::complex<T>;
-  y[h] = y[0];
-  over_pairs(h, [&](int64_t k, int64_t l) {
-    const C a = y[k], b = y[l];
-    const C sum = a + std::conj(b), turned = times(a - std::conj(b), roots[k]);
-    y[k] = {sum.real() + turned.imag(), sum.imag() - turned.real()};
-    if (k != l) y[l] = {sum.real() - turned.imag(), -sum.imag() - turned.real()};
-  });
-  y[0] = ends * y[0].real();
-  y[h] = ends * y[h].real();
+  const std::complex<T> first = y[0];
+  y[0] = 2 * ends * (first.real() + first.imag());
+  y[h] = 2 * ends * (first.real() - first.imag());
+  over_pairs(kernels().fourier_folds.unfold_pairs[sizeof(T) == 4 ? 0 : 1], y, y, h, roots);
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ class Run {
   bool outside_in(FourierOutside* in) const {
     if (of_.transform == Transform::RealFrom) return false;
     const bool one = lanes_ == 1 && x_.in_point == 1;
-    const bool row = !of_.folds() && is_whole() && x_.in_sequence == 1 && x_.count == lanes_;
+    const bool row =
+        lanes_ > 1 && !of_.folds() && is_whole() && x_.in_sequence == 1 && x_.count == lanes_;
     if (!one && !row) return false;
     if (one && !of_.folds() && !is_whole()) return false;
     *in = {const_cast<void*>(x_.in), lanes_, one ? 1 : x_.in_point, 1, backward()};
@@ -65,7 +66,8 @@ class Run {
   bool outside_out(FourierOutside* out) const {
     if (x_.twiddles || of_.transform == Transform::HalfOf) return false;
     const bool one = lanes_ == 1 && x_.out_point == 1;
-    const bool row = !of_.folds() && is_whole() && x_.out_sequence == 1 && x_.count == lanes_;
+    const bool row =
+        lanes_ > 1 && !of_.folds() && is_whole() && x_.out_sequence == 1 && x_.count == lanes_;
     if (!one && !row) return false;
     if (one && !of_.folds() && !is_whole()) return false;
     const int64_t last = of_.length / of_.passes.passes.back().radix;
@@ -114,7 +116,7 @@ class Run {
       }
       case Transform::RealFrom:
         kernel(move(half(), x_.in, x_.in_point, x_.in_sequence));
-        if (of_.folds()) return fold(kernels().fourier_moves.fold[type_]);
+        if (of_.folds()) return fold(kernels().fourier_folds.fold[type_]);
         return of_.narrow() ? reflect<float>() : reflect<double>();
     }
   }
@@ -125,7 +127,7 @@ class Run {
         return kernel(move(of_.points, x_.out, x_.out_point, x_.out_sequence));
       case Transform::HalfOf: {
         if (of_.folds()) {
-          fold(kernels().fourier_moves.unfold[type_]);
+          fold(kernels().fourier_folds.unfold[type_]);
         } else {
           of_.narrow() ? scale_ends<float>() : scale_ends<double>();
         }
@@ -192,7 +194,7 @@ class Run {
   void multiply(const std::vector<char>& by, int64_t points) const {
     char *x = re(here_), *y = im(here_);
     if (backward()) std::swap(x, y);
-    kernels().fourier_moves.multiply[type_]({.points = points,
+    kernels().fourier_folds.multiply[type_]({.points = points,
                                              .lanes = lanes_,
                                              .by = by.data(),
                                              .by_parts = points,

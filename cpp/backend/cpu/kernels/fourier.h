@@ -1,6 +1,7 @@
-// The kernels of Fourier transforms: passes (fourier.cpp), and what surrounds them
-// (fourier_moves.cpp). One or several sequences are transformed at once. Inside, real and
-// imaginary parts are separate arrays of [points][lanes], where a lane is a sequence.
+// The kernels of Fourier transforms: passes (fourier.cpp), moves between memory and buffers
+// (fourier_moves.cpp), folds of real sequences and products (fourier_folds.cpp). One or several
+// sequences are transformed at once. Inside, real and imaginary parts are separate arrays of
+// [points][lanes], where a lane is a sequence.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ struct TwiddleFactors {
 
 // Moves `count` sequences between memory, where points and sequences are these numbers of entries
 // apart, and separate parts of `lanes` sequences; loads fill other lanes with zeros. A store
-// multiplies by `factor`, or by `twiddles` if not null. Entries are real if `im` is null.
+// multiplies by `factor`, or, with several lanes, by `twiddles` if not null. Entries are real if
+// `im` is null.
 struct FourierMove {
   int64_t points, count, lanes;
   void* data;
@@ -57,6 +59,10 @@ struct FourierMove {
   const TwiddleFactors* twiddles;
 };
 using FourierMoveKernel = void (*)(const FourierMove& move) noexcept;
+
+struct FourierMoveTable {  // float32, float64
+  FourierMoveKernel load[2], store[2];
+};
 
 // unfold: the transform y of h complex numbers, which are pairs of real numbers, becomes the first
 // h + 1 numbers of the transform of 2 h real numbers, times `factor`, the first and the last also
@@ -72,6 +78,18 @@ struct FourierFold {
 };
 using FourierFoldKernel = void (*)(const FourierFold& fold) noexcept;
 
+// The same for `count` pairs of adjacent numbers of a long transform, without a factor: number j
+// from `first` on, and its partner, number j backwards from `last`. The root of a pair is low[j],
+// (re, im), times `high`. The results may be stored in place.
+struct FourierPairs {
+  int64_t count;
+  const double* low;
+  double high_re, high_im;
+  const void *first, *last;
+  void *to_first, *to_last;
+};
+using FourierPairsKernel = void (*)(const FourierPairs& pairs) noexcept;
+
 // Multiplies each point by a complex number; `by` has real parts and, by_parts later, imaginary
 // ones. The result may be the input.
 struct FourierProduct {
@@ -83,9 +101,9 @@ struct FourierProduct {
 };
 using FourierProductKernel = void (*)(const FourierProduct& product) noexcept;
 
-struct FourierMoveTable {  // float32, float64
-  FourierMoveKernel load[2], store[2];
+struct FourierFoldTable {  // float32, float64
   FourierFoldKernel fold[2], unfold[2];
+  FourierPairsKernel fold_pairs[2], unfold_pairs[2];
   FourierProductKernel multiply[2];
 };
 

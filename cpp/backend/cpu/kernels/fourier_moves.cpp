@@ -1,6 +1,5 @@
-// What surrounds the passes of a Fourier transform: sequences move from memory to separate real and
-// imaginary parts and back, real sequences are folded to complex ones of half the length, and
-// convolutions multiply by tables. Compiled once per instruction set.
+// Sequences move from memory to the separate real and imaginary parts of Fourier transforms, and
+// back. Compiled once per instruction set.
 #include "backend/cpu/kernels/fourier_vector.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -65,44 +64,87 @@ void store_each(const FourierMove& x, int64_t first, int64_t end, int64_t from, 
   }
 }
 
+// The points of one sequence, which are not adjacent.
+template <class T>
+void load_points(const FourierMove& x) {
+  const int64_t points = x.points, step = x.im ? 2 * x.point : x.point;
+  const T* from = static_cast<const T*>(x.data);
+  T* re = static_cast<T*>(x.re);
+  T* im = static_cast<T*>(x.im);
+  if (!im) {
+    for (int64_t i = 0; i < points; ++i) re[i] = from[i * step];
+    return;
+  }
+  for (int64_t i = 0; i < points; ++i) {
+    re[i] = from[i * step];
+    im[i] = from[i * step + 1];
+  }
+}
+template <class T>
+void store_points(const FourierMove& x) {
+  const int64_t points = x.points, step = x.im ? 2 * x.point : x.point;
+  const T factor = static_cast<T>(x.factor);
+  const T* re = static_cast<const T*>(x.re);
+  const T* im = static_cast<const T*>(x.im);
+  T* to = static_cast<T*>(x.data);
+  if (!im) {
+    for (int64_t i = 0; i < points; ++i) to[i * step] = factor * re[i];
+    return;
+  }
+  for (int64_t i = 0; i < points; ++i) {
+    to[i * step] = factor * re[i];
+    to[i * step + 1] = factor * im[i];
+  }
+}
+
 // Rows of adjacent entries are points of several sequences, or all points of one.
 bool is_one(const FourierMove& x) { return x.lanes == 1 && x.point == 1; }
-bool has_rows(const FourierMove& x) { return x.sequence == 1 || is_one(x); }
+bool has_rows(const FourierMove& x) { return x.lanes == 1 ? x.point == 1 : x.sequence == 1; }
 
+// Calls f with the positions of vectors that cover `width` ≥ kCount entries; the last one may
+// overlap the one before.
+template <int kCount, class F>
+void over_vectors(int64_t width, F&& f) {
+  for (int64_t k = 0; k + kCount <= width; k += kCount) f(k);
+  if (width % kCount != 0) f(width - kCount);
+}
 template <class T>
 void load_rows(const FourierMove x) {
-  constexpr int64_t kCount = Lanes<T>::kCount;
+  constexpr int kCount = Lanes<T>::kCount;
   const bool one = is_one(x);
   const int64_t rows = one ? 1 : x.points, width = one ? x.points : x.count;
+  if (width < kCount) return load_each<T>(x, 0, x.points, 0, x.lanes);
   const T* data = static_cast<const T*>(x.data);
   T* re = static_cast<T*>(x.re);
   T* im = static_cast<T*>(x.im);
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t from = i * x.point, to = i * x.lanes;
-    int64_t k = 0;
-    for (; k + kCount <= width; k += kCount) {
+    for (int64_t k = width / kCount * kCount; k < x.lanes; k += kCount) {
+      Lanes<T>::store(re + to + k, Vector<T>{});
+      if (im) Lanes<T>::store(im + to + k, Vector<T>{});
+    }
+    over_vectors<kCount>(width, [&](int64_t k) {
       if (im) {
         Complex<T, Vector<T>>::load_pairs(data + 2 * (from + k)).store(re + to + k, im + to + k);
       } else {
         Lanes<T>::store(re + to + k, Lanes<T>::load(data + from + k));
       }
-    }
-    one ? load_each<T>(x, k, x.points, 0, 1) : load_each<T>(x, i, i + 1, k, x.lanes);
+    });
   }
 }
 template <class T>
 void store_rows(const FourierMove x) {
-  constexpr int64_t kCount = Lanes<T>::kCount;
+  constexpr int kCount = Lanes<T>::kCount;
   const bool one = is_one(x);
   const int64_t rows = one ? 1 : x.points, width = one ? x.points : x.count;
+  if (width < kCount) return store_each<T>(x, 0, x.points, 0, x.count);
   const T factor = static_cast<T>(x.factor);
   T* data = static_cast<T*>(x.data);
   const T* re = static_cast<const T*>(x.re);
   const T* im = static_cast<const T*>(x.im);
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t to = i * x.point, from = i * x.lanes;
-    int64_t k = 0;
-    for (; k + kCount <= width && (!one || !x.twiddles); k += kCount) {
+    over_vectors<kCount>(width, [&](int64_t k) {
       if (im) {
         auto a = Complex<T, Vector<T>>::load(re + from + k, im + from + k);
         if (x.twiddles) {
@@ -115,8 +157,7 @@ void store_rows(const FourierMove x) {
       } else {
         Lanes<T>::store(data + to + k, factor * Lanes<T>::load(re + from + k));
       }
-    }
-    one ? store_each<T>(x, k, x.points, 0, 1) : store_each<T>(x, i, i + 1, k, x.count);
+    });
   }
 }
 
@@ -183,6 +224,7 @@ void store_sequences(const FourierMove& x, int64_t first) {
 template <class T>
 void load(const FourierMove& x) noexcept {
   if (has_rows(x)) return load_rows<T>(x);
+  if (x.lanes == 1) return load_points<T>(x);
   constexpr int64_t kCount = Lanes<T>::kCount;
   int64_t k = 0;
   for (; x.im && x.point == 1 && k + kCount <= x.count; k += kCount) load_sequences<T>(x, k);
@@ -191,6 +233,7 @@ void load(const FourierMove& x) noexcept {
 template <class T>
 void store(const FourierMove& x) noexcept {
   if (has_rows(x)) return store_rows<T>(x);
+  if (x.lanes == 1) return store_points<T>(x);
   constexpr int64_t kCount = Lanes<T>::kCount;
   int64_t k = 0;
   for (; x.im && x.point == 1 && !x.twiddles && k + kCount <= x.count; k += kCount) {
@@ -199,153 +242,13 @@ void store(const FourierMove& x) noexcept {
   store_each<T>(x, 0, x.points, k, x.count);
 }
 
-template <class T, class V>
-struct Pair {
-  Complex<T, V> k, l;  // at k and h - k
-};
-template <class T, class V, class S>
-Pair<T, V> unfolded(const Pair<T, V>& y, const Complex<T, S>& root, T factor) {
-  const auto &a = y.k, &b = y.l;
-  const Complex<T, V> sum = factor * Complex<T, V>{a.re + b.re, a.im - b.im};
-  const Complex<T, V> difference = factor * Complex<T, V>{a.re - b.re, a.im + b.im};
-  const Complex<T, V> turned = difference.times(root.re, root.im);
-  return {{sum.re + turned.im, sum.im - turned.re}, {sum.re - turned.im, -sum.im - turned.re}};
-}
-template <class T, class V, class S>
-Pair<T, V> folded(const Pair<T, V>& x, const Complex<T, S>& root) {
-  const auto &a = x.k, &b = x.l;
-  const Complex<T, V> sum{a.re + b.re, a.im - b.im}, difference{a.re - b.re, a.im + b.im};
-  const Complex<T, V> turned = difference.times(root.re, -root.im);
-  return {{sum.re - turned.im, sum.im + turned.re}, {sum.re + turned.im, turned.re - sum.im}};
-}
-
-template <class T, bool kFolds>
-struct Folding {
-  const FourierFold x;
-  const T *roots, *roots_im;
-  const T *from_re, *from_im;
-  T *re, *im;
-
-  explicit Folding(const FourierFold& fold)
-      : x(fold),
-        roots(static_cast<const T*>(fold.roots)),
-        roots_im(roots + fold.half / 2 + 1),
-        from_re(static_cast<const T*>(fold.from_re)),
-        from_im(static_cast<const T*>(fold.from_im)),
-        re(static_cast<T*>(fold.re)),
-        im(static_cast<T*>(fold.im)) {}
-
-  template <class V, class S>
-  Pair<T, V> made(const Pair<T, V>& pair, const Complex<T, S>& root) const {
-    if constexpr (kFolds) {
-      return folded(pair, root);
-    } else {
-      return unfolded(pair, root, static_cast<T>(x.factor));
-    }
-  }
-  // The ends, lane by lane.
-  void ends(int64_t lane) const {
-    const T ends = static_cast<T>(x.ends);
-    const int64_t last = x.half * x.lanes + lane;
-    Complex<T, T> first{from_re[lane], from_im[lane]}, second = first;
-    if (kFolds) first = {ends * first.re, T(0)}, second = {ends * from_re[last], T(0)};
-    Pair<T, T> pair = made<T, T>({first, second}, {T(1), T(0)});
-    if (!kFolds) pair = {{ends * pair.k.re, T(0)}, {ends * pair.l.re, T(0)}};
-    pair.l.store(re + last, im + last);
-    pair.k.store(re + lane, im + lane);
-  }
-  // Lanes of a pair of points.
-  template <class V>
-  void lanes(int64_t k, int64_t lane) const {
-    const int64_t i = k * x.lanes + lane, j = (x.half - k) * x.lanes + lane;
-    using C = Complex<T, V>;
-    const Pair<T, V> pair =
-        made<V, T>({C::load(from_re + i, from_im + i), C::load(from_re + j, from_im + j)},
-                   {roots[k], roots_im[k]});
-    pair.l.store(re + j, im + j);
-    pair.k.store(re + i, im + i);
-  }
-  // Points k … of one lane, and their partners in reverse order.
-  void points(int64_t k) const {
-    using V = Vector<T>;
-    using C = Complex<T, V>;
-    const int64_t l = x.half - k - (Lanes<T>::kCount - 1);
-    const auto flipped = [](const C& a) { return C{reversed<T>(a.re), reversed<T>(a.im)}; };
-    const Pair<T, V> pair =
-        made<V, V>({C::load(from_re + k, from_im + k), flipped(C::load(from_re + l, from_im + l))},
-                   C::load(roots + k, roots_im + k));
-    flipped(pair.l).store(re + l, im + l);
-    pair.k.store(re + k, im + k);
-  }
-  void run() const {
-    constexpr int64_t kCount = Lanes<T>::kCount;
-    for (int64_t lane = 0; lane < x.lanes; ++lane) ends(lane);
-    const int64_t middle = x.half / 2;
-    if (x.lanes == 1) {
-      if (middle < kCount) {
-        for (int64_t k = 1; k <= middle; ++k) lanes<T>(k, 0);
-        return;
-      }
-      for (int64_t k = 1; k <= middle; k += kCount) {
-        points(k + kCount - 1 <= middle ? k : middle - (kCount - 1));
-      }
-      return;
-    }
-    for (int64_t k = 1; k <= middle; ++k) {
-      int64_t lane = 0;
-      for (; lane + kCount <= x.lanes; lane += kCount) lanes<Vector<T>>(k, lane);
-      for (; lane < x.lanes; ++lane) lanes<T>(k, lane);
-    }
-  }
-};
-template <class T, bool kFolds>
-void fold(const FourierFold& x) noexcept {
-  Folding<T, kFolds>(x).run();
-}
-
-template <class T>
-void multiply(const FourierProduct& product) noexcept {
-  const FourierProduct x = product;
-  using C = Complex<T, Vector<T>>;
-  constexpr int64_t kCount = Lanes<T>::kCount;
-  const T* by = static_cast<const T*>(x.by);
-  const T* by_im = by + x.by_parts;
-  const T* from_re = static_cast<const T*>(x.from_re);
-  const T* from_im = static_cast<const T*>(x.from_im);
-  T* re = static_cast<T*>(x.re);
-  T* im = static_cast<T*>(x.im);
-  const auto one = [&](int64_t i, int64_t at) {
-    Complex<T, T>::load(from_re + at, from_im + at).times(by[i], by_im[i]).store(re + at, im + at);
-  };
-  if (x.lanes == 1) {
-    int64_t i = 0;
-    for (; i + kCount <= x.points; i += kCount) {
-      const C b = C::load(by + i, by_im + i);
-      C::load(from_re + i, from_im + i).times(b.re, b.im).store(re + i, im + i);
-    }
-    for (; i < x.points; ++i) one(i, i);
-    return;
-  }
-  for (int64_t i = 0; i < x.points; ++i) {
-    int64_t at = i * x.lanes;
-    const int64_t end = at + x.lanes;
-    for (; at + kCount <= end; at += kCount) {
-      C::load(from_re + at, from_im + at).times(by[i], by_im[i]).store(re + at, im + at);
-    }
-    for (; at < end; ++at) one(i, at);
-  }
-}
-
 }  // namespace
 
 namespace PULLBACK_KERNELS {
 
 constinit const FourierMoveTable kFourierMoveTable = {
     {&and_clear<FourierMove, &load<float>>, &and_clear<FourierMove, &load<double>>},
-    {&and_clear<FourierMove, &store<float>>, &and_clear<FourierMove, &store<double>>},
-    {&and_clear<FourierFold, &fold<float, true>>, &and_clear<FourierFold, &fold<double, true>>},
-    {&and_clear<FourierFold, &fold<float, false>>, &and_clear<FourierFold, &fold<double, false>>},
-    {&and_clear<FourierProduct, &multiply<float>>, &and_clear<FourierProduct, &multiply<double>>}};
+    {&and_clear<FourierMove, &store<float>>, &and_clear<FourierMove, &store<double>>}};
 
 }  // namespace PULLBACK_KERNELS
 

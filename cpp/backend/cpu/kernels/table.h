@@ -290,6 +290,7 @@ struct PositionTable;     // position.h
 struct SmallMatrixTable;  // small_matrices.h
 struct FourierTable;      // fourier.h
 struct FourierMoveTable;
+struct FourierFoldTable;
 
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
@@ -311,6 +312,7 @@ struct FourierMoveTable;
   extern const PoolTable kPoolTable;               \
   extern const FourierTable kFourierTable;         \
   extern const FourierMoveTable kFourierMoveTable; \
+  extern const FourierFoldTable kFourierFoldTable; \
   extern const PositionTable kPositionTable;       \
   extern const SmallMatrixTable kSmallMatrixTable; \
   }
@@ -339,6 +341,7 @@ struct KernelTable {
   const PoolTable& pools;
   const FourierTable& fourier;
   const FourierMoveTable& fourier_moves;
+  const FourierFoldTable& fourier_folds;
   const PositionTable& positions;
   const SmallMatrixTable& small_matrices;
 };
