@@ -370,7 +370,7 @@ void test_plans() {
         for (const int64_t n : {1, 2, 50}) test_plan(dtype, kind, 7, points, n, backward);
       }
       // Long ones: of short ones, and as convolutions.
-      for (const int64_t points : {16384, 32768, 30030, 59049, 65537, 131074}) {
+      for (const int64_t points : {16384, 30030, 65536, 65537, 131072, 131074, 177147}) {
         test_plan(dtype, kind, 2, points, 1, backward);
       }
       test_plan(dtype, kind, 1, 40000, 11, backward);

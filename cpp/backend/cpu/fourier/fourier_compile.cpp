@@ -7,14 +7,13 @@ namespace {
 
 int64_t bytes_of(const View& view) { return view.shape.size() * size_of(view.dtype); }
 
-// True if sequences of `length` complex points are faster one at a time, with vectors of points,
-// than with a vector of as many sequences. Vectors of points need factors of two in the first
-// passes.
-bool are_better_alone(int64_t length, const LibraryCall& call, bool narrow) {
+// True if sequences are faster one at a time, with vectors of points, than with a vector of as many
+// sequences. `points`: of the passes. Vectors of points need factors of two in the first passes.
+bool are_better_alone(int64_t points, const LibraryCall& call, bool narrow) {
   const bool rows = call.form.n == 1;
   const int64_t sequences = rows ? call.batch : call.form.n, vector = vector_lanes(narrow);
-  if (length < 64 ? 2 * sequences <= vector : sequences < vector) return true;
-  const int64_t points = has_passes(length) ? length : convolution_points(length);
+  if (points >= kCopiedPoints) return true;
+  if (points < 64 ? 2 * sequences <= vector : sequences < vector) return true;
   return rows && (points >= 1024 || (points >= (narrow ? 512 : 256) && points % 64 == 0));
 }
 
@@ -38,16 +37,15 @@ FourierStep compile_fourier(const LibraryCall& call) {
                   : whole               ? Transform::Whole
                                         : Transform::RealFrom;
   const int64_t length = out.transform == Transform::Whole || points % 2 ? points : points / 2;
-  if (length >= kLongPoints) {
-    if (out.transform == Transform::Whole) {
-      out.long_ones.emplace(points, narrow);
-    } else {
-      out.long_reals.emplace(out.transform, points, narrow);
-    }
-    return out;
+  const int64_t passes = has_passes(length) ? length : convolution_points(length);
+  if (passes < long_points(narrow)) {
+    const bool alone = are_better_alone(passes, call, narrow);
+    out.short_ones = short_fourier(out.transform, points, narrow, alone);
+  } else if (out.transform == Transform::Whole) {
+    out.long_ones.emplace(points, narrow);
+  } else {
+    out.long_reals.emplace(out.transform, points, narrow);
   }
-  out.short_ones =
-      short_fourier(out.transform, points, narrow, are_better_alone(length, call, narrow));
   return out;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kChunkPoints = 1 << 14;  // points per chunk
 constexpr int64_t kLanesBytes = 1 << 13;   // of the parts of all lanes
-constexpr int64_t kLongColumns = 8;        // long columns that are copied at once
+constexpr int64_t kCopiedColumns = 8;      // columns that are copied at once
 
 template <class T>
 class Run {
@@ -34,9 +34,10 @@ class Run {
 
   Status run() {
     if (batch_ * n_ == 0) return {};
-    return step_.short_ones ? short_ones(*step_.short_ones)
-           : n_ == 1        ? long_rows()
-                            : long_columns();
+    const bool is_short = step_.short_ones.has_value();
+    if (n_ > 1 && (!is_short || step_.short_ones->passes.points >= kCopiedPoints))
+      return copied_columns();
+    return is_short ? short_ones(*step_.short_ones) : long_rows();
   }
 
  private:
@@ -47,6 +48,20 @@ class Run {
     const int64_t fit = kLanesBytes / (2 * of.passes.points * of.passes.real_bytes());
     const int64_t all = n_ > 1 ? n_ : batch_;
     return std::max(vector, std::min(fit, round_up(all, vector)) / vector * vector);
+  }
+
+  FourierSequences sequences_of(const char* in, char* out, int64_t point, bool rows,
+                                int64_t count) const {
+    return {.in = in,
+            .in_point = point,
+            .in_sequence = rows ? length_in_ : 1,
+            .out = out,
+            .out_point = point,
+            .out_sequence = rows ? length_out_ : 1,
+            .count = count,
+            .backward = form_.backward,
+            .factor = form_.factor,
+            .ends = form_.ends};
   }
 
   // Blocks of adjacent columns, or of rows if there is one column.
@@ -68,17 +83,7 @@ class Run {
         const int64_t in = rows ? first * length_in_ : matrix * length_in_ * n_ + first;
         const int64_t out = rows ? first * length_out_ : matrix * length_out_ * n_ + first;
         const int64_t count = std::min(lanes, sequences - first);
-        transform(of,
-                  {.in = in_ + in * bytes_in_,
-                   .in_point = n_,
-                   .in_sequence = rows ? length_in_ : 1,
-                   .out = out_ + out * bytes_out_,
-                   .out_point = n_,
-                   .out_sequence = rows ? length_out_ : 1,
-                   .count = count,
-                   .backward = form_.backward,
-                   .factor = form_.factor,
-                   .ends = form_.ends},
+        transform(of, sequences_of(in_ + in * bytes_in_, out_ + out * bytes_out_, n_, rows, count),
                   of.passes.alone ? 1 : round_up(count, vector_lanes(of.narrow())), memory.data());
       }
     });
@@ -106,39 +111,49 @@ class Run {
     const StepMemory memory(scratch_points() * static_cast<int64_t>(sizeof(C)));
     C* scratch = reinterpret_cast<C*>(memory.data());
     if (!scratch || !prepare_scratch(scratch)) return failure(Problem::Memory);
-    for (int64_t i = 0; i < batch_; ++i) {
-      const char* x = in_ + i * length_in_ * bytes_in_;
-      if (!long_one(x, out_ + i * length_out_ * bytes_out_, scratch)) {
-        return failure(Problem::Memory);
-      }
-    }
-    return {};
+    return rows_of(in_, out_, batch_, scratch) ? Status{} : failure(Problem::Memory);
   }
 
-  // Long columns are copied, some at once.
-  Status long_columns() {
-    const int64_t block = std::min(kLongColumns, n_);
-    const StepMemory memory((scratch_points() + 2 * block * form_.points) *
+  // Columns that are copied to rows and back, some at once.
+  Status copied_columns() {
+    const int64_t block = std::min(kCopiedColumns, n_), blocks = ceil_div(n_, block);
+    const int64_t scratch_points = step_.short_ones ? 0 : this->scratch_points();
+    const StepMemory memory((scratch_points + 2 * block * form_.points) *
                             static_cast<int64_t>(sizeof(C)));
     C* scratch = reinterpret_cast<C*>(memory.data());
-    if (!scratch || !prepare_scratch(scratch)) return failure(Problem::Memory);
-    char* in = reinterpret_cast<char*>(scratch + scratch_points());
-    char* out = reinterpret_cast<char*>(scratch + scratch_points() + block * form_.points);
-    for (int64_t at = 0; at < batch_ * ceil_div(n_, block); ++at) {
-      const int64_t matrix = at / ceil_div(n_, block), first = at % ceil_div(n_, block) * block;
+    if (!scratch) return failure(Problem::Memory);
+    if (!step_.short_ones && !prepare_scratch(scratch)) return failure(Problem::Memory);
+    char* in = reinterpret_cast<char*>(scratch + scratch_points);
+    char* out = reinterpret_cast<char*>(scratch + scratch_points + block * form_.points);
+    for (int64_t at = 0; at < batch_ * blocks; ++at) {
+      const int64_t matrix = at / blocks, first = at % blocks * block;
       const int64_t count = std::min(block, n_ - first);
       const char* from = in_ + (matrix * length_in_ * n_ + first) * bytes_in_;
       char* to = out_ + (matrix * length_out_ * n_ + first) * bytes_out_;
       copy(bytes_in_, from, n_, 1, in, 1, length_in_, length_in_, count);
-      for (int64_t k = 0; k < count; ++k) {
-        if (!long_one(in + k * length_in_ * bytes_in_, out + k * length_out_ * bytes_out_,
-                      scratch)) {
-          return failure(Problem::Memory);
-        }
-      }
+      if (!rows_of(in, out, count, scratch)) return failure(Problem::Memory);
       copy(bytes_out_, out, 1, length_out_, to, n_, 1, length_out_, count);
     }
     return {};
+  }
+  // Contiguous sequences; returns false if there is no memory.
+  bool rows_of(const char* in, char* out, int64_t count, C* scratch) {
+    if (!step_.short_ones) {
+      for (int64_t k = 0; k < count; ++k) {
+        const char* x = in + k * length_in_ * bytes_in_;
+        if (!long_one(x, out + k * length_out_ * bytes_out_, scratch)) return false;
+      }
+      return true;
+    }
+    FirstProblem problem;
+    parallel_for(count, true, [&](int64_t k) {
+      const StepMemory memory(step_.short_ones->memory_bytes(1));
+      if (!memory.data()) return problem.report(k, Problem::Memory);
+      const FourierSequences one = sequences_of(in + k * length_in_ * bytes_in_,
+                                                out + k * length_out_ * bytes_out_, 1, true, 1);
+      transform(*step_.short_ones, one, 1, memory.data());
+    });
+    return static_cast<bool>(problem.status());
   }
 
   // Copies points of `count` sequences; points and sequences are these numbers of entries apart.

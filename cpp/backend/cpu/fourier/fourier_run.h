@@ -8,6 +8,9 @@
 
 namespace pullback {
 
+// Columns of so many complex points are copied, some at once: a vector of them leaves the caches.
+constexpr int64_t kCopiedPoints = 1 << 14;
+
 // One of the three is present, unless no step reads the result.
 struct FourierStep {
   LibraryCall call;

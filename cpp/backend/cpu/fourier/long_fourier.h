@@ -13,8 +13,9 @@
 
 namespace pullback {
 
-// From so many complex points on, transforms are divided.
-constexpr int64_t kLongPoints = 1 << 14;
+// From so many complex points on, transforms are divided: the buffers of short ones fill a cache of
+// one MiB.
+constexpr int64_t long_points(bool narrow) { return narrow ? 1 << 16 : 1 << 15; }
 
 // A complex transform of a length with factors near its square root.
 struct DividedFourier {
