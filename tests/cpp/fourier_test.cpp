@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numbers>
 #include <string>
-#include <vector>
 
 #include "backend/cpu/fourier/fourier_run.h"
 #include "backend/cpu/kernels/fourier.h"
@@ -27,19 +26,22 @@ std::vector<T> draws(int64_t n) {
   return out;
 }
 
-Wide wide_root(int64_t i, int64_t n) {
-  const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(i % n) /
-                            static_cast<long double>(n);
-  return {std::cos(angle), -std::sin(angle)};
+std::vector<Wide> wide_roots(int64_t n) {
+  std::vector<Wide> out;
+  for (int64_t i = 0; i < n; ++i) {
+    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(i) /
+                              static_cast<long double>(n);
+    out.push_back({std::cos(angle), -std::sin(angle)});
+  }
+  return out;
 }
 
 // One number of a transform.
-Wide sum_of(const std::vector<Wide>& x, int64_t k, bool backward) {
+Wide sum_of(const std::vector<Wide>& x, const std::vector<Wide>& roots, int64_t k, bool backward) {
   const int64_t n = static_cast<int64_t>(x.size());
   Wide out = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const Wide root = wide_root(i * k % n, n);
-    out += x[i] * (backward ? std::conj(root) : root);
+  for (int64_t i = 0, at = 0; i < n; ++i, at = (at + k) % n) {
+    out += x[i] * (backward ? std::conj(roots[at]) : roots[at]);
   }
   return out;
 }
@@ -121,9 +123,10 @@ double error_of(Transform kind, int64_t points, const std::vector<T>& x, const s
   const int64_t made = kind == Transform::HalfOf ? half : points;
   long double worst = 0, size = 0;
   for (int64_t i = 0; i < points; ++i) size += std::norm(in[i]) / 4;
-  for (int64_t place = 0; place < std::min<int64_t>(made, 40); ++place) {
-    const int64_t k = made <= 40 ? place : pick(made);
-    Wide want = sum_of(in, k, kind == Transform::RealFrom || backward) / Wide(2);
+  const std::vector<Wide> roots = wide_roots(points);
+  for (int64_t place = 0; place < std::min<int64_t>(made, 20); ++place) {
+    const int64_t k = made <= 20 ? place : pick(made);
+    Wide want = sum_of(in, roots, k, kind == Transform::RealFrom || backward) / Wide(2);
     Wide got;
     if (kind == Transform::RealFrom) {
       got = y[row * points + k];

@@ -16,11 +16,11 @@ constexpr int64_t kLanesBytes = 1 << 13;   // of the parts of all lanes
 constexpr int64_t kCopiedColumns = 8;      // columns that are copied at once
 
 template <class T>
-class Run {
+class FourierRun {
   using C = std::complex<T>;
 
  public:
-  Run(const FourierStep& step, const Slots& slots)
+  FourierRun(const FourierStep& step, const Slots& slots)
       : step_(step),
         form_(step.call.form.fourier),
         batch_(step.call.batch),
@@ -187,8 +187,8 @@ class Run {
 
 Status run_fourier(const FourierStep& step, const Slots& slots) {
   if (step.call.out[0].slot < 0) return {};
-  return step.call.in[0].dtype == DType::Float32 ? Run<float>(step, slots).run()
-                                                 : Run<double>(step, slots).run();
+  return step.call.in[0].dtype == DType::Float32 ? FourierRun<float>(step, slots).run()
+                                                 : FourierRun<double>(step, slots).run();
 }
 
 }  // namespace pullback

@@ -57,15 +57,15 @@ void over_pairs(FourierPairsKernel kernel, const std::complex<T>* x, std::comple
 }
 
 template <class T>
-void fold(const std::complex<T>* x, std::complex<T>* z, int64_t h, T ends,
-          const RootsOfUnity& roots) {
+void fold_long(const std::complex<T>* x, std::complex<T>* z, int64_t h, T ends,
+               const RootsOfUnity& roots) {
   const T a = ends * x[0].real(), b = ends * x[h].real();
   z[0] = {a + b, a - b};
   over_pairs(kernels().fourier_folds.fold_pairs[sizeof(T) == 4 ? 0 : 1], x, z, h, roots);
 }
 
 template <class T>
-void unfold(std::complex<T>* y, int64_t h, T ends, const RootsOfUnity& roots) {
+void unfold_long(std::complex<T>* y, int64_t h, T ends, const RootsOfUnity& roots) {
   const std::complex<T> first = y[0];
   y[0] = 2 * ends * (first.real() + first.imag());
   y[h] = 2 * ends * (first.real() - first.imag());
@@ -91,11 +91,11 @@ bool transform(const LongReal& of, const void* x, void* y, double factor, double
     if (!transform(of.complex, static_cast<const C*>(x), out, false, factor / 2, scratch)) {
       return false;
     }
-    unfold(out, h, static_cast<T>(ends), *of.roots);
+    unfold_long(out, h, static_cast<T>(ends), *of.roots);
     return true;
   }
   C* folded = scratch + of.complex.scratch_points();
-  fold(static_cast<const C*>(x), folded, h, static_cast<T>(ends), *of.roots);
+  fold_long(static_cast<const C*>(x), folded, h, static_cast<T>(ends), *of.roots);
   return transform(of.complex, folded, static_cast<C*>(y), true, factor, scratch);
 }
 

@@ -11,18 +11,18 @@ namespace pullback {
 namespace {
 
 // Of large powers of two, buffers would begin in the same lines of a cache.
-int64_t parts_of(const ShortFourier& of, int64_t lanes) {
+int64_t buffer_parts(const ShortFourier& of, int64_t lanes) {
   const int64_t points = std::max(of.passes.points, of.points / 2 + 1);
   return round_up(std::max(points, of.length + 1) * lanes, 16) + 16;
 }
 
-class Run {
+class ShortRun {
  public:
-  Run(const ShortFourier& of, const FourierSequences& x, int64_t lanes, char* memory)
+  ShortRun(const ShortFourier& of, const FourierSequences& x, int64_t lanes, char* memory)
       : of_(of),
         x_(x),
         lanes_(lanes),
-        parts_(parts_of(of, lanes)),
+        parts_(buffer_parts(of, lanes)),
         real_(of.passes.real_bytes()),
         type_(of.narrow() ? 0 : 1),
         here_{memory, parts_},
@@ -214,7 +214,7 @@ class Run {
 }  // namespace
 
 int64_t ShortFourier::memory_bytes(int64_t lanes) const {
-  return 4 * parts_of(*this, lanes) * passes.real_bytes();
+  return 4 * buffer_parts(*this, lanes) * passes.real_bytes();
 }
 
 int64_t ShortFourier::bytes() const {
@@ -267,7 +267,7 @@ ShortFourier short_fourier(Transform transform, int64_t points, bool narrow, boo
 
 void transform(const ShortFourier& of, const FourierSequences& sequences, int64_t lanes,
                char* memory) {
-  Run(of, sequences, lanes, memory).run();
+  ShortRun(of, sequences, lanes, memory).run();
 }
 
 int64_t twiddle_bytes(int64_t points, int64_t lanes) {

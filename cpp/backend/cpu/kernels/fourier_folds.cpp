@@ -123,16 +123,13 @@ void pair_up(const FourierPairs& x, int64_t j) {
       return C{reversed<T>(a.re), reversed<T>(a.im)};
     }
   };
-  T re[kCount], im[kCount];
-  for (int i = 0; i < kCount; ++i) {
-    const double c = x.low[2 * (j + i)], s = x.low[2 * (j + i) + 1];
-    re[i] = static_cast<T>(c * x.high_re - s * x.high_im);
-    im[i] = static_cast<T>(c * x.high_im + s * x.high_re);
-  }
+  const C root = rounded<T, V>([&](int64_t i, auto wide) {
+    return decltype(wide)::load_pairs(x.low + 2 * (j + i)).times(x.high_re, x.high_im);
+  });
   const int64_t at = 2 * j, partner = 2 * (j + kCount - 1);
   Pair<T, V> pair{C::load_pairs(static_cast<const T*>(x.first) + at),
                   flipped(C::load_pairs(static_cast<const T*>(x.last) - partner))};
-  pair = kFolds ? folded(pair, C::load(re, im)) : unfolded(pair, C::load(re, im), T(1));
+  pair = kFolds ? folded(pair, root) : unfolded(pair, root, T(1));
   flipped(pair.l).store_pairs(static_cast<T*>(x.to_last) - partner);
   pair.k.store_pairs(static_cast<T*>(x.to_first) + at);
 }

@@ -10,15 +10,13 @@ namespace {
 
 template <class T, class V>
 Complex<T, V> twiddle(const TwiddleFactors& twiddles, int64_t i, int64_t lane, int64_t lanes) {
-  constexpr int kCount = kWidth<T, V>;
   const double* a = twiddles.high + i / kTwiddleSteps * 2 * lanes + lane;
   const double* b = twiddles.low + i % kTwiddleSteps * 2 * lanes + lane;
-  T re[kCount], im[kCount];
-  for (int j = 0; j < kCount; ++j) {
-    re[j] = static_cast<T>(a[j] * b[j] - a[lanes + j] * b[lanes + j]);
-    im[j] = static_cast<T>(a[j] * b[lanes + j] + a[lanes + j] * b[j]);
-  }
-  return Complex<T, V>::load(re, im);
+  return rounded<T, V>([&](int64_t j, auto wide) {
+    using Wide = decltype(wide);
+    const Wide low = Wide::load(b + j, b + lanes + j);
+    return Wide::load(a + j, a + lanes + j).times(low.re, low.im);
+  });
 }
 
 // Points [first, end) of sequences [from, to), one number at a time.

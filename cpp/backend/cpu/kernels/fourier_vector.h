@@ -111,6 +111,34 @@ struct Complex {
   }
 };
 
+// Two vectors of float64, rounded to one of float32.
+template <size_t... j>
+Vector<float> rounded(const Vector<double>& a, const Vector<double>& b,
+                      std::index_sequence<j...> /*each*/) {
+  typedef float Half __attribute__((vector_size(Lanes<double>::kCount * sizeof(float))));
+  return __builtin_shufflevector(__builtin_convertvector(a, Half), __builtin_convertvector(b, Half),
+                                 static_cast<int>(j)...);
+}
+// Complex numbers from position 0 on, which `at` computes in float64, rounded to T. Its result has
+// the type of its second argument.
+template <class T, class V, class At>
+Complex<T, V> rounded(At&& at) {
+  if constexpr (kWidth<T, V> == 1) {
+    const Complex<double, double> a = at(0, Complex<double, double>{});
+    return {static_cast<T>(a.re), static_cast<T>(a.im)};
+  } else {
+    using Wide = Complex<double, Vector<double>>;
+    const Wide a = at(0, Wide{});
+    if constexpr (sizeof(T) == 8) {
+      return a;
+    } else {
+      const Wide b = at(Lanes<double>::kCount, Wide{});
+      constexpr std::make_index_sequence<Lanes<T>::kCount> each;
+      return {rounded(a.re, b.re, each), rounded(a.im, b.im, each)};
+    }
+  }
+}
+
 template <class T, class V>
 void radix2(Complex<T, V>* a) {
   const Complex<T, V> b = a[0] - a[1];
