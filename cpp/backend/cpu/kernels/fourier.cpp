@@ -91,14 +91,16 @@ void row(const Entries<T, kWay> x, Place from, Place to, int64_t width, const T*
 template <class T, int kRadix, Way kWay>
 void rows(const FourierPass& pass) noexcept {
   using V = Vector<T>;
+  using Short = typename Lanes<T>::Short;
   const FourierPass x = pass;
   const Entries<T, kWay> entries(x);
   if (x.groups == 1) {
     const int64_t width = kWay == Way::Stores ? x.outside->width : x.stride;
     const int64_t count = x.stride / width;
     const int64_t point = kWay == Way::Stores ? x.outside->point : width;
-    const auto last =
-        width >= kWidth<T, V> ? &row<T, kRadix, kWay, V, false> : &row<T, kRadix, kWay, T, false>;
+    const auto last = width >= kWidth<T, V>       ? &row<T, kRadix, kWay, V, false>
+                      : width >= Lanes<T>::kShort ? &row<T, kRadix, kWay, Short, false>
+                                                  : &row<T, kRadix, kWay, T, false>;
     for (int64_t m = 0; m < count; ++m) {
       last(entries, {m * width, x.stride}, {m * point, count * point}, width, nullptr);
     }

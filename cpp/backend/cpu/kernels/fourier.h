@@ -8,7 +8,7 @@
 
 namespace pullback {
 
-constexpr int kLargestRadix = 31;
+constexpr int kLargestRadix = 113;
 
 // A pass of a transform of radix * groups * stride entries; the stride includes the lanes. With
 // `outside`, the first pass (`from` is null) or the last one reads or writes adjacent pairs there:

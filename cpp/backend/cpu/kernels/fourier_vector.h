@@ -1,6 +1,6 @@
 // Complex vectors of Fourier transforms, their shuffles, and the transforms of a few points.
 //
-// V is Lanes<T>::Vector, or T itself for the ends of short arrays: both make the same bits.
+// V is Lanes<T>::Vector, or Lanes<T>::Short or T itself for short arrays: all make the same bits.
 #pragma once
 
 #include "backend/cpu/kernels/fourier.h"
@@ -16,12 +16,16 @@ using Vector = typename Lanes<T>::Vector;
 template <class T, class V>
 constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(T));
 
+template <class T, class V>
+struct Unaligned {
+  typedef T Type __attribute__((vector_size(sizeof(V)), aligned(alignof(T)), may_alias));
+};
 template <class V, class T>
 V load_as(const T* x) {
   if constexpr (kWidth<T, V> == 1) {
     return *x;
   } else {
-    return Lanes<T>::load(x);
+    return *reinterpret_cast<const typename Unaligned<T, V>::Type*>(x);
   }
 }
 template <class V, class T>
@@ -29,32 +33,38 @@ void store_as(T* x, const V& v) {
   if constexpr (kWidth<T, V> == 1) {
     *x = v;
   } else {
-    Lanes<T>::store(x, v);
+    *reinterpret_cast<typename Unaligned<T, V>::Type*>(x) = v;
   }
 }
 
 // Entries 0, 2, 4 … (first = 0) or 1, 3, 5 … of two vectors, and the inverse: the first or second
 // half of a0 b0 a1 b1 …
-template <class T>
-struct Shuffle {
-  static constexpr int kCount = Lanes<T>::kCount;
-  static constexpr int every_second(int j, int first) { return 2 * j + first; }
-  static constexpr int alternating(int j, int half) {
-    return half * kCount / 2 + j / 2 + (j % 2 ? kCount : 0);
-  }
-  static constexpr int from_the_end(int j, int /*step*/) { return kCount - 1 - j; }
-};
-template <class T, int first>
-Vector<T> every_second(const Vector<T>& a, const Vector<T>& b) {
-  return Lanes<T>::template shuffled<Shuffle<T>::every_second, first>(a, b);
+template <class V, int first, size_t... j>
+V every_second(const V& a, const V& b, std::index_sequence<j...> /*each*/) {
+  return __builtin_shufflevector(a, b, (2 * static_cast<int>(j) + first)...);
 }
-template <class T, int half>
-Vector<T> alternating(const Vector<T>& a, const Vector<T>& b) {
-  return Lanes<T>::template shuffled<Shuffle<T>::alternating, half>(a, b);
+template <class T, int first, class V>
+V every_second(const V& a, const V& b) {
+  return every_second<V, first>(a, b, std::make_index_sequence<kWidth<T, V>>());
 }
-template <class T>
-Vector<T> reversed(const Vector<T>& a) {
-  return Lanes<T>::template shuffled<Shuffle<T>::from_the_end, 0>(a, a);
+template <class V, int half, size_t... j>
+V alternating(const V& a, const V& b, std::index_sequence<j...> /*each*/) {
+  constexpr int kCount = sizeof...(j);
+  return __builtin_shufflevector(
+      a, b, (half * kCount / 2 + static_cast<int>(j) / 2 + (j % 2 ? kCount : 0))...);
+}
+template <class T, int half, class V>
+V alternating(const V& a, const V& b) {
+  return alternating<V, half>(a, b, std::make_index_sequence<kWidth<T, V>>());
+}
+template <class V, size_t... j>
+V reversed(const V& a, std::index_sequence<j...> /*each*/) {
+  return __builtin_shufflevector(a, a,
+                                 (static_cast<int>(sizeof...(j)) - 1 - static_cast<int>(j))...);
+}
+template <class T, class V>
+V reversed(const V& a) {
+  return reversed<V>(a, std::make_index_sequence<kWidth<T, V>>());
 }
 
 // A kernel, after which the upper halves of the registers are zero. gcc omits that before some
@@ -81,7 +91,7 @@ struct Complex {
     if constexpr (kWidth<T, V> == 1) {
       return {x[0], x[1]};
     } else {
-      const V a = Lanes<T>::load(x), b = Lanes<T>::load(x + Lanes<T>::kCount);
+      const V a = load_as<V>(x), b = load_as<V>(x + kWidth<T, V>);
       return {every_second<T, 0>(a, b), every_second<T, 1>(a, b)};
     }
   }
@@ -90,8 +100,8 @@ struct Complex {
       x[0] = re;
       x[1] = im;
     } else {
-      Lanes<T>::store(x, alternating<T, 0>(re, im));
-      Lanes<T>::store(x + Lanes<T>::kCount, alternating<T, 1>(re, im));
+      store_as(x, alternating<T, 0>(re, im));
+      store_as(x + kWidth<T, V>, alternating<T, 1>(re, im));
     }
   }
   // With real and imaginary parts exchanged.
