@@ -49,15 +49,25 @@ struct Entries {
       a.store(to + i, to_im + i);
     }
   }
-  template <int kRadix, class V>
-  void butterfly(Complex<T, V>* a) const {
-    if constexpr (kRadix == 2) radix2(a);
-    if constexpr (kRadix == 3) radix3(a);
-    if constexpr (kRadix == 4) radix4(a[0], a[1], a[2], a[3]);
-    if constexpr (kRadix == 5) radix5(a);
-    if constexpr (kRadix == 7) radix7(a);
-    if constexpr (kRadix == 8) radix8(a);
-    if constexpr (kRadix == 0) radix_odd(a, radix, circle);
+  // The transform of the points that `get` returns, to `set`.
+  template <int kRadix, class V, class Get, class Set>
+  void butterfly(Get&& get, Set&& set) const {
+    if constexpr (kRadix == 5) {
+      radix5<T, V>(get, set);
+    } else if constexpr (kRadix == 7) {
+      radix7<T, V>(get, set);
+    } else if constexpr (kRadix == 8) {
+      radix8<T, V>(get, set);
+    } else {
+      const int count = kRadix ? kRadix : radix;
+      Complex<T, V> a[kRadix ? kRadix : kLargestRadix];
+      for (int k = 0; k < count; ++k) a[k] = get(k);
+      if constexpr (kRadix == 2) radix2(a);
+      if constexpr (kRadix == 3) radix3(a);
+      if constexpr (kRadix == 4) radix4(a[0], a[1], a[2], a[3]);
+      if constexpr (kRadix == 0) radix_odd(a, radix, circle);
+      for (int k = 0; k < count; ++k) set(k, a[k]);
+    }
   }
 };
 
@@ -70,17 +80,15 @@ struct Place {
 template <class T, int kRadix, Way kWay, class V, bool kTurns>
 void row(const Entries<T, kWay> x, Place from, Place to, int64_t width, const T* roots) noexcept {
   constexpr int64_t kCount = kWidth<T, V>;
-  const int radix = kRadix ? kRadix : x.radix;
   for (int64_t q = 0;;) {
-    Complex<T, V> a[kRadix ? kRadix : kLargestRadix];
-    for (int k = 0; k < radix; ++k) a[k] = x.template load<V>(from.first + k * from.step + q);
-    x.template butterfly<kRadix>(a);
-    for (int k = 0; k < radix; ++k) {
-      if constexpr (kTurns) {
-        if (k > 0) a[k] = a[k].times(roots[2 * k - 2], roots[2 * k - 1]);
-      }
-      x.store(to.first + k * to.step + q, a[k]);
-    }
+    x.template butterfly<kRadix, V>(
+        [&](int k) { return x.template load<V>(from.first + k * from.step + q); },
+        [&](int k, Complex<T, V> a) {
+          if constexpr (kTurns) {
+            if (k > 0) a = a.times(roots[2 * k - 2], roots[2 * k - 1]);
+          }
+          x.store(to.first + k * to.step + q, a);
+        });
     // The last vector may overlap the one before.
     q += kCount;
     if (q >= width) return;
@@ -206,12 +214,12 @@ template <class T, int kRadix, Way kWay, class V>
   const T* roots = static_cast<const T*>(pass.roots);
   for (int64_t j = 0;;) {
     Complex<T, V> a[kRadix ? kRadix : kLargestRadix];
-    for (int k = 0; k < radix; ++k) a[k] = x.template load<V>(k * range + j);
-    x.template butterfly<kRadix>(a);
-    for (int k = 1; k < radix; ++k) {
-      const T* root = roots + (k - 1) * 2 * range + j;
-      a[k] = a[k].times(load_as<V>(root), load_as<V>(root + range));
-    }
+    x.template butterfly<kRadix, V>(
+        [&](int k) { return x.template load<V>(k * range + j); },
+        [&](int k, const Complex<T, V>& made) {
+          const T* root = roots + (k - 1) * 2 * range + j;
+          a[k] = k == 0 ? made : made.times(load_as<V>(root), load_as<V>(root + range));
+        });
     if constexpr (kCount == 1) {
       const int64_t first = j / stride * (radix - 1) * stride + j;
       for (int k = 0; k < radix; ++k) x.store(first + k * stride, a[k]);

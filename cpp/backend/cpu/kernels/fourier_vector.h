@@ -172,64 +172,64 @@ void radix4(Complex<T, V>& a0, Complex<T, V>& a1, Complex<T, V>& a2, Complex<T, 
   a2 = s - t;
   a3 = d - e;
 }
-template <class T, class V>
-void radix5(Complex<T, V>* a) {
+// The larger ones load and store their points, in an order that few registers suffice for: gcc
+// keeps the order.
+template <class T, class V, class Load, class Store>
+void radix5(Load&& load, Store&& store) {
+  using C = Complex<T, V>;
   constexpr T kC1 = T(0.30901699437494742410229341718281906L);
   constexpr T kC2 = T(-0.80901699437494742410229341718281906L);
   constexpr T kS1 = T(0.95105651629515357211643933337938214L);
   constexpr T kS2 = T(0.58778525229247312916870595463907277L);
-  const Complex<T, V> s1 = a[1] + a[4], d1 = a[1] - a[4], s2 = a[2] + a[3], d2 = a[2] - a[3];
-  const Complex<T, V> m1 = a[0] + (kC1 * s1 + kC2 * s2), m2 = a[0] + (kC2 * s1 + kC1 * s2);
-  const Complex<T, V> n1 = (kS1 * d1 + kS2 * d2).times_minus_i(),
-                      n2 = (kS2 * d1 - kS1 * d2).times_minus_i();
-  a[0] = a[0] + (s1 + s2);
-  a[1] = m1 + n1;
-  a[2] = m2 + n2;
-  a[3] = m2 - n2;
-  a[4] = m1 - n1;
+  const C a1 = load(1), a4 = load(4), s1 = a1 + a4, d1 = a1 - a4;
+  const C a2 = load(2), a3 = load(3), s2 = a2 + a3, d2 = a2 - a3;
+  const C a0 = load(0);
+  store(0, a0 + (s1 + s2));
+  const auto store_both = [&](int k, const C& m, const C& n) {
+    store(k, m + n.times_minus_i());
+    store(5 - k, m - n.times_minus_i());
+  };
+  store_both(1, a0 + (kC1 * s1 + kC2 * s2), kS1 * d1 + kS2 * d2);
+  store_both(2, a0 + (kC2 * s1 + kC1 * s2), kS2 * d1 - kS1 * d2);
 }
-template <class T, class V>
-void radix7(Complex<T, V>* a) {
+template <class T, class V, class Load, class Store>
+void radix7(Load&& load, Store&& store) {
+  using C = Complex<T, V>;
   constexpr T kC1 = T(0.62348980185873353052500488400423981L);
   constexpr T kC2 = T(-0.22252093395631440428890256449679476L);
   constexpr T kC3 = T(-0.90096886790241912623610231950744505L);
   constexpr T kS1 = T(0.78183148246802980870844452667405775L);
   constexpr T kS2 = T(0.97492791218182360701813168299393122L);
   constexpr T kS3 = T(0.43388373911755812047576833284835875L);
-  using C = Complex<T, V>;
-  const C s1 = a[1] + a[6], s2 = a[2] + a[5], s3 = a[3] + a[4];
-  const C d1 = a[1] - a[6], d2 = a[2] - a[5], d3 = a[3] - a[4];
-  const C m1 = a[0] + (kC1 * s1 + kC2 * s2 + kC3 * s3);
-  const C m2 = a[0] + (kC2 * s1 + kC3 * s2 + kC1 * s3);
-  const C m3 = a[0] + (kC3 * s1 + kC1 * s2 + kC2 * s3);
-  const C n1 = (kS1 * d1 + kS2 * d2 + kS3 * d3).times_minus_i();
-  const C n2 = (kS2 * d1 - kS3 * d2 - kS1 * d3).times_minus_i();
-  const C n3 = (kS3 * d1 - kS1 * d2 + kS2 * d3).times_minus_i();
-  a[0] = a[0] + (s1 + s2 + s3);
-  a[1] = m1 + n1;
-  a[2] = m2 + n2;
-  a[3] = m3 + n3;
-  a[4] = m3 - n3;
-  a[5] = m2 - n2;
-  a[6] = m1 - n1;
+  const C a1 = load(1), a6 = load(6), s1 = a1 + a6, d1 = a1 - a6;
+  const C a2 = load(2), a5 = load(5), s2 = a2 + a5, d2 = a2 - a5;
+  const C a3 = load(3), a4 = load(4), s3 = a3 + a4, d3 = a3 - a4;
+  const C a0 = load(0);
+  store(0, a0 + (s1 + s2 + s3));
+  const auto store_both = [&](int k, const C& m, const C& n) {
+    store(k, m + n.times_minus_i());
+    store(7 - k, m - n.times_minus_i());
+  };
+  store_both(1, a0 + (kC1 * s1 + kC2 * s2 + kC3 * s3), kS1 * d1 + kS2 * d2 + kS3 * d3);
+  store_both(2, a0 + (kC2 * s1 + kC3 * s2 + kC1 * s3), kS2 * d1 - kS3 * d2 - kS1 * d3);
+  store_both(3, a0 + (kC3 * s1 + kC1 * s2 + kC2 * s3), kS3 * d1 - kS1 * d2 + kS2 * d3);
 }
-template <class T, class V>
-void radix8(Complex<T, V>* a) {
+template <class T, class V, class Load, class Store>
+void radix8(Load&& load, Store&& store) {
+  using C = Complex<T, V>;
   constexpr T kHalf = T(0.70710678118654752440084436210484904L);
-  Complex<T, V> s[4], d[4];
-  for (int j = 0; j < 4; ++j) {
-    s[j] = a[j] + a[j + 4];
-    d[j] = a[j] - a[j + 4];
-  }
-  d[1] = kHalf * Complex<T, V>{d[1].re + d[1].im, d[1].im - d[1].re};
-  d[2] = d[2].times_minus_i();
-  d[3] = kHalf * Complex<T, V>{d[3].im - d[3].re, -(d[3].re + d[3].im)};
-  radix4(s[0], s[1], s[2], s[3]);
-  radix4(d[0], d[1], d[2], d[3]);
-  for (int j = 0; j < 4; ++j) {
-    a[2 * j] = s[j];
-    a[2 * j + 1] = d[j];
-  }
+  C a0 = load(0), a1 = load(2), a2 = load(4), a3 = load(6);
+  radix4(a0, a1, a2, a3);
+  C b0 = load(1), b1 = load(3), b2 = load(5), b3 = load(7);
+  radix4(b0, b1, b2, b3);
+  const auto store_both = [&](int k, const C& a, const C& b) {
+    store(k, a + b);
+    store(k + 4, a - b);
+  };
+  store_both(0, a0, b0);
+  store_both(1, a1, kHalf * C{b1.re + b1.im, b1.im - b1.re});
+  store_both(2, a2, b2.times_minus_i());
+  store_both(3, a3, kHalf * C{b3.im - b3.re, -(b3.re + b3.im)});
 }
 // An odd number of points. circle: cosines, then sines, of 2 pi j / radix.
 template <class T, class V>
