@@ -1,6 +1,5 @@
-// Fourier transforms: every length up to some hundreds and long ones against sums in long double;
-// the same bits alone and among others, for rows and columns, on every instruction set and with any
-// number of threads.
+// Fourier transforms: short and long ones against sums in long double; the same bits alone and among
+// others, for rows and columns, on every instruction set and with any number of threads.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -372,11 +371,12 @@ void test_plans() {
       for (const int64_t points : {1, 2, 12, 100, 1009}) {
         for (const int64_t n : {1, 2, 50}) test_plan(dtype, kind, 7, points, n, backward);
       }
-      // Long ones: of short ones, and as convolutions.
+      // Long ones and convolutions.
       for (const int64_t points : {16384, 30030, 65536, 65537, 131072, 131074, 177147}) {
         test_plan(dtype, kind, 2, points, 1, backward);
       }
       test_plan(dtype, kind, 1, 40000, 11, backward);
+      test_plan(dtype, kind, 1, 294912, 11, backward);
       if (kind == Transform::Whole) test_plan(dtype, kind, 2, 16411, 1, true);
     }
   }
