@@ -1,5 +1,5 @@
-// Fourier transforms: short and long ones against sums in long double; the same bits alone and among
-// others, for rows and columns, on every instruction set and with any number of threads.
+// Fourier transforms against sums in long double, and the same bits alone and among others, of
+// rows and columns, on every instruction set and with any number of threads.
 #include <cmath>
 #include <complex>
 #include <cstring>
