@@ -46,6 +46,8 @@ ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
                                       set::kWinogradTable,                                    \
                                       set::kPoolTable,                                        \
                                       set::kFourierTable,                                     \
+                                      set::kFourierMoveTable,                                 \
+                                      set::kFourierFoldTable,                                 \
                                       set::kPositionTable,                                    \
                                       set::kSmallMatrixTable};                                \
     return table;                                                                             \

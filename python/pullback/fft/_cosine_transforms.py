@@ -162,7 +162,7 @@ def dst(
     Examples
     --------
     >>> pb.fft.dst([1.0, 2.0], type=1)
-    Tensor([ 5.196152 , -1.7320508], dtype=float32)
+    Tensor([ 5.1961527, -1.7320509], dtype=float32)
     """
     return _transform(x, type, n, axis, norm, "dst", False)
 

@@ -1,7 +1,10 @@
 """pb.fft against numpy.fft, scipy.fft and sums in long double; its gradients."""
 
 import functools
-import textwrap
+import hashlib
+import os
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +14,14 @@ from hypothesis import strategies as st
 from support.process import run
 
 import pullback as pb
+from pullback import _core
 
 ONE = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 SEVERAL = ["fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"]
 OF_REALS = {"rfft", "ihfft", "rfftn", "rfft2"}
 NORMS = [None, "backward", "ortho", "forward"]
-# The last ones are made of short transforms, but for the prime.
-LONG = [16384, 32768, 30030, 65537]
+# The last ones are made of short transforms, the prime by a convolution.
+LONG = [16384, 30030, 65537, 131072, 100000]
 
 
 def data(shape, dtype="D", seed=0):
@@ -62,9 +66,26 @@ def test_long_ones(name, n):
         close(getattr(pb.fft, name)(x), want)
 
 
+@pytest.mark.parametrize("dtype", "FD")
+def test_errors_are_those_of_rounding(dtype):
+    """In the root mean square: some units, for all kinds of factors."""
+    eps = np.finfo(dtype).eps
+    for n in [*range(1, 130), 243, 343, 360, 500, 1000, 1009, 1331, 1024, 2048, 4913, 10007, 2**14]:
+        z = data((3, n), dtype, n)
+        half = data((3, n // 2 + 1), dtype, n)
+        prime = max(p for p in range(1, n + 1) if n % p == 0 and all(p % q for q in range(2, p)))
+        for name, x in (("fft", z), ("ifft", z), ("rfft", z.real), ("irfft", half)):
+            wide = x.astype("G" if x.dtype.kind == "c" else "g")
+            want = getattr(np.fft, name)(wide, n)
+            error = np.abs(getattr(pb.fft, name)(x, n).numpy() - want)
+            size = np.sqrt(np.mean(np.abs(want) ** 2))
+            units = np.sqrt(np.mean(error**2)) / size / eps
+            assert units < (2.5 if prime > 113 else 0.1 * np.log2(n) + 0.7), (name, n, units)
+
+
 @pytest.mark.parametrize(("n", "dtype"), [(262147, "F"), (2 * 262147, "D")])
 def test_lengths_without_factors(n, dtype):
-    """From 2^18 points on they are convolutions: a prime, twice one, and as real numbers."""
+    """They are convolutions: a prime, twice one, and as real numbers."""
     z = data(n, "D")
     half = np.fft.rfft(z.real)
     real, complex_ = (z.real.astype(dtype.lower().replace("d", "f8")), z.astype(dtype))
@@ -120,7 +141,7 @@ def test_several_axes(name):
 
 
 def test_against_long_double():
-    n = 4096 * 8  # made of short ones
+    n = 1 << 17  # made of short ones
     x = data(n)
     k = np.array([0, 1, 5, 777, n // 2, n - 1])
     pi = np.longdouble("3.14159265358979323846264338327950288")
@@ -207,7 +228,7 @@ def test_gradients(name, options):
 @pytest.mark.parametrize("name", ["fft", "rfft", "irfft"])
 def test_long_gradients_are_adjoint(name):
     # <y, A x> = <Aᴴ y, x>, where A is made of short transforms.
-    n = 1 << 15
+    n = 1 << 17
     x = data(n // 2 + 1 if name == "irfft" else n, "d" if name == "rfft" else "D")
     f = getattr(pb.fft, name)
     value = np.asarray(f(x))
@@ -231,7 +252,7 @@ def test_vmap_function_scan():
 
 
 def test_any_number_of_threads():
-    x, z = data((64, 512), "d"), data(1 << 16)
+    x, z = data((64, 512), "d"), data(1 << 17)
     made = []
     before = pb.num_threads()
     try:
@@ -245,22 +266,57 @@ def test_any_number_of_threads():
         assert all(np.array_equal(a, b) for a, b in zip(made[0], other, strict=True))
 
 
-def test_a_numpy_without_the_loops():
-    # Its public functions are called instead.
-    run(
-        textwrap.dedent("""
-        import sys, types
-        import numpy as np
-        real = np.fft.fft(np.ones(2))
-        sys.modules["numpy.fft._pocketfft_umath"] = types.ModuleType("gone")
-        import pullback as pb
-        x = np.random.default_rng(0).normal(size=(5, 6))
-        for name in ("fft", "ifft", "rfft", "irfft"):
-            for y in (x, x.astype("f")):
-                got, want = getattr(pb.fft, name)(y, axis=0), getattr(np.fft, name)(y, axis=0)
-                assert np.allclose(got, want, rtol=1e-5, atol=1e-5)
-        """)
-    )
+# Short ones, long ones with odd and even factors, and those of a convolution.
+LENGTHS = [1, 2, 7, 16, 17, 31, 37, 60, 113, 127, 128, 343, 500, 1009, 1024, 2187, 4096]
+LENGTHS += [16384, 17408, 65537, 131072, 177147]
+
+
+def test_the_same_bits_alone_and_in_a_batch():
+    """Of a row, of a few rows, of columns and of a middle axis."""
+    for n in LENGTHS:
+        rows = 19 if n < 5000 else 3
+        for dtype in "FD":
+            z = data((rows, n), dtype, n)
+            x = z.real.copy()
+            half = np.fft.rfft(x).astype(dtype)
+            for name, a in (("fft", z), ("ifft", z), ("rfft", x), ("irfft", half)):
+                f = functools.partial(getattr(pb.fft, name), n=n)
+                want = f(a).numpy()
+                for i in (0, rows - 1):
+                    np.testing.assert_array_equal(f(a[i]), want[i])
+                np.testing.assert_array_equal(f(a[1:3]), want[1:3])
+                columns = np.ascontiguousarray(a.T)
+                np.testing.assert_array_equal(f(columns, axis=0), want.T)
+                np.testing.assert_array_equal(f(columns[:, :2], axis=0), want[:2].T)
+                stack = np.stack([columns, -columns])
+                np.testing.assert_array_equal(f(stack, axis=1)[0], want.T)
+
+
+def digest():
+    """Return a hash of transforms of all kinds."""
+    out = hashlib.sha256()
+    for n in LENGTHS:
+        for dtype in "FD":
+            # Numbers that no instruction set computes differently.
+            k = np.arange((5 if n < 5000 else 1) * n).reshape(-1, n)
+            z = ((k * 7919 % 1013 - 500) / 256 + 1j * (k * 104729 % 997 - 490) / 512).astype(dtype)
+            for made in (
+                pb.fft.fft(z),
+                pb.fft.ifft(z.T, axis=0),
+                pb.fft.rfft(z.real),
+                pb.fft.irfft(z, n),
+            ):
+                out.update(made.numpy().tobytes())
+    return out.hexdigest()
+
+
+@pytest.mark.slow
+def test_the_same_bits_on_every_instruction_set():
+    levels = ["baseline", "avx2", "avx512"]
+    for level in levels[: levels.index(_core.build_info()["cpu_level"])]:
+        code = "from test_fft import digest; print(digest())"
+        paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+        assert run(code, PULLBACK_CPU_LEVEL=level, PYTHONPATH=paths).strip() == digest()
 
 
 def test_errors():

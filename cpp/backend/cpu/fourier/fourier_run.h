@@ -1,35 +1,26 @@
-// FourierProgram: Fourier transforms of columns of matrices, with their tables.
+// FourierStep: Fourier transforms of the columns of matrices, with their tables.
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "backend/cpu/common/slots.h"
-#include "backend/cpu/fourier/fourier_lanes.h"
-#include "backend/cpu/fourier/fourier_routine.h"
-#include "backend/cpu/fourier/roots_of_unity.h"
+#include "backend/cpu/fourier/long_real.h"
 
 namespace pullback {
 
+// Columns of so many complex points are copied, some at once: a vector of them leaves the caches.
+constexpr int64_t kCopiedPoints = 1 << 14;
+
+// One of the three is present, unless no step reads the result.
 struct FourierStep {
   LibraryCall call;
-  std::vector<FourierLanes> lanes;  // for the lengths transformed many at once
-  std::vector<RootsOfUnity> roots;  // for the lengths divided into shorter ones
+  Transform transform;
+  std::optional<ShortFourier> short_ones;
+  std::optional<LongFourier> long_ones;
+  std::optional<LongReal> long_reals;
 
   int64_t bytes() const;  // of the tables
 };
-
-Transform transform_of(const LibraryCall& call);
-constexpr bool is_whole(Transform transform) {
-  return transform == Transform::Forward || transform == Transform::Backward;
-}
-// The length of the complex transform that is divided into short ones; 0 if none is.
-int64_t long_points(const LibraryCall& call);
-// The length of the short transforms: the largest factor of n up to its square root, unless that is
-// much smaller; then 1.
-int64_t short_points(int64_t n);
-// The length of the convolution for a long transform without suitable factors, for example of prime
-// length; 0 if it has factors.
-int64_t chirp_points(int64_t n);
 
 FourierStep compile_fourier(const LibraryCall& call);
 Status run_fourier(const FourierStep& step, const Slots& slots);

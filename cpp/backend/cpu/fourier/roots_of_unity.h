@@ -1,6 +1,7 @@
 // RootsOfUnity: the powers of exp(-2πi / n).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -42,6 +43,17 @@ class RootsOfUnity {
   std::complex<double> operator[](int64_t i) const {
     const std::complex<double> a = low_[i & ((int64_t{1} << shift_) - 1)], b = high_[i >> shift_];
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+  // Powers first … first + count - 1 as products of low[0 … count - 1] and one number. `count` is
+  // at most as asked for.
+  struct Run {
+    int64_t count;
+    const std::complex<double>* low;
+    std::complex<double> high;
+  };
+  Run run(int64_t first, int64_t count) const {
+    const int64_t size = int64_t{1} << shift_, from = first & (size - 1);
+    return {std::min(count, size - from), low_.data() + from, high_[first >> shift_]};
   }
 
  private:

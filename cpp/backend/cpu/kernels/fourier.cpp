@@ -1,221 +1,252 @@
-// Fourier transforms of as many sequences at once as a vector has lanes: the passes of a
-// self-sorting mixed-radix transform (by T. G. Stockham: C. Van Loan, Computational Frameworks for
-// the Fast Fourier Transform, 1992, 1.7), and the moves of sequences to lanes and back. Compiled
-// once per instruction set, with fused multiply-add.
+// The passes of a self-sorting mixed-radix Fourier transform (by T. G. Stockham: C. Van Loan,
+// Computational Frameworks for the Fast Fourier Transform, 1992, 1.7), of one sequence or of
+// several at once. Compiled once per instruction set.
 //
-// Between passes an entry is a vector of real parts and a vector of imaginary parts. The assignment
-// of sequences to lanes is the one that loads produce without shuffles across sixteen bytes.
-#include "backend/cpu/kernels/lanes.h"
+// Entry (k * groups + p) * stride + q of the input, for k below the radix, becomes entry (p * radix
+// + k) * stride + q. Vectors are made of successive q, which include the sequences, or, while the
+// stride is shorter than a vector, of successive pairs (p, q). All ways make the same bits.
+#include "backend/cpu/kernels/fourier_vector.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {
 
-using PULLBACK_KERNELS::Lanes;
+enum class Way { Inside, Loads, Stores };
 
-template <class T>
-struct Complex {
-  using Vector = typename Lanes<T>::Vector;
-  Vector re, im;
+// What a pass reads and writes. Copied into functions: a vector that is stored could alias fields.
+template <class T, Way kWay>
+struct Entries {
+  int radix;
+  const T* circle;
+  const T *from, *from_im;
+  T *to, *to_im;
+  T factor;
+  bool exchanged;
 
-  static constexpr int64_t kSize = 2 * Lanes<T>::kCount;  // in units of T
-  static Complex load(const T* x) {
-    return {Lanes<T>::load(x), Lanes<T>::load(x + Lanes<T>::kCount)};
+  explicit Entries(const FourierPass& x)
+      : radix(static_cast<int>(x.radix)),
+        circle(static_cast<const T*>(x.circle)),
+        from(static_cast<const T*>(kWay == Way::Loads ? x.outside->data : x.from)),
+        from_im(kWay == Way::Loads ? nullptr : from + x.parts),
+        to(static_cast<T*>(kWay == Way::Stores ? x.outside->data : x.to)),
+        to_im(kWay == Way::Stores ? nullptr : to + x.parts),
+        factor(static_cast<T>(kWay == Way::Stores ? x.outside->factor : 1)),
+        exchanged(kWay == Way::Inside ? false : x.outside->exchanged) {}
+
+  template <class V>
+  Complex<T, V> load(int64_t i) const {
+    if constexpr (kWay == Way::Loads) {
+      return Complex<T, V>::load_pairs(from + 2 * i).exchanged(exchanged);
+    } else {
+      return Complex<T, V>::load(from + i, from_im + i);
+    }
   }
-  void store(T* x) const {
-    Lanes<T>::store(x, re);
-    Lanes<T>::store(x + Lanes<T>::kCount, im);
+  template <class V>
+  void store(int64_t i, const Complex<T, V>& a) const {
+    if constexpr (kWay == Way::Stores) {
+      (factor * a).exchanged(exchanged).store_pairs(to + 2 * i);
+    } else {
+      a.store(to + i, to_im + i);
+    }
   }
-  friend Complex operator+(const Complex& a, const Complex& b) {
-    return {a.re + b.re, a.im + b.im};
-  }
-  friend Complex operator-(const Complex& a, const Complex& b) {
-    return {a.re - b.re, a.im - b.im};
-  }
-  friend Complex operator*(T s, const Complex& a) { return {s * a.re, s * a.im}; }
-  Complex times_minus_i() const { return {im, -re}; }  // times -i
-  template <class S>
-  Complex times(const S& c, const S& s) const {
-    return {re * c - im * s, re * s + im * c};
+  // The transform of the points that `get` returns, to `set`.
+  template <int kRadix, class V, class Get, class Set>
+  void butterfly(Get&& get, Set&& set) const {
+    if constexpr (kRadix == 5) {
+      radix5<T, V>(get, set);
+    } else if constexpr (kRadix == 7) {
+      radix7<T, V>(get, set);
+    } else if constexpr (kRadix == 8) {
+      radix8<T, V>(get, set);
+    } else {
+      const int count = kRadix ? kRadix : radix;
+      Complex<T, V> a[kRadix ? kRadix : kLargestRadix];
+      for (int k = 0; k < count; ++k) a[k] = get(k);
+      if constexpr (kRadix == 2) radix2(a);
+      if constexpr (kRadix == 3) radix3(a);
+      if constexpr (kRadix == 4) radix4(a[0], a[1], a[2], a[3]);
+      if constexpr (kRadix == 0) radix_odd(a, radix, circle);
+      for (int k = 0; k < count; ++k) set(k, a[k]);
+    }
   }
 };
 
-template <class T>
-void radix2(Complex<T>* a) {
-  const Complex<T> b = a[0] - a[1];
-  a[0] = a[0] + a[1];
-  a[1] = b;
-}
-template <class T>
-void radix3(Complex<T>* a) {
-  constexpr T kSine = T(0.86602540378443864676372317075293618L);
-  const Complex<T> sum = a[1] + a[2], times_minus_i = kSine * (a[1] - a[2]).times_minus_i();
-  const Complex<T> middle = a[0] - T(0.5) * sum;
-  a[0] = a[0] + sum;
-  a[1] = middle + times_minus_i;
-  a[2] = middle - times_minus_i;
-}
-template <class T>
-void radix4(Complex<T>& a0, Complex<T>& a1, Complex<T>& a2, Complex<T>& a3) {
-  const Complex<T> s = a0 + a2, d = a0 - a2, t = a1 + a3, e = (a1 - a3).times_minus_i();
-  a0 = s + t;
-  a1 = d + e;
-  a2 = s - t;
-  a3 = d - e;
-}
-template <class T>
-void radix5(Complex<T>* a) {
-  constexpr T kC1 = T(0.30901699437494742410229341718281906L);
-  constexpr T kC2 = T(-0.80901699437494742410229341718281906L);
-  constexpr T kS1 = T(0.95105651629515357211643933337938214L);
-  constexpr T kS2 = T(0.58778525229247312916870595463907277L);
-  const Complex<T> s1 = a[1] + a[4], d1 = a[1] - a[4], s2 = a[2] + a[3], d2 = a[2] - a[3];
-  const Complex<T> m1 = a[0] + (kC1 * s1 + kC2 * s2), m2 = a[0] + (kC2 * s1 + kC1 * s2);
-  const Complex<T> n1 = (kS1 * d1 + kS2 * d2).times_minus_i(),
-                   n2 = (kS2 * d1 - kS1 * d2).times_minus_i();
-  a[0] = a[0] + (s1 + s2);
-  a[1] = m1 + n1;
-  a[2] = m2 + n2;
-  a[3] = m2 - n2;
-  a[4] = m1 - n1;
-}
-template <class T>
-void radix8(Complex<T>* a) {
-  constexpr T kHalf = T(0.70710678118654752440084436210484904L);
-  Complex<T> s[4], d[4];
-  for (int j = 0; j < 4; ++j) {
-    s[j] = a[j] + a[j + 4];
-    d[j] = a[j] - a[j + 4];
-  }
-  d[1] = kHalf * Complex<T>{d[1].re + d[1].im, d[1].im - d[1].re};
-  d[2] = d[2].times_minus_i();
-  d[3] = kHalf * Complex<T>{d[3].im - d[3].re, -(d[3].re + d[3].im)};
-  radix4(s[0], s[1], s[2], s[3]);
-  radix4(d[0], d[1], d[2], d[3]);
-  for (int j = 0; j < 4; ++j) {
-    a[2 * j] = s[j];
-    a[2 * j + 1] = d[j];
-  }
-}
+// The first entry of a row for k = 0, and the distance to the next k.
+struct Place {
+  int64_t first, step;
+};
 
-// The sequence of a lane.
-template <class T>
-constexpr int sequence_of(int lane) {
-  constexpr int kShort = Lanes<T>::kShort;
-  const int j = lane % kShort;
-  return lane / kShort * (kShort / 2) + j % (kShort / 2) +
-         j / (kShort / 2) * (Lanes<T>::kCount / 2);
-}
-
-// Converts two vectors of adjacent complex numbers to real and imaginary parts, and back.
-template <class T>
-Complex<T> apart(const typename Lanes<T>::Vector& v, const typename Lanes<T>::Vector& w) {
-  if constexpr (sizeof(T) == 4) {
-    return {Lanes<T>::template choose<0, 2, 4, 6>(v, w),
-            Lanes<T>::template choose<1, 3, 5, 7>(v, w)};
-  } else {
-    return {Lanes<T>::template choose<0, 2>(v, w), Lanes<T>::template choose<1, 3>(v, w)};
-  }
-}
-template <class T>
-void store_joined(const Complex<T>& a, T* to) {
-  constexpr int kCount = Lanes<T>::kCount;
-  if constexpr (sizeof(T) == 4) {
-    Lanes<T>::store(to, Lanes<T>::template choose<0, 4, 1, 5>(a.re, a.im));
-    Lanes<T>::store(to + kCount, Lanes<T>::template choose<2, 6, 3, 7>(a.re, a.im));
-  } else {
-    Lanes<T>::store(to, Lanes<T>::template choose<0, 2>(a.re, a.im));
-    Lanes<T>::store(to + kCount, Lanes<T>::template choose<1, 3>(a.re, a.im));
-  }
-}
-
-// A backward transform is a forward one with real and imaginary parts exchanged before and after.
-template <class T>
-Complex<T> exchanged(const Complex<T>& a, bool backward) {
-  return backward ? Complex<T>{a.im, a.re} : a;
-}
-
-// True if sequences are adjacent, so that a pass can load or store them itself.
-template <class T>
-bool is_adjacent(const FourierMove& x) {
-  return x.count == Lanes<T>::kCount && x.sequence == 1;
-}
-template <class T>
-Complex<T> load_point(const FourierMove& x, int64_t i) {
-  const T* at = static_cast<const T*>(x.outside) + 2 * i * x.point;
-  return exchanged(apart<T>(Lanes<T>::load(at), Lanes<T>::load(at + Lanes<T>::kCount)), x.backward);
-}
-template <class T>
-void store_point(const FourierMove& x, int64_t i, const Complex<T>& a) {
-  store_joined(exchanged(static_cast<T>(x.factor) * a, x.backward),
-               static_cast<T*>(x.outside) + 2 * i * x.point);
-}
-
-template <class T>
-Complex<T> twiddle(const TwiddleFactors& twiddles, int64_t i) {
-  constexpr int kCount = Lanes<T>::kCount;
-  const double* a = twiddles.high + i / kTwiddleSteps * 2 * kCount;
-  const double* b = twiddles.low + i % kTwiddleSteps * 2 * kCount;
-  T parts[2 * kCount];
-  for (int j = 0; j < kCount; ++j) {
-    parts[j] = static_cast<T>(a[j] * b[j] - a[kCount + j] * b[kCount + j]);
-    parts[kCount + j] = static_cast<T>(a[j] * b[kCount + j] + a[kCount + j] * b[j]);
-  }
-  return Complex<T>::load(parts);
-}
-
-enum class Way { Inside, Loads, Stores };
-
-// The entries of group p. kTurns: its roots are not 1.
-template <class T, int kRadix, Way kWay, bool kTwiddles>
-[[gnu::noinline]] void group(const FourierPass& x, int64_t p, const T* roots) noexcept {
-  constexpr int64_t kSize = Complex<T>::kSize;
-  const T* from = static_cast<const T*>(x.from);
-  T* to = static_cast<T*>(x.to);
-  for (int64_t q = 0; q < x.stride; ++q) {
-    Complex<T> a[kRadix];
-    for (int k = 0; k < kRadix; ++k) {
-      const int64_t i = (k * x.groups + p) * x.stride + q;
-      if constexpr (kWay == Way::Loads) {
-        a[k] = load_point<T>(*x.outside, i);
-      } else {
-        a[k] = Complex<T>::load(from + i * kSize);
-      }
-    }
-    if constexpr (kRadix == 2) radix2(a);
-    if constexpr (kRadix == 3) radix3(a);
-    if constexpr (kRadix == 4) radix4(a[0], a[1], a[2], a[3]);
-    if constexpr (kRadix == 5) radix5(a);
-    if constexpr (kRadix == 8) radix8(a);
-    for (int k = 0; k < kRadix; ++k) {
-      const int64_t i = (p * kRadix + k) * x.stride + q;
-      if constexpr (kTwiddles) {
-        if (k > 0) a[k] = a[k].times(roots[2 * k - 2], roots[2 * k - 1]);
-      }
-      if constexpr (kWay == Way::Stores) {
-        store_point(*x.outside, i, a[k]);
-      } else {
-        a[k].store(to + i * kSize);
-      }
-    }
+// Entries q of one row. roots: null in the last pass.
+template <class T, int kRadix, Way kWay, class V, bool kTurns>
+void row(const Entries<T, kWay> x, Place from, Place to, int64_t width, const T* roots) noexcept {
+  constexpr int64_t kCount = kWidth<T, V>;
+  for (int64_t q = 0;;) {
+    x.template butterfly<kRadix, V>(
+        [&](int k) { return x.template load<V>(from.first + k * from.step + q); },
+        [&](int k, Complex<T, V> a) {
+          if constexpr (kTurns) {
+            if (k > 0) a = a.times(roots[2 * k - 2], roots[2 * k - 1]);
+          }
+          x.store(to.first + k * to.step + q, a);
+        });
+    // The last vector may overlap the one before.
+    q += kCount;
+    if (q >= width) return;
+    if (q > width - kCount) q = width - kCount;
   }
 }
 
 template <class T, int kRadix, Way kWay>
-void groups(const FourierPass& x) noexcept {
-  const T* roots = static_cast<const T*>(x.roots);
-  group<T, kRadix, kWay, false>(x, 0, nullptr);
+void rows(const FourierPass& pass) noexcept {
+  using V = Vector<T>;
+  using Short = typename Lanes<T>::Short;
+  const FourierPass x = pass;
+  const Entries<T, kWay> entries(x);
+  if (x.groups == 1) {
+    const int64_t width = kWay == Way::Stores ? x.outside->width : x.stride;
+    const int64_t count = x.stride / width;
+    const int64_t point = kWay == Way::Stores ? x.outside->point : width;
+    const auto last = width >= kWidth<T, V>       ? &row<T, kRadix, kWay, V, false>
+                      : width >= Lanes<T>::kShort ? &row<T, kRadix, kWay, Short, false>
+                                                  : &row<T, kRadix, kWay, T, false>;
+    for (int64_t m = 0; m < count; ++m) {
+      last(entries, {m * width, x.stride}, {m * point, count * point}, width, nullptr);
+    }
+    return;
+  }
   if constexpr (kWay != Way::Stores) {  // the last pass has one group
-    for (int64_t p = 1; p < x.groups; ++p, roots += 2 * (kRadix - 1)) {
-      group<T, kRadix, kWay, true>(x, p, roots);
+    const T* roots = static_cast<const T*>(x.roots);
+    const int64_t point = kWay == Way::Loads ? x.outside->point : x.stride;
+    for (int64_t p = 0; p < x.groups; ++p, roots += 2 * (x.radix - 1)) {
+      row<T, kRadix, kWay, V, true>(entries, {p * point, x.groups * point},
+                                    {p * x.radix * x.stride, x.stride}, x.stride, roots);
     }
   }
 }
 
+// Transposes vectors k = 0 … kRadix - 1: entry p of vector k becomes entry p * kRadix + k. Each
+// round alternates the first and the second half of all entries.
+template <class T, int kRadix>
+void store_transposed(Vector<T>* v, T* to) {
+  for (int round = 1; round < kRadix; round *= 2) {
+    Vector<T> w[kRadix];
+    for (int k = 0; k < kRadix / 2; ++k) {
+      w[2 * k] = alternating<T, 0>(v[k], v[k + kRadix / 2]);
+      w[2 * k + 1] = alternating<T, 1>(v[k], v[k + kRadix / 2]);
+    }
+    for (int k = 0; k < kRadix; ++k) v[k] = w[k];
+  }
+  for (int k = 0; k < kRadix; ++k) Lanes<T>::store(to + k * Lanes<T>::kCount, v[k]);
+}
+
+// Stores each kSize entries of a vector `step` entries after the ones before.
+template <class T, int kSize>
+struct Parts {
+  typedef T Part __attribute__((vector_size(kSize * sizeof(T)), aligned(alignof(T)), may_alias));
+  template <int i, size_t... j>
+  static void store_part(const Vector<T>& v, T* to, std::index_sequence<j...> /*each*/) {
+    typedef T Value __attribute__((vector_size(kSize * sizeof(T))));
+    const Value part = __builtin_shufflevector(v, v, i * kSize + static_cast<int>(j)...);
+    *reinterpret_cast<Part*>(to) = part;
+  }
+  template <size_t... i>
+  static void store_all(const Vector<T>& v, T* to, int64_t step,
+                        std::index_sequence<i...> /*each*/) {
+    (store_part<static_cast<int>(i)>(v, to + static_cast<int64_t>(i) * step,
+                                     std::make_index_sequence<kSize>()),
+     ...);
+  }
+  static void store(const Vector<T>& v, T* to, int64_t step) {
+    store_all(v, to, step, std::make_index_sequence<Lanes<T>::kCount / kSize>());
+  }
+};
+
+// Stores entries j … of all k.
+template <class T, int kRadix>
+void scatter(T* re, T* im, int64_t stride, int radix, int64_t j, const Complex<T, Vector<T>>* a) {
+  using V = Vector<T>;
+  constexpr int kCount = Lanes<T>::kCount;
+  if constexpr (kRadix == 2 || kRadix == 4 || kRadix == 8) {
+    if (stride == 1) {
+      V parts[kRadix];
+      for (int k = 0; k < kRadix; ++k) parts[k] = a[k].re;
+      store_transposed<T, kRadix>(parts, re + j * kRadix);
+      for (int k = 0; k < kRadix; ++k) parts[k] = a[k].im;
+      return store_transposed<T, kRadix>(parts, im + j * kRadix);
+    }
+  }
+  const auto store_parts = [&](auto store) {
+    for (int k = 0; k < radix; ++k) {
+      const int64_t first = j * radix + k * stride;
+      store(a[k].re, re + first, radix * stride);
+      store(a[k].im, im + first, radix * stride);
+    }
+  };
+  if constexpr (kCount > 2) {
+    if (stride == 2) return store_parts(&Parts<T, 2>::store);
+  }
+  if constexpr (kCount > 4) {
+    if (stride == 4) return store_parts(&Parts<T, 4>::store);
+  }
+  if constexpr (kCount > 8) {
+    if (stride == 8) return store_parts(&Parts<T, 8>::store);
+  }
+  T parts[2][kRadix ? kRadix : kLargestRadix][kCount];
+  for (int k = 0; k < radix; ++k) a[k].store(parts[0][k], parts[1][k]);
+  int64_t q = j % stride, first = j / stride * radix * stride + q;
+  for (int l = 0; l < kCount; ++l) {
+    for (int k = 0; k < radix; ++k) {
+      re[first + k * stride] = parts[0][k][l];
+      im[first + k * stride] = parts[1][k][l];
+    }
+    ++first;
+    if (++q == stride) q = 0, first += (radix - 1) * stride;
+  }
+}
+
+// Pairs (p, q) as positions j of one row, each with roots of its own.
+template <class T, int kRadix, Way kWay, class V>
+[[gnu::noinline]] void flat(const FourierPass& pass) noexcept {
+  constexpr int64_t kCount = kWidth<T, V>;
+  const Entries<T, kWay> x(pass);
+  const int radix = kRadix ? kRadix : x.radix;
+  const int64_t stride = pass.stride, range = pass.groups * stride;
+  const T* roots = static_cast<const T*>(pass.roots);
+  for (int64_t j = 0;;) {
+    Complex<T, V> a[kRadix ? kRadix : kLargestRadix];
+    x.template butterfly<kRadix, V>(
+        [&](int k) { return x.template load<V>(k * range + j); },
+        [&](int k, const Complex<T, V>& made) {
+          const T* root = roots + (k - 1) * 2 * range + j;
+          a[k] = k == 0 ? made : made.times(load_as<V>(root), load_as<V>(root + range));
+        });
+    if constexpr (kCount == 1) {
+      const int64_t first = j / stride * (radix - 1) * stride + j;
+      for (int k = 0; k < radix; ++k) x.store(first + k * stride, a[k]);
+    } else {
+      scatter<T, kRadix>(x.to, x.to_im, stride, radix, j, a);
+    }
+    j += kCount;
+    if (j >= range) return;
+    if (j > range - kCount) j = range - kCount;
+  }
+}
+
+template <class T, int kRadix, Way kWay>
+void pass(const FourierPass& x) noexcept {
+  if constexpr (kWay != Way::Stores) {
+    if (x.flat) {
+      return x.groups * x.stride >= Lanes<T>::kCount ? flat<T, kRadix, kWay, Vector<T>>(x)
+                                                     : flat<T, kRadix, kWay, T>(x);
+    }
+  }
+  rows<T, kRadix, kWay>(x);
+}
+
 template <class T, int kRadix>
 void pass(const FourierPass& x) noexcept {
-  if (!x.outside) return groups<T, kRadix, Way::Inside>(x);
-  return x.from ? groups<T, kRadix, Way::Stores>(x) : groups<T, kRadix, Way::Loads>(x);
+  if (!x.outside) return pass<T, kRadix, Way::Inside>(x);
+  return x.from ? pass<T, kRadix, Way::Stores>(x) : pass<T, kRadix, Way::Loads>(x);
 }
 
 template <class T>
@@ -229,102 +260,12 @@ void passes(const FourierPass& x) noexcept {
       return pass<T, 4>(x);
     case 5:
       return pass<T, 5>(x);
-    default:
+    case 7:
+      return pass<T, 7>(x);
+    case 8:
       return pass<T, 8>(x);
-  }
-}
-
-template <class T>
-void load(const FourierMove& x) noexcept {
-  using L = Lanes<T>;
-  using Vector = typename L::Vector;
-  constexpr int kCount = L::kCount, kShort = L::kShort;
-  constexpr int64_t kSize = Complex<T>::kSize;
-  constexpr int kPoints = kShort / 2;  // in sixteen bytes
-  const T* from = static_cast<const T*>(x.outside);
-  T* to = static_cast<T*>(x.lanes);
-  int64_t i = 0;
-  if (is_adjacent<T>(x)) {
-    for (; i < x.points; ++i, to += kSize) load_point<T>(x, i).store(to);
-  } else if (x.count == kCount && x.point == 1) {
-    const auto load_shorts = [&](int j) {
-      return L::load_shorts(
-          [&](int g) { return from + 2 * (sequence_of<T>(g * kShort + j) * x.sequence + i); });
-    };
-    for (; i + kPoints <= x.points; i += kPoints, to += kPoints * kSize) {
-      if constexpr (sizeof(T) == 4) {
-        Vector a = load_shorts(0), b = load_shorts(1), c = load_shorts(2), d = load_shorts(3);
-        L::transpose(a, b, c, d);
-        exchanged<T>({a, b}, x.backward).store(to);
-        exchanged<T>({c, d}, x.backward).store(to + kSize);
-      } else {
-        Vector a = load_shorts(0), b = load_shorts(1);
-        L::transpose(a, b);
-        exchanged<T>({a, b}, x.backward).store(to);
-      }
-    }
-  }
-  for (; i < x.points; ++i, to += kSize) {
-    for (int lane = 0; lane < kCount; ++lane) {
-      const int k = sequence_of<T>(lane);
-      to[lane] = to[kCount + lane] = 0;
-      if (k >= x.count) continue;
-      const T* at = from + 2 * (k * x.sequence + i * x.point);
-      to[lane] = at[x.backward ? 1 : 0];
-      to[kCount + lane] = at[x.backward ? 0 : 1];
-    }
-  }
-}
-
-template <class T>
-void store(const FourierMove& x) noexcept {
-  using L = Lanes<T>;
-  constexpr int kCount = L::kCount, kShort = L::kShort;
-  constexpr int64_t kSize = Complex<T>::kSize;
-  constexpr int kPoints = kShort / 2;
-  const T factor = static_cast<T>(x.factor);
-  const T* from = static_cast<const T*>(x.lanes);
-  T* to = static_cast<T*>(x.outside);
-  const auto at_point = [&](int64_t i) {
-    Complex<T> a = Complex<T>::load(from + i * kSize);
-    if (x.twiddles) {
-      const Complex<T> by = twiddle<T>(*x.twiddles, i);
-      a = a.times(by.re, by.im);
-    } else {
-      a = factor * a;
-    }
-    return exchanged(a, x.backward);
-  };
-  int64_t i = 0;
-  if (is_adjacent<T>(x)) {
-    for (; i < x.points; ++i) store_joined(at_point(i), to + 2 * i * x.point);
-  } else if (x.count == kCount && x.point == 1) {
-    const auto store_shorts = [&](const typename L::Vector& v, int j) {
-      L::store_shorts(
-          v, [&](int g) { return to + 2 * (sequence_of<T>(g * kShort + j) * x.sequence + i); });
-    };
-    for (; i + kPoints <= x.points; i += kPoints) {
-      Complex<T> a = at_point(i);
-      if constexpr (sizeof(T) == 4) {
-        Complex<T> b = at_point(i + 1);
-        L::transpose(a.re, a.im, b.re, b.im);
-        store_shorts(a.re, 0), store_shorts(a.im, 1), store_shorts(b.re, 2), store_shorts(b.im, 3);
-      } else {
-        L::transpose(a.re, a.im);
-        store_shorts(a.re, 0), store_shorts(a.im, 1);
-      }
-    }
-  }
-  for (; i < x.points; ++i) {
-    T parts[kSize];
-    at_point(i).store(parts);
-    for (int lane = 0; lane < kCount; ++lane) {
-      const int k = sequence_of<T>(lane);
-      if (k >= x.count) continue;
-      T* at = to + 2 * (k * x.sequence + i * x.point);
-      at[0] = parts[lane];
-      at[1] = parts[kCount + lane];
-    }
+    default:
+      return pass<T, 0>(x);
   }
 }
 
@@ -332,11 +273,9 @@ void store(const FourierMove& x) noexcept {
 
 namespace PULLBACK_KERNELS {
 
-constinit const FourierKernels kFourierTable = {{&passes<float>, &passes<double>},
-                                                {&load<float>, &load<double>},
-                                                {&store<float>, &store<double>},
-                                                {Lanes<float>::kCount, Lanes<double>::kCount},
-                                                {&sequence_of<float>, &sequence_of<double>}};
+constinit const FourierTable kFourierTable = {
+    {&and_clear<FourierPass, &passes<float>>, &and_clear<FourierPass, &passes<double>>},
+    {Lanes<float>::kCount, Lanes<double>::kCount}};
 
 }  // namespace PULLBACK_KERNELS
 

@@ -285,54 +285,12 @@ struct PoolTable {
   PoolKernel spread[2], chosen[2];
 };
 
-// Fourier transforms of as many sequences as a vector has lanes. In lanes, an entry is a vector of
-// real parts and a vector of imaginary parts.
-//
-// The factor for point i of each lane is high[i / kTwiddleSteps] times low[i % kTwiddleSteps]; each
-// has real parts, then imaginary parts.
-constexpr int64_t kTwiddleSteps = 32;
-struct TwiddleFactors {
-  const double* high;
-  const double* low;
-};
-
-// Moves `count` sequences (other lanes are zeros) from memory to lanes or back; a move to memory
-// multiplies by `factor`, or by `twiddles` if not null. Points and sequences are separated by these
-// numbers of complex entries. backward: exchanges real and imaginary parts in memory.
-struct FourierMove {
-  int64_t points, count;
-  void* outside;
-  int64_t point, sequence;
-  void* lanes;
-  double factor;
-  bool backward;
-  const TwiddleFactors* twiddles;
-};
-using FourierMoveKernel = void (*)(const FourierMove& move) noexcept;
-
-// A pass of a transform of radix * groups * stride points, of which the last `stride` are
-// contiguous. roots: for all groups except the first, the powers 1 … radix - 1 of its root, (re,
-// im). If `from` or `to` is null, the first or last pass reads or writes `outside` directly, where
-// as many sequences as lanes are adjacent.
-struct FourierPass {
-  int64_t radix, groups, stride;  // radix: 2, 3, 4, 5 or 8
-  const void* from;
-  void* to;
-  const void* roots;
-  const FourierMove* outside;
-};
-using FourierPassKernel = void (*)(const FourierPass& pass) noexcept;
-
-struct FourierKernels {
-  FourierPassKernel pass[2];  // float32, float64
-  FourierMoveKernel load[2], store[2];
-  int64_t lanes[2];
-  int (*sequence[2])(int lane);  // sequence number of a lane
-};
-
 enum class CpuLevel;
 struct PositionTable;     // position.h
 struct SmallMatrixTable;  // small_matrices.h
+struct FourierTable;      // fourier.h
+struct FourierMoveTable;
+struct FourierFoldTable;
 
 #define PULLBACK_DECLARE_KERNELS(set)              \
   namespace set {                                  \
@@ -352,7 +310,9 @@ struct SmallMatrixTable;  // small_matrices.h
   extern const ConvolutionTable kConvolutionTable; \
   extern const WinogradTable kWinogradTable;       \
   extern const PoolTable kPoolTable;               \
-  extern const FourierKernels kFourierTable;       \
+  extern const FourierTable kFourierTable;         \
+  extern const FourierMoveTable kFourierMoveTable; \
+  extern const FourierFoldTable kFourierFoldTable; \
   extern const PositionTable kPositionTable;       \
   extern const SmallMatrixTable kSmallMatrixTable; \
   }
@@ -379,7 +339,9 @@ struct KernelTable {
   const ConvolutionTable& convolutions;
   const WinogradTable& winograd;
   const PoolTable& pools;
-  const FourierKernels& fourier;
+  const FourierTable& fourier;
+  const FourierMoveTable& fourier_moves;
+  const FourierFoldTable& fourier_folds;
   const PositionTable& positions;
   const SmallMatrixTable& small_matrices;
 };
