@@ -86,7 +86,7 @@ LONG = {
     "elements": lambda: elements(80_000_000),
     "random": lambda: pb.random.normal((200_000_000,), dtype=np.float32),
     "expm": lambda: pb.linalg.expm(np.full((1500, 1500), 1e-3)),
-    "transform of a prime length": lambda: pb.fft.fft(np.ones(2_000_003, complex)),
+    "transform of a prime length": lambda: pb.fft.fft(np.ones(5_000_011, complex)),
     "permutation": lambda: pb.random.permutation(60_000_000),
     "scatter": scattered,
 }

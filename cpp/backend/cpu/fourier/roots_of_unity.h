@@ -44,8 +44,8 @@ class RootsOfUnity {
     const std::complex<double> a = low_[i & ((int64_t{1} << shift_) - 1)], b = high_[i >> shift_];
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }
-  // Powers first … first + count - 1 as products of low[0 … count - 1] and one number. `count` is
-  // at most as asked for.
+  // Powers first … first + count - 1 as products of low[0 … count - 1] and one number. `count` may
+  // be smaller than the requested number.
   struct Run {
     int64_t count;
     const std::complex<double>* low;

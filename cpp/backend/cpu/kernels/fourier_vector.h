@@ -68,7 +68,7 @@ V reversed(const V& a) {
 }
 
 // A kernel, after which the upper halves of the registers are zero. gcc omits that before some
-// calls of functions that it knows, and code for SSE then takes four times as long.
+// calls of functions of the same unit, and code for SSE then takes four times as long.
 template <class Call, void (*kernel)(const Call&) noexcept>
 void and_clear(const Call& call) noexcept {
   kernel(call);
