@@ -91,20 +91,22 @@ class FourierRun {
   }
 
   int64_t scratch_points() const {
-    return step_.long_ones
-               ? step_.long_ones->scratch_points()
-               : step_.long_reals->complex.scratch_points() + step_.long_reals->scratch_points();
+    if (step_.long_ones) return step_.long_ones->scratch_points();
+    if (!step_.long_reals) return 0;
+    return step_.long_reals->complex.scratch_points() + step_.long_reals->scratch_points();
   }
   bool prepare_scratch(C* scratch) const {
-    return prepare(step_.long_ones ? *step_.long_ones : step_.long_reals->complex, scratch);
+    if (step_.long_ones) return prepare(*step_.long_ones, scratch);
+    return step_.long_reals && prepare(step_.long_reals->complex, scratch);
   }
   // One contiguous sequence.
   bool long_one(const char* x, char* y, C* scratch) const {
-    if (!step_.long_ones) {
-      return transform(*step_.long_reals, x, y, form_.factor, form_.ends, scratch);
+    if (step_.long_ones) {
+      return transform(*step_.long_ones, reinterpret_cast<const C*>(x), reinterpret_cast<C*>(y),
+                       form_.backward, form_.factor, scratch);
     }
-    return transform(*step_.long_ones, reinterpret_cast<const C*>(x), reinterpret_cast<C*>(y),
-                     form_.backward, form_.factor, scratch);
+    return step_.long_reals &&
+           transform(*step_.long_reals, x, y, form_.factor, form_.ends, scratch);
   }
 
   Status long_rows() {

@@ -83,7 +83,7 @@ template <class T>
 bool transform(const LongReal& of, const void* x, void* y, double factor, double ends,
                std::complex<T>* scratch) {
   using C = std::complex<T>;
-  if (of.points % 2) return transform_odd(of, x, y, factor, ends, scratch);
+  if (!of.roots) return transform_odd(of, x, y, factor, ends, scratch);
   // Even points are real parts, odd points are imaginary parts.
   const int64_t h = of.points / 2;
   if (of.transform == Transform::HalfOf) {

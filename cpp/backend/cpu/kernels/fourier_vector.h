@@ -14,7 +14,7 @@ using PULLBACK_KERNELS::Lanes;
 template <class T>
 using Vector = typename Lanes<T>::Vector;
 template <class T, class V>
-constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(T));
+constexpr int kWidth = static_cast<int>(sizeof(V)) / static_cast<int>(sizeof(T));
 
 template <class T, class V>
 struct Unaligned {
@@ -239,7 +239,7 @@ void radix_odd(Complex<T, V>* a, int radix, const T* circle) {
   C s[kLargestRadix / 2 + 1], d[kLargestRadix / 2 + 1];
   C sum = a[0];
   for (int j = 1; j <= half; ++j) {
-    s[j] = a[j] + a[radix - j];
+    s[j] = a[j] + a[radix - j];  // NOLINT(clang-analyzer-security.ArrayBound)
     d[j] = a[j] - a[radix - j];
     sum = sum + s[j];
   }
