@@ -16,8 +16,7 @@ namespace {
 
 constexpr const char* kAnyCotangent =
     "is a placeholder of the cotangent while a gradient rule is transposed for forward mode, and "
-    "has "
-    "no value; use reverse mode, or pass the rule as a jvp";
+    "has no value; use reverse mode, or pass the rule as a jvp";
 
 // True if its value depends on one of `us`.
 bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -76,60 +77,6 @@ NodeRef pool(Op op, const NodeRef& x, const NodeRef& g, const Windowing& f, cons
 
 Cotangent value(NodeRef of) { return {Cotangent::Value, std::move(of), nullptr}; }
 
-// True if axis d of x, of w and of the result has size 1.
-bool is_trivial(const NodeRef& x, const NodeRef& w, const PerWindow& out, size_t d) {
-  const auto axis = static_cast<int64_t>(d);
-  return x->shape[axis + 1] == 1 && w->shape[axis] == 1 && out[d] == 1;
-}
-
-// True if axis d has a single window, which covers all entries of x.
-bool is_covered(const NodeRef& x, const NodeRef& w, const Windowing& f, const PerWindow& out,
-                size_t d) {
-  const auto axis = static_cast<int64_t>(d);
-  return out[d] == 1 && w->shape[axis] == x->shape[axis + 1] && f.low[d] == 0 &&
-         f.dilation[d] == 1 && f.spacing[d] == 1;
-}
-
-// Moves an axis of size 1 from the end of the three to their front.
-template <class T>
-void rotate_axes(T* sizes, int64_t first) {
-  (*sizes)[first + 2] = std::exchange((*sizes)[first + 1], (*sizes)[first]);
-  (*sizes)[first] = 1;
-}
-
-// A convolution without groups in fewer axes, or null. The entries of an axis that one window
-// covers are more channels, as in a network that convolves a whole sentence or ends with a kernel
-// of the size of the image; without a window left it is a product of matrices. The last axis is the
-// one along which rows of products are formed, so it is not the trivial one.
-NodeRef with_fewer_axes(const NodeRef& x, const NodeRef& w, Windowing f, PerWindow out) {
-  const bool trivial[] = {is_trivial(x, w, out, 0), is_trivial(x, w, out, 1),
-                          is_trivial(x, w, out, 2)};
-  Shape of_x = x->shape;
-  Shape of_w = w->shape;
-  Shape result{x->shape[0], out[0], out[1], out[2], 1, w->shape[kTo]};
-  if (trivial[0] && trivial[1] && trivial[2]) {
-    const NodeRef rows = reshape(x, {of_x[0], of_x[kChannel]});
-    return reshape(matmul(rows, reshape(w, {of_w[kFrom], of_w[kTo]})), result);
-  }
-  // The axes after an axis that becomes channels have size 1, so a reshape is enough.
-  const size_t last = !trivial[2] ? 2 : !trivial[1] ? 1 : 0;
-  if (is_covered(x, w, f, out, last)) {
-    const auto axis = static_cast<int64_t>(last);
-    of_x[kChannel] *= std::exchange(of_x[axis + 1], 1);
-    of_w[kFrom] *= std::exchange(of_w[axis], 1);
-    f.stride[last] = 1;
-  } else if (last < 2) {
-    rotate_axes(&of_x, 1);
-    rotate_axes(&of_w, 0);
-    rotate_axes(&out, 0);
-    for (auto* one : {&f.stride, &f.dilation, &f.low, &f.spacing}) rotate_axes(one, 0);
-    f.low[0] = 0;
-  } else {
-    return nullptr;
-  }
-  return reshape(convolve(reshape(x, of_x), reshape(w, of_w), f, out), result);
-}
-
 }  // namespace
 
 Windowing windowing_of(const Node* node) {
@@ -172,9 +119,6 @@ NodeRef convolve(const NodeRef& x, const NodeRef& w, const Windowing& windows,
   if (is_storage(dtype)) {  // summed in the compute dtype, rounded once
     const DType wide = widened(dtype);
     return cast(convolve(cast(x, wide), cast(w, wide), windows, out), dtype);
-  }
-  if (x->shape[kGroup] == 1) {
-    if (NodeRef y = with_fewer_axes(cast(x, dtype), cast(w, dtype), windows, out)) return y;
   }
   const Shape shape{x->shape[0], out[0], out[1], out[2], x->shape[kGroup], w->shape[kTo]};
   const NodeRef left = cast(x, dtype);
@@ -295,27 +239,108 @@ NodeRef batched_windows(const Node* node, const std::vector<NodeRef>& inputs,
   return split_at(y, count, kGroup);
 }
 
-void convolve_vjp(const VjpCall& call, Cotangent* out) {
-  const NodeRef x(call.node->in[0]);
-  const NodeRef w(call.node->in[1]);
-  const Windowing f = windowing_of(call.node);
-  if (call.live[0]) {
-    Windowing by_x = f;
-    std::swap(by_x.stride, by_x.spacing);
-    for (size_t d = 0; d < 3; ++d) {
-      by_x.low[d] = (w->shape[static_cast<int64_t>(d)] - 1) * f.dilation[d] - f.low[d];
+namespace {
+
+// True if axis d has size 1 in x, w and the result, and no padding.
+bool is_trivial(const NodeRef& x, const NodeRef& w, const NodeRef& g, const Windowing& f,
+                size_t d) {
+  const auto axis = static_cast<int64_t>(d);
+  return x->shape[axis + 1] == 1 && w->shape[axis] == 1 && g->shape[axis + 1] == 1 && f.low[d] == 0;
+}
+
+// True if axis d has a single window, which covers all entries of x.
+bool is_covered(const NodeRef& x, const NodeRef& w, const NodeRef& g, const Windowing& f,
+                size_t d) {
+  const auto axis = static_cast<int64_t>(d);
+  return g->shape[axis + 1] == 1 && w->shape[axis] == x->shape[axis + 1] && f.low[d] == 0 &&
+         f.dilation[d] == 1 && f.spacing[d] == 1;
+}
+
+// Moves an axis of size 1 from the end of the three to their front.
+template <class T>
+void rotate_axes(T* sizes, int64_t first, int64_t one = 1) {
+  (*sizes)[first + 2] = std::exchange((*sizes)[first + 1], (*sizes)[first]);
+  (*sizes)[first] = one;
+}
+
+// The cotangents of x and w (null: not wanted) for the cotangent g.
+struct OfOperands {
+  NodeRef x, w;
+};
+OfOperands cotangents_of_operands(const NodeRef& x, const NodeRef& w, const NodeRef& g,
+                                  const Windowing& f, bool by_x, bool by_w);
+
+// The same by a convolution in fewer axes, or nothing. A window that covers an axis would be
+// convolved with padding on both sides of g, though each entry of x meets one entry of the window.
+// The entries of such an axis are more channels; without a window left the cotangents are products
+// of matrices. Networks that convolve whole sentences, or end with a kernel of the size of the
+// image, have such windows.
+std::optional<OfOperands> by_fewer_axes(const NodeRef& x, const NodeRef& w, const NodeRef& g,
+                                        Windowing f, bool by_x, bool by_w) {
+  if (x->shape[kGroup] != 1) return std::nullopt;
+  OfOperands out;
+  Shape of_x = x->shape;
+  Shape of_w = w->shape;
+  Shape of_g = g->shape;
+  int64_t last = 2;  // the axes after it are trivial, so a reshape merges it with the channels
+  while (last >= 0 && is_trivial(x, w, g, f, static_cast<size_t>(last))) --last;
+  if (last < 0) {
+    const NodeRef rows = reshape(x, {of_x[0], of_x[kChannel]});
+    const NodeRef matrix = reshape(w, {of_w[kFrom], of_w[kTo]});
+    const NodeRef sent = reshape(g, {of_g[0], of_g[kChannel]});
+    if (by_x) out.x = matmul(sent, transpose(matrix));
+    if (by_w) out.w = matmul(transpose(rows), sent);
+  } else {
+    if (is_covered(x, w, g, f, static_cast<size_t>(last))) {
+      of_x[kChannel] *= std::exchange(of_x[last + 1], 1);
+      of_w[kFrom] *= std::exchange(of_w[last], 1);
+      f.stride[last] = 1;
+    } else if (last < 2) {  // kernels run along the last axis
+      for (Shape* shape : {&of_x, &of_g}) rotate_axes(shape, 1);
+      rotate_axes(&of_w, 0);
+      for (PerWindow* one : {&f.stride, &f.dilation, &f.spacing}) rotate_axes(one, 0);
+      rotate_axes(&f.low, 0, 0);
+    } else {
+      return std::nullopt;
     }
-    out[0] = value(
-        convolve(call.g, transpose(flipped(w), {{0, 1, 2, 3, 5, 4}}), by_x, lengths(x->shape, 1)));
+    out =
+        cotangents_of_operands(reshape(x, of_x), reshape(w, of_w), reshape(g, of_g), f, by_x, by_w);
   }
-  if (call.live[1]) {
-    Windowing by_w = f;
-    std::swap(by_w.stride, by_w.dilation);
-    const NodeRef dw =
-        convolve(transpose(x, {{5, 1, 2, 3, 4, 0}}), transpose(call.g, {{1, 2, 3, 4, 0, 5}}), by_w,
-                 lengths(w->shape, 0));
-    out[1] = value(transpose(dw, {{1, 2, 3, 4, 0, 5}}));
+  if (by_x) out.x = reshape(out.x, x->shape);
+  if (by_w) out.w = reshape(out.w, w->shape);
+  return out;
+}
+
+OfOperands cotangents_of_operands(const NodeRef& x, const NodeRef& w, const NodeRef& g,
+                                  const Windowing& f, bool by_x, bool by_w) {
+  if (auto found = by_fewer_axes(x, w, g, f, by_x, by_w)) return *found;
+  OfOperands out;
+  if (by_x) {
+    Windowing of_x = f;
+    std::swap(of_x.stride, of_x.spacing);
+    for (size_t d = 0; d < 3; ++d) {
+      of_x.low[d] = (w->shape[static_cast<int64_t>(d)] - 1) * f.dilation[d] - f.low[d];
+    }
+    out.x = convolve(g, transpose(flipped(w), {{0, 1, 2, 3, 5, 4}}), of_x, lengths(x->shape, 1));
   }
+  if (by_w) {
+    Windowing of_w = f;
+    std::swap(of_w.stride, of_w.dilation);
+    const NodeRef dw = convolve(transpose(x, {{5, 1, 2, 3, 4, 0}}),
+                                transpose(g, {{1, 2, 3, 4, 0, 5}}), of_w, lengths(w->shape, 0));
+    out.w = transpose(dw, {{1, 2, 3, 4, 0, 5}});
+  }
+  return out;
+}
+
+}  // namespace
+
+void convolve_vjp(const VjpCall& call, Cotangent* out) {
+  const OfOperands found =
+      cotangents_of_operands(NodeRef(call.node->in[0]), NodeRef(call.node->in[1]), call.g,
+                             windowing_of(call.node), call.live[0] != 0, call.live[1] != 0);
+  if (found.x) out[0] = value(found.x);
+  if (found.w) out[1] = value(found.w);
 }
 
 // The choice of the largest entry is locally constant in x.

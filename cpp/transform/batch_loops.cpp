@@ -61,9 +61,11 @@ BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<int32_t>
     const bool forced = i < others.size() && others[i];
     out.flags.push_back(batch || forced || (all && i < static_cast<size_t>(carries)));
   }
-  const Dependence dependence(body);
+  const BodyDependence dependence(body);
   for (bool more = true; more;) {
-    out.flags = dependence.iterated(std::move(out.flags), Flags(carries, 1));
+    if (dependence.is_exact()) {
+      out.flags = dependence.iterated(std::move(out.flags), Flags(carries, 1));
+    }
     out.arguments.clear();
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       out.arguments.push_back(out.flags[i] ? argument_like(body.inputs[i], true) : body.inputs[i]);
@@ -72,7 +74,7 @@ BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<int32_t>
     more = false;
     for (size_t k = 0; k < static_cast<size_t>(carries); ++k) {
       if (!out.roots[k].has_batch || out.flags[k]) continue;
-      out.flags[k] = more = true;  // a draw, which each entry has its own of
+      out.flags[k] = more = true;  // of an inner operation, or a draw: each entry has its own draws
     }
   }
   return out;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/dependence.h"
+#include "graph/body_dependence.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "ops/body.h"

@@ -184,11 +184,11 @@ EXAMPLES = {
     "avg_pool": lambda x: pb.nn.avg_pool(x[None], 2, padding="SAME", data_format="NCW"),
     "conv1d": lambda x: (
         pb.nn.conv1d(x[None], x[None], x[0])
-        + pb.nn.conv1d(x[None], x[:, :, None], padding="same", data_format="NCW")
+        + pb.nn.conv1d(x[None], x[:, :, None], data_format="NCW")
     ),
     "conv2d": lambda x: (
         pb.nn.conv2d(x[None, None], x[None, None], x[0])
-        + pb.nn.conv2d(x[None, None], x[:, :, None, None], padding="same", data_format="NCHW")
+        + pb.nn.conv2d(x[None, None], x[:, :, None, None], data_format="NCHW")
     ),
     "conv3d": lambda x: (
         pb.nn.conv3d(x[None, None, None], x[None, None, None], x[0])

@@ -437,6 +437,66 @@ def test_weights_of_recurrent_cells() -> None:
     assert "gemm" in str(gradient.plan(*values)).splitlines()[-1]
 
 
+def test_products_of_weights_that_stay_in_the_loop() -> None:
+    def plan(f: Any, *args: Any) -> str:
+        return str(pb.function(pb.grad(f)).plan(*args)).splitlines()[-1]
+
+    rows, narrow, wide = normal(3, 4), normal(4, 4), normal(4, 64)
+
+    def widens(w: Any) -> Any:  # the factors would take 32 times the memory of the states
+        step = lambda h, _: (h + pb.tanh(h @ w) @ pb.tanh(h @ w).T @ h, None)  # noqa: E731
+        return pb.sum(pb.scan(step, rows, None, length=5)[0])
+
+    def doubles(w: Any) -> Any:  # 2**40 products if each path is one
+        def step(h: Any, _: Any) -> Any:
+            sum_of_paths = w + pb.sum(h)
+            for _ in range(40):
+                sum_of_paths = (sum_of_paths + sum_of_paths) * 0.5 + 0.0 * sum_of_paths
+            return pb.tanh(h @ sum_of_paths), None
+
+        return pb.sum(pb.scan(step, rows, None, length=5)[0])
+
+    def shares(w: Any) -> Any:
+        def step(h: Any, _: Any) -> Any:
+            total = w
+            for _ in range(40):
+                total = total + total
+            return pb.tanh(h @ total * 1e-12), None
+
+        return pb.sum(pb.scan(step, rows, None, length=5)[0])
+
+    assert "gemm" not in plan(widens, wide)
+    for f in (doubles, shares):
+        assert np.isfinite(pb.grad(f)(pb.constant(narrow)).numpy()).all()
+
+
+def test_rules_of_products_in_a_loop() -> None:
+    """The cotangent of w is a product with a rule of its own, by which it is differentiated."""
+
+    def ten_times(op: Any, g: Any) -> Any:
+        a, b = op.inputs
+        return 10.0 * (g @ b.T), 10.0 * (a.T @ g)
+
+    @pb.custom_gradient(intentional=True)
+    def weighted(w: Any, x: Any) -> Any:
+        with pb.gradient_override_map({"matmul": ten_times}):
+            product = x.T @ x
+        return pb.sum(product * w), lambda g: (product, None)
+
+    def slopes(loop: bool) -> Any:
+        w, xs = pb.Variable(np.eye(3)), pb.Variable(rows)
+        total = pb.constant(0.0, dtype="float64")
+        if loop:
+            total, _ = pb.scan(lambda c, x: (c + weighted(w, x), None), total, xs)
+        else:
+            for k in range(4):
+                total = total + weighted(w, xs[k])
+        return pb.gradients(pb.sum(pb.gradients(total, w)[0] ** 2), xs)[0]
+
+    rows = normal(4, 2, 3)
+    np.testing.assert_allclose(slopes(True), slopes(False), rtol=1e-12)
+
+
 def test_chains_of_carries_take_linear_work() -> None:
     """A carry becomes part of a derivative one iteration after the one before it."""
 

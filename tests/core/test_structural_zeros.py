@@ -450,9 +450,10 @@ def test_the_limit_in_sums_of_products() -> None:
         (lambda x: pb.where(full, x @ pb.abs(w), 0), [[np.nan, 2], [np.nan, 2]]),
         (lambda x: pb.where(full, x @ w, 0), [[np.nan, 2], [np.nan, 2]]),
         (lambda x: pb.where(columns | rows, x @ w, 0), [[np.nan, 2], [INF, 5]]),
-        # A kernel of the size of x is a product of matrices.
-        (lambda x: pb.where(rows, pb.nn.conv1d(x[..., None], taps)[..., 0], 0), [[0, 0], [INF, 1]]),
-    ]
+        # The cotangents for a kernel of the size of x are products of matrices.
+        (lambda x: pb.where(rows, pb.nn.conv1d(x[..., None], taps)[..., 0], 0),
+         [[np.nan, 0], [INF, 1]]),
+    ]  # fmt: skip
     for k, (f, expected) in enumerate(cases):
         np.testing.assert_array_equal(first(f, x)[0], expected, err_msg=str(k))
     (slope,) = first(lambda x: pb.where(rows, pb.nn.conv1d(x, taps)[..., 0], 0), np.ones((2, 3, 1)))

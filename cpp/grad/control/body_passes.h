@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "grad/reverse.h"
-#include "graph/dependence.h"
+#include "graph/body_dependence.h"
 #include "graph/operation.h"
 #include "ops/body.h"
 

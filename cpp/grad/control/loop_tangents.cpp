@@ -26,11 +26,12 @@ class Tangents {
   // Repeats until no further carry receives a tangent. As in the reverse of a loop, from the third
   // round on only new tangents are pushed forward, and finally all of them once.
   void find_tangents() {
-    const Dependence dependence(body_);
+    const BodyDependence dependence(body_);
     const Flags all(body_.roots.size(), 1);
     std::vector<NodeRef> given = arguments_;
     Flags roots = all;
     for (int round = 1;; ++round) {
+      const bool complete = given == arguments_;
       roots_ = push_forward(body_, given, roots, overrides_);
       std::vector<NodeRef> fresh(arguments_.size());
       Flags inputs(arguments_.size());
@@ -40,12 +41,14 @@ class Tangents {
         inputs[k] = any = true;
         fresh[k] = arguments_[k] = argument_like(body_.inputs[k]);
       }
-      if (!any) {
-        if (round > 2) roots_ = push_forward(body_, arguments_, all, overrides_);
-        return;
+      if (!any && complete) return;
+      if (!any || round == 1) {
+        given = arguments_;
+        roots = all;
+        continue;
       }
-      given = round == 1 ? arguments_ : std::move(fresh);
-      if (round > 1) roots = dependence.roots_of(inputs);
+      given = std::move(fresh);
+      roots = dependence.roots_of(inputs);
     }
   }
 

@@ -62,6 +62,7 @@ class Reverse {
     std::vector<NodeRef> given = root_cotangents_;
     Flags inputs = from_;
     for (int round = 1;; ++round) {
+      const bool complete = given == root_cotangents_;
       input_cotangents_ = pull_back(body_, given, inputs, overrides_);
       std::vector<NodeRef> fresh(root_cotangents_.size());
       Flags roots(fresh.size());
@@ -71,12 +72,13 @@ class Reverse {
         live_[k] = roots[k] = any = true;
         fresh[k] = root_cotangents_[k] = argument_like(body_.roots[k]);
       }
-      if (!any) {
-        if (round > 2) input_cotangents_ = pull_back(body_, root_cotangents_, from_, overrides_);
-        return;
+      if (!any && complete) return;
+      if (!any || round == 1) {
+        given = root_cotangents_;
+        inputs = from_;
+        continue;
       }
-      given = round == 1 ? root_cotangents_ : std::move(fresh);
-      if (round == 1) continue;
+      given = std::move(fresh);
       inputs = dependence_.inputs_of(roots);
       for (size_t i = 0; i < inputs.size(); ++i) inputs[i] &= from_[i];
     }
@@ -160,7 +162,7 @@ class Reverse {
 
   LoopView loop_;
   const Body& body_;
-  const Dependence dependence_;
+  const BodyDependence dependence_;
   std::span<const NodeRef> cotangents_;
   Flags wanted_;
   const OverrideMap* overrides_;

@@ -20,7 +20,8 @@ class SummedProducts {
   explicit SummedProducts(const LoopView& loop) : loop_(loop) {}
 
   // Accepts the cotangent of a constant in one iteration, if it is a sum of products of matrices
-  // and their factors need less memory traffic than a carry. Returns false otherwise.
+  // and their factors need less memory traffic than a carry and little memory. Returns false
+  // otherwise.
   bool add(size_t input, const NodeRef& cotangent);
 
   bool empty() const { return sums_.empty(); }
@@ -32,11 +33,9 @@ class SummedProducts {
   std::vector<std::pair<size_t, NodeRef>> finish(std::span<const NodeRef> stacked) const;
 
  private:
-  // The entries of a factor of all iterations: a stacked input of the derived loop, or a factor
-  // that it stacks.
   struct Factor {
-    NodeRef given;  // (trips, rows, columns); null: number `place` of stacked()
-    size_t place = 0;
+    NodeRef all;       // (trips, rows, columns), if the loop has it; else null
+    size_t place = 0;  // else its number in stacked()
   };
   struct Product {
     Factor left, right;  // transpose(left) @ right
@@ -46,14 +45,15 @@ class SummedProducts {
     std::vector<Product> products;
   };
 
-  bool collect(const NodeRef& node, std::vector<std::pair<NodeRef, NodeRef>>* factors) const;
-  NodeRef given(const NodeRef& factor) const;
+  static std::vector<std::pair<NodeRef, NodeRef>> factors_of(const NodeRef& sum);
+  NodeRef find_stacked(const NodeRef& factor) const;
   Factor place(const NodeRef& factor);
+  int64_t bytes_of_states() const;
 
   const LoopView& loop_;
   std::vector<Sum> sums_;
   std::vector<NodeRef> stacked_;
-  int64_t bytes_ = 0;  // of the stacked factors, all iterations
+  int64_t bytes_ = 0;  // of the stacked factors of an iteration
 };
 
 }  // namespace pullback
