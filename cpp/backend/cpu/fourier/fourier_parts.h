@@ -19,13 +19,14 @@ std::complex<T> times(const std::complex<T>& a, const std::complex<double>& root
 // Calls f for ranges [first, end) that cover [0, count), in chunks.
 template <class F>
 void over_ranges(int64_t count, F&& f) {
-  constexpr int64_t kPiece = 4096;
-  parallel_for(ceil_div(count, kPiece), true,
-               [&](int64_t chunk) { f(chunk * kPiece, std::min((chunk + 1) * kPiece, count)); });
+  constexpr int64_t kChunkPoints = 4096;
+  parallel_for(ceil_div(count, kChunkPoints), true, [&](int64_t chunk) {
+    f(chunk * kChunkPoints, std::min((chunk + 1) * kChunkPoints, count));
+  });
 }
 // Calls f for each k below `count`, in chunks.
 template <class F>
-void over_pieces(int64_t count, F&& f) {
+void for_each_in_chunks(int64_t count, F&& f) {
   over_ranges(count, [&](int64_t first, int64_t end) {
     for (int64_t k = first; k < end; ++k) f(k);
   });

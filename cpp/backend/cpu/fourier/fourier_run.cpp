@@ -172,7 +172,7 @@ class FourierRun {
                    int64_t y_sequence, int64_t points, int64_t count) {
     const E* from = reinterpret_cast<const E*>(x);
     E* to = reinterpret_cast<E*>(y);
-    over_pieces(points, [&](int64_t i) {
+    for_each_in_chunks(points, [&](int64_t i) {
       for (int64_t k = 0; k < count; ++k) {
         to[i * y_point + k * y_sequence] = from[i * x_point + k * x_sequence];
       }

@@ -90,7 +90,7 @@ template <class T>
 void fill_kernel(const LongFourier& of, std::complex<T>* kernel) {
   const int64_t points = of.divided.points();
   const double factor = 1 / static_cast<double>(points);
-  over_pieces(points, [&](int64_t k) { kernel[k] = std::complex<T>(); });
+  for_each_in_chunks(points, [&](int64_t k) { kernel[k] = std::complex<T>(); });
   over_chirp(of, [&](int64_t k, const std::complex<double>& chirp) {
     kernel[k] = kernel[k > 0 ? points - k : 0] = std::complex<T>(factor * std::conj(chirp));
   });
@@ -147,9 +147,10 @@ bool transform(const LongFourier& of, const std::complex<T>* x, std::complex<T>*
   over_chirp(of, [&](int64_t k, const std::complex<double>& chirp) {
     sequence[k] = times(backward ? std::conj(x[k]) : x[k], chirp);
   });
-  over_pieces(points - of.length, [&](int64_t k) { sequence[of.length + k] = std::complex<T>(); });
+  for_each_in_chunks(points - of.length,
+                     [&](int64_t k) { sequence[of.length + k] = std::complex<T>(); });
   if (!transform(of.divided, sequence, sequence, between, false, 1)) return false;
-  over_pieces(points, [&](int64_t k) {
+  for_each_in_chunks(points, [&](int64_t k) {
     sequence[k] = times(sequence[k], std::complex<double>(kernel[k]));
   });
   if (!transform(of.divided, sequence, sequence, between, true, factor)) return false;

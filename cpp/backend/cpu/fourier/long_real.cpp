@@ -18,21 +18,21 @@ bool transform_odd(const LongReal& of, const void* x, void* y, double factor, do
   if (of.transform == Transform::HalfOf) {
     const T* reals = static_cast<const T*>(x);
     C* spectrum = static_cast<C*>(y);
-    over_pieces(n, [&](int64_t k) { all[k] = reals[k]; });
+    for_each_in_chunks(n, [&](int64_t k) { all[k] = reals[k]; });
     if (!transform(of.complex, all, all, false, factor, scratch)) return false;
-    over_pieces(half, [&](int64_t k) { spectrum[k] = all[k]; });
+    for_each_in_chunks(half, [&](int64_t k) { spectrum[k] = all[k]; });
     spectrum[0] = at_end * spectrum[0].real();
     return true;
   }
   const C* spectrum = static_cast<const C*>(x);
   T* reals = static_cast<T*>(y);
-  over_pieces(n, [&](int64_t k) {
+  for_each_in_chunks(n, [&](int64_t k) {
     all[k] = k == 0     ? C(at_end * spectrum[0].real())
              : k < half ? spectrum[k]
                         : std::conj(spectrum[n - k]);
   });
   if (!transform(of.complex, all, all, true, factor, scratch)) return false;
-  over_pieces(n, [&](int64_t k) { reals[k] = all[k].real(); });
+  for_each_in_chunks(n, [&](int64_t k) { reals[k] = all[k].real(); });
   return true;
 }
 

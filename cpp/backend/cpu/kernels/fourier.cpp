@@ -4,17 +4,17 @@
 //
 // Entry (k * groups + p) * stride + q of the input, for k below the radix, becomes entry (p * radix
 // + k) * stride + q. Vectors are made of successive q, which include the sequences, or, while the
-// stride is shorter than a vector, of successive pairs (p, q). All ways make the same bits.
+// stride is shorter than a vector, of successive pairs (p, q). All sides make the same bits.
 #include "backend/cpu/kernels/fourier_vector.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {
 
-enum class Way { Inside, Loads, Stores };
+enum class Side { Inside, Loads, Stores };
 
 // What a pass reads and writes. Copied into functions: a vector that is stored could alias fields.
-template <class T, Way kWay>
+template <class T, Side kSide>
 struct Entries {
   int radix;
   const T* circle;
@@ -26,16 +26,16 @@ struct Entries {
   explicit Entries(const FourierPass& x)
       : radix(static_cast<int>(x.radix)),
         circle(static_cast<const T*>(x.circle)),
-        from(static_cast<const T*>(kWay == Way::Loads ? x.outside->data : x.from)),
-        from_im(kWay == Way::Loads ? nullptr : from + x.parts),
-        to(static_cast<T*>(kWay == Way::Stores ? x.outside->data : x.to)),
-        to_im(kWay == Way::Stores ? nullptr : to + x.parts),
-        factor(static_cast<T>(kWay == Way::Stores ? x.outside->factor : 1)),
-        exchanged(kWay == Way::Inside ? false : x.outside->exchanged) {}
+        from(static_cast<const T*>(kSide == Side::Loads ? x.outside->data : x.from)),
+        from_im(kSide == Side::Loads ? nullptr : from + x.parts),
+        to(static_cast<T*>(kSide == Side::Stores ? x.outside->data : x.to)),
+        to_im(kSide == Side::Stores ? nullptr : to + x.parts),
+        factor(static_cast<T>(kSide == Side::Stores ? x.outside->factor : 1)),
+        exchanged(kSide == Side::Inside ? false : x.outside->exchanged) {}
 
   template <class V>
   Complex<T, V> load(int64_t i) const {
-    if constexpr (kWay == Way::Loads) {
+    if constexpr (kSide == Side::Loads) {
       return Complex<T, V>::load_pairs(from + 2 * i).exchanged(exchanged);
     } else {
       return Complex<T, V>::load(from + i, from_im + i);
@@ -43,7 +43,7 @@ struct Entries {
   }
   template <class V>
   void store(int64_t i, const Complex<T, V>& a) const {
-    if constexpr (kWay == Way::Stores) {
+    if constexpr (kSide == Side::Stores) {
       (factor * a).exchanged(exchanged).store_pairs(to + 2 * i);
     } else {
       a.store(to + i, to_im + i);
@@ -77,14 +77,14 @@ struct Place {
 };
 
 // Entries q of one row. roots: null in the last pass.
-template <class T, int kRadix, Way kWay, class V, bool kTurns>
-void row(const Entries<T, kWay> x, Place from, Place to, int64_t width, const T* roots) noexcept {
+template <class T, int kRadix, Side kSide, class V, bool kRotates>
+void row(const Entries<T, kSide> x, Place from, Place to, int64_t width, const T* roots) noexcept {
   constexpr int64_t kCount = kWidth<T, V>;
   for (int64_t q = 0;;) {
     x.template butterfly<kRadix, V>(
         [&](int k) { return x.template load<V>(from.first + k * from.step + q); },
         [&](int k, Complex<T, V> a) {
-          if constexpr (kTurns) {
+          if constexpr (kRotates) {
             if (k > 0) a = a.times(roots[2 * k - 2], roots[2 * k - 1]);
           }
           x.store(to.first + k * to.step + q, a);
@@ -96,30 +96,30 @@ void row(const Entries<T, kWay> x, Place from, Place to, int64_t width, const T*
   }
 }
 
-template <class T, int kRadix, Way kWay>
+template <class T, int kRadix, Side kSide>
 void rows(const FourierPass& pass) noexcept {
   using V = Vector<T>;
   using Short = typename Lanes<T>::Short;
   const FourierPass x = pass;
-  const Entries<T, kWay> entries(x);
+  const Entries<T, kSide> entries(x);
   if (x.groups == 1) {
-    const int64_t width = kWay == Way::Stores ? x.outside->width : x.stride;
+    const int64_t width = kSide == Side::Stores ? x.outside->width : x.stride;
     const int64_t count = x.stride / width;
-    const int64_t point = kWay == Way::Stores ? x.outside->point : width;
-    const auto last = width >= kWidth<T, V>       ? &row<T, kRadix, kWay, V, false>
-                      : width >= Lanes<T>::kShort ? &row<T, kRadix, kWay, Short, false>
-                                                  : &row<T, kRadix, kWay, T, false>;
+    const int64_t point = kSide == Side::Stores ? x.outside->point : width;
+    const auto last = width >= kWidth<T, V>       ? &row<T, kRadix, kSide, V, false>
+                      : width >= Lanes<T>::kShort ? &row<T, kRadix, kSide, Short, false>
+                                                  : &row<T, kRadix, kSide, T, false>;
     for (int64_t m = 0; m < count; ++m) {
       last(entries, {m * width, x.stride}, {m * point, count * point}, width, nullptr);
     }
     return;
   }
-  if constexpr (kWay != Way::Stores) {  // the last pass has one group
+  if constexpr (kSide != Side::Stores) {  // the last pass has one group
     const T* roots = static_cast<const T*>(x.roots);
-    const int64_t point = kWay == Way::Loads ? x.outside->point : x.stride;
+    const int64_t point = kSide == Side::Loads ? x.outside->point : x.stride;
     for (int64_t p = 0; p < x.groups; ++p, roots += 2 * (x.radix - 1)) {
-      row<T, kRadix, kWay, V, true>(entries, {p * point, x.groups * point},
-                                    {p * x.radix * x.stride, x.stride}, x.stride, roots);
+      row<T, kRadix, kSide, V, true>(entries, {p * point, x.groups * point},
+                                     {p * x.radix * x.stride, x.stride}, x.stride, roots);
     }
   }
 }
@@ -205,10 +205,10 @@ void scatter(T* re, T* im, int64_t stride, int radix, int64_t j, const Complex<T
 }
 
 // Pairs (p, q) as positions j of one row, each with roots of its own.
-template <class T, int kRadix, Way kWay, class V>
+template <class T, int kRadix, Side kSide, class V>
 [[gnu::noinline]] void flat(const FourierPass& pass) noexcept {
   constexpr int64_t kCount = kWidth<T, V>;
-  const Entries<T, kWay> x(pass);
+  const Entries<T, kSide> x(pass);
   const int radix = kRadix ? kRadix : x.radix;
   const int64_t stride = pass.stride, range = pass.groups * stride;
   const T* roots = static_cast<const T*>(pass.roots);
@@ -232,21 +232,21 @@ template <class T, int kRadix, Way kWay, class V>
   }
 }
 
-template <class T, int kRadix, Way kWay>
+template <class T, int kRadix, Side kSide>
 void pass(const FourierPass& x) noexcept {
-  if constexpr (kWay != Way::Stores) {
+  if constexpr (kSide != Side::Stores) {
     if (x.flat) {
-      return x.groups * x.stride >= Lanes<T>::kCount ? flat<T, kRadix, kWay, Vector<T>>(x)
-                                                     : flat<T, kRadix, kWay, T>(x);
+      return x.groups * x.stride >= Lanes<T>::kCount ? flat<T, kRadix, kSide, Vector<T>>(x)
+                                                     : flat<T, kRadix, kSide, T>(x);
     }
   }
-  rows<T, kRadix, kWay>(x);
+  rows<T, kRadix, kSide>(x);
 }
 
 template <class T, int kRadix>
 void pass(const FourierPass& x) noexcept {
-  if (!x.outside) return pass<T, kRadix, Way::Inside>(x);
-  return x.from ? pass<T, kRadix, Way::Stores>(x) : pass<T, kRadix, Way::Loads>(x);
+  if (!x.outside) return pass<T, kRadix, Side::Inside>(x);
+  return x.from ? pass<T, kRadix, Side::Stores>(x) : pass<T, kRadix, Side::Loads>(x);
 }
 
 template <class T>

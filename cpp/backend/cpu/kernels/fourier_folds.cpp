@@ -17,15 +17,15 @@ Pair<T, V> unfolded(const Pair<T, V>& y, const Complex<T, S>& root, T factor) {
   const auto &a = y.k, &b = y.l;
   const Complex<T, V> sum = factor * Complex<T, V>{a.re + b.re, a.im - b.im};
   const Complex<T, V> difference = factor * Complex<T, V>{a.re - b.re, a.im + b.im};
-  const Complex<T, V> turned = difference.times(root.re, root.im);
-  return {{sum.re + turned.im, sum.im - turned.re}, {sum.re - turned.im, -sum.im - turned.re}};
+  const Complex<T, V> rotated = difference.times(root.re, root.im);
+  return {{sum.re + rotated.im, sum.im - rotated.re}, {sum.re - rotated.im, -sum.im - rotated.re}};
 }
 template <class T, class V, class S>
 Pair<T, V> folded(const Pair<T, V>& x, const Complex<T, S>& root) {
   const auto &a = x.k, &b = x.l;
   const Complex<T, V> sum{a.re + b.re, a.im - b.im}, difference{a.re - b.re, a.im + b.im};
-  const Complex<T, V> turned = difference.times(root.re, -root.im);
-  return {{sum.re - turned.im, sum.im + turned.re}, {sum.re + turned.im, turned.re - sum.im}};
+  const Complex<T, V> rotated = difference.times(root.re, -root.im);
+  return {{sum.re - rotated.im, sum.im + rotated.re}, {sum.re + rotated.im, rotated.re - sum.im}};
 }
 
 template <class T, bool kFolds>

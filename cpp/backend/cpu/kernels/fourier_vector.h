@@ -158,11 +158,11 @@ void radix2(Complex<T, V>* a) {
 template <class T, class V>
 void radix3(Complex<T, V>* a) {
   constexpr T kSine = T(0.86602540378443864676372317075293618L);
-  const Complex<T, V> sum = a[1] + a[2], turned = kSine * (a[1] - a[2]).times_minus_i();
+  const Complex<T, V> sum = a[1] + a[2], rotated = kSine * (a[1] - a[2]).times_minus_i();
   const Complex<T, V> middle = a[0] - T(0.5) * sum;
   a[0] = a[0] + sum;
-  a[1] = middle + turned;
-  a[2] = middle - turned;
+  a[1] = middle + rotated;
+  a[2] = middle - rotated;
 }
 template <class T, class V>
 void radix4(Complex<T, V>& a0, Complex<T, V>& a1, Complex<T, V>& a2, Complex<T, V>& a3) {
