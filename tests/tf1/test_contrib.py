@@ -212,6 +212,18 @@ def test_arg_scope_sets_arguments_of_the_layers_inside() -> None:
         assert [v.op.name for v in slim.get_model_variables(scope, suffix)] == kept
 
 
+def test_relu_and_linear_keep_their_activations_in_an_arg_scope() -> None:
+    with slim.arg_scope([layers.fully_connected], activation_fn=tf.tanh):
+        out = [f(X, 2) for f in (layers.fully_connected, layers.relu, layers.linear)]
+        out.append(layers.repeat(X, 2, layers.relu, 3))
+        out.append(layers.linear(X, 2, activation_fn=tf.sigmoid))
+    assert [y.op.name for y in out] == [
+        "fully_connected/Tanh", "fully_connected_1/Relu", "fully_connected_2/BiasAdd",
+        "Repeat/fully_connected_2/Relu", "fully_connected_3/Sigmoid",
+    ]  # fmt: skip
+    assert {"linear", "relu"} <= {*layers.__all__}
+
+
 def test_arg_scope_of_functions_of_the_program() -> None:
     @slim.add_arg_scope
     def total(a: int, b: int = 2, c: int = 3) -> int:

@@ -4,6 +4,7 @@ regularizers and initializers."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,10 +87,13 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     return function
 
 
-fully_connected = relu = _weighted(
+fully_connected = _weighted(
     "fully_connected", "fully_connected", layers.Dense, "",
     "Compute activation_fn(inputs · weights + biases) along the last axis.",
 )  # fmt: skip
+# A keyword, which takes precedence over an arg_scope of fully_connected.
+relu = partial(fully_connected, activation_fn=nn.relu)
+linear = partial(fully_connected, activation_fn=None)
 conv2d = convolution2d = _weighted(
     "conv2d", "Conv", layers.Conv2D,
     "kernel_size stride=1 padding='SAME' data_format=None rate=1",
@@ -100,11 +104,6 @@ conv2d_transpose = convolution2d_transpose = _weighted(
     "kernel_size stride=1 padding='SAME' data_format='NHWC'",
     "Compute activation_fn(transposed convolution + biases) of images.",
 )  # fmt: skip
-
-
-def linear(inputs: Any, num_outputs: int, activation_fn: Any = None, **given: Any) -> Any:
-    """Compute `fully_connected` without an activation."""
-    return fully_connected(inputs, num_outputs, activation_fn, **given)
 
 
 def _pooled(name: str, cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
@@ -218,10 +217,11 @@ def layer_norm(
 def repeat(inputs: Any, repetitions: int, layer: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a layer several times, with the scopes `scope`_1, `scope`_2, ..."""
     scope = kwargs.pop("scope", None)
+    function = layer.func if isinstance(layer, partial) else layer
     with variable_scope(scope, "Repeat"):
         out = convert_to_tensor(inputs)
         for i in range(repetitions):
-            kwargs["scope"] = f"{scope or getattr(layer, '__name__', 'repeat')}_{i + 1}"
+            kwargs["scope"] = f"{scope or getattr(function, '__name__', 'repeat')}_{i + 1}"
             out = layer(out, *args, **kwargs)
         return out
 
@@ -279,5 +279,5 @@ def apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = 
     return total
 
 
-__all__ = public_names(globals())
+__all__ = public_names(globals(), "linear", "relu")
 __getattr__ = absent(__name__)
