@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,19 @@ def test_arg_scope_of_functions_of_the_program() -> None:
         with pytest.raises(error, match="arg_scope: expected"), slim.arg_scope(given, **arguments):
             pass
     assert total(1) == 6
+
+
+def test_arg_scopes_are_those_of_a_thread() -> None:
+    @slim.add_arg_scope
+    def value(a: int = 0) -> int:
+        return a
+
+    with slim.arg_scope([value], a=1), ThreadPoolExecutor(1) as pool:
+        assert (value(), pool.submit(value).result()) == (1, 0)
+        inside = slim.arg_scope([value], a=2)
+        pool.submit(inside.__enter__).result()
+        assert (value(), pool.submit(value).result()) == (1, 2)
+    assert value() == 0
 
 
 def test_distributions_and_the_global_step_have_their_names_of_that_time() -> None:
