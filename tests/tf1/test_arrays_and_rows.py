@@ -200,3 +200,35 @@ def test_positions_below_0_are_out_of_range(call):
         tf.errors.InvalidArgumentError, match=r"out of range for an axis of (length|size) 3"
     ):
         run(call(x, tf.constant(-1)))
+
+
+def check_scalar_updates() -> None:
+    v = tf.Variable(np.zeros((3, 2), np.float32))
+    for function in (tf.scatter_nd_add, tf.scatter_nd_sub, tf.scatter_nd_update):
+        with pytest.raises(ValueError, match=r"expected updates of shape \(1, 2\)"):
+            function(v, [[1]], 2.0)
+    with pytest.raises(ValueError, match=r"expected updates of shape \(1, 2\)"):
+        tf.tensor_scatter_add(tf.zeros([3, 2]), [[1]], 2.0)
+    added = tf.scatter_add(v, [1], 2.0)
+    added = added.numpy() if tf.executing_eagerly() else run(added)
+    assert added.tolist() == [[0, 0], [2, 2], [0, 0]]
+
+
+def test_only_scatters_of_rows_take_scalar_updates() -> None:
+    check_scalar_updates()
+    updates = tf.placeholder(tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected updates of shape"):
+        run(tf.scatter_nd_add(tf.Variable(tf.zeros([3, 2])), [[1]], updates), {updates: 2.0})
+    assert run(tf.scatter_nd_add(tf.Variable([0.0, 0.0]), [1], 2.0)).tolist() == [0, 2]
+
+
+@pytest.mark.usefixtures("eager")
+def test_only_scatters_of_rows_take_scalar_updates_in_eager_mode() -> None:
+    check_scalar_updates()
+
+
+def test_sizes_of_eye_are_integers() -> None:
+    for sizes in ([tf.constant(2.5)], [2, tf.constant(1.0)], [tf.constant(2), 2.5]):
+        with pytest.raises(TypeError, match="eye: expected integers"):
+            tf.eye(*sizes)
+    assert run(tf.eye(tf.constant(2), 1)).tolist() == [[1], [0]]

@@ -93,6 +93,14 @@ def test_apply_regularization() -> None:
     assert run([*found, tf.gradients(found[0], given[0])[0]])[:3] == [2.25, 1.25, 0.0]
 
 
+def test_mistakes_of_layer_norm_and_regularizers() -> None:
+    for axes in ({"begin_norm_axis": -5}, {"begin_params_axis": -3}, {"begin_norm_axis": 2}):
+        with pytest.raises(ValueError, match="layer_norm: expected known axes"):
+            layers.layer_norm(X, **axes)
+    with pytest.raises(ValueError, match="a regularizer that returns scalars"):
+        layers.apply_regularization(tf.square, [tf.constant([1.0, 2.0])])
+
+
 def test_batch_norm_moves_its_averages_at_once_or_in_a_collection() -> None:
     x, training = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.bool, [])
     y = layers.batch_norm(x, decay=0.5, updates_collections=None, is_training=training, scope="a")

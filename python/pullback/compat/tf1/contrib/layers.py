@@ -193,7 +193,8 @@ def layer_norm(
     """
     x = convert_to_tensor(inputs)
     size, rank = x.shape[begin_params_axis:], len(x.shape)
-    if max(begin_norm_axis, begin_params_axis) >= rank or not size.is_fully_defined():
+    in_range = all(-rank <= axis < rank for axis in (begin_norm_axis, begin_params_axis))
+    if not in_range or not size.is_fully_defined():
         raise ValueError(
             f"layer_norm: expected known axes from begin_params_axis={begin_params_axis} and an "
             f"axis begin_norm_axis={begin_norm_axis}, got the shape {x.shape}"
@@ -273,7 +274,14 @@ def apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = 
     if not weights:
         raise ValueError("apply_regularization: expected weights, got none")
     with name_scope("get_regularization_penalty", values=weights) as scope:
-        losses = [loss for loss in map(regularizer, weights) if loss is not None]
+        found = [loss for loss in map(regularizer, weights) if loss is not None]
+        losses = [convert_to_tensor(loss) for loss in found]
+        for loss in losses:
+            if loss.shape.ndims not in (0, None):
+                raise ValueError(
+                    "apply_regularization: expected a regularizer that returns scalars, got shape "
+                    f"{loss.shape}"
+                )
         total = add_n(losses or [constant(0.0)], name=scope)
     get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
     return total
