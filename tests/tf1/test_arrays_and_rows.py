@@ -69,6 +69,25 @@ def test_rows_of_variables():
     assert tf.gradients(changed, v) == [None]
 
 
+def test_bounds_of_slices_that_do_not_fit() -> None:
+    n, any_rank = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32)
+    x = tf.ones([3])
+    for begin, size in (([n, n], [1, 1]), ([n], [1, 1]), ([n, n], [1]), ([], [1]), ([0, n], [2])):
+        with pytest.raises(ValueError, match="slice: expected 1 entries for begin and size"):
+            tf.slice(x, begin, size)
+    with pytest.raises(ValueError, match="slice: expected 1 entries for begin and size"):
+        tf.slice(any_rank, [n, n], [1])
+    for begin, size in ((0, [1]), ([0], 1), ([[0]], [1]), ([0], [[1]]), ([[n]], [1])):
+        with pytest.raises(
+            ValueError, match=r"slice: expected a list of integers for (begin|size)"
+        ):
+            tf.slice(x, begin, size)
+    with pytest.raises(ValueError, match="slice: expected 1 entries for begin and size"):
+        tf.slice(x, tf.placeholder(tf.int32, [2]), [1])
+    feed = {n: 1, any_rank: [1.0, 2.0, 3.0]}
+    assert run(tf.slice(any_rank, [n], [2]), feed).tolist() == [2, 3]
+
+
 def test_rows_of_tensors():
     x, u = tf.constant(X), tf.constant([[1.0] * 4, [2.0] * 4])
     u = tf.cast(u, tf.float64)
