@@ -44,6 +44,14 @@ def test_the_culprit_is_named(broken: Broken) -> None:
     assert first["advice"] and str(why).count("\n") < 40
 
 
+def test_the_advice_for_a_length_has_a_finite_gradient() -> None:
+    w = pb.Variable([0.0, 0.0])
+    why = pb.explain(pb.sqrt(pb.sum(w * w)), w)
+    assert "use pb.linalg.norm" in why.as_dict()["findings"][0]["advice"]
+    (slope,) = pb.gradients(pb.linalg.norm(w), [w])
+    assert slope.numpy().tolist() == [0, 0]
+
+
 def test_there_are_enough() -> None:
     assert len(PROGRAMS) >= 40
     assert len({broken.reason for broken in PROGRAMS}) >= 20

@@ -36,6 +36,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from pullback.compat.tf1._graph import graph
 
     monkeypatch.setattr(graph._stack, "graphs", [])
+    monkeypatch.setattr(graph, "_global_graph", tf.Graph())
     monkeypatch.setattr(mode, "enabled", True)
     return
 

@@ -69,6 +69,25 @@ def test_rows_of_variables():
     assert tf.gradients(changed, v) == [None]
 
 
+def test_bounds_of_slices_that_do_not_fit() -> None:
+    n, any_rank = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32)
+    x = tf.ones([3])
+    for begin, size in (([n, n], [1, 1]), ([n], [1, 1]), ([n, n], [1]), ([], [1]), ([0, n], [2])):
+        with pytest.raises(ValueError, match="slice: expected 1 entries for begin and size"):
+            tf.slice(x, begin, size)
+    with pytest.raises(ValueError, match="slice: expected 1 entries for begin and size"):
+        tf.slice(any_rank, [n, n], [1])
+    for begin, size in ((0, [1]), ([0], 1), ([[0]], [1]), ([0], [[1]]), ([[n]], [1])):
+        with pytest.raises(
+            ValueError, match=r"slice: expected a list of integers for (begin|size)"
+        ):
+            tf.slice(x, begin, size)
+    with pytest.raises(ValueError, match="slice: expected 1 entries for begin and size"):
+        tf.slice(x, tf.placeholder(tf.int32, [2]), [1])
+    feed = {n: 1, any_rank: [1.0, 2.0, 3.0]}
+    assert run(tf.slice(any_rank, [n], [2]), feed).tolist() == [2, 3]
+
+
 def test_rows_of_tensors():
     x, u = tf.constant(X), tf.constant([[1.0] * 4, [2.0] * 4])
     u = tf.cast(u, tf.float64)
@@ -200,3 +219,35 @@ def test_positions_below_0_are_out_of_range(call):
         tf.errors.InvalidArgumentError, match=r"out of range for an axis of (length|size) 3"
     ):
         run(call(x, tf.constant(-1)))
+
+
+def check_scalar_updates() -> None:
+    v = tf.Variable(np.zeros((3, 2), np.float32))
+    for function in (tf.scatter_nd_add, tf.scatter_nd_sub, tf.scatter_nd_update):
+        with pytest.raises(ValueError, match=r"expected updates of shape \(1, 2\)"):
+            function(v, [[1]], 2.0)
+    with pytest.raises(ValueError, match=r"expected updates of shape \(1, 2\)"):
+        tf.tensor_scatter_add(tf.zeros([3, 2]), [[1]], 2.0)
+    added = tf.scatter_add(v, [1], 2.0)
+    added = added.numpy() if tf.executing_eagerly() else run(added)
+    assert added.tolist() == [[0, 0], [2, 2], [0, 0]]
+
+
+def test_only_scatters_of_rows_take_scalar_updates() -> None:
+    check_scalar_updates()
+    updates = tf.placeholder(tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected updates of shape"):
+        run(tf.scatter_nd_add(tf.Variable(tf.zeros([3, 2])), [[1]], updates), {updates: 2.0})
+    assert run(tf.scatter_nd_add(tf.Variable([0.0, 0.0]), [1], 2.0)).tolist() == [0, 2]
+
+
+@pytest.mark.usefixtures("eager")
+def test_only_scatters_of_rows_take_scalar_updates_in_eager_mode() -> None:
+    check_scalar_updates()
+
+
+def test_sizes_of_eye_are_integers() -> None:
+    for sizes in ([tf.constant(2.5)], [2, tf.constant(1.0)], [tf.constant(2), 2.5]):
+        with pytest.raises(TypeError, match="eye: expected integers"):
+            tf.eye(*sizes)
+    assert run(tf.eye(tf.constant(2), 1)).tolist() == [[1], [0]]

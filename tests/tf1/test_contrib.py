@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,14 @@ def test_apply_regularization() -> None:
     assert tf.losses.get_regularization_losses() == found
     assert found[0].op.name == "get_regularization_penalty"
     assert run([*found, tf.gradients(found[0], given[0])[0]])[:3] == [2.25, 1.25, 0.0]
+
+
+def test_mistakes_of_layer_norm_and_regularizers() -> None:
+    for axes in ({"begin_norm_axis": -5}, {"begin_params_axis": -3}, {"begin_norm_axis": 2}):
+        with pytest.raises(ValueError, match="layer_norm: expected known axes"):
+            layers.layer_norm(X, **axes)
+    with pytest.raises(ValueError, match="a regularizer that returns scalars"):
+        layers.apply_regularization(tf.square, [tf.constant([1.0, 2.0])])
 
 
 def test_batch_norm_moves_its_averages_at_once_or_in_a_collection() -> None:
@@ -212,6 +221,18 @@ def test_arg_scope_sets_arguments_of_the_layers_inside() -> None:
         assert [v.op.name for v in slim.get_model_variables(scope, suffix)] == kept
 
 
+def test_relu_and_linear_keep_their_activations_in_an_arg_scope() -> None:
+    with slim.arg_scope([layers.fully_connected], activation_fn=tf.tanh):
+        out = [f(X, 2) for f in (layers.fully_connected, layers.relu, layers.linear)]
+        out.append(layers.repeat(X, 2, layers.relu, 3))
+        out.append(layers.linear(X, 2, activation_fn=tf.sigmoid))
+    assert [y.op.name for y in out] == [
+        "fully_connected/Tanh", "fully_connected_1/Relu", "fully_connected_2/BiasAdd",
+        "Repeat/fully_connected_2/Relu", "fully_connected_3/Sigmoid",
+    ]  # fmt: skip
+    assert {"linear", "relu"} <= {*layers.__all__}
+
+
 def test_arg_scope_of_functions_of_the_program() -> None:
     @slim.add_arg_scope
     def total(a: int, b: int = 2, c: int = 3) -> int:
@@ -232,6 +253,19 @@ def test_arg_scope_of_functions_of_the_program() -> None:
         with pytest.raises(error, match="arg_scope: expected"), slim.arg_scope(given, **arguments):
             pass
     assert total(1) == 6
+
+
+def test_arg_scopes_are_those_of_a_thread() -> None:
+    @slim.add_arg_scope
+    def value(a: int = 0) -> int:
+        return a
+
+    with slim.arg_scope([value], a=1), ThreadPoolExecutor(1) as pool:
+        assert (value(), pool.submit(value).result()) == (1, 0)
+        inside = slim.arg_scope([value], a=2)
+        pool.submit(inside.__enter__).result()
+        assert (value(), pool.submit(value).result()) == (1, 2)
+    assert value() == 0
 
 
 def test_distributions_and_the_global_step_have_their_names_of_that_time() -> None:

@@ -78,6 +78,50 @@ def test_values_in_eager_mode() -> None:
         np.testing.assert_allclose(got, expected.mean(), rtol=2e-5)
 
 
+def check_labels_of_another_rank() -> None:
+    f = tf.nn.softmax_cross_entropy_with_logits_v2
+    y, x = RNG.dirichlet(np.ones(3), 4), RNG.normal(size=(2, 2, 3))
+    found, reversed_rank = f(y, x), f(y.reshape(2, 2, 3), x.reshape(4, 3))
+    expected = -(y.reshape(x.shape) * log_softmax(x)).sum(-1)
+    if not tf.executing_eagerly():
+        logits = tf.constant(x)
+        (slope,) = tf.gradients(f(y, logits), logits)
+        found, reversed_rank, slope = run([found, reversed_rank, slope])
+        softmax = np.exp(log_softmax(x))
+        np.testing.assert_allclose(slope, softmax - y.reshape(x.shape), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(reversed_rank, expected.reshape(-1), rtol=1e-6)
+    bad = [((6, 2), (2, 2, 3)), ((4,), (2, 2)), ((3, 3), (2, 2, 3)), ((), (2, 2))]
+    error = tf.errors.InvalidArgumentError if tf.executing_eagerly() else ValueError
+    for labels, logits in bad:
+        for call in (f, tf.nn.softmax_cross_entropy_with_logits):
+            with pytest.raises(error, match="the last axis and the number of rows of logits"):
+                call(labels=np.ones(labels), logits=np.ones(logits))
+
+
+def test_labels_of_another_rank() -> None:
+    check_labels_of_another_rank()
+    labels, logits = (
+        tf.placeholder(tf.float32, [None, None]),
+        tf.placeholder(tf.float32, [None] * 3),
+    )
+    loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
+    for rows, columns in ((6, 2), (3, 3)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="the number of rows of logits"):
+            run(loss, {labels: np.ones((rows, columns)), logits: np.ones((2, 2, 3))})
+    assert run(loss, {labels: np.ones((4, 3)), logits: np.ones((2, 2, 3))}).shape == (2, 2)
+    with pytest.raises(ValueError, match="the last axis"):
+        tf.nn.softmax_cross_entropy_with_logits_v2(
+            labels=tf.placeholder(tf.float32, [None, 2]),
+            logits=tf.placeholder(tf.float32, [1, None, 3]),
+        )
+
+
+@pytest.mark.usefixtures("eager")
+def test_labels_of_another_rank_in_eager_mode() -> None:
+    check_labels_of_another_rank()
+
+
 def test_smoothing() -> None:
     smooth = Y * 0.8 + 0.1
     got = run(tf.losses.sigmoid_cross_entropy(Y, X, label_smoothing=0.2))

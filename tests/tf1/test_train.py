@@ -247,6 +247,19 @@ def test_global_step():
         tf.train.create_global_step()
 
 
+@pytest.mark.usefixtures("eager")
+def test_global_step_in_eager_mode() -> None:
+    assert tf.train.get_global_step() is None
+    step = tf.train.create_global_step()
+    assert tf.train.get_global_step() is step is tf.train.get_or_create_global_step()
+    v = tf.Variable(2.0)
+    tf.train.GradientDescentOptimizer(0.1).minimize(lambda: v * v, global_step=step)
+    assert tf.train.get_or_create_global_step().numpy() == 1
+    with pytest.raises(ValueError, match="get_or_create_global_step"):
+        tf.train.create_global_step()
+    assert tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES) == []
+
+
 def test_slots():
     v = tf.Variable([1.0, 2.0], name="v")
     adam = tf.train.AdamOptimizer()

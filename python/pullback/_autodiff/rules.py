@@ -98,7 +98,9 @@ def place(fn: Any) -> str:
         fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
     code = getattr(fn, "__code__", None)
-    if isinstance(code, CodeType) and (found := _of_program(name, code)):
+    if isinstance(code, CodeType) and (
+        found := _of_program(name, code.co_filename, code.co_firstlineno)
+    ):
         return found
     module = str(getattr(fn, "__module__", None))
     public = module.partition(".")[0] == "pullback" and "._" not in module
@@ -106,11 +108,9 @@ def place(fn: Any) -> str:
 
 
 @lru_cache(1024)  # each call of a function with a custom gradient names its rule
-def _of_program(name: str, code: CodeType) -> str | None:
+def _of_program(name: str, file: str, line: int) -> str | None:
     """Return the name and location of a function; None for one of this library."""
-    if code.co_filename.startswith(_FOLDER):
-        return None
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    return None if file.startswith(_FOLDER) else f"{name} ({file}:{line})"
 
 
 def called(f: Callable[..., Any], who: str, form: str, *args: Any) -> Any:

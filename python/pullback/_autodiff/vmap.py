@@ -35,10 +35,11 @@ def vmap(
     `f` is called once, on placeholders for one entry that have no values. The operations that it
     creates are then rebuilt for all entries: a batched operation takes the place of a loop.
 
-    All gradients pass through, and may be taken inside. Calls of `vmap` tree, and `function` may
-    contain them. `stop_gradient` and custom and overridden gradients keep their meaning: a rule
-    written in Python is called once, for one entry. Random numbers are drawn for each entry. All
-    entries of one operation are a single draw, so the numbers differ from those of a loop.
+    All gradients pass through, and may be taken inside. Calls of `vmap` may be nested, and
+    `function` may contain them. `stop_gradient` and custom and overridden gradients keep their
+    meaning: a rule written in Python is called once, for one entry. Random numbers are drawn for
+    each entry. All entries of one operation are a single draw, so the numbers differ from those of
+    a loop.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
-from inspect import getattr_static, signature
+from inspect import Parameter, getattr_static, signature
 from types import ModuleType
 from typing import Any, NoReturn, ParamSpec
 from warnings import warn
@@ -147,6 +147,8 @@ def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
 def renamed(function: Callable[..., Any], keywords: Mapping[str, Any]) -> str:
     """Return the hint for a call that failed because a keyword has another name here, else ""."""
     known = signature(function).parameters
+    if any(p.kind is Parameter.VAR_KEYWORD for p in known.values()):
+        return ""
     for keyword in keywords:
         if keyword not in known and KEYWORDS.get(keyword) in known:
             return f"unexpected keyword argument {keyword!r}; use {KEYWORDS[keyword]!r}"

@@ -126,7 +126,7 @@ VALUE_ADVICE = {
 }
 SLOPE_ADVICE = {
     "sqrt": "the slope of sqrt is infinite at 0: add a small number below the root; for a length, "
-    "clip_by_norm gives 0 there",
+    "use pb.linalg.norm, whose gradient at 0 is 0",
     "pow": "a power below 1 has an infinite slope at 0: add a small number to the base",
     "log": "the slope of log is infinite at 0: clip from below, or use a loss that takes logits",
     "divide": "the slope of a quotient by its divisor grows with 1 / divisor**2: add a small "

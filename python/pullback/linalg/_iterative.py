@@ -166,14 +166,15 @@ def gmres(
 class _Linear:
     """A linear function as a closed graph, and its other inputs."""
 
-    def __init__(self, graph: ClosedGraph, others: Sequence[Tensor]) -> None:
-        self.graph, self.others = graph, others
+    def __init__(self, graph: ClosedGraph, others: Sequence[Tensor], what: str) -> None:
+        self.graph, self.others, self.what = graph, others, what  # what: the argument, A or M
 
     def __call__(self, x: Tensor) -> Tensor:
         return self.graph.copy(x, self.others)
 
     def frozen(self) -> _Linear:
-        return _Linear(self.graph, [_core.stop_gradient(one) for one in self.others])
+        others = [_core.stop_gradient(one) for one in self.others]
+        return _Linear(self.graph, others, self.what)
 
     def adjoint(self, like: Tensor, who: str) -> _Linear:
         x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
@@ -181,9 +182,12 @@ class _Linear:
         with graph:
             (made,) = _core.gradients([self(x)], [x], [at])
             if made is None:
-                raise ValueError(f"{who}: expected products that depend on x from a, got others")
+                raise ValueError(
+                    f"{who}: expected products that are differentiable in x from {self.what}, got "
+                    "no gradient"
+                )
             graph.close(_core.identity(made))
-        return _Linear(graph, graph.others)
+        return _Linear(graph, graph.others, self.what)
 
 
 def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
@@ -213,7 +217,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
         graph.close(_core.identity(y))
     if not _core.computed_from([y], [at])[0]:
         raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
-    return _Linear(graph, graph.others)
+    return _Linear(graph, graph.others, what)
 
 
 class _Method:
@@ -370,7 +374,7 @@ def _attached(
             x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
             for one in (x, *others):
                 tape.watch(one)
-            now = _Linear(on.graph, others)
+            now = _Linear(on.graph, others, on.what)
             turned = now if method.who == "cg" else now.adjoint(b, method.who)
             turned_m = m if m is None or method.who == "cg" else m.adjoint(b, method.who)
             w = _attached(method, turned, turned_m, cotangents[0], None).x

@@ -83,7 +83,8 @@ class Optimizer:
     _counts = False  # True if the rule depends on the number of the step
     _zero_stays = False  # True if a gradient of 0 changes neither an entry nor its state
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
         if "__init__" in vars(cls):
             cls.__init__ = with_hints(cls.__init__)  # type: ignore[method-assign]
 

@@ -186,6 +186,18 @@ def test_the_place_is_that_of_the_users_function():
     assert place(call)  # every attribute of it is another of its kind
 
 
+def test_the_place_of_equal_functions_of_two_files() -> None:
+    from pullback._autodiff.rules import place
+
+    functions = []
+    for file in ("first.py", "second.py"):
+        space: dict[str, Callable[..., object]] = {}
+        exec(compile("def f(x):\n    return x\n", file, "exec"), space)
+        functions.append(space["f"])
+    assert functions[0].__code__ == functions[1].__code__
+    assert [place(f) for f in functions] == ["f (first.py:1)", "f (second.py:1)"]
+
+
 @pytest.mark.parametrize("kind", [list, dict])
 def test_a_rule_may_empty_what_holds_the_xs(kind: type) -> None:
     """They live until the answer is there."""

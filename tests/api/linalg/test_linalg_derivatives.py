@@ -328,3 +328,20 @@ def test_the_gradient_of_cholesky_is_hermitian(dtype: str) -> None:
     weights = np.arange(1.0, 17).reshape(4, 4)
     (g,) = pb.gradients(pb.sum(pb.real(la.cholesky(a)) * weights), [a])
     close(g, adjoint(g.numpy()))
+
+
+def test_gmres_names_the_argument_that_is_not_differentiable() -> None:
+    matrix = pb.constant([[2.0, 1.0], [0.0, 3.0]])
+
+    def product(x: Any) -> Any:
+        return pb.matmul(matrix, x)
+
+    def constant(x: Any) -> Any:
+        return pb.stop_gradient(product(x))
+
+    for a, m, name in ((constant, None, "A"), (product, constant, "M")):
+        b = pb.Variable([1.0, 2.0])
+        x, _ = la.gmres(a, b, M=m)
+        text = f"gmres: expected products that are differentiable in x from {name}, got no gradient"
+        with pytest.raises(ValueError, match=text):
+            pb.gradients(pb.sum(x), [b])

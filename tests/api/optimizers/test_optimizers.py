@@ -3,7 +3,7 @@ test_optimizer_rules.py."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -303,3 +303,22 @@ def test_a_batch_with_a_bad_index_changes_nothing(make: Any, style: str) -> None
         ]
 
     assert str(trained([[0, 1], [0, 9], [1, 1]])) == str(trained([[0, 1], [1, 1]]))
+
+
+def test_subclasses_pass_keywords_on() -> None:
+    class Registered:
+        names: ClassVar[list[str]] = []
+
+        def __init_subclass__(cls, *, key: str, **keywords: Any) -> None:
+            super().__init_subclass__(**keywords)
+            Registered.names.append(key)
+
+    class Mine(pb.optimizers.Adam, Registered, key="mine"):
+        def __init__(self, learning_rate: float, **settings: Any) -> None:
+            if settings:
+                raise TypeError("the settings are wrong")
+            super().__init__(learning_rate)
+
+    assert Registered.names == ["mine"] and Mine(0.1).learning_rate == 0.1
+    with pytest.raises(TypeError, match=r"^the settings are wrong$"):
+        Mine(0.1, lr=0.2)  # **settings accepts lr, so its name is not the error

@@ -107,7 +107,10 @@ def eye(
     sizes = [num_rows, num_rows if num_columns is None else num_columns]
     if any(_contains_tensor(n) for n in (*sizes, batch_shape)):
         with scope_of(name or "eye", *sizes):
-            rows, columns = (range(cast(convert_to_tensor(n), int32)) for n in sizes)
+            counts = [convert_to_tensor(n) for n in sizes]
+            if not all(as_dtype(n.dtype).is_integer for n in counts):
+                raise TypeError(f"eye: expected integers for the sizes, got {sizes!r:.100}")
+            rows, columns = (range(cast(n, int32)) for n in counts)
             square = cast(apply("Equal", expand_dims(rows, 1), columns), dtype)
             batch = ones([] if batch_shape is None else batch_shape, dtype)
             return apply("Mul", square, expand_dims(expand_dims(batch, -1), -1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from .._graph import mode, shape_functions
 from .._graph.create import apply, cast, constant_of, convert_to_tensor, is_tensor, scope_of
 from .._graph.graph import get_default_graph
 from .._graph.opdef import RowError, define, like
+from .._graph.shapes import Dims, shape_text
 from ..dtypes import as_dtype, float32, int64
 from ..names import public_names, snake_case, taking
 from . import math_ops
 from .array_ops import expand_dims, ones_like, reshape, stop_gradient, transpose, zeros_like
-from .array_ops import shape as shape_of
 from .indexing_ops import concat, gather
 from .order_ops import where
 
@@ -153,6 +154,36 @@ define(
 )  # fmt: skip
 
 
+def _check_rows(labels: Dims, logits: Dims) -> None:
+    """Raise RowError if labels and logits differ in the last axis or in the number of rows."""
+    if labels is None or logits is None:
+        return
+    pairs = [(labels[-1], logits[-1])] if labels and logits else [(0, 1)]
+    if None not in (*labels, *logits):
+        pairs.append((prod(labels[:-1]), prod(logits[:-1])))  # type: ignore[arg-type]
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        raise RowError(
+            "expected labels with the last axis and the number of rows of logits, got shapes "
+            f"{shape_text(labels)} and {shape_text(logits)}"
+        )
+
+
+def _like_logits(labels: Any, logits: Any) -> Any:
+    _check_rows(labels.shape, logits.shape)
+    return _core.reshape(labels, logits.shape)
+
+
+def _dims_of_logits(labels: Any, logits: Any) -> Dims:
+    _check_rows(labels.dims, logits.dims)
+    return logits.dims  # type: ignore[no-any-return]
+
+
+define(
+    "LabelsLikeLogits", _like_logits, labels=("labels", "logits"), shape=_dims_of_logits,
+    public="softmax_cross_entropy_with_logits",
+)  # fmt: skip
+
+
 def _logistic(logits: Any, labels: Any) -> Any:
     if logits.shape != labels.shape:
         raise RowError(
@@ -189,7 +220,7 @@ def softmax_cross_entropy_with_logits_v2(
             order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
             x, p = (transpose(t, [*order, axis % len(x.shape)]) for t in (x, p))
         if None not in (x.shape.ndims, p.shape.ndims) and x.shape.ndims != p.shape.ndims:
-            p = reshape(p, shape_of(x))
+            p = apply("LabelsLikeLogits", p, x)
         return apply("SoftmaxCrossEntropyWithLogits", x, p, name=scope)
 
 

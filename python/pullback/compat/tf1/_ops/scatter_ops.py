@@ -25,7 +25,7 @@ def _at(x: Any, indices: Any, updates: Any, method: str, nd: bool) -> Any:
     """Combine rows of x, or entries at rows of positions, with updates."""
     shape = indices.shape
     wanted = (*shape[:-1], *x.shape[shape[-1] :]) if nd and shape else (*shape, *x.shape[1:])
-    if updates.shape not in ((), wanted):
+    if updates.shape != wanted and (nd or updates.shape != ()):
         raise RowError(f"expected updates of shape {wanted}, got {updates.shape}")
     indices = places(indices, x.shape) if nd else from_start(indices, x.shape[0])
     if method == "subtract":
@@ -51,7 +51,9 @@ def _check_updates(who: str, dims: Any, indices: Any, updates: Any, nd: bool) ->
     if not as_dtype(indices.dtype).is_integer:
         raise TypeError(f"{who}: expected integers for indices, got {indices!r:.80}")
     rows, given = known_dims(indices), known_dims(updates)
-    if None in (dims, rows, given) or given == () or (nd and (not rows or rows[-1] is None)):
+    if None in (dims, rows, given) or (nd and (not rows or rows[-1] is None)):
+        return
+    if given == () and not nd:
         return
     wanted = (*rows[:-1], *dims[rows[-1] :]) if nd else (*rows, *dims[1:])
     if not TensorShape(wanted).is_compatible_with(given):

@@ -16,6 +16,7 @@ from .._graph.create import (
     cast,
     convert_to_tensor,
     is_tensor,
+    known_dims,
     operation,
     row,
     scope_of,
@@ -58,7 +59,7 @@ def _sliced_shape(x: Any, begin: Any, size: Any) -> Dims:
     if begin is None and size is None:
         return shape_functions.unknown(x.dims)
     rank = len(begin if size is None else size)
-    dims, begin, size = (v or [None] * rank for v in (x.dims, begin, size))
+    dims, begin, size = ([None] * rank if v is None else v for v in (x.dims, begin, size))
     if not len(dims) == len(begin) == len(size):
         raise RowError(f"expected {len(dims)} entries for begin and size, got {begin} and {size}")
     out: list[int | None] = []
@@ -95,9 +96,11 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     Bounds outside of an axis raise InvalidArgumentError, in the run if they are unknown before.
     """
     x = convert_to_tensor(input_)
-    starts, counts = map(_entries, (begin, size))
+    starts, counts = _entries(begin, "begin"), _entries(size, "size")
+    lengths = {_length(starts), _length(counts), x.shape.ndims} - {None}
+    fit = len(lengths) < 2  # otherwise the row "Slice" raises
     with scope_of(name or "Slice", x) as scope:
-        for axis, count in enumerate([] if is_tensor(counts) else counts):
+        for axis, count in enumerate(counts if fit and not is_tensor(counts) else []):
             if is_tensor(count) or count < 0 or _is_known(starts, axis):
                 continue
             x = apply("SliceFrom", x, starts[axis], axis=axis, count=count)
@@ -106,14 +109,24 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
         return apply("Slice", x, starts, counts, name=scope)
 
 
-def _entries(bounds: Any) -> Any:
+def _entries(bounds: Any, argument: str) -> Any:
     """Return a tensor, or a list of integers and tensors."""
     if is_tensor(bounds):
         return convert_to_tensor(bounds)
+    if not np.iterable(bounds) or any(np.iterable(b) for b in bounds if not is_tensor(b)):
+        raise ValueError(f"slice: expected a list of integers for {argument}, got {bounds!r:.80}")
     if not any(map(is_tensor, bounds)):
-        return as_static(bounds, "slice")
+        return as_static(bounds, "slice", argument)
     entries = [convert_to_tensor(b) if is_tensor(b) else b for b in bounds]
     return as_static(entries) if mode.executing_eagerly() else entries
+
+
+def _length(entries: Any) -> int | None:
+    """Return the number of entries; None if it is unknown before the run."""
+    if isinstance(entries, list):
+        return len(entries)
+    dims: Dims = known_dims(entries)
+    return dims[0] if dims else None
 
 
 def _is_known(starts: Any, axis: int) -> bool:

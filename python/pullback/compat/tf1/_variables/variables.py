@@ -221,6 +221,8 @@ class EagerVariable(Operators, _core.Variable):
             as_core(value), trainable=given["trainable"] is not False, name=f"{name}:0"
         )
         self.constraint = given["constraint"]
+        if GraphKeys.GLOBAL_STEP in (given["collections"] or ()):  # it joins no other collection
+            get_default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, self)
 
     def assign(self, value: Any, *_: Any, **__: Any) -> EagerVariable:
         super().assign(self._fitting(value))

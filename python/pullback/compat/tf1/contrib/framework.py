@@ -6,6 +6,7 @@ layers of `tf.contrib.layers`. The innermost value of an argument is used, and t
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -21,7 +22,15 @@ from ..train import get_or_create_global_step as get_or_create_global_step
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = dict[Callable[..., Any], dict[str, Any]]
 
-_scopes: list[Scope] = [{}]
+
+class _Stack(threading.local):
+    """The scopes of this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = [{}]
+
+
+_stack = _Stack()
 
 
 def add_arg_scope(func: F) -> F:
@@ -29,7 +38,7 @@ def add_arg_scope(func: F) -> F:
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **{**_scopes[-1].get(call, {}), **kwargs})
+        return func(*args, **{**_stack.scopes[-1].get(call, {}), **kwargs})
 
     decorated: Any = call
     decorated.has_arg_scope = True
@@ -56,16 +65,17 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
             f"arg_scope: expected a list of functions or a scope, got {list_ops_or_scope!r:.60}"
         )
     else:
-        scope = dict(_scopes[-1])
+        scope = dict(_stack.scopes[-1])
         for func in list_ops_or_scope:
             if not has_arg_scope(func):
                 raise ValueError(f"arg_scope: expected functions of add_arg_scope, got {func!r}")
             scope[func] = {**scope.get(func, {}), **kwargs}
-    _scopes.append(scope)
+    scopes = _stack.scopes  # the generator may be closed in another thread
+    scopes.append(scope)
     try:
         yield scope
     finally:
-        _scopes.pop()
+        scopes.pop()
 
 
 def get_variables(

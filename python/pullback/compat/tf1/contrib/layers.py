@@ -4,6 +4,7 @@ regularizers and initializers."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,10 +87,13 @@ def _weighted(name: str, who: str, cls: type[Layer], own: str, doc: str) -> Any:
     return function
 
 
-fully_connected = relu = _weighted(
+fully_connected = _weighted(
     "fully_connected", "fully_connected", layers.Dense, "",
     "Compute activation_fn(inputs · weights + biases) along the last axis.",
 )  # fmt: skip
+# A keyword, which takes precedence over an arg_scope of fully_connected.
+relu = partial(fully_connected, activation_fn=nn.relu)
+linear = partial(fully_connected, activation_fn=None)
 conv2d = convolution2d = _weighted(
     "conv2d", "Conv", layers.Conv2D,
     "kernel_size stride=1 padding='SAME' data_format=None rate=1",
@@ -100,11 +104,6 @@ conv2d_transpose = convolution2d_transpose = _weighted(
     "kernel_size stride=1 padding='SAME' data_format='NHWC'",
     "Compute activation_fn(transposed convolution + biases) of images.",
 )  # fmt: skip
-
-
-def linear(inputs: Any, num_outputs: int, activation_fn: Any = None, **given: Any) -> Any:
-    """Compute `fully_connected` without an activation."""
-    return fully_connected(inputs, num_outputs, activation_fn, **given)
 
 
 def _pooled(name: str, cls: type[Layer], who: str, doc: str) -> Callable[..., Any]:
@@ -194,7 +193,8 @@ def layer_norm(
     """
     x = convert_to_tensor(inputs)
     size, rank = x.shape[begin_params_axis:], len(x.shape)
-    if max(begin_norm_axis, begin_params_axis) >= rank or not size.is_fully_defined():
+    in_range = all(-rank <= axis < rank for axis in (begin_norm_axis, begin_params_axis))
+    if not in_range or not size.is_fully_defined():
         raise ValueError(
             f"layer_norm: expected known axes from begin_params_axis={begin_params_axis} and an "
             f"axis begin_norm_axis={begin_norm_axis}, got the shape {x.shape}"
@@ -218,10 +218,11 @@ def layer_norm(
 def repeat(inputs: Any, repetitions: int, layer: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a layer several times, with the scopes `scope`_1, `scope`_2, ..."""
     scope = kwargs.pop("scope", None)
+    function = layer.func if isinstance(layer, partial) else layer
     with variable_scope(scope, "Repeat"):
         out = convert_to_tensor(inputs)
         for i in range(repetitions):
-            kwargs["scope"] = f"{scope or getattr(layer, '__name__', 'repeat')}_{i + 1}"
+            kwargs["scope"] = f"{scope or getattr(function, '__name__', 'repeat')}_{i + 1}"
             out = layer(out, *args, **kwargs)
         return out
 
@@ -273,11 +274,18 @@ def apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = 
     if not weights:
         raise ValueError("apply_regularization: expected weights, got none")
     with name_scope("get_regularization_penalty", values=weights) as scope:
-        losses = [loss for loss in map(regularizer, weights) if loss is not None]
+        found = [loss for loss in map(regularizer, weights) if loss is not None]
+        losses = [convert_to_tensor(loss) for loss in found]
+        for loss in losses:
+            if loss.shape.ndims not in (0, None):
+                raise ValueError(
+                    "apply_regularization: expected a regularizer that returns scalars, got shape "
+                    f"{loss.shape}"
+                )
         total = add_n(losses or [constant(0.0)], name=scope)
     get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
     return total
 
 
-__all__ = public_names(globals())
+__all__ = public_names(globals(), "linear", "relu")
 __getattr__ = absent(__name__)
