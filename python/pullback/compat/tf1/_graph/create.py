@@ -56,7 +56,7 @@ def scope_of(name: str, *values: Any) -> Iterator[str]:
 
 def known_dims(x: Any) -> Any:
     """Return the static dimensions of a tensor or of a convertible value; None: unknown rank."""
-    if _contains_tensor(x):
+    if contains_tensor(x):
         x = convert_to_tensor(x)
         return as_dims(x.shape)
     return np.shape(x)
@@ -126,7 +126,7 @@ def convert_to_tensor(
                 f"{as_dtype(value.dtype).name}, {value!r:.80}; use tf.cast"
             )
         return as_eager(value)
-    if isinstance(value, (list, tuple)) and _contains_tensor(value):
+    if isinstance(value, (list, tuple)) and contains_tensor(value):
         return _packed(value, wish, name)
     array, found = as_array(value, wish)
     return constant_of(array, found, name or "Const")
@@ -165,9 +165,9 @@ def _lifted(value: Any) -> Any:
     return constant_of(value.numpy(), as_dtype(value.dtype), "Const")
 
 
-def _contains_tensor(value: Any) -> bool:
+def contains_tensor(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return any(_contains_tensor(entry) for entry in value)
+        return any(contains_tensor(entry) for entry in value)
     return is_tensor(value)
 
 
@@ -233,7 +233,7 @@ def apply(type: str, *values: Any, name: str | None = None, **attrs: Any) -> Any
             for i, v in enumerate(values):
                 try:
                     kind = None if is_tensor(v) else _static_dtype(v) if fixed[i] else wish
-                    v = as_static(v) if fixed[i] and not _contains_tensor(v) else v
+                    v = as_static(v) if fixed[i] and not contains_tensor(v) else v
                     inputs.append(convert_to_tensor(v, kind, row.label(i)))
                 except (TypeError, ValueError) as error:
                     raise _in_argument(error, row, i) from None
@@ -252,7 +252,7 @@ def unpacked(outputs: Sequence[Any]) -> Any:
 
 
 def _static_dtype(value: Any) -> DType | None:
-    if _contains_tensor(value):
+    if contains_tensor(value):
         return None
     array = np.asarray(as_static(value))
     return int64 if array.size and np.abs(array).max() >= 2**31 else int32

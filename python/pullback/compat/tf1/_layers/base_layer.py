@@ -14,7 +14,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any
 
 from .._graph import mode
-from .._graph.create import _contains_tensor, cast, convert_to_tensor, is_tensor
+from .._graph.create import cast, contains_tensor, convert_to_tensor, is_tensor
 from .._graph.graph import GraphKeys, get_default_graph
 from .._graph.shapes import TensorShape
 from .._graph.tensor import mapped
@@ -85,7 +85,7 @@ class Layer:
         return self._weights[name]
 
     def __call__(self, inputs: Any, *args: Any, scope: Any = None, **keywords: Any) -> Any:
-        if not isinstance(inputs, dict) and (is_tensor(inputs) or not _contains_tensor(inputs)):
+        if not isinstance(inputs, dict) and (is_tensor(inputs) or not contains_tensor(inputs)):
             inputs = convert_to_tensor(inputs, self.dtype)
         if self._scope is None:
             self._open(scope)

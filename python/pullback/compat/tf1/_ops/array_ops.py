@@ -12,10 +12,10 @@ from .... import _core
 from .._graph import inference, mode, shape_functions
 from .._graph.conversion import as_array, as_static
 from .._graph.create import (
-    _contains_tensor,
     apply,
     cast,
     constant_of,
+    contains_tensor,
     convert_to_tensor,
     dtype_of,
     is_tensor,
@@ -105,7 +105,7 @@ def eye(
 ) -> Any:  # fmt: skip
     """Return ones on the diagonal, zeros elsewhere."""
     sizes = [num_rows, num_rows if num_columns is None else num_columns]
-    if any(_contains_tensor(n) for n in (*sizes, batch_shape)):
+    if any(contains_tensor(n) for n in (*sizes, batch_shape)):
         with scope_of(name or "eye", *sizes):
             counts = [convert_to_tensor(n) for n in sizes]
             if not all(as_dtype(n.dtype).is_integer for n in counts):
