@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/node.h"
@@ -59,6 +60,15 @@ inline const char* library_function = nullptr;
 void start_recording();
 void stop_recording();
 inline bool recording = false;
+
+// While one exists, nodes are not recorded.
+struct Unrecorded {
+  const bool before = std::exchange(recording, false);
+  Unrecorded() = default;
+  ~Unrecorded() { recording = before; }
+  Unrecorded(const Unrecorded&) = delete;
+  Unrecorded& operator=(const Unrecorded&) = delete;
+};
 
 // While one exists, nodes made on its thread have separate records, which are discarded with the
 // last one: nodes of an explanation must not replace records of the program.

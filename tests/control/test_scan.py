@@ -470,6 +470,58 @@ def test_products_of_weights_that_stay_in_the_loop() -> None:
         assert np.isfinite(pb.grad(f)(pb.constant(narrow)).numpy()).all()
 
 
+def test_products_that_the_reverse_reads() -> None:
+    """A loop keeps matrix products for its reverse if both are in one plan."""
+    rows, w, u = normal(6, 3, 4), normal(4, 16), normal(4, 16)
+
+    def loss(cell: Any, w: Any, u: Any) -> Any:
+        start = (pb.zeros((3, 4), dtype="float64"), pb.zeros((3, 4), dtype="float64"))
+        return pb.sum(pb.scan(cell(w, u), start, pb.constant(rows))[1] ** 2)
+
+    def lstm(w: Any, u: Any) -> Any:
+        def step(state: Any, x: Any) -> Any:
+            h, c = state
+            i, f, g, o = pb.split(x @ w + h @ u, 4, axis=1)
+            c = pb.sigmoid(f) * c + pb.sigmoid(i) * pb.tanh(g)
+            h = pb.sigmoid(o) * pb.tanh(c)
+            return (h, c), h
+
+        return step
+
+    def recomputed(w: Any, u: Any) -> Any:
+        return pb.checkpoint(lstm(w, u))
+
+    def stopped(w: Any, u: Any) -> Any:  # the product is a root of both bodies
+        def step(state: Any, x: Any) -> Any:
+            h, c = state
+            product = h @ u[:, :4]
+            return (pb.tanh(product + x @ w[:, :4]), pb.stop_gradient(product) * c), product
+
+        return step
+
+    def two_uses(w: Any, u: Any) -> Any:
+        def step(state: Any, x: Any) -> Any:
+            h, c = state
+            a, b = x @ w[:, :4], h @ u[:, :4]
+            return (pb.tanh(a + b), pb.sin(a) * b + 0.5 * c), a * b
+
+        return step
+
+    for cell, products in ((lstm, 3), (recomputed, 5), (stopped, None), (two_uses, None)):
+        gradient = pb.function(pb.grad(partial(loss, cell), (0, 1)))
+        # One plan has both loops; with the loss evaluated first, the reverse is a plan of its own.
+        x, y = pb.Variable(w), pb.Variable(u)
+        z = loss(cell, x, y)
+        gs = pb.gradients(z, [x, y])
+        assert np.isfinite(float(z))
+        for one, other in zip(gradient(w, u), gs, strict=True):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+        inside = [line for line in str(gradient.plan(w, u)).splitlines() if line.startswith("   ")]
+        count = sum("gemm" in line for line in inside)
+        assert products is None or count == products, (cell.__name__, count)
+        pb.testing.check_gradients(partial(loss, cell), w, u, order=2)
+
+
 def test_rules_of_products_in_a_loop() -> None:
     """The cotangent of w is a product with a rule of its own, by which it is differentiated."""
 

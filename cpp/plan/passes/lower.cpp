@@ -24,6 +24,7 @@ Plan Lowering::run() {
   find_stored();
   find_shared();
   find_outputs();
+  find_kept();
   for (uint32_t g = 0; g < fusion_.groups.size(); ++g) {
     const FusionGroup& fused = fusion_.groups[g];
     if (!fused.tiles) {

@@ -199,16 +199,6 @@ bool has_complex(const Snapshot& snapshot) {
                      [](const Node* node) { return is_complex(node->dtype); });
 }
 
-namespace {
-
-// While one exists, nodes are not recorded.
-struct Unrecorded {
-  const bool before = std::exchange(recording, false);
-  ~Unrecorded() { recording = before; }
-};
-
-}  // namespace
-
 Snapshot without_complex(const Snapshot& snapshot, std::vector<NodeRef>* kept) {
   const NoOverrides none;
   const Unrecorded unrecorded;

@@ -1,6 +1,7 @@
 // Lowers operations with several outputs: operands in memory, the outputs that are read, and the
 // plans of the bodies of loops and branches.
 #include <algorithm>
+#include <iterator>
 
 #include "graph/callback_origin.h"
 #include "graph/operation.h"
@@ -39,15 +40,55 @@ std::vector<View> Lowering::bind_outputs(std::span<const Node* const> outputs) {
   return out;
 }
 
+// All carries are computed; a stacked output is if it is read.
+std::vector<uint8_t> Lowering::wanted_roots(uint32_t member) {
+  const Operation& operation = *nodes_[member]->operation;
+  const std::vector<const Node*>& outputs = outputs_of(member);
+  std::vector<uint8_t> wanted(operation.bodies[0]->roots.size(), 1);
+  for (size_t k = operation.loop.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
+  return wanted;
+}
+
+void Lowering::find_kept() {
+  std::vector<LoopRoots> loops;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (analysis_.kind[i] == Analysis::Other && nodes_[i]->op == Op::loop) {
+      loops.push_back({nodes_[i], wanted_roots(i)});
+    }
+  }
+  for (const KeptProduct& kept : find_kept_products(loops)) {
+    std::vector<StackedNode>& outputs = kept_outputs_[kept.loop];
+    auto found = std::ranges::find(outputs, kept.node, &StackedNode::node);
+    if (found == outputs.end()) {
+      const Node* node = kept.node;
+      const int64_t trips = kept.loop->operation->loop.trips;
+      Shape shape;
+      shape.append(trips);
+      for (const int64_t n : node->shape) shape.append(n);
+      const int32_t slot = add_slot(SlotKind::Temporary, node->dtype, trips * node->bytes());
+      outputs.push_back({kept.node, {slot, node->dtype, whole(shape)}});
+      found = std::prev(outputs.end());
+    }
+    kept_inputs_[kept.reverse].push_back(*found);
+  }
+}
+
 void Lowering::emit_loop(uint32_t member) {
   const Operation& operation = *nodes_[member]->operation;
   const LoopForm& form = operation.loop;
   const std::vector<const Node*>& outputs = outputs_of(member);
   const Body& body = *operation.bodies[0];
-  std::vector<uint8_t> wanted(body.roots.size(), 1);
-  for (size_t k = form.carries; k < wanted.size(); ++k) wanted[k] = outputs[k] != nullptr;
+  std::vector<uint8_t> wanted = wanted_roots(member);
+  const std::vector<StackedNode>& kept_outputs = kept_outputs_[nodes_[member]];
+  const std::vector<StackedNode>& kept_inputs = kept_inputs_[nodes_[member]];
   Loop loop;
-  loop.body = plan_of(body, wanted, operation.inputs[0]);
+  if (kept_outputs.empty() && kept_inputs.empty()) {
+    loop.body = plan_of(body, wanted, operation.inputs[0]);
+  } else {
+    const ExtendedBody extended = extend_body(operation, kept_outputs, kept_inputs);
+    wanted.resize(extended.body.roots.size(), 1);
+    loop.body = plan_of(extended.body, wanted, extended.places);
+  }
   const auto bytes_of_root = [](const NodeRef& root) {
     return root->shape.size() * size_of(root->dtype);
   };
@@ -68,13 +109,19 @@ void Lowering::emit_loop(uint32_t member) {
   for (int32_t k = 0; k < form.carries; ++k) {
     loop.carry_bytes.push_back(bytes_of_root(body.roots[k]));
   }
-  loop.stacked_in = form.stacked_in;
-  loop.stacked_out = form.stacked_out;
+  loop.stacked_in = form.stacked_in + static_cast<int32_t>(kept_inputs.size());
+  loop.stacked_out = form.stacked_out + static_cast<int32_t>(kept_outputs.size());
   loop.trips = form.trips;
   loop.counted = form.trips == kCounted;
   loop.reversed = form.reversed;
   bind_operands(member, &loop.in, &loop.draws);
   loop.out = bind_outputs(outputs);
+  const auto insert = [](std::vector<View>* views, int32_t at, const auto& kept) {
+    for (const StackedNode& one : kept) views->insert(views->begin() + at++, one.view);
+  };
+  insert(&loop.in, form.carries + form.stacked_in, kept_inputs);
+  loop.draws.insert(loop.draws.begin() + form.carries + form.stacked_in, kept_inputs.size(), -1);
+  insert(&loop.out, form.carries + form.stacked_out, kept_outputs);
   add_step(std::move(loop), Op::loop);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/passes/fuse.h"
+#include "plan/passes/kept_products.h"
 #include "plan/plan.h"
 
 namespace pullback {
@@ -63,6 +64,8 @@ class Lowering {
   std::vector<const Node*>& outputs_of(uint32_t member);
   void bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws);
   std::vector<View> bind_outputs(std::span<const Node* const> outputs);
+  std::vector<uint8_t> wanted_roots(uint32_t member);
+  void find_kept();
   void emit_loop(uint32_t member);
   void emit_branch(uint32_t member);
   void emit_routine(uint32_t member);
@@ -80,6 +83,8 @@ class Lowering {
                                  // the plan
   std::vector<uint8_t> recomputed_;  // per node: computed again in every group that reads it
   std::unordered_map<uint32_t, std::vector<const Node*>> outputs_;  // of operations, by number
+  // Of loops: see find_kept_products.
+  std::unordered_map<const Node*, std::vector<StackedNode>> kept_outputs_, kept_inputs_;
 };
 
 }  // namespace pullback
