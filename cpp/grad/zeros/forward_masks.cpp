@@ -2,82 +2,12 @@
 
 #include "grad/zeros/forward_masks.h"
 
-#include "grad/zeros/mask_factors.h"
+#include "grad/zeros/entry_moves.h"
 #include "ops/expr.h"
 #include "ops/reduce.h"
 
 namespace pullback {
 namespace {
-
-// The factor of a fold's tangent, whose folded axes have size 1.
-NodeRef without_axes(const NodeRef& factor, const Node* fold) {
-  if (fold->attr.keepdims) return factor;
-  Shape shape;
-  for (int64_t d = 0; d < factor->shape.rank; ++d) {
-    if (!(fold->attr.axes >> d & 1)) shape.append(factor->shape[d]);
-  }
-  return reshape(factor, shape);
-}
-
-// The axes of input 0 along which its entries meet in several sums; 0: they do not.
-AxisMask mixed_axes(const Node* node) {
-  if (node->op == Op::cumulative_sum) return axis_bit(node->attr.axis);
-  if (node->op != Op::scatter_add) return 0;
-  return static_cast<AxisMask>(all_axes(node->in[1]->shape.rank) << node->attr.axis);
-}
-
-// A sum is a structural zero if all its terms are.
-NodeRef scanned(const NodeRef& factor, const Node* node) {
-  if (factor->shape[node->attr.axis] == 1) return factor;
-  return scan(Op::cumulative_max, factor, node->attr.axis, node->attr.reversed);
-}
-
-NodeRef scattered(const NodeRef& factor, const Node* node) {
-  const int64_t axis = node->attr.axis;
-  const NodeRef indices(node->in[1]);
-  const int64_t count = indices->shape.rank;
-  if (!varies(factor.get(), factor->shape.rank, mixed_axes(node))) {
-    return with_ones(factor, axis, count, 1);
-  }
-  return scatter_add(widened(factor, node->in[0]->shape, axis, count), indices, axis,
-                     node->shape[axis]);
-}
-
-// Where a factor for the tangent of input 0 goes in that of `node`. Null: nowhere.
-NodeRef moved_factor(const Node* node, const NodeRef& one) {
-  const Node* input = node->in[0];
-  if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
-  if (input->shape.size() == 0) return nullptr;
-  const NodeRef factor = aligned(one, input->shape.rank);
-  switch (node->op) {
-    case Op::reshape:
-      return reshaped(factor, input->shape, node->shape);
-    case Op::transpose: {
-      std::vector<int64_t> order;
-      for (int64_t d = 0; d < node->shape.rank; ++d) order.push_back(node->attr.order[d]);
-      return transpose(factor, order);
-    }
-    case Op::slice:
-      return sliced(factor, node->shape, *node->slice);
-    case Op::embed:
-      return embedded(factor, node->shape, *node->slice);
-    case Op::take:
-      return taken(factor, node->in[1], node->attr.axis);
-    case Op::pick:
-      return picked(factor, input->shape, node->in[1]);
-    case Op::place:
-      return with_ones(factor, factor->shape.rank, 0, 1);
-    case Op::scatter_add:
-      return scattered(factor, node);
-    case Op::cumulative_sum:
-      return scanned(factor, node);
-    case Op::identity:
-    case Op::broadcast_to:
-      return one;
-    default:
-      return is_elementwise(node->op) ? one : nullptr;
-  }
-}
 
 // The mask of the entries that come from the input; the rest are structural zeros. Null: all do.
 NodeRef own_place(const Node* node) {
@@ -127,22 +57,12 @@ bool mixes_upwards(const Node* node) {
 
 FactoredMask moved_upwards(const Node* node, const FactoredMask& nonzero, size_t k, Zeros zeros) {
   const bool reduces = zeros >= Zeros::Keep;
-  FactoredMask out;
   if (node->op == Op::matmul) return moved_in_product(node, nonzero, k, zeros >= Zeros::Far);
   if (node->op == Op::sum) {
     const FactoredMask folded = nonzero.folded(node->in[0]->shape.rank, node->attr.axes, reduces);
-    for (const NodeRef& factor : folded.factors()) {
-      out.intersect(without_axes(aligned(factor, node->in[0]->shape.rank), node));
-    }
-    return out;
+    return move_mask(node, folded, k, Direction::ToResult);
   }
-  FactoredMask rest = nonzero;
-  if (const AxisMask axes = mixed_axes(node)) {
-    rest = {};
-    const NodeRef mixed = nonzero.differing(node->in[0]->shape.rank, axes, &rest);
-    if (mixed) out.intersect(moved_factor(node, mixed));
-  }
-  for (const NodeRef& factor : rest.factors()) out.intersect(moved_factor(node, factor));
+  FactoredMask out = move_mask(node, nonzero, k, Direction::ToResult);
   if (reduces) out.intersect(own_place(node));
   return out;
 }
@@ -209,9 +129,9 @@ NodeRef joined_upwards(const Node* node, std::span<const Part> parts, Zeros zero
     case Op::at_index:
       return at_index(masks[0], masks[1], NodeRef(node->in[2]), attr.axis, update, attr.unique);
     case Op::cumulative_prod:
-      return scanned(masks[0], node);
+      return move_factor(node, masks[0], 0, Direction::ToResult);
     case Op::linear_recurrence:
-      return scanned(Expr(masks[0]) | Expr(masks[1]), node);
+      return move_factor(node, Expr(masks[0]) | Expr(masks[1]), 0, Direction::ToResult);
     default:
       return nullptr;
   }

@@ -1,5 +1,5 @@
-// Moves structural zeros. The factors of a mask move as the entries do; along axes of size 1, where
-// a factor is constant, it stays narrow.
+// Moves the structural zeros of cotangents: entry by entry (grad/zeros/entry_moves.h), through
+// products and through composites.
 
 #include "grad/zeros/masks.h"
 
@@ -7,9 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "grad/zeros/mask_factors.h"
+#include "grad/zeros/entry_moves.h"
 #include "ops/expr.h"
-#include "ops/order.h"
 #include "ops/reduce.h"
 
 namespace pullback {
@@ -28,119 +27,6 @@ bool has_finite_slope(const Node* node) {
   };
   if (node->op == Op::multiply) return number(node->in[0], false) || number(node->in[1], false);
   return node->op == Op::divide && number(node->in[1], true);
-}
-
-// The axes of the result of a take that correspond to the axis it was taken along.
-AxisMask taken_axes(const Node* take) {
-  return static_cast<AxisMask>(all_axes(take->in[1]->shape.rank) << take->attr.axis);
-}
-
-NodeRef untaken(const NodeRef& factor, const Node* node) {
-  const int64_t axis = node->attr.axis;
-  const NodeRef indices(node->in[1]);
-  const NodeRef wide = widened(factor, node->shape, axis, indices->shape.rank);
-  if (!varies(wide.get(), wide->shape.rank, taken_axes(node))) {
-    return with_ones(wide, axis, indices->shape.rank, 1);
-  }
-  return scatter_add(wide, indices, axis, node->in[0]->shape[axis]);
-}
-
-NodeRef part_of(const NodeRef& factor, const Node* node, size_t k) {
-  const int64_t axis = node->attr.axis;
-  if (factor->shape[axis] == 1) return factor;
-  int64_t start = 0;
-  for (size_t i = 0; i < k; ++i) start += node->inputs()[i]->shape[axis];
-  return narrow(factor, axis, start, node->inputs()[k]->shape[axis]);
-}
-
-// In a scan, an entry affects the ones after it: it is a structural zero if all of those are.
-NodeRef scanned(const NodeRef& factor, const Node* node) {
-  const int64_t axis = node->attr.axis;
-  if (factor->shape[axis] == 1) return factor;
-  return scan(Op::cumulative_max, factor, axis, !node->attr.reversed);
-}
-
-NodeRef resorted(const NodeRef& factor, const Node* sort) {
-  if (factor->shape[sort->attr.axis] == 1) return factor;
-  return unsorted(broadcast_to(factor, sort->shape), sort);
-}
-
-NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
-  switch (traits(node->op).step) {
-    case StepKind::Concat:
-      return part_of(factor, node, k);
-    case StepKind::Embed:
-      return sliced(factor, node->in[0]->shape, *node->slice);
-    case StepKind::AtSlice:
-      return k == 0 ? factor : sliced(factor, node->in[1]->shape, *node->slice);
-    case StepKind::Indexed:
-      if (node->op == Op::take) return untaken(factor, node);
-      if (node->op == Op::at_index && k == 0) return factor;
-      return taken(factor, node->inputs().back(), node->attr.axis);
-    case StepKind::Scan:
-      return scanned(factor, node);
-    case StepKind::Sort:
-      return resorted(factor, node);
-    case StepKind::Product:  // rows and columns move separately: see moved
-    case StepKind::None:
-    case StepKind::ArgFold:
-    case StepKind::Search:
-    case StepKind::Convolve:
-    case StepKind::Pool:
-    case StepKind::Iota:
-    case StepKind::Random:
-    case StepKind::Callback:
-    case StepKind::Control:
-    case StepKind::Library:
-    case StepKind::Output:
-      break;
-  }
-  return nullptr;
-}
-
-// Moves a factor for the cotangent of `node` to the cotangent of input k. Null: it cannot be moved.
-NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
-  if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
-  if (node->shape.size() == 0) return nullptr;
-  const OpTraits& op = traits(node->op);
-  NodeRef factor = aligned(one, node->shape.rank);
-  const Shape& input = node->inputs()[k]->shape;
-  switch (op.kind) {
-    case OpKind::Leaf:
-      return nullptr;
-    case OpKind::Elementwise:
-      return one;
-    case OpKind::Fold:
-      if (node->attr.keepdims) return factor;
-      {
-        Shape shape;
-        for (int64_t d = 0, from = 0; d < input.rank; ++d) {
-          shape.append(node->attr.axes >> d & 1 ? 1 : factor->shape[from++]);
-        }
-        return reshape(factor, shape);
-      }
-    case OpKind::Pick:
-      return with_ones(factor, factor->shape.rank, 0, 1);
-    case OpKind::Place:
-      return picked(factor, node->shape, node->in[1]);
-    case OpKind::Step:
-      return moved_in_step(node, factor, k);
-    case OpKind::View:
-      break;
-  }
-  switch (op.view) {
-    case ViewKind::None:
-    case ViewKind::Alias:
-    case ViewKind::Broadcast:  // summed down when it is added
-      return one;
-    case ViewKind::Reshape:
-      return reshaped(factor, node->shape, input);
-    case ViewKind::Transpose:
-      return transpose(factor, inverse_order(node));
-    case ViewKind::Slice:
-      return embedded(factor, input, *node->slice);
-  }
-  return nullptr;
 }
 
 // For cotangents of a product at the shape of the whole batch: the rows of g are those of one
@@ -240,15 +126,7 @@ FactoredMask moved(const Node* node, const FactoredMask& nonzero, size_t k, cons
                    Zeros zeros) {
   if (traits(node->op).mask == Mask::Stops) return {};
   if (node->op == Op::matmul) return moved_in_product(node, nonzero, k, answer, zeros);
-  FactoredMask rest = nonzero;
-  FactoredMask out;
-  if (node->op == Op::take) {  // an entry that was taken twice receives both cotangents
-    rest = {};
-    const NodeRef mixed = nonzero.differing(node->shape.rank, taken_axes(node), &rest);
-    if (mixed) out.intersect(moved_factor(node, mixed, k));
-  }
-  for (const NodeRef& factor : rest.factors()) out.intersect(moved_factor(node, factor, k));
-  return out;
+  return move_mask(node, nonzero, k, Direction::ToInput);
 }
 
 FactoredMask moved_in_composite(const Node* node, const FactoredMask& nonzero, Zeros zeros) {
