@@ -240,11 +240,7 @@ void bind_testing(py::module_& m) {
   m.def("trim_memory", &trim_memory, "Return every cached block of memory to the system.");
   m.def(
       "describe_plan",
-      [](const std::vector<NodeRef>& nodes) {
-        std::vector<Node*> roots;
-        for (const NodeRef& node : nodes) roots.push_back(node.get());
-        return describe_plan(roots);
-      },
+      [](const std::vector<NodeRef>& nodes) { return describe_plan(pointers(nodes)); },
       py::arg("tensors"), "Return the plan that evaluates tensors, one line for each step.");
 }
 

@@ -121,10 +121,8 @@ OptionalTensors gradients_of(const SourceList& ys, const SourceList& xs, const C
 
 // For each x, whether some y is computed from its value.
 std::vector<bool> computed_from(const std::vector<NodeRef>& ys, const std::vector<NodeRef>& xs) {
-  std::vector<Node*> roots;
-  for (const NodeRef& y : ys) roots.push_back(y.get());
   std::vector<Node*> under;
-  walk(roots, &under, value_inputs);
+  walk(pointers(ys), &under, value_inputs);
   std::ranges::sort(under);
   std::vector<bool> out;
   for (const NodeRef& x : xs) out.push_back(std::ranges::binary_search(under, x.get()));

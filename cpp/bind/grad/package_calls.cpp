@@ -37,17 +37,14 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   std::vector<Tree> trees;
   for (Py_ssize_t i = 0; i < count; ++i)
     trees.push_back(Tree::flatten(args[i], &leaves, "evaluate"));
-  std::vector<NodeRef> held;
-  std::vector<Node*> roots;
+  std::vector<NodeRef> roots;
   for (const py::object& leaf : leaves) {
-    if (!has_value_to_see(leaf.ptr())) continue;
-    held.push_back(node_to_see(leaf.ptr()));
-    roots.push_back(held.back().get());
+    if (has_value_to_see(leaf.ptr())) roots.push_back(node_to_see(leaf.ptr()));
   }
-  evaluate(roots);
+  evaluate(pointers(roots));
   size_t next = 0;
   for (py::object& leaf : leaves) {
-    if (has_value_to_see(leaf.ptr())) leaf = array_from_node(held[next++]);
+    if (has_value_to_see(leaf.ptr())) leaf = array_from_node(roots[next++]);
   }
   const std::span<py::object> all(leaves);
   if (count == 1) return trees[0].unflatten(all);
@@ -96,9 +93,8 @@ std::optional<Tree> for_tensors(PyObject* value, const std::string& who, const c
 
 // True if nodes made from a leaf kept their history, because it was watched then.
 bool has_history_from(const Node* x, const std::vector<NodeRef>& ys) {
-  std::vector<Node*> roots, below;
-  for (const NodeRef& y : ys) roots.push_back(y.get());
-  walk(roots, &below, [&](const Node* node) {
+  std::vector<Node*> below;
+  walk(pointers(ys), &below, [&](const Node* node) {
     return node->tracked() && node->seq > x->seq ? node->inputs() : std::span<Node* const>();
   });
   return std::find(below.begin(), below.end(), x) != below.end();
