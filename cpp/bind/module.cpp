@@ -273,7 +273,9 @@ PYBIND11_MODULE(_core, m) {
   bind_functions(m);
   bind_indexing(m);
   bind_callback(m);
-  bind_gradients(m);
+  bind_rules(m);
+  bind_tape(m);
+  bind_subgraphs(m);
   bind_sparsity(m);
   bind_control(m);
   bind_recorder(m);
