@@ -240,11 +240,7 @@ void bind_testing(py::module_& m) {
   m.def("trim_memory", &trim_memory, "Return every cached block of memory to the system.");
   m.def(
       "describe_plan",
-      [](const std::vector<NodeRef>& nodes) {
-        std::vector<Node*> roots;
-        for (const NodeRef& node : nodes) roots.push_back(node.get());
-        return describe_plan(roots);
-      },
+      [](const std::vector<NodeRef>& nodes) { return describe_plan(pointers(nodes)); },
       py::arg("tensors"), "Return the plan that evaluates tensors, one line for each step.");
 }
 
@@ -277,7 +273,9 @@ PYBIND11_MODULE(_core, m) {
   bind_functions(m);
   bind_indexing(m);
   bind_callback(m);
-  bind_gradients(m);
+  bind_rules(m);
+  bind_tape(m);
+  bind_subgraphs(m);
   bind_sparsity(m);
   bind_control(m);
   bind_recorder(m);

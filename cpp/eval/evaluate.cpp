@@ -216,9 +216,8 @@ void set_failed_one_by_one() {
   for (Variable* variable : pending_variables()) variables.emplace_back(variable);
   for (const Ref<Variable>& variable : variables) {
     const NodeRef update = variable->current;
-    Node* root = update.get();
     try {
-      evaluate_once({&root, 1}, Updates::Leave);
+      evaluate_once(pointers({&update, 1}), Updates::Leave);
     } catch (const Error&) {
       if (variable->current == update) variable->failed = true;
     }

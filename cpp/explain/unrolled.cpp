@@ -109,9 +109,8 @@ class InPlaceOfCopy : public Original {
 
 // The number of iterations that fit into kNodes and kBytes; at least one.
 int64_t iterations_at_once(const Body& body) {
-  std::vector<Node*> roots, reached;
-  for (const NodeRef& root : body.roots) roots.push_back(root.get());
-  walk(roots, &reached, [](const Node* node) { return node->inputs(); });
+  std::vector<Node*> reached;
+  walk(pointers(body.roots), &reached, [](const Node* node) { return node->inputs(); });
   int64_t bytes = 1;
   for (const Node* node : reached) bytes += node->bytes();
   const auto nodes = static_cast<int64_t>(reached.size());

@@ -29,7 +29,7 @@ NodeRef number_of(const NodeRef& operation, int64_t* known) {
 std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> operations) {
   std::unordered_map<const Node*, int64_t> out;
   std::vector<std::pair<const Node*, NodeRef>> unknown;
-  std::vector<Node*> roots;
+  std::vector<NodeRef> roots;
   for (const NodeRef& operation : operations) {
     int64_t known = 0;
     const NodeRef number = number_of(operation, &known);
@@ -37,12 +37,12 @@ std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> ope
       out[operation.get()] = known;
     } else if (!(number->flags & kTraced)) {
       unknown.emplace_back(operation.get(), number);
-      roots.push_back(number.get());
+      roots.push_back(number);
     } else if (operation->op == Op::loop) {
       out[operation.get()] = operation->operation->loop.carries;
     }
   }
-  evaluate(roots);
+  evaluate(pointers(roots));
   for (const auto& [operation, number] : unknown) {
     const int64_t at = number->op == Op::scalar ? number->scalar.i
                                                 : *static_cast<const int64_t*>(number->value->data);
@@ -75,10 +75,8 @@ std::unordered_map<const Node*, Flags> wanted_of(
 UnrolledBelow unrolled_below(const NodeRef& y, std::span<const NodeRef> operations,
                              std::span<const NodeRef> ends) {
   const auto numbers = numbers_of(operations);
-  std::vector<Node*> inputs;
-  for (const NodeRef& end : ends) inputs.push_back(end.get());
   const Subgraph subgraph(
-      {y}, inputs, [&](const Node* node) { return numbers.contains(node); },
+      {y}, pointers(ends), [&](const Node* node) { return numbers.contains(node); },
       [](const Node* node) { return node->tracked() || node->flags & kTraced; });
   const auto wanted = wanted_of(subgraph, numbers);
   UnrolledBelow out;

@@ -111,11 +111,9 @@ void Connectivity::collect() {
     if (stop.node) stopped_nodes_.insert(stop.node.get());
     if (stop.variable) stopped_variables_.insert(stop.variable);
   }
-  std::vector<Node*> roots;
-  for (const NodeRef& y : request_.ys) roots.push_back(y.get());
-  if (History::live) build_histories(roots);
+  if (History::live) build_histories(pointers(request_.ys));
   share_results();
-  walk(roots, &nodes_, [&](const Node* node) {
+  walk(pointers(request_.ys), &nodes_, [&](const Node* node) {
     return ends(node) ? std::span<Node* const>() : backward_edges(node).inputs;
   });
   // A rule may evaluate nodes, which can drop their inputs and free them.
@@ -169,7 +167,8 @@ void Connectivity::share_results() {
 
 // Builds the histories that the walk found. Not during the walk: making nodes may start another
 // walk, which would overwrite the marks.
-void Connectivity::build_histories(std::vector<Node*> pending) const {
+void Connectivity::build_histories(std::span<Node* const> roots) const {
+  std::vector<Node*> pending(roots.begin(), roots.end());
   const uint32_t epoch = new_epoch();
   while (!pending.empty()) {
     Node* node = pending.back();
@@ -233,7 +232,7 @@ size_t Connectivity::extend(Node* root) {
   if (!expressions_) start_expressions();
   const size_t begin = nodes_.size();
   const auto known = [&](const Node* node) { return position_.contains(node); };
-  if (History::live && !known(root)) build_histories({root});
+  if (History::live && !known(root)) build_histories({&root, 1});
   std::vector<Node*> found;
   // All inputs of new nodes, because common subexpressions are found by their inputs.
   walk({&root, 1}, &found, [&](const Node* node) {

@@ -79,7 +79,7 @@ class Connectivity {
   void start_expressions();
   bool ends(const Node* node) const;
   void collect();
-  void build_histories(std::vector<Node*> pending) const;
+  void build_histories(std::span<Node* const> roots) const;
   uint64_t oldest_of(const Source& x) const;
   void share_results();
   void refuse_lost_histories(size_t begin) const;

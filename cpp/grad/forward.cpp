@@ -208,8 +208,7 @@ class ForwardPass : public NodeTangents {
     const bool both = node->op == Op::complex && sent[0] && sent[1];  // each has a part of an entry
     const bool dense = parts || both || mixes_upwards(node);
     std::vector<Part> of;
-    std::vector<NodeRef> held;
-    std::vector<Node*> inputs;
+    std::vector<NodeRef> inputs;
     FactoredMask nonzero;
     if (both) {
       nonzero = unite(std::vector{sent[0]->nonzero(), sent[1]->nonzero()});
@@ -227,19 +226,18 @@ class ForwardPass : public NodeTangents {
         if (!parts && input->shape.size() == 0 && node->shape.size() > 0) {
           nonzero.intersect(pullback::zeros({}, DType::Bool));
         }
-        held.push_back(dense ? sent[k]->dense_copy() : sent[k]->value());
+        inputs.push_back(dense ? sent[k]->dense_copy() : sent[k]->value());
       } else if (is_inexact(input->dtype)) {
-        held.push_back(pullback::zeros(input->shape, input->dtype));
+        inputs.push_back(pullback::zeros(input->shape, input->dtype));
       } else {
-        held.emplace_back(input);
+        inputs.emplace_back(input);
       }
-      inputs.push_back(held.back().get());
     }
     NodeRef value;
     if (node->op == Op::identity) {
-      value = held[0];
+      value = inputs[0];
     } else {
-      value = make_node(node->op, node->dtype, node->shape, inputs, node->attr);
+      value = make_node(node->op, node->dtype, node->shape, pointers(inputs), node->attr);
       if (node->slice) value->slice = std::make_unique<StridedSlice>(*node->slice);
     }
     const NodeRef mask = parts ? joined_upwards(node, of, zeros) : nullptr;

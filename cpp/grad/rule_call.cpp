@@ -51,8 +51,6 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::BackwardEdges& 
                                  std::span<Node* const> outputs,
                                  std::span<const NodeRef> cotangents,
                                  const OverrideMap* overrides) {
-  std::vector<Node*> gs;
-  for (const NodeRef& g : cotangents) gs.push_back(g.get());
   // A user's custom_gradient has the name of its rule, which errors contain anyway.
   const bool own = node->op == Op::custom_call ||
                    (node->op == Op::custom && node->attr.composite == Composite::None);
@@ -62,7 +60,8 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::BackwardEdges& 
     exponent = resolve_weak(NodeRef(inputs[1]), node->dtype);
     inputs[1] = exponent.get();
   }
-  const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, inputs, outputs, gs};
+  const RuleCall call{own ? name_of(Op::custom) : display_name(node), node, inputs, outputs,
+                      pointers(cotangents)};
   std::vector<Cotangent> out;
   {
     const Calling calling(overrides);

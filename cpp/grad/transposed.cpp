@@ -23,24 +23,19 @@ bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {
   const auto is_one = [&](const Node* node) {
     return std::ranges::any_of(us, [&](const NodeRef& u) { return u.get() == node; });
   };
-  Node* top = root.get();
   std::vector<Node*> under;
-  walk({&top, 1}, &under, [&](const Node* node) {  // older nodes do not depend on them
+  walk(pointers({&root, 1}), &under, [&](const Node* node) {  // older nodes do not depend on them
     return node->seq > us[0]->seq ? node->inputs() : std::span<Node* const>();
   });
   return std::ranges::any_of(under, is_one);
 }
 
 void resolve_all(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
-  std::vector<Node*> from;
   std::vector<NodeRef> to;
-  for (const NodeRef& u : us) {
-    from.push_back(u.get());
-    to.push_back(zeros(u->shape, u->dtype));
-  }
+  for (const NodeRef& u : us) to.push_back(zeros(u->shape, u->dtype));
   for (NodeRef& one : *found) {
     if (one == nullptr || !made_from(one, us)) continue;
-    const Subgraph subgraph({one}, from, [](const Node*) { return false; });
+    const Subgraph subgraph({one}, pointers(us), [](const Node*) { return false; });
     one = subgraph.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
       return copy_node(node, inputs);
     })[0];

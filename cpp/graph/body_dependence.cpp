@@ -10,9 +10,8 @@ namespace pullback {
 
 BodyDependence::BodyDependence(const Body& body)
     : inputs_(body.inputs.size()), roots_(body.roots.size()), words_((inputs_ + 63) / 64) {
-  std::vector<Node*> roots, nodes;
-  for (const NodeRef& root : body.roots) roots.push_back(root.get());
-  walk(roots, &nodes, [](const Node* node) { return node->inputs(); });
+  std::vector<Node*> nodes;
+  walk(pointers(body.roots), &nodes, [](const Node* node) { return node->inputs(); });
   std::vector<uint64_t> sets(nodes.size() * words_);  // by Node::index
   std::unordered_map<const Node*, size_t> positions;
   for (size_t i = 0; i < inputs_; ++i) positions[body.inputs[i].get()] = i;
@@ -27,7 +26,7 @@ BodyDependence::BodyDependence(const Body& body)
     exact_ &= !is_operation(nodes[n]->op);
   }
   sets_.reserve(roots_ * words_);
-  for (const Node* root : roots) {
+  for (const Node* root : pointers(body.roots)) {
     const uint64_t* set = sets.data() + root->index * words_;
     sets_.insert(sets_.end(), set, set + words_);
   }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/dtype.h"
@@ -104,6 +105,13 @@ struct Node : NodeHead {
   int64_t bytes() const { return shape.size() * size_of(dtype); }
 };
 static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
+
+// The nodes of some references, without a copy: a Ref is one pointer. Valid like a span of the
+// references.
+inline std::span<Node* const> pointers(std::span<const NodeRef> nodes) {
+  static_assert(sizeof(NodeRef) == sizeof(Node*) && std::is_standard_layout_v<NodeRef>);
+  return {reinterpret_cast<Node* const*>(nodes.data()), nodes.size()};
+}
 
 // A seed or a counter: a scalar that is another one at the next run.
 inline bool is_draw(const Node* node) { return node->op == Op::scalar && node->flags & kDraw; }

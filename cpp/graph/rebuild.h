@@ -117,10 +117,8 @@ Subgraph::Subgraph(std::vector<NodeRef> roots, std::span<Node* const> inputs, Be
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i]) input_at.try_emplace(inputs[i], static_cast<int32_t>(i));
   }
-  std::vector<Node*> tops;
-  for (const NodeRef& root : roots_) tops.push_back(root.get());
   std::vector<Node*> reached;
-  walk(std::span<Node* const>(tops), &reached, [&](const Node* node) {
+  walk(pointers(roots_), &reached, [&](const Node* node) {
     const bool below = within(node) && !input_at.contains(node);
     return below ? node->inputs() : std::span<Node* const>();
   });
@@ -146,7 +144,7 @@ Subgraph::Subgraph(std::vector<NodeRef> roots, std::span<Node* const> inputs, Be
     at[i] = static_cast<int32_t>(entries_.size());
     entries_.push_back(entry);
   }
-  for (const Node* top : tops) root_at_.push_back(at[top->index]);
+  for (const Node* top : pointers(roots_)) root_at_.push_back(at[top->index]);
 }
 
 template <class Visit>

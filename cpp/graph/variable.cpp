@@ -93,8 +93,7 @@ NodeRef read(Variable* variable) {
   if (variable_scope) return variable_scope->read(variable);
   if (!variable->reading) {
     const NodeRef& current = variable->current;
-    Node* input = current.get();
-    NodeRef node = make_node(Op::read, variable->dtype, variable->shape, {&input, 1});
+    NodeRef node = make_node(Op::read, variable->dtype, variable->shape, pointers({&current, 1}));
     node->flags |= kTracked;
     node->variable = variable->id;
     if (recording) record_variable(node.get(), variable->name);

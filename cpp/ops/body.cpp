@@ -91,9 +91,7 @@ class Closing {
   }
 
   void collect() {
-    std::vector<Node*> roots;
-    for (const NodeRef& root : request_.roots) roots.push_back(root.get());
-    walk(roots, &nodes_, [&](const Node* node) {
+    walk(pointers(request_.roots), &nodes_, [&](const Node* node) {
       return is_boundary(node) ? std::span<Node* const>() : node->inputs();
     });
     for (Node* node : nodes_) held_.emplace_back(node);
@@ -147,11 +145,9 @@ class Closing {
     NodeRef& placeholder = placeholders_[node];
     if (placeholder) return placeholder;
     if (constants_.contains(node)) {
-      std::vector<NodeRef> held;
-      std::vector<Node*> inputs;
-      for (Node* input : node->inputs()) held.push_back(taken(input));
-      for (const NodeRef& one : held) inputs.push_back(one.get());
-      NodeRef copy = copy_node(node, inputs);
+      std::vector<NodeRef> inputs;
+      for (Node* input : node->inputs()) inputs.push_back(taken(input));
+      NodeRef copy = copy_node(node, pointers(inputs));
       copy->seq = next_++;
       return placeholders_[node] = copy;  // the reference may be invalid by now
     }
@@ -191,9 +187,8 @@ TensorType stacked(const Node* entry, int64_t count) {
 
 // Flags of the inputs of `body`, from `first` on, that its roots depend on.
 std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {
-  std::vector<Node*> roots, reached;
-  for (const NodeRef& root : body.roots) roots.push_back(root.get());
-  walk(roots, &reached, [](const Node* node) { return node->inputs(); });
+  std::vector<Node*> reached;
+  walk(pointers(body.roots), &reached, [](const Node* node) { return node->inputs(); });
   const std::unordered_set<const Node*> in_use(reached.begin(), reached.end());
   std::vector<uint8_t> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
@@ -207,14 +202,14 @@ class Inputs {
  public:
   int32_t add(const NodeRef& input) {
     const auto [at, fresh] = places_.try_emplace(input.get(), static_cast<int32_t>(all.size()));
-    if (fresh) all.push_back(input.get());
+    if (fresh) all.push_back(input);
     return at->second;
   }
   int32_t add_own(const NodeRef& input) {
-    all.push_back(input.get());
+    all.push_back(input);
     return static_cast<int32_t>(all.size()) - 1;
   }
-  std::vector<Node*> all;
+  std::vector<NodeRef> all;
 
  private:
   std::unordered_map<const Node*, int32_t> places_;
@@ -285,7 +280,7 @@ NodeRef make_loop(LoopRequest request) {
   for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
     operation->outputs.push_back(stacked(body.roots[k].get(), form.trips));
   }
-  return make_operation(Op::loop, inputs.all, operation);
+  return make_operation(Op::loop, pointers(inputs.all), operation);
 }
 
 NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices) {
@@ -300,13 +295,12 @@ NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices) {
   for (const NodeRef& root : choices[0].body->roots) {
     operation->outputs.push_back(type_of(root.get()));
   }
-  return make_operation(Op::branch, inputs.all, operation);
+  return make_operation(Op::branch, pointers(inputs.all), operation);
 }
 
 NodeRef output_of(const NodeRef& operation, size_t k) {
   const TensorType& type = operation->operation->outputs[k];
-  Node* inputs[] = {operation.get()};
-  NodeRef out = make_node(Op::output, type.dtype, type.shape, inputs);
+  NodeRef out = make_node(Op::output, type.dtype, type.shape, pointers({&operation, 1}));
   out->output = static_cast<uint32_t>(k);
   return out;
 }

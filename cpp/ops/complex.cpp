@@ -47,9 +47,8 @@ NodeRef weak_complex(double re, double im) {
 namespace {
 
 NodeRef part(Op op, const NodeRef& z) {
-  Node* input = z.get();
   const DType dtype = op == Op::conj ? z->dtype : traits(z->dtype).compute;
-  NodeRef out = make_node(op, dtype, z->shape, {&input, 1});
+  NodeRef out = make_node(op, dtype, z->shape, pointers({&z, 1}));
   out->flags |= z->flags & kWeak;  // a weak number that is an argument of a traced function
   return out;
 }

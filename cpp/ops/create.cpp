@@ -48,9 +48,9 @@ NodeRef callback(std::span<const NodeRef> inputs, DType dtype, const Shape& shap
   which.i = reinterpret_cast<intptr_t>(static_cast<Callback*>(function.get()));
   const NodeRef scalar = make_scalar(DType::Int64, which);
   scalar->origin = function.get();
-  std::vector<Node*> all = {scalar.get()};
-  for (const NodeRef& input : inputs) all.push_back(input.get());
-  NodeRef node = make_node(Op::numpy_function, dtype, shape, all);
+  std::vector<NodeRef> all{scalar};
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  NodeRef node = make_node(Op::numpy_function, dtype, shape, pointers(all));
   if (variable_scope_active()) node->flags |= kTraced;
   return node;
 }

@@ -35,10 +35,8 @@ NodeRef call_of(std::span<const NodeRef> inside, std::span<Node* const> inputs,
 
 std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
                             const Ref<Rule>& rule) {
-  std::vector<Node*> given;
-  for (const NodeRef& x : inputs) given.push_back(x.get());
-  if (inside.size() == 1) return {single(inside[0], given, rule)};
-  const NodeRef call = call_of(inside, given, rule);
+  if (inside.size() == 1) return {single(inside[0], pointers(inputs), rule)};
+  const NodeRef call = call_of(inside, pointers(inputs), rule);
   std::vector<NodeRef> out;
   for (size_t k = 0; k < inside.size(); ++k) {
     Node* edges[] = {inside[k].get(), call.get()};

@@ -173,8 +173,7 @@ NodeRef cast(const NodeRef& x, DType dtype) {
       return make_scalar(dtype, convert_scalar(x->scalar, x->dtype, dtype), constant);
   }
   if (x->dtype == dtype) return x->flags & kWeak ? identity(x) : x;
-  Node* input = x.get();
-  return make_node(Op::cast, dtype, x->shape, {&input, 1});
+  return make_node(Op::cast, dtype, x->shape, pointers({&x, 1}));
 }
 
 namespace {

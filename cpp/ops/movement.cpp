@@ -14,8 +14,7 @@ namespace {
 
 NodeRef unary(Op op, const NodeRef& x, const Shape& shape, const Attr& attr = {},
               const char* who = nullptr) {
-  Node* input = x.get();
-  return make_node(op, x->dtype, shape, {&input, 1}, attr, who);
+  return make_node(op, x->dtype, shape, pointers({&x, 1}), attr, who);
 }
 
 NodeRef make_with_slice(Op op, const NodeRef& x, const Shape& shape, const StridedSlice& range) {
@@ -206,8 +205,7 @@ NodeRef concat(std::span<const NodeRef> parts, int64_t requested) {
   for (const NodeRef& part : parts) dtype = promote(dtype, part->dtype);
   Shape shape = first;
   shape[axis] = 0;
-  std::vector<NodeRef> converted;
-  std::vector<Node*> inputs;
+  std::vector<NodeRef> inputs;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Shape& part = parts[i]->shape;
     Shape expected = first;
@@ -217,13 +215,12 @@ NodeRef concat(std::span<const NodeRef> parts, int64_t requested) {
            first, " for tensor 0 and ", part, " for tensor ", static_cast<int64_t>(i));
     }
     shape[axis] = checked_add(shape[axis], part[axis], "concat");
-    converted.push_back(cast(parts[i], dtype));
-    inputs.push_back(converted.back().get());
+    inputs.push_back(cast(parts[i], dtype));
   }
-  if (parts.size() == 1) return converted[0];
+  if (parts.size() == 1) return inputs[0];
   Attr attr;
   attr.axis = static_cast<int8_t>(axis);
-  return make_node(Op::concat, dtype, shape, inputs, attr);
+  return make_node(Op::concat, dtype, shape, pointers(inputs), attr);
 }
 
 NodeRef stack(std::span<const NodeRef> parts, int64_t axis) {

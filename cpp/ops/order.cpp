@@ -66,8 +66,7 @@ NodeRef scan(Op op, const NodeRef& x, int64_t requested, bool reversed) {
     const DType within = wide ? dtype : widened(x->dtype);
     return cast(scan(op, cast(x, within), requested, reversed), dtype);
   }
-  Node* input = x.get();
-  return scan_node(op, dtype, {&input, 1}, axis, reversed);
+  return scan_node(op, dtype, pointers({&x, 1}), axis, reversed);
 }
 
 NodeRef linear_recurrence(const NodeRef& factors, const NodeRef& x, int64_t requested,
@@ -95,8 +94,8 @@ NodeRef sort(Op op, const NodeRef& x, int64_t requested, bool descending) {
     return op == Op::argsort ? out : cast(out, x->dtype);
   }
   const int64_t axis = normal_axis(requested, x->shape.rank, name_of(op));
-  Node* input = x.get();
-  return scan_node(op, op == Op::argsort ? DType::Int64 : x->dtype, {&input, 1}, axis, descending);
+  return scan_node(op, op == Op::argsort ? DType::Int64 : x->dtype, pointers({&x, 1}), axis,
+                   descending);
 }
 
 NodeRef searchsorted(const NodeRef& sorted, const NodeRef& x, bool right) {

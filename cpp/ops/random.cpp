@@ -61,15 +61,11 @@ NodeRef draw(NodeFlag which, RandomSource number) {
 NodeRef random_node(Op op, const Shape& shape, DType dtype, RandomSource source,
                     std::initializer_list<NodeRef> parameters = {}) {
   check_shape(shape, name_of(op));
-  const NodeRef seed = draw(kSeed, source);
-  const NodeRef counter = draw(kCounter, source);
-  std::vector<Node*> inputs{seed.get(), counter.get()};
-  std::vector<NodeRef> held;
+  std::vector<NodeRef> inputs{draw(kSeed, source), draw(kCounter, source)};
   for (const NodeRef& parameter : parameters) {
-    held.push_back(broadcast_to(parameter, shape, name_of(op)));
-    inputs.push_back(held.back().get());
+    inputs.push_back(broadcast_to(parameter, shape, name_of(op)));
   }
-  NodeRef node = make_node(op, dtype, shape, inputs);
+  NodeRef node = make_node(op, dtype, shape, pointers(inputs));
   if (BatchScope::active()) node->flags |= kTraced;
   return node;
 }

@@ -44,9 +44,8 @@ NodeRef fold_block(Op op, const NodeRef& x, AxisMask mask, bool keepdims) {
   Attr attr;
   attr.axes = mask;
   attr.keepdims = keepdims;
-  Node* input = x.get();
   return make_node(op, op == Op::sum ? sum_dtype(x->dtype) : x->dtype,
-                   folded(x->shape, mask, keepdims), {&input, 1}, attr);
+                   folded(x->shape, mask, keepdims), pointers({&x, 1}), attr);
 }
 
 // The cotangent with the folded axes restored, with size 1.
@@ -125,8 +124,7 @@ NodeRef arg_reduce(Op op, const NodeRef& input, std::optional<int64_t> axis, boo
   }
   Attr attr;
   attr.axis = static_cast<int8_t>(*axis);
-  Node* operand = x.get();
-  return make_node(op, DType::Int64, kept, {&operand, 1}, attr);
+  return make_node(op, DType::Int64, kept, pointers({&x, 1}), attr);
 }
 
 NodeRef sum_to(const NodeRef& x, const Shape& shape) {

@@ -59,8 +59,7 @@ void Trace::assign(Variable* variable, const NodeRef& value) {
   State& state = state_of(variable);
   // As for every read after an assignment: it has the variable's number, but no gradient passes to
   // the assigned value.
-  Node* input = value.get();
-  NodeRef node = make_node(Op::read, value->dtype, value->shape, {&input, 1});
+  NodeRef node = make_node(Op::read, value->dtype, value->shape, pointers({&value, 1}));
   node->flags |= kTracked | kTraced;
   node->variable = variable->id;
   state.current = std::move(node);
@@ -75,8 +74,6 @@ void Trace::close(std::vector<NodeRef> outputs) {
     assigned_.push_back(i);
     outputs.push_back(states_[i].current);
   }
-  std::vector<Node*> roots;
-  for (const NodeRef& output : outputs) roots.push_back(output.get());
   for (const NodeRef& argument : arguments_) inputs_.push_back(argument.get());
   for (const State& state : states_) inputs_.push_back(state.initial.get());
   record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
@@ -90,9 +87,9 @@ void Trace::close(std::vector<NodeRef> outputs) {
     if (!before) {
       before = unread.emplace_back(make_argument(state.variable->dtype, state.variable->shape));
     }
-    replacements.push_back({before.get(), roots[returned_ + k]});
+    replacements.push_back({before.get(), record_.roots()[returned_ + k].get()});
   }
-  const Snapshot snapshot = take_snapshot(roots, true, replacements);
+  const Snapshot snapshot = take_snapshot(pointers(record_.roots()), true, replacements);
   if (!snapshot.nodes.empty()) plan_ = find_plan(snapshot);
   bind_inputs(snapshot, replacements);
   bind_outputs(snapshot);

@@ -37,14 +37,12 @@ class BatchedRule : public Rule {
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const bool several = node_->op == Op::custom_call;
-    std::vector<NodeRef> held;
+    std::vector<NodeRef> cotangents;
     BatchedInputs replaced = replaced_of(batching_);
-    std::vector<Node*> cotangents;
     for (size_t k = 0; k < call.cotangents.size(); ++k) {
       const Shape& shape = several ? node_->operation->outputs[k].shape : node_->shape;
-      held.push_back(make_argument(call.cotangents[k]->dtype, shape));
-      cotangents.push_back(held.back().get());
-      replaced.from.push_back(held.back().get());
+      cotangents.push_back(make_argument(call.cotangents[k]->dtype, shape));
+      replaced.from.push_back(cotangents.back().get());
       replaced.to.push_back({NodeRef(call.cotangents[k]), true});
     }
     const bool custom = node_->op == Op::custom;
@@ -60,7 +58,7 @@ class BatchedRule : public Rule {
       replaced.to.push_back({NodeRef(call.node), true});
     }
     std::vector<Cotangent> answers =
-        one_->apply({call.op, node_.get(), inputs, outputs, cotangents});
+        one_->apply({call.op, node_.get(), inputs, outputs, pointers(cotangents)});
     for (Cotangent& c : answers) {
       if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
     }

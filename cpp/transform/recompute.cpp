@@ -30,16 +30,14 @@ class RecordedSubgraph::CopiedRule : public Rule {
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     std::vector<Node*> from;
-    std::vector<NodeRef> to, held;
+    std::vector<NodeRef> to, cotangents;
     const auto substitute = [&](Node* one, Node* other) {
       from.push_back(one);
       to.emplace_back(other);
     };
-    std::vector<Node*> cotangents;
     for (Node* g : call.cotangents) {  // under placeholders: one may be a tensor of the subgraph
-      held.push_back(make_node(Op::identity, g->dtype, g->shape, {&g, 1}));
-      cotangents.push_back(held.back().get());
-      substitute(cotangents.back(), g);
+      cotangents.push_back(make_node(Op::identity, g->dtype, g->shape, {&g, 1}));
+      substitute(cotangents.back().get(), g);
     }
     const auto own = node_->op == Op::custom ? rule_inputs(node_.get()) : node_->inputs();
     std::vector<Node*> inputs(own.begin(), own.end());
@@ -53,7 +51,7 @@ class RecordedSubgraph::CopiedRule : public Rule {
       substitute(node_.get(), call.node);
     }
     std::vector<Cotangent> answers =
-        own_->apply({call.op, node_.get(), inputs, outputs, cotangents});
+        own_->apply({call.op, node_.get(), inputs, outputs, pointers(cotangents)});
     remake_answers(&answers, [&](std::vector<NodeRef> roots) {
       return rebind(std::move(roots), std::move(from), std::move(to), on_);
     });
@@ -112,9 +110,8 @@ bool RecordedSubgraph::inside(const Node* node) const {
 }
 
 std::vector<Node*> RecordedSubgraph::nodes() const {
-  std::vector<Node*> tops, out;
-  for (const NodeRef& root : roots) tops.push_back(root.get());
-  walk(std::span<Node* const>(tops), &out,
+  std::vector<Node*> out;
+  walk(pointers(roots), &out,
        [&](const Node* node) { return inside(node) ? node->inputs() : std::span<Node* const>(); });
   return out;
 }

@@ -45,14 +45,12 @@ class GraphText {
 
   // Of what is returned. What the text neither returns nor holds is held by its users alone.
   Snapshot snapshot(bool traced = false) {
-    std::vector<Node*> roots;
-    for (const NodeRef& node : returned_) roots.push_back(node.get());
     std::vector<Replacement> replacements;
     for (const auto& [x, y] : replaced_) replacements.push_back({x.get(), y.get()});
     std::erase_if(nodes_, [&](const auto& item) {
       return std::find(held_.begin(), held_.end(), item.first) == held_.end();
     });
-    return take_snapshot(roots, traced, replacements);
+    return take_snapshot(pointers(returned_), traced, replacements);
   }
 
   std::string name(const Node* node) const {
@@ -163,9 +161,7 @@ class GraphText {
         if (settings_.count("axes")) axes = list_of(settings_.at("axes"));
         return reduce(op, operands_[0], axes, settings_.count("keepdims") > 0);
       }
-      std::vector<Node*> inputs;
-      for (const NodeRef& operand : operands_) inputs.push_back(operand.get());
-      if (is_elementwise(op)) return elementwise(op, inputs);
+      if (is_elementwise(op)) return elementwise(op, pointers(operands_));
     }
     std::printf("no operation of a graph's text: %s\n", op_.c_str());
     std::abort();

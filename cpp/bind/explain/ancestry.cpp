@@ -78,9 +78,7 @@ list_reads() {
 // The values of some tensors; does not count as a read by the program.
 Typed<"list[numpy.typing.NDArray[typing.Any]]", py::list> arrays_of(
     const std::vector<NodeRef>& nodes) {
-  std::vector<Node*> roots;
-  for (const NodeRef& node : nodes) roots.push_back(node.get());
-  evaluate(roots);
+  evaluate(pointers(nodes));
   py::list out;
   for (const NodeRef& node : nodes) out.append(array_from_node(node));
   return out;

@@ -1,5 +1,5 @@
-// evaluate(), gradients() and tangents() for the package: arguments are checked here, without
-// intermediate lists.
+// evaluate(), gradients() and tangents(): the requests of all passes are made here (PassArguments),
+// for calls of the user with checks and without intermediate lists.
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +13,8 @@
 #include "eval/evaluate.h"
 #include "grad/forward.h"
 #include "grad/reverse.h"
+#include "grad/tape.h"
+#include "grad/taylor.h"
 #include "graph/recorder.h"
 #include "graph/walk.h"
 
@@ -37,17 +39,14 @@ py::object evaluated(PyObject* const* args, Py_ssize_t count) {
   std::vector<Tree> trees;
   for (Py_ssize_t i = 0; i < count; ++i)
     trees.push_back(Tree::flatten(args[i], &leaves, "evaluate"));
-  std::vector<NodeRef> held;
-  std::vector<Node*> roots;
+  std::vector<NodeRef> roots;
   for (const py::object& leaf : leaves) {
-    if (!has_value_to_see(leaf.ptr())) continue;
-    held.push_back(node_to_see(leaf.ptr()));
-    roots.push_back(held.back().get());
+    if (has_value_to_see(leaf.ptr())) roots.push_back(node_to_see(leaf.ptr()));
   }
-  evaluate(roots);
+  evaluate(pointers(roots));
   size_t next = 0;
   for (py::object& leaf : leaves) {
-    if (has_value_to_see(leaf.ptr())) leaf = array_from_node(held[next++]);
+    if (has_value_to_see(leaf.ptr())) leaf = array_from_node(roots[next++]);
   }
   const std::span<py::object> all(leaves);
   if (count == 1) return trees[0].unflatten(all);
@@ -96,9 +95,8 @@ std::optional<Tree> for_tensors(PyObject* value, const std::string& who, const c
 
 // True if nodes made from a leaf kept their history, because it was watched then.
 bool has_history_from(const Node* x, const std::vector<NodeRef>& ys) {
-  std::vector<Node*> roots, below;
-  for (const NodeRef& y : ys) roots.push_back(y.get());
-  walk(roots, &below, [&](const Node* node) {
+  std::vector<Node*> below;
+  walk(pointers(ys), &below, [&](const Node* node) {
     return node->tracked() && node->seq > x->seq ? node->inputs() : std::span<Node* const>();
   });
   return std::find(below.begin(), below.end(), x) != below.end();
@@ -137,6 +135,9 @@ NodeRef zeros_like(PyObject* x) {
   return zeros(variable->shape, variable->dtype);
 }
 
+enum class Direction : uint8_t { Reverse, Forward };
+enum class Caller : uint8_t { User, Library };  // the xs of a user's call are checked
+
 // The arguments that both directions share: ys, xs, stops and overrides, and the structure of the
 // result.
 struct PassArguments {
@@ -147,34 +148,49 @@ struct PassArguments {
   OverrideMap overrides;
   std::optional<Tree> structure;
 
-  PassArguments(PyObject* const* args, const std::string& who, bool forward) {
+  PassArguments(py::handle of_ys, py::handle of_xs, py::handle of_seeds, py::handle stops,
+                py::handle rules, const std::string& who, Direction direction, Caller caller) {
+    const bool forward = direction == Direction::Forward;
     const auto note = [this](PyObject* x) {
       answered.push_back(py::reinterpret_borrow<py::object>(x));
     };
-    auto ys = for_tensors(args[0], who, "ys", [&](PyObject* y) {
+    auto ys = for_tensors(of_ys.ptr(), who, "ys", [&](PyObject* y) {
       request.ys.push_back(as_node(y));
       if (forward) note(y);
     });
-    auto xs = for_tensors(args[1], who, "xs", [&](PyObject* x) {
+    auto xs = for_tensors(of_xs.ptr(), who, "xs", [&](PyObject* x) {
       request.xs.push_back(source_of(x));
       if (!forward) note(x);
     });
     structure = forward ? std::move(ys) : std::move(xs);
-    if (args[3] != Py_None) {
-      for_tensors(args[3], who, "stop_gradients",
+    if (!stops.is_none()) {
+      for_tensors(stops.ptr(), who, "stop_gradients",
                   [&](PyObject* x) { request.stop.push_back(source_of(x)); });
     }
-    if (!request.xs.empty()) check_tracked(request, who.c_str());
-    if (args[2] != Py_None) {
-      for (py::handle g : py::handle(args[2])) {
+    if (caller == Caller::User && !request.xs.empty()) check_tracked(request, who.c_str());
+    if (!of_seeds.is_none()) {
+      for (py::handle g : of_seeds) {
         seeds.push_back(g.is_none() ? nullptr : to_node(g.ptr(), who.c_str()));
       }
     }
-    if (args[4] != Py_None) {
-      overrides = override_map(py::reinterpret_borrow<py::dict>(args[4]));
+    if (py::isinstance<py::bool_>(rules)) {
+      // The overrides of the gradient that is calling this rule, for a part of its graph that was
+      // not built before.
+      if (const OverrideMap* given = overrides_of_caller()) {
+        overrides = *given;  // the rule may outlive the call
+        request.overrides = &overrides;
+      }
+    } else if (!rules.is_none()) {
+      overrides = override_map(py::reinterpret_borrow<py::dict>(rules));
       request.overrides = &overrides;
     }
   }
+  // From the six arguments of an entry for the user's calls.
+  PassArguments(PyObject* const* args, const char* who, Direction direction)
+      : PassArguments(args[0], args[1], args[2], args[3], args[4], who, direction, Caller::User) {}
+  // request.overrides is a pointer into this object.
+  PassArguments(const PassArguments&) = delete;
+  PassArguments& operator=(const PassArguments&) = delete;
 
   py::object answer(std::vector<NodeRef> answers, bool with_zeros) const {
     std::vector<py::object> out;
@@ -191,14 +207,14 @@ struct PassArguments {
   }
 };
 
-// For an x on which no y depends.
-void check_x(const GradientRequest& request, size_t i, const char* who) {
+// For an x on which no y depends; `what` is the name of the xs.
+void check_x(const GradientRequest& request, size_t i, const char* who, const char* what = "xs") {
   const Node* x = request.xs[i].node.get();
-  if (x) check_not_leaked(x, request.ys, who, text("xs[", static_cast<int64_t>(i), "]"));
+  if (x) check_not_leaked(x, request.ys, who, text(what, "[", static_cast<int64_t>(i), "]"));
 }
 
 py::object checked_gradients(PyObject* const* args) {
-  PassArguments arguments(args, "gradients", false);
+  PassArguments arguments(args, "gradients", Direction::Reverse);
   GradientRequest& request = arguments.request;
   request.grad_ys = std::move(arguments.seeds);
   for (size_t i = 0; i < request.ys.size(); ++i) {
@@ -217,7 +233,7 @@ py::object checked_gradients(PyObject* const* args) {
 }
 
 py::object checked_tangents(PyObject* const* args) {
-  PassArguments arguments(args, "tangents", true);
+  PassArguments arguments(args, "tangents", Direction::Forward);
   std::vector<NodeRef> answers(arguments.request.ys.size());
   GradientRequest& request = arguments.request;
   if (!request.xs.empty()) answers = tangents({request, std::move(arguments.seeds), {}});
@@ -226,6 +242,57 @@ py::object checked_tangents(PyObject* const* args) {
   }
   return arguments.answer(std::move(answers), args[5] == Py_True);
 }
+
+// --- the same for lists of tensors, from the library
+
+using OptionalTensors = Typed<"list[Tensor | None]", py::list>;
+using Cotangents = Typed<"collections.abc.Iterable[pullback._typing.TensorLike | None] | None">;
+using TermList = Typed<"list[pullback._typing.TensorLike | None]", py::list>;
+// True: the overrides of the gradient that calls the running rule.
+using OverridesArgument = Typed<"dict[str, Rule] | bool | None">;
+
+OptionalTensors gradients_of(const SourceList& ys, const SourceList& xs, const Cotangents& grad_ys,
+                             const SourceList& stop, const OverridesArgument& overrides,
+                             const Tape* tape, bool integers, bool rows,
+                             const std::vector<NodeRef>& masks) {
+  PassArguments arguments(ys, xs, grad_ys, stop, overrides, "gradients", Direction::Reverse,
+                          Caller::Library);
+  GradientRequest& request = arguments.request;
+  request.grad_ys = std::move(arguments.seeds);
+  request.tape = tape;
+  request.integers = integers;
+  request.rows = rows;
+  request.masks = masks;
+  std::vector<NodeRef> answers = gradients(request);
+  for (size_t i = 0; tape && i < answers.size(); ++i) {
+    if (!answers[i]) check_x(request, i, "gradient", "sources");  // requested by the user
+  }
+  return arguments.answer(std::move(answers), false);
+}
+
+OptionalTensors tangents_of(const SourceList& ys, const SourceList& xs,
+                            const std::vector<NodeRef>& xs_tangents,
+                            const std::vector<NodeRef>& masks) {
+  const PassArguments arguments(ys, xs, py::none(), py::none(), py::none(), "tangents",
+                                Direction::Forward, Caller::Library);
+  return arguments.answer(tangents({arguments.request, xs_tangents, masks}), false);
+}
+
+Typed<"list[list[Tensor | None]]"> path_of(const SourceList& ys, const SourceList& xs,
+                                           const std::vector<TermList>& terms, size_t order) {
+  PassArguments arguments(ys, xs, py::none(), py::none(), py::none(), "jet", Direction::Forward,
+                          Caller::Library);
+  PathRequest request;
+  request.of = std::move(arguments.request);
+  request.order = order;
+  for (const py::list& list : terms) {
+    Terms& of_x = request.terms.emplace_back();
+    for (py::handle t : list) of_x.push_back(t.is_none() ? nullptr : to_node(t.ptr(), "jet"));
+  }
+  return py::cast(along_path(request));
+}
+
+// --- the module's functions
 
 template <py::object (*answer)(PyObject* const*)>
 PyObject* derivative_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
@@ -261,6 +328,16 @@ void bind_entries(py::module_& m) {
     m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
                                        &function, nullptr, m.attr("__name__").ptr())));
   }
+  m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
+        py::arg("stop_gradients") = py::list(), py::arg("overrides") = py::none(),
+        py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
+        py::arg("masks") = std::vector<NodeRef>(),
+        "Compute gradients by reverse mode; None for an `x` without a path.");
+  m.def("tangents", &tangents_of, py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
+        py::arg("masks") = std::vector<NodeRef>(),
+        "Compute tangents by forward mode; None for a `y` without a path.");
+  m.def("along_path", &path_of, py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"),
+        "Compute the derivatives of each `y` along a path, up to `order`; None is zero.");
   m.def(
       "tensors_of",
       [](const AnyObject& value, const std::string& who, const char* name)

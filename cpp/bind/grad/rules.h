@@ -20,12 +20,12 @@ OverrideMap override_map(const pybind11::dict& overrides);
 // A tensor or a variable as the source of a gradient.
 Source source_of(PyObject* x);
 
-void bind_gradients(pybind11::module_& m);
+void bind_rules(pybind11::module_& m);
 // Tapes, traces, recorded subgraphs, linear functions and batches (tape.cpp).
 void bind_tape(pybind11::module_& m);
 void bind_subgraphs(pybind11::module_& m);
 void bind_sparsity(pybind11::module_& m);
-// evaluate() and gradients() for the package (package_calls.cpp).
+// evaluate(), gradients() and tangents() for the package (package_calls.cpp).
 void bind_entries(pybind11::module_& m);
 
 }  // namespace pullback

@@ -19,9 +19,7 @@ Integers array_of(const std::vector<T>& entries) {
 
 Pattern dependence_of(const NodeRef& y, const NodeRef& x, const std::string& who) {
   const std::vector<NodeRef> positions = unknown_positions(y, x);
-  std::vector<Node*> roots;
-  for (const NodeRef& one : positions) roots.push_back(one.get());
-  if (!roots.empty()) evaluate(roots);
+  if (!positions.empty()) evaluate(pointers(positions));
   return dependence(y, x, who.c_str());
 }
 

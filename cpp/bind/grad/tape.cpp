@@ -93,9 +93,7 @@ struct Linear {
   Linear() = default;
   Linear(std::vector<NodeRef> roots, std::vector<NodeRef> placeholders)
       : inputs(std::move(placeholders)) {
-    std::vector<Node*> nodes;
-    for (const NodeRef& input : inputs) nodes.push_back(input.get());
-    subgraph = Subgraph(std::move(roots), nodes, [](const Node*) { return false; });
+    subgraph = Subgraph(std::move(roots), pointers(inputs), [](const Node*) { return false; });
   }
 
   // Bytes of all its tensors.

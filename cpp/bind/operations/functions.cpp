@@ -105,8 +105,7 @@ DType float_or_default(const DTypeArgument& dtype) {
 
 NodeRef own_view(const NodeRef& x, const NodeRef& result) {
   if (result.get() != x.get() || !x->tracked() || x->flags & kWeak) return result;
-  Node* input = x.get();
-  return make_node(Op::reshape, x->dtype, x->shape, {&input, 1});
+  return make_node(Op::reshape, x->dtype, x->shape, pointers({&x, 1}));
 }
 
 const char* lasting(const std::string& text) {

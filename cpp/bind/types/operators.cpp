@@ -36,8 +36,7 @@ template <Op op>
 PyObject* unary_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
     const NodeRef x = to_node(self, name_of(op));
-    Node* input = x.get();
-    return wrap(elementwise(op, {&input, 1}));
+    return wrap(elementwise(op, pointers({&x, 1})));
   });
 }
 
@@ -56,9 +55,8 @@ PyObject* bits_slot(PyObject* left, PyObject* right) {
 PyObject* invert_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] {
     const NodeRef x = to_node(self, name_of(Op::bitwise_invert));
-    Node* input = x.get();
-    return wrap(
-        elementwise(x->dtype == DType::Bool ? Op::logical_not : Op::bitwise_invert, {&input, 1}));
+    return wrap(elementwise(x->dtype == DType::Bool ? Op::logical_not : Op::bitwise_invert,
+                            pointers({&x, 1})));
   });
 }
 

@@ -80,8 +80,8 @@ std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<con
     to.emplace_back(operation->inputs()[k]);
   }
   for (const NodeRef& one : given) {
-    Node* input = one.get();
-    named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, {&input, 1}) : nullptr);
+    named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, pointers({&one, 1}))
+                        : nullptr);
     if (!one) continue;
     from.push_back(named.back().get());
     to.push_back(one);

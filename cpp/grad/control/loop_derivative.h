@@ -80,6 +80,44 @@ struct DerivedLoop {
   }
 };
 
+// Derives the body of a loop until no further carry gets a seed: a cotangent of its root (reverse)
+// or a tangent of its input (forward). Seeds are placeholders, made like `like`, which are the
+// body's roots or inputs. Returns the results of all seeds, for `all`.
+//   derive(seeds, wanted): the cotangents of the wanted inputs or tangents of the wanted roots
+//   depending(flags): which of them depend on the flagged seeds
+// Two rounds are enough for most loops. A chain of carries needs as many rounds as carries: from
+// the third on, only new seeds are passed on, to the results that depend on them, and finally all
+// of them once.
+template <class Derive, class Depending>
+std::vector<NodeRef> derive_all_iterations(std::vector<NodeRef>* seeds,
+                                           const std::vector<NodeRef>& like, size_t carries,
+                                           const Flags& all, Derive&& derive,
+                                           Depending&& depending) {
+  std::vector<NodeRef> given = *seeds;
+  Flags wanted = all;
+  for (int round = 1;; ++round) {
+    const bool complete = given == *seeds;
+    std::vector<NodeRef> results = derive(given, wanted);
+    std::vector<NodeRef> fresh(seeds->size());
+    Flags added(seeds->size());
+    bool any = false;
+    for (size_t k = 0; k < carries; ++k) {
+      if (!results[k] || (*seeds)[k]) continue;
+      added[k] = any = true;
+      fresh[k] = (*seeds)[k] = argument_like(like[k]);
+    }
+    if (!any && complete) return results;
+    if (!any || round == 1) {
+      given = *seeds;
+      wanted = all;
+      continue;
+    }
+    given = std::move(fresh);
+    wanted = depending(added);
+    for (size_t i = 0; i < wanted.size(); ++i) wanted[i] &= all[i];
+  }
+}
+
 // --- the derived loops; cotangents, tangents and flags are those of the body's inputs
 
 std::vector<NodeRef> reverse_loop(const NodeRef& loop, std::span<const NodeRef> cotangents,

@@ -23,33 +23,14 @@ class Tangents {
   TangentLoop take() { return {std::move(made_), std::move(places_)}; }
 
  private:
-  // Repeats until no further carry receives a tangent. As in the reverse of a loop, from the third
-  // round on only new tangents are pushed forward, and finally all of them once.
   void find_tangents() {
     const BodyDependence dependence(body_);
-    const Flags all(body_.roots.size(), 1);
-    std::vector<NodeRef> given = arguments_;
-    Flags roots = all;
-    for (int round = 1;; ++round) {
-      const bool complete = given == arguments_;
-      roots_ = push_forward(body_, given, roots, overrides_);
-      std::vector<NodeRef> fresh(arguments_.size());
-      Flags inputs(arguments_.size());
-      bool any = false;
-      for (size_t k = 0; k < loop_.carries; ++k) {
-        if (!roots_[k] || arguments_[k]) continue;
-        inputs[k] = any = true;
-        fresh[k] = arguments_[k] = argument_like(body_.inputs[k]);
-      }
-      if (!any && complete) return;
-      if (!any || round == 1) {
-        given = arguments_;
-        roots = all;
-        continue;
-      }
-      given = std::move(fresh);
-      roots = dependence.roots_of(inputs);
-    }
+    roots_ = derive_all_iterations(
+        &arguments_, body_.inputs, loop_.carries, Flags(body_.roots.size(), 1),
+        [&](const auto& given, const Flags& roots) {
+          return push_forward(body_, given, roots, overrides_);
+        },
+        [&](const Flags& inputs) { return dependence.roots_of(inputs); });
   }
 
   void make() {

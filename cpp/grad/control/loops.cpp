@@ -21,15 +21,11 @@ class Reverse {
         dependence_(body_),
         cotangents_(cotangents),
         wanted_(std::move(wanted)),
-        overrides_(overrides),
-        live_(loop_.carries) {}
+        overrides_(overrides) {}
 
   // The cotangent of each input of the body.
   std::vector<NodeRef> run() {
     find_paths();
-    for (size_t k = 0; k < loop_.carries; ++k) {
-      live_[k] = from_[k] && (cotangents_[k] || of_residual(k));
-    }
     find_cotangents();
     return make();
   }
@@ -48,40 +44,19 @@ class Reverse {
     from_ = dependence_.iterated(std::move(from_), inexact);
   }
 
-  // Repeats until no further carry receives a cotangent.
   void find_cotangents() {
     root_cotangents_.resize(body_.roots.size());
     for (size_t k = 0; k < root_cotangents_.size(); ++k) {
-      if (k < loop_.carries ? live_[k] : cotangents_[k] != nullptr) {
-        root_cotangents_[k] = argument_like(body_.roots[k]);
-      }
+      const bool live = k < loop_.carries ? from_[k] && (cotangents_[k] || of_residual(k))
+                                          : cotangents_[k] != nullptr;
+      if (live) root_cotangents_[k] = argument_like(body_.roots[k]);
     }
-    // Two rounds are enough for most loops. A chain of carries needs as many rounds as carries:
-    // from the third on, only new cotangents are pulled back, to the inputs that their roots depend
-    // on, and finally all of them once.
-    std::vector<NodeRef> given = root_cotangents_;
-    Flags inputs = from_;
-    for (int round = 1;; ++round) {
-      const bool complete = given == root_cotangents_;
-      input_cotangents_ = pull_back(body_, given, inputs, overrides_);
-      std::vector<NodeRef> fresh(root_cotangents_.size());
-      Flags roots(fresh.size());
-      bool any = false;
-      for (size_t k = 0; k < loop_.carries; ++k) {
-        if (!input_cotangents_[k] || live_[k]) continue;
-        live_[k] = roots[k] = any = true;
-        fresh[k] = root_cotangents_[k] = argument_like(body_.roots[k]);
-      }
-      if (!any && complete) return;
-      if (!any || round == 1) {
-        given = root_cotangents_;
-        inputs = from_;
-        continue;
-      }
-      given = std::move(fresh);
-      inputs = dependence_.inputs_of(roots);
-      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] &= from_[i];
-    }
+    input_cotangents_ = derive_all_iterations(
+        &root_cotangents_, body_.roots, loop_.carries, from_,
+        [&](const auto& given, const Flags& inputs) {
+          return pull_back(body_, given, inputs, overrides_);
+        },
+        [&](const Flags& roots) { return dependence_.inputs_of(roots); });
   }
 
   std::vector<NodeRef> make() {
@@ -90,7 +65,7 @@ class Reverse {
     SummedProducts products(loop_);
     std::vector<size_t> carries, stacked;  // body inputs whose cotangents are carries or stacked
     for (size_t k = 0; k < loop_.carries; ++k) {
-      if (!live_[k]) continue;
+      if (!root_cotangents_[k]) continue;
       carries.push_back(k);
       NodeRef root = input_cotangents_[k];
       if (const NodeRef g = of_residual(k)) {
@@ -167,7 +142,6 @@ class Reverse {
   Flags wanted_;
   const OverrideMap* overrides_;
   Flags from_;  // per body input: depends on a wanted input
-  Flags live_;  // per carry: has a cotangent
   BodyNumbers numbers_;
   std::vector<NodeRef> root_cotangents_;   // placeholders for the cotangents of the body's roots
   std::vector<NodeRef> input_cotangents_;  // cotangents of the body's inputs

@@ -22,9 +22,8 @@ std::span<Node* const> inputs_above(const Node* x, const Node* node) {
 }
 
 std::vector<Node*> between(const NodeRef& y, const NodeRef& x) {
-  Node* root = y.get();
   std::vector<Node*> nodes;
-  walk({&root, 1}, &nodes, [&](const Node* node) { return inputs_above(x.get(), node); });
+  walk(pointers({&y, 1}), &nodes, [&](const Node* node) { return inputs_above(x.get(), node); });
   return nodes;
 }
 

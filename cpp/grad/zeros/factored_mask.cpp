@@ -161,9 +161,9 @@ FactoredMask FactoredMask::without(std::span<const NodeRef> nodes) const {
   }
   FactoredMask out;
   for (const NodeRef& factor : factors_) {
-    Node* top = factor.get();
     std::vector<Node*> under;
-    walk({&top, 1}, &under, [&](const Node* node) {  // older nodes do not depend on them
+    // Older nodes do not depend on them.
+    walk(pointers({&factor, 1}), &under, [&](const Node* node) {
       return node->seq > oldest ? node->inputs() : std::span<Node* const>();
     });
     const auto is_one = [&](const Node* node) {

@@ -41,9 +41,7 @@ NodeRef make(Routine which, const RoutineForm& like, std::span<const NodeRef> gi
   } else {
     operation->outputs = {{q->dtype, q->shape}, {q->dtype, k->shape}, {q->dtype, v->shape}};
   }
-  std::vector<Node*> inputs;
-  for (const NodeRef& one : given) inputs.push_back(one.get());
-  NodeRef node = make_node(Op::routine, DType::Bool, {}, inputs);
+  NodeRef node = make_node(Op::routine, DType::Bool, {}, pointers(given));
   node->operation = operation;
   if (form.dropped && BatchScope::active()) node->flags |= kTraced;
   return node;

@@ -100,9 +100,7 @@ NodeRef make_routine(RoutineForm form, std::span<const NodeRef> given,
   operation->batch = 1;
   for (int64_t d = 0; d < a->shape.rank - 2; ++d) operation->batch *= a->shape[d];
   operation->outputs = std::move(outputs);
-  std::vector<Node*> inputs;
-  for (const NodeRef& one : given) inputs.push_back(one.get());
-  NodeRef node = make_node(Op::routine, DType::Bool, {}, inputs);
+  NodeRef node = make_node(Op::routine, DType::Bool, {}, pointers(given));
   node->operation = operation;
   return node;
 }

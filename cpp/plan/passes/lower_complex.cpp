@@ -29,22 +29,21 @@ class Expansion {
   explicit Expansion(const Snapshot& from) : from_(from), made_(from.nodes.size()) {}
 
   Snapshot run(std::vector<NodeRef>* kept) {
-    std::vector<Node*> roots;
     for (size_t i = 0; i < from_.nodes.size(); ++i) {
       const Node* node = from_.nodes[i];
       made_[i] = make(node);
-      if (is_input(node)) hold(whole(i), &roots, kept);
+      if (is_input(node)) kept->push_back(whole(i));
     }
-    std::vector<Node*> outputs;
+    const size_t inputs = kept->size();
     // Each output is a separate node.
-    for (uint32_t i : from_.outputs) outputs.push_back(hold(identity(whole(i)), &roots, kept));
+    for (uint32_t i : from_.outputs) kept->push_back(identity(whole(i)));
     Snapshot out;
     out.traced = from_.traced;
-    walk(std::span<Node* const>(roots), &out.nodes, [](const Node* node) {
+    walk(pointers(*kept), &out.nodes, [](const Node* node) {
       return is_input(node) ? std::span<Node* const>() : value_inputs(node);
     });
     out.wanted.assign(out.nodes.size(), 0);
-    for (const Node* node : outputs) {
+    for (const Node* node : pointers(*kept).subspan(inputs)) {
       out.wanted[node->index] = 1;
       out.outputs.push_back(node->index);
     }
@@ -68,11 +67,6 @@ class Expansion {
       made.pairs = concat(parts, 1);
     }
     return made.pairs;
-  }
-  static Node* hold(const NodeRef& node, std::vector<Node*>* roots, std::vector<NodeRef>* kept) {
-    roots->push_back(node.get());
-    kept->push_back(node);
-    return node.get();
   }
 
   NodeRef part(const Node* node, int which) {
@@ -116,18 +110,16 @@ class Expansion {
 
   // Bodies have complex numbers as pairs in memory, too.
   Made operation(const Node* node) {
-    std::vector<NodeRef> held;
-    std::vector<Node*> inputs;
+    std::vector<NodeRef> inputs;
     for (const Node* input : node->inputs()) {
-      held.push_back(is_run_scalar(input) ? of(input).scalar : whole(input->index));
+      inputs.push_back(is_run_scalar(input) ? of(input).scalar : whole(input->index));
     }
-    for (const NodeRef& one : held) inputs.push_back(one.get());
-    NodeRef out = make_node(node->op, node->dtype, node->shape, inputs);
+    NodeRef out = make_node(node->op, node->dtype, node->shape, pointers(inputs));
     out->operation = node->operation;
     return {out, {}, {}, {}};
   }
   Made output(const Node* node) {
-    Node* inputs[] = {of(node->in[0]).re.get()};
+    const auto inputs = pointers({&of(node->in[0]).re, 1});
     const bool complex = is_complex(node->dtype);
     const NodeRef out = complex ? make_node(Op::output, traits(node->dtype).compute,
                                             Shape{node->shape.size(), 2}, inputs)
@@ -150,11 +142,9 @@ class Expansion {
 
   // The same operation on one part of its complex operands.
   NodeRef moved(const Node* node, DType dtype, int which) {
-    std::vector<NodeRef> held;
-    std::vector<Node*> inputs;
-    for (const Node* input : value_inputs(node)) held.push_back(part(input, which));
-    for (const NodeRef& one : held) inputs.push_back(one.get());
-    NodeRef out = make_node(node->op, dtype, node->shape, inputs, node->attr);
+    std::vector<NodeRef> inputs;
+    for (const Node* input : value_inputs(node)) inputs.push_back(part(input, which));
+    NodeRef out = make_node(node->op, dtype, node->shape, pointers(inputs), node->attr);
     if (node->slice) out->slice = std::make_unique<StridedSlice>(*node->slice);
     return out;
   }

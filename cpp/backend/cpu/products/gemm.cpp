@@ -10,9 +10,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
+#include "backend/cpu/common/leaves.h"
 #include "backend/cpu/products/blas.h"
 #include "base/cpu_level.h"
 #include "base/error.h"
@@ -208,11 +208,8 @@ void choose_panels(GemmProgram& p) {
     p.panel_m = p.m;
     p.panel_n = p.n;
     p.panel_k = p.k;
-    p.group = chunk_size(p.batch, size);
-    // Whole leaves of a sum of the result: a leaf that lies in two panels is copied.
-    const int64_t step = std::max<int64_t>(1, kLeaf / std::gcd(kLeaf, p.m * p.n));
-    if (2 * p.group >= step) p.group = std::max<int64_t>(1, (p.group + step / 2) / step) * step;
-    p.group = std::min(p.batch, p.group);
+    // Whole leaves of a sum of the result.
+    p.group = std::min(p.batch, whole_leaves(chunk_size(p.batch, size), p.m * p.n));
     p.parallel = p.batch * size > 64 * 1024;
     return;
   }

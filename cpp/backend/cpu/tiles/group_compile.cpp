@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/cpu/common/leaves.h"
 #include "backend/cpu/tiles/group_run.h"
 #include "plan/passes/widen.h"
 
@@ -105,14 +106,9 @@ int64_t rows_per_span(const TileGroup& group) {
   return 0;
 }
 
-// Rounds blocks to whole leaves: the values of a leaf that lies in several blocks are copied, which
-// takes a third of the time of a group with many sums. Blocks of less than half a leaf stay, whose
-// elements cost much more than a copy.
 void cut_at_leaves(GroupProgram* p) {
-  const int64_t leaf = kLeaf / std::gcd(p->tiles.length, kLeaf);  // rows
-  const int64_t step = std::max<int64_t>(1, std::lcm(leaf, p->steps));
-  if (p->blocks == 1 || 2 * p->block < step) return;
-  p->block = std::max<int64_t>(1, (p->block + step / 2) / step) * step;
+  if (p->blocks == 1) return;
+  p->block = whole_leaves(p->block, p->tiles.length, p->steps);
   p->blocks = ceil_div(p->reduced, p->block);
 }
 

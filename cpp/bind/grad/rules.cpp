@@ -1,5 +1,5 @@
-// Binds gradients() of lists that Python has checked, rules in Python and overrides. The checked
-// entry that the package calls is in package_calls.cpp; tapes and traces are in tape.cpp.
+// Binds rules in Python, overrides, the registry, and batches. Gradients are in package_calls.cpp,
+// tapes and traces in tape.cpp.
 
 #include <algorithm>
 
@@ -8,15 +8,10 @@
 #include "bind/common/context.h"
 #include "bind/common/no_pickle.h"
 #include "bind/common/tensor.h"
-#include "bind/common/trace_checks.h"
 #include "bind/grad/rules.h"
-#include "grad/forward.h"
 #include "grad/registry.h"
-#include "grad/reverse.h"
 #include "grad/sparse/row_squares.h"
 #include "grad/sparse/sparse_rows.h"
-#include "grad/tape.h"
-#include "grad/taylor.h"
 #include "graph/walk.h"
 #include "transform/batch.h"
 
@@ -54,77 +49,16 @@ struct PythonRule : Rule {
 using RuleFunction = Typed<
     "collections.abc.Callable[[str, list[Tensor], list[Tensor], list[Tensor | None]], "
     "collections.abc.Iterable[pullback._typing.TensorLike | None]]">;
-using TermList = Typed<"list[pullback._typing.TensorLike | None]", py::list>;
 
 // A rule as a Python object.
 struct RuleHandle {
   Ref<Rule> rule;
 };
 
-std::vector<Source> sources(const py::list& list, const char* what) {
-  std::vector<Source> out;
-  for (py::handle x : list) {
-    if (!is_variable(x.ptr()) && !is_tensor(x.ptr())) {
-      fail(ErrorKind::Type, "gradients: expected a Tensor or a Variable for ", what, "[",
-           static_cast<int64_t>(out.size()), "], got ", shown(x));
-    }
-    out.push_back(source_of(x.ptr()));
-  }
-  return out;
-}
-
-using OptionalTensors = Typed<"list[Tensor | None]", py::list>;
-using Cotangents = Typed<"collections.abc.Iterable[pullback._typing.TensorLike | None] | None">;
-// True: the overrides of the gradient that calls the running rule.
-using OverridesArgument = Typed<"dict[str, Rule] | bool | None">;
-
-OptionalTensors gradients_of(const SourceList& ys, const SourceList& xs, const Cotangents& grad_ys,
-                             const SourceList& stop, const OverridesArgument& overrides,
-                             const Tape* tape, bool integers, bool rows,
-                             const std::vector<NodeRef>& masks) {
-  GradientRequest request;
-  request.masks = masks;
-  for (py::handle y : ys) request.ys.push_back(to_node(y.ptr(), "gradients"));
-  request.xs = sources(xs, "xs");
-  request.stop = sources(stop, "stop_gradients");
-  if (!grad_ys.is_none()) {
-    for (py::handle g : grad_ys) {
-      request.grad_ys.push_back(g.is_none() ? nullptr : to_node(g.ptr(), "grad_ys"));
-    }
-  }
-  OverrideMap map;
-  if (py::isinstance<py::bool_>(overrides)) {
-    // The overrides of the gradient that is calling this rule, for a part of its graph that was not
-    // built before.
-    if (const OverrideMap* given = overrides_of_caller()) {
-      map = *given;  // the rule may outlive the call
-      request.overrides = &map;
-    }
-  } else if (!overrides.is_none()) {
-    map = override_map(overrides);
-    request.overrides = &map;
-  }
-  request.tape = tape;
-  request.integers = integers;
-  request.rows = rows;
-  const std::vector<NodeRef> answers = gradients(request);
-  py::list out;
-  for (size_t i = 0; i < answers.size(); ++i) {
-    const Node* x = request.xs[i].node.get();
-    if (tape && x && !answers[i]) {  // requested by the user
-      check_not_leaked(x, request.ys, "gradient", text("sources[", static_cast<int64_t>(i), "]"));
-    }
-    out.append(answers[i] ? tensor_object(answers[i]) : py::none());
-  }
-  return out;
-}
-
 // For each x, whether some y is computed from its value.
 std::vector<bool> computed_from(const std::vector<NodeRef>& ys, const std::vector<NodeRef>& xs) {
-  std::vector<Node*> roots;
-  for (const NodeRef& y : ys) roots.push_back(y.get());
   std::vector<Node*> under;
-  walk(roots, &under, value_inputs);
+  walk(pointers(ys), &under, value_inputs);
   std::ranges::sort(under);
   std::vector<bool> out;
   for (const NodeRef& x : xs) out.push_back(std::ranges::binary_search(under, x.get()));
@@ -204,7 +138,7 @@ Source source_of(PyObject* x) {
   return {nullptr, variable_of(x)->id};
 }
 
-void bind_gradients(py::module_& m) {
+void bind_rules(py::module_& m) {
   py::class_<RuleHandle> rule(m, "Rule", "A gradient rule written in Python.");
   no_pickle(rule).def(
       py::init([](RuleFunction fn, std::string name) {
@@ -212,49 +146,6 @@ void bind_gradients(py::module_& m) {
       }),
       py::arg("fn"), py::arg("name"),
       "`fn(name, inputs, outputs, cotangents)` returns a cotangent or None for each input.");
-  bind_tape(m);  // first, since functions below take tapes
-  m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
-        py::arg("stop_gradients") = py::list(), py::arg("overrides") = py::none(),
-        py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,
-        py::arg("masks") = std::vector<NodeRef>(),
-        "Compute gradients by reverse mode; None for an `x` without a path.");
-  m.def(
-      "tangents",
-      [](const SourceList& ys, const SourceList& xs, const std::vector<NodeRef>& xs_tangents,
-         const std::vector<NodeRef>& masks) -> OptionalTensors {
-        TangentRequest request;
-        for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "tangents"));
-        request.of.xs = sources(xs, "xs");
-        request.xs_tangents = xs_tangents;
-        request.masks = masks;
-        py::list out;
-        for (const NodeRef& t : tangents(request)) {
-          out.append(t ? tensor_object(t) : py::none());
-        }
-        return out;
-      },
-      py::arg("ys"), py::arg("xs"), py::arg("xs_tangents"),
-      py::arg("masks") = std::vector<NodeRef>(),
-      "Compute tangents by forward mode; None for a `y` without a path.");
-  m.def(
-      "along_path",
-      [](const SourceList& ys, const SourceList& xs, const std::vector<TermList>& terms,
-         size_t order)
-          ->Typed<"list[list[Tensor | None]]"> {
-            PathRequest request;
-            for (py::handle y : ys) request.of.ys.push_back(to_node(y.ptr(), "jet"));
-            request.of.xs = sources(xs, "xs");
-            request.order = order;
-            for (const py::list& list : terms) {
-              Terms& of_x = request.terms.emplace_back();
-              for (py::handle t : list) {
-                of_x.push_back(t.is_none() ? nullptr : to_node(t.ptr(), "jet"));
-              }
-            }
-            return py::cast(along_path(request));
-          },
-      py::arg("ys"), py::arg("xs"), py::arg("terms"), py::arg("order"),
-      "Compute the derivatives of each `y` along a path, up to `order`; None is zero.");
   m.def(
       "batched",
       [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
@@ -319,7 +210,6 @@ void bind_gradients(py::module_& m) {
         "Return the attributes of an operation, under the argument names of the public functions.");
   m.def("computed_from", &computed_from, py::arg("ys"), py::arg("xs"),
         "Test for each `x` whether some `y` is computed from its value.");
-  bind_subgraphs(m);
 }
 
 }  // namespace pullback
