@@ -32,7 +32,7 @@ BELOW = {
     "initializers": {"_base", "_typing", "_numpy", "random"},
     "nn": {"_base", "_typing", "_numpy", "_control", "initializers"},
     "implicit": {"_base", "_autodiff"},
-    "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit"},
+    "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "linalg"},
     "integrate": {"_autodiff", "_control"},
     "optimizers": {"_base", "_numpy", "_explain"},

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from .. import _core
 from .._base.pytree import flatten, unflatten
 from .._core import Rule, Tensor
+from .closed_graph import node_number
 from .function import inlined_functions
 from .rules import place
 
@@ -66,7 +67,7 @@ def checkpoint(f: F) -> F:
         with inlined_functions():
             returned = f(*args, **kwargs)
         leaves, structure = flatten(returned)
-        own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and _is_new(y, first)]
+        own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and node_number(y) >= first]
         graph = _core.RecordedSubgraph([leaves[i] for i in own], first)
         inputs = graph.inputs()
         if not inputs:
@@ -83,10 +84,6 @@ def checkpoint(f: F) -> F:
         return unflatten(structure, leaves)
 
     return call  # type: ignore[return-value]
-
-
-def _is_new(y: Tensor, first: int) -> bool:
-    return bool(_core.identity_of(y, None)[0] >= first)
 
 
 class _RecomputingRule:

@@ -12,16 +12,17 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
+from .._autodiff.closed_graph import ClosedGraph
 from .._autodiff.function import inlined_functions
 from .._autodiff.vjp import vjp
 from .._control.loops import scan
 from .._core import Rule, Tensor
 
 
-class Closed:
-    """Close a function of (y, t): return a function of (y, t, parameters).
+class _Slope:
+    """The function f of (y, t) as a function of (y, t, parameters).
 
-    The parameters are all floating tensors from outside that the function uses.
+    The parameters are all floating tensors from outside that `f` uses.
     """
 
     def __init__(self, f: Callable[[Tensor, Tensor], Tensor], y: Tensor, t: Tensor) -> None:
@@ -31,18 +32,15 @@ class Closed:
         with inlined_functions():
             out = f(*given)
         self.dtype, self.shape = y.dtype.name, y.shape
-        self._piece = _core.RecordedSubgraph([out], first)
-        own = [_number(x) for x in given]
-        self._inputs = [*given, *(x for x in self._piece.inputs() if _number(x) not in own)]
-        self._at = [k for k, x in enumerate(self._inputs) if k > 1 and x.dtype.kind in "fc"]
-        self.parameters = [self._inputs[k] for k in self._at]
+        self._graph = ClosedGraph(out, given, first)
+        self._at = [k for k, x in enumerate(self._graph.others) if x.dtype.kind in "fc"]
+        self.parameters = [self._graph.others[k] for k in self._at]
 
     def __call__(self, y: Tensor, t: Tensor, *parameters: Tensor) -> Tensor:
-        others = list(self._inputs)
-        others[:2] = y, t
+        others = list(self._graph.others)
         for k, x in zip(self._at, parameters, strict=True):
             others[k] = x
-        return self._piece.copy(self._inputs, others, False)[0]
+        return self._graph.copy([y, t], others)
 
 
 def with_adjoint(
@@ -57,7 +55,7 @@ def with_adjoint(
     `solve` solves that equation too. Its arguments are a function of a state and a time, a state,
     which may be a tuple, and times.
     """
-    closed = Closed(f, y0, ts[0])
+    closed = _Slope(f, y0, ts[0])
     inputs = [y0, ts, *closed.parameters]
     stopped = [_core.stop_gradient(x) for x in inputs]
     ys = solve(lambda y, t: closed(y, t, *stopped[2:]), stopped[0], stopped[1])
@@ -71,7 +69,7 @@ def with_adjoint(
 
 
 def _backwards(
-    closed: Closed, ys: Tensor, ts: Tensor, parameters: list[Tensor], g: Tensor, solve: Any
+    closed: _Slope, ys: Tensor, ts: Tensor, parameters: list[Tensor], g: Tensor, solve: Any
 ) -> list[Tensor]:
     wide = [_core.cast(p, closed.dtype) for p in parameters]  # one dtype for the whole state
     zero = _core.full((), 0, closed.dtype)
@@ -98,10 +96,6 @@ def _backwards(
     (a, first, *sums), moved = scan(between, start, along, reverse=True)
     times = _core.concat([_like(first, ts)[None], moved], 0)
     return [a, times, *(_like(s, p) for s, p in zip(sums, parameters, strict=True))]
-
-
-def _number(x: Tensor) -> int:
-    return int(_core.identity_of(x, None)[0])
 
 
 def _dot(f: Tensor, g: Tensor) -> Tensor:

@@ -12,13 +12,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .. import _core
+from .._autodiff.closed_graph import ClosedGraph, recorded_from
 from .._autodiff.function import inlined_functions
 from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
 from .._control.loops import fori_loop, while_loop
 from .._core import Rule, Tape, Tensor, shown
 from .._numpy.euclidean import euclidean_norm
-from ..implicit._closed_graph import ClosedGraph
 from ._least_squares import lstsq
 from ._matrices import one_dtype
 
@@ -170,7 +170,7 @@ class _Linear:
         self.graph, self.others, self.what = graph, others, what  # what: the argument, A or M
 
     def __call__(self, x: Tensor) -> Tensor:
-        return self.graph.copy(x, self.others)
+        return self.graph.copy([x], self.others)
 
     def frozen(self) -> _Linear:
         others = [_core.stop_gradient(one) for one in self.others]
@@ -178,15 +178,14 @@ class _Linear:
 
     def adjoint(self, like: Tensor, who: str) -> _Linear:
         x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
-        graph = ClosedGraph(at, [x, at])
-        with graph:
+        with recorded_from([x, at]) as first:
             (made,) = _core.gradients([self(x)], [x], [at])
             if made is None:
                 raise ValueError(
                     f"{who}: expected products that are differentiable in x from {self.what}, got "
                     "no gradient"
                 )
-            graph.close(_core.identity(made))
+            graph = ClosedGraph(_core.identity(made), [at], first)
         return _Linear(graph, graph.others, self.what)
 
 
@@ -201,8 +200,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
                 f"{who}: expected a square matrix for {what} and a vector of its size for b, got "
                 f"shapes {matrix.shape} and {b.shape}; use vmap for several systems"
             )
-    graph = ClosedGraph(at, [at])
-    with graph, inlined_functions():
+    with recorded_from([at]) as first, inlined_functions():
         y = _core.matmul(matrix, at) if matrix is not None else f(at)
         if matrix is None:
             if not isinstance(y, Tensor) or y.dtype != b.dtype:
@@ -214,7 +212,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
                 raise ValueError(
                     f"{who}: expected shape {b.shape}, that of b, from {place(f)}, got {y.shape}"
                 )
-        graph.close(_core.identity(y))
+        graph = ClosedGraph(_core.identity(y), [at], first)
     if not _core.computed_from([y], [at])[0]:
         raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
     return _Linear(graph, graph.others, what)
