@@ -25,6 +25,7 @@
 #include "bind/types/indexing.h"
 #include "eval/evaluate.h"
 #include "graph/make.h"
+#include "graph/runtime.h"
 #include "plan/passes/cache.h"
 #include "plan/profile.h"
 #include "runtime/memory.h"
@@ -137,7 +138,7 @@ bool interrupted() {
   return true;
 }
 
-void take_lock(void* state) {
+void acquire_lock(void* state) {
   --running;
   try {
     PyEval_RestoreThread(static_cast<PyThreadState*>(state));
@@ -154,7 +155,7 @@ void check_signals() {
   throw error;
 }
 
-void warn_many(const Node* newest) {
+void warn_many_nodes(const Node* newest) {
   const std::string message =
       text("more than ", kManyNodes, " graph nodes are alive; the newest is ", display_name(newest),
            " of shape ", newest->shape,
@@ -264,10 +265,13 @@ PYBIND11_MODULE(_core, m) {
     }
   });
   find_main_thread();
-  set_lock_hooks({release_lock, take_lock, interrupted, check_signals});
+  runtime.release_lock = release_lock;
+  runtime.acquire_lock = acquire_lock;
+  runtime.interrupted = interrupted;
+  runtime.check_signals = check_signals;
+  runtime.warn_many_nodes = warn_many_nodes;
   cpu_level();  // a wrong PULLBACK_CPU_LEVEL fails the import, since kernels cannot raise
   install_evaluation();
-  warn_many_nodes = warn_many;
   bind_tensor(m);
   bind_variable(m);
   bind_functions(m);

@@ -16,14 +16,13 @@
 #include "eval/open_traces.h"
 #include "eval/raise_failure.h"
 #include "graph/make.h"
+#include "graph/runtime.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
 
 namespace pullback {
 namespace {
-
-LockHooks hooks;
 
 // Number of nodes with kInFlight, in the whole process.
 int nodes_in_flight = 0;
@@ -56,7 +55,7 @@ std::recursive_mutex* runtime_mutex() {
 // it has the interpreter lock.
 class Running {
  public:
-  Running() : state_(hooks.release ? hooks.release() : nullptr) {
+  Running() : state_(runtime.release_lock ? runtime.release_lock() : nullptr) {
     runtime_mutex()->lock();
     ++turn_.locks;
     ++turn_.runs;
@@ -65,7 +64,7 @@ class Running {
     --turn_.runs;
     --turn_.locks;
     runtime_mutex()->unlock();  // read again: a forked child has another one
-    if (hooks.acquire) hooks.acquire(state_);
+    if (runtime.acquire_lock) runtime.acquire_lock(state_);
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -226,8 +225,6 @@ void set_failed_one_by_one() {
 
 }  // namespace
 
-void set_lock_hooks(const LockHooks& h) { hooks = h; }
-
 void refuse_traced(Node* node, const std::string& who, const std::string& advice) {
   const Origin* from = origin_of(node);
   const auto* origin = dynamic_cast<const TraceOrigin*>(from);
@@ -314,11 +311,13 @@ void PlanRun::run(const CachedPlan& cached) {
     const Running running;
     status = cached.executable->run({vectors_.inputs.data(), vectors_.scalars.data(),
                                      vectors_.outputs.data(), arena ? arena->data : nullptr,
-                                     hooks.interrupted, in_place});
+                                     runtime.interrupted, in_place});
   }
   give_back();
   if (!status) {
-    if (status.problem == Problem::Interrupted && hooks.check_signals) hooks.check_signals();
+    if (status.problem == Problem::Interrupted && runtime.check_signals) {
+      runtime.check_signals();
+    }
     raise(plan, status);
   }
   for (int32_t slot : plan.outputs) {
@@ -351,9 +350,9 @@ void evaluate(std::span<Node* const> roots) {
 }
 
 void install_evaluation() {
-  flush_due_results = flush_pending;
-  evaluate_deep = [](Node* node) { evaluate(node); };
-  evaluate_pending = [](Variable* variable, Node* next) {
+  runtime.flush_pending_results = flush_pending;
+  runtime.evaluate = [](Node* node) { evaluate(node); };
+  runtime.finish_updates = [](Variable* variable, Node* next) {
     wait_for(NodeRef(variable->current));
     try {
       evaluate_once({}, Updates::Compute);

@@ -1,8 +1,8 @@
 // Evaluation: computes the values of nodes.
 //
 // It has three parts. Prepare (snapshot, plan, buffers) and publish read and write the graph and
-// need the interpreter lock; the run reads and writes buffers only and releases it. LockHooks, set
-// by the binding, release and acquire it, so that the core stays free of Python.
+// need the interpreter lock; the run reads and writes buffers only and releases it, by functions of
+// Runtime (graph/runtime.h), so that the core stays free of Python.
 //
 // While the lock is released (in a run, in a wait for the run of another thread) other threads
 // assign, drop handles and evaluate. So no plain pointer to a node, and no reference into a
@@ -17,15 +17,6 @@
 #include "plan/passes/cache.h"
 
 namespace pullback {
-
-// Set by the binding; the defaults do nothing.
-struct LockHooks {
-  void* (*release)() = nullptr;            // before a run
-  void (*acquire)(void* state) = nullptr;  // after it
-  bool (*interrupted)() = nullptr;         // called while running, without the lock
-  void (*check_signals)() = nullptr;       // after an interrupted run, with the lock; throws
-};
-void set_lock_hooks(const LockHooks& hooks);
 
 // Computes every root, and every pending update of a variable in the same plan. On any error
 // nothing is published and every tensor is as it was.
@@ -89,7 +80,7 @@ class CallbackScope {
 // Raises the error for a node that has no value because it belongs to a trace.
 [[noreturn]] void refuse_traced(Node* node, const std::string& who, const std::string& advice);
 
-// Connects the hooks of the lower layers (deep chains, second updates) to evaluate().
+// Sets the functions of Runtime that evaluate.
 void install_evaluation();
 
 // The listing of the plan that evaluate(roots) would run.

@@ -26,6 +26,7 @@
 #include "grad/zeros/forward_masks.h"
 #include "graph/make.h"
 #include "graph/operation.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 #include "ops/linalg/linalg.h"
@@ -45,8 +46,8 @@ class ForwardPass : public NodeTangents {
     for (size_t i = 0; i < graph_.nodes().size(); ++i) {
       Node* node = graph_.nodes()[i];
       if (graph_.live(i) && !graph_.stopped(node)) push_forward(i, node);
-      if (check_numbers && tangents_[i].kind() == Cotangent::Value) {
-        check_numbers(tangents_[i].dense_copy().get(), node);
+      if (runtime.check_numbers && tangents_[i].kind() == Cotangent::Value) {
+        runtime.check_numbers(tangents_[i].dense_copy().get(), node);
       }
     }
     return answer();

@@ -3,6 +3,7 @@
 #include "grad/registry.h"
 
 #include "base/error.h"
+#include "graph/runtime.h"
 
 namespace pullback {
 namespace {
@@ -23,7 +24,7 @@ void register_rule(const std::string& name, Ref<Rule> rule, bool replace) {
          found->second->name, "; pass replace=True to change it");
   }
   table()[name] = std::move(rule);
-  has_registered_rule = [](const char* of) { return table().contains(of); };
+  runtime.has_registered_rule = [](const char* of) { return table().contains(of); };
   ++epoch;
 }
 

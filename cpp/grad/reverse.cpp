@@ -17,6 +17,7 @@
 #include "grad/zeros/masks.h"
 #include "graph/make.h"
 #include "graph/operation.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 #include "ops/linalg/linalg.h"
 
@@ -45,7 +46,7 @@ class ReversePass {
       if (!graph_.live(at) && !graph_.is_x(at)) continue;
       NodeRef g = i < request_.grad_ys.size() ? request_.grad_ys[i] : nullptr;
       if (!g) g = ones(y->shape, y->dtype);
-      if (check_numbers) check_numbers(g.get(), g.get());
+      if (runtime.check_numbers) runtime.check_numbers(g.get(), g.get());
       const NodeRef mask = i < request_.masks.size() ? request_.masks[i] : nullptr;
       adjoints_[at].add({Cotangent::Value, g, mask, true}, y->shape, graph_.zeros(at));
     }
@@ -85,7 +86,7 @@ class ReversePass {
         edges.rule ? apply_to_one(node, edges, adjoints_[i], wanted)
                    : apply_row(node, edges, adjoints_[i], wanted);
       }
-      if (check_numbers) check_sent(node, edges, wanted);
+      if (runtime.check_numbers) check_sent(node, edges, wanted);
     }
   }
 
@@ -95,7 +96,7 @@ class ReversePass {
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (!wanted[k]) continue;
       const NodeRef g = adjoints_[graph_.position(edges.inputs[k])].dense_copy();
-      if (g && check_numbers) check_numbers(g.get(), node);
+      if (g && runtime.check_numbers) runtime.check_numbers(g.get(), node);
     }
   }
 

@@ -9,12 +9,23 @@
 
 #include "grad/connectivity.h"
 #include "graph/pending_results.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 
 namespace pullback {
 namespace {
 
-thread_local TapeEntries tapes_of_thread;
+thread_local TapeEntries tapes_of_thread;  // without a binding, each thread is a context
+
+const TapeEntries* current_tapes() {
+  return runtime.current_tapes ? runtime.current_tapes() : &tapes_of_thread;
+}
+
+void enter(std::shared_ptr<TapeEntry> entry) {
+  if (runtime.enter_tape) return runtime.enter_tape(std::move(entry));
+  std::erase_if(tapes_of_thread, [](const auto& one) { return !one->open; });
+  tapes_of_thread.push_back(std::move(entry));
+}
 
 // The last scope's number. It wraps after 2^32 scopes, far more than one interval contains.
 uint32_t last_scope = 0;
@@ -53,12 +64,6 @@ void count_holder(Node* node, int change) {
 
 }  // namespace
 
-const TapeEntries* (*current_tapes)() = []() -> const TapeEntries* { return &tapes_of_thread; };
-void (*enter_tape)(std::shared_ptr<TapeEntry>) = [](std::shared_ptr<TapeEntry> entry) {
-  std::erase_if(tapes_of_thread, [](const auto& one) { return !one->open; });
-  tapes_of_thread.push_back(std::move(entry));
-};
-
 void TapeEntry::add_scope(uint32_t scope) {
   if (!scopes.empty() && scopes.back().second + 1 == scope) {
     scopes.back().second = scope;
@@ -95,7 +100,7 @@ void Tape::start() {
   stop();
   if (++last_scope == 0) ++last_scope;
   auto entry = std::make_shared<TapeEntry>(TapeEntry{this, last_scope});
-  enter_tape(entry);
+  enter(entry);
   for (const auto& outer : *current_tapes()) outer->add_scope(last_scope);
   entry_ = std::move(entry);
   begin_interval();
@@ -122,8 +127,8 @@ void Tape::resume() {
 
 void Tape::begin_interval() {
   if (recording_tapes++ == 0) {
-    recording_scope = innermost_scope;
-    set_read_observer(&Tape::observe);
+    runtime.recording_scope = innermost_scope;
+    runtime.observe_read = &Tape::observe;
   }
   intervals_.push_back({next_seq(), kNever, entry_});
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), +1);
@@ -131,8 +136,8 @@ void Tape::begin_interval() {
 
 void Tape::end_interval() {
   if (--recording_tapes == 0) {
-    recording_scope = nullptr;
-    set_read_observer(nullptr);
+    runtime.recording_scope = nullptr;
+    runtime.observe_read = nullptr;
   }
   intervals_.back().end = next_seq();
   for (auto& [node, entry] : tensors_) count_watcher(entry.node.get(), -1);

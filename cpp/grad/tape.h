@@ -39,11 +39,6 @@ struct TapeEntry {
 };
 using TapeEntries = std::vector<std::shared_ptr<TapeEntry>>;
 
-// The entries of the running context, innermost last, or null. Set by the binding; without one,
-// each thread is a context.
-extern const TapeEntries* (*current_tapes)();
-extern void (*enter_tape)(std::shared_ptr<TapeEntry> entry);
-
 class Tape {
  public:
   // `transform`: the name of the function transform that this tape serves, such as "grad"; empty

@@ -31,6 +31,7 @@
 #include "grad/zeros/forward_masks.h"
 #include "graph/make.h"
 #include "graph/operation.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 
@@ -169,7 +170,7 @@ class AlongPath {
       wanted_.pop_back();
       if (knows(i, k)) continue;
       NodeRef value = compute(i, k);
-      if (check_numbers && value) check_numbers(value.get(), graph_.nodes()[i]);
+      if (runtime.check_numbers && value) runtime.check_numbers(value.get(), graph_.nodes()[i]);
       series_[i].terms.push_back(std::move(value));
     }
   }

@@ -7,14 +7,10 @@
 #include "graph/pending_results.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
+#include "graph/runtime.h"
 #include "graph/variable.h"
 
 namespace pullback {
-
-void (*evaluate_deep)(Node*) = nullptr;
-void (*flush_due_results)() = nullptr;
-void (*warn_many_nodes)(const Node*) = nullptr;
-void (*check_numbers)(Node*, const Node*) = nullptr;
 
 namespace {
 
@@ -28,9 +24,9 @@ void watch_growth(const Node* newest) {
   static bool warned = false;
   const int64_t live = live_nodes();
   if (live <= kManyNodes / 2) warned = false;
-  if (live <= kManyNodes || warned || !warn_many_nodes) return;
+  if (live <= kManyNodes || warned || !runtime.warn_many_nodes) return;
   warned = true;
-  warn_many_nodes(newest);
+  runtime.warn_many_nodes(newest);
 }
 
 }  // namespace
@@ -71,12 +67,14 @@ NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const>
 
 void hand_out(Node* node) {
   if (node->depth > kDepthCap && !(node->flags & (kTracked | kTraced)) && !node->has_value() &&
-      evaluate_deep) {
-    evaluate_deep(node);
+      runtime.evaluate) {
+    runtime.evaluate(node);
   }
-  if (flush_due && flush_due_results && !variable_scope_active()) flush_due_results();
+  if (flush_due && runtime.flush_pending_results && !variable_scope_active()) {
+    runtime.flush_pending_results();
+  }
   watch_growth(node);
-  if (check_numbers) check_numbers(node, nullptr);
+  if (runtime.check_numbers) runtime.check_numbers(node, nullptr);
 }
 
 NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {

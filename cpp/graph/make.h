@@ -1,6 +1,5 @@
 // Makes nodes. The builders in ops/ infer shapes and dtypes and call make_node(), which sets the
-// fields that every node has. The function pointers below let the graph call layers above it; the
-// layer named in the comment sets each one once.
+// fields that every node has.
 #pragma once
 
 #include <span>
@@ -29,22 +28,7 @@ NodeRef make_argument(DType dtype, const Shape& shape);
 // the lock. The caller holds `node`.
 void hand_out(Node* node);
 
-// Called when the number of live nodes passes kManyNodes (again, after it fell below half): the
-// program keeps history without using it. Set by the binding; may throw.
-extern void (*warn_many_nodes)(const Node* newest);
-constexpr int64_t kManyNodes = 100000;
-
-// Called when an untracked chain of pending nodes is deeper than the cap: evaluates `node`. Set by
-// the layer above (eval/evaluate.cpp).
-extern void (*evaluate_deep)(Node* node);
-constexpr uint32_t kDepthCap = 4096;
-
-// Called while a thread checks that numbers are finite: for every tensor that a program receives,
-// with null; for every cotangent of a reverse pass, with the operation that sent it (the tensor
-// itself if the pass starts there). Set by the binding; may throw.
-extern void (*check_numbers)(Node* node, const Node* operation);
-
-// Called when pending results (graph/pending_results.h) are due. Set by eval/evaluate.cpp.
-extern void (*flush_due_results)();
+constexpr uint32_t kDepthCap = 4096;    // of untracked chains
+constexpr int64_t kManyNodes = 100000;  // see Runtime::warn_many_nodes
 
 }  // namespace pullback

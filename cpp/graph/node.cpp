@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "graph/operation.h"
 #include "graph/rule.h"
+#include "graph/runtime.h"
 
 // Tells the address sanitizer which cells are free, so that it reports uses of freed nodes.
 #if defined(__SANITIZE_ADDRESS__)

@@ -153,11 +153,6 @@ class NodeHandle {
 // A blank node with its number; only graph/make.cpp fills one.
 Node* new_node();
 
-// The number of the innermost tape that the calling context has entered (grad/tape.h); 0 without
-// one. Null while no tape records in any context.
-inline uint32_t (*recording_scope)() = nullptr;
-inline uint32_t current_scope() { return recording_scope ? recording_scope() : 0; }
-
 int64_t live_nodes();
 // Sets Node::mark of every live node to 0.
 void clear_marks();

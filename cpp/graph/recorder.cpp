@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "graph/runtime.h"
+
 namespace pullback {
 namespace {
 
@@ -64,8 +66,8 @@ void record_node(Node* node, std::span<Node* const> inputs) {
   record.seq = node->seq;
   record.node = NodeHandle(node);
   record.variable = 0;
-  record.site = find_site ? find_site() : 0;
-  record.through = find_site ? library_function : nullptr;
+  record.site = runtime.find_site ? runtime.find_site() : 0;
+  record.through = runtime.find_site ? library_function : nullptr;
   record.op = node->op;
   record.dtype = node->dtype;
   record.tracked = node->tracked();
@@ -103,7 +105,7 @@ void record_as(uint64_t copy, uint64_t original) {
 }
 
 void record_read(const Node* node, const char* how, std::optional<double> number) {
-  const ValueRead read{node->seq, next_seq(),  find_site ? find_site() : 0,
+  const ValueRead read{node->seq, next_seq(),  runtime.find_site ? runtime.find_site() : 0,
                        how,       node->shape, number};
   if (recorder->reads.size() < kReads) {
     recorder->reads.push_back(read);

@@ -21,7 +21,7 @@ struct Record {
   NodeHandle node;
   uint64_t variable = 0;          // read: number of the variable
   double number = 0;              // scalar: its value
-  uint32_t site = 0;              // see find_site; 0: unknown
+  uint32_t site = 0;              // see Runtime::find_site; 0: unknown
   const char* through = nullptr;  // library function that the program called, or null
   Op op = Op::value;
   DType dtype = DType::Float32;
@@ -49,11 +49,8 @@ struct ValueRead {
 constexpr size_t kRecords = size_t{1} << 18;
 constexpr size_t kReads = size_t{1} << 12;
 
-// Returns the present place in the user's program as a number that the binding resolves; 0 if
-// unknown. Set by the binding.
-inline uint32_t (*find_site)() = nullptr;
-// Set by find_site: the name of the outermost library function between the user's frame and the
-// core; null if the program called the core directly.
+// Set by Runtime::find_site: the name of the outermost library function between the user's frame
+// and the core; null if the program called the core directly.
 inline const char* library_function = nullptr;
 
 // Starts and stops are counted; the last stop discards all records.

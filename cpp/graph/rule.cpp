@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/runtime.h"
 
 namespace pullback {
 namespace {
@@ -46,7 +47,7 @@ Node* inside_of_result(const Node* node) {
 
 bool ends_history(const Node* node) {
   return ends_gradients(node->op) && !node->rule &&
-         !(has_registered_rule && has_registered_rule(name_of(node->op)));
+         !(runtime.has_registered_rule && runtime.has_registered_rule(name_of(node->op)));
 }
 
 namespace {
@@ -54,7 +55,8 @@ namespace {
 // The first rule that `find` returns, from the innermost map outwards.
 template <class Find>
 Ref<Rule> innermost(Find&& find) {
-  const auto* entries = overrides_rest || !current_overrides ? nullptr : current_overrides();
+  const auto* entries =
+      overrides_rest || !runtime.current_overrides ? nullptr : runtime.current_overrides();
   for (size_t i = entries ? entries->size() : 0; i-- > 0;) {
     const OverrideEntry& entry = *(*entries)[i];
     if (!entry.open) continue;

@@ -89,9 +89,6 @@ void defer_history(Node* node, History* history, size_t output);
 // that an override or a registered rule could apply to.
 void give_history(Node* node, Node* origin);
 
-// True if a rule is registered for operations of that name; null pointer if none is registered at
-// all. Set by the registry (grad/registry.h).
-inline bool (*has_registered_rule)(const char* name) = nullptr;
 // True if no gradient passes a node, so that it drops its inputs when it is computed.
 bool ends_history(const Node* node);
 
@@ -104,8 +101,6 @@ struct OverrideEntry {
   uintptr_t owner = 0;
   bool open = true;
 };
-// The entries of the running context, innermost last. Set by the binding.
-inline const std::vector<std::shared_ptr<OverrideEntry>>* (*current_overrides)() = nullptr;
 inline int64_t entered_overrides = 0;  // open entries of all contexts
 bool overrides_active_here();
 inline bool overrides_active() { return entered_overrides && overrides_active_here(); }

@@ -8,6 +8,7 @@
 #include "graph/make.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
+#include "graph/runtime.h"
 
 namespace pullback {
 namespace {
@@ -18,7 +19,6 @@ std::vector<Variable*>& pending_update_list() {
 }
 
 thread_local VariableScope* variable_scope = nullptr;
-ReadObserver read_observer = nullptr;
 uint64_t last_id = 0;
 
 void list_pending(Variable* variable) {
@@ -54,8 +54,6 @@ NodeRef detached(const NodeRef& node) {
 
 }  // namespace
 
-void (*evaluate_pending)(Variable*, Node*) = nullptr;
-
 void add_ref(Variable* variable) { ++variable->refs; }
 
 void release(Variable* variable) {
@@ -86,10 +84,8 @@ bool variable_scope_active() { return variable_scope != nullptr; }
 Origin* variable_scope_origin() { return variable_scope->origin(); }
 uint64_t variable_scope_since() { return variable_scope->since(); }
 
-void set_read_observer(ReadObserver observer) { read_observer = observer; }
-
 NodeRef read(Variable* variable) {
-  if (read_observer) read_observer(variable);
+  if (runtime.observe_read) runtime.observe_read(variable);
   if (variable_scope) return variable_scope->read(variable);
   if (!variable->reading) {
     const NodeRef& current = variable->current;
@@ -123,8 +119,8 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
     fail(ErrorKind::Runtime, who,
          ": expected a value without traced arguments, got one of a trace that has ended");
   }
-  if (variable->pending() && !value->has_value() && evaluate_pending) {
-    evaluate_pending(variable, value.get());
+  if (variable->pending() && !value->has_value() && runtime.finish_updates) {
+    runtime.finish_updates(variable, value.get());
   }
   // Freed last: destroying a history may run arbitrary code.
   const NodeRef before = std::exchange(variable->current, detached(value));
@@ -135,9 +131,9 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
 
 void finish_update(Variable* variable) {
   // Another thread may have assigned a new update meanwhile.
-  while (variable->pending() && evaluate_pending && !variable_scope) {
+  while (variable->pending() && runtime.finish_updates && !variable_scope) {
     const NodeRef update = variable->current;
-    evaluate_pending(variable, update.get());
+    runtime.finish_updates(variable, update.get());
   }
 }
 

@@ -61,10 +61,6 @@ const std::vector<Variable*>& pending_variables();
 // After an evaluation: variables with a computed update drop its history.
 void commit_updates();
 
-// Evaluates every pending update, because `variable` gets another one. An update that fails is an
-// error only if `next`, the new value, depends on it. Set by the layer above.
-extern void (*evaluate_pending)(Variable* variable, Node* next);
-
 // While a function is traced, reads and assignments go to the trace instead of the variable.
 struct VariableScope {
   virtual ~VariableScope() = default;
@@ -83,9 +79,5 @@ bool variable_scope_active();
 // The origin of the active scope; requires one.
 Origin* variable_scope_origin();
 uint64_t variable_scope_since();
-
-// Called for every variable that is read while a tape records, or null.
-using ReadObserver = void (*)(Variable*);
-void set_read_observer(ReadObserver observer);
 
 }  // namespace pullback

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/index_bounds.h"
 #include "graph/make.h"
+#include "graph/runtime.h"
 #include "ops/complex.h"
 #include "ops/expr.h"
 #include "ops/reduce.h"
@@ -219,7 +220,7 @@ void set_vjp(const VjpCall& call, Cotangent* out) {
 
 // The values of indices in 0 … length-1; evaluates them if necessary.
 std::vector<int64_t> known_positions(const NodeRef& indices, int64_t length) {
-  if (!indices->has_value() && !(indices->flags & kTraced)) evaluate_deep(indices.get());
+  if (!indices->has_value() && !(indices->flags & kTraced)) runtime.evaluate(indices.get());
   if (!indices->has_value()) {
     fail(ErrorKind::NotImplemented,
          "at[].multiply: the gradient by the value requires known indices, to find repeated ones, "

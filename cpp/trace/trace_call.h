@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/rule.h"
+#include "graph/runtime.h"
 #include "trace/trace.h"
 
 namespace pullback {

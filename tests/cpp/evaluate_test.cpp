@@ -17,6 +17,7 @@
 #include "check.h"
 #include "grad/reverse.h"
 #include "graph/make.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
 #include "plan/passes/plan_memory.h"
@@ -47,11 +48,11 @@ class FairLock {
 FairLock the_lock;
 
 void install_lock() {
-  set_lock_hooks({[]() -> void* {
-                    the_lock.release();
-                    return nullptr;
-                  },
-                  [](void*) { the_lock.acquire(); }, nullptr, nullptr});
+  runtime.release_lock = []() -> void* {
+    the_lock.release();
+    return nullptr;
+  };
+  runtime.acquire_lock = [](void*) { the_lock.acquire(); };
 }
 
 void yield_lock() {

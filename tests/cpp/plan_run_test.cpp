@@ -11,6 +11,7 @@
 #include "check.h"
 #include "eval/evaluate.h"
 #include "graph/make.h"
+#include "graph/runtime.h"
 #include "ops/ops.h"
 #include "plans.h"
 #include "runtime/memory.h"
@@ -145,18 +146,18 @@ bool always() { return true; }
 void test_interrupt() {
   const auto plan = add_one();
   const NodeRef x = values();
-  set_lock_hooks({nullptr, nullptr, always, nullptr});
+  runtime.interrupted = always;
   check(fails(*plan, x, place(0)), "a run is interrupted before it writes in place");
   check(x->value && at(x->value, 0) == 0, "and leaves the argument as it was");
   static int asked;
   asked = 0;
-  set_lock_hooks({nullptr, nullptr, [] { return ++asked == 2; }, nullptr});
+  runtime.interrupted = [] { return ++asked == 2; };
   check(!fails(*plan, x, place(0)) && asked == 1, "nobody asks from the first such write on");
   check(at(x->value, 0) == 1, "it ends well");
   const Ref<Buffer> shared = x->value;
   asked = 0;
   check(fails(*plan, x, place(0)) && asked == 2, "a run with outputs of its own can be stopped");
-  set_lock_hooks({});
+  runtime.interrupted = nullptr;
 }
 
 // What stands for the interpreter lock, and how far the other thread is.
@@ -174,11 +175,12 @@ bool wait_for_the_other() {
 
 void test_two_threads() {
   const auto plan = add_one();
-  set_lock_hooks({[]() -> void* {
-                    lock.unlock();
-                    return nullptr;
-                  },
-                  [](void*) { lock.lock(); }, wait_for_the_other, nullptr});
+  runtime.release_lock = []() -> void* {
+    lock.unlock();
+    return nullptr;
+  };
+  runtime.acquire_lock = [](void*) { lock.lock(); };
+  runtime.interrupted = wait_for_the_other;
   const NodeRef x = values();
   std::thread other([&] {
     while (!writing) std::this_thread::yield();
@@ -195,7 +197,9 @@ void test_two_threads() {
   check(!fails(*plan, x, place(0)), "the run itself");
   lock.unlock();
   other.join();
-  set_lock_hooks({});
+  runtime.release_lock = nullptr;
+  runtime.acquire_lock = nullptr;
+  runtime.interrupted = nullptr;
 }
 
 void test_peak() {

@@ -15,6 +15,7 @@
 #include "eval/evaluate.h"
 #include "graph/make.h"
 #include "graph/recorder.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
 
@@ -136,7 +137,7 @@ class NumberCheck {
  public:
   NumberCheck() : entry_(std::make_shared<CheckEntry>()) {
     checks().enter(entry_);
-    if (entered++ == 0) check_numbers = check;
+    if (entered++ == 0) runtime.check_numbers = check;
   }
   ~NumberCheck() { leave(); }
   NumberCheck(const NumberCheck&) = delete;
@@ -152,7 +153,7 @@ class NumberCheck {
     if (!entry_) return;
     entry_->open = false;
     entry_ = nullptr;
-    if (--entered == 0) check_numbers = nullptr;
+    if (--entered == 0) runtime.check_numbers = nullptr;
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "bind/arrays/convert.h"
 #include "bind/common/trace_checks.h"
 #include "graph/recorder.h"
+#include "graph/runtime.h"
 
 namespace pullback {
 namespace {
@@ -145,7 +146,6 @@ void set_recording(bool on) {
     return;
   }
   if (!sites) sites = new Sites;
-  find_site = [] { return sites->find(); };
   start_recording();
 }
 
@@ -154,10 +154,11 @@ void set_recording(bool on) {
 OptionalSite site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
 
 void bind_recorder(py::module_& m) {
+  runtime.find_site = [] { return sites ? sites->find() : 0; };
   m.def("set_recording", &set_recording, py::arg("on"),
         "Record where the program makes tensors and reads values.");
   m.def(
-      "current_site", [] { return recording && find_site ? site_of(find_site()) : site_of(0); },
+      "current_site", [] { return site_of(recording ? runtime.find_site() : 0); },
       "Return file, line and function of the user's running line; None if nothing is recorded.");
 }
 

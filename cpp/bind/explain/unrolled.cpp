@@ -10,6 +10,7 @@
 #include "explain/unrolled_below.h"
 #include "graph/operation.h"
 #include "graph/recorder.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 
 namespace pullback {
@@ -18,8 +19,8 @@ namespace {
 // While one exists, nodes are made without a site in the user's program.
 class NoSites {
  public:
-  NoSites() : before_(std::exchange(find_site, nullptr)) {}
-  ~NoSites() { find_site = before_; }
+  NoSites() : before_(std::exchange(runtime.find_site, nullptr)) {}
+  ~NoSites() { runtime.find_site = before_; }
   NoSites(const NoSites&) = delete;
   NoSites& operator=(const NoSites&) = delete;
 

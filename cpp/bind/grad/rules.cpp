@@ -12,6 +12,7 @@
 #include "grad/registry.h"
 #include "grad/sparse/row_squares.h"
 #include "grad/sparse/sparse_rows.h"
+#include "graph/runtime.h"
 #include "graph/walk.h"
 #include "transform/batch.h"
 
@@ -185,7 +186,7 @@ void bind_rules(py::module_& m) {
         return is_tensor(x.ptr()) && (as_node(x.ptr())->flags & kWeak) != 0;
       },
       py::arg("x"), "Test for a Python number that was an argument of a traced function.");
-  current_overrides = [] { return override_stack().current(); };
+  runtime.current_overrides = [] { return override_stack().current(); };
   m.def("push_overrides", &push_overrides, py::arg("overrides"), py::arg("owner"),
         "Enter a block of overrides; `owner` is the address of its context manager.");
   m.def("pop_overrides", &pop_overrides, py::arg("owner"),

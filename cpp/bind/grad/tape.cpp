@@ -10,6 +10,7 @@
 #include "bind/common/tensor.h"
 #include "bind/grad/rules.h"
 #include "graph/rebuild.h"
+#include "graph/runtime.h"
 #include "ops/batch_scope.h"
 #include "trace/trace.h"
 #include "transform/batch.h"
@@ -146,8 +147,10 @@ void bind_linear(py::module_& m) {
 }  // namespace
 
 void bind_tape(py::module_& m) {
-  current_tapes = [] { return tape_stack().current(); };
-  enter_tape = [](std::shared_ptr<TapeEntry> entry) { tape_stack().enter(std::move(entry)); };
+  runtime.current_tapes = [] { return tape_stack().current(); };
+  runtime.enter_tape = [](std::shared_ptr<TapeEntry> entry) {
+    tape_stack().enter(std::move(entry));
+  };
   py::class_<Tape> tape(m, "Tape", "An interval of time in which operations are recorded.");
   no_pickle(tape)
       .def(py::init<bool, std::string>(), py::arg("watch_accessed_variables") = true,
