@@ -20,6 +20,7 @@
 #include "bind/grad/control_flow.h"
 #include "bind/grad/rules.h"
 #include "bind/operations/callback.h"
+#include "bind/operations/composite_function.h"
 #include "bind/operations/functions.h"
 #include "bind/types/function.h"
 #include "bind/types/indexing.h"
@@ -277,6 +278,7 @@ PYBIND11_MODULE(_core, m) {
   bind_functions(m);
   bind_indexing(m);
   bind_callback(m);
+  bind_composite(m);
   bind_rules(m);
   bind_tape(m);
   bind_subgraphs(m);

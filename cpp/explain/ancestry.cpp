@@ -71,6 +71,10 @@ class Walk {
       if (node->op != Op::read) {
         for (Node* input : all) inputs.emplace_back(input->seq, input);
       }
+      own.given.clear();
+      if (operation->attr.composite != Composite::None && !edges.rule) {
+        for (const Node* input : rule_inputs(operation)) own.given.push_back(input->seq);
+      }
     }
     const Record* record = record_of(own.seq);
     if (record) own.site = record->site;
@@ -84,7 +88,12 @@ class Walk {
     }
     const bool of_read = record && record->op == Op::read;
     if (record && inputs.empty() && (!of_read || assignments_)) {
-      for (uint64_t seq : record->inputs()) inputs.emplace_back(seq, nullptr);
+      auto recorded = record->inputs();
+      if (record->composite != Composite::None && !recorded.empty()) {
+        own.given.assign(recorded.begin() + 1, recorded.end());
+        recorded = recorded.first(1);
+      }
+      for (uint64_t seq : recorded) inputs.emplace_back(seq, nullptr);
     }
     own.inputs.clear();
     for (const auto& [seq, input] : inputs) own.inputs.push_back(seq);

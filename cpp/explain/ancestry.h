@@ -25,10 +25,12 @@ struct Ancestor {
   bool custom = false;  // made by a user's custom_gradient
   uint32_t site = 0;
   std::vector<uint64_t> inputs;  // inputs that get a gradient; all inputs if none does
-  bool passes = false;           // a gradient may pass
-  Ref<Rule> rule;                // null: the rule of the operation's own row
-  bool stopped = false;          // by the request's stop_gradients
-  bool recorded = true;          // by the request's tape
+  // Of a composite whose gradient passes the operations inside: the tensors that it was given.
+  std::vector<uint64_t> given;
+  bool passes = false;   // a gradient may pass
+  Ref<Rule> rule;        // null: the rule of the operation's own row
+  bool stopped = false;  // by the request's stop_gradients
+  bool recorded = true;  // by the request's tape
 };
 
 // The ancestors, by creation number. With `assignments` also the values assigned to variables

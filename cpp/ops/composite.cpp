@@ -116,6 +116,11 @@ void mark_parts(Node* node, std::span<const NodeRef> given) {
   for (Node* input : node->inputs()) mark_parts(input, given);
 }
 
+void stamp(const NodeRef& node, Composite which) {
+  if (!overrides_active()) return;
+  if (Ref<Rule> stamped = stamped_override(name_of(which))) node->rule = stamped;
+}
+
 }  // namespace
 
 NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> given,
@@ -132,9 +137,18 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
   attr.composite = which;
   NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, {all, count - others}, attr);
   node->rule = own_rule(which);
-  if (overrides_active()) {
-    if (Ref<Rule> stamped = stamped_override(name_of(which))) node->rule = stamped;
-  }
+  stamp(node, which);
+  return node;
+}
+
+NodeRef name_result(Composite which, std::span<Node* const> inputs, uint32_t index) {
+  const Node* inside = inputs[0];
+  Attr attr;
+  attr.composite = which;
+  NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, inputs, attr);
+  node->flags |= inside->flags & kWeak;
+  node->output = index;
+  stamp(node, which);
   return node;
 }
 
@@ -152,25 +166,6 @@ NodeRef with_axes(NodeRef node, AxisMask axes, bool keepdims) {
 }
 
 }  // namespace
-
-const char* name_of(Composite composite) {
-  constexpr const char* names[] = {"custom_gradient",
-                                   "mean",
-                                   "prod",
-                                   "pow",
-                                   "max",
-                                   "min",
-                                   "softmax",
-                                   "log_softmax",
-                                   "logsumexp",
-                                   "softmax_cross_entropy",
-                                   "sparse_softmax_cross_entropy",
-                                   "solve",
-                                   "det",
-                                   "logabsdet"};
-  static_assert(std::size(names) == static_cast<size_t>(Composite::count));
-  return names[static_cast<int>(composite)];
-}
 
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, bool keepdims) {
   return with_axes(compose(op == Op::max ? Composite::max : Composite::min, inside, {x}), axes,

@@ -1,18 +1,30 @@
 // Composites: functions made of other operations, under one node of Op::custom, so that overrides
-// and error messages can name `softmax`. Start at compose().
+// and error messages can name `softmax`. Those of enum Composite are built here and may have a rule
+// of their own; name_result() names the results of others, which Python functions compute. Start at
+// compose().
 #pragma once
 
 #include <initializer_list>
+#include <span>
+#include <string>
 
 #include "ops/ops.h"
 
 namespace pullback {
 
 const char* name_of(Composite composite);
+// The composite of a name. A name that is new gets a number after Composite::count.
+Composite composite_named(const std::string& name);
+// The number of composites, Composite::None among them.
+int composites();
 // A composite computed as `inside` from the tensors `given`. Its rule returns cotangents for all
 // but the last `others` of them.
 NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<NodeRef> given,
                 size_t others = 0);
+// The value inputs[0] as result number `index` of a composite that was given the other inputs. Its
+// gradient is that of inputs[0], unless a rule for the composite applies. Unlike compose(), it does
+// not hide the operations inside from overrides of these.
+NodeRef name_result(Composite which, std::span<Node* const> inputs, uint32_t index);
 // max or min of x over `axes` (as bits), computed as `inside`.
 NodeRef extremum(Op op, const NodeRef& inside, const NodeRef& x, AxisMask axes, bool keepdims);
 // x to a small integer power, computed as `inside`. Rules and overrides of pow apply to it. The

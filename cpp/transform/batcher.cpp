@@ -295,7 +295,12 @@ NodeRef Batcher::composite() const {
     case Composite::count:
       break;
   }
-  return nullptr;
+  // A named result: its operations are batched, and a late rule sees the batch.
+  std::vector<NodeRef> all;
+  for (size_t k = 0; k < in_.size(); ++k) all.push_back(full(k));
+  NodeRef out = like(all, attr);
+  out->output = node_->output;
+  return out;
 }
 
 NodeRef Batcher::step(StepKind kind, Attr attr) const {

@@ -919,6 +919,14 @@ def combine(
 ) -> Tensor:
     """Update every entry of `x`; `update` is 'set', 'add', 'multiply', 'min' or 'max'."""
 
+def composite(
+    function: collections.abc.Callable[..., typing.Any],
+) -> collections.abc.Callable[..., typing.Any]:
+    """Name the results of a function that is made of several operations."""
+
+def composite_names() -> list[str]:
+    """Return the names of the functions that `composite` wraps."""
+
 def compression(
     pattern: Pattern,
     symmetric: bool,
@@ -1274,6 +1282,9 @@ def inv(x: pullback._typing.TensorLike, /) -> Tensor:
 
 def is_basic_index(key: object) -> bool:
     """Test for an index of integers, slices, None and Ellipsis only."""
+
+def is_composite(x: typing.Any) -> bool:
+    """Test whether a function was made by `composite`."""
 
 def is_computed(x: pullback._typing.TensorLike) -> bool:
     """Test whether the value is computed already."""

@@ -21,6 +21,7 @@ py::dict described(const Ancestor& ancestor) {
   out["name"] = ancestor.name;
   out["dtype"] = ancestor.dtype ? py::object(py::cast(*ancestor.dtype)) : py::none();
   out["inputs"] = py::cast(ancestor.inputs);
+  out["given"] = py::cast(ancestor.given);
   out["passes"] = ancestor.passes;
   out["stopped"] = ancestor.stopped;
   out["recorded"] = ancestor.recorded;

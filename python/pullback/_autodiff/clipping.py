@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import broadcasts_to, floating
+from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, as_python, check_domain
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor
@@ -27,6 +28,7 @@ __all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"
 Nest = TypeVar("Nest")
 
 
+@composite
 def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike) -> Tensor:
     """Limit the elements of a tensor to an interval.
 
@@ -83,6 +85,7 @@ def clip_by_value(x: TensorLike, clip_value_min: TensorLike, clip_value_max: Ten
 Mode = Literal["nan", "zero", "raise"]
 
 
+@composite
 def clip_by_norm(
     x: TensorLike, clip_norm: TensorLike, axis: Axis = None, *, mode: Mode = "nan"
 ) -> Tensor:
@@ -146,6 +149,7 @@ def clip_by_norm(
     return _core.where(_usable(norm, bound), clipped, 0) if mode == "zero" else clipped
 
 
+@composite
 def global_norm(tensors: Any, /) -> Tensor:
     """Compute the Euclidean norm of all elements of all tensors of a pytree.
 
@@ -183,6 +187,7 @@ def _norm_of(entries: list[Any]) -> Tensor:
     return norm_of_all(tensors) if tensors else _core.constant(0.0)
 
 
+@composite
 def clip_by_global_norm(
     tensors: Nest,
     clip_norm: TensorLike,

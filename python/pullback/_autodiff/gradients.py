@@ -325,10 +325,10 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
         raise ValueError("register_gradient: expected a non-empty string for name, got ''")
     replace = flag(replace, "register_gradient", "replace")
     known = operation(name)
-    # A straight-through rule is often registered under this name, which is also a function.
-    if known is None and name != "hard_tanh" and (why := without_gradient(name)):
+    if known is None and (why := without_gradient(name)):
         raise LookupError(f"register_gradient: {why}")
-    if known is not None and not replace:
+    # A straight-through rule is often registered under the name hard_tanh.
+    if known is not None and not replace and name != "hard_tanh":
         raise KeyError(
             f"register_gradient: {name!r} is an operation with a gradient of its own; "
             "pass replace=True to change it everywhere, or override it with gradient_override_map"

@@ -19,7 +19,7 @@ import numpy
 from .. import _core
 from .._base.hints import did_you_mean
 from .._core import Rule, Tensor
-from .override_names import ALIASES, PARTS, SHAPED
+from .override_names import ALIASES, SHAPED
 
 _FOLDER = dirname(dirname(__file__)) + sep  # pathlib would take 5 ms of the import
 
@@ -55,7 +55,8 @@ class Op:
         """Return an attribute of the operation by its name in the public function.
 
         Reductions have `axis`, a tuple of non-negative integers, and `keepdims`; softmax,
-        log_softmax, concat and take have `axis`, an integer; transpose has `axes`.
+        log_softmax, concat and take have `axis`, an integer; transpose has `axes`. A function of
+        several operations has `index`, the position of the tensor among its results.
 
         Parameters
         ----------
@@ -157,7 +158,11 @@ def operation(name: str) -> str | None:
     The result is None for other names, and for an operation that always has a rule of its own.
     """
     name = ALIASES.get(name, name)
-    return name if name in _core.op_names() and name not in SHAPED else None
+    return name if name in _known() and name not in SHAPED else None
+
+
+def _known() -> set[str]:
+    return {*_core.op_names(), *_core.composite_names()}
 
 
 def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
@@ -166,10 +171,8 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
         raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {_core.shown(overrides)}")
     rules = {}
     for key, value in overrides.items():
-        key = _name_of(key, who)
-        name = operation(key)
-        if name is None:
-            raise LookupError(f"{who}: {without_gradient(key) or _unknown(key)}")
+        name = _operation_of(key, who)
+        key = key if isinstance(key, str) else name
         if isinstance(value, str):
             rule = _core.registered_rule(operation(value) or value)
             if rule is None:
@@ -183,16 +186,25 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
     return rules
 
 
-def _name_of(key: Any, who: str) -> str:
-    """Return the name of an operation, which may be given by its public function."""
-    if isinstance(key, str):
-        return key
+def _operation_of(key: Any, who: str) -> str:
+    """Return the core's name of an operation, given by a name or by its public function."""
+    name = key if isinstance(key, str) else _name_of(key, who)
+    found = operation(name)
+    # The control function `cond` has the name of a composite, `linalg.cond`.
+    if found is None or (
+        name == "cond" and not isinstance(key, str) and not _core.is_composite(key)
+    ):
+        raise LookupError(f"{who}: {without_gradient(name) or _unknown(name)}")
+    return found
+
+
+def _name_of(function: Any, who: str) -> str:
     for space in _spaces():
         for name in space.__all__:
-            if getattr(space, name) is key and callable(key):
+            if getattr(space, name) is function and callable(function):
                 return str(name)
     raise TypeError(
-        f"{who}: expected operations by name or by public function, got {_core.shown(key)}"
+        f"{who}: expected operations by name or by public function, got {_core.shown(function)}"
     )
 
 
@@ -205,9 +217,6 @@ def _spaces() -> tuple[Any, ...]:
 
 def without_gradient(name: str) -> str | None:
     """Return why the name of a public function is not an operation with a gradient."""
-    if name in PARTS:
-        parts = ", ".join(map(repr, PARTS[name]))
-        return f"{name!r} consists of other operations and has no rule; override {parts}"
     if name in SHAPED:
         return f"{name!r} defines its own gradient; call it in a function with custom_gradient"
     if any(name in space.__all__ for space in _spaces()):
@@ -217,6 +226,6 @@ def without_gradient(name: str) -> str | None:
 
 def _unknown(name: str) -> str:
     wish = name.rpartition(".")[2]  # also for "linalg.det"
-    near = did_you_mean(wish, {*_core.op_names(), *ALIASES} - SHAPED)
-    near = near or did_you_mean(wish, {*PARTS, *SHAPED})
+    near = did_you_mean(wish, {*_known(), *ALIASES} - SHAPED)
+    near = near or did_you_mean(wish, SHAPED)
     return f"{name!r} is not an operation{near}"

@@ -12,12 +12,14 @@ import numpy
 
 from .. import _core
 from .._base.checks import along, axes_of, integers
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Axis, Shape, TensorLike
 
 __all__ = ["moveaxis", "ravel", "repeat", "swapaxes", "tile", "unstack"]
 
 
+@composite
 def moveaxis(x: TensorLike, /, source: Axis, destination: Axis) -> Tensor:
     """Move axes to other positions.
 
@@ -62,6 +64,7 @@ def moveaxis(x: TensorLike, /, source: Axis, destination: Axis) -> Tensor:
     return _core.transpose(x, order)
 
 
+@composite
 def swapaxes(x: TensorLike, /, axis1: SupportsIndex, axis2: SupportsIndex) -> Tensor:
     """Exchange two axes.
 
@@ -96,6 +99,7 @@ def swapaxes(x: TensorLike, /, axis1: SupportsIndex, axis2: SupportsIndex) -> Te
     return _core.transpose(x, order)
 
 
+@composite
 def tile(x: TensorLike, /, reps: Shape) -> Tensor:
     """Repeat an array along each axis.
 
@@ -140,6 +144,7 @@ def tile(x: TensorLike, /, reps: Shape) -> Tensor:
     return _core.reshape(whole, tuple(n * m for n, m in zip(counts, shape, strict=True)))
 
 
+@composite
 def repeat(x: TensorLike, /, repeats: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Repeat each element along an axis.
 
@@ -201,6 +206,7 @@ def repeat(x: TensorLike, /, repeats: TensorLike, axis: SupportsIndex | None = N
     return _core.take(x, _core.constant(numpy.repeat(numpy.arange(length), found)), k)
 
 
+@composite
 def ravel(x: TensorLike, /) -> Tensor:
     """Flatten an array.
 
@@ -225,6 +231,7 @@ def ravel(x: TensorLike, /) -> Tensor:
     return _core.reshape(x, (prod(x.shape),))
 
 
+@composite
 def unstack(x: TensorLike, /, *, axis: SupportsIndex = 0) -> tuple[Tensor, ...]:
     """Split an array into its slices along an axis.
 

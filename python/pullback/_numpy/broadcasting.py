@@ -6,6 +6,7 @@ import numpy
 
 from .. import _core
 from .._base.checks import integers
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Shape, TensorLike
 
@@ -43,6 +44,7 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
     )
 
 
+@composite
 def broadcast_arrays(*arrays: TensorLike) -> tuple[Tensor, ...]:
     """Broadcast arrays to their common shape.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _core
 from .._base.checks import flag, number
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -147,6 +148,7 @@ def conjugate(x: TensorLike, /) -> Tensor:
     return conj(x)
 
 
+@composite
 def angle(x: TensorLike, /, deg: bool = False) -> Tensor:
     """Compute the angle between `x` and the positive real axis.
 
@@ -286,6 +288,7 @@ def isrealobj(x: Any, /) -> bool:
     return not iscomplexobj(x)
 
 
+@composite
 def real_if_close(x: TensorLike, /, tol: float = 100) -> Tensor:
     """Return the real part of `x` if all imaginary parts are close to 0, else `x`.
 

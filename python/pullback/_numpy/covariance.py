@@ -7,6 +7,7 @@ from typing import Literal, overload
 
 from .. import _core
 from .._base.checks import axes_of, flag, integer, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype
@@ -34,6 +35,7 @@ def average(
     returned: Literal[True],
     keepdims: bool = False,
 ) -> tuple[Tensor, Tensor]: ...
+@composite
 def average(
     x: TensorLike,
     /,
@@ -119,6 +121,7 @@ def average(
     return (found, _core.cast(weight, found.dtype)) if returned else found
 
 
+@composite
 def cov(
     x: TensorLike,
     /,
@@ -245,6 +248,7 @@ def _squeezed(total: Tensor) -> Tensor:
     return _core.reshape(total, ()) if total.shape == (1, 1) else total
 
 
+@composite
 def corrcoef(
     x: TensorLike,
     /,

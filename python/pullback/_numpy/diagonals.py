@@ -9,6 +9,7 @@ import numpy
 
 from .. import _core
 from .._base.checks import flag, given_once, integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import DType, TensorLike
 from . import reductions
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@composite
 def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Extract a diagonal of a matrix, or make a matrix with a vector on a diagonal.
 
@@ -73,6 +75,7 @@ def diag(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     return _on_diagonal(x, by)
 
 
+@composite
 def diagflat(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Make a matrix with the flattened entries of `x` on a diagonal.
 
@@ -116,6 +119,7 @@ def _on_diagonal(x: Tensor, k: int) -> Tensor:
     return _core.reshape(flat, (n, n))
 
 
+@composite
 def fill_diagonal(
     x: TensorLike,
     /,
@@ -229,6 +233,7 @@ def axis_size(value: SupportsIndex, who: str, name: str) -> int:
     return n
 
 
+@composite
 def kron(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute the Kronecker product of `a` and `b`.
 
@@ -268,6 +273,7 @@ def kron(a: TensorLike, b: TensorLike) -> Tensor:
     return _core.reshape(_core.multiply(left, right), shape)
 
 
+@composite
 def diagonal(
     x: TensorLike, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> Tensor:
@@ -332,6 +338,7 @@ def _diagonal(
     return flat[..., start : start + (length - 1) * (columns + 1) + 1 : columns + 1]
 
 
+@composite
 def trace(
     x: TensorLike,
     /,

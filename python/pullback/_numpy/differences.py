@@ -6,12 +6,14 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, integer, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
 __all__ = ["diff", "ediff1d", "trapezoid"]
 
 
+@composite
 def diff(
     x: TensorLike,
     /,
@@ -83,6 +85,7 @@ def _end(value: TensorLike, x: Tensor, k: int) -> Tensor:
     return _core.broadcast_to(end, (*x.shape[:k], 1, *x.shape[k + 1 :]))
 
 
+@composite
 def ediff1d(
     x: TensorLike,
     /,
@@ -126,6 +129,7 @@ def ediff1d(
     return parts[0] if len(parts) == 1 else _core.concat(parts, 0)
 
 
+@composite
 def trapezoid(
     y: TensorLike,
     x: TensorLike | None = None,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._base.checks import counted
+from .._base.composite import composite
 from .._core import Tensor
 from .contraction import Label, Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
 from .contraction_order import contraction_order
@@ -23,6 +24,7 @@ __all__ = ["einsum"]
 _DOTS = "..."
 
 
+@composite
 def einsum(subscripts: Any, /, *operands: Any, optimize: Any = True) -> Tensor:
     """Compute a sum of products over labelled axes.
 

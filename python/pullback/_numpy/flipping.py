@@ -7,6 +7,7 @@ from typing import SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, integer, integers
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Axis, Shape, TensorLike
 from .arranging import swapaxes
@@ -14,6 +15,7 @@ from .arranging import swapaxes
 __all__ = ["flip", "fliplr", "flipud", "roll", "rot90"]
 
 
+@composite
 def flip(x: TensorLike, /, axis: Axis = None) -> Tensor:
     """Reverse the order of the elements along axes.
 
@@ -48,6 +50,7 @@ def flip(x: TensorLike, /, axis: Axis = None) -> Tensor:
     return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(rank))]
 
 
+@composite
 def flipud(x: TensorLike, /) -> Tensor:
     """Reverse the order of the elements along the first axis.
 
@@ -83,6 +86,7 @@ def flipud(x: TensorLike, /) -> Tensor:
     return flip(x, axis=0)
 
 
+@composite
 def fliplr(x: TensorLike, /) -> Tensor:
     """Reverse the order of the elements along the second axis.
 
@@ -118,6 +122,7 @@ def fliplr(x: TensorLike, /) -> Tensor:
     return flip(x, axis=1)
 
 
+@composite
 def roll(x: TensorLike, /, shift: Shape, axis: Axis = None) -> Tensor:
     """Roll the elements along axes.
 
@@ -171,6 +176,7 @@ def roll(x: TensorLike, /, shift: Shape, axis: Axis = None) -> Tensor:
     return x
 
 
+@composite
 def rot90(x: TensorLike, /, k: SupportsIndex = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Tensor:
     """Rotate an array by multiples of 90 degrees in the plane of two axes.
 

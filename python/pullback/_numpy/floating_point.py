@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from .. import _core
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .dtype_functions import finfo
@@ -188,6 +189,7 @@ def signbit(x: TensorLike, /) -> Tensor:
     return _core.signbit(x)
 
 
+@composite
 def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
     """Compute `x * y + z`.
 
@@ -218,6 +220,7 @@ def fma(x: TensorLike, y: TensorLike, z: TensorLike) -> Tensor:
     return _core.add(_core.multiply(x, y), z)
 
 
+@composite
 def lerp(start: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
     """Interpolate linearly: `start + weight * (end - start)`.
 
@@ -250,6 +253,7 @@ def lerp(start: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
     return _core.add(start, _core.multiply(weight, _core.subtract(end, start)))
 
 
+@composite
 def divmod(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     """Compute `floor_divide(x, y)` and `remainder(x, y)`.
 
@@ -328,6 +332,7 @@ def isneginf(x: TensorLike, /) -> Tensor:
     return _core.equal(x, -inf)
 
 
+@composite
 def nan_to_num(
     x: TensorLike, /, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:

@@ -6,6 +6,7 @@ from typing import SupportsIndex
 
 from .. import _core
 from .._base.checks import integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .advanced_index import along_axis
@@ -54,6 +55,7 @@ def take(x: TensorLike, indices: TensorLike, axis: SupportsIndex | None = None) 
     return _core.take(x, indices, axis)
 
 
+@composite
 def take_along_axis(x: TensorLike, indices: TensorLike, axis: SupportsIndex = -1) -> Tensor:
     """Return the elements at indices that differ for each row along an axis.
 

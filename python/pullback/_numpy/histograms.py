@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import flag, integer, is_integer, known_values, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -67,6 +68,7 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
     return _core.where(falling, _core.subtract(len(bins), at), at)
 
 
+@composite
 def bincount(
     x: TensorLike, /, weights: TensorLike | None = None, minlength: SupportsIndex = 0
 ) -> Tensor:
@@ -165,6 +167,7 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
     return _core.concat([inner, _core.reshape(high, 1)], 0)
 
 
+@composite
 def histogram(
     x: TensorLike,
     /,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._base.checks import made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .histograms import nonempty_vector
@@ -11,6 +12,7 @@ from .histograms import nonempty_vector
 __all__ = ["interp"]
 
 
+@composite
 def interp(
     x: TensorLike,
     xp: TensorLike,

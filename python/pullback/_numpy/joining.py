@@ -9,6 +9,7 @@ from numpy.exceptions import AxisError
 
 from .. import _core
 from .._base.checks import axes_of, integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .shape import flat, listed
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@composite
 def atleast_1d(x: TensorLike, /) -> Tensor:
     """Return the input with at least one axis.
 
@@ -51,6 +53,7 @@ def atleast_1d(x: TensorLike, /) -> Tensor:
     return x if x.shape else _core.reshape(x, (1,))
 
 
+@composite
 def atleast_2d(x: TensorLike, /) -> Tensor:
     """Return the input with at least two axes.
 
@@ -75,6 +78,7 @@ def atleast_2d(x: TensorLike, /) -> Tensor:
     return _core.reshape(x, (1,) * (2 - len(x.shape)) + tuple(x.shape))
 
 
+@composite
 def atleast_3d(x: TensorLike, /) -> Tensor:
     """Return the input with at least three axes.
 
@@ -102,6 +106,7 @@ def atleast_3d(x: TensorLike, /) -> Tensor:
     return _core.reshape(x, shape + (1,) * (3 - len(shape)))
 
 
+@composite
 def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join arrays along the second axis, or along the only axis of vectors.
 
@@ -133,6 +138,7 @@ def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     return _core.concat(parts, 1 if parts and len(parts[0].shape) > 1 else 0)
 
 
+@composite
 def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join arrays along the first axis, vectors as rows.
 
@@ -165,6 +171,7 @@ def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     return _core.concat([atleast_2d(x) for x in parts], 0)
 
 
+@composite
 def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join arrays along the third axis.
 
@@ -196,6 +203,7 @@ def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     return _core.concat([atleast_3d(x) for x in parts], 2)
 
 
+@composite
 def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join vectors as the columns of a matrix.
 
@@ -273,6 +281,7 @@ def concatenate(arrays: Sequence[TensorLike], /, axis: SupportsIndex | None = 0)
     return _core.concat(parts, integer(axis, "concatenate", "axis"))
 
 
+@composite
 def append(x: TensorLike, /, values: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Append values to an array along an axis.
 
@@ -308,6 +317,7 @@ def append(x: TensorLike, /, values: TensorLike, axis: SupportsIndex | None = No
     return _core.concat([x, values], axis)
 
 
+@composite
 def rollaxis(x: TensorLike, /, axis: SupportsIndex, start: SupportsIndex = 0) -> Tensor:
     """Move an axis before the axis at a position.
 

@@ -9,6 +9,7 @@ from math import nan
 
 from .. import _core
 from .._base.checks import flag
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .extrema import extremum
@@ -18,6 +19,7 @@ from .statistics import deviation_of, variance_of
 __all__ = ["nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar"]
 
 
+@composite
 def nansum(
     x: TensorLike,
     /,
@@ -77,6 +79,7 @@ def nansum(
     return sum_as("nansum", x, axis, keepdims, dtype, initial, kept)
 
 
+@composite
 def nanmean(
     x: TensorLike,
     /,
@@ -129,6 +132,7 @@ def nanmean(
     return mean_where(x, axis, keepdims, _numbers(x, where, "nanmean"), "nanmean")
 
 
+@composite
 def nanvar(
     x: TensorLike,
     /,
@@ -190,6 +194,7 @@ def nanvar(
     return _core.cast(variance, result)
 
 
+@composite
 def nanstd(
     x: TensorLike,
     /,
@@ -250,6 +255,7 @@ def nanstd(
     return deviation_of(*variance_of(x, axis, correction, ddof, keepdims, kept, "nanstd"))
 
 
+@composite
 def nanmax(
     x: TensorLike,
     /,
@@ -305,6 +311,7 @@ def nanmax(
     return _nan_extremum(x, axis, keepdims, initial, where, "nanmax")
 
 
+@composite
 def nanmin(
     x: TensorLike,
     /,

@@ -9,6 +9,7 @@ import numpy
 
 from .. import _core
 from .._base.checks import along, choice
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -22,6 +23,7 @@ _STATISTICS = ("maximum", "mean", "median", "minimum")
 _MODES = ("constant", "edge", "empty", "linear_ramp", "reflect", "symmetric", "wrap", *_STATISTICS)
 
 
+@composite
 def pad(
     x: TensorLike,
     /,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -60,6 +61,7 @@ def rsqrt(x: TensorLike, /) -> Tensor:
     return _core.rsqrt(x)
 
 
+@composite
 def reciprocal(x: TensorLike, /) -> Tensor:
     """Compute 1 / x as a floating or complex number.
 
@@ -81,6 +83,7 @@ def reciprocal(x: TensorLike, /) -> Tensor:
     return _core.divide(1, x)
 
 
+@composite
 def float_power(x: TensorLike, y: TensorLike) -> Tensor:
     """Raise `x` to the power `y` in float64 or complex128.
 

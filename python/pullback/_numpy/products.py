@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import integer, is_integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
@@ -64,6 +65,7 @@ def matmul(a: TensorLike, b: TensorLike) -> Tensor:
     return _core.matmul(a, b)
 
 
+@composite
 def tensordot(
     a: TensorLike,
     b: TensorLike,
@@ -103,6 +105,7 @@ def tensordot(
     return _tensordot(x, y, *_axes_of(axes, len(x.shape), len(y.shape)), "tensordot")
 
 
+@composite
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute the dot product, with the axes of ``np.dot``.
 
@@ -140,6 +143,7 @@ def dot(a: TensorLike, b: TensorLike) -> Tensor:
     return _tensordot(x, y, (-1,), (-1 if len(y.shape) == 1 else -2,), "dot")
 
 
+@composite
 def inner(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute products summed over the last axis of both operands.
 
@@ -173,6 +177,7 @@ def inner(a: TensorLike, b: TensorLike) -> Tensor:
     return _tensordot(x, y, (-1,), (-1,), "inner")
 
 
+@composite
 def outer(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute the product of each element of `a` with each of `b`.
 
@@ -203,6 +208,7 @@ def outer(a: TensorLike, b: TensorLike) -> Tensor:
     return _core.multiply(_core.reshape(x, (x.size, 1)), _core.reshape(y, (y.size,)))
 
 
+@composite
 def vdot(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute the inner product of all elements, with `a` conjugated.
 
@@ -241,6 +247,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Tensor:
     return sum_like_matmul(product, (0,))
 
 
+@composite
 def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
     """Compute inner products of vectors along an axis, with `a` conjugated.
 
@@ -289,6 +296,7 @@ def vecdot(a: TensorLike, b: TensorLike, *, axis: SupportsIndex = -1) -> Tensor:
     return sum_like_matmul(_core.multiply(_core.conj(left), right), (-1,))
 
 
+@composite
 def matrix_transpose(x: TensorLike, /) -> Tensor:
     """Exchange the last two axes.
 

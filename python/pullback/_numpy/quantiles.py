@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import axes_of, choice, flag, made_floating
+from .._base.composite import composite
 from .._core import Tensor, Variable
 from .._typing import Axis, QuantileMethod, TensorLike
 from .sorting import taken_along
@@ -57,6 +58,7 @@ def _halves(a: Tensor, b: Tensor) -> Tensor:
     return _core.add(_core.multiply(a, 0.5), _core.multiply(b, 0.5))
 
 
+@composite
 def median(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Compute the median over axes.
 
@@ -168,6 +170,7 @@ def _quantile(
     return _core.reshape(_core.transpose(out, [rank, *range(rank)]), shape)
 
 
+@composite
 def quantile(
     x: TensorLike,
     /,
@@ -228,6 +231,7 @@ def quantile(
     return _quantile(x, _checked(q, 1, who), axis, method, keepdims, False, who)
 
 
+@composite
 def percentile(
     x: TensorLike,
     /,
@@ -286,6 +290,7 @@ def percentile(
     return _quantile(x, _checked(q, 100, who), axis, method, keepdims, False, who)
 
 
+@composite
 def nanquantile(
     x: TensorLike,
     /,
@@ -344,6 +349,7 @@ def nanquantile(
     return _quantile(x, _checked(q, 1, who), axis, method, keepdims, True, who)
 
 
+@composite
 def nanpercentile(
     x: TensorLike,
     /,
@@ -402,6 +408,7 @@ def nanpercentile(
     return _quantile(x, _checked(q, 100, who), axis, method, keepdims, True, who)
 
 
+@composite
 def nanmedian(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Compute the median over axes, ignoring NaN.
 

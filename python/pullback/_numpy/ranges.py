@@ -10,6 +10,7 @@ import numpy
 
 from .. import _core
 from .._base.checks import axes_of, flag, integer
+from .._base.composite import composite
 from .._base.dtypes import float64
 from .._core import Tensor
 from .._typing import Device, DType, TensorLike
@@ -19,6 +20,7 @@ from .array_api import on_device
 __all__ = ["arange", "geomspace", "linspace", "logspace", "meshgrid"]
 
 
+@composite
 def linspace(
     start: TensorLike,
     stop: TensorLike,
@@ -88,6 +90,7 @@ def linspace(
     return _placed(line, axis, "linspace")
 
 
+@composite
 def logspace(
     start: TensorLike,
     stop: TensorLike,
@@ -146,6 +149,7 @@ def logspace(
     return _placed(powers if dtype is None else _core.cast(powers, dtype), axis, "logspace")
 
 
+@composite
 def geomspace(
     start: TensorLike,
     stop: TensorLike,
@@ -247,6 +251,7 @@ def _ends(start: TensorLike, stop: TensorLike, wish: DType, who: str) -> tuple[T
     return first, last
 
 
+@composite
 def meshgrid(
     *arrays: TensorLike, sparse: bool = False, indexing: Literal["xy", "ij"] = "xy"
 ) -> tuple[Tensor, ...]:

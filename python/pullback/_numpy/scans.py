@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, flag, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import DType, TensorLike
 
@@ -154,6 +155,7 @@ def _flat_unless(x: TensorLike, axis: SupportsIndex | None, who: str) -> tuple[T
     return x, axes_of([axis], len(x.shape), who)[0]
 
 
+@composite
 def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, dtype: DType = None) -> Tensor:
     """Compute the cumulative sum along an axis or of the flattened input.
 
@@ -187,6 +189,7 @@ def cumsum(x: TensorLike, /, axis: SupportsIndex | None = None, dtype: DType = N
     return _accumulated(_core.cumulative_sum, *_flat_unless(x, axis, "cumsum"), dtype)
 
 
+@composite
 def cumprod(x: TensorLike, /, axis: SupportsIndex | None = None, dtype: DType = None) -> Tensor:
     """Compute the cumulative product along an axis or of the flattened input.
 
@@ -289,6 +292,7 @@ def cumulative_min(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Te
     return _core.cumulative_min(x, _one_axis(x, axis, "cumulative_min"))
 
 
+@composite
 def cumulative_logsumexp(x: TensorLike, /, *, axis: SupportsIndex | None = None) -> Tensor:
     """Compute ``log(cumulative_sum(exp(x)))`` along an axis without overflow.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import axes_of, choice, known_values
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .broadcasting import common_shape
@@ -123,6 +124,7 @@ def flatnonzero(x: TensorLike, /) -> Tensor:
     return _core.constant(np.flatnonzero(known_values(x, "flatnonzero")))
 
 
+@composite
 def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
     """Return the elements of the flattened input where a condition is true.
 
@@ -162,6 +164,7 @@ def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
     return _core.take(flat, np.flatnonzero(holds), 0, checked=True)
 
 
+@composite
 def compress(condition: TensorLike, a: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
     """Select the slices along an axis where a condition is true.
 
@@ -220,6 +223,7 @@ def _broadcast(arrays: list[Tensor], who: str) -> list[Tensor]:
     return [_core.broadcast_to(x, shape) for x in arrays]
 
 
+@composite
 def choose(
     x: TensorLike,
     /,
@@ -284,6 +288,7 @@ def choose(
     return _core.pick(_core.stack(arrays, -1), which)
 
 
+@composite
 def select(
     condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
 ) -> Tensor:
@@ -330,6 +335,7 @@ def select(
     return out
 
 
+@composite
 def piecewise(
     x: TensorLike,
     condlist: Sequence[TensorLike],

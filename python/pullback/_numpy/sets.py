@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import flag, known_values
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .shape import flat
@@ -80,6 +81,7 @@ def _unique(x: TensorLike, who: str, equal_nan: bool = False) -> UniqueAll:
     )
 
 
+@composite
 def unique_all(x: TensorLike, /) -> UniqueAll:
     """Return the distinct values, their first indices, the inverse and the counts.
 
@@ -117,6 +119,7 @@ def unique_all(x: TensorLike, /) -> UniqueAll:
     return _unique(x, "unique_all")
 
 
+@composite
 def unique_counts(x: TensorLike, /) -> UniqueCounts:
     """Return the distinct values and the number of their occurrences.
 
@@ -151,6 +154,7 @@ def unique_counts(x: TensorLike, /) -> UniqueCounts:
     return UniqueCounts(found.values, found.counts)
 
 
+@composite
 def unique_inverse(x: TensorLike, /) -> UniqueInverse:
     """Return the distinct values and, for each element, the index of its value.
 
@@ -185,6 +189,7 @@ def unique_inverse(x: TensorLike, /) -> UniqueInverse:
     return UniqueInverse(found.values, found.inverse_indices)
 
 
+@composite
 def unique_values(x: TensorLike, /) -> Tensor:
     """Return the distinct values.
 
@@ -221,6 +226,7 @@ def unique_values(x: TensorLike, /) -> Tensor:
     return _core.constant(values[_apart(values, False)])
 
 
+@composite
 def unique(
     x: TensorLike,
     /,
@@ -322,6 +328,7 @@ def isin(x: TensorLike, /, test_elements: TensorLike, *, invert: bool = False) -
     return compare(_core.take(among, at, 0, checked=True), x)
 
 
+@composite
 def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     """Return the distinct values that both arrays contain.
 
@@ -359,6 +366,7 @@ def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     return _core.take(both, order[twice], 0, checked=True)
 
 
+@composite
 def union1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     """Return the distinct values that at least one of two arrays contains.
 

@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import check_copy, given_once, integer, is_integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Sections, Shape, TensorLike
 
@@ -136,6 +137,7 @@ def transpose(x: TensorLike, /, axes: Sequence[SupportsIndex] | None = None) -> 
     return _core.transpose(x, axes)
 
 
+@composite
 def expand_dims(x: TensorLike, /, axis: SupportsIndex | Sequence[SupportsIndex] = 0) -> Tensor:
     """Insert axes of size 1.
 
@@ -166,6 +168,7 @@ def expand_dims(x: TensorLike, /, axis: SupportsIndex | Sequence[SupportsIndex] 
     return _core.expand_dims(x, axis)
 
 
+@composite
 def squeeze(
     x: TensorLike, /, axis: SupportsIndex | Sequence[SupportsIndex] | None = None
 ) -> Tensor:
@@ -276,6 +279,7 @@ def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
     return [_core.reshape(x, (x.size,)) for x in _core.parts(arrays, who)]
 
 
+@composite
 def stack(arrays: Sequence[TensorLike], /, axis: SupportsIndex = 0) -> Tensor:
     """Join arrays of one shape along a new axis.
 
@@ -317,6 +321,7 @@ def listed(arrays: Any, who: str) -> list[Any]:
     return list(arrays)
 
 
+@composite
 def split(
     x: TensorLike,
     /,

@@ -10,6 +10,7 @@ from typing import SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, choice, flag, integer, integers
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Side, TensorLike
 from .advanced_index import along_axis
@@ -112,6 +113,7 @@ def taken_along(x: Tensor, positions: Tensor, axis: int, who: str) -> Tensor:
     return get(x, along_axis(x.shape, positions, axis), who)
 
 
+@composite
 def topk(
     x: TensorLike, k: SupportsIndex, /, *, axis: SupportsIndex = -1, largest: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -174,6 +176,7 @@ def _check_kth(x: TensorLike, kth: SupportsIndex, axis: SupportsIndex, who: str)
     return x
 
 
+@composite
 def partition(x: TensorLike, /, kth: SupportsIndex, axis: SupportsIndex = -1) -> Tensor:
     """Partition the elements along an axis around the k-th smallest.
 

@@ -7,12 +7,14 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, given_once, integer, integers, is_integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Sections, TensorLike
 
 __all__ = ["array_split", "dsplit", "hsplit", "vsplit"]
 
 
+@composite
 def array_split(
     x: TensorLike,
     /,
@@ -58,6 +60,7 @@ def array_split(
     return _split(x, indices_or_sections, parts, axis, False, "array_split")
 
 
+@composite
 def hsplit(
     x: TensorLike,
     /,
@@ -101,6 +104,7 @@ def hsplit(
     return _split(x, indices_or_sections, parts, axis, True, "hsplit")
 
 
+@composite
 def vsplit(
     x: TensorLike,
     /,
@@ -142,6 +146,7 @@ def vsplit(
     return _split(_ranked(x, 2, "vsplit"), indices_or_sections, parts, 0, True, "vsplit")
 
 
+@composite
 def dsplit(
     x: TensorLike,
     /,

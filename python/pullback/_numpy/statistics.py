@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import axes_of, flag, made_floating, number
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .reductions import as_dtype, mask_of, mean_where
@@ -19,6 +20,7 @@ from .reductions import as_dtype, mask_of, mean_where
 __all__ = ["count_nonzero", "ptp", "std", "var"]
 
 
+@composite
 def var(
     x: TensorLike,
     /,
@@ -148,6 +150,7 @@ def _centre(x: Tensor, wide: Tensor, axis: Axis, where: TensorLike, who: str) ->
     return _core.add(first, _core.mean(_core.subtract(wide, first), axis, True))
 
 
+@composite
 def std(
     x: TensorLike,
     /,
@@ -249,6 +252,7 @@ def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False
     return _core.sum(_core.not_equal(x, 0), axis, keepdims)
 
 
+@composite
 def ptp(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """Compute the difference of maximum and minimum over axes.
 

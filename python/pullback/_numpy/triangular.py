@@ -8,6 +8,7 @@ import numpy
 
 from .. import _core
 from .._base.checks import integer, offset_of
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import DType, TensorLike
 from .diagonals import axis_size
@@ -15,6 +16,7 @@ from .diagonals import axis_size
 __all__ = ["tri", "tril", "tril_indices", "triu", "triu_indices"]
 
 
+@composite
 def tril(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Return the lower triangle of matrices.
 
@@ -49,6 +51,7 @@ def tril(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     return _masked(x, k, True, "tril")
 
 
+@composite
 def triu(x: TensorLike, /, k: SupportsIndex = 0) -> Tensor:
     """Return the upper triangle of matrices.
 

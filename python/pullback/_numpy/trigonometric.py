@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import pi
 
 from .. import _core
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -180,6 +181,7 @@ def hypot(x: TensorLike, y: TensorLike) -> Tensor:
     return _core.hypot(x, y)
 
 
+@composite
 def deg2rad(x: TensorLike, /) -> Tensor:
     """Convert degrees to radians.
 
@@ -201,6 +203,7 @@ def deg2rad(x: TensorLike, /) -> Tensor:
     return _core.multiply(x, pi / 180)
 
 
+@composite
 def rad2deg(x: TensorLike, /) -> Tensor:
     """Convert radians to degrees.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .trigonometric import deg2rad, rad2deg
@@ -175,6 +176,7 @@ def arctan2(x: TensorLike, y: TensorLike) -> Tensor:
     return _core.atan2(x, y)
 
 
+@composite
 def degrees(x: TensorLike, /) -> Tensor:
     """Alias of `rad2deg`.
 
@@ -196,6 +198,7 @@ def degrees(x: TensorLike, /) -> Tensor:
     return rad2deg(x)
 
 
+@composite
 def radians(x: TensorLike, /) -> Tensor:
     """Alias of `deg2rad`.
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, choice
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.creation import zeros
 from .._numpy.flipping import flip
@@ -26,6 +27,7 @@ _MODES = ("full", "same", "valid")
 _FEW = 64
 
 
+@composite
 def convolve(a: TensorLike, v: TensorLike, mode: Mode = "full") -> Tensor:
     """Compute the convolution of two vectors.
 
@@ -61,6 +63,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: Mode = "full") -> Tensor:
     return _of_vectors(*_vectors(a, v, "convolve"), mode, "convolve")
 
 
+@composite
 def correlate(a: TensorLike, v: TensorLike, mode: Mode = "valid") -> Tensor:
     """Compute the cross-correlation of two vectors.
 
@@ -97,6 +100,7 @@ def correlate(a: TensorLike, v: TensorLike, mode: Mode = "valid") -> Tensor:
     return _of_vectors(a, flip(v), mode, "correlate")
 
 
+@composite
 def fftconvolve(
     in1: TensorLike,
     in2: TensorLike,

@@ -12,6 +12,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.arranging import moveaxis
 from .._numpy.creation import zeros
@@ -25,6 +26,7 @@ Type = Literal[1, 2, 3, 4]
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
+@composite
 def dct(
     x: TensorLike,
     /,
@@ -73,6 +75,7 @@ def dct(
     return _transform(x, type, n, axis, norm, "dct", False)
 
 
+@composite
 def idct(
     x: TensorLike,
     /,
@@ -119,6 +122,7 @@ def idct(
     return _transform(x, type, n, axis, norm, "idct", True)
 
 
+@composite
 def dst(
     x: TensorLike,
     /,
@@ -167,6 +171,7 @@ def dst(
     return _transform(x, type, n, axis, norm, "dst", False)
 
 
+@composite
 def idst(
     x: TensorLike,
     /,

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from ._transform import Axes, Lengths, Norm, complex_to_complex, points_of_one
 
 
+@composite
 def fft(
     x: TensorLike,
     /,
@@ -59,6 +61,7 @@ def fft(
     return complex_to_complex(x, points_of_one(n, "fft"), [axis], norm, "fft", False)
 
 
+@composite
 def ifft(
     x: TensorLike,
     /,
@@ -103,6 +106,7 @@ def ifft(
     return complex_to_complex(x, points_of_one(n, "ifft"), [axis], norm, "ifft", True)
 
 
+@composite
 def fftn(x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward") -> Tensor:
     """Compute the discrete Fourier transform along several axes.
 
@@ -145,6 +149,7 @@ def fftn(x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "b
     return complex_to_complex(x, s, axes, norm, "fftn", False)
 
 
+@composite
 def ifftn(
     x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward"
 ) -> Tensor:
@@ -189,6 +194,7 @@ def ifftn(
     return complex_to_complex(x, s, axes, norm, "ifftn", True)
 
 
+@composite
 def fft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
@@ -232,6 +238,7 @@ def fft2(
     return complex_to_complex(x, s, axes, norm, "fft2", False)
 
 
+@composite
 def ifft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, number
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.array_api import on_device
 from .._numpy.flipping import roll
@@ -103,6 +104,7 @@ def rfftfreq(
     return _frequencies(_core.arange(0, n // 2 + 1, 1, "int64"), n, d, dtype, device, "rfftfreq")
 
 
+@composite
 def fftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
     """Move frequency 0 of a transform to the middle.
 
@@ -133,6 +135,7 @@ def fftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
     return _shifted(x, axes, "fftshift", lambda n: n // 2)
 
 
+@composite
 def ifftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
     """Undo `fftshift`.
 

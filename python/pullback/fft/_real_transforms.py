@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import SupportsIndex
 
 from .. import _core
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from ._transform import Axes, Lengths, Norm, as_complex, half_to_real, points_of_one, real_to_half
 
 
+@composite
 def rfft(
     x: TensorLike,
     /,
@@ -58,6 +60,7 @@ def rfft(
     return real_to_half(x, points_of_one(n, "rfft"), [axis], norm, "rfft", "backward")
 
 
+@composite
 def irfft(
     x: TensorLike,
     /,
@@ -101,6 +104,7 @@ def irfft(
     return half_to_real(x, points_of_one(n, "irfft"), [axis], norm, "irfft", "backward")
 
 
+@composite
 def rfftn(
     x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward"
 ) -> Tensor:
@@ -146,6 +150,7 @@ def rfftn(
     return real_to_half(x, s, axes, norm, "rfftn", "backward")
 
 
+@composite
 def irfftn(
     x: TensorLike, /, s: Lengths = None, axes: Axes = None, norm: Norm = "backward"
 ) -> Tensor:
@@ -190,6 +195,7 @@ def irfftn(
     return half_to_real(x, s, axes, norm, "irfftn", "backward")
 
 
+@composite
 def rfft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
@@ -233,6 +239,7 @@ def rfft2(
     return real_to_half(x, s, axes, norm, "rfft2", "backward")
 
 
+@composite
 def irfft2(
     x: TensorLike, /, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = "backward"
 ) -> Tensor:
@@ -276,6 +283,7 @@ def irfft2(
     return half_to_real(x, s, axes, norm, "irfft2", "backward")
 
 
+@composite
 def hfft(
     x: TensorLike,
     /,
@@ -320,6 +328,7 @@ def hfft(
     return half_to_real(x, points_of_one(n, "hfft"), [axis], norm, "hfft", "forward")
 
 
+@composite
 def ihfft(
     x: TensorLike,
     /,

@@ -9,11 +9,13 @@ from typing import SupportsIndex
 
 from .. import _core
 from .._base.checks import check_matrices, integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy import diagonals, reductions
 from .._typing import DType, TensorLike
 
 
+@composite
 def diagonal(x: TensorLike, /, *, offset: SupportsIndex = 0) -> Tensor:
     """Return a diagonal of each matrix of a stack.
 
@@ -42,6 +44,7 @@ def diagonal(x: TensorLike, /, *, offset: SupportsIndex = 0) -> Tensor:
     return _entries(x, offset, "diagonal")
 
 
+@composite
 def trace(x: TensorLike, /, *, offset: SupportsIndex = 0, dtype: DType = None) -> Tensor:
     """Compute the sum of a diagonal of each matrix of a stack.
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, check_matrices, flag, made_floating
+from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Tensor
 from .._numpy.euclidean import euclidean_norm, scale_of
@@ -20,6 +21,7 @@ Order = int | float | Literal["fro", "nuc"] | None
 Axis = SupportsIndex | tuple[SupportsIndex, ...] | None
 
 
+@composite
 def vector_norm(
     x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2
 ) -> Tensor:
@@ -102,6 +104,7 @@ def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor
     return out if keepdims else _core.squeeze(out, axes)
 
 
+@composite
 def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
     """Compute the norm of matrices.
 
@@ -167,6 +170,7 @@ def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: st
     )
 
 
+@composite
 def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Compute the norm of vectors or matrices, with the arguments of ``np.linalg.norm``.
 
@@ -224,6 +228,7 @@ def norm(x: TensorLike, /, ord: Order = None, axis: Axis = None, keepdims: bool 
     raise ValueError(f"norm: expected one or two axes for axis, got {_core.shown(axis)}")
 
 
+@composite
 def cond(x: TensorLike, /, p: Order = None) -> Tensor:
     """Compute the condition number of matrices.
 
@@ -328,6 +333,7 @@ def matrix_rank(
     return _core.sum(_core.cast(_core.greater(values, bound), "int64"), last, False)
 
 
+@composite
 def cross(x1: TensorLike, x2: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
     """Compute the cross product of vectors of three elements.
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, SupportsIndex
 
 from .. import _core
 from .._base.checks import check_matrices, flag, integer, trans_letter
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike, Trans
 
@@ -117,6 +118,7 @@ def solve_triangular(
     return _core.squeeze(out, -1) if vector else out
 
 
+@composite
 def cho_solve(c_and_lower: tuple[TensorLike, bool], b: TensorLike, /) -> Tensor:
     """Solve linear equations by a Cholesky factor of the matrix, as ``scipy.linalg.cho_solve``.
 
@@ -168,6 +170,7 @@ def _operands(a: TensorLike, b: TensorLike, who: str) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+@composite
 def inv(x: TensorLike, /) -> Tensor:
     """Compute the inverse of matrices.
 
@@ -229,6 +232,7 @@ def det(x: TensorLike, /) -> Tensor:
     return _core.det(_core.constant(x, who="det"))
 
 
+@composite
 def slogdet(x: TensorLike, /) -> SlogdetResult:
     """Compute the sign and the logarithm of the absolute value of determinants.
 
@@ -263,6 +267,7 @@ def slogdet(x: TensorLike, /) -> SlogdetResult:
     return SlogdetResult(*_core.slogdet(_core.constant(x, who="slogdet")))
 
 
+@composite
 def matrix_power(x: TensorLike, /, n: SupportsIndex) -> Tensor:
     """Compute an integer power of matrices.
 
@@ -313,6 +318,7 @@ def matrix_power(x: TensorLike, /, n: SupportsIndex) -> Tensor:
     return _core.broadcast_to(_core.eye(rows, rows, 0, base.dtype), base.shape)
 
 
+@composite
 def multi_dot(arrays: Sequence[TensorLike], /) -> Tensor:
     """Compute the product of several matrices in the order of least operations.
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from .. import _core
 from .._base.checks import check_matrices, integers
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.products import of_one_dtype
 from .._typing import TensorLike
 from ._matrices import one_dtype, right_sides, same_batch
 
 
+@composite
 def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
     """Create Toeplitz matrices, as ``scipy.linalg.toeplitz``.
 
@@ -63,6 +65,7 @@ def toeplitz(c: TensorLike, r: TensorLike | None = None, /) -> Tensor:
     return _core.take(entries, _core.subtract(across, down), last)
 
 
+@composite
 def block_diag(*arrs: TensorLike) -> Tensor:
     """Create block diagonal matrices, as ``scipy.linalg.block_diag``.
 
@@ -107,6 +110,7 @@ def block_diag(*arrs: TensorLike) -> Tensor:
     return _core.concat(rows, len(batch))
 
 
+@composite
 def khatri_rao(a: TensorLike, b: TensorLike, /) -> Tensor:
     """Compute the Kronecker product of each column of `a` with that of `b`.
 

@@ -9,11 +9,13 @@ import numpy
 
 from .. import _core
 from .._base.checks import axes_of, integer
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from ._matrices import one_dtype
 
 
+@composite
 def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
     """Compute the inverse of a tensor with respect to `tensordot(…, ind)`.
 
@@ -60,6 +62,7 @@ def tensorinv(a: TensorLike, /, ind: SupportsIndex = 2) -> Tensor:
     return rounded(_core.reshape(_core.equation(matrix, unit, who), (*others, *first)))
 
 
+@composite
 def tensorsolve(a: TensorLike, b: TensorLike, axes: Any = None) -> Tensor:
     """Solve `tensordot(a, x, x.ndim)` = b for x.
 

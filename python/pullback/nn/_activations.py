@@ -6,6 +6,7 @@ from typing import Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import along, axes_of, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -139,6 +140,7 @@ def log_softmax(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     return _core.log_softmax(x, axis)
 
 
+@composite
 def silu(x: TensorLike, /) -> Tensor:
     """Compute x sigmoid(x).
 
@@ -166,6 +168,7 @@ def silu(x: TensorLike, /) -> Tensor:
     return _core.multiply(x, _core.sigmoid(x))
 
 
+@composite
 def mish(x: TensorLike, /) -> Tensor:
     """Compute x tanh(softplus(x)).
 
@@ -223,6 +226,7 @@ def softsign(x: TensorLike, /) -> Tensor:
     return _core.softsign(x)
 
 
+@composite
 def log_sigmoid(x: TensorLike, /) -> Tensor:
     """Compute log(sigmoid(x)) without loss for large arguments.
 
@@ -251,6 +255,7 @@ def log_sigmoid(x: TensorLike, /) -> Tensor:
     return _core.negative(_core.softplus(_core.negative(made_floating(x, "log_sigmoid"))))
 
 
+@composite
 def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     """Multiply the first half of `x` by the sigmoid of the second half, along an axis.
 
@@ -293,6 +298,7 @@ def glu(x: TensorLike, /, axis: SupportsIndex = -1) -> Tensor:
     return _core.multiply(value, _core.sigmoid(gate))
 
 
+@composite
 def gelu(x: TensorLike, /, *, approximate: Literal["none", "tanh"] = "none") -> Tensor:
     """Compute `x` times the standard normal distribution function at `x`.
 

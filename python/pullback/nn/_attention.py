@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import flag, integer, number
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.arranging import swapaxes
 from .._typing import TensorLike
@@ -121,6 +122,7 @@ def _repeated(x: Tensor, query: Tensor, who: str) -> Tensor:
     return _core.reshape(apart, (*x.shape[:-3], query.shape[-3], *x.shape[-2:]))
 
 
+@composite
 def multi_head_attention(
     query: TensorLike,
     key: TensorLike,

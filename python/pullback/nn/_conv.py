@@ -11,6 +11,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import counted, integer, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import DataFormat, TensorLike
 from ._windows import (
@@ -27,6 +28,7 @@ Stride = SupportsIndex | tuple[SupportsIndex, ...]
 Padding = Literal["VALID", "SAME", "valid", "same"] | SupportsIndex | tuple[Any, ...] | list[Any]
 
 
+@composite
 def conv1d(
     x: TensorLike,
     w: TensorLike,
@@ -86,6 +88,7 @@ def conv1d(
     return _conv("conv1d", 1, x, w, bias, stride, padding, dilation, groups, data_format)
 
 
+@composite
 def conv2d(
     x: TensorLike,
     w: TensorLike,
@@ -148,6 +151,7 @@ def conv2d(
     return _conv("conv2d", 2, x, w, bias, stride, padding, dilation, groups, data_format)
 
 
+@composite
 def conv3d(
     x: TensorLike,
     w: TensorLike,
@@ -206,6 +210,7 @@ def conv3d(
     return _conv("conv3d", 3, x, w, bias, stride, padding, dilation, groups, data_format)
 
 
+@composite
 def conv_transpose(
     x: TensorLike,
     w: TensorLike,

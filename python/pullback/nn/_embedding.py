@@ -7,6 +7,7 @@ from typing import Literal, SupportsIndex
 
 from .. import _core
 from .._base.checks import choice, integer, integer_tensor, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.indexing import At
 from .._numpy.ranges import arange
@@ -15,6 +16,7 @@ from .._typing import TensorLike
 __all__ = ["embedding_bag"]
 
 
+@composite
 def embedding_bag(
     table: TensorLike,
     indices: TensorLike,

@@ -10,6 +10,7 @@ from typing import SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Reduction, TensorLike
 from ._regression_losses import pair, reduced
@@ -101,6 +102,7 @@ def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike) -> Tens
     return _core.sparse_softmax_cross_entropy(logits, labels)
 
 
+@composite
 def sigmoid_cross_entropy(
     logits: TensorLike, labels: TensorLike, *, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -155,6 +157,7 @@ def _counted(weight: Tensor, loss: Tensor) -> Tensor:
     return _core.where(out, 0, _core.multiply(weight, loss))
 
 
+@composite
 def kl_divergence(
     log_predictions: TensorLike,
     targets: TensorLike,
@@ -211,6 +214,7 @@ def kl_divergence(
     return reduced(_core.sum(terms, k), reduction, "kl_divergence")
 
 
+@composite
 def cosine_similarity(x: TensorLike, y: TensorLike, /, *, axis: SupportsIndex = -1) -> Tensor:
     """Compute the cosine of the angle between `x` and `y` along an axis.
 

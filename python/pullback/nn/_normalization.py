@@ -15,6 +15,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import axes_of, flag, integer, made_floating, number
+from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Tensor
 from .._typing import TensorLike
@@ -22,6 +23,7 @@ from .._typing import TensorLike
 __all__ = ["batch_norm", "dropout", "embedding", "group_norm", "layer_norm", "rms_norm"]
 
 
+@composite
 def layer_norm(
     x: TensorLike,
     /,
@@ -79,6 +81,7 @@ def layer_norm(
     return _affine(normal, weight, bias)
 
 
+@composite
 def rms_norm(
     x: TensorLike,
     /,
@@ -133,6 +136,7 @@ def rms_norm(
     return _affine(_core.multiply(x, over), weight, None)
 
 
+@composite
 def batch_norm(
     x: TensorLike,
     /,
@@ -211,6 +215,7 @@ def batch_norm(
     return _affine(_core.multiply(_core.subtract(x, mean), over), weight, bias)
 
 
+@composite
 def group_norm(
     x: TensorLike,
     /,
@@ -321,6 +326,7 @@ def _channels(value: TensorLike | None, shape: tuple[int, ...], who: str) -> Ten
     return _core.reshape(given, shape) if given.shape else given
 
 
+@composite
 def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Tensor:
     """Set random entries of `x` to 0 and scale the others by 1 / (1 - rate).
 
@@ -373,6 +379,7 @@ def dropout(x: TensorLike, /, rate: float = 0.5, *, training: bool = True) -> Te
     return _core.where(kept, _core.divide(x, 1 - share), 0)
 
 
+@composite
 def embedding(table: TensorLike, indices: TensorLike, /) -> Tensor:
     """Return the rows of a table at integer indices.
 

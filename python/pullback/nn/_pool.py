@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import flag, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.gather import take
 from .._typing import DataFormat, TensorLike
@@ -87,6 +88,7 @@ def max_pool(
     return from_last(_core.reshape(y, (batch, *f.out, channels)), last)
 
 
+@composite
 def avg_pool(
     x: TensorLike,
     size: Stride,
@@ -148,6 +150,7 @@ def avg_pool(
     return from_last(_core.divide(total, counted), last)
 
 
+@composite
 def lp_pool(
     x: TensorLike,
     p: float,
@@ -210,6 +213,7 @@ def lp_pool(
     return from_last(_core.where(some, root, total), last)
 
 
+@composite
 def adaptive_avg_pool(
     x: TensorLike, output_size: Stride, *, data_format: DataFormat | None = None
 ) -> Tensor:
@@ -258,6 +262,7 @@ def adaptive_avg_pool(
     return from_last(x, last)
 
 
+@composite
 def adaptive_max_pool(
     x: TensorLike, output_size: Stride, *, data_format: DataFormat | None = None
 ) -> Tensor:

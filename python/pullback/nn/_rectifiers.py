@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._base.checks import made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -48,6 +49,7 @@ def relu(x: TensorLike, /) -> Tensor:
     return _core.relu(x)
 
 
+@composite
 def relu6(x: TensorLike, /) -> Tensor:
     """Compute min(max(x, 0), 6).
 
@@ -77,6 +79,7 @@ def relu6(x: TensorLike, /) -> Tensor:
     return _core.where(_core.greater_equal(x, 6), 6, _core.relu(x))
 
 
+@composite
 def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
     """Return `x` where it is positive, else `slope * x`.
 
@@ -108,6 +111,7 @@ def leaky_relu(x: TensorLike, /, slope: float = 0.01) -> Tensor:
     return _core.where(_core.greater(x, 0), x, _core.multiply(x, slope))
 
 
+@composite
 def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
     """Compute the exponential linear unit: `x` above 0, alpha (exp(x) - 1) below.
 
@@ -144,6 +148,7 @@ def elu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
     return _core.where(_core.less(x, 0), _core.multiply(_core.expm1(x), alpha), x)
 
 
+@composite
 def selu(x: TensorLike, /) -> Tensor:
     """Compute the scaled exponential linear unit, scale * elu(x, alpha).
 
@@ -176,6 +181,7 @@ def selu(x: TensorLike, /) -> Tensor:
     return _core.multiply(1.0507009873554805, elu(made_floating(x, "selu"), 1.6732632423543772))
 
 
+@composite
 def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
     """Return `x` where it is positive, else alpha (exp(x / alpha) - 1).
 
@@ -212,6 +218,7 @@ def celu(x: TensorLike, /, alpha: float = 1.0) -> Tensor:
     return _core.where(_core.less(x, 0), _core.multiply(below, alpha), x)
 
 
+@composite
 def hard_sigmoid(x: TensorLike, /) -> Tensor:
     """Compute relu6(x + 3) / 6.
 
@@ -238,6 +245,7 @@ def hard_sigmoid(x: TensorLike, /) -> Tensor:
     return _core.divide(relu6(_core.add(made_floating(x, "hard_sigmoid"), 3)), 6)
 
 
+@composite
 def hard_silu(x: TensorLike, /) -> Tensor:
     """Compute x hard_sigmoid(x).
 
@@ -269,6 +277,7 @@ def hard_silu(x: TensorLike, /) -> Tensor:
     return _core.multiply(x, hard_sigmoid(x))
 
 
+@composite
 def hard_tanh(x: TensorLike, /) -> Tensor:
     """Compute min(max(x, -1), 1).
 

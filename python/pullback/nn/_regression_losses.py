@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .. import _core
 from .._base.checks import choice, made_floating, number
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Reduction, TensorLike
 
@@ -36,6 +37,7 @@ def reduced(losses: Tensor, reduction: str, who: str) -> Tensor:
     return _core.mean(losses)
 
 
+@composite
 def l1_loss(
     predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -76,6 +78,7 @@ def l1_loss(
     return reduced(_core.abs(_core.subtract(x, y)), reduction, "l1_loss")
 
 
+@composite
 def l2_loss(
     predictions: TensorLike, targets: TensorLike = 0.0, *, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -120,6 +123,7 @@ def l2_loss(
     return reduced(_core.divide(_core.square(_core.subtract(x, y)), 2), reduction, "l2_loss")
 
 
+@composite
 def huber_loss(
     predictions: TensorLike,
     targets: TensorLike = 0.0,
@@ -176,6 +180,7 @@ def huber_loss(
     return reduced(losses, reduction, "huber_loss")
 
 
+@composite
 def smooth_l1(
     predictions: TensorLike,
     targets: TensorLike = 0.0,
@@ -241,6 +246,7 @@ def _width(value: float, name: str, who: str) -> float:
     return width
 
 
+@composite
 def hinge(predictions: TensorLike, targets: TensorLike, *, reduction: Reduction = "mean") -> Tensor:
     """Compute the hinge loss of predictions and targets.
 

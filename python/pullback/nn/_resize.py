@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import choice, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.gather import take
 from .._typing import DataFormat, TensorLike
@@ -17,6 +18,7 @@ from ._windows import as_channels_last, channels_last, for_each_axis, from_last,
 Method: TypeAlias = Literal["bilinear", "nearest"]
 
 
+@composite
 def resize(
     x: TensorLike,
     size: Stride,
@@ -66,6 +68,7 @@ def resize(
     return _resized(x, size, method, data_format, "resize")
 
 
+@composite
 def upsample(
     x: TensorLike,
     factor: Stride,

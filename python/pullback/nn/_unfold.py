@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._base.checks import along
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import DataFormat, TensorLike
 from ._conv import Padding, Stride
@@ -21,6 +22,7 @@ from ._windows import (
 )
 
 
+@composite
 def unfold(
     x: TensorLike,
     size: Stride,
@@ -81,6 +83,7 @@ def unfold(
     return _core.reshape(y, (batch, channels * taps, *out))
 
 
+@composite
 def fold(
     y: TensorLike,
     output_size: Stride,

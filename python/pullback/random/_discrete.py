@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._base.checks import axes_of, counted, flag, integer, is_integer
+from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, PROBABILITY
 from .._core import Tensor, Variable
 from .._typing import DType, Shape, TensorLike
@@ -449,6 +450,7 @@ class Discrete(Sequential):
             return _core.permutation(cast(SupportsIndex, x), self._source)
         return self.shuffle(cast(TensorLike, x), axis=axis)
 
+    @composite
     def shuffle(self, x: TensorLike, /, *, axis: SupportsIndex = 0) -> Tensor:
         """Return the entries of an array along an axis in random order.
 

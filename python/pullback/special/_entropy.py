@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from .. import _core
 from .._base.checks import made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
 
+@composite
 def expit(x: TensorLike, /) -> Tensor:
     """Compute the logistic function 1 / (1 + exp(-x)), the same as `sigmoid`.
 
@@ -37,6 +39,7 @@ def expit(x: TensorLike, /) -> Tensor:
     return _core.sigmoid(x)
 
 
+@composite
 def log_expit(x: TensorLike, /) -> Tensor:
     """Compute log(expit(x)) without loss for large arguments.
 

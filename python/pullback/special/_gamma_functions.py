@@ -6,6 +6,7 @@ import math
 
 from .. import _core
 from .._base.checks import integer, made_floating
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -171,6 +172,7 @@ def digamma(x: TensorLike, /) -> Tensor:
     return _core.digamma(x)
 
 
+@composite
 def psi(x: TensorLike, /) -> Tensor:
     """Alias of `digamma`.
 
@@ -344,6 +346,7 @@ def zeta(x: TensorLike, q: TensorLike | None = None, /) -> Tensor:
     return _core.zeta(x, 1.0 if q is None else q)
 
 
+@composite
 def multigammaln(a: TensorLike, d: int, /) -> Tensor:
     """Compute the logarithm of the multivariate gamma function of dimension `d`.
 

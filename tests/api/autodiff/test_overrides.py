@@ -357,3 +357,105 @@ def test_a_map_is_left_on_the_thread_that_entered_it():
         thread.join()
         assert gradient(pb.square(x), x) == 3
     assert (seen, gradient(pb.square(x), x)) == ([4, 3], 4)
+
+
+# --- composites: functions that are made of several operations
+
+
+def test_the_inputs_of_a_composite_are_its_tensors():
+    """Variables, tensors in lists and keywords count; numbers and arrays do not."""
+    seen = []
+
+    def rule(op, g):
+        seen.append(op)
+        return [pb.full_like(x, 2.0) for x in op.inputs]
+
+    x, y = pb.Variable([1.0, 2.0]), pb.Variable([3.0, 4.0])
+    with pb.gradient_override_map({pb.nn.layer_norm: rule, "hstack": rule}):
+        a = pb.nn.layer_norm(x, np.ones(2, "float32"), bias=y, axis=0)
+        b = pb.hstack([x, (y)])
+    for made in (a, b):
+        assert [g.numpy().tolist() for g in pb.gradients(made, [x, y])] == [[2.0, 2.0]] * 2
+    assert [(op.type, len(op.inputs)) for op in seen] == [("layer_norm", 2), ("hstack", 2)]
+    assert [op.outputs[0].shape for op in seen] == [(2,), (4,)]
+
+
+def test_each_result_of_a_composite_has_its_gradient():
+    x = pb.Variable([1.0, 2.0, 4.0])
+
+    def rule(op, g):
+        assert op.outputs[0].shape == g.shape
+        return pb.full_like(op.inputs[0], 10.0 ** op.get_attr("index"))
+
+    with pb.gradient_override_map({"array_split": rule, "meshgrid": rule, "unstack": rule}):
+        halves = pb.array_split(x, 2)
+        grid = pb.meshgrid(x, x)
+        first, *_ = pb.unstack(x)
+    assert isinstance(halves, list) and [h.shape for h in halves] == [(2,), (1,)]
+    assert gradient(halves[0], x) == [1.0] * 3 and gradient(halves[1], x) == [10.0] * 3
+    assert [float(g[0]) for g in pb.gradients(halves, x)] == [11.0]
+    assert gradient(first, x) == [1.0] * 3 and len(grid) == 2
+
+
+def test_a_composite_in_loops_tapes_and_batches():
+    x = pb.Variable(np.linspace(-1.0, 2.0, 6, dtype="float32").reshape(2, 3))
+    rule = {"std": lambda op, g: 5.0 * g * pb.ones_like(op.inputs[0])}
+
+    def loop(t):
+        return pb.fori_loop(0, 2, lambda i, total: total + pb.std(t + 0.0 * total), 0.0)
+
+    with pb.gradient_override_map(rule):
+        y = loop(x)
+        with pb.GradientTape() as tape:
+            taped = x.std()
+        rows = pb.vmap(pb.std)(x)
+        recomputed = pb.checkpoint(lambda t: pb.std(t) * 1.0)(x)
+    for got in (gradient(recomputed, x), tape.gradient(taped, x).numpy().tolist()):
+        assert got == [[5.0] * 3] * 2
+    assert gradient(y, x) == [[10.0] * 3] * 2
+    assert gradient(rows, x) == [[5.0] * 3] * 2
+    (late,) = pb.gradients(loop(x), x, overrides=rule)
+    assert late.numpy().tolist() == [[10.0] * 3] * 2
+    forward = pb.function(lambda t: pb.jvp(pb.std, (t,), (pb.ones_like(t),))[1])
+    with pb.gradient_override_map(rule):
+        assert float(forward(x)) == 30.0
+
+
+def test_a_rule_for_an_operation_reaches_it_inside_a_composite():
+    x = pb.Variable([1.0, 3.0])
+    y = pb.std(x)
+    zero = {"sqrt": lambda op, g: 0.0 * g}
+    assert gradient(y, x) == [-0.5, 0.5]
+    assert pb.gradients(y, x, overrides=zero)[0].numpy().tolist() == [0.0, 0.0]
+    both = {**zero, "std": lambda op, g: op.inputs[0]}
+    assert pb.gradients(y, x, overrides=both)[0].numpy().tolist() == [1.0, 3.0]
+
+
+def test_composites_are_functions():
+    import copy
+    import inspect
+    import pickle
+
+    assert inspect.isfunction(pb.std) and "x" in inspect.signature(pb.std).parameters
+    assert pickle.loads(pickle.dumps(pb.std)) is pb.std is copy.deepcopy(pb.std)
+    assert (pb.std.__name__, pb.std.__module__) == ("std", "pullback")
+    assert "standard deviation" in pb.std.__doc__ and "<function std" in repr(pb.std)
+    with pytest.raises(TypeError, match=r"std\(\)"):
+        pb.std()
+
+
+def test_the_name_of_a_composite_is_in_graphs_and_errors():
+    x = pb.Variable([1.0, 2.0])
+    assert "std(%" in pb.function(lambda t: pb.std(t)).graph(x)
+    with pb.gradient_override_map({"std": lambda op, g: pb.ones(3)}):
+        y = pb.std(x)
+    with pytest.raises(ValueError, match=r"^std: expected shape \(2,\) from the gradient rule"):
+        pb.gradients(y, x)
+
+
+def test_a_result_that_is_an_argument():
+    x = pb.Variable([1.0, 2.0])
+    t = x * 1.0
+    with pb.gradient_override_map({"atleast_1d": lambda op, g: 3.0 * g}):
+        y = pb.atleast_1d(t)
+    assert gradient(y, x) == [3.0, 3.0] and gradient(t, x) == [1.0, 1.0]

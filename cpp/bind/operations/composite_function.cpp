@@ -1,0 +1,260 @@
+// The Python type Composite, written against the C API: a call costs some nanoseconds more than
+// that of the function that it wraps, until a result has a gradient and gets a node with the name
+// of the composite. In everything else a Composite is its function: attributes are those of the
+// function, and isinstance() takes it for one, so that inspect, help and doctest work.
+#include "bind/operations/composite_function.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "bind/arrays/convert.h"
+#include "bind/common/tensor.h"
+#include "bind/common/typed.h"
+#include "graph/make.h"
+#include "graph/recorder.h"
+#include "graph/rule.h"
+#include "ops/composite.h"
+
+// After Python.h, which it needs but does not include.
+#include <structmember.h>
+
+namespace pullback {
+namespace {
+
+struct PyComposite {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* function;
+  PyObject* weak_references;
+  Composite which;
+};
+
+PyTypeObject* composite_type = nullptr;
+thread_local const char* open = nullptr;
+
+PyComposite* composite_self(PyObject* object) { return reinterpret_cast<PyComposite*>(object); }
+
+// Open while the function runs. A composite that another one calls keeps the name of the outer one.
+class Opened {
+ public:
+  explicit Opened(Composite which) : outer_(open) {
+    if (!open) open = name_of(which);
+  }
+  ~Opened() { open = outer_; }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+ private:
+  const char* outer_;
+};
+
+// Results that need no name: no gradient passes them, and no explanation will mention them.
+bool is_anonymous(const Node* y) {
+  if (recording) return false;
+  return !is_inexact(y->dtype) || !(y->tracked() || entered_overrides);
+}
+
+bool is_sequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
+class Call {
+ public:
+  Call(Composite which, PyObject* const* args, Py_ssize_t count)
+      : which_(which), args_(args), count_(count) {}
+
+  // The result with the names of its tensors. `result` is a new reference, which is taken.
+  PyObject* named(PyObject* result) {
+    auto held = pybind11::reinterpret_steal<pybind11::object>(result);
+    name(&held.ptr());
+    return held.release().ptr();
+  }
+
+ private:
+  // Names a tensor, or those in a list or tuple.
+  void name(PyObject** object) {
+    if (is_tensor(*object)) return name_tensor(object);
+    if (!is_sequence(*object)) return;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(*object); ++i) {
+      name(&PySequence_Fast_ITEMS(*object)[i]);
+    }
+  }
+
+  // If nothing else refers to the tensor, only its node changes; else the reference.
+  void name_tensor(PyObject** object) {
+    const uint32_t index = index_++;
+    Node*& node = reinterpret_cast<PyTensor*>(*object)->node;
+    if (is_anonymous(node)) return;
+    if (inputs_.empty()) find_inputs();
+    const auto tracked = [](const Node* x) { return x->tracked(); };
+    inputs_[0] = node;
+    if (!recording && std::ranges::none_of(inputs_, tracked)) return;
+    NodeRef made = name_result(which_, inputs_, index);
+    if (Py_REFCNT(*object) == 1) {
+      hand_out(made.get());
+      release(std::exchange(node, made.detach()));
+      return;
+    }
+    PyObject* other = wrap(made);
+    if (!other) throw pybind11::error_already_set();
+    Py_DECREF(std::exchange(*object, other));
+  }
+
+  // The first entry is left for a result.
+  void find_inputs() {
+    inputs_.reserve(8);
+    inputs_.push_back(nullptr);
+    for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i]);
+  }
+
+  // Appends the tensors in an argument, also in lists and tuples; the limit is for lists that
+  // contain themselves.
+  void append(PyObject* value, int depth = 0) {
+    if (is_tensor(value)) {
+      inputs_.push_back(reinterpret_cast<PyTensor*>(value)->node);
+    } else if (is_variable(value)) {
+      reads_.push_back(as_node(value));
+      inputs_.push_back(reads_.back().get());
+    } else if (depth < 4 && is_sequence(value)) {
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+        append(PySequence_Fast_GET_ITEM(value, i), depth + 1);
+      }
+    }
+  }
+
+  Composite which_;
+  PyObject* const* args_;
+  Py_ssize_t count_;
+  uint32_t index_ = 0;  // of the next tensor of the result
+  std::vector<Node*> inputs_;
+  std::vector<NodeRef> reads_;
+};
+
+bool is_plain(PyObject* result) {
+  return is_tensor(result) && is_anonymous(reinterpret_cast<PyTensor*>(result)->node);
+}
+
+PyObject* composite_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+  const Composite which = composite_self(self)->which;
+  PyObject* result = nullptr;
+  {
+    const Opened opened(which);
+    result = PyObject_Vectorcall(composite_self(self)->function, args, flags, names);
+  }
+  if (!result || is_plain(result)) return result;
+  const Py_ssize_t count = PyVectorcall_NARGS(flags) + (names ? PyTuple_GET_SIZE(names) : 0);
+  return guarded<PyObject*>(nullptr, [&] { return Call(which, args, count).named(result); });
+}
+
+PyObject* composite_get(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance && instance != Py_None) return PyMethod_New(self, instance);
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* composite_getattr(PyObject* self, PyObject* name) {
+  for (const char* own : {"__wrapped__", "__class__", "__reduce__", "__reduce_ex__"}) {
+    if (PyUnicode_CompareWithASCIIString(name, own) == 0) {
+      return PyObject_GenericGetAttr(self, name);
+    }
+  }
+  return PyObject_GetAttr(composite_self(self)->function, name);
+}
+
+int composite_setattr(PyObject* self, PyObject* name, PyObject* value) {
+  return PyObject_SetAttr(composite_self(self)->function, name, value);
+}
+
+PyObject* composite_repr(PyObject* self) { return PyObject_Repr(composite_self(self)->function); }
+
+int composite_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(composite_self(self)->function);
+  return 0;
+}
+
+int composite_clear(PyObject* self) {
+  Py_CLEAR(composite_self(self)->function);
+  return 0;
+}
+
+void composite_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (composite_self(self)->weak_references) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(composite_self(self)->function);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+// Pickles by name, as a function does.
+PyObject* composite_reduce(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(composite_self(self)->function, "__qualname__");
+}
+
+PyObject* composite_class(PyObject*, void*) {
+  PyObject* type = reinterpret_cast<PyObject*>(&PyFunction_Type);
+  Py_INCREF(type);
+  return type;
+}
+
+PyMethodDef composite_methods[] = {{"__reduce__", composite_reduce, METH_NOARGS, nullptr},
+                                   {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef composite_attributes[] = {{"__class__", composite_class, nullptr, nullptr, nullptr},
+                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMemberDef composite_members[] = {
+    {"__wrapped__", T_OBJECT_EX, offsetof(PyComposite, function), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyComposite, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyComposite, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+using Callable = Typed<"collections.abc.Callable[..., typing.Any]">;
+
+Callable make_composite(const Callable& function) {
+  const std::string name = pybind11::str(function.attr("__name__"));
+  auto* self = PyObject_GC_New(PyComposite, composite_type);
+  if (!self) throw pybind11::error_already_set();
+  self->vectorcall = composite_call;
+  self->function = pybind11::object(function).release().ptr();
+  self->weak_references = nullptr;
+  self->which = composite_named(name);
+  PyObject_GC_Track(self);
+  return pybind11::reinterpret_steal<Callable>(reinterpret_cast<PyObject*>(self));
+}
+
+}  // namespace
+
+const char* open_composite() { return open; }
+
+void bind_composite(pybind11::module_& m) {
+  PyType_Slot slots[] = {
+      {Py_tp_call, slot(PyVectorcall_Call)},      {Py_tp_descr_get, slot(composite_get)},
+      {Py_tp_getattro, slot(composite_getattr)},  {Py_tp_setattro, slot(composite_setattr)},
+      {Py_tp_traverse, slot(composite_traverse)}, {Py_tp_clear, slot(composite_clear)},
+      {Py_tp_dealloc, slot(composite_dealloc)},   {Py_tp_repr, slot(composite_repr)},
+      {Py_tp_methods, composite_methods},         {Py_tp_getset, composite_attributes},
+      {Py_tp_members, composite_members},         {0, nullptr}};
+  PyType_Spec spec = {"pullback._core._Composite", sizeof(PyComposite), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                      slots};
+  composite_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!composite_type) throw pybind11::error_already_set();
+  m.def("composite", &make_composite, pybind11::arg("function"),
+        "Name the results of a function that is made of several operations.");
+  m.def(
+      "composite_names",
+      [] {
+        std::vector<std::string> names;
+        for (int i = static_cast<int>(Composite::count); i < composites(); ++i) {
+          names.emplace_back(name_of(static_cast<Composite>(i)));
+        }
+        return names;
+      },
+      "Return the names of the functions that `composite` wraps.");
+  m.def(
+      "is_composite", [](const pybind11::object& x) { return Py_TYPE(x.ptr()) == composite_type; },
+      pybind11::arg("x"), "Test whether a function was made by `composite`.");
+}
+
+}  // namespace pullback
