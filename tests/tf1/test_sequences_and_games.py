@@ -288,3 +288,55 @@ def test_generative_adversarial_network():
             session.run(g_step, feed())
         assert abs(first) < 0.2
         assert session.run(fake, feed(1000)).mean() == pytest.approx(4.0, abs=0.7)
+
+
+# --- sequences of several lengths, from the end
+
+REWARDS = np.arange(1.0, 13.0, dtype=np.float32).reshape(4, 3)  # time, batch
+LENGTHS = np.array([4, 2, 0], np.int32)
+
+
+def reversed_by_numpy(x, lengths):
+    """The first entries of each column, as many as its length, in reverse order."""
+    made = x.copy()
+    for i, n in enumerate(lengths):
+        made[:n, i] = x[:n, i][::-1]
+    return made
+
+
+@pytest.mark.parametrize("known", [(4, 3), (None, None), None])
+def test_sequences_are_reversed_by_their_lengths(known):
+    x = tf.placeholder(tf.float32, known)
+    lengths = tf.placeholder(tf.int32, known and [known[1]])
+    y = tf.reverse_sequence(x, lengths, seq_axis=0, batch_axis=1)
+    assert known is None or y.shape.as_list() == list(known)
+    older = tf.reverse_sequence(tf.transpose(x), lengths, seq_dim=1, batch_dim=0)
+    (slope,) = tf.gradients(y * REWARDS, x)
+    feed = {x: REWARDS, lengths: LENGTHS}
+    expected = reversed_by_numpy(REWARDS, LENGTHS)
+    found, turned, by_x = run([y, older, slope], feed)
+    assert listed([found, turned.T, by_x]) == [expected.tolist()] * 3
+
+
+def test_discounted_returns_of_episodes_that_end_early():
+    lengths = tf.constant(LENGTHS)
+    back = tf.reverse_sequence(tf.constant(REWARDS), lengths, 0, 1)
+    sums = tf.scan(lambda total, r: r + 0.5 * total, back)
+    made = run(tf.reverse_sequence(sums, lengths, 0, 1))
+    for i, n in enumerate(LENGTHS):
+        expected = [sum(0.5 ** (k - t) * REWARDS[k, i] for k in range(t, n)) for t in range(n)]
+        assert made[:n, i] == pytest.approx(expected)
+
+
+def test_sequences_to_reverse_are_checked():
+    x = tf.constant(REWARDS)
+    for lengths, axes, text in (
+        ([1, 1], (0, 1), "3 seq_lengths"), ([1, 1, 1], (0, 2), "two different axes"),
+        ([1, 1, 1], (1, 1), "two different axes"), ([1, 1, 1], (None, 1), "two different axes"),
+    ):  # fmt: skip
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"reverse_sequence: .*{text}"):
+            tf.reverse_sequence(x, lengths, *axes)
+    given = tf.placeholder(tf.int32, [3])
+    for wrong in ([5, 1, 1], [-1, 1, 1]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+            run(tf.reverse_sequence(x, given, 0, 1), {given: wrong})

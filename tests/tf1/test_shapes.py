@@ -122,3 +122,10 @@ def test_shape_objects():
         tf.placeholder(tf.float32, [-2])
     with pytest.raises(TypeError):
         int(shape[0])
+
+
+def test_another_rank_is_named():
+    with pytest.raises(ValueError, match=r"got \(2, \?\), which must have rank 1"):
+        tf.placeholder(tf.float32, [2, None]).shape.with_rank(1)
+    assert tf.TensorShape([2, None]).with_rank(2).as_list() == [2, None]
+    assert tf.TensorShape(None).with_rank(2).as_list() == [None, None]

@@ -101,7 +101,14 @@ from ._variables.variables import *
 from .dtypes import *
 from .errors import OpError as OpError
 from .names import absent as _absent
+from .names import explain_absent as _explain_absent
 from .report import report as report
 from .summary import Summary as Summary
 
+_explain_absent(
+    app, contrib, contrib.distributions, contrib.eager, contrib.framework, contrib.layers,
+    contrib.rnn, contrib.slim, data, debugging, distributions, errors, flags, gfile, image,
+    keras, keras.backend, layers, linalg, logging, losses, metrics, nn.rnn_cell, random,
+    raw_ops, saved_model, summary, train,
+)  # fmt: skip
 __getattr__ = _absent(__name__)

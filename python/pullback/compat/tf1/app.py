@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from . import flags as flags
-from .names import absent
 
 __all__ = ["flags", "run"]
 
@@ -21,6 +20,3 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
     left = flags.FLAGS(list(sys.argv if argv is None else argv), known_only=True)
     function = main if main is not None else sys.modules["__main__"].main
     sys.exit(function(left))
-
-
-__getattr__ = absent(__name__)

@@ -32,7 +32,7 @@ from ._ops.indexing_ops import concat
 from ._ops.order_ops import where
 from ._ops.random_ops import _seeded, random_uniform
 from .dtypes import as_dtype, float32, int32
-from .names import absent, bind, signature_of
+from .names import bind, signature_of
 from .nn import log_softmax, softmax
 
 __all__ = [
@@ -462,6 +462,3 @@ def kl_divergence(
         )
     with scope_of(name or "KullbackLeibler"):
         return _DIVERGENCES[kinds[0]](distribution_a, distribution_b)
-
-
-__getattr__ = absent(__name__)

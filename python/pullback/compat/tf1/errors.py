@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .names import absent, public_names
+from .names import public_names
 
 
 class OpError(Exception):
@@ -57,4 +57,3 @@ class RuleResultError(TypeError, AttributeError):
 
 
 __all__ = public_names(globals())
-__getattr__ = absent(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._base.hints import did_you_mean
-from .names import absent, named, public_names
+from .names import named, public_names
 
 
 class _Flags:
@@ -135,4 +135,3 @@ def DEFINE_enum(
 
 
 __all__ = public_names(globals())
-__getattr__ = absent(__name__)

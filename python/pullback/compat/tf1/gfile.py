@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .errors import AlreadyExistsError, FailedPreconditionError, MissingFileError
-from .names import absent, taking
+from .names import taking
 
 __all__ = [
     "Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", "IsDirectory",
@@ -98,4 +98,3 @@ Walk = _named(
     "Walk a folder as `os.walk`; folders come last unless `in_order`.",
 )
 GFile = FastGFile = Open = _named("GFile", "name mode='r'", open, "Open a file as `open`.")
-__getattr__ = absent(__name__)

@@ -12,7 +12,7 @@ from ._graph.opdef import RowError
 from ._graph.shapes import TensorShape
 from ._ops.math_ops import abs, add, reduce_sum
 from .dtypes import as_dtype, float32
-from .names import absent, public_names
+from .names import public_names
 
 
 def _resized(x: Any, size: Any, align_corners: bool, between: bool) -> Any:
@@ -122,4 +122,3 @@ def total_variation(images: Any, name: str | None = None) -> Any:
 
 
 __all__ = public_names(globals())
-__getattr__ = absent(__name__)

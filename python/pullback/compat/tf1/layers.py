@@ -25,7 +25,7 @@ from ._ops.math_ops import matmul, maximum
 from ._ops.random_ops import ones_initializer, zeros_initializer
 from .dtypes import as_dtype, float16, float32, float64
 from .dtypes import bool as tf_bool
-from .names import absent, public_names
+from .names import public_names
 
 _COMMON = (
     "activation=None use_bias=True kernel_initializer=None bias_initializer=None "
@@ -420,7 +420,6 @@ batch_normalization = layer_function(
     "training=False trainable=True name=None reuse=None renorm=False renorm_clipping=None "
     "renorm_momentum=0.99 fused=None virtual_batch_size=None adjustment=None",
 )
-__getattr__ = absent(__name__)
 
 
 __all__ = public_names(globals(), "Layer")

@@ -15,7 +15,6 @@ from ._ops.matrix_ops import matrix_triangular_solve as triangular_solve
 from ._ops.matrix_ops import self_adjoint_eig as eigh
 from ._ops.matrix_ops import self_adjoint_eigvals as eigvalsh
 from ._ops.slicing_ops import matrix_band_part as band_part
-from .names import absent
 from .nn import l2_normalize
 
 __all__ = [
@@ -24,4 +23,3 @@ __all__ = [
     "matrix_transpose", "norm", "qr", "set_diag", "slogdet", "solve", "svd", "tensordot", "trace",
     "triangular_solve",
 ]  # fmt: skip
-__getattr__ = absent(__name__)

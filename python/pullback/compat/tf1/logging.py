@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging as _logging
 
-from .names import absent
-
 __all__ = [
     "DEBUG", "ERROR", "FATAL", "INFO", "WARN", "debug", "error", "fatal", "get_verbosity", "info",
     "log", "set_verbosity", "warn", "warning",
@@ -21,6 +19,3 @@ log, get_verbosity = _logger.log, _logger.getEffectiveLevel
 def set_verbosity(v: int) -> None:
     """Show messages of a level and above."""
     _logger.setLevel(v)
-
-
-__getattr__ = absent(__name__)

@@ -16,7 +16,7 @@ from ._ops.complex_ops import abs as absolute
 from ._ops.indexing_ops import where
 from ._ops.math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
 from .dtypes import as_dtype, float32
-from .names import absent, public_names, taking
+from .names import public_names, taking
 
 
 class Reduction:
@@ -257,4 +257,3 @@ def get_regularization_loss(
 
 
 __all__ = public_names(globals())
-__getattr__ = absent(__name__)

@@ -23,7 +23,7 @@ from ._variables.variables import Variable
 from .dtypes import as_dtype, float32
 from .dtypes import bool as tf_bool
 from .losses import _weighted
-from .names import absent, named
+from .names import named
 
 __all__ = [
     "accuracy", "false_negatives", "false_positives", "mean", "mean_absolute_error",
@@ -101,20 +101,28 @@ def _alike(labels: Any, predictions: Any) -> _Pair:
     return y, p
 
 
-def _mean_of(public: str, function: Callable[[Any, Any], Any], doc: str, last: Any = None) -> Any:
+def _metric(public: str, compute: Callable[..., _Pair], doc: str) -> Any:
+    """Make a metric of labels and predictions; `compute` also takes the weights and a name."""
+
     def metric(
         labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
         updates_collections: Any = None, name: str | None = None,
     ) -> _Pair:  # fmt: skip
+        pair = compute(labels, predictions, weights, name)
+        return _collected(pair, metrics_collections, updates_collections)
+
+    return named(metric, public, doc)
+
+
+def _mean_of(public: str, function: Callable[[Any, Any], Any], doc: str, last: Any = None) -> Any:
+    def compute(labels: Any, predictions: Any, weights: Any, name: str | None) -> _Pair:
         y, p = _alike(labels, predictions)
         if function is equal:
             p = cast(p, as_dtype(y.dtype))
-        values = function(y, p)
-        pair = mean(values, weights, name=name or public)
-        pair = (last(pair[0]), last(pair[1])) if last else pair
-        return _collected(pair, metrics_collections, updates_collections)
+        pair = mean(function(y, p), weights, name=name or public)
+        return (last(pair[0]), last(pair[1])) if last else pair
 
-    return named(metric, public, f"The weighted mean of {doc}, 0 before the first.")
+    return _metric(public, compute, f"The weighted mean of {doc}, 0 before the first.")
 
 
 accuracy = _mean_of("accuracy", equal, "whether predictions are equal to labels")
@@ -130,19 +138,15 @@ root_mean_squared_error = _mean_of(
 
 
 def _count_of(public: str, label: bool, predicted: bool) -> Any:
-    def metric(
-        labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
-        updates_collections: Any = None, name: str | None = None,
-    ) -> _Pair:  # fmt: skip
+    def compute(labels: Any, predictions: Any, weights: Any, name: str | None) -> _Pair:
         with variable_scope(name, public, (labels, predictions, weights)):
             y, p = (cast(x, tf_bool) for x in _alike(labels, predictions))
             both = logical_and(y if label else logical_not(y), p if predicted else logical_not(p))
             count, update = _sum_of("count", both, weights)
-            return _collected((identity(count), update), metrics_collections, updates_collections)
+            return identity(count), update
 
-    return named(
-        metric, public, f"The weighted number of predictions {predicted} for labels {label}."
-    )
+    doc = f"The weighted number of predictions {predicted} for labels {label}."
+    return _metric(public, compute, doc)
 
 
 true_positives = _count_of("true_positives", True, True)
@@ -152,19 +156,15 @@ false_negatives = _count_of("false_negatives", True, False)
 
 
 def _share_of(public: str, other: Callable[..., _Pair], doc: str) -> Any:
-    def metric(
-        labels: Any, predictions: Any, weights: Any = None, metrics_collections: Any = None,
-        updates_collections: Any = None, name: str | None = None,
-    ) -> _Pair:  # fmt: skip
+    def compute(labels: Any, predictions: Any, weights: Any, name: str | None) -> _Pair:
         with variable_scope(name, public, (labels, predictions, weights)):
             right = true_positives(labels, predictions, weights)
             wrong = other(labels, predictions, weights)
-            pair = _ratio(right, (right[0] + wrong[0], right[1] + wrong[1]))
-            return _collected(pair, metrics_collections, updates_collections)
+            return _ratio(right, (right[0] + wrong[0], right[1] + wrong[1]))
 
-    return named(metric, public, f"True positives as a share of all {doc}, 0 before the first.")
+    doc = f"True positives as a share of all {doc}, 0 before the first."
+    return _metric(public, compute, doc)
 
 
 precision = _share_of("precision", false_positives, "positive predictions")
 recall = _share_of("recall", false_negatives, "positive labels")
-__getattr__ = absent(__name__)

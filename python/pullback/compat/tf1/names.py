@@ -71,6 +71,12 @@ def absent(module: str, kinds: Sequence[str] = ("", "module")) -> Callable[[str]
     return missing
 
 
+def explain_absent(*spaces: ModuleType) -> None:
+    """Make modules namespaces: an absent name raises an error with an alternative."""
+    for space in spaces:
+        vars(space)["__getattr__"] = absent(space.__name__)
+
+
 class _Finder:
     """The last finder of `import`: a module that does not exist is an error with alternatives."""
 

@@ -4,10 +4,8 @@ from ._ops.random_ops import categorical, multinomial, set_random_seed, truncate
 from ._ops.random_ops import random_normal as normal
 from ._ops.random_ops import random_shuffle as shuffle
 from ._ops.random_ops import random_uniform as uniform
-from .names import absent
 
 __all__ = [
     "categorical", "multinomial", "normal", "set_random_seed", "shuffle", "truncated_normal",
     "uniform",
 ]  # fmt: skip
-__getattr__ = absent(__name__)

@@ -10,7 +10,6 @@ from ._graph.create import convert_to_tensor, scope_of
 from ._graph.opdef import define
 from ._graph.registry import Rule
 from ._graph.tensor import argument, as_core, as_eager
-from .names import absent
 
 __all__ = ["PreventGradient"]
 
@@ -45,6 +44,3 @@ def PreventGradient(input: Any, message: str = "", name: str | None = None) -> A
         op = x.graph.record("PreventGradient", [x], {"message": message}, scope, output)
         op.rule = Rule(refuse, "PreventGradient") if op.override is None else None
         return op.outputs[0]
-
-
-__getattr__ = absent(__name__)

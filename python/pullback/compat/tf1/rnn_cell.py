@@ -22,7 +22,7 @@ from ._ops.math_ops import matmul, sigmoid, tanh
 from ._ops.random_ops import dropout, ones_initializer, zeros_initializer
 from ._variables.variable_scope import variable_scope
 from .dtypes import float32
-from .names import absent, public_names
+from .names import public_names
 
 _ACTIVATIONS = {"linear": "Identity"} | {
     name.lower(): name
@@ -322,4 +322,3 @@ class DeviceWrapper(_Wrapper):
 
 
 __all__ = public_names(globals())
-__getattr__ = absent(__name__)

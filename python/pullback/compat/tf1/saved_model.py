@@ -21,7 +21,6 @@ from ._graph.tensor import SymbolicTensor
 from ._training.saver import read_checkpoint, write_checkpoint
 from ._training.stored_graph import Stored, rebuilt
 from ._variables.variables import global_variables
-from .names import absent
 
 __all__ = [
     "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "PREDICT_METHOD_NAME", "SERVING", "TRAINING",
@@ -260,4 +259,3 @@ signature_constants = SimpleNamespace(
     PREDICT_METHOD_NAME=PREDICT_METHOD_NAME, PREDICT_INPUTS="inputs", PREDICT_OUTPUTS="outputs",
 )  # fmt: skip
 tag_constants = SimpleNamespace(SERVING=SERVING, TRAINING=TRAINING)
-__getattr__ = absent(__name__)

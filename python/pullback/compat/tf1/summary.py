@@ -15,7 +15,7 @@ from ._graph.graph import GraphKeys, get_default_graph
 from ._graph.opdef import define
 from ._graph.strings import encoded
 from .dtypes import string
-from .names import absent, public_names, taking
+from .names import public_names, taking
 
 _warned = False
 
@@ -119,4 +119,3 @@ class FileWriter:
 
 
 __all__ = public_names(globals())
-__getattr__ = absent(__name__)

@@ -30,7 +30,7 @@ from ._training.saver import *
 from ._variables.variable_scope import get_variable
 from .dtypes import as_dtype, int64
 from .errors import OutOfRangeError
-from .names import absent, public_names
+from .names import public_names
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -315,4 +315,3 @@ __all__ = public_names(
     *decay.__all__,
     *saver.__all__,
 )
-__getattr__ = absent(__name__)

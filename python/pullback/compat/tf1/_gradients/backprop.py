@@ -21,22 +21,32 @@ from typing import Any
 
 import numpy as np
 
+import pullback
+
 from .... import _core
 from ...._autodiff.gradients import with_zeros
 from ...._base import last_query, settings
 from .._graph import mode
 from .._graph.create import apply, convert_to_tensor, graph_of
+from .._graph.graph import _stack as stack
 from .._graph.inference import FAILURES
 from .._graph.opdef import OpDef, define
 from .._graph.operation import Operation
 from .._graph.registry import checked_results, find_rule
 from .._graph.shapes import TensorShape
-from .._graph.tensor import UNKNOWN, SymbolicTensor, ancestors, check_outside, opaque
+from .._graph.tensor import (
+    UNKNOWN,
+    SymbolicTensor,
+    ancestors,
+    as_core,
+    as_eager,
+    check_outside,
+    opaque,
+)
 from .._ops.array_ops import squeeze
 from .._ops.indexed_slices import IndexedSlices, dense_shape_of, total_of
 from ..dtypes import as_dtype, string
 from .builtin_rules import built_in
-from .function_gradients import gradients_in_function
 
 __all__ = ["AggregationMethod", "UnconnectedGradients", "gradients", "set_integer_gradients"]
 
@@ -112,10 +122,7 @@ def gradients(
         which = "ys" if ys is None else "xs"
         raise TypeError(f"gradients: expected tensors or variables for {which}, got None")
     if mode.executing_eagerly():
-        weights = None if grad_ys is None else as_list(grad_ys)
-        given = [as_list(group) for group in (ys, xs, stop_gradients)]
-        zeros = choice is UnconnectedGradients.ZERO
-        return gradients_in_function(given, weights, "zero" if zeros else "none")
+        return _in_function(ys, xs, grad_ys, stop_gradients, choice)
     targets = [_target(y, i) for i, y in enumerate(as_list(ys))]
     sources = [_source(x, "xs", i) for i, x in enumerate(as_list(xs))]
     stops = [_source(x, "stop_gradients", i) for i, x in enumerate(as_list(stop_gradients))]
@@ -129,6 +136,22 @@ def gradients(
     if settings.debugging:
         last_query.note((answers,), targets, as_list(xs), seeds, None, stops)
     return answers
+
+
+def _in_function(
+    ys: Any, xs: Any, weights: Any, stops: Any, choice: UnconnectedGradients
+) -> list[Any]:
+    """Differentiate in a `tf.function` of eager mode, whose tensors are the main namespace's."""
+    if not stack.in_function:
+        raise RuntimeError("gradients: not possible in eager mode; use tf.GradientTape")
+    targets, sources, cuts, given = (
+        [as_core(x) for x in as_list(group)] for group in (ys, xs, stops, weights)
+    )
+    answers = pullback.gradients(
+        targets, sources, None if weights is None else given, stop_gradients=cuts,
+        unconnected_gradients="zero" if choice is UnconnectedGradients.ZERO else "none",
+    )  # fmt: skip
+    return [None if g is None else as_eager(g) for g in answers]
 
 
 def unconnected(value: Any) -> UnconnectedGradients:

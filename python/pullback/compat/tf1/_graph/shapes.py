@@ -132,6 +132,9 @@ class TensorShape:
 
     def with_rank(self, rank: int) -> TensorShape:
         """Return this shape with the given rank; ValueError if its rank differs."""
+        if self._dims is not None and len(self._dims) != rank:
+            raise ValueError(f"TensorShape: expected a shape of rank {rank}, got {self}, "
+                             f"which must have rank {rank}")  # fmt: skip
         return self.merge_with([None] * rank)
 
     assert_has_rank = with_rank

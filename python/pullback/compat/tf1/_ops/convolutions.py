@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pullback as pb
@@ -10,7 +11,7 @@ from .... import _core
 from .._graph.create import apply, convert_to_tensor, operation, scope_of
 from .._graph.opdef import RowError, define, like, pulled_back
 from .._graph.shapes import Dims, TensorShape
-from ..names import public_names
+from ..names import named, public_names
 from .array_ops import expand_dims, squeeze
 
 # --- arguments
@@ -259,49 +260,37 @@ def convolution(
 # --- pooling
 
 
-def _largest(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
-    _check_rank(x)
-    return pb.nn.max_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
+def _pooling(type: str, public: str, core: Callable[..., Any], domain: str, doc: str) -> Any:
+    def compute(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
+        _check_rank(x)
+        return core(x, size, stride=strides, padding=padding, data_format=_format(last))
 
-
-def _average(x: Any, size: Any, strides: Any, padding: Any, last: bool) -> Any:
-    _check_rank(x)
-    return pb.nn.avg_pool(x, size, stride=strides, padding=padding, data_format=_format(last))
-
-
-for _type, _function, _domain in (
-    ("MaxPool", _largest, "number"), ("AvgPool", _average, "float"),
-):  # fmt: skip
-    define(_type, _function, domain=_domain, fresh=True, labels=("value",),
+    define(type, compute, domain=domain, fresh=True, labels=("value",),
            shape=lambda x, size, last, **attrs: _outside(x, last, size, attrs, None))  # fmt: skip
 
+    def pool(
+        value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
+        name: str | None = None, input: Any = None,
+    ) -> Any:  # fmt: skip
+        last = _last(data_format, public)
+        attrs = {
+            "size": _pair(ksize, public, "ksize", last), "last": last,
+            "strides": _pair(strides, public, "strides", last),
+            "padding": _scheme(padding, public, last),
+        }  # fmt: skip
+        return apply(type, value if input is None else input, name=name or type, **attrs)
 
-def _pool(type: str, who: str, x: Any, ksize: Any, strides: Any, padding: Any, data_format: Any,
-          name: str | None) -> Any:  # fmt: skip
-    last = _last(data_format, who)
-    attrs = {
-        "size": _pair(ksize, who, "ksize", last), "strides": _pair(strides, who, "strides", last),
-        "padding": _scheme(padding, who, last), "last": last,
-    }  # fmt: skip
-    return apply(type, x, name=name or type, **attrs)
-
-
-def max_pool(
-    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
-    name: str | None = None, input: Any = None,
-) -> Any:  # fmt: skip
-    """Return the largest entry of each window; the first of equal entries has the gradient."""
-    x = value if input is None else input
-    return _pool("MaxPool", "max_pool", x, ksize, strides, padding, data_format, name)
+    return named(pool, public, doc)
 
 
-def avg_pool(
-    value: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
-    name: str | None = None, input: Any = None,
-) -> Any:  # fmt: skip
-    """Return the mean of each window without the padding."""
-    x = value if input is None else input
-    return _pool("AvgPool", "avg_pool", x, ksize, strides, padding, data_format, name)
+max_pool = _pooling(
+    "MaxPool", "max_pool", pb.nn.max_pool, "number",
+    "Return the largest entry of each window; the first of equal entries has the gradient.",
+)  # fmt: skip
+avg_pool = _pooling(
+    "AvgPool", "avg_pool", pb.nn.avg_pool, "float",
+    "Return the mean of each window without the padding.",
+)  # fmt: skip
 
 
 def max_pool2d(

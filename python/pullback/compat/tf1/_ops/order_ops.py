@@ -17,7 +17,7 @@ from .... import _core
 from .._graph import shape_functions
 from .._graph.conversion import on_values
 from .._graph.create import apply, cast, check_rank, convert_to_tensor, known_dims, row, scope_of
-from .._graph.opdef import RowError, define
+from .._graph.opdef import RowError, define, like
 from ..dtypes import as_dtype, int32
 from ..dtypes import bool as tf_bool
 from ..names import public_names
@@ -294,6 +294,29 @@ def reverse(x: Any, axis: Any) -> Any:
 
 
 reverse_v2 = reverse
+
+
+@row(
+    "ReverseSequence", "input seq_lengths seq_axis=None batch_axis=None",
+    aliases={"seq_dim": "seq_axis", "batch_dim": "batch_axis"}, shape=shape_functions.unchanged,
+)  # fmt: skip
+def reverse_sequence(x: Any, seq_lengths: Any, seq_axis: Any, batch_axis: Any) -> Any:
+    """Reverse the first `seq_lengths[i]` entries along `seq_axis` of each entry i of the batch."""
+    rank, batch = len(x.shape), batch_axis or 0
+    if seq_axis is None or not (0 <= seq_axis < rank and 0 <= batch < rank) or seq_axis == batch:
+        raise RowError(
+            f"expected two different axes below {rank} for seq_axis and batch_axis, got "
+            f"{seq_axis} and {batch_axis}"
+        )
+    if seq_lengths.shape != (x.shape[batch],):
+        raise RowError(f"expected {x.shape[batch]} seq_lengths, got shape {seq_lengths.shape}")
+    too_long = like(seq_lengths, x.shape[seq_axis] + 1)  # which `take_along_axis` rejects
+    seq_lengths = _core.where(seq_lengths < like(seq_lengths, 0), too_long, seq_lengths)
+    lengths = _core.reshape(seq_lengths, [-1 if i == batch else 1 for i in np.arange(rank)])
+    count = [-1 if i == seq_axis else 1 for i in np.arange(rank)]
+    along = _core.constant(np.arange(x.shape[seq_axis]).reshape(count), seq_lengths.dtype)
+    places = _core.where(along < lengths, lengths - 1 - along, along)
+    return pb.take_along_axis(x, places, axis=seq_axis)
 
 
 @row("InvertPermutation", "x", domain="integer", flows=False, shape=shape_functions.unchanged)

@@ -1,6 +1,5 @@
 """`tf.contrib`: the most frequent parts."""
 
-from ..names import absent
 from . import distributions as distributions
 from . import eager as eager
 from . import framework as framework
@@ -9,4 +8,3 @@ from . import rnn as rnn
 from . import slim as slim
 
 __all__ = ["distributions", "eager", "framework", "layers", "rnn", "slim"]
-__getattr__ = absent(__name__)

@@ -3,7 +3,5 @@
 
 from .. import distributions
 from ..distributions import *
-from ..names import absent
 
 __all__ = distributions.__all__
-__getattr__ = absent(__name__)

@@ -10,7 +10,7 @@ from .._graph.mode import enable_eager_execution as enable_eager_execution
 from .._graph.mode import executing_eagerly as executing_eagerly
 from .._layers.base_layer import Layer
 from .._variables.variables import Variable as Variable
-from ..names import absent, public_names
+from ..names import public_names
 
 
 def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,4 +75,3 @@ class Network(Layer):
 __all__ = public_names(
     globals(), "GradientTape", "Variable", "enable_eager_execution", "executing_eagerly"
 )  # fmt: skip
-__getattr__ = absent(__name__)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from .._graph.graph import GraphKeys, get_default_graph
 from .._variables.variable_scope import VariableScope
-from ..names import absent, public_names
+from ..names import public_names
 from ..train import create_global_step as create_global_step
 from ..train import get_global_step as get_global_step
 from ..train import get_or_create_global_step as get_or_create_global_step
@@ -106,4 +106,3 @@ def get_trainable_variables(
 __all__ = public_names(
     globals(), "create_global_step", "get_global_step", "get_or_create_global_step"
 )
-__getattr__ = absent(__name__)

@@ -20,7 +20,7 @@ from .._ops.grouping import control_dependencies
 from .._ops.math_ops import add_n, multiply, reduce_sum
 from .._variables.variable_scope import get_variable, variable_scope
 from ..layers import by_name
-from ..names import absent, named, public_names, taking
+from ..names import named, public_names, taking
 from .framework import add_arg_scope
 
 _COMMON = (
@@ -288,4 +288,3 @@ def apply_regularization(regularizer: Callable[[Any], Any], weights_list: Any = 
 
 
 __all__ = public_names(globals(), "linear", "relu")
-__getattr__ = absent(__name__)

@@ -4,8 +4,6 @@
 from .. import rnn_cell
 from .._layers.rnn import static_bidirectional_rnn as static_bidirectional_rnn
 from .._layers.rnn import static_rnn as static_rnn
-from ..names import absent
 from ..rnn_cell import *
 
 __all__ = ["static_bidirectional_rnn", "static_rnn", *rnn_cell.__all__]
-__getattr__ = absent(__name__)

@@ -6,7 +6,6 @@ from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
-from ..names import absent
 from .datasets import Dataset
 from .iterators import Iterator
 
@@ -48,4 +47,3 @@ def _map_and_batch(
 experimental = SimpleNamespace(
     AUTOTUNE=AUTOTUNE, shuffle_and_repeat=_shuffle_and_repeat, map_and_batch=_map_and_batch
 )
-__getattr__ = absent(__name__)

@@ -7,7 +7,6 @@ from typing import Any
 from .._gradients.backprop import gradients as _gradients
 from .._ops.array_ops import stop_gradient as _stop_gradient
 from .._ops.math_ops import round as round
-from ..names import absent
 
 __all__ = ["gradients", "round", "stop_gradient"]
 
@@ -22,6 +21,3 @@ def stop_gradient(variables: Any) -> Any:
 def gradients(loss: Any, variables: Any) -> list[Any]:
     """Alias of `tf.gradients`."""
     return _gradients(loss, variables)
-
-
-__getattr__ = absent(__name__)
