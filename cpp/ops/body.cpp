@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "graph/callback_origin.h"
+#include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
@@ -35,18 +36,6 @@ void replace_input(Node* node, size_t k, Node* with) {
 }
 
 }  // namespace
-
-bool is_of(const Body& body, const Node* node) {
-  return std::any_of(body.made.begin(), body.made.end(), [&](const auto& numbers) {
-    return node->seq >= numbers.first && node->seq < numbers.second;
-  });
-}
-
-Subgraph subgraph_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from) {
-  const auto own = [&](const Node* node) { return is_of(body, node); };
-  return Subgraph(std::move(roots), from, own,
-                  [&](const Node* node) { return node->flags & kTraced || own(node); });
-}
 
 BodyNumbers::BodyNumbers() : placeholders_(reserve_seqs(kPlaceholders)) {}
 
@@ -84,7 +73,7 @@ class Closing {
   }
 
  private:
-  bool made_here(const Node* node) const { return is_of(*closed_.body, node); }
+  bool made_here(const Node* node) const { return closed_.body->owns(node); }
   bool is_boundary(const Node* node) const {
     return arguments_.contains(node) || node->op == Op::read || node->has_value() ||
            !made_here(node);

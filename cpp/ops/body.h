@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "graph/operation.h"
-#include "graph/rebuild.h"
 #include "ops/ops.h"
 
 namespace pullback {
@@ -44,17 +43,9 @@ struct ClosedBody {
   std::vector<NodeRef> captured;  // tensors for the inputs that follow the arguments
 };
 
-// The subgraph of a body between its inputs `from` and some roots, which may be results of a rule
-// applied inside of it. Constants are copied as well: a node shared by two graphs would be numbered
-// in both at the same time.
-Subgraph subgraph_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
-
 // Closes the nodes between the arguments and the roots. Placeholders replace tensors from outside.
 // The nodes are modified and belong to the body afterwards.
 ClosedBody close_body(BodyRequest request);
-
-// True if the node was made for this body.
-bool is_of(const Body& body, const Node* node);
 
 // --- the operations; see graph/operation.h
 
