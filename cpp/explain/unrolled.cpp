@@ -135,20 +135,19 @@ class Unroller {
     const Body& body = *operation_.bodies[1];
     LoopRequest request;
     request.form = {static_cast<int32_t>(body.roots.size()), 0, 0, trips, !form_.reversed};
-    request.body = new Body;  // a copy, from which make_loop drops unused inputs
-    request.body->name = body.name;
-    request.body->inputs = body.inputs;
-    request.body->roots = body.roots;
-    request.body->made = body.made;
-    for (int32_t place : operation_.inputs[1]) request.inputs.push_back(inputs_[place]);
+    Ref<Body>& copy = request.body.body = new Body;  // make_loop drops its unused inputs
+    copy->name = body.name;
+    copy->inputs = body.inputs;
+    copy->roots = body.roots;
+    copy->made = body.made;
+    for (int32_t place : operation_.inputs[1]) request.body.inputs.push_back(inputs_[place]);
     return in_place(make_loop(std::move(request)));
   }
 
   NodeRef shorter_loop(std::vector<NodeRef> on, int64_t trips) {
     LoopRequest request;
     request.form = form_;
-    request.body = operation_.bodies[0];
-    request.inputs = std::move(on);
+    request.body = {operation_.bodies[0], std::move(on)};
     if (form_.trips >= 0 || operation_.replays()) {
       request.form.trips = trips;
     } else {

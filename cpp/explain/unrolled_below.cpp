@@ -75,10 +75,8 @@ std::unordered_map<const Node*, Flags> wanted_of(
 UnrolledBelow unrolled_below(const NodeRef& y, std::span<const NodeRef> operations,
                              std::span<const NodeRef> ends) {
   const auto numbers = numbers_of(operations);
-  std::vector<Node*> inputs;
-  for (const NodeRef& end : ends) inputs.push_back(end.get());
   const Subgraph subgraph(
-      {y}, inputs, [&](const Node* node) { return numbers.contains(node); },
+      {y}, pointers(ends), [&](const Node* node) { return numbers.contains(node); },
       [](const Node* node) { return node->tracked() || node->flags & kTraced; });
   const auto wanted = wanted_of(subgraph, numbers);
   UnrolledBelow out;

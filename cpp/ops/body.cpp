@@ -80,9 +80,7 @@ class Closing {
   }
 
   void collect() {
-    std::vector<Node*> roots;
-    for (const NodeRef& root : request_.roots) roots.push_back(root.get());
-    walk(roots, &nodes_, [&](const Node* node) {
+    walk(pointers(request_.roots), &nodes_, [&](const Node* node) {
       return is_boundary(node) ? std::span<Node* const>() : node->inputs();
     });
     for (Node* node : nodes_) held_.emplace_back(node);
@@ -136,11 +134,9 @@ class Closing {
     NodeRef& placeholder = placeholders_[node];
     if (placeholder) return placeholder;
     if (constants_.contains(node)) {
-      std::vector<NodeRef> held;
-      std::vector<Node*> inputs;
-      for (Node* input : node->inputs()) held.push_back(taken(input));
-      for (const NodeRef& one : held) inputs.push_back(one.get());
-      NodeRef copy = copy_node(node, inputs);
+      std::vector<NodeRef> inputs;
+      for (Node* input : node->inputs()) inputs.push_back(taken(input));
+      NodeRef copy = copy_node(node, pointers(inputs));
       copy->seq = next_++;
       return placeholders_[node] = copy;  // the reference may be invalid by now
     }
@@ -180,9 +176,8 @@ TensorType stacked(const Node* entry, int64_t count) {
 
 // Flags of the inputs of `body`, from `first` on, that its roots depend on.
 std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {
-  std::vector<Node*> roots, reached;
-  for (const NodeRef& root : body.roots) roots.push_back(root.get());
-  walk(roots, &reached, [](const Node* node) { return node->inputs(); });
+  std::vector<Node*> reached;
+  walk(pointers(body.roots), &reached, [](const Node* node) { return node->inputs(); });
   const std::unordered_set<const Node*> in_use(reached.begin(), reached.end());
   std::vector<uint8_t> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
@@ -220,7 +215,7 @@ NodeRef make_operation(Op op, std::span<Node* const> inputs, const Ref<Operation
 
 NodeRef make_loop(LoopRequest request) {
   LoopForm& form = request.form;
-  Body& body = *request.body;
+  Body& body = *request.body.body;
   const auto carries = static_cast<size_t>(form.carries);
   const auto stacked_end = carries + static_cast<size_t>(form.stacked_in);
   const std::vector<uint8_t> in_use = inputs_in_use(body, carries);
@@ -235,33 +230,33 @@ NodeRef make_loop(LoopRequest request) {
       continue;
     }
     kept.push_back(body.inputs[i]);
-    if (along && request.replayed) {
+    if (along && request.replayed.body) {
       operation->residuals.push_back(request.residuals[i - carries]);
       places.push_back(-static_cast<int32_t>(operation->residuals.size()));
     } else {
-      places.push_back(i < stacked_end ? inputs.add_own(request.inputs[i])
-                                       : inputs.add(request.inputs[i]));
+      places.push_back(i < stacked_end ? inputs.add_own(request.body.inputs[i])
+                                       : inputs.add(request.body.inputs[i]));
     }
   }
   body.inputs = std::move(kept);
-  operation->bodies.push_back(request.body);
+  operation->bodies.push_back(request.body.body);
   operation->inputs.push_back(std::move(places));
-  if (request.condition) {
+  if (request.condition.body) {
+    const auto& [body, constants] = request.condition;
     auto& condition = operation->inputs.emplace_back();
-    const size_t carries = request.condition->inputs.size() - request.condition_constants.size();
-    for (size_t i = 0; i < carries; ++i) condition.push_back(static_cast<int32_t>(i));
-    for (const NodeRef& constant : request.condition_constants) {
-      condition.push_back(inputs.add(constant));
+    for (size_t i = 0; i < body->inputs.size() - constants.size(); ++i) {
+      condition.push_back(static_cast<int32_t>(i));
     }
-    operation->bodies.push_back(request.condition);
+    for (const NodeRef& constant : constants) condition.push_back(inputs.add(constant));
+    operation->bodies.push_back(body);
   }
   if (operation->replays()) {
     auto& replayed = operation->inputs.emplace_back();
-    const size_t carries = request.replayed->roots.size();
-    for (const NodeRef& input : request.replayed_inputs) {
+    const size_t carries = request.replayed.body->roots.size();
+    for (const NodeRef& input : request.replayed.inputs) {
       replayed.push_back(replayed.size() < carries ? inputs.add_own(input) : inputs.add(input));
     }
-    operation->bodies.push_back(request.replayed);
+    operation->bodies.push_back(request.replayed.body);
     operation->cotangents_of = std::move(request.cotangents_of);
   }
   if (request.count) inputs.add_own(request.count);
@@ -277,11 +272,26 @@ NodeRef make_loop(LoopRequest request) {
   return make_operation(Op::loop, inputs.all, operation);
 }
 
-NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices) {
+BoundBody DerivedLoop::close(const Body& of, const BodyNumbers& numbers, LoopForm* form,
+                             const Body* with) {
+  form->carries = static_cast<int32_t>(carries.size());
+  form->stacked_in = static_cast<int32_t>(scanned.size());
+  form->stacked_out = static_cast<int32_t>(stacked_roots.size());
+  BodyRequest closing{of.name, std::move(carries), std::move(next_carries), numbers, false, &of,
+                      with};
+  append(&closing.arguments, scanned);
+  append(&closing.arguments, constants);
+  append(&closing.roots, stacked_roots);
+  append(&initial_carries, scanned_values);
+  append(&initial_carries, constant_values);
+  return close_body(std::move(closing)).bind_to(std::move(initial_carries));
+}
+
+NodeRef make_branch(const NodeRef& index, std::span<const BoundBody> choices) {
   Ref<Operation> operation(new Operation);
   Inputs inputs;
   inputs.add_own(index);
-  for (const Choice& choice : choices) {
+  for (const BoundBody& choice : choices) {
     operation->bodies.push_back(choice.body);
     auto& places = operation->inputs.emplace_back();
     for (const NodeRef& input : choice.inputs) places.push_back(inputs.add(input));

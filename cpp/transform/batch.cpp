@@ -19,8 +19,7 @@ std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& re
                              const Batching& batching);
 
 BatchedInputs replaced_of(const Batching& batching) {
-  BatchedInputs replaced;
-  for (const NodeRef& input : batching.inputs) replaced.from.push_back(input.get());
+  BatchedInputs replaced{pointers(batching.inputs), {}};
   for (const NodeRef& batch : batching.batches) replaced.to.push_back({batch, true});
   return replaced;
 }

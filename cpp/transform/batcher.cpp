@@ -137,23 +137,20 @@ NodeRef Batcher::shared(size_t k) const {
 
 NodeRef Batcher::first_entry() const {
   std::vector<NodeRef> inputs;
-  std::vector<Node*> below;
   for (size_t k = 0; k < in_.size(); ++k) {
     inputs.push_back(has_batch(k) ? entry_of(input(k), 0) : input(k));
-    below.push_back(inputs.back().get());
   }
-  return copy_node(node_, below);
+  return copy_node(node_, pointers(inputs));
 }
 
 NodeRef Batcher::drawn() const {
   std::vector<NodeRef> held{input(0), input(1)};
   for (size_t k = 2; k < in_.size(); ++k) held.push_back(full(k));
-  std::vector<Node*> from;
-  for (const NodeRef& one : held) from.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
   const bool permutation = node_->op == Op::permutation;
-  const NodeRef made = make_node(permutation ? Op::random_uniform : node_->op,
-                                 permutation ? DType::Float64 : node_->dtype, shape, from);
+  const NodeRef made =
+      make_node(permutation ? Op::random_uniform : node_->op,
+                permutation ? DType::Float64 : node_->dtype, shape, pointers(held));
   if (BatchScope::active()) made->flags |= kTraced;  // vmap of vmap: batched again later
   return permutation ? sort(Op::argsort, made, 1, false) : made;
 }
@@ -164,11 +161,9 @@ NodeRef Batcher::with_rule() const {
   if (inside == nullptr || !is_inexact(node_->dtype)) return inside;
   std::vector<NodeRef> held{inside};
   for (size_t k = custom; k < in_.size(); ++k) held.push_back(full(k));
-  std::vector<Node*> inputs;
-  for (const NodeRef& one : held) inputs.push_back(one.get());
   Attr attr;
   attr.keep = node_->attr.keep;
-  NodeRef out = make_node(Op::custom, node_->dtype, inside->shape, inputs, attr);
+  NodeRef out = make_node(Op::custom, node_->dtype, inside->shape, pointers(held), attr);
   out->rule = batched_rule(node_, batching_);
   return out;
 }
@@ -183,9 +178,7 @@ NodeRef Batcher::call_of(const Node* call) {
     held.push_back(ours ? full(k)
                         : broadcast_to(same, with_batch(count_, same->shape, same->shape.rank)));
   }
-  std::vector<Node*> inputs;
-  for (const NodeRef& one : held) inputs.push_back(one.get());
-  made = make_node(Op::custom_call, DType::Bool, {}, inputs);
+  made = make_node(Op::custom_call, DType::Bool, {}, pointers(held));
   made->rule = batched_rule(call, batching_);
   made->operation = new Operation;
   for (const TensorType& type : call->operation->outputs) {
@@ -205,10 +198,8 @@ NodeRef Batcher::result() {
 }
 
 NodeRef Batcher::like(const std::vector<NodeRef>& inputs, const Attr& attr) const {
-  std::vector<Node*> below;
-  for (const NodeRef& one : inputs) below.push_back(one.get());
   const Shape shape = with_batch(count_, node_->shape, node_->shape.rank);
-  NodeRef out = make_node(node_->op, node_->dtype, shape, below, attr);
+  NodeRef out = make_node(node_->op, node_->dtype, shape, pointers(inputs), attr);
   if (node_->slice) out->slice = std::make_unique<StridedSlice>(shifted(*node_->slice));
   out->in_composite = node_->in_composite;
   if (!by_users_rule(node_)) out->rule = node_->rule;
