@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from .. import _core
 from .._base.pytree import flatten, unflatten
 from .._core import Rule, Tensor
-from .closed_graph import node_number
+from .closed_graph import node_number, recorded_from
 from .function import inlined_functions
 from .rules import place
 
@@ -107,14 +107,8 @@ class _RecomputingRule:
             else times(x, later)
             for x, read in zip(inputs, reads, strict=True)
         ]
-        tape = _core.Tape(False)  # the tape that watched the inputs may have ended
-        tape.start()
-        try:
-            for x in xs:
-                tape.watch(x)
+        with recorded_from(xs):  # the tape that watched the inputs may have ended
             results = self.graph.copy(xs, False)
-        finally:
-            tape.stop()
         ys = [results[k] for k in self.floats]
         answers = _core.gradients(ys, xs, cotangents, overrides=True)  # those of the caller
         # Intermediate cotangents are not stored either, although the next order would use them.

@@ -23,7 +23,7 @@ from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
 from .._autodiff.transforms import differentiable_leaf
 from .._base.pytree import flatten, leaves_like, unflatten
-from .._core import ClosedGraph, Rule, Tape, Tensor, Variable, shown
+from .._core import ClosedGraph, Rule, Tensor, Variable, shown
 from ._linear_solve import MOST_DENSE, dense_solver, for_each, iterative_solver
 
 _Residual = Callable[[Tensor, Tensor], "Tensor | None"]  # of the result of f and x, both flat
@@ -192,16 +192,10 @@ def _solution_node(
     """
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        tape = Tape(False)
-        tape.start()
-        try:
-            x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
-            for one in (x, *others):
-                tape.watch(one)
+        x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
+        with recorded_from([x, *others]):
             r = residual(graph.copy([x, *others], False)[0], x)
             w = None if r is None else _adjoint(r, x, cotangents[0], symmetric, f, who)
-        finally:
-            tape.stop()
         if r is None or w is None:
             raise ValueError(f"{who}: expected a gradient that depends on x from {place(f)}")
         answers: list[Any] = _core.gradients([r], others, [_core.negative(w)], overrides=True)

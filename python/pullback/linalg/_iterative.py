@@ -17,7 +17,7 @@ from .._autodiff.function import inlined_functions
 from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
 from .._control.loops import fori_loop, while_loop
-from .._core import ClosedGraph, Rule, Tape, Tensor, shown
+from .._core import ClosedGraph, Rule, Tensor, shown
 from .._numpy.euclidean import euclidean_norm
 from ._least_squares import lstsq
 from ._matrices import one_dtype
@@ -367,19 +367,13 @@ def _attached(
     value, info = method.run(on, m, b, x0)
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        tape = Tape(False)
-        tape.start()
-        try:
-            x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
-            for one in (x, *others):
-                tape.watch(one)
+        x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
+        with recorded_from([x, *others]):
             now = _Linear(on.graph, others, on.what)
             turned = now if method.who == "cg" else now.adjoint(b, method.who)
             turned_m = m if m is None or method.who == "cg" else m.adjoint(b, method.who)
             w = _attached(method, turned, turned_m, cotangents[0], None).x
             y = now(x)
-        finally:
-            tape.stop()
         answers: list[Any] = _core.gradients([y], others, [_core.negative(w)], overrides=True)
         return [*answers, w]
 
