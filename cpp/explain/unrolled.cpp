@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/recorder.h"
@@ -19,93 +20,6 @@ namespace {
 
 // Limits for the copies of one loop. A loop with more iterations becomes kLoops shorter loops.
 constexpr int64_t kNodes = 2048, kBytes = int64_t{1} << 25, kLoops = 16;
-
-// The inputs on which a copy of a body was made. Rules need them later.
-struct BodyCopy {
-  Ref<Body> body;
-  std::vector<NodeRef> inputs;
-  Ref<Original> around;  // of the operation, if it is itself part of a copy
-};
-using BodyCopyRef = std::shared_ptr<const BodyCopy>;
-
-NodeRef copied(const Node* node, std::span<Node* const> inputs, const BodyCopyRef& given);
-
-// Rebuilds nodes that depend on tensors of the body onto a copy of it.
-std::vector<NodeRef> rebind(std::vector<NodeRef> roots, std::vector<Node*> from,
-                            std::vector<NodeRef> to, const BodyCopyRef& given) {
-  if (!none_traced(roots)) {
-    for (size_t i = 0; i < given->inputs.size(); ++i) {
-      from.push_back(given->body->inputs[i].get());
-      to.push_back(given->inputs[i]);
-    }
-    const Subgraph made = subgraph_of(*given->body, std::move(roots), from);
-    roots = made.rebuild(
-        to, [&](size_t, const Node* node, auto on) { return copied(node, on, given); });
-  }
-  return given->around ? given->around->rebound_to_copy(std::move(roots), {}, {}) : roots;
-}
-
-// The rule of an operation of a body, for its copy. A Python rule may reference tensors of the
-// body.
-class UnrolledRule : public Rule {
- public:
-  UnrolledRule(Ref<Rule> inside, const Node* node, BodyCopyRef given)
-      : inside_(std::move(inside)), node_(const_cast<Node*>(node)), given_(std::move(given)) {
-    name = inside_->name;
-  }
-
-  std::vector<Cotangent> apply(const RuleCall& call) override {
-    std::vector<Cotangent> answers = inside_->apply(call);
-    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
-      std::vector<Node*> from;
-      std::vector<NodeRef> to;
-      add_application(node_.get(), call, &from, &to);
-      return rebind(std::move(roots), std::move(from), std::move(to), given_);
-    });
-    return answers;
-  }
-
- private:
-  Ref<Rule> inside_;
-  NodeRef node_;  // in the body
-  BodyCopyRef given_;
-};
-
-class UnrolledOperation : public Original {
- public:
-  UnrolledOperation(const Node* original, BodyCopyRef given)
-      : Original(original), given_(std::move(given)) {}
-
-  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                       std::vector<NodeRef> to) const override {
-    return rebind(std::move(roots), std::move(from), std::move(to), given_);
-  }
-
- private:
-  BodyCopyRef given_;
-};
-
-NodeRef copied(const Node* node, std::span<Node* const> inputs, const BodyCopyRef& given) {
-  NodeRef copy = copy_node(node, inputs);
-  if (by_users_rule(copy.get())) copy->rule = new UnrolledRule(copy->rule, node, given);
-  if (holds_rules(node)) copy->origin = new UnrolledOperation(node, given);
-  return copy;
-}
-
-// For an operation that replaces a copy: rebinds what its rules reference to that copy.
-class InPlaceOfCopy : public Original {
- public:
-  InPlaceOfCopy(const Node* original, Ref<Original> around)
-      : Original(original), around_(std::move(around)) {}
-
-  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                       std::vector<NodeRef> to) const override {
-    return around_->rebound_to_copy(std::move(roots), std::move(from), std::move(to));
-  }
-
- private:
-  Ref<Original> around_;
-};
 
 // The number of iterations that fit into kNodes and kBytes; at least one.
 int64_t iterations_at_once(const Body& body) {
@@ -130,8 +44,9 @@ class Unroller {
         operation_(*operation->operation),
         form_(operation_.loop),
         wanted_(wanted),
-        around_(dynamic_cast<Original*>(operation->origin.get())),
         made_from_(next_seq()) {
+    const auto* copied = dynamic_cast<const CopiedOperation*>(operation->origin.get());
+    if (copied) around_ = copied->copy;
     for (Node* input : inputs) inputs_.emplace_back(input);
   }
 
@@ -220,20 +135,19 @@ class Unroller {
     const Body& body = *operation_.bodies[1];
     LoopRequest request;
     request.form = {static_cast<int32_t>(body.roots.size()), 0, 0, trips, !form_.reversed};
-    request.body = new Body;  // a copy, from which make_loop drops unused inputs
-    request.body->name = body.name;
-    request.body->inputs = body.inputs;
-    request.body->roots = body.roots;
-    request.body->made = body.made;
-    for (int32_t place : operation_.inputs[1]) request.inputs.push_back(inputs_[place]);
+    Ref<Body>& copy = request.body.body = new Body;  // make_loop drops its unused inputs
+    copy->name = body.name;
+    copy->inputs = body.inputs;
+    copy->roots = body.roots;
+    copy->made = body.made;
+    for (int32_t place : operation_.inputs[1]) request.body.inputs.push_back(inputs_[place]);
     return in_place(make_loop(std::move(request)));
   }
 
   NodeRef shorter_loop(std::vector<NodeRef> on, int64_t trips) {
     LoopRequest request;
     request.form = form_;
-    request.body = operation_.bodies[0];
-    request.inputs = std::move(on);
+    request.body = {operation_.bodies[0], std::move(on)};
     if (form_.trips >= 0 || operation_.replays()) {
       request.form.trips = trips;
     } else {
@@ -246,26 +160,25 @@ class Unroller {
   NodeRef in_place(NodeRef loop) const {
     if (!around_) return loop;
     NodeRef copy = copy_node(loop.get(), loop->inputs());
-    copy->origin = new InPlaceOfCopy(loop.get(), around_);
+    copy->origin = new CopiedOperation(loop.get(), around_);
     return copy;
   }
 
   // The roots of a body for the inputs `given`, in the iteration at `position`.
   std::vector<NodeRef> inside(const Ref<Body>& body, std::vector<NodeRef> given,
                               std::optional<int64_t> position) {
-    std::vector<Node*> from;
-    for (size_t i = 0; i < given.size(); ++i) {
-      from.push_back(body->inputs[i].get());
-      if (position && is_draw(given[i].get()) && given[i]->flags & kSeed) {
-        Scalar seed = given[i]->scalar;
+    for (NodeRef& input : given) {
+      if (position && is_draw(input.get()) && input->flags & kSeed) {
+        Scalar seed = input->scalar;
         seed.i = seed_of_iteration(seed.i, *position);
-        given[i] = make_scalar(given[i]->dtype, seed, given[i]->flags & kDraw);
+        input = make_scalar(input->dtype, seed, input->flags & kDraw);
       }
     }
-    const auto kept = std::make_shared<const BodyCopy>(body, std::move(given), around_);
-    const Subgraph subgraph = subgraph_of(*body, body->roots, from);
-    return subgraph.rebuild(kept->inputs, [&](size_t, const Node* node, auto on) {
-      NodeRef copy = copied(node, on, kept);
+    const Ref<GraphCopy> made(
+        new GraphCopy(Ref<ClosedGraph>(body.get()), std::move(given), around_));
+    const Subgraph nodes = body->between(body->roots, pointers(body->inputs));
+    return nodes.rebuild(made->inputs(), [&](size_t, const Node* node, auto on) {
+      NodeRef copy = made->copy(node, on);
       copies_.emplace_back(copy->seq, node->seq);
       return copy;
     });
@@ -299,7 +212,7 @@ class Unroller {
   const Operation& operation_;
   const LoopForm& form_;
   std::span<const uint8_t> wanted_;
-  Ref<Original> around_;
+  Ref<GraphCopy> around_;  // if the operation is itself part of a copy
   std::vector<NodeRef> inputs_;
   uint64_t made_from_;
   std::vector<std::pair<uint64_t, uint64_t>> copies_;

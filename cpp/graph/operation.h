@@ -5,9 +5,9 @@
 // Operation holds what the node itself has no room for; LoopForm and RoutineForm are the parts of
 // it that a plan needs.
 //
-// A Body is a closed graph: the nodes between its inputs and its roots. No node of it is part of
-// the graph around it. Tensors from outside that a body uses became inputs when it was closed
-// (ops/body.h), so the inputs of the operation include everything that the body depends on.
+// A Body is a closed graph of which no node is part of the graph around it. Tensors from outside
+// that a body uses became inputs when it was closed (ops/body.h), so the inputs of the operation
+// include everything that the body depends on.
 //
 // Read Body and LoopForm first; lowering is in plan/passes/lower_control.cpp.
 #pragma once
@@ -18,19 +18,14 @@
 #include <utility>
 #include <vector>
 
-#include "graph/node.h"
+#include "graph/closed_graph.h"
 
 namespace pullback {
 
-struct Body {
-  int64_t refs = 0;
+// Inputs: arguments, placeholders for tensors used from outside, and the draws' seeds and counters.
+struct Body : ClosedGraph {
+  Body() : ClosedGraph(Extent::Body) {}
   std::string name;  // of the function and its place, for errors; may be empty
-  // Arguments, placeholders for tensors used from outside, and the draws' seeds and counters.
-  std::vector<NodeRef> inputs;
-  std::vector<NodeRef> roots;
-  // Half-open ranges of the creation numbers of its nodes.
-  std::vector<std::pair<uint64_t, uint64_t>> made;
-  bool holds_rules = false;  // of users, here or in a body inside
 
   // Cached by the planner: the key of the body.
   struct Planned {
@@ -38,9 +33,6 @@ struct Body {
   };
   std::unique_ptr<Planned> planned;
 };
-
-void add_ref(Body* body);
-void release(Body* body);
 
 // A loop without its bodies: a scan, as lax.scan in JAX.
 //

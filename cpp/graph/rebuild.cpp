@@ -11,25 +11,6 @@
 
 namespace pullback {
 
-void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
-                     std::vector<NodeRef>* to) {
-  const auto recorded = rule_inputs(node);
-  if (node->op == Op::custom && application.node->inputs_count > 0) {
-    from->push_back(node->in[0]);
-    to->emplace_back(application.node->in[0]);
-  }
-  for (size_t k = 0; k < std::min(recorded.size(), application.inputs.size()); ++k) {
-    from->push_back(recorded[k]);
-    to->emplace_back(application.inputs[k]);
-  }
-}
-
-bool holds_rules(const Node* node) {
-  return node->operation &&
-         std::ranges::any_of(node->operation->bodies, &Body::holds_rules,
-                             [](const Ref<Body>& b) -> const Body& { return *b; });
-}
-
 NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   if (node->op == Op::scalar) {
     NodeRef copy = make_scalar(node->dtype, node->scalar, node->flags & ~kTraced);

@@ -1,10 +1,9 @@
 // rebuild: copies a subgraph onto other inputs.
 //
-// A Subgraph is a closed graph: the nodes between some inputs and some roots, oldest first, with
-// their edges as numbers. rebuild() visits each node once; the visitor returns copy_node(), or
-// another node that replaces it from then on. Nodes outside of the subgraph are shared by original
-// and copy. Inlined calls of traced functions, the histories of their results and the answers of
-// recorded rules are all made by it. Start at Subgraph.
+// A Subgraph is the nodes between some inputs and some roots, oldest first, with their edges as
+// numbers. rebuild() visits each node once; the visitor returns copy_node(), or another node that
+// replaces it from then on. Nodes outside of the subgraph are shared by original and copy. Copies
+// of closed graphs (graph/graph_copy.h) are all made by it. Start at Subgraph.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include <vector>
 
 #include "graph/node.h"
-#include "graph/rule.h"
 #include "graph/walk.h"
 
 namespace pullback {
@@ -51,9 +49,9 @@ class Subgraph {
   int32_t link(size_t i, size_t k) const { return links_[entries_[i].edges + k]; }
   const std::vector<NodeRef>& roots() const { return roots_; }
   // Makes an entry without inputs one of the inputs, the last one of `inputs`.
-  void make_input(size_t i, std::vector<Node*>* inputs) {
+  void make_input(size_t i, std::vector<NodeRef>* inputs) {
     entries_[i].input = static_cast<int32_t>(inputs->size());
-    inputs->push_back(entries_[i].node);
+    inputs->emplace_back(entries_[i].node);
   }
   // Position of a root, or kOutside.
   int32_t root_at(size_t k) const { return root_at_[k]; }
@@ -70,41 +68,6 @@ class Subgraph {
   std::vector<NodeRef> roots_;
   std::vector<int32_t> root_at_;
 };
-
-// For the rule of an operation that was recorded as `node` and is applied to other tensors: maps
-// the recorded operands to the present ones, so that these are not copied again.
-void add_application(const Node* node, const RuleCall& application, std::vector<Node*>* from,
-                     std::vector<NodeRef>* to);
-
-// Rebuilds the tensors in the answers of a rule by `make`.
-template <class Make>
-void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
-  std::vector<NodeRef> roots;
-  for (const Cotangent& c : *answers) {
-    if (c.kind == Cotangent::Value) roots.push_back(c.value);
-    if (c.mask) roots.push_back(c.mask);
-  }
-  const std::vector<NodeRef> made = make(std::move(roots));
-  size_t next = 0;
-  for (Cotangent& c : *answers) {
-    if (c.kind == Cotangent::Value) c.value = made[next++];
-    if (c.mask) c.mask = made[next++];
-  }
-}
-
-// User-defined rules inside of a loop or branch may reference tensors outside of it. So a copy of
-// the operation has the original as its origin. Derivatives are taken of the original, and the
-// result is rebound to the copy.
-struct Original : Origin {
-  explicit Original(const Node* original) : node(const_cast<Node*>(original)) {}
-  NodeRef node;
-  // Rebuilds roots made from the surroundings of the original on those of the copy; `to` replaces
-  // `from`.
-  virtual std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                               std::vector<NodeRef> to) const = 0;
-};
-// True if a body of this node contains user-defined rules.
-bool holds_rules(const Node* node);
 
 // A node like `node`, with a number of its own, on other inputs of the same dtypes and shapes.
 NodeRef copy_node(const Node* node, std::span<Node* const> inputs);

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "graph/callback_origin.h"
+#include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
@@ -35,18 +36,6 @@ void replace_input(Node* node, size_t k, Node* with) {
 }
 
 }  // namespace
-
-bool is_of(const Body& body, const Node* node) {
-  return std::any_of(body.made.begin(), body.made.end(), [&](const auto& numbers) {
-    return node->seq >= numbers.first && node->seq < numbers.second;
-  });
-}
-
-Subgraph subgraph_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from) {
-  const auto own = [&](const Node* node) { return is_of(body, node); };
-  return Subgraph(std::move(roots), from, own,
-                  [&](const Node* node) { return node->flags & kTraced || own(node); });
-}
 
 BodyNumbers::BodyNumbers() : placeholders_(reserve_seqs(kPlaceholders)) {}
 
@@ -84,7 +73,7 @@ class Closing {
   }
 
  private:
-  bool made_here(const Node* node) const { return is_of(*closed_.body, node); }
+  bool made_here(const Node* node) const { return closed_.body->owns(node); }
   bool is_boundary(const Node* node) const {
     return arguments_.contains(node) || node->op == Op::read || node->has_value() ||
            !made_here(node);
@@ -226,7 +215,7 @@ NodeRef make_operation(Op op, std::span<Node* const> inputs, const Ref<Operation
 
 NodeRef make_loop(LoopRequest request) {
   LoopForm& form = request.form;
-  Body& body = *request.body;
+  Body& body = *request.body.body;
   const auto carries = static_cast<size_t>(form.carries);
   const auto stacked_end = carries + static_cast<size_t>(form.stacked_in);
   const std::vector<uint8_t> in_use = inputs_in_use(body, carries);
@@ -241,33 +230,33 @@ NodeRef make_loop(LoopRequest request) {
       continue;
     }
     kept.push_back(body.inputs[i]);
-    if (along && request.replayed) {
+    if (along && request.replayed.body) {
       operation->residuals.push_back(request.residuals[i - carries]);
       places.push_back(-static_cast<int32_t>(operation->residuals.size()));
     } else {
-      places.push_back(i < stacked_end ? inputs.add_own(request.inputs[i])
-                                       : inputs.add(request.inputs[i]));
+      places.push_back(i < stacked_end ? inputs.add_own(request.body.inputs[i])
+                                       : inputs.add(request.body.inputs[i]));
     }
   }
   body.inputs = std::move(kept);
-  operation->bodies.push_back(request.body);
+  operation->bodies.push_back(request.body.body);
   operation->inputs.push_back(std::move(places));
-  if (request.condition) {
+  if (request.condition.body) {
+    const auto& [body, constants] = request.condition;
     auto& condition = operation->inputs.emplace_back();
-    const size_t carries = request.condition->inputs.size() - request.condition_constants.size();
-    for (size_t i = 0; i < carries; ++i) condition.push_back(static_cast<int32_t>(i));
-    for (const NodeRef& constant : request.condition_constants) {
-      condition.push_back(inputs.add(constant));
+    for (size_t i = 0; i < body->inputs.size() - constants.size(); ++i) {
+      condition.push_back(static_cast<int32_t>(i));
     }
-    operation->bodies.push_back(request.condition);
+    for (const NodeRef& constant : constants) condition.push_back(inputs.add(constant));
+    operation->bodies.push_back(body);
   }
   if (operation->replays()) {
     auto& replayed = operation->inputs.emplace_back();
-    const size_t carries = request.replayed->roots.size();
-    for (const NodeRef& input : request.replayed_inputs) {
+    const size_t carries = request.replayed.body->roots.size();
+    for (const NodeRef& input : request.replayed.inputs) {
       replayed.push_back(replayed.size() < carries ? inputs.add_own(input) : inputs.add(input));
     }
-    operation->bodies.push_back(request.replayed);
+    operation->bodies.push_back(request.replayed.body);
     operation->cotangents_of = std::move(request.cotangents_of);
   }
   if (request.count) inputs.add_own(request.count);
@@ -283,11 +272,26 @@ NodeRef make_loop(LoopRequest request) {
   return make_operation(Op::loop, pointers(inputs.all), operation);
 }
 
-NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices) {
+BoundBody DerivedLoop::close(const Body& of, const BodyNumbers& numbers, LoopForm* form,
+                             const Body* with) {
+  form->carries = static_cast<int32_t>(carries.size());
+  form->stacked_in = static_cast<int32_t>(scanned.size());
+  form->stacked_out = static_cast<int32_t>(stacked_roots.size());
+  BodyRequest closing{of.name, std::move(carries), std::move(next_carries), numbers, false, &of,
+                      with};
+  append(&closing.arguments, scanned);
+  append(&closing.arguments, constants);
+  append(&closing.roots, stacked_roots);
+  append(&initial_carries, scanned_values);
+  append(&initial_carries, constant_values);
+  return close_body(std::move(closing)).bind_to(std::move(initial_carries));
+}
+
+NodeRef make_branch(const NodeRef& index, std::span<const BoundBody> choices) {
   Ref<Operation> operation(new Operation);
   Inputs inputs;
   inputs.add_own(index);
-  for (const Choice& choice : choices) {
+  for (const BoundBody& choice : choices) {
     operation->bodies.push_back(choice.body);
     auto& places = operation->inputs.emplace_back();
     for (const NodeRef& input : choice.inputs) places.push_back(inputs.add(input));

@@ -6,13 +6,17 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/operation.h"
-#include "graph/rebuild.h"
 #include "ops/ops.h"
 
 namespace pullback {
+
+inline void append(std::vector<NodeRef>* to, const std::vector<NodeRef>& from) {
+  to->insert(to->end(), from.begin(), from.end());
+}
 
 // Reserves creation numbers for a body that will be closed. Construct it before recording.
 class BodyNumbers {
@@ -39,48 +43,69 @@ struct BodyRequest {
   const Body* with = nullptr;  // a second body whose nodes occur
 };
 
+// A body and the tensors for its inputs.
+struct BoundBody {
+  Ref<Body> body;
+  std::vector<NodeRef> inputs;
+};
+
 struct ClosedBody {
   Ref<Body> body;
   std::vector<NodeRef> captured;  // tensors for the inputs that follow the arguments
-};
 
-// The subgraph of a body between its inputs `from` and some roots, which may be results of a rule
-// applied inside of it. Constants are copied as well: a node shared by two graphs would be numbered
-// in both at the same time.
-Subgraph subgraph_of(const Body& body, std::vector<NodeRef> roots, std::span<Node* const> from);
+  BoundBody bind_to(std::vector<NodeRef> arguments) const {
+    append(&arguments, captured);
+    return {body, std::move(arguments)};
+  }
+};
 
 // Closes the nodes between the arguments and the roots. Placeholders replace tensors from outside.
 // The nodes are modified and belong to the body afterwards.
 ClosedBody close_body(BodyRequest request);
 
-// True if the node was made for this body.
-bool is_of(const Body& body, const Node* node);
-
 // --- the operations; see graph/operation.h
 
 struct LoopRequest {
   LoopForm form;
-  Ref<Body> body;
-  // In the order of the body's inputs: carry, scanned inputs, constants.
-  std::vector<NodeRef> inputs;
-  Ref<Body> condition;                       // if form.trips is kWhile
-  std::vector<NodeRef> condition_constants;  // its inputs after the carry
-  NodeRef count;                             // if form.trips is kCounted
+  BoundBody body;       // carry, scanned inputs, constants
+  BoundBody condition;  // if form.trips is kWhile; its inputs after the carry
+  NodeRef count;        // if form.trips is kCounted
   // If scanned inputs are residuals of a loop that is replayed: see Operation.
-  Ref<Body> replayed;
-  std::vector<NodeRef> replayed_inputs;
+  BoundBody replayed;
   std::vector<int32_t> residuals, cotangents_of;
 };
 // Requires matching shapes and dtypes. Inputs that the bodies do not read are dropped.
 NodeRef make_loop(LoopRequest request);
 
-struct Choice {
-  Ref<Body> body;
-  std::vector<NodeRef> inputs;
+// Collects the parts of a loop derived from another one, in the order of its body's inputs and
+// roots. Each argument of the body is added with the value that it has (a carry: initially).
+struct DerivedLoop {
+  std::vector<NodeRef> carries, initial_carries, next_carries;
+  std::vector<NodeRef> scanned, scanned_values, stacked_roots;
+  std::vector<NodeRef> constants, constant_values;
+
+  void add_carry(NodeRef argument, NodeRef initial, NodeRef next) {
+    carries.push_back(std::move(argument));
+    initial_carries.push_back(std::move(initial));
+    next_carries.push_back(std::move(next));
+  }
+  void add_scanned(NodeRef argument, NodeRef value) {
+    scanned.push_back(std::move(argument));
+    scanned_values.push_back(std::move(value));
+  }
+  void add_constant(NodeRef argument, NodeRef value) {
+    constants.push_back(std::move(argument));
+    constant_values.push_back(std::move(value));
+  }
+  // Closes the body, which was derived from `of` (and `with`, see BodyRequest) since `numbers`.
+  // Sets the counts of the form.
+  BoundBody close(const Body& of, const BodyNumbers& numbers, LoopForm* form,
+                  const Body* with = nullptr);
 };
+
 // Runs choice number `index` (int64, rank 0, clipped to the valid range). The roots of all choices
 // must have equal types.
-NodeRef make_branch(const NodeRef& index, std::span<const Choice> choices);
+NodeRef make_branch(const NodeRef& index, std::span<const BoundBody> choices);
 
 NodeRef output_of(const NodeRef& operation, size_t k);
 

@@ -4,13 +4,17 @@
 #include "trace/trace.h"
 
 #include "base/error.h"
+#include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "plan/passes/snapshot.h"
 #include "trace/fold_constants.h"
 
 namespace pullback {
 
-Trace::Trace(std::string name) : origin_(new TraceOrigin) { origin_->name = std::move(name); }
+Trace::Trace(std::string name)
+    : origin_(new TraceOrigin), graph_(new ClosedGraph(ClosedGraph::Extent::Traced)) {
+  origin_->name = std::move(name);
+}
 
 Trace::~Trace() {
   if (open_) abandon();
@@ -67,16 +71,18 @@ void Trace::assign(Variable* variable, const NodeRef& value) {
 
 void Trace::close(std::vector<NodeRef> outputs) {
   abandon();
-  end_seq_ = next_seq();
+  graph_->made = {{first_seq_, next_seq()}};
   returned_ = outputs.size();
   for (size_t i = 0; i < states_.size(); ++i) {
     if (states_[i].current == states_[i].initial) continue;
     assigned_.push_back(i);
     outputs.push_back(states_[i].current);
   }
-  for (const NodeRef& argument : arguments_) inputs_.push_back(argument.get());
-  for (const State& state : states_) inputs_.push_back(state.initial.get());
-  record_ = Subgraph(std::move(outputs), inputs_, [](const Node*) { return true; });
+  graph_->inputs = arguments_;
+  for (const State& state : states_) graph_->inputs.push_back(state.initial);
+  graph_->roots = std::move(outputs);
+
+  record_ = Subgraph(graph_->roots, pointers(graph_->inputs), [](const Node*) { return true; });
   record();
   // The old value of a variable that is assigned and not read can donate its memory too.
   std::vector<NodeRef> unread;
@@ -107,8 +113,8 @@ void Trace::record() {
     Node* node = record_[i].node;
     if (record_[i].input >= 0) continue;
     if (node->op == Op::argument) refuse_foreign_node(node, node->origin.get());
-    if (is_draw(node)) record_.make_input(i, &inputs_);
-    holds_rules_ |= by_users_rule(node) || holds_rules(node);
+    if (is_draw(node)) record_.make_input(i, &graph_->inputs);
+    graph_->holds_rules |= by_users_rule(node) || holds_rules(node);
     const auto inputs = node->inputs();
     for (const Node* input : inputs) {  // by the draw's inputs, since a draw itself has no shape
       const bool draw = is_draw(input) && input->flags & kTraced;
@@ -140,7 +146,7 @@ void Trace::refuse_foreign_node(const Node* node, const Origin* origin) const {
 
 void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> replacements) {
   std::unordered_map<const Node*, size_t> numbers;
-  for (size_t i = 0; i < inputs_.size(); ++i) numbers[inputs_[i]] = i;
+  for (size_t i = 0; i < graph_->inputs.size(); ++i) numbers[graph_->inputs[i].get()] = i;
   for (size_t k = 0; k < assigned_.size(); ++k) {
     numbers[replacements[k].old_value] = arguments_.size() + assigned_[k];
   }

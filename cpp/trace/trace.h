@@ -16,6 +16,7 @@
 
 #include "eval/evaluate.h"
 #include "eval/open_traces.h"
+#include "graph/closed_graph.h"
 #include "graph/rebuild.h"
 #include "graph/rule.h"
 #include "graph/variable.h"
@@ -80,10 +81,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
     size_t index = 0;
     NodeRef known;
   };
-  struct CallInputs;
   class Call;
-  class CalledRule;
-  class CalledOperation;
   // The decision about the history of a result, by increasing priority.
   enum class HistoryDecision : uint8_t { None, Lost, Kept };
   // For a result: sets of arguments and states, by 1 + their number.
@@ -120,10 +118,6 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void mark_results(std::span<NodeRef> results, std::span<const HistoryDecision> decisions,
                     Call* call);
   std::vector<NodeRef> rebuild_outputs(std::vector<NodeRef> values, const Call* call) const;
-  NodeRef rebuild_node(Node* node, std::span<Node* const> inputs,
-                       const Ref<CallInputs>& call) const;
-  static std::vector<NodeRef> rebound_to(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
-                                         std::vector<Node*> from, std::vector<NodeRef> to);
 
   bool open_ = false;
   VariableScope* outer_ = nullptr;
@@ -134,12 +128,12 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   std::vector<size_t> assigned_;  // states with a new value
   size_t returned_ = 0;
 
-  Subgraph record_;             // of returned values, then of assigned values
-  std::vector<Node*> inputs_;   // of the record: arguments, states (or null), random draws
+  // Inputs: arguments, states (or null), random draws. Roots: returned values, then assigned
+  // values.
+  Ref<ClosedGraph> graph_;
+  Subgraph record_;             // its nodes
   std::vector<Node*> outside_;  // nodes from outside, except numbers of the trace
-  bool holds_rules_ = false;    // user-defined rules may reference tensors of this trace
   uint64_t first_seq_ = 0;      // first creation number of its nodes
-  uint64_t end_seq_ = 0;        // end of these numbers
 
   std::shared_ptr<const CachedPlan> plan_;
   std::vector<Binding> bindings_;

@@ -10,19 +10,6 @@
 
 namespace pullback {
 
-// The inputs of one call, for rules that run later.
-struct Trace::CallInputs {
-  int64_t refs = 0;
-  std::shared_ptr<const Trace> trace;
-  // Arguments, reads of states, random counters; null if not kept.
-  std::vector<NodeRef> values;
-
-  friend void add_ref(CallInputs* inputs) { ++inputs->refs; }
-  friend void release(CallInputs* inputs) {
-    if (--inputs->refs == 0) delete inputs;
-  }
-};
-
 // The data of one call from which its history is built when a gradient requires it. Its nodes get
 // numbers that were reserved at the call, so that tapes and the order of the graph treat them as
 // made then.
@@ -35,10 +22,11 @@ class Trace::Call : public History {
 
   std::shared_ptr<const Trace> trace;
   uint32_t scope = current_scope();  // of the caller
-  std::vector<NodeRef> inputs;       // as in CallInputs
-  std::vector<NodeRef> watched;      // watched only, when the call was made
-  std::vector<NodeHandle> results;   // results whose history is built here
-  std::vector<NodeRef> built;        // the outputs
+  // Arguments, reads of states, random counters; null if not kept.
+  std::vector<NodeRef> inputs;
+  std::vector<NodeRef> watched;     // watched only, when the call was made
+  std::vector<NodeHandle> results;  // results whose history is built here
+  std::vector<NodeRef> built;       // the outputs
 };
 
 }  // namespace pullback

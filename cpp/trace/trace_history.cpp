@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/make.h"
+#include "graph/graph_copy.h"
 #include "graph/recorder.h"
 #include "ops/ops.h"
 #include "trace/trace_call.h"
@@ -37,47 +37,17 @@ bool blocks(const Node* node) {
 
 }  // namespace
 
-// The rule of a recorded operation, in a copy of it. A Python rule may reference tensors of the
-// trace, which have no value; its results are rebuilt on the tensors of the call.
-class Trace::CalledRule : public Rule {
- public:
-  CalledRule(Ref<Rule> recorded, NodeRef node, Ref<CallInputs> call)
-      : recorded_(std::move(recorded)), node_(std::move(node)), call_(std::move(call)) {
-    name = recorded_->name;
-  }
-
-  std::vector<Cotangent> apply(const RuleCall& call) override {
-    std::vector<Cotangent> answers = recorded_->apply(call);
-    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
-      std::vector<Node*> from;
-      std::vector<NodeRef> to;
-      add_application(node_.get(), call, &from, &to);
-      return rebound_to(call_, std::move(roots), std::move(from), std::move(to));
-    });
-    return answers;
-  }
-
- private:
-  Ref<Rule> recorded_;
-  NodeRef node_;  // in the trace
-  Ref<CallInputs> call_;
-};
-
-class Trace::CalledOperation : public Original {
- public:
-  CalledOperation(const Node* original, Ref<CallInputs> call)
-      : Original(original), call_(std::move(call)) {}
-
-  std::vector<NodeRef> rebound_to_copy(std::vector<NodeRef> roots, std::vector<Node*> from,
-                                       std::vector<NodeRef> to) const override {
-    return rebound_to(call_, std::move(roots), std::move(from), std::move(to));
-  }
-
- private:
-  Ref<CallInputs> call_;
-};
-
 namespace {
+
+// The graph of a trace on the inputs of a call.
+class CalledGraph : public GraphCopy {
+ public:
+  using GraphCopy::GraphCopy;
+  NodeRef copy(const Node* node, std::span<Node* const> inputs) override {
+    // A draw that only a rule uses is drawn anew for each application; the others are inputs.
+    return is_draw(node) ? draw_like(node) : GraphCopy::copy(node, inputs);
+  }
+};
 
 // Lets a tape that has ended since the call watch the nodes that are built now.
 class Watching {
@@ -119,13 +89,11 @@ bool Trace::Call::passes_on(const Node* result) const {
 }
 
 // Rebuilds the outputs and the nodes below them on the inputs of a call. An output that depends on
-// an input which was not kept is null. `call` rebinds the rules.
+// an input which was not kept is null.
 std::vector<NodeRef> Trace::rebuild_outputs(std::vector<NodeRef> values, const Call* call) const {
-  const Ref<CallInputs> inputs(new CallInputs);
-  inputs->trace = shared_from_this();
-  inputs->values = std::move(values);
-  return record_.rebuild(inputs->values, [&](size_t i, Node* node, std::span<Node* const> on) {
-    NodeRef copy = rebuild_node(node, on, inputs);
+  const Ref<GraphCopy> made(new CalledGraph(graph_, std::move(values)));
+  return record_.rebuild(made->inputs(), [&](size_t i, Node* node, std::span<Node* const> on) {
+    NodeRef copy = made->copy(node, on);
     if (call) {
       copy->seq = call->first_seq + i;
       copy->scope = call->scope;
@@ -135,31 +103,6 @@ std::vector<NodeRef> Trace::rebuild_outputs(std::vector<NodeRef> values, const C
       }
     }
     return copy;
-  });
-}
-
-NodeRef Trace::rebuild_node(Node* node, std::span<Node* const> inputs,
-                            const Ref<CallInputs>& call) const {
-  NodeRef copy = copy_node(node, inputs);
-  if (by_users_rule(copy.get())) copy->rule = new CalledRule(copy->rule, NodeRef(node), call);
-  if (holds_rules(node)) copy->origin = new CalledOperation(node, call);
-  return copy;
-}
-
-// Rebuilds tensors made from tensors of the trace on those of the call; `to` replaces `from`.
-std::vector<NodeRef> Trace::rebound_to(const Ref<CallInputs>& call, std::vector<NodeRef> roots,
-                                       std::vector<Node*> from, std::vector<NodeRef> to) {
-  if (none_traced(roots)) return roots;
-  const Trace& trace = *call->trace;
-  from.insert(from.begin(), trace.inputs_.begin(), trace.inputs_.end());
-  to.insert(to.begin(), call->values.begin(), call->values.end());
-  const auto ours = [&](const Node* x) {
-    return x->seq >= trace.first_seq_ && x->seq < trace.end_seq_;
-  };
-  const Subgraph answers(std::move(roots), from, ours);
-  return answers.rebuild(to, [&](size_t, Node* x, std::span<Node* const> on) {
-    // A draw that only the rule uses is drawn anew for this application.
-    return x->flags & kDraw ? draw_like(x) : trace.rebuild_node(x, on, call);
   });
 }
 
@@ -260,9 +203,9 @@ bool Trace::decide_histories(std::span<const NodeRef> arguments,
 std::vector<uint8_t> Trace::find_needed_inputs(std::span<const HistoryDecision> decisions) {
   const size_t count = arguments_.size() + states_.size();
   // The inputs that a rule will use are not known before it runs.
-  std::vector<uint8_t> out(count, holds_rules_);
+  std::vector<uint8_t> out(count, graph_->holds_rules);
   const std::vector<Dependence>& of = dependences();
-  for (size_t k = 0; k < decisions.size() && !holds_rules_; ++k) {
+  for (size_t k = 0; k < decisions.size() && !graph_->holds_rules; ++k) {
     if (decisions[k] != HistoryDecision::Kept) continue;
     for (size_t i = 0; i < count; ++i) out[i] |= holds(of[k].values, i + 1);
   }

@@ -116,7 +116,7 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
       std::find(decisions.begin(), decisions.end(), HistoryDecision::Kept) != decisions.end();
   const std::vector<uint8_t> kept = keeps ? find_needed_inputs(decisions) : std::vector<uint8_t>();
   Scratch scratch;
-  auto inputs = scratch.list<NodeRef>(inputs_.size());
+  auto inputs = scratch.list<NodeRef>(graph_->inputs.size());
   do {
     inputs.assign(arguments.begin(), arguments.end());
     for (const State& state : states_) {
@@ -127,7 +127,8 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
   } while (!all_ready(inputs));
   auto seen = scratch.list<uint64_t>(assigned_.size());
   for (size_t i : assigned_) seen.push_back(states_[i].variable->current->seq);
-  for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
+  for (size_t i = inputs.size(); i < graph_->inputs.size(); ++i)
+    inputs.push_back(draw_like(graph_->inputs[i].get()));
   const Ref<Call> call = keeps ? remember_call(inputs, kept) : nullptr;
   PlanRun plan_run;
   for (const Binding& binding : bindings_) {
@@ -192,7 +193,8 @@ void Trace::inline_call(std::span<const NodeRef> arguments, std::span<NodeRef> r
   for (const State& state : states_) {
     inputs.push_back(state.initial ? pullback::read(state.variable.get()) : nullptr);
   }
-  for (size_t i = inputs.size(); i < inputs_.size(); ++i) inputs.push_back(draw_like(inputs_[i]));
+  for (size_t i = inputs.size(); i < graph_->inputs.size(); ++i)
+    inputs.push_back(draw_like(graph_->inputs[i].get()));
   const std::vector<NodeRef> outputs = rebuild_outputs(std::move(inputs), nullptr);
   for (size_t k = 0; k < returned_; ++k) results[k] = outputs[k];
   for (size_t k = 0; k < assigned_.size(); ++k) {

@@ -1,12 +1,9 @@
 // Rebuilds a subgraph with a batch axis, node by node, oldest first; Batcher (batcher.cpp) does one
 // node. Start at batch_subgraph().
-//
-// A user-defined rule is written for one entry and may reference placeholders of one entry. So a
-// batched operation gets a rule that calls the original for one entry and batches its result.
-
 #include "transform/batch.h"
 
 #include "base/error.h"
+#include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/rebuild.h"
@@ -22,56 +19,40 @@ std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& re
                              const Batching& batching);
 
 BatchedInputs replaced_of(const Batching& batching) {
-  BatchedInputs replaced;
-  for (const NodeRef& input : batching.inputs) replaced.from.push_back(input.get());
+  const auto inputs = pointers(batching.inputs);
+  BatchedInputs replaced{{inputs.begin(), inputs.end()}, {}};
   for (const NodeRef& batch : batching.batches) replaced.to.push_back({batch, true});
   return replaced;
 }
 
-class BatchedRule : public Rule {
+// A rule is called once, for one entry, and its answers are batched.
+class BatchedGraph : public GraphCopy {
  public:
-  BatchedRule(const Node* node, Batching batching)
-      : one_(node->rule), node_(const_cast<Node*>(node)), batching_(std::move(batching)) {
-    name = one_->name;
-  }
+  explicit BatchedGraph(Batching batching)
+      : GraphCopy(nullptr, {}), batching_(std::move(batching)) {}
 
-  std::vector<Cotangent> apply(const RuleCall& call) override {
-    const bool several = node_->op == Op::custom_call;
-    std::vector<NodeRef> cotangents;
-    BatchedInputs replaced = replaced_of(batching_);
-    for (size_t k = 0; k < call.cotangents.size(); ++k) {
-      const Shape& shape = several ? node_->operation->outputs[k].shape : node_->shape;
-      cotangents.push_back(make_argument(call.cotangents[k]->dtype, shape));
-      replaced.from.push_back(cotangents.back().get());
-      replaced.to.push_back({NodeRef(call.cotangents[k]), true});
-    }
-    const bool custom = node_->op == Op::custom;
-    const auto inputs = custom ? node_->inputs().subspan(1) : node_->inputs();
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      replaced.from.push_back(inputs[k]);
-      replaced.to.push_back({NodeRef(call.inputs[k]), true});
-    }
-    std::vector<Node*> outputs(call.outputs.size());
-    if (!several) {
-      outputs[0] = node_.get();
-      replaced.from.push_back(node_.get());
-      replaced.to.push_back({NodeRef(call.node), true});
-    }
-    std::vector<Cotangent> answers =
-        one_->apply({call.op, node_.get(), inputs, outputs, pointers(cotangents)});
-    for (Cotangent& c : answers) {
+  void rebind_answers(std::vector<Cotangent>* answers, const Replacements& more) override {
+    for (Cotangent& c : *answers) {
       if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
     }
-    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
+    BatchedInputs replaced = replaced_of(batching_);
+    for (size_t k = 0; k < more.from.size(); ++k) {
+      replaced.from.push_back(more.from[k]);
+      replaced.to.push_back({more.to[k], true});
+    }
+    remake_answers(answers, [&](std::vector<NodeRef> roots) {
       const NoOverrides none;
       return at_once(std::move(roots), replaced, batching_);
     });
-    return answers;
+  }
+
+ protected:
+  bool calls_original() const override { return true; }
+  NodeRef placeholder(Node* cotangent, const Shape& shape) const override {
+    return make_argument(cotangent->dtype, shape);
   }
 
  private:
-  Ref<Rule> one_;
-  NodeRef node_;
   Batching batching_;
 };
 
@@ -133,7 +114,7 @@ std::vector<NodeRef> of_none(std::span<const NodeRef> roots) {
 std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                  const Batching& batching) {
   const auto own = [&](const Node* node) {
-    return replaced.whole_body && is_of(*replaced.whole_body, node);
+    return replaced.whole_body && replaced.whole_body->owns(node);
   };
   const Subgraph subgraph(
       std::move(roots), replaced.from,
@@ -164,7 +145,7 @@ std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs
 }
 
 Ref<Rule> batched_rule(const Node* node, const Batching& batching) {
-  return Ref<Rule>(new BatchedRule(node, batching));
+  return copied_rule(node, new BatchedGraph(batching));
 }
 
 std::vector<NodeRef> batched(std::vector<NodeRef> roots, const Batching& batching) {

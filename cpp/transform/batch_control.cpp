@@ -33,7 +33,7 @@ class BatchedBranch : BodyBatcher {
       roots.push_back(inside(body, flags, arguments[c]));
       for (size_t k = 0; k < batch.size(); ++k) batch[k] |= roots[c][k].has_batch;
     }
-    std::vector<Choice> made;
+    std::vector<BoundBody> made;
     for (size_t c = 0; c < choices; ++c) {
       const Body& body = *operation_.bodies[c];
       BodyRequest closing{body.name, arguments[c], {}, numbers, true, &body};
@@ -41,11 +41,9 @@ class BatchedBranch : BodyBatcher {
         const Made& one = roots[c][k];
         closing.roots.push_back(batch[k] ? with_batch_axis(one.node, one.has_batch) : one.node);
       }
-      ClosedBody closed = close_body(std::move(closing));
-      Choice choice{std::move(closed.body), {}};
-      for (int32_t place : operation_.inputs[c]) choice.inputs.push_back(value(place));
-      choice.inputs.insert(choice.inputs.end(), closed.captured.begin(), closed.captured.end());
-      made.push_back(std::move(choice));
+      std::vector<NodeRef> values;
+      for (int32_t place : operation_.inputs[c]) values.push_back(value(place));
+      made.push_back(close_body(std::move(closing)).bind_to(std::move(values)));
     }
     const NodeRef branch = make_branch(value(0), made);
     std::vector<BatchedOutput> out;

@@ -84,13 +84,12 @@ NodeRef BatchedLoop::root(const BatchedBody& batched, size_t k) const {
   return with_batch_axis(batched.roots[k].node, batched.roots[k].has_batch || !batched.flags[k]);
 }
 
-void BatchedLoop::add_values(const std::vector<int32_t>& places, const BatchedBody& batched,
-                             size_t first, size_t end, std::vector<NodeRef>* to,
-                             bool stacked) const {
-  for (size_t i = first; i < end; ++i) {
-    const NodeRef given = batched.flags[i] ? full(places[i]) : value(places[i]);
-    to->push_back(stacked && batched.flags[i] ? swapped(given) : given);
-  }
+void BatchedLoop::add_carry(const BatchedBody& batched, const std::vector<int32_t>& places,
+                            size_t k, const NodeRef& runs, DerivedLoop* out) const {
+  const NodeRef next = root(batched, k);
+  const NodeRef& before = batched.arguments[k];
+  out->add_carry(before, value_for(batched, places, k),
+                 runs ? unless_done(runs, next, before) : next);
 }
 
 std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool separate) {
@@ -99,10 +98,16 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
   const auto carries = static_cast<size_t>(form.carries);
   const size_t stacked_end = carries + static_cast<size_t>(form.stacked_in);
   const std::vector<int32_t>& places = operation_.inputs[0];
-  BodyRequest closing{body.name, {}, {}, numbers_, false, &body};
+  DerivedLoop derived;
   LoopRequest request;
   request.form = form;
-  std::vector<NodeRef> constants, values;
+  for (size_t i = carries; i < stacked_end; ++i) {
+    const NodeRef entries = value_for(batched, places, i);
+    derived.add_scanned(batched.arguments[i], batched.flags[i] ? swapped(entries) : entries);
+  }
+  for (size_t i = stacked_end; i < body.inputs.size(); ++i) {
+    derived.add_constant(batched.arguments[i], value_for(batched, places, i));
+  }
   const bool each = separate && form.trips == kWhile;
   NodeRef runs;  // for each entry: still running
   NodeRef done;  // number of iterations: of all entries, or of each
@@ -113,64 +118,42 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
       runs = make_argument(DType::Bool, {batching_.count});
     } else {
       const NodeRef count = make_argument(DType::Int64, {batching_.count});
-      constants.push_back(count);
-      values.push_back(counts());
+      derived.add_constant(count, counts());
       longest = reduce(Op::max, counts(), std::nullopt, false);
       NodeRef iteration = done;
       if (form.reversed) {  // the missing iterations of an entry come first
         const NodeRef last = make_argument(DType::Int64, {});
-        constants.push_back(last);
-        values.push_back(Expr(longest) - Expr(scalar(DType::Int64, 1)));
+        derived.add_constant(last, Expr(longest) - Expr(scalar(DType::Int64, 1)));
         iteration = Expr(last) - Expr(done);
       }
       runs = Expr(iteration) < Expr(count);
     }
   }
-  for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(batched.arguments[k]);
-    const NodeRef next = root(batched, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
-    request.inputs.push_back(batched.flags[k] ? full(places[k]) : value(places[k]));
-  }
+  for (size_t k = 0; k < carries; ++k) add_carry(batched, places, k, runs, &derived);
   if (separate) {
-    closing.arguments.push_back(done);
-    closing.roots.push_back(each ? NodeRef(Expr(done) + Expr(cast(runs, DType::Int64)))
-                                 : plus_one(done));
-    request.inputs.push_back(zeros(done->shape, DType::Int64));
-    ++request.form.carries;
+    derived.add_carry(done, zeros(done->shape, DType::Int64),
+                      each ? NodeRef(Expr(done) + Expr(cast(runs, DType::Int64))) : plus_one(done));
   }
+  const Body* with = nullptr;
   if (each) {
-    const Body& condition = *operation_.bodies[1];
+    with = operation_.bodies[1].get();
     BatchedBody next = batched;
-    for (size_t k = 0; k < carries; ++k) next.arguments[k] = closing.roots[k];
+    for (size_t k = 0; k < carries; ++k) next.arguments[k] = derived.next_carries[k];
     const auto [flags, arguments] = condition_arguments(next);
-    const Made still = inside(condition, flags, arguments)[0];
-    closing.with = &condition;
+    const Made still = inside(*with, flags, arguments)[0];
     for (size_t i = 0; i < flags.size(); ++i) {
       const int32_t place = operation_.inputs[1][i];
-      if (place < form.carries) continue;
-      constants.push_back(arguments[i]);
-      values.push_back(value(place));
+      if (place >= form.carries) derived.add_constant(arguments[i], value(place));
     }
-    closing.arguments.push_back(runs);
-    closing.roots.push_back(Expr(runs) & Expr(still.node));
-    const Made first = outside(condition, operation_.inputs[1])[0];
-    request.inputs.push_back(with_batch_axis(first.node, first.has_batch));
-    ++request.form.carries;
-    set_condition_of_any(closing.arguments, body.name, &request);
+    const Made first = outside(*with, operation_.inputs[1])[0];
+    derived.add_carry(runs, with_batch_axis(first.node, first.has_batch),
+                      Expr(runs) & Expr(still.node));
+    set_condition_of_any(derived.carries, body.name, &request);
   }
-  for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(batched.arguments[i]);
+  for (size_t k = carries; k < body.roots.size(); ++k) {
+    derived.stacked_roots.push_back(batched.roots[k].node);
   }
-  closing.arguments.insert(closing.arguments.end(), constants.begin(), constants.end());
-  for (size_t k = carries; k < body.roots.size(); ++k)
-    closing.roots.push_back(batched.roots[k].node);
-  add_values(places, batched, carries, stacked_end, &request.inputs, true);
-  add_values(places, batched, stacked_end, body.inputs.size(), &request.inputs, false);
-  request.inputs.insert(request.inputs.end(), values.begin(), values.end());
-  ClosedBody closed = close_body(std::move(closing));
-  request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
-  request.body = std::move(closed.body);
+  request.body = derived.close(body, numbers_, &request.form, with);
   if (form.trips == kWhile && !each) set_condition(batched, &request);
   if (form.trips == kCounted) {
     request.count = separate ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
@@ -208,13 +191,12 @@ void BatchedLoop::set_condition(const BatchedBody& batched, LoopRequest* request
   }
   const auto [flags, arguments] = condition_arguments(state);
   const NodeRef answer = inside(body, flags, arguments)[0].node;
-  ClosedBody closed = close_body({body.name, arguments, {answer}, numbers, false, &body});
+  std::vector<NodeRef> constants;
   for (int32_t place : operation_.inputs[1]) {
-    if (place >= operation_.loop.carries) request->condition_constants.push_back(value(place));
+    if (place >= operation_.loop.carries) constants.push_back(value(place));
   }
-  request->condition_constants.insert(request->condition_constants.end(), closed.captured.begin(),
-                                      closed.captured.end());
-  request->condition = std::move(closed.body);
+  request->condition = close_body({body.name, arguments, {answer}, numbers, false, &body})
+                           .bind_to(std::move(constants));
 }
 
 void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carries, const std::string& name,
@@ -226,7 +208,7 @@ void BatchedLoop::set_condition_of_any(std::span<const NodeRef> carries, const s
   }
   const NodeRef any = reduce(Op::any, closing.arguments.back(), std::nullopt, false);
   closing.roots.push_back(any);
-  request->condition = close_body(std::move(closing)).body;
+  request->condition = close_body(std::move(closing)).bind_to({});
 }
 
 }  // namespace pullback

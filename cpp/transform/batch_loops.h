@@ -122,9 +122,15 @@ class BatchedLoop : BodyBatcher {
 
   NodeRef root(const BatchedBody& batched, size_t k) const;
 
-  // Appends the values for the body's inputs from `first` on.
-  void add_values(const std::vector<int32_t>& places, const BatchedBody& batched, size_t first,
-                  size_t end, std::vector<NodeRef>* to, bool stacked) const;
+  // The value of input i of the body.
+  NodeRef value_for(const BatchedBody& batched, const std::vector<int32_t>& places,
+                    size_t i) const {
+    return batched.flags[i] ? full(places[i]) : value(places[i]);
+  }
+
+  // Adds carry k. `runs`: the entries that still run; null if all do.
+  void add_carry(const BatchedBody& batched, const std::vector<int32_t>& places, size_t k,
+                 const NodeRef& runs, DerivedLoop* out) const;
 
   std::vector<BatchedOutput> make(const BatchedBody& batched, bool separate);
 

@@ -56,40 +56,24 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
   const size_t stacked_end = carries + static_cast<size_t>(form.stacked_in);
-  BodyRequest closing{body.name, {}, {}, numbers_, false, &body};
+  const std::vector<int32_t>& places = operation_.inputs[0];
+  DerivedLoop derived;
+  for (size_t i = carries; i < stacked_end; ++i) derived.add_scanned(batched.arguments[i], nullptr);
+  for (size_t i = stacked_end; i < body.inputs.size(); ++i) {
+    derived.add_constant(batched.arguments[i], value_for(batched, places, i));
+  }
+  NodeRef runs;
   const NodeRef done = make_argument(DType::Int64, {});
-  const NodeRef count = make_argument(DType::Int64, {batching_.count});
-  const NodeRef last = make_argument(DType::Int64, {});
-  const NodeRef runs = (Expr(last) - Expr(done)) < Expr(count);
-  for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(batched.arguments[k]);
-    const NodeRef next = root(batched, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
-    const int32_t place = operation_.inputs[0][k];
-    request.inputs.push_back(batched.flags[k] ? full(place) : value(place));
-  }
   if (separate) {
-    closing.arguments.push_back(done);
-    closing.roots.push_back(plus_one(done));
-    request.inputs.push_back(zeros({}, DType::Int64));
-    ++request.form.carries;
+    const NodeRef count = make_argument(DType::Int64, {batching_.count});
+    const NodeRef last = make_argument(DType::Int64, {});
+    runs = (Expr(last) - Expr(done)) < Expr(count);
+    derived.add_constant(count, counts());
+    derived.add_constant(last, Expr(longest) - Expr(scalar(DType::Int64, 1)));
   }
-  for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(batched.arguments[i]);
-    const int32_t place = operation_.inputs[0][i];
-    request.inputs.push_back(i < stacked_end    ? nullptr
-                             : batched.flags[i] ? full(place)
-                                                : value(place));
-  }
-  if (separate) {
-    closing.arguments.push_back(count);
-    closing.arguments.push_back(last);
-    request.inputs.push_back(counts());
-    request.inputs.push_back(Expr(longest) - Expr(scalar(DType::Int64, 1)));
-  }
-  ClosedBody closed = close_body(std::move(closing));
-  request.inputs.insert(request.inputs.end(), closed.captured.begin(), closed.captured.end());
-  request.body = std::move(closed.body);
+  for (size_t k = 0; k < carries; ++k) add_carry(batched, places, k, runs, &derived);
+  if (separate) derived.add_carry(done, zeros({}, DType::Int64), plus_one(done));
+  request.body = derived.close(body, numbers_, &request.form);
   const Made loop{make_loop(std::move(request)), true};
   std::vector<BatchedOutput> out;
   for (size_t k = 0; k < carries; ++k) {
@@ -105,38 +89,27 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
 
 void BatchedLoop::close_replayed(const BatchedBody& batched, bool separate, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
+  const std::vector<int32_t>& places = operation_.inputs[1];
   const size_t carries = body.roots.size();
-  BodyRequest closing{body.name, {}, {}, of_replayed_, false, &body};
-  const NodeRef done = make_argument(DType::Int64, {});
-  const NodeRef count = make_argument(DType::Int64, {batching_.count});
-  const NodeRef runs = Expr(done) < Expr(count);
-  for (size_t k = 0; k < carries; ++k) {
-    closing.arguments.push_back(batched.arguments[k]);
-    const NodeRef next = root(batched, k);
-    closing.roots.push_back(separate ? unless_done(runs, next, batched.arguments[k]) : next);
-    const int32_t place = operation_.inputs[1][k];
-    request->replayed_inputs.push_back(batched.flags[k] ? full(place) : value(place));
+  DerivedLoop derived;
+  for (size_t i = carries; i < body.inputs.size(); ++i) {
+    derived.add_constant(batched.arguments[i], value_for(batched, places, i));
   }
+  NodeRef runs;
+  const NodeRef done = make_argument(DType::Int64, {});
   if (separate) {
-    closing.arguments.push_back(done);
-    closing.roots.push_back(plus_one(done));
-    request->replayed_inputs.push_back(zeros({}, DType::Int64));
+    const NodeRef count = make_argument(DType::Int64, {batching_.count});
+    runs = Expr(done) < Expr(count);
+    derived.add_constant(count, counts());
+  }
+  for (size_t k = 0; k < carries; ++k) add_carry(batched, places, k, runs, &derived);
+  if (separate) {
+    derived.add_carry(done, zeros({}, DType::Int64), plus_one(done));
     // Inputs after the carry move by one.
     for (int32_t& of : request->cotangents_of) of += static_cast<size_t>(of) >= carries;
   }
-  for (size_t i = carries; i < body.inputs.size(); ++i) {
-    closing.arguments.push_back(batched.arguments[i]);
-    const int32_t place = operation_.inputs[1][i];
-    request->replayed_inputs.push_back(batched.flags[i] ? full(place) : value(place));
-  }
-  if (separate) {
-    closing.arguments.push_back(count);
-    request->replayed_inputs.push_back(counts());
-  }
-  ClosedBody closed = close_body(std::move(closing));
-  request->replayed_inputs.insert(request->replayed_inputs.end(), closed.captured.begin(),
-                                  closed.captured.end());
-  request->replayed = std::move(closed.body);
+  LoopForm form;
+  request->replayed = derived.close(body, of_replayed_, &form);
 }
 
 }  // namespace pullback

@@ -436,46 +436,33 @@ class Trace:
     ) -> list[Tensor]:
         """Run the function; the results have no history."""
 
-class RecordedSubgraph:
-    """A recorded subgraph that can be copied."""
+class ClosedGraph:
+    """Operations that can be copied to other inputs."""
     def __init__(
         self,
         roots: collections.abc.Sequence[pullback._typing.TensorLike],
-        first: typing.SupportsInt | typing.SupportsIndex,
+        at: collections.abc.Sequence[pullback._typing.TensorLike],
+        first: typing.SupportsInt | typing.SupportsIndex | None = None,
     ) -> None:
-        """Take the operations below `roots` whose numbers are at least `first`."""
+        """Take the operations between `at` and `roots`, and all with a number from `first` on."""
     def __reduce__(self, *args: object) -> typing.NoReturn:
         """Refuse to be pickled or copied."""
     def __reduce_ex__(self, *args: object) -> typing.NoReturn:
         """Refuse to be pickled or copied."""
+    def bytes(self) -> int:
+        """Return the size of all its tensors."""
     def copy(
         self,
         inputs: collections.abc.Sequence[pullback._typing.TensorLike],
-        others: collections.abc.Sequence[pullback._typing.TensorLike],
-        keep: bool,
+        keep: bool | None = None,
     ) -> list[Tensor]:
-        """Copy the operations with `others` in place of `inputs`."""
-    def inputs(self) -> list[Tensor]:
-        """Return the tensors that it reads from outside."""
+        """Copy the roots to other inputs, `at` and others; with `keep`, only they may keep their
+        values."""
     def never_keep(self) -> None:
         """Do not keep the values of its operations after an evaluation."""
-
-class Linear:
-    """A subgraph that is linear in its inputs."""
-    def __init__(
-        self,
-        roots: collections.abc.Sequence[pullback._typing.TensorLike],
-        placeholders: collections.abc.Sequence[pullback._typing.TensorLike],
-    ) -> None:
-        """Take the operations between `placeholders` and `roots`."""
-    def __reduce__(self, *args: object) -> typing.NoReturn:
-        """Refuse to be pickled or copied."""
-    def __reduce_ex__(self, *args: object) -> typing.NoReturn:
-        """Refuse to be pickled or copied."""
-    def at(self, inputs: collections.abc.Sequence[pullback._typing.TensorLike]) -> list[Tensor]:
-        """Rebuild the roots on other inputs."""
-    def bytes(self) -> int:
-        """Return the size of all its tensors."""
+    @property
+    def others(self) -> list[Tensor]:
+        """The tracked tensors that it reads from outside."""
 
 class BatchScope:
     """A block in which a function is batched."""

@@ -14,12 +14,11 @@ CLASSES = [name for name in dir(_core) if isinstance(getattr(_core, name), type)
 
 
 def test_all_classes_are_here() -> None:
-    expected = {"Function", "NumberCheck", "RecordedSubgraph", "Rule", "Structure", "Tape"}
+    expected = {"ClosedGraph", "Function", "NumberCheck", "Rule", "Structure", "Tape"}
     expected |= {
         "BatchScope",
         "Body",
         "BodyTrace",
-        "Linear",
         "Pattern",
         "Tensor",
         "Trace",
@@ -49,9 +48,9 @@ USE = """if True:
         trace = _core.BodyTrace("scan", "f")
         trace.open()
         return trace.close([trace.argument(np.dtype("float32"), ())], False)
-    def linear():
+    def closed():
         x = _core.Trace().argument("float32", (2,), False)
-        return _core.Linear([x * 2.0], [x])
+        return _core.ClosedGraph([x * 2.0], [x])
 
     objects = {
         "Function": lambda: pb.function(lambda x: 2 * x),
@@ -59,11 +58,10 @@ USE = """if True:
         "Structure": lambda: _core.flatten([1, {"a": variable}])[1],
         "NumberCheck": _core.NumberCheck,
         "Pattern": lambda: _core.dependence(variable * 2.0, variable.read(), "test"),
-        "RecordedSubgraph": lambda: _core.RecordedSubgraph([pb.Variable(1.0) * 2], 1),
+        "ClosedGraph": closed,
         "BatchScope": _core.BatchScope,
         "Body": recorded,
         "BodyTrace": lambda: _core.BodyTrace("scan", "f"),
-        "Linear": linear,
         "Tape": lambda: _core.Tape(True),
         "Tensor": lambda: variable * 2.0,
         "Trace": lambda: _core.Trace("trace"),

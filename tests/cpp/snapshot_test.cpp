@@ -145,7 +145,7 @@ void test_operation() {
   body->inputs = {make_argument(DType::Float32, {3})};
   body->roots = {formula::exp(body->inputs[0])};
   const NodeRef x = make_argument(DType::Float32, {3});
-  const Choice choice{body, {x}};
+  const BoundBody choice{body, {x}};
   const NodeRef held = make_branch(make_argument(DType::Int64, {}), {&choice, 1});
   const NodeRef out = output_of(held, 0);
   Node* root = out.get();

@@ -82,11 +82,6 @@ void check_stacked(const char* who, const Recorded& body, size_t carries,
   }
 }
 
-std::vector<NodeRef> with_captured(std::vector<NodeRef> inputs, const ClosedBody& closed) {
-  inputs.insert(inputs.end(), closed.captured.begin(), closed.captured.end());
-  return inputs;
-}
-
 std::vector<NodeRef> outputs_of(const NodeRef& operation, size_t count) {
   std::vector<NodeRef> out;
   for (size_t k = 0; k < count; ++k) out.push_back(output_of(operation, k));
@@ -100,13 +95,12 @@ std::vector<NodeRef> scan_loop(const Recorded& body, const std::vector<NodeRef>&
   check_carries("scan_loop", body, carries, true);
   check_stacked("scan_loop", body, carries.size(), stacked, trips);
   LoopRequest request;
-  request.inputs = carries;
-  request.inputs.insert(request.inputs.end(), stacked.begin(), stacked.end());
-  request.inputs = with_captured(std::move(request.inputs), body.closed);
+  std::vector<NodeRef> inputs = carries;
+  append(&inputs, stacked);
+  request.body = body.closed.bind_to(std::move(inputs));
   const size_t roots = body.closed.body->roots.size();
   request.form = {static_cast<int32_t>(carries.size()), static_cast<int32_t>(stacked.size()),
                   static_cast<int32_t>(roots - carries.size()), trips, reversed};
-  request.body = body.closed.body;
   return outputs_of(make_loop(std::move(request)), roots + 1);
 }
 
@@ -118,8 +112,7 @@ std::vector<NodeRef> counted_loop(const NodeRef& count, const Recorded& body,
   check_type("counted_loop", "count", 0, count.get(), DType::Int64, {});
   LoopRequest request;
   request.form = {static_cast<int32_t>(carries.size()), 0, 0, kCounted, false};
-  request.body = body.closed.body;
-  request.inputs = with_captured(carries, body.closed);
+  request.body = body.closed.bind_to(carries);
   request.count = count;
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);
 }
@@ -144,10 +137,8 @@ std::vector<NodeRef> while_loop(const Recorded& condition, const Recorded& body,
   }
   LoopRequest request;
   request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false, memory};
-  request.body = body.closed.body;
-  request.inputs = with_captured(carries, body.closed);
-  request.condition = condition.closed.body;
-  request.condition_constants = condition.closed.captured;
+  request.body = body.closed.bind_to(carries);
+  request.condition = condition.closed.bind_to({});
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);
 }
 
@@ -155,7 +146,7 @@ std::vector<NodeRef> branch(const NodeRef& index, const std::vector<const Record
                             const std::vector<NodeRef>& operands) {
   if (bodies.empty()) fail(ErrorKind::Value, "branch: expected at least one body, got none");
   check_type("branch", "index", 0, index.get(), DType::Int64, {});
-  std::vector<Choice> choices;
+  std::vector<BoundBody> choices;
   for (const Recorded* body : bodies) {
     check_body("branch", body, operands.size());
     const Body& of = *body->closed.body;
@@ -171,7 +162,7 @@ std::vector<NodeRef> branch(const NodeRef& index, const std::vector<const Record
     for (size_t k = 0; k < first.size(); ++k) {
       check_type("branch", "result", k, of.roots[k].get(), first[k]->dtype, first[k]->shape);
     }
-    choices.push_back({body->closed.body, with_captured(operands, body->closed)});
+    choices.push_back(body->closed.bind_to(operands));
   }
   return outputs_of(make_branch(index, choices), bodies[0]->closed.body->roots.size());
 }

@@ -1,4 +1,4 @@
-// Tapes, traces, recorded subgraphs, linear functions and batches as Python classes.
+// Tapes, traces, closed graphs and batches as Python classes.
 #include "grad/tape.h"
 
 #include <optional>
@@ -9,7 +9,6 @@
 #include "bind/common/no_pickle.h"
 #include "bind/common/tensor.h"
 #include "bind/grad/rules.h"
-#include "graph/rebuild.h"
 #include "graph/runtime.h"
 #include "ops/batch_scope.h"
 #include "trace/trace.h"
@@ -59,62 +58,30 @@ void bind_trace(py::module_& m) {
       .def_static("active", &is_tracing, "Test whether a trace is open on this thread.");
 }
 
-void bind_recorded_subgraph(py::module_& m) {
-  py::class_<RecordedSubgraph> subgraph(m, "RecordedSubgraph",
-                                        "A recorded subgraph that can be copied.");
-  no_pickle(subgraph)
-      .def(py::init([](std::vector<NodeRef> roots, uint64_t first) {
-             return RecordedSubgraph{std::move(roots), first};
-           }),
-           py::arg("roots"), py::arg("first"),
-           "Take the operations below `roots` whose numbers are at least `first`.")
-      .def("inputs", &RecordedSubgraph::inputs, "Return the tensors that it reads from outside.")
-      .def("never_keep", &RecordedSubgraph::never_keep,
+void bind_closed_graph(py::module_& m) {
+  py::class_<RecordedGraph> graph(m, "ClosedGraph",
+                                  "Operations that can be copied to other inputs.");
+  no_pickle(graph)
+      .def(py::init<std::vector<NodeRef>, std::vector<NodeRef>, std::optional<uint64_t>>(),
+           py::arg("roots"), py::arg("at"), py::arg("first") = py::none(),
+           "Take the operations between `at` and `roots`, and all with a number from `first` on.")
+      .def_property_readonly("others", &RecordedGraph::others,
+                             "The tracked tensors that it reads from outside.")
+      .def("never_keep", &RecordedGraph::never_keep,
            "Do not keep the values of its operations after an evaluation.")
+      .def("bytes", &RecordedGraph::bytes, "Return the size of all its tensors.")
       .def(
           "copy",
-          [](const RecordedSubgraph& subgraph, const std::vector<NodeRef>& inputs,
-             const std::vector<NodeRef>& others, bool keep) {
-            return subgraph.copy(inputs, others, keep ? Keep::Always : Keep::Never);
+          [](const RecordedGraph& graph, std::vector<NodeRef> inputs, std::optional<bool> keep) {
+            std::optional<Keep> keep_roots;
+            if (keep) keep_roots = *keep ? Keep::Always : Keep::Never;
+            return graph.copy(std::move(inputs), keep_roots);
           },
-          py::arg("inputs"), py::arg("others"), py::arg("keep"),
-          "Copy the operations with `others` in place of `inputs`.");
+          py::arg("inputs"), py::arg("keep") = py::none(),
+          "Copy the roots to other inputs, `at` and others; with `keep`, only they may keep their "
+          "values.");
   m.def("next_number", &next_seq, "Return the number that the next node will have.");
 }
-
-// A subgraph that is linear in its inputs; at() rebuilds it on other inputs.
-struct Linear {
-  std::vector<NodeRef> inputs;
-  Subgraph subgraph;
-
-  // A Python object made by __new__ alone is an empty one.
-  static void* operator new(size_t size) { return ::new (::operator new(size)) Linear; }
-  static void operator delete(void* linear) { ::operator delete(linear); }
-
-  Linear() = default;
-  Linear(std::vector<NodeRef> roots, std::vector<NodeRef> placeholders)
-      : inputs(std::move(placeholders)) {
-    subgraph = Subgraph(std::move(roots), pointers(inputs), [](const Node*) { return false; });
-  }
-
-  // Bytes of all its tensors.
-  int64_t bytes() const {
-    int64_t sum = 0;
-    for (size_t i = 0; i < subgraph.size(); ++i) sum += subgraph[i].node->bytes();
-    return sum;
-  }
-
-  std::vector<NodeRef> at(const std::vector<NodeRef>& others) const {
-    if (others.size() != inputs.size()) {
-      fail(ErrorKind::Value, "Linear: expected ", static_cast<int64_t>(inputs.size()),
-           " tensors, got ", static_cast<int64_t>(others.size()));
-    }
-    const NoOverrides none;
-    return subgraph.rebuild(others, [](size_t, const Node* node, std::span<Node* const> below) {
-      return copy_node(node, below);
-    });
-  }
-};
 
 // BatchScope as a context manager.
 struct BatchBlock {
@@ -133,15 +100,6 @@ void bind_batch(py::module_& m) {
       .def(
           "__exit__", [](BatchBlock& block, const py::args&) { block.scope.reset(); },
           "Leave the block.");
-}
-
-void bind_linear(py::module_& m) {
-  py::class_<Linear> linear(m, "Linear", "A subgraph that is linear in its inputs.");
-  no_pickle(linear)
-      .def(py::init<std::vector<NodeRef>, std::vector<NodeRef>>(), py::arg("roots"),
-           py::arg("placeholders"), "Take the operations between `placeholders` and `roots`.")
-      .def("at", &Linear::at, py::arg("inputs"), "Rebuild the roots on other inputs.")
-      .def("bytes", &Linear::bytes, "Return the size of all its tensors.");
 }
 
 }  // namespace
@@ -190,8 +148,7 @@ void bind_tape(py::module_& m) {
 
 void bind_subgraphs(py::module_& m) {
   bind_trace(m);
-  bind_recorded_subgraph(m);
-  bind_linear(m);
+  bind_closed_graph(m);
   bind_batch(m);
 }
 

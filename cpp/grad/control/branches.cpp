@@ -24,7 +24,7 @@ std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
   }
   std::vector<NodeRef> out(like.size());
   if (std::ranges::none_of(answered, [](uint8_t one) { return one; })) return out;
-  std::vector<Choice> choices;
+  std::vector<BoundBody> choices;
   for (size_t b = 0; b < sides.size(); ++b) {
     const Body& body = *operation.bodies[b];
     BodyRequest request{body.name, body.inputs, {}, sides[b].numbers, true, &body};
@@ -39,9 +39,7 @@ std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
       const NodeRef& answer = sides[b].answers[i];
       request.roots.push_back(answer ? answer : zeros_like(like[i]));
     }
-    ClosedBody closed = close_body(std::move(request));
-    inputs.insert(inputs.end(), closed.captured.begin(), closed.captured.end());
-    choices.push_back({std::move(closed.body), std::move(inputs)});
+    choices.push_back(close_body(std::move(request)).bind_to(std::move(inputs)));
   }
   const NodeRef made = make_branch(NodeRef(branch->inputs()[0]), choices);
   size_t next = 0;

@@ -6,8 +6,8 @@
 
 #include "grad/control/body_passes.h"
 #include "grad/forward.h"
+#include "graph/graph_copy.h"
 #include "graph/make.h"
-#include "graph/rebuild.h"
 #include "graph/walk.h"
 
 namespace pullback {
@@ -70,27 +70,22 @@ namespace {
 template <class Derive>
 std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<const NodeRef> given,
                                          const Derive& derive) {
-  const auto* copy = dynamic_cast<const Original*>(operation->origin.get());
-  if (!copy) return derive(operation, given);
-  std::vector<Node*> from{copy->node.get()};
-  std::vector<NodeRef> to{operation}, named;
-  const auto originals = copy->node->inputs();
-  for (size_t k = 0; k < originals.size(); ++k) {
-    from.push_back(originals[k]);
-    to.emplace_back(operation->inputs()[k]);
-  }
+  const auto* copied = dynamic_cast<const CopiedOperation*>(operation->origin.get());
+  if (!copied) return derive(operation, given);
+  Replacements replaced;
+  std::vector<NodeRef> named;
+  replaced.add(copied->original.get(), operation);
+  replaced.add_all(copied->original->inputs(), operation->inputs());
   for (const NodeRef& one : given) {
-    named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, pointers({&one, 1}))
-                        : nullptr);
-    if (!one) continue;
-    from.push_back(named.back().get());
-    to.push_back(one);
+    Node* input = one.get();
+    named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, {&input, 1}) : nullptr);
+    if (one) replaced.add(named.back().get(), one);
   }
-  std::vector<NodeRef> answers = rebound_to_original(copy->node, named, derive), roots;
+  std::vector<NodeRef> answers = rebound_to_original(copied->original, named, derive), roots;
   for (const NodeRef& answer : answers) {
     if (answer) roots.push_back(answer);
   }
-  const auto made = copy->rebound_to_copy(std::move(roots), std::move(from), std::move(to));
+  const auto made = copied->copy->rebind(std::move(roots), replaced);
   size_t next = 0;
   for (NodeRef& answer : answers) {
     if (answer) answer = made[next++];

@@ -1,6 +1,5 @@
-// LoopView: a loop as the passes see it. DerivedLoop: the builder of a loop derived from it. Used
-// by loops.cpp (reverse), loop_tangents.cpp (forward) and loop_replayed.cpp (reverse of unknown
-// length).
+// LoopView: a loop as the passes see it. Used by loops.cpp (reverse), loop_tangents.cpp (forward)
+// and loop_replayed.cpp (reverse of unknown length).
 #pragma once
 
 #include <optional>
@@ -35,49 +34,6 @@ struct LoopView {
   const LoopForm& form;
   const Body& body;
   const size_t carries, stacked_end;  // positions among the body's inputs
-};
-
-inline void append(std::vector<NodeRef>* to, const std::vector<NodeRef>& from) {
-  to->insert(to->end(), from.begin(), from.end());
-}
-
-// Collects the parts of a derived loop, in the order of its body's inputs and roots; make() builds
-// it. Each argument of the body is added with the value that it has (a carry: initially).
-struct DerivedLoop {
-  std::vector<NodeRef> carries, initial_carries, next_carries;
-  std::vector<NodeRef> scanned, scanned_values, stacked_roots;
-  std::vector<NodeRef> constants, constant_values;
-
-  void add_carry(NodeRef argument, NodeRef initial, NodeRef next) {
-    carries.push_back(std::move(argument));
-    initial_carries.push_back(std::move(initial));
-    next_carries.push_back(std::move(next));
-  }
-  void add_scanned(NodeRef argument, NodeRef value) {
-    scanned.push_back(std::move(argument));
-    scanned_values.push_back(std::move(value));
-  }
-  void add_constant(NodeRef argument, NodeRef value) {
-    constants.push_back(std::move(argument));
-    constant_values.push_back(std::move(value));
-  }
-
-  NodeRef make(const Body& of, const BodyNumbers& numbers, LoopRequest request) {
-    BodyRequest closing{of.name, std::move(carries), std::move(next_carries), numbers, false, &of};
-    request.form.carries = static_cast<int32_t>(closing.arguments.size());
-    request.form.stacked_in = static_cast<int32_t>(scanned.size());
-    request.form.stacked_out = static_cast<int32_t>(stacked_roots.size());
-    append(&closing.arguments, scanned);
-    append(&closing.arguments, constants);
-    append(&closing.roots, stacked_roots);
-    request.inputs = std::move(initial_carries);
-    append(&request.inputs, scanned_values);
-    append(&request.inputs, constant_values);
-    ClosedBody closed = close_body(std::move(closing));
-    append(&request.inputs, closed.captured);
-    request.body = std::move(closed.body);
-    return make_loop(std::move(request));
-  }
 };
 
 // Derives the body of a loop until no further carry gets a seed: a cotangent of its root (reverse)

@@ -70,13 +70,14 @@ class Tangents {
     request.form.memory = loop_.form.memory;
     if (loop_.form.trips == kCounted) request.count = loop_.count();
     if (loop_.form.trips == kWhile) {
-      request.condition = loop_.operation.bodies[1];
+      request.condition.body = loop_.operation.bodies[1];
       for (int32_t place : loop_.operation.inputs[1]) {
         if (place < loop_.form.carries) continue;
-        request.condition_constants.emplace_back(loop_.node->inputs()[place]);
+        request.condition.inputs.emplace_back(loop_.node->inputs()[place]);
       }
     }
-    made_ = out.make(body_, numbers_, std::move(request));
+    request.body = out.close(body_, numbers_, &request.form);
+    made_ = make_loop(std::move(request));
   }
 
   LoopView loop_;

@@ -109,16 +109,17 @@ class Reverse {
     request.form.memory = loop_.form.memory;
     if (!loop_.known()) {
       request.count = loop_.count();
-      request.replayed = loop_.operation.bodies[0];
+      request.replayed.body = loop_.operation.bodies[0];
       for (size_t i = 0; i < body_.inputs.size(); ++i) {
-        request.replayed_inputs.push_back(loop_.input(i));
+        request.replayed.inputs.push_back(loop_.input(i));
       }
       for (size_t i : carries) request.cotangents_of.push_back(static_cast<int32_t>(i));
     }
     std::vector<NodeRef> answers(body_.inputs.size());
     const size_t factors = products.stacked().size();
     if (carries.empty() && stacked.empty() && products.empty()) return answers;
-    const NodeRef reverse = out.make(body_, numbers_, std::move(request));
+    request.body = out.close(body_, numbers_, &request.form);
+    const NodeRef reverse = make_loop(std::move(request));
     size_t next = 0;
     for (size_t i : carries) answers[i] = output_of(reverse, next++);
     for (size_t i : stacked) answers[i] = output_of(reverse, next++);

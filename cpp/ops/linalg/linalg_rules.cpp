@@ -157,12 +157,9 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
   const auto choice = [&](auto&& make) {
     const BodyNumbers numbers;
     const NodeRef given = make_argument(a->dtype, a->shape);
-    ClosedBody closed = close_body({"det", {given}, {make(given)}, numbers});
-    Choice out{std::move(closed.body), {a}};
-    out.inputs.insert(out.inputs.end(), closed.captured.begin(), closed.captured.end());
-    return out;
+    return close_body({"det", {given}, {make(given)}, numbers}).bind_to({a});
   };
-  const Choice choices[] = {
+  const BoundBody choices[] = {
       choice([](const NodeRef& x) -> NodeRef {
         return of_each(conjugate(det(x))) * inverse_adjoint(x);
       }),

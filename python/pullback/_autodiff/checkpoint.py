@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from .. import _core
 from .._base.pytree import flatten, unflatten
 from .._core import Rule, Tensor
-from .closed_graph import node_number
+from .closed_graph import node_number, recorded_from
 from .function import inlined_functions
 from .rules import place
 
@@ -68,14 +68,14 @@ def checkpoint(f: F) -> F:
             returned = f(*args, **kwargs)
         leaves, structure = flatten(returned)
         own = [i for i, y in enumerate(leaves) if isinstance(y, Tensor) and node_number(y) >= first]
-        graph = _core.RecordedSubgraph([leaves[i] for i in own], first)
-        inputs = graph.inputs()
+        graph = _core.ClosedGraph([leaves[i] for i in own], [], first)
+        inputs = graph.others
         if not inputs:
             return returned
-        values = graph.copy(inputs, [_core.stop_gradient(x) for x in inputs], True)
+        values = graph.copy([_core.stop_gradient(x) for x in inputs], True)
         floats = [k for k, y in enumerate(values) if y.dtype.kind in "fc"]
         if floats:
-            rule = Rule(_RecomputingRule(graph, inputs, floats), place(f))
+            rule = Rule(_RecomputingRule(graph, floats), place(f))
             outputs = _core.custom([values[k] for k in floats], inputs, rule)
             for k, y in zip(floats, outputs, strict=True):
                 values[k] = y
@@ -89,11 +89,8 @@ def checkpoint(f: F) -> F:
 class _RecomputingRule:
     """The gradient rule: the gradients of a copy of the subgraph on the current inputs."""
 
-    def __init__(
-        self, graph: _core.RecordedSubgraph, inputs: list[Tensor], floats: list[int]
-    ) -> None:
+    def __init__(self, graph: _core.ClosedGraph, floats: list[int]) -> None:
         self.graph = graph
-        self.inputs = inputs
         self.floats = floats
 
     def __call__(
@@ -110,18 +107,12 @@ class _RecomputingRule:
             else times(x, later)
             for x, read in zip(inputs, reads, strict=True)
         ]
-        tape = _core.Tape(False)  # the tape that watched the inputs may have ended
-        tape.start()
-        try:
-            for x in xs:
-                tape.watch(x)
-            results = self.graph.copy(self.inputs, xs, False)
-        finally:
-            tape.stop()
+        with recorded_from(xs):  # the tape that watched the inputs may have ended
+            results = self.graph.copy(xs, False)
         ys = [results[k] for k in self.floats]
         answers = _core.gradients(ys, xs, cotangents, overrides=True)  # those of the caller
         # Intermediate cotangents are not stored either, although the next order would use them.
-        _core.RecordedSubgraph([g for g in answers if g is not None], first).never_keep()
+        _core.ClosedGraph([g for g in answers if g is not None], [], first).never_keep()
         return answers
 
 

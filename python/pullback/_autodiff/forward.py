@@ -256,13 +256,13 @@ def linearize(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., 
             raise
         found = None
     live = [t for t in found or [] if t is not None]
-    kept = _core.Linear(live, placeholders)
+    kept = _core.ClosedGraph(live, placeholders)
 
     def push(*tangents: Any) -> Any:
         given = _tangent_seeds("linearize: f_jvp", primals, tangents, recorded.xs)
         if found is None:
             return like(value, with_zeros(_core.tangents(ys, recorded.xs, given), ys))
-        made = iter(kept.at(given))
+        made = iter(kept.copy(given))
         return like(value, with_zeros([None if t is None else next(made) for t in found], ys))
 
     recorded.close([*ys, *live] if found is not None else [])

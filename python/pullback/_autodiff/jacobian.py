@@ -138,7 +138,7 @@ def batched_in_chunks(
     if not roots:
         return []
     count = chosen.shape[0]
-    step = length(_core.Linear(roots, [where]), count)
+    step = length(_core.ClosedGraph(roots, [where]), count)
     chunks = []
     for first in range(0, count, step):
         part = chosen[first : first + step] if step < count else chosen

@@ -111,11 +111,11 @@ class JacobianBlocks:
             for batch, y in zip(zip(*columns, strict=True), ys, strict=True)
         ]
 
-    def _chunk_length(self, linear: _core.Linear, count: int) -> int:
+    def _chunk_length(self, graph: _core.ClosedGraph, count: int) -> int:
         """Return the number of units that are computed at once."""
         if self.chunk != "auto":
             return min(index(self.chunk), count)
-        return max(1, min(count, _CHUNK_BYTES // max(1, linear.bytes())))
+        return max(1, min(count, _CHUNK_BYTES // max(1, graph.bytes())))
 
 
 def _columns_last(batch: Tensor, y: Tensor, x: Tensor) -> Tensor:

@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary, WeakMethod, ref
 import numpy as np
 
 from .. import _core
-from .._core import Tape, Tensor, Variable, shown
+from .._core import Tensor, Variable, shown
+from .closed_graph import recorded_from
 from .jacobian import unit
 from .rules import place
 from .transforms import check_value, differentiable_leaf
@@ -191,18 +192,14 @@ def _traced_by(f: Any, who: str, make: _Make) -> Any:
 
         def call(x: Tensor) -> tuple[Tensor, _Structure]:
             function = reference()
-            tape = Tape(False, who)  # x is a constant where nothing is traced, as under overrides
-            tape.start()
-            try:
-                tape.watch(x)
+            # x is a constant where nothing is traced, as under overrides.
+            with recorded_from([x], who):
                 y = function(x)
                 if not isinstance(y, (Tensor, Variable)):
                     raise TypeError(
                         f"{who}: expected a Tensor from {place(function)}, got {shown(y)}"
                     )
                 return make(function, x, _core.identity(y), who)
-            finally:
-                tape.stop()
 
         known[key] = _core.make_function(call, who, place(f), [], [], 256)
     return known[key]

@@ -17,13 +17,13 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.callback import callback_operation
-from .._autodiff.closed_graph import ClosedGraph, node_number, recorded_from
+from .._autodiff.closed_graph import node_number, recorded_from
 from .._autodiff.function import function, inlined_functions
 from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
 from .._autodiff.transforms import differentiable_leaf
 from .._base.pytree import flatten, leaves_like, unflatten
-from .._core import Rule, Tape, Tensor, Variable, shown
+from .._core import ClosedGraph, Rule, Tensor, Variable, shown
 from ._linear_solve import MOST_DENSE, dense_solver, for_each, iterative_solver
 
 _Residual = Callable[[Tensor, Tensor], "Tensor | None"]  # of the result of f and x, both flat
@@ -59,7 +59,7 @@ def implicit_function(f: Any, solver: Any, who: str) -> Callable[..., Any]:
             with inlined_functions():
                 returned = f(x.tree(at), *arguments.tree(arguments.tensors))
             y = _scalar(returned, f, who) if scalar else x.flat(returned, f)
-            graph = ClosedGraph(y, [at], first)
+            graph = ClosedGraph([y], [at], first)
         if not _core.computed_from([y], [at])[0]:
             raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
         callback = _SolverCallback(graph, x, arguments, solver, scalar)
@@ -156,7 +156,7 @@ class _SolverCallback:
         self, graph: ClosedGraph, x: _Unknown, arguments: _Arguments, solver: Any, scalar: bool
     ) -> None:
         self.x, self.arguments, self.solver, self.scalar = x, arguments, solver, scalar
-        self.on = function(lambda x, others: graph.copy([x], others))
+        self.on = function(lambda x, others: graph.copy([x, *others], False)[0])
         # The indices of the inputs of the graph among the arguments and the outer tensors.
         places = {node_number(tensor): k for k, tensor in enumerate(arguments.tensors)}
         self.outside = [one for one in graph.others if node_number(one) not in places]
@@ -192,16 +192,10 @@ def _solution_node(
     """
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        tape = Tape(False)
-        tape.start()
-        try:
-            x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
-            for one in (x, *others):
-                tape.watch(one)
-            r = residual(graph.copy([x], others), x)
+        x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
+        with recorded_from([x, *others]):
+            r = residual(graph.copy([x, *others], False)[0], x)
             w = None if r is None else _adjoint(r, x, cotangents[0], symmetric, f, who)
-        finally:
-            tape.stop()
         if r is None or w is None:
             raise ValueError(f"{who}: expected a gradient that depends on x from {place(f)}")
         answers: list[Any] = _core.gradients([r], others, [_core.negative(w)], overrides=True)
@@ -219,7 +213,7 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
         if product is None:
             return None
         rest = _core.subtract(product, v)
-        graph = ClosedGraph(rest, [at], first)
+        graph = ClosedGraph([rest], [at], first)
     if prod(x.shape) <= MOST_DENSE:
         (matrix,) = jacobian(rest, [at], None, True)
         assert matrix is not None  # zeros in place of None
@@ -227,7 +221,7 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
         solve = for_each(dense_solver(who, place(f)), 2)
         value = callback_operation(solve, inputs, x.dtype, x.shape, True)
     else:
-        on = function(lambda w, others: graph.copy([w], others))
+        on = function(lambda w, others: graph.copy([w, *others], False)[0])
         value = callback_operation(
             for_each(iterative_solver(on, symmetric, who, place(f))),
             [_core.stop_gradient(one) for one in (v, *graph.others)],

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._autodiff.closed_graph import ClosedGraph
 from .._autodiff.function import inlined_functions
 from .._autodiff.vjp import vjp
 from .._control.loops import scan
-from .._core import Rule, Tensor
+from .._core import ClosedGraph, Rule, Tensor
 
 
 class _Slope:
@@ -32,15 +31,17 @@ class _Slope:
         with inlined_functions():
             out = f(*given)
         self.dtype, self.shape = y.dtype.name, y.shape
-        self._graph = ClosedGraph(out, given, first)
-        self._at = [k for k, x in enumerate(self._graph.others) if x.dtype.kind in "fc"]
-        self.parameters = [self._graph.others[k] for k in self._at]
+        self._graph = ClosedGraph([out], given, first)
+        others = self._graph.others
+        self._at = [k for k, x in enumerate(others) if x.dtype.kind in "fc"]
+        self.parameters = [others[k] for k in self._at]
 
     def __call__(self, y: Tensor, t: Tensor, *parameters: Tensor) -> Tensor:
-        others = list(self._graph.others)
+        others = self._graph.others
         for k, x in zip(self._at, parameters, strict=True):
             others[k] = x
-        return self._graph.copy([y, t], others)
+        result: Tensor = self._graph.copy([y, t, *others], False)[0]
+        return result
 
 
 def with_adjoint(

@@ -12,12 +12,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._autodiff.closed_graph import ClosedGraph, recorded_from
+from .._autodiff.closed_graph import recorded_from
 from .._autodiff.function import inlined_functions
 from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
 from .._control.loops import fori_loop, while_loop
-from .._core import Rule, Tape, Tensor, shown
+from .._core import ClosedGraph, Rule, Tensor, shown
 from .._numpy.euclidean import euclidean_norm
 from ._least_squares import lstsq
 from ._matrices import one_dtype
@@ -170,7 +170,8 @@ class _Linear:
         self.graph, self.others, self.what = graph, others, what  # what: the argument, A or M
 
     def __call__(self, x: Tensor) -> Tensor:
-        return self.graph.copy([x], self.others)
+        result: Tensor = self.graph.copy([x, *self.others], False)[0]
+        return result
 
     def frozen(self) -> _Linear:
         others = [_core.stop_gradient(one) for one in self.others]
@@ -185,7 +186,7 @@ class _Linear:
                     f"{who}: expected products that are differentiable in x from {self.what}, got "
                     "no gradient"
                 )
-            graph = ClosedGraph(_core.identity(made), [at], first)
+            graph = ClosedGraph([_core.identity(made)], [at], first)
         return _Linear(graph, graph.others, self.what)
 
 
@@ -212,7 +213,7 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
                 raise ValueError(
                     f"{who}: expected shape {b.shape}, that of b, from {place(f)}, got {y.shape}"
                 )
-        graph = ClosedGraph(_core.identity(y), [at], first)
+        graph = ClosedGraph([_core.identity(y)], [at], first)
     if not _core.computed_from([y], [at])[0]:
         raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
     return _Linear(graph, graph.others, what)
@@ -366,19 +367,13 @@ def _attached(
     value, info = method.run(on, m, b, x0)
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        tape = Tape(False)
-        tape.start()
-        try:
-            x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
-            for one in (x, *others):
-                tape.watch(one)
+        x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
+        with recorded_from([x, *others]):
             now = _Linear(on.graph, others, on.what)
             turned = now if method.who == "cg" else now.adjoint(b, method.who)
             turned_m = m if m is None or method.who == "cg" else m.adjoint(b, method.who)
             w = _attached(method, turned, turned_m, cotangents[0], None).x
             y = now(x)
-        finally:
-            tape.stop()
         answers: list[Any] = _core.gradients([y], others, [_core.negative(w)], overrides=True)
         return [*answers, w]
 
