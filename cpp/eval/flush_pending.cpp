@@ -24,12 +24,6 @@ constexpr int64_t kMostIntermediate = 4;
 // Products: at most this many entries.
 constexpr int64_t kSmallProduct = 64;
 
-std::vector<Node*> pointers(std::span<const NodeRef> nodes) {
-  std::vector<Node*> out;
-  for (const NodeRef& node : nodes) out.push_back(node.get());
-  return out;
-}
-
 // For each result: true if it depends on a value of at least twice its bytes that can be freed
 // after all results are computed, and is cheap enough to compute.
 std::vector<uint8_t> find_freeing(std::span<Node* const> results) {

@@ -46,6 +46,7 @@ NodeRef scattered(const NodeRef& factor, const Node* node) {
 // Where a factor for the tangent of input 0 goes in that of `node`. Null: nowhere.
 NodeRef moved_factor(const Node* node, const NodeRef& one) {
   const Node* input = node->in[0];
+  if (node->op == Op::transfer) return transfer(one, node->device());
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (input->shape.size() == 0) return nullptr;
   const NodeRef factor = aligned(one, input->shape.rank);

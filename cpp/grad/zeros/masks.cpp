@@ -100,6 +100,7 @@ NodeRef moved_in_step(const Node* node, const NodeRef& factor, size_t k) {
 
 // Moves a factor for the cotangent of `node` to the cotangent of input k. Null: it cannot be moved.
 NodeRef moved_factor(const Node* node, const NodeRef& one, size_t k) {
+  if (node->op == Op::transfer) return transfer(one, node->in[0]->device());
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (node->shape.size() == 0) return nullptr;
   const OpTraits& op = traits(node->op);
