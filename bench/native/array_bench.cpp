@@ -27,9 +27,9 @@ void triad(benchmark::State& state) {
   constexpr int64_t chunk = 1 << 16;
   measure(state, Unit::Bytes, 3 * b->bytes(), [&] {
     parallel_for((n + chunk - 1) / chunk, true, [&](int64_t i) {
-      auto* to = static_cast<float*>(a->data);
-      const auto* x = static_cast<const float*>(b->value->data);
-      const auto* y = static_cast<const float*>(c->value->data);
+      auto* to = static_cast<float*>(a->host());
+      const auto* x = static_cast<const float*>(b->value->host());
+      const auto* y = static_cast<const float*>(c->value->host());
       const int64_t end = std::min(n, (i + 1) * chunk);
       for (int64_t j = i * chunk; j < end; ++j) to[j] = x[j] + 1.7F * y[j];
     });

@@ -48,9 +48,9 @@ inline NodeRef array(DType dtype, const Shape& shape) {
   for (int64_t i = 0; i < shape.size(); ++i) {
     const double value = 0.1 + 0.8 * static_cast<double>((i * 7919) % 1009) / 1009;
     if (dtype == DType::Float64) {
-      static_cast<double*>(buffer->data)[i] = value;
+      static_cast<double*>(buffer->host())[i] = value;
     } else {
-      static_cast<float*>(buffer->data)[i] = static_cast<float>(value);
+      static_cast<float*>(buffer->host())[i] = static_cast<float>(value);
     }
   }
   return make_value(dtype, shape, std::move(buffer));
@@ -67,10 +67,10 @@ class Prepared {
   explicit Prepared(const NodeRef& root) : root_(root) {
     const Snapshot snapshot = snapshot_of(root);
     cached_ = find_plan(snapshot);
-    for (uint32_t i : snapshot.arguments) arguments_.push_back(snapshot.nodes[i]->value->data);
+    for (uint32_t i : snapshot.arguments) arguments_.push_back(snapshot.nodes[i]->value->host());
     for (uint32_t i : snapshot.scalars) scalars_.push_back(snapshot.nodes[i]->scalar);
     for (int64_t bytes : cached_->plan.output_bytes) memory_.push_back(make_buffer(bytes));
-    for (const Ref<Buffer>& buffer : memory_) outputs_.push_back(buffer->data);
+    for (const Ref<Buffer>& buffer : memory_) outputs_.push_back(buffer->host());
     memory_.push_back(
         make_buffer(cached_->plan.arena_bytes + cached_->executable->scratch_bytes()));
   }
@@ -80,7 +80,7 @@ class Prepared {
     arguments.arguments = arguments_.data();
     arguments.scalars = scalars_.data();
     arguments.outputs = outputs_.data();
-    arguments.arena = memory_.back()->data;
+    arguments.arena = memory_.back()->host();
     return cached_->executable->run(arguments);
   }
 

@@ -18,7 +18,7 @@ NodeRef positions(int64_t n, int64_t bound) {
   Ref<Buffer> buffer = make_buffer(n * 8);
   std::mt19937_64 generator(7);
   for (int64_t i = 0; i < n; ++i) {
-    static_cast<int64_t*>(buffer->data)[i] =
+    static_cast<int64_t*>(buffer->host())[i] =
         static_cast<int64_t>(generator() % static_cast<uint64_t>(bound));
   }
   return make_value(DType::Int64, {n}, std::move(buffer));

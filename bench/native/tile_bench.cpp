@@ -42,9 +42,9 @@ void add_elementwise(DType dtype) {
     add(label("", op, dtype), [=](benchmark::State& state) {
       const NodeRef a = array(dtype, {kTile});
       const Ref<Buffer> out = make_buffer(kTile * size_of(DType::Float64));
-      const void* in = a->value->data;
+      const void* in = a->value->host();
       measure(state, Unit::Bytes, bytes_of(op, dtype),
-              [&] { kernel(out->data, in, in, in, kTile); });
+              [&] { kernel(out->host(), in, in, in, kTile); });
     });
   }
 }
@@ -58,7 +58,7 @@ void add_folds(DType dtype) {
         std::vector<double> accumulator(kTile);
         const auto kernel = rows ? fold.rows : fold.columns;
         measure(state, Unit::Bytes, a->bytes(),
-                [&] { kernel(a->value->data, 4, kTile / 4, accumulator.data()); });
+                [&] { kernel(a->value->host(), 4, kTile / 4, accumulator.data()); });
       });
     };
     add_fold("rows of ", true);

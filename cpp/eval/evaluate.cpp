@@ -12,6 +12,7 @@
 #include "base/callback.h"
 #include "base/error.h"
 #include "base/threads.h"
+#include "eval/evaluate_by_device.h"
 #include "eval/flush_pending.h"
 #include "eval/open_traces.h"
 #include "eval/raise_failure.h"
@@ -176,8 +177,8 @@ std::shared_ptr<const CachedPlan> prepare(std::span<Node* const> roots, Updates 
   return cached;
 }
 
-// The caller keeps the roots alive.
-void evaluate_once(std::span<Node* const> roots, Updates updates) {
+// The caller keeps the roots alive. All are on one device.
+void evaluate_on_device(std::span<Node* const> roots, Updates updates) {
   PlanRun run;
   std::vector<NodeRef> wanted;
   const auto cached = prepare(roots, updates, &run, &wanted);
@@ -192,6 +193,14 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   for (const NodeRef& node : wanted) {
     if (!node->tracked() || node->op == Op::read || ends_history(node.get())) seal(node.get());
   }
+}
+
+// The caller keeps the roots alive.
+void evaluate_once(std::span<Node* const> roots, Updates updates) {
+  if (!several_devices) return evaluate_on_device(roots, updates);
+  const auto all = updates == Updates::Leave ? std::vector<Node*>(roots.begin(), roots.end())
+                                             : with_updates(roots);
+  evaluate_by_device(all, [](auto some) { evaluate_on_device(some, Updates::Leave); });
 }
 
 // Evaluates the pending update of one variable, after all updates together have failed.
@@ -292,25 +301,30 @@ void PlanRun::give_back() {
 
 void PlanRun::run(const CachedPlan& cached) {
   const Plan& plan = cached.plan;
+  if (several_devices) {  // those of any device
+    for (Ref<Buffer>& buffer : vectors_.arguments) {
+      if (buffer) buffer = copy_to(cached.device, buffer);
+    }
+  }
   bool in_place = false;
   for (size_t k = 0; k < plan.output_bytes.size(); ++k) {
     const int32_t donated = plan.donated_arguments.empty() ? -1 : plan.donated_arguments[k];
     const bool taken = take_donated(donated);
     in_place |= taken;
     vectors_.owned.push_back(taken ? vectors_.arguments[donated]
-                                   : make_buffer(plan.output_bytes[k]));
-    vectors_.outputs.push_back(vectors_.owned.back()->data);
+                                   : make_buffer(plan.output_bytes[k], cached.device));
+    vectors_.outputs.push_back(vectors_.owned.back()->address());
   }
   const int64_t temporary = plan.arena_bytes + cached.executable->scratch_bytes();
-  const Ref<Buffer> arena = temporary ? make_buffer(temporary) : nullptr;
+  const Ref<Buffer> arena = temporary ? make_buffer(temporary, cached.device) : nullptr;
   for (const Ref<Buffer>& buffer : vectors_.arguments) {
-    vectors_.inputs.push_back(buffer ? buffer->data : nullptr);
+    vectors_.inputs.push_back(buffer ? buffer->address() : nullptr);
   }
   Status status;
   {
     const Running running;
     status = cached.executable->run({vectors_.inputs.data(), vectors_.scalars.data(),
-                                     vectors_.outputs.data(), arena ? arena->data : nullptr,
+                                     vectors_.outputs.data(), arena ? arena->address() : nullptr,
                                      runtime.interrupted, in_place});
   }
   give_back();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "eval/evaluate.h"
+#include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/walk.h"
 #include "ops/body.h"
@@ -44,8 +45,7 @@ std::unordered_map<const Node*, int64_t> numbers_of(std::span<const NodeRef> ope
   }
   evaluate(pointers(roots));
   for (const auto& [operation, number] : unknown) {
-    const int64_t at = number->op == Op::scalar ? number->scalar.i
-                                                : *static_cast<const int64_t*>(number->value->data);
+    const int64_t at = load_scalar(number->dtype, read_back(number.get())->host()).i;
     const auto bodies = static_cast<int64_t>(operation->operation->bodies.size());
     const int64_t most = operation->op == Op::branch ? bodies - 1 : INT64_MAX;
     out[operation] = std::clamp<int64_t>(at, 0, most);

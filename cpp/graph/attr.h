@@ -45,6 +45,7 @@ struct Attr {
   union {
     bool unique = false;  // at_index: no position is known to come twice
     bool reversed;        // scans: from the end; sorts: the largest first; searches: see other.def
+    uint8_t device;       // transfer: the id of the device of the result
   };
   Composite composite = Composite::None;  // custom
   Keep keep = Keep::Default;              // whether its value outlives an evaluation

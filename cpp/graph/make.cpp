@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "graph/pending_results.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
 #include "graph/runtime.h"
 #include "graph/variable.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 
@@ -29,6 +31,22 @@ void watch_growth(const Node* newest) {
   runtime.warn_many_nodes(newest);
 }
 
+[[noreturn]] void refuse_devices(std::span<Node* const> inputs, const char* who) {
+  std::string devices;
+  for (const Node* input : inputs) {
+    if (input->device() == kAnyDevice) continue;
+    devices += (devices.empty() ? "" : ", ") + name_of(input->device());
+  }
+  fail(ErrorKind::Value, who, ": expected tensors on one device, got ", devices);
+}
+
+Device device_of_result(Op op, const Attr& attr, std::span<Node* const> inputs, const char* who) {
+  if (op == Op::transfer) return {attr.device};
+  const std::optional<Device> device = common_device(inputs);
+  if (!device) refuse_devices(inputs, who ? who : name_of(op));
+  return *device;
+}
+
 }  // namespace
 
 NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const> inputs,
@@ -44,13 +62,17 @@ NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const>
   Node** slots = inputs.size() > 3 ? node->rest.get() : node->in;
   uint8_t flags = 0;
   uint32_t depth = 0;
+  uint8_t device = kAnyDevice.id;
   for (Node* input : inputs) {
     add_user(input);
     slots[node->inputs_count++] = input;
     flags |= input->flags & (kTracked | kTraced | kHistoryLost);
     if (input->watchers) flags |= kTracked;
     depth = std::max(depth, input->has_value() ? 0 : input->depth);
+    device &= input->device_id;  // the device of all, if there are only kHost and kAnyDevice
   }
+  if (several_devices) device = device_of_result(op, attr, inputs, who).id;
+  node->device_id = device;
   // If no derivative passes, no history is lost.
   if (flags & kHistoryLost && (!is_inexact(dtype) || op == Op::stop_gradient || op == Op::read)) {
     flags &= ~kHistoryLost;
@@ -83,6 +105,7 @@ NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
   node->op = Op::value;
   node->dtype = dtype;
   node->shape = shape;
+  node->device_id = buffer->device.id;
   node->value = std::move(buffer);
   if (recording) record_node(node.get(), {});
   return node;
@@ -94,15 +117,30 @@ NodeRef make_scalar(DType dtype, Scalar scalar, uint8_t flags) {
   node->dtype = dtype;
   node->scalar = scalar;
   node->flags = flags;
+  node->device_id = kAnyDevice.id;
   if (recording) record_node(node.get(), {});
   return node;
 }
 
 NodeRef as_value(const NodeRef& node) {
   if (node->op != Op::scalar) return node;
+  return make_value(node->dtype, node->shape, buffer_of_scalar(node.get()));
+}
+
+Ref<Buffer> buffer_of_scalar(const Node* node) {
   Ref<Buffer> buffer = make_buffer(size_of(node->dtype));
-  store_scalar(node->dtype, node->scalar, buffer->data);
-  return make_value(node->dtype, node->shape, std::move(buffer));
+  store_scalar(node->dtype, node->scalar, buffer->host());
+  return buffer;
+}
+
+std::optional<Device> common_device(std::span<Node* const> nodes) {
+  Device common = kAnyDevice;
+  for (const Node* node : nodes) {
+    if (node->device() == common || node->device() == kAnyDevice) continue;
+    if (common != kAnyDevice) return std::nullopt;
+    common = node->device();
+  }
+  return common;
 }
 
 NodeRef make_argument(DType dtype, const Shape& shape) {

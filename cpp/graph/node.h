@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/device.h"
 #include "base/dtype.h"
 #include "base/ref.h"
 #include "base/shape.h"
@@ -84,10 +85,12 @@ struct Node : NodeHead {
   Attr attr;
   Scalar scalar{};  // of a scalar node (Op::scalar): the number
   Shape shape;
-  uint32_t depth = 0;         // longest chain of uncomputed nodes below
-  uint16_t watchers = 0;      // number of tapes that watch this tensor now
-  uint8_t holders = 0;        // tapes that may still need its gradient; 255: that many or more
-  bool in_composite = false;  // inside a composite: only a rule for the composite's name applies
+  uint32_t depth = 0;     // longest chain of uncomputed nodes below
+  uint16_t watchers = 0;  // number of tapes that watch this tensor now
+  uint8_t holders = 0;    // tapes that may still need its gradient; 255: that many or more
+  // Inside a composite: only a rule for the composite's name applies.
+  uint8_t in_composite : 1 = false;
+  uint8_t device_id : 7 = 0;  // of its value, or of the run that will compute it: see device()
   uint32_t scope = 0;         // the caller's scope when it was made (see current_scope)
   uint32_t output = 0;       // result, output, value with a history: which of the operation or call
   uint64_t variable = 0;     // read, argument: number of the variable whose value this was
@@ -103,8 +106,9 @@ struct Node : NodeHead {
   bool tracked() const { return (flags & kTracked) || watchers; }
   bool has_value() const { return static_cast<bool>(value) || op == Op::scalar; }
   int64_t bytes() const { return shape.size() * size_of(dtype); }
+  Device device() const { return {device_id}; }
 };
-static_assert(sizeof(Node) <= 256, "a million-op chain should stay within 300 MB");
+static_assert(sizeof(Node) == 192, "three cache lines: one more field would make it 256 bytes");
 
 // The nodes of some references, without a copy: a Ref is one pointer. Valid like a span of the
 // references.

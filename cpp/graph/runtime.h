@@ -2,9 +2,9 @@
 // sets the functions of the interpreter, eval those that evaluate, grad those of tapes and rules.
 // All may be null: the C++ tests have no interpreter.
 //
-// Each line says what a caller must expect. Unless it says otherwise, a function is called with the
-// interpreter lock, does not release it, runs no Python and throws nothing. One that may release
-// the lock, or may run Python, may change the graph: hold nodes by NodeRef across it.
+// The contract, unless a comment states another one: a function is called with the interpreter
+// lock, does not release it, runs no Python and throws nothing. A call that may release the lock or
+// run Python may change the graph: hold nodes by NodeRef across it.
 #pragma once
 
 #include <cstdint>

@@ -34,19 +34,19 @@ NodeRef positions(const NodeRef& indices) {
 
 std::optional<int64_t> known_outside(const NodeRef& indices, int64_t low, int64_t high) {
   if (!indices->has_value() || !is_integer(indices->dtype)) return std::nullopt;
-  const NodeRef known = as_value(indices);
-  const int64_t n = known->shape.size();
+  const int64_t n = indices->shape.size();
   const auto find = [&]<class I>(const I* at) -> std::optional<int64_t> {
     if (!any_outside(at, n, low, high)) return std::nullopt;
     return first_outside(at, n, low, high);
   };
-  const void* data = known->value->data;
-  if (known->dtype == DType::Int64) return find(static_cast<const int64_t*>(data));
-  if (known->dtype == DType::Int32) return find(static_cast<const int32_t*>(data));
+  const Ref<Buffer> known = read_back(indices.get());
+  const void* data = known->host();
+  if (indices->dtype == DType::Int64) return find(static_cast<const int64_t*>(data));
+  if (indices->dtype == DType::Int32) return find(static_cast<const int32_t*>(data));
   std::vector<int64_t> wide(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    const auto* at = static_cast<const char*>(data) + i * size_of(known->dtype);
-    wide[i] = load_scalar(known->dtype, at).i;
+    const auto* at = static_cast<const char*>(data) + i * size_of(indices->dtype);
+    wide[i] = load_scalar(indices->dtype, at).i;
   }
   return find(wide.data());
 }
@@ -226,12 +226,12 @@ std::vector<int64_t> known_positions(const NodeRef& indices, int64_t length) {
          "at[].multiply: the gradient by the value requires known indices, to find repeated ones, "
          "got traced indices; pass the indices as a NumPy array");
   }
-  const NodeRef known = as_value(indices);
-  std::vector<int64_t> out(known->shape.size());
+  const Ref<Buffer> known = read_back(indices.get());
+  std::vector<int64_t> out(indices->shape.size());
   for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t index = known->dtype == DType::Int32
-                              ? static_cast<const int32_t*>(known->value->data)[i]
-                              : static_cast<const int64_t*>(known->value->data)[i];
+    const int64_t index = indices->dtype == DType::Int32
+                              ? static_cast<const int32_t*>(known->host())[i]
+                              : static_cast<const int64_t*>(known->host())[i];
     out[i] = index < 0 ? index + length : index;
   }
   return out;
@@ -240,7 +240,7 @@ std::vector<int64_t> known_positions(const NodeRef& indices, int64_t length) {
 template <class T>
 NodeRef value_of(DType dtype, const Shape& shape, const std::vector<T>& entries) {
   NodeRef node = make_value(dtype, shape, make_buffer(shape.size() * size_of(dtype)));
-  std::copy(entries.begin(), entries.end(), static_cast<T*>(node->value->data));
+  std::copy(entries.begin(), entries.end(), static_cast<T*>(node->value->host()));
   return node;
 }
 

@@ -28,6 +28,13 @@ NodeRef make_with_slice(Op op, const NodeRef& x, const Shape& shape, const Strid
 NodeRef identity(const NodeRef& x) { return unary(Op::identity, x, x->shape); }
 NodeRef stop_gradient(const NodeRef& x) { return unary(Op::stop_gradient, x, x->shape); }
 
+NodeRef transfer(const NodeRef& x, Device device) {
+  if (x->device() == device || x->device() == kAnyDevice) return x;
+  Attr attr;
+  attr.device = device.id;
+  return unary(Op::transfer, x, x->shape, attr);
+}
+
 NodeRef reshape(const NodeRef& x, const Shape& requested, const char* who) {
   Shape shape = requested;
   int64_t known = 1;
@@ -261,6 +268,10 @@ std::vector<NodeRef> split(const NodeRef& x, const std::vector<int64_t>& sizes, 
 
 void identity_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, call.g, nullptr};
+}
+
+void transfer_vjp(const VjpCall& call, Cotangent* out) {
+  out[0] = {Cotangent::Value, transfer(call.g, call.node->in[0]->device()), nullptr};
 }
 
 void reshape_vjp(const VjpCall& call, Cotangent* out) {

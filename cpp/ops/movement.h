@@ -6,6 +6,7 @@
 namespace pullback {
 
 void identity_vjp(const VjpCall& call, Cotangent* out);
+void transfer_vjp(const VjpCall& call, Cotangent* out);
 void reshape_vjp(const VjpCall& call, Cotangent* out);
 void transpose_vjp(const VjpCall& call, Cotangent* out);
 void broadcast_vjp(const VjpCall& call, Cotangent* out);

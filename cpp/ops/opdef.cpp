@@ -29,10 +29,10 @@ constexpr Vjp kVjps[] = {
 static_assert(std::size(kVjps) == kOps, "one rule for every op");
 
 // sum_duplicates has no public name: optimizers make it from gradients. Neither have the operations
-// that make up the gradient of max_pool.
+// that make up the gradient of max_pool, and transfer, which has no use with one device.
 bool overridable(Op op) {
   return !is_leaf(op) && op != Op::read && op != Op::custom && op != Op::result &&
-         op != Op::output && !is_operation(op) && op != Op::sum_duplicates &&
+         op != Op::output && !is_operation(op) && op != Op::sum_duplicates && op != Op::transfer &&
          op != Op::max_pool_spread && op != Op::max_pool_choose;
 }
 

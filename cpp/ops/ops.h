@@ -46,6 +46,8 @@ NodeRef conjugate(const NodeRef& z);
 // --- movement (ops/movement.cpp): views
 NodeRef identity(const NodeRef& x);
 NodeRef stop_gradient(const NodeRef& x);
+// x on a device; x itself if it is there already, or on any device.
+NodeRef transfer(const NodeRef& x, Device device);
 // One entry of `shape` may be -1.
 NodeRef reshape(const NodeRef& x, const Shape& shape, const char* who = "reshape");
 NodeRef transpose(const NodeRef& x, std::optional<std::vector<int64_t>> order = std::nullopt);

@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "plan/plan.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 
@@ -43,7 +44,7 @@ struct Status {
 
 // Everything a run needs; the plan has the number of each.
 struct RunArguments {
-  const void* const* arguments;
+  const void* const* arguments;  // addresses of the device
   const Scalar* scalars;
   void* const* outputs;   // one per Output slot
   void* arena;            // plan.arena_bytes + scratch_bytes(), 64-byte aligned
@@ -66,6 +67,7 @@ class Executable {
 struct CachedPlan {
   Plan plan;
   std::unique_ptr<Executable> executable;  // refers to `plan`
+  Device device;                           // on which it runs, and has its buffers
   int64_t bytes = 0;                       // what both take, with the key
 
   CachedPlan() = default;
@@ -90,6 +92,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const char* name() const = 0;
+  virtual Device device() const { return kHost; }
+  virtual DeviceMemory& memory() const { return host_memory(); }
   virtual const Limits& limits() const = 0;
   // The plan outlives the executable.
   virtual std::unique_ptr<Executable> compile(const Plan& plan) const = 0;
@@ -97,8 +101,9 @@ class Backend {
 
 const Backend& cpu_backend();
 
-// The backend that plans are made for; changing it empties the plan cache.
-const Backend& planned_backend();
+// The backend that compiles the plans of a device: at first cpu_backend() for the host and none for
+// others. set_backend() replaces the one of its device, and empties the plan cache.
+const Backend& backend_of(Device device);
 void set_backend(const Backend& backend);
 
 // Computes nothing (outputs are unchanged) and can be made to fail; for planner tests and benches.

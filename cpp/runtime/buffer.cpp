@@ -1,25 +1,47 @@
-// A buffer takes its memory from runtime/memory.h and returns it with the last reference.
+// A buffer takes its memory from its device and returns it with the last reference.
 #include "runtime/buffer.h"
 
 #include <memory>
 
+#include "base/error.h"
+#include "runtime/device_memory.h"
 #include "runtime/memory.h"
 
 namespace pullback {
 
-void add_ref(Buffer* buffer) { ++buffer->refs; }
-
-void release(Buffer* buffer) {
-  if (--buffer->refs) return;
-  free_bytes(buffer->data, buffer->bytes);
+void free_buffer(Buffer* buffer) {
+  if (buffer->device.is_host()) {
+    free_bytes(buffer->address(), buffer->bytes);
+  } else {
+    memory_of(buffer->device).release(buffer->address(), buffer->bytes);
+  }
   delete buffer;
 }
 
-Ref<Buffer> make_buffer(int64_t bytes) {
+Ref<Buffer> make_buffer(int64_t bytes, Device device) {
   auto buffer = std::make_unique<Buffer>();
-  buffer->data = allocate_bytes(bytes);
+  buffer->address_ = device.is_host() ? allocate_bytes(bytes) : memory_of(device).allocate(bytes);
   buffer->bytes = bytes;
+  buffer->device = device;
   return Ref<Buffer>(buffer.release());
+}
+
+void Buffer::refuse_host_access() const {
+  fail(ErrorKind::Runtime, "this buffer is on ", name_of(device),
+       ", and the host cannot read or write it; copy it to the host");
+}
+
+Ref<Buffer> copy_between(Device device, const Ref<Buffer>& buffer) {
+  if (!device.is_host() && !buffer->device.is_host()) {
+    return copy_to(device, copy_to(kHost, buffer));
+  }
+  Ref<Buffer> out = make_buffer(buffer->bytes, device);
+  if (device.is_host()) {
+    memory_of(buffer->device).download(out->host(), buffer->address(), buffer->bytes);
+  } else {
+    memory_of(device).upload(out->address(), buffer->host(), buffer->bytes);
+  }
+  return out;
 }
 
 }  // namespace pullback

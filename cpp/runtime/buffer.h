@@ -1,24 +1,49 @@
-// Buffer: a block of memory with a reference count, used for the value of a node, an output of a
-// run or the arena of a plan. The count is plain: under the interpreter lock.
+// Buffer: a block of memory of a device with a reference count, used for the value of a node, an
+// output of a run or the arena of a plan. The count is plain: under the interpreter lock.
 #pragma once
 
 #include <cstdint>
 
+#include "base/device.h"
 #include "base/ref.h"
 
 namespace pullback {
 
 struct Buffer {
   int64_t refs = 0;
-  int64_t bytes = 0;      // as requested
-  void* data = nullptr;   // 64-byte aligned
+  int64_t bytes = 0;  // as requested
+  Device device;
   bool exported = false;  // a NumPy array shares it: no run writes to it while this is set
+
+  // 64-byte aligned. For runs; only those on the host read or write there.
+  void* address() const { return address_; }
+  // The same, for code that reads or writes; raises if the buffer is not on the host.
+  void* host() const {
+    if (!device.is_host()) refuse_host_access();
+    return address_;
+  }
+
+ private:
+  friend Ref<Buffer> make_buffer(int64_t bytes, Device device);
+  [[noreturn]] void refuse_host_access() const;
+
+  void* address_ = nullptr;
 };
+static_assert(sizeof(Buffer) == 32);
 
-void add_ref(Buffer* buffer);
-void release(Buffer* buffer);
+void free_buffer(Buffer* buffer);
+inline void add_ref(Buffer* buffer) { ++buffer->refs; }
+inline void release(Buffer* buffer) {
+  if (--buffer->refs == 0) free_buffer(buffer);
+}
 
-// Uninitialised memory of at least one byte, so `data` is never null; raises MemoryError.
-Ref<Buffer> make_buffer(int64_t bytes);
+// Uninitialised memory of at least one byte, so the address is never null; raises MemoryError.
+Ref<Buffer> make_buffer(int64_t bytes, Device device = kHost);
+
+// The same bytes on a device: the buffer itself if it is there, otherwise a copy.
+Ref<Buffer> copy_between(Device device, const Ref<Buffer>& buffer);
+inline Ref<Buffer> copy_to(Device device, const Ref<Buffer>& buffer) {
+  return buffer->device == device ? buffer : copy_between(device, buffer);
+}
 
 }  // namespace pullback

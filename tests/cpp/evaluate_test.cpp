@@ -62,13 +62,13 @@ void yield_lock() {
 
 NodeRef filled(int64_t length, float value) {
   Ref<Buffer> buffer = make_buffer(length * 4);
-  std::fill_n(static_cast<float*>(buffer->data), length, value);
+  std::fill_n(static_cast<float*>(buffer->host()), length, value);
   return make_value(DType::Float32, {length}, std::move(buffer));
 }
 
 float first_entry(const NodeRef& node) {
   evaluate(node.get());
-  return *static_cast<const float*>(node->value->data);
+  return *static_cast<const float*>(node->value->host());
 }
 
 void in_threads(std::initializer_list<std::function<void()>> works) {
@@ -190,7 +190,7 @@ void test_assigned_without_a_look() {
   const auto call = [&](float value) {
     const NodeRef argument = filled(kLength, value);
     step->replay(std::span(&argument, 1), {});
-    return static_cast<const void*>(w->current->value->data);
+    return static_cast<const void*>(w->current->value->host());
   };
   const void* first = call(2);
   check(call(3) == first && first_entry(read(w.get())) == 4, "in its memory");

@@ -20,7 +20,7 @@ using Numbers = std::vector<double>;
 
 inline NodeRef tensor(const Shape& shape, const Numbers& numbers) {
   Ref<Buffer> buffer = make_buffer(static_cast<int64_t>(numbers.size() * sizeof(double)));
-  std::memcpy(buffer->data, numbers.data(), numbers.size() * sizeof(double));
+  std::memcpy(buffer->host(), numbers.data(), numbers.size() * sizeof(double));
   return make_value(DType::Float64, shape, std::move(buffer));
 }
 
@@ -33,7 +33,7 @@ inline NodeRef tracked(const Shape& shape, const Numbers& numbers) {
 
 inline NodeRef indices(const std::vector<int64_t>& numbers) {
   Ref<Buffer> buffer = make_buffer(static_cast<int64_t>(numbers.size() * sizeof(int64_t)));
-  std::memcpy(buffer->data, numbers.data(), numbers.size() * sizeof(int64_t));
+  std::memcpy(buffer->host(), numbers.data(), numbers.size() * sizeof(int64_t));
   return make_value(DType::Int64, {static_cast<int64_t>(numbers.size())}, std::move(buffer));
 }
 
@@ -41,7 +41,7 @@ inline Numbers numbers_of(const NodeRef& node) {
   const NodeRef value = as_value(cast(node, DType::Float64));
   evaluate(value.get());
   Numbers out(static_cast<size_t>(value->shape.size()));
-  std::memcpy(out.data(), value->value->data, out.size() * sizeof(double));
+  std::memcpy(out.data(), read_back(value.get())->host(), out.size() * sizeof(double));
   return out;
 }
 

@@ -55,18 +55,19 @@ std::unique_ptr<CachedPlan> add_one() {
 
 NodeRef values() {
   Ref<Buffer> buffer = make_buffer(kCount * 4);
-  for (int64_t i = 0; i < kCount; ++i) static_cast<float*>(buffer->data)[i] = static_cast<float>(i);
+  for (int64_t i = 0; i < kCount; ++i)
+    static_cast<float*>(buffer->host())[i] = static_cast<float>(i);
   return make_value(DType::Float32, {kCount}, buffer);
 }
 
 NodeRef place(int64_t index) {
   Ref<Buffer> buffer = make_buffer(8);
-  *static_cast<int64_t*>(buffer->data) = index;
+  *static_cast<int64_t*>(buffer->host()) = index;
   return make_value(DType::Int64, {1}, buffer);
 }
 
 float at(const Ref<Buffer>& buffer, int64_t i) {
-  return static_cast<const float*>(buffer->data)[i];
+  return static_cast<const float*>(buffer->host())[i];
 }
 
 Scalar one() {
@@ -81,7 +82,7 @@ struct Outcome {
 
 Outcome run(const NodeRef& x, bool donatable) {
   static const auto plan = add_one();
-  const void* before = x->value->data;
+  const void* before = x->value->host();
   const float seventh = at(x->value, 7);
   Ref<Buffer> result;
   {
@@ -94,7 +95,7 @@ Outcome run(const NodeRef& x, bool donatable) {
     result = run.result(1);
   }
   check(x->value && !(x->flags & kInFlight), "the node has a value again");
-  return {result->data == before, at(result, 0) == 1 && at(result, kCount - 1) == kCount,
+  return {result->host() == before, at(result, 0) == 1 && at(result, kCount - 1) == kCount,
           at(x->value, 1) == 1};
 }
 
@@ -211,8 +212,8 @@ void test_peak() {
   const void* first = nullptr;
   for (int i = 0; i < 3; ++i) {
     const Ref<Buffer> a = make_buffer(int64_t{3} << 20);
-    check(i == 0 || a->data == first, "freed memory comes back");
-    first = a->data;
+    check(i == 0 || a->host() == first, "freed memory comes back");
+    first = a->host();
   }
   const MemoryStatus after = memory_status();
   check(after.peak_bytes == before.live_bytes + (int64_t{3} << 20), "one block at a time");

@@ -184,7 +184,7 @@ struct Runner {
     for (Array& a : outputs) out.push_back(a.bytes.data());
     const auto executable = cpu_backend().compile(plan);
     const Ref<Buffer> arena = make_buffer(plan.arena_bytes + executable->scratch_bytes());
-    return executable->run({in.data(), scalars.data(), out.data(), arena->data, interrupted});
+    return executable->run({in.data(), scalars.data(), out.data(), arena->address(), interrupted});
   }
   // Runs with 1, 2, 3 and 8 threads and checks that the bits agree.
   Status run_threads(const std::string& what) {

@@ -19,14 +19,14 @@ constexpr DType F = DType::Float64;
 
 NodeRef value(std::vector<double> numbers) {
   Ref<Buffer> buffer = make_buffer(static_cast<int64_t>(numbers.size() * sizeof(double)));
-  std::memcpy(buffer->data, numbers.data(), numbers.size() * sizeof(double));
+  std::memcpy(buffer->host(), numbers.data(), numbers.size() * sizeof(double));
   return make_value(F, {static_cast<int64_t>(numbers.size())}, std::move(buffer));
 }
 
 std::vector<double> numbers_of(const NodeRef& x) {
   evaluate(x.get());
   std::vector<double> out(static_cast<size_t>(x->shape.size()));
-  std::memcpy(out.data(), x->value->data, out.size() * sizeof(double));
+  std::memcpy(out.data(), x->value->host(), out.size() * sizeof(double));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "fake_device.h"
 #include "grad/forward.h"
 #include "graph.h"
 #include "ops/expr.h"
@@ -58,6 +59,10 @@ std::optional<Case> case_of(Op op) {
       return one({2, 3}, [](const NodeRef& a) {
         return reduce(Op::sum, a, std::vector<int64_t>{1}, false);
       });
+    case Op::transfer:
+      fake_device();
+      return one({2, 3},
+                 [](const NodeRef& a) { return transfer(2.0 * Expr(transfer(a, kFake)), kHost); });
     case Op::cumulative_sum:
       return one({2, 3}, [](const NodeRef& a) { return scan(Op::cumulative_sum, a, 1); });
     case Op::embed:

@@ -53,12 +53,12 @@ void convert_array(const py::array& array, DType from, DType to, const Shape& sh
     const Ref<Buffer> target = make_buffer(shape.size() * size_of(to));
     const py::object converted = py::object(array).attr("astype")(dtype_handle(to));
     numpy().copyto(array_over(target.get(), to, shape), converted);
-    std::memcpy(out, target->data, static_cast<size_t>(shape.size() * size_of(to)));
+    std::memcpy(out, target->host(), static_cast<size_t>(shape.size() * size_of(to)));
     return;
   }
   const Ref<Buffer> natural = make_buffer(shape.size() * size_of(from));
   numpy().copyto(array_over(natural.get(), from, shape), array);
-  const auto* in = static_cast<const char*>(natural->data);
+  const auto* in = static_cast<const char*>(natural->host());
   for (int64_t i = 0; i < shape.size(); ++i) {
     const Scalar scalar = load_scalar(from, in + i * size_of(from));
     store_scalar(to, convert_scalar(scalar, from, to), static_cast<char*>(out) + i * size_of(to));
@@ -138,7 +138,7 @@ py::tuple shape_tuple(const Shape& shape) {
 NodeRef node_from_complex(PyObject* number) {
   Ref<Buffer> buffer = make_buffer(size_of(DType::Complex128));
   const Py_complex value = PyComplex_AsCComplex(number);
-  std::memcpy(buffer->data, &value, sizeof value);
+  std::memcpy(buffer->host(), &value, sizeof value);
   return make_value(DType::Complex128, {}, std::move(buffer));
 }
 
@@ -179,7 +179,7 @@ NodeRef node_from_plain_array(py::handle object, const char* who) {
   check_shape(shape, who);
   Ref<Buffer> buffer = make_buffer(array.nbytes());
   if (array.flags() & py::array::c_style) {
-    std::memcpy(buffer->data, array.data(), array.nbytes());
+    std::memcpy(buffer->host(), array.data(), array.nbytes());
   } else {
     const py::array target = array_over(buffer.get(), own, shape);
     if (py::detail::npy_api::get().PyArray_CopyInto_(target.ptr(), object.ptr()) < 0) {
@@ -245,7 +245,7 @@ NodeRef node_from_array(py::handle object, const DType* requested, const char* w
   if (dtype == natural) {
     numpy().copyto(array_over(buffer.get(), dtype, shape), array);
   } else {
-    convert_array(array, natural, dtype, shape, buffer->data);
+    convert_array(array, natural, dtype, shape, buffer->host());
   }
   return make_value(dtype, shape, std::move(buffer));
 }
@@ -322,12 +322,12 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, NodeRe
 
 py::array array_from_node(NodeRef node) {  // by value: the reference of a variable changes
   evaluate(node.get());
-  const NodeRef value = as_value(node);
-  value->value->exported = true;
-  auto* holder = new Ref<Buffer>(value->value);
+  const Ref<Buffer> value = read_back(node.get());
+  value->exported = true;
+  auto* holder = new Ref<Buffer>(value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
-  const std::vector<py::ssize_t> shape(value->shape.begin(), value->shape.end());
-  py::array out(numpy_dtype(value->dtype), shape, value->value->data, owner);
+  const std::vector<py::ssize_t> shape(node->shape.begin(), node->shape.end());
+  py::array out(numpy_dtype(node->dtype), shape, value->host(), owner);
   // The graph shares the buffer: writing to it would change other tensors.
   py::detail::array_proxy(out.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return out;
@@ -336,19 +336,20 @@ py::array array_from_node(NodeRef node) {  // by value: the reference of a varia
 py::object item_of(NodeRef node) {
   evaluate(node.get());
   if (is_complex(node->dtype)) {
+    const Ref<Buffer> value = read_back(node.get());
     double re, im;
     if (node->dtype == DType::Complex128) {
-      re = static_cast<const double*>(node->value->data)[0];
-      im = static_cast<const double*>(node->value->data)[1];
+      re = static_cast<const double*>(value->host())[0];
+      im = static_cast<const double*>(value->host())[1];
     } else {
-      re = static_cast<const float*>(node->value->data)[0];
-      im = static_cast<const float*>(node->value->data)[1];
+      re = static_cast<const float*>(value->host())[0];
+      im = static_cast<const float*>(value->host())[1];
     }
     return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(re, im));
   }
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
-    scalar = load_scalar(node->dtype, node->value->data);
+    scalar = load_scalar(node->dtype, read_back(node.get())->host());
   } else if (node->dtype == DType::Float32) {
     scalar.f = static_cast<float>(scalar.f);
   }

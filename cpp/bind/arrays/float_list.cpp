@@ -58,8 +58,8 @@ NodeRef node_from_float_list(PyObject* object, const DType* requested, const cha
   check_shape(shape, who ? who : "constant");
   Ref<Buffer> buffer = make_buffer(shape.size() * size_of(dtype));
   const auto filled = dtype == DType::Float32 ? fill_all<float> : fill_all<double>;
-  return filled(object, shape, buffer->data) ? make_value(dtype, shape, std::move(buffer))
-                                             : nullptr;
+  return filled(object, shape, buffer->host()) ? make_value(dtype, shape, std::move(buffer))
+                                               : nullptr;
 }
 
 }  // namespace pullback

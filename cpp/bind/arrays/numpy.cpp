@@ -50,8 +50,8 @@ py::dtype numpy_dtype(DType dtype) {
 
 py::array array_over(Buffer* buffer, DType dtype, const Shape& shape) {
   const std::vector<py::ssize_t> lengths(shape.begin(), shape.end());
-  return py::array(numpy_dtype(dtype), lengths, buffer->data,
-                   py::capsule(buffer->data, [](void*) {}));
+  return py::array(numpy_dtype(dtype), lengths, buffer->host(),
+                   py::capsule(buffer->host(), [](void*) {}));
 }
 
 bool dtype_of_array(const py::dtype& dtype, DType* out) {

@@ -53,18 +53,19 @@ Count count(const Node* node) {
   if (node->op == Op::scalar && is_float(node->dtype)) return count<double>(&node->scalar.f, 1);
   if (!node->value || !is_inexact(node->dtype)) return {};
   const int64_t size = node->shape.size();
+  const Ref<Buffer> value = read_back(node);
+  const void* data = value->host();
   if (is_complex(node->dtype)) {
     const bool wide = node->dtype == DType::Complex128;
-    Count out = wide ? count<double>(node->value->data, 2 * size)
-                     : count<float>(node->value->data, 2 * size);
+    Count out = wide ? count<double>(data, 2 * size) : count<float>(data, 2 * size);
     out.first = out.first < 0 ? out.first : out.first / 2;
     return out;
   }
-  if (node->dtype == DType::Float32) return count<float>(node->value->data, size);
-  if (node->dtype == DType::Float64) return count<double>(node->value->data, size);
+  if (node->dtype == DType::Float32) return count<float>(data, size);
+  if (node->dtype == DType::Float64) return count<double>(data, size);
   std::vector<double> wide;
   for (int64_t i = 0; i < size; ++i) {
-    const auto* at = static_cast<const char*>(node->value->data) + i * size_of(node->dtype);
+    const auto* at = static_cast<const char*>(data) + i * size_of(node->dtype);
     wide.push_back(load_scalar(node->dtype, at).f);
   }
   return count<double>(wide.data(), size);

@@ -20,11 +20,11 @@ using Ids = EntrySources;
 // or are out of range.
 std::optional<std::vector<int64_t>> positions_of(const Node* indices, int64_t length) {
   if (!indices->has_value()) return std::nullopt;
-  const NodeRef known = as_value(NodeRef(const_cast<Node*>(indices)));
-  const auto* data = static_cast<const char*>(known->value->data);
-  std::vector<int64_t> out(static_cast<size_t>(known->shape.size()));
+  const Ref<Buffer> known = read_back(indices);
+  const auto* data = static_cast<const char*>(known->host());
+  std::vector<int64_t> out(static_cast<size_t>(indices->shape.size()));
   for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t at = load_scalar(known->dtype, data + i * size_of(known->dtype)).i;
+    const int64_t at = load_scalar(indices->dtype, data + i * size_of(indices->dtype)).i;
     out[i] = at < 0 ? at + length : at;
     if (out[i] < 0 || out[i] >= length) return std::nullopt;
   }

@@ -199,6 +199,9 @@ NodeRef move_factor(const Node* node, const NodeRef& one, size_t k, Direction di
   const Shape& input = node->inputs()[k]->shape;
   const Shape& from = to_input ? node->shape : input;
   const Shape& to = to_input ? input : node->shape;
+  if (node->op == Op::transfer) {
+    return transfer(one, to_input ? node->inputs()[k]->device() : node->device());
+  }
   if (one->shape.size() == 1) return one->shape.rank ? reshape(one, {}) : one;
   if (from.size() == 0) return nullptr;
   const NodeRef factor = aligned(one, from.rank);

@@ -2,11 +2,13 @@
 // make_plan().
 #include "plan/passes/cache.h"
 
+#include <array>
 #include <iterator>
 #include <list>
 #include <optional>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "plan/checked_indices.h"
 #include "plan/passes/coalesce_writes.h"
 #include "plan/passes/fuse.h"
@@ -34,7 +36,8 @@ struct Cache {
   std::unordered_multimap<uint64_t, std::list<Entry>::iterator> places;
   int64_t bytes = 0;  // of the cached plans
   CacheStatus status{};
-  const Backend* backend = &cpu_backend();
+  // By the id of the device; null without one.
+  std::array<const Backend*, kMaxDevices> backends{&cpu_backend()};
 };
 
 Cache& cache() {
@@ -44,6 +47,7 @@ Cache& cache() {
 
 std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Backend& backend) {
   auto out = std::make_shared<CachedPlan>();
+  out->device = backend.device();
   std::vector<NodeRef> kept;
   std::optional<Snapshot> real;
   if (has_complex(snapshot)) real = without_complex(snapshot, &kept);
@@ -88,7 +92,7 @@ std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
     }
   }
   ++c.status.misses;
-  auto plan = make_plan(snapshot, *c.backend);
+  auto plan = make_plan(snapshot, backend_of(snapshot.device));
   c.entries.push_front({snapshot.hash, snapshot.key, plan});
   c.places.emplace(snapshot.hash, c.entries.begin());
   c.bytes += plan->bytes;
@@ -113,11 +117,16 @@ void clear_cache() {
   while (!c.entries.empty()) drop_oldest(&c);
 }
 
-const Backend& planned_backend() { return *cache().backend; }
+const Backend& backend_of(Device device) {
+  const Backend* backend = cache().backends.at(device.id);
+  if (!backend) fail(ErrorKind::Runtime, "there is no backend for ", name_of(device));
+  return *backend;
+}
 
 void set_backend(const Backend& backend) {
   clear_cache();
-  cache().backend = &backend;
+  cache().backends.at(backend.device().id) = &backend;
+  add_device(backend.device(), backend.memory());
 }
 
 }  // namespace pullback

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 
+#include "base/error.h"
 #include "base/hash.h"
+#include "graph/make.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "plan/backend.h"
 #include "plan/passes/bodies.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 namespace {
@@ -104,7 +108,7 @@ class KeyWriter {
       put(output);
     }
     put(static_cast<uint32_t>(outputs.size()));
-    put(static_cast<uint32_t>(replaced.size()));
+    put(static_cast<uint32_t>(replaced.size()) | static_cast<uint32_t>(snapshot_.device.id) << 24);
     out_.resize(size_);
   }
 
@@ -181,7 +185,7 @@ class Numbering {
   // All others that outlive the evaluation are cheap to recompute.
   void mark_kept() {
     count_other_uses();
-    const Limits& limits = planned_backend().limits();
+    const Limits& limits = backend_of(snapshot_.device).limits();
     snapshot_.outlives.assign(snapshot_.nodes.size(), 0);
     bool recomputed = false;  // some value may be computed again for other nodes
     for (size_t i = snapshot_.nodes.size(); i-- > 0;) {
@@ -338,6 +342,17 @@ class Numbering {
   std::unordered_set<const Node*> operations_;
 };
 
+// A pending transfer below has an input on another device: evaluate() computes transfers before it
+// takes a snapshot, so here it belongs to a trace.
+Device device_of(std::span<Node* const> nodes) {
+  const std::optional<Device> device = common_device(nodes);
+  if (!device) {
+    fail(ErrorKind::NotImplemented,
+         "transfer: a traced function runs on one device; transfer its arguments or its results");
+  }
+  return *device == kAnyDevice ? kHost : *device;
+}
+
 }  // namespace
 
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
@@ -352,6 +367,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
   walk(std::span<Node* const>(pending), &sorted, [](const Node* node) {
     return is_input(node) ? std::span<Node* const>() : value_inputs(node);
   });
+  if (several_devices) snapshot.device = device_of(sorted);
   Numbering numbering(&snapshot, sorted.size());
   numbering.number(sorted);
   for (Node* root : pending) numbering.root(root);

@@ -2,9 +2,9 @@
 // planning; every pass reads it.
 //
 // The key holds everything the plan depends on and nothing else: operations, attributes, dtypes,
-// shapes, edges, which results are wanted, the constants of our own formulas. Values of leaves and
-// of other scalars are arguments. A snapshot has plain pointers to nodes, so it must not live
-// across a release of the interpreter lock. Start at take_snapshot().
+// shapes, edges, which results are wanted, the device, the constants of our own formulas. Values of
+// leaves and of other scalars are arguments. A snapshot has plain pointers to nodes, so it must not
+// live across a release of the interpreter lock. Start at take_snapshot().
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ struct Snapshot {
   std::vector<unsigned char> key;
   uint64_t hash = 0;
   bool traced = false;
+  Device device;  // of all its nodes
 
   // In a trace every number is the one of the first call. Integers stay arguments, because seeds
   // and counters of random draws change.

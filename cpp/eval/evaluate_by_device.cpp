@@ -1,0 +1,75 @@
+// One round computes the pending transfers without a pending one below, so there are as many rounds
+// as the longest chain of transfers. A plan releases the interpreter lock: after each, everything
+// is found again.
+#include "eval/evaluate_by_device.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "eval/evaluate.h"
+#include "graph/walk.h"
+#include "plan/passes/snapshot.h"
+#include "runtime/buffer.h"
+
+namespace pullback {
+namespace {
+
+std::vector<NodeRef> lowest_transfers(std::span<const NodeRef> roots) {
+  std::vector<Node*> below;
+  const auto edges = [](const Node* node) {
+    return is_input(node) ? std::span<Node* const>() : value_inputs(node);
+  };
+  walk(pointers(roots), &below, edges);
+  std::vector<uint8_t> reads_transfer(below.size(), 0);
+  std::vector<NodeRef> out;
+  for (size_t i = 0; i < below.size(); ++i) {
+    for (const Node* input : edges(below[i])) reads_transfer[i] |= reads_transfer[input->index];
+    if (below[i]->op != Op::transfer || below[i]->has_value()) continue;
+    if (!reads_transfer[i]) out.emplace_back(below[i]);
+    reads_transfer[i] = 1;
+  }
+  return out;
+}
+
+// The device of the plan that computes a node.
+Device run_device(const NodeRef& node) {
+  return node->device() == kAnyDevice ? kHost : node->device();
+}
+
+void evaluate_each_device(std::span<const NodeRef> roots,
+                          const std::function<void(std::span<Node* const>)>& evaluate) {
+  std::vector<NodeRef> rest(roots.begin(), roots.end());
+  while (!rest.empty()) {
+    const Device device = run_device(rest.front());
+    const auto others = std::stable_partition(
+        rest.begin(), rest.end(), [&](const NodeRef& node) { return run_device(node) == device; });
+    evaluate(pointers({rest.begin(), others}));
+    rest.erase(rest.begin(), others);
+  }
+}
+
+}  // namespace
+
+void evaluate_by_device(std::span<Node* const> roots,
+                        const std::function<void(std::span<Node* const>)>& evaluate) {
+  const std::vector<NodeRef> held(roots.begin(), roots.end());
+  for (;;) {
+    const std::vector<NodeRef> transfers = lowest_transfers(held);
+    if (transfers.empty()) break;
+    std::vector<NodeRef> inputs;
+    for (const NodeRef& node : transfers) inputs.emplace_back(node->in[0]);
+    evaluate_each_device(inputs, evaluate);
+    for (size_t i = 0; i < transfers.size(); ++i) {
+      Node* node = transfers[i].get();
+      // Without a value, the input is in flight in a run of another thread: the next round waits.
+      if (node->value || !inputs[i]->has_value()) continue;
+      node->value = copy_to(node->device(), inputs[i]->value);
+      if (!node->tracked()) seal(node);
+    }
+  }
+  evaluate_each_device(held, evaluate);
+}
+
+}  // namespace pullback

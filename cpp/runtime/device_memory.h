@@ -1,0 +1,34 @@
+// DeviceMemory: the memory of one device. The pool of runtime/memory.h is the one of the host; a
+// backend for another device brings its own (plan/backend.h). Start at memory_of().
+#pragma once
+
+#include <cstdint>
+
+#include "base/device.h"
+
+namespace pullback {
+
+// Addresses are of the device: the host may not read or write them. Used under the interpreter
+// lock, except release(), which any thread may call. Functions that can fail raise.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  // At least one byte, 64-byte aligned; raises MemoryError.
+  virtual void* allocate(int64_t bytes) = 0;
+  virtual void release(void* address, int64_t bytes) noexcept = 0;
+  // Returns when `host` may change.
+  virtual void upload(void* to, const void* host, int64_t bytes) = 0;
+  // Returns when `host` has the bytes, after all runs that write them.
+  virtual void download(void* host, const void* from, int64_t bytes) = 0;
+};
+
+DeviceMemory& host_memory();
+DeviceMemory& memory_of(Device device);
+
+// Registers the memory of an accelerator; it is never unregistered.
+void add_device(Device device, DeviceMemory& memory);
+// False until add_device() is called; until then all nodes and buffers are on the host, and passes
+// over graphs skip the questions of devices.
+inline bool several_devices = false;
+
+}  // namespace pullback
