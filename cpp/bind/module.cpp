@@ -282,6 +282,7 @@ PYBIND11_MODULE(_core, m) {
   bind_rules(m);
   bind_tape(m);
   bind_subgraphs(m);
+  bind_custom_gradient(m);
   bind_sparsity(m);
   bind_control(m);
   bind_recorder(m);

@@ -833,6 +833,15 @@ def broadcast_to(x: pullback._typing.TensorLike, /, shape: pullback._typing.Shap
 def build_info() -> dict[str, typing.Any]:
     """Describe the build and the machine."""
 
+def call_with_rule(
+    decorated: tuple[typing.Any, ...],
+    args: tuple[typing.Any, ...],
+    kwargs: dict[str, typing.Any],
+    names: collections.abc.Sequence[str],
+    values: collections.abc.Sequence[typing.Any],
+) -> typing.Any:
+    """Call a function that custom_gradient decorates; `values` are its arguments by name."""
+
 def callback(
     f: collections.abc.Callable[..., numpy.typing.NDArray[numpy.generic]],
     inputs: collections.abc.Sequence[pullback._typing.TensorLike],

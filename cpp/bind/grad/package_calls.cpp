@@ -302,10 +302,6 @@ PyObject* derivative_entry(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
-PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 PyMethodDef functions[] = {
     {"evaluate", fast(evaluate_pytrees), METH_FASTCALL,
      "evaluate(*nested: builtins.object) -> typing.Any\n\nEvaluate pytrees."},
@@ -323,11 +319,15 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-void bind_entries(py::module_& m) {
-  for (PyMethodDef& function : functions) {
+void add_functions(py::module_& m, std::span<PyMethodDef> definitions) {
+  for (PyMethodDef& function : definitions) {
     m.add_object(function.ml_name, py::reinterpret_steal<py::object>(PyCFunction_NewEx(
                                        &function, nullptr, m.attr("__name__").ptr())));
   }
+}
+
+void bind_entries(py::module_& m) {
+  add_functions(m, functions);
   m.def("gradients", &gradients_of, py::arg("ys"), py::arg("xs"), py::arg("grad_ys") = py::none(),
         py::arg("stop_gradients") = py::list(), py::arg("overrides") = py::none(),
         py::arg("tape") = py::none(), py::arg("integers") = false, py::arg("rows") = false,

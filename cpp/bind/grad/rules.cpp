@@ -102,6 +102,10 @@ PyObject* callable_of(Rule* rule) {
   return python ? python->fn.ptr() : nullptr;
 }
 
+Ref<Rule> python_rule(py::object fn, std::string name) {
+  return Ref<Rule>(new PythonRule(std::move(fn), std::move(name)));
+}
+
 OverrideMap override_map(const py::dict& overrides) {
   OverrideMap map;
   for (auto [key, value] : overrides) {
@@ -145,7 +149,7 @@ void bind_rules(py::module_& m) {
   py::class_<RuleHandle> rule(m, "Rule", "A gradient rule written in Python.");
   no_pickle(rule).def(
       py::init([](RuleFunction fn, std::string name) {
-        return RuleHandle{Ref<Rule>(new PythonRule(std::move(fn), std::move(name)))};
+        return RuleHandle{python_rule(std::move(fn), std::move(name))};
       }),
       py::arg("fn"), py::arg("name"),
       "`fn(name, inputs, outputs, cotangents)` returns a cotangent or None for each input.");

@@ -37,19 +37,10 @@ class PythonFunction : public CallbackOrigin {
   void run(std::span<const CallbackArray> in, const CallbackArray& out) {
     py::tuple arguments(in.size());
     for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
-    const py::object result = called(arguments);  // checked: an array like `out`
+    const py::object result =
+        called([&] { return f_(*arguments); });  // checked: an array like `out`
     const auto array = py::reinterpret_borrow<py::array>(result);
     if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
-  }
-
-  py::object called(const py::tuple& arguments) {
-    try {
-      return f_(*arguments);
-    } catch (const std::exception&) {
-      throw;
-    } catch (...) {  // Python ends a thread whose interpreter is gone
-      stay_until_exit();
-    }
   }
 
   // A copy, which the function may keep but not write to.

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <exception>
 #include <optional>
 
 namespace pullback {
@@ -11,6 +12,18 @@ namespace pullback {
 // unwinding its stack, which our frames do not allow. Called in the catch block; the thread stays
 // here until the process ends.
 [[noreturn]] void stay_until_exit();
+
+// Calls Python code from a frame of ours.
+template <class Call>
+pybind11::object called(Call&& call) {
+  try {
+    return call();
+  } catch (const std::exception&) {
+    throw;
+  } catch (...) {
+    stay_until_exit();
+  }
+}
 
 // The interpreter lock, for calls from runs that have released it.
 class InterpreterLock {

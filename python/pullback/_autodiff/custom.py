@@ -17,7 +17,7 @@ from .. import _core
 from .._base.checks import flag
 from .._base.pytree import flatten, unflatten
 from .._base.settings import check_verification
-from .._core import Rule, Tensor, Variable
+from .._core import Variable
 from .._typing import Verify
 from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
 from .rules import place
@@ -181,14 +181,57 @@ def custom_gradient(
 
     names = _positional(parameters)
 
+    paired = f if jvp is None else _with_rule(f, jvp)
+    pair_of = partial(_pair_of, f)
+    verification = Verification(f, parameters, verify)
+
+    def rule_of(
+        fn: Callable[..., Any],
+        keys: Sequence[str],
+        values: Sequence[Any],
+        leaves: list[Any],
+        inside: Any,  # the tensors of the result and the tape; None without variables
+        variables: list[Variable],
+        tape: Any,
+    ) -> tuple[Any, str]:
+        if jvp is not None:
+            fn = transposed(jvp, leaves, f)
+        ordinary = partial(_gradients_of, inside, variables, tape) if variables else None
+        kinds = [kind_of(x) for x in leaves]
+        rule: Any = CustomRule(f, undecorated(fn), kinds, variables, ordinary)
+        if second is not None:
+
+            def rule_at(primals: Sequence[Any]) -> CustomRule:
+                left = iter(primals)
+                others = [next(left) if kind_of(x) == TENSOR else x for x in leaves]
+                given = dict(zip(keys, unflatten(flatten(list(values))[1], others), strict=True))
+                if parameters is None:
+                    made = paired(*given["args"], **given["kwargs"])
+                else:
+                    bound = BoundArguments(parameters, given)
+                    made = paired(*bound.args, **bound.kwargs)
+                own = pair_of(made)[1] if jvp is None else transposed(jvp, others, f)
+                return CustomRule(f, undecorated(own), kinds, [])
+
+            decorate = partial(custom_gradient, verify=verify, intentional=intentional)
+            variables_given = [x for x in leaves if isinstance(x, Variable)]
+            rule = RuleWithSecond(rule, second, variables_given, rule_at, decorate)
+        if not intentional:
+            verification.at_call(itself(), keys, values, leaves, fn)
+        return rule, place(fn)
+
+    # Not referenced by rule_of: a function that is created for one call is released with it.
+    known = getattr(f, "known_variables", ())
+    decorated = Decorated(paired, known, pair_of, _as_tensor, rule_of)
+
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         keys: Sequence[str]
         values: Sequence[Any]
-        if parameters is None:
-            keys, values = ("args", "kwargs"), (args, kwargs)
-        elif not kwargs and names is not None and len(args) == len(names):
+        if not kwargs and names is not None and len(args) == len(names):
             keys, values = names, args  # as bind() returns, in a tenth of its time
+        elif parameters is None:
+            keys, values = ("args", "kwargs"), (args, kwargs)
         else:
             try:
                 bound = parameters.bind(*args, **kwargs)
@@ -196,58 +239,7 @@ def custom_gradient(
                 raise TypeError(f"custom_gradient: {place(f)}: {error}") from None
             bound.apply_defaults()  # a rule may have an entry for an omitted argument too
             keys, values = tuple(bound.arguments), tuple(bound.arguments.values())
-        given_leaves, given_structure = flatten(list(values))
-        inputs = [x for x in given_leaves if is_tensor(x)]
-        # The inputs before the call: f may assign items of them. constant() resolves the dtype of a
-        # Python float that was passed to a `function`.
-        before = [x if isinstance(x, Variable) else _core.constant(x) for x in inputs]
-        tape = _core.Tape(True)
-        if _core.Tape.any_recording():  # the rule gives their derivative
-            tape.exempt([x for x in inputs if isinstance(x, Tensor)])
-        tape.start()
-        try:
-            returned = f(*args, **kwargs)
-        finally:
-            tape.stop()
-        result, fn = _result_and_rule(f, jvp, returned, given_leaves)
-        leaves, structure = flatten(result)
-        leaves = [_as_tensor(y, inputs) for y in leaves]
-        inside = [y if isinstance(y, Tensor) else y.read() for y in leaves if is_tensor(y)]
-        known = [*inputs, *getattr(f, "known_variables", ())]
-        variables = [v for v in tape.watched_variables() if not any(v is x for x in known)]
-        plain = undecorated(fn)
-
-        ordinary = partial(_gradients_of, inside, variables, tape) if variables else None
-        kinds = [kind_of(x) for x in given_leaves]
-        rule: Any = CustomRule(f, plain, kinds, variables, ordinary)
-        if second is not None:
-
-            def rule_at(primals: Sequence[Any]) -> CustomRule:
-                left = iter(primals)
-                leaves = [next(left) if kind_of(x) == TENSOR else x for x in given_leaves]
-                others = dict(zip(keys, unflatten(given_structure, leaves), strict=True))
-                if parameters is None:
-                    made = f(*others["args"], **others["kwargs"])
-                else:
-                    bound = BoundArguments(parameters, others)
-                    made = f(*bound.args, **bound.kwargs)
-                return CustomRule(
-                    f, undecorated(_result_and_rule(f, jvp, made, leaves)[1]), kinds, []
-                )
-
-            decorate = partial(custom_gradient, verify=verify, intentional=intentional)
-            own = [x for x in inputs if isinstance(x, Variable)]
-            rule = RuleWithSecond(rule, second, own, rule_at, decorate)
-        given = [_core.constant(x) for x in (*before, *variables)]
-        if not intentional:
-            verification.at_call(itself(), keys, values, given_leaves, fn)
-        outputs = _core.custom(inside, given, Rule(rule, place(fn)))
-        if isinstance(result, Tensor):
-            return outputs[0]
-        left = iter(outputs)
-        return unflatten(structure, [next(left) if is_tensor(y) else y for y in leaves])
-
-    verification = Verification(f, parameters, verify)
+        return _core.call_with_rule(decorated, args, kwargs, keys, values)
 
     def plain_call(*args: Any, **kwargs: Any) -> Any:
         returned = f(*args, **kwargs)
@@ -268,30 +260,39 @@ def _positional(parameters: Signature | None) -> tuple[str, ...] | None:
 
 
 def _gradients_of(
-    inside: list[Tensor], variables: list[Variable], tape: Any, cotangents: list[Any]
+    inside: Any, variables: list[Variable], tape: Any, cotangents: list[Any]
 ) -> list[Any]:
     """Return the ordinary gradients of the variables that a function reads."""
     return _core.gradients(inside, variables, cotangents, tape=tape)
 
 
-def _result_and_rule(
-    f: Callable[..., Any], jvp: Callable[..., Any] | None, returned: Any, leaves: list[Any]
-) -> tuple[Any, Callable[..., Any]]:
-    """Return the result and the rule of one call of `f` with these arguments."""
-    if jvp is not None:
-        return returned, transposed(jvp, leaves, f)
+class Decorated(NamedTuple):
+    """The parts of one decorated function that `call_with_rule` of the core uses."""
+
+    f: Callable[..., Any]  # returns (result, rule)
+    known: tuple[Variable, ...]  # variables whose gradients are those of arguments
+    pair_of: Callable[[Any], Any]  # raises an error if it is not a pair with a rule
+    as_tensor: Callable[[Any, list[Any]], Any]
+    rule_of: Callable[..., tuple[Any, str]]  # the rule as the core calls it, and its name
+
+
+def _with_rule(f: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: (f(*args, **kwargs), rule)
+
+
+def _pair_of(f: Callable[..., Any], returned: Any) -> Any:
+    """Return the (result, rule) of a call of `f`; raise an error for anything else."""
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
         raise TypeError(
             f"custom_gradient: expected a pair (result, rule) from {place(f)}, got "
             f"{_core.shown(returned)}"
         )
-    result, fn = returned
-    if not callable(fn):
+    if not callable(returned[1]):
         raise TypeError(
             f"custom_gradient: expected a function for the rule of {place(f)}, got "
-            f"{_core.shown(fn)}"
+            f"{_core.shown(returned[1])}"
         )
-    return result, fn
+    return returned
 
 
 class Decoration(NamedTuple):
@@ -305,7 +306,7 @@ class Decoration(NamedTuple):
     plain: Callable[..., Any]
 
 
-def _as_tensor(y: Any, inputs: list[Any]) -> Any:
+def _as_tensor(y: Any, leaves: list[Any]) -> Any:
     """Return a floating result that another library computed as a tensor.
 
     Otherwise it would pass without its rule.
@@ -313,7 +314,8 @@ def _as_tensor(y: Any, inputs: list[Any]) -> Any:
     if isinstance(y, (np.ndarray, np.inexact)) and y.dtype.kind in "fc":
         return _core.constant(y)
     if isinstance(y, float):
-        return _core.constant(y, next((x.dtype for x in inputs if x.dtype.kind == "f"), None))
+        floats = (x.dtype for x in leaves if is_tensor(x) and x.dtype.kind == "f")
+        return _core.constant(y, next(floats, None))
     return y
 
 

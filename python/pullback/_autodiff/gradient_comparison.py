@@ -49,15 +49,21 @@ class Comparison:
         given = [np.stack([a.real, a.imag], -1) if a.dtype.kind == "c" else a for a in whole]
         self.shapes = [a.shape for a in given]
         self.ends = np.cumsum([a.size for a in given])
-        self.dtypes = [np.dtype("float64")] * len(given)
-        self.precision = 2.0**-52
         self.at: Array = np.concatenate([a.astype(np.float64).ravel() for a in given])
+        dtypes = [a.dtype for a in given]
         try:
-            first = self.values(self.at)
+            self._start([np.dtype("float64")] * len(given))
+            # A rule may combine its arguments with narrower tensors from outside.
+            if self.dtypes != dtypes:
+                self.gradient(self.at)
         except TypeError:
-            self.dtypes = [a.dtype for a in given]
-            self.precision = float(max(np.finfo(dtype).eps for dtype in self.dtypes))
-            first = self.values(self.at)
+            self._start(dtypes)
+
+    def _start(self, dtypes: list[np.dtype[Any]]) -> None:
+        """Choose the dtypes that `f` receives, and the weights of its results."""
+        self.dtypes = dtypes
+        self.precision = float(max(np.finfo(dtype).eps for dtype in dtypes))
+        first = self.values(self.at)
         if not all(np.isfinite(y).all() for y in first):
             raise ValueError(f"{self.who}: expected finite values at the arguments")
         if not all(map(np.array_equal, first, self.values(self.at))):

@@ -51,6 +51,25 @@ class Calls:
 # --- verification
 
 
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_rules_that_use_a_narrower_variable(factor: float) -> None:
+    w = pb.Variable(np.float32(1.5))
+
+    @pb.custom_gradient(verify="first_call")
+    def scaled(x: Any) -> Any:
+        def rule(g: Any, variables: Any) -> Any:
+            return factor * g * w, [pb.sum(g * x)]
+
+        return x * w, rule
+
+    x = pb.Variable(np.ones(3, np.float32))
+    if factor == 1.0:  # evaluated in float64, the rule would return float64 for w
+        assert [g.numpy().tolist() for g in pb.gradients(scaled(x), [x, w])] == [[1.5] * 3, 3.0]
+    else:
+        with pytest.raises(GradientError, match="scaled"):
+            scaled(x)
+
+
 def test_off_without_a_word() -> None:
     calls = Calls()
     calls.f(pb.Variable(X), pb.Variable(2.0))
