@@ -37,6 +37,10 @@ struct Snapshot {
   uint64_t hash = 0;
   bool traced = false;
 
+  // While no other walk has numbered the node.
+  bool has(const Node* node) const {
+    return node->index < nodes.size() && nodes[node->index] == node;
+  }
   // In a trace every number is the one of the first call. Integers stay arguments, because seeds
   // and counters of random draws change.
   bool is_constant(const Node* scalar) const {
