@@ -1,8 +1,10 @@
 // Text listing of a plan: a line per step, and below a tile group a line per value. Strides and
 // offsets are shown if a view is not row-major.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
+#include "ops/composite.h"
 #include "plan/backend.h"
 
 namespace pullback {
@@ -161,7 +163,11 @@ std::string dump(const Plan& plan) {
                          " outputs, arena ", plan.arena_bytes, " bytes\n");
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    out += text(static_cast<int64_t>(i), "  ", std::visit(Printer{plan}, step.work), "\n");
+    std::string line = std::visit(Printer{plan}, step.work);
+    if (step.composite != Composite::None) {
+      line.insert(std::min(line.find('\n'), line.size()), text("  in ", name_of(step.composite)));
+    }
+    out += text(static_cast<int64_t>(i), "  ", line, "\n");
   }
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/composite.h"
 #include "plan/backend.h"
 
 namespace pullback {
@@ -61,6 +62,7 @@ bool can_fail(const Step& step) {
 }
 
 const char* name_of(const Step& step) {
+  if (step.composite != Composite::None) return name_of(step.composite);
   const auto* call = std::get_if<LibraryCall>(&step.work);
   if (!call) return name_of(step.source);
   return call->form.who ? call->form.who : name_of(call->form.routine);

@@ -269,10 +269,11 @@ using Work =
 
 struct Step {
   Work work;
-  Op source;  // the operation that errors and profiles name
+  Op source;                              // the operation that errors name
+  Composite composite = Composite::None;  // the outermost one that the operation is inside of
 };
 
-const char* name_of(const Step& step);  // for errors and profiles
+const char* name_of(const Step& step);  // for profiles: its composite, or its operation
 
 struct Plan {
   std::vector<Slot> slots;

@@ -158,3 +158,30 @@ def test_other_threads_are_left_out():
         thread.join()
 
     assert _core.recorded_steps(work) == []
+
+
+def test_steps_inside_a_composite_have_its_name():
+    x, y = floats(20, 30), floats(20, 30)
+    for f in (lambda x: pb.std(x, axis=0), pb.function(lambda x: pb.std(x, axis=0))):
+        assert {step.source for step in pb.profile(f, x).steps} == {"std"}
+    # The inputs are not inside, and of nested composites the outermost counts.
+    steps = pb.profile(lambda x, y: pb.nn.layer_norm(pb.sort(x @ y.T, axis=0)), x, y).steps
+    assert [step.source for step in steps][:2] == ["matmul", "sort"]
+    assert {step.source for step in steps[2:]} == {"layer_norm"}
+    plan = pb.function(lambda x: pb.std(pb.exp(x), axis=0)).plan(x)
+    assert "  in std\n" in plan and ">tiles" in pb.draw(plan).svg
+
+
+def test_programs_that_differ_in_the_inputs_of_a_composite():
+    """The values are computed alike, so the plan would be shared if only these counted."""
+
+    def whole(x):
+        return pb.sort(pb.sin(x))
+
+    whole.__name__ = "relu6"  # an existing name: names are not removed
+    part = lambda x: pb.sort(x)  # noqa: E731
+    part.__name__ = "relu6"
+    x = floats(500)
+    programs = [_core.composite(whole), lambda x: _core.composite(part)(pb.sin(x))]
+    sources = [{step.source for step in pb.profile(f, x).steps} for f in programs]
+    assert sources == [{"relu6"}, {"sin", "relu6"}]

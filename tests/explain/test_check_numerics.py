@@ -131,3 +131,17 @@ def test_a_jacobian_is_checked_like_a_gradient() -> None:
         with pb.GradientTape() as tape:
             y = pb.sqrt(x)
         assert tape.jacobian(y, x).numpy().tolist() == [[0.25, 0.0], [0.0, 0.5]]
+
+
+def test_the_result_of_a_composite_is_checked_not_the_operations_inside() -> None:
+    x = pb.Variable([1.0, np.inf])
+    with pb.check_numerics():
+        # The logarithm inside is -inf, and then masked.
+        assert np.isfinite(float(pb.nn.kl_divergence([0.5, 0.5], [0.0, 1.0])))
+        pb.nn.relu6(x)
+        with pytest.raises(FloatingPointError, match=r"corrcoef.*, returns a value that is NaN"):
+            pb.corrcoef(pb.zeros((2, 3)))
+        with pytest.raises(FloatingPointError, match=r"layer_norm.*, returns a value that is NaN"):
+            pb.nn.layer_norm(x)
+        parts = pb.clip_by_global_norm({"a": pb.ones(3)}, 1.0)[0]
+        assert parts["a"].shape == (3,)

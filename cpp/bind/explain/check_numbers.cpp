@@ -12,6 +12,7 @@
 #include "bind/common/context.h"
 #include "bind/common/no_pickle.h"
 #include "bind/explain/sites.h"
+#include "bind/operations/composite_function.h"
 #include "eval/evaluate.h"
 #include "graph/make.h"
 #include "graph/recorder.h"
@@ -96,11 +97,13 @@ std::string place_of(const Node* node) {
 
 void check(Node* node, const Node* operation) {
   if (busy || !checking_numbers() || !is_inexact(node->dtype) || node->flags & kTraced) return;
-  if (!operation && (is_leaf(node->op) || node->op == Op::read)) return;
+  // Of a composite, the result is checked: values inside may be masked later.
+  if (!operation && (is_leaf(node->op) || node->op == Op::read || open_composite())) return;
   const NodeRef held(node);
   busy = true;
   std::vector<NodeRef> inputs;
-  for (Node* input : value_inputs(node)) inputs.emplace_back(input);
+  const bool composite = node->op == Op::custom && node->attr.composite != Composite::None;
+  for (Node* input : composite ? rule_inputs(node) : value_inputs(node)) inputs.emplace_back(input);
   try {
     evaluate(node);
   } catch (...) {

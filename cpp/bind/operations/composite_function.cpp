@@ -15,6 +15,7 @@
 #include "graph/recorder.h"
 #include "graph/rule.h"
 #include "ops/composite.h"
+#include "plan/profile.h"
 
 // After Python.h, which it needs but does not include.
 #include <structmember.h>
@@ -48,9 +49,12 @@ class Opened {
   const char* outer_;
 };
 
-// Results that need no name: no gradient passes them, and no explanation will mention them.
+// True while results without a gradient have names too: for explanations, profiles and messages of
+// check_numerics, which checks the result of a composite and not the operations inside.
+bool names_all() { return recording || check_numbers || Recording::open(); }
+
 bool is_anonymous(const Node* y) {
-  if (recording) return false;
+  if (names_all()) return false;
   return !is_inexact(y->dtype) || !(y->tracked() || entered_overrides);
 }
 
@@ -69,12 +73,25 @@ class Call {
   }
 
  private:
-  // Names a tensor, or those in a list or tuple.
+  // Names a tensor, or those in a list, tuple or dict.
   void name(PyObject** object) {
     if (is_tensor(*object)) return name_tensor(object);
+    if (PyDict_Check(*object)) return name_values(*object);
     if (!is_sequence(*object)) return;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(*object); ++i) {
       name(&PySequence_Fast_ITEMS(*object)[i]);
+    }
+  }
+
+  void name_values(PyObject* dict) {
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
+      // With the reference here, a tensor counts as shared: name() makes another object.
+      auto held = pybind11::reinterpret_borrow<pybind11::object>(value);
+      name(&held.ptr());
+      if (held.ptr() != value && PyDict_SetItem(dict, key, held.ptr()) < 0) {
+        throw pybind11::error_already_set();
+      }
     }
   }
 
@@ -86,7 +103,7 @@ class Call {
     if (inputs_.empty()) find_inputs();
     const auto tracked = [](const Node* x) { return x->tracked(); };
     inputs_[0] = node;
-    if (!recording && std::ranges::none_of(inputs_, tracked)) return;
+    if (!names_all() && std::ranges::none_of(inputs_, tracked)) return;
     NodeRef made = name_result(which_, inputs_, index);
     if (Py_REFCNT(*object) == 1) {
       hand_out(made.get());
@@ -105,14 +122,17 @@ class Call {
     for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i]);
   }
 
-  // Appends the tensors in an argument, also in lists and tuples; the limit is for lists that
-  // contain themselves.
+  // Appends the tensors in an argument, also in lists, tuples and dicts; the limit is for lists
+  // that contain themselves.
   void append(PyObject* value, int depth = 0) {
     if (is_tensor(value)) {
       inputs_.push_back(reinterpret_cast<PyTensor*>(value)->node);
     } else if (is_variable(value)) {
       reads_.push_back(as_node(value));
       inputs_.push_back(reads_.back().get());
+    } else if (depth < 4 && PyDict_Check(value)) {
+      PyObject* item;
+      for (Py_ssize_t at = 0; PyDict_Next(value, &at, nullptr, &item);) append(item, depth + 1);
     } else if (depth < 4 && is_sequence(value)) {
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
         append(PySequence_Fast_GET_ITEM(value, i), depth + 1);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/walk.h"
 #include "ops/reduce.h"
 #include "plan/passes/lowering.h"
 
@@ -25,8 +26,10 @@ Plan Lowering::run() {
   find_shared();
   find_outputs();
   find_kept();
+  find_composites();
   for (uint32_t g = 0; g < fusion_.groups.size(); ++g) {
     const FusionGroup& fused = fusion_.groups[g];
+    named_ = fused.members[0];
     if (!fused.tiles) {
       emit_other(fused.members[0]);
       if (fused.epilogue < 0) continue;
@@ -210,6 +213,32 @@ bool Lowering::emit_copy(uint32_t member) {
   return true;
 }
 
+// From the last node to the first, so that the outermost of nested composites is found first.
+void Lowering::find_composites() {
+  composites_.assign(nodes_.size(), Composite::None);
+  std::vector<uint32_t> pending;
+  std::vector<uint32_t> given_to(nodes_.size(), 0);  // 1 + the last composite that it was given to
+  for (auto i = static_cast<uint32_t>(nodes_.size()); i-- > 0;) {
+    const Node* node = nodes_[i];
+    if (node->attr.composite == Composite::None || composites_[i] != Composite::None) continue;
+    for (const Node* input : rule_inputs(node)) {
+      if (analysis_.snapshot->has(input)) given_to[input->index] = i + 1;
+    }
+    pending.push_back(i);
+    while (!pending.empty()) {
+      const uint32_t at = pending.back();
+      pending.pop_back();
+      if (is_input(nodes_[at])) continue;
+      composites_[at] = node->attr.composite;
+      for (const Node* input : value_inputs(nodes_[at])) {
+        const uint32_t below = input->index;
+        if (given_to[below] == i + 1 || composites_[below] != Composite::None) continue;
+        pending.push_back(below);
+      }
+    }
+  }
+}
+
 TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
   const FusionGroup& fused = fusion_.groups[group_number];
   TileGroup group;
@@ -240,7 +269,10 @@ TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
   *source = Op::count;
   for (uint32_t member : fused.members) {
     const Node* node = nodes_[member];
-    if (*source == Op::count || is_elementwise(node->op)) *source = node->op;
+    if (*source == Op::count || is_elementwise(node->op)) {
+      *source = node->op;
+      named_ = member;
+    }
     int32_t in[3] = {-1, -1, -1};
     const auto reads = analysis_.reads(member);
     for (size_t k = 0; k < reads.size(); ++k) {
@@ -252,6 +284,7 @@ TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
       group.reductions.push_back({node->op, in[0], nodes_[reads[0].base]->dtype, f.outer, f.reduced,
                                   f.inner, whole_view(member)});
       *source = node->op;
+      named_ = member;
       continue;
     }
     const bool row = fusion_.domains.row[member] != 0;

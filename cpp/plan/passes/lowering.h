@@ -29,7 +29,9 @@ class Lowering {
  private:
   class Leaves;
 
-  void add_step(Work work, Op source) { plan_.steps.push_back({std::move(work), source}); }
+  void add_step(Work work, Op source) {
+    plan_.steps.push_back({std::move(work), source, composites_[named_]});
+  }
   View view_of(const Read& read);
   // All of a node's own memory, in its shape.
   View whole_view(uint32_t position) {
@@ -46,6 +48,7 @@ class Lowering {
   DType computed_dtype(uint32_t member) const;
   bool emit_copy(uint32_t member);
   TileGroup tiles(uint32_t group_number, Op* source);
+  void find_composites();
 
   View operand(uint32_t member, size_t k);
   View dense_operand(uint32_t member, size_t k);
@@ -74,11 +77,13 @@ class Lowering {
   const Fusion& fusion_;
   const std::vector<Node*>& nodes_;
   Plan plan_;
-  std::vector<int32_t> slot_;        // per node
-  std::vector<int32_t> shares_;      // per node: the later node that uses its memory
-  std::vector<uint32_t> memory_of_;  // per node: the last node that uses its memory
-  std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
-  std::vector<int32_t> value_;       // per node: its number in the current group
+  std::vector<int32_t> slot_;          // per node
+  std::vector<int32_t> shares_;        // per node: the later node that uses its memory
+  std::vector<uint32_t> memory_of_;    // per node: the last node that uses its memory
+  std::vector<int32_t> scalar_;        // per node: position in the run's scalars, -1: none
+  std::vector<int32_t> value_;         // per node: its number in the current group
+  std::vector<Composite> composites_;  // per node: the outermost composite that it is inside of
+  uint32_t named_ = 0;                 // the node that the next step is named after
   std::vector<uint8_t> stored_;  // per node: stored, because another group reads it or it leaves
                                  // the plan
   std::vector<uint8_t> recomputed_;  // per node: computed again in every group that reads it

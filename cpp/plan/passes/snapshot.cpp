@@ -83,7 +83,9 @@ class KeyWriter {
   void node(const Node* node, std::span<Node* const> inputs) {
     std::vector<unsigned char> inside;
     if (node->operation) inside = key_of(*node->operation);
-    make_room(room_of(node) + inside.size() + inputs.size() * sizeof(uint32_t));
+    const auto given =
+        node->attr.composite == Composite::None ? inputs.first(0) : rule_inputs(node);
+    make_room(room_of(node) + inside.size() + (inputs.size() + given.size()) * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
@@ -95,6 +97,10 @@ class KeyWriter {
     if (node->op == Op::output) put(node->output);
     put(static_cast<uint32_t>(inputs.size()));
     for (const Node* input : inputs) put(node->index - input->index);
+    // They decide which steps are named after the composite.
+    for (const Node* input : given) {
+      put(snapshot_.has(input) ? node->index - input->index : uint32_t{0});
+    }
   }
 
   // Written last, with the counts at the very end, so that no two snapshots have the same bytes.
@@ -277,9 +283,7 @@ class Numbering {
     }
   }
 
-  bool placed(const Node* node) const {
-    return node->index < snapshot_.nodes.size() && snapshot_.nodes[node->index] == node;
-  }
+  bool placed(const Node* node) const { return snapshot_.has(node); }
 
   void place(Node* node, bool leaf) {
     node->index = static_cast<uint32_t>(snapshot_.nodes.size());

@@ -38,6 +38,10 @@ struct Snapshot {
   bool traced = false;
   Device device;  // of all its nodes
 
+  // While no other walk has numbered the node.
+  bool has(const Node* node) const {
+    return node->index < nodes.size() && nodes[node->index] == node;
+  }
   // In a trace every number is the one of the first call. Integers stay arguments, because seeds
   // and counters of random draws change.
   bool is_constant(const Node* scalar) const {

@@ -82,7 +82,10 @@ class Step:
     label = ""  # a name that identifies it if it has no line
     operation = 0  # number of the loop or branch that this step is a result of
     inside: tuple[Inside, ...] = ()  # positions in loops and branches, outermost first
-    # The library function that created it among other operations; empty if the program did.
+    given: tuple[int, ...] = ()  # of a composite that has no other rule: the inputs of the function
+    # The outermost composite that computes it among other operations; None if the program does.
+    composite: Step | None = None
+    # The name of that, or of another library function; empty if the program does.
     inside_of = ""
     made_from = 0  # inside a loop: number of the operation that it is an instance of
 
@@ -92,6 +95,7 @@ class Step:
         self.kind = self.name  # name of the operation; `name` may differ
         self.dtype: Any = fields["dtype"]
         self.inputs: list[int] = fields["inputs"]
+        self.given = tuple(fields["given"])
         self.passes: bool = fields["passes"]
         self.stopped: bool = fields["stopped"]
         self.recorded: bool = fields["recorded"]
@@ -169,6 +173,7 @@ class Ancestry:
         )
         self.steps = {entry["number"]: Step(entry) for entry in found}
         question.locate(self.steps)
+        find_composites(self.steps)
         if isinstance(question.x, Variable):
             name_reads(self.steps, [question.x])
         identity = _core.identity_of(question.x, question.tape)
@@ -221,12 +226,16 @@ class Ancestry:
 
     def path(self, through: Step | None = None, among: Collection[int] | None = None) -> list[Step]:
         """Return the shortest path from y to x through a step, if possible `among` some numbers."""
-        allowed = self.depends if among is None else among
-        if through is not None:
-            head = self._shortest_path(self.y, lambda step: step is through, allowed)
-            return head + self._shortest_path(through.number, self.is_x, self.depends)[1:]
-        found = self._shortest_path(self.y, self.is_x, allowed)
-        return found or self._shortest_path(self.y, self.is_x, self.depends)
+        floats = {n for n in self.depends if self.steps[n].is_float}  # no conditions or indices
+        choices = [floats if among is None else among, floats, self.depends]
+        if through is None:
+            return self._first_path(self.y, self.is_x, choices)
+        head = self._first_path(self.y, lambda step: step is through, choices)
+        return head + self._first_path(through.number, self.is_x, choices[1:])[1:]
+
+    def _first_path(self, start: int, ends: Any, choices: list[Collection[int]]) -> list[Step]:
+        paths = (self._shortest_path(start, ends, allowed) for allowed in choices)
+        return next((path for path in paths if path), [])
 
     def _shortest_path(self, start: int, ends: Any, allowed: Collection[int]) -> list[Step]:
         if start not in allowed:
@@ -247,6 +256,30 @@ class Ancestry:
                     previous[below.number] = number
                     queue.append(below.number)
         return []
+
+
+def find_composites(steps: dict[int, Step]) -> None:
+    """Set for each step the outermost composite that it is inside of, and name it after that.
+
+    The steps inside lead to the result of a composite, but not through its inputs. Those that the
+    program makes on a line of its own, in a function that it passes, are the program's.
+    """
+    for composite in reversed(steps.values()):  # by creation: the outermost first
+        if not composite.given or composite.composite:
+            continue
+        outside = set(composite.given)
+        pending = list(composite.inputs)
+        while pending:
+            number = pending.pop()
+            step = steps.get(number)
+            if step is None or number in outside or step.is_leaf:
+                continue
+            outside.add(number)
+            if step.place and composite.place and step.place != composite.place:
+                continue
+            step.composite = composite
+            step.name = step.inside_of = composite.name
+            pending += step.inputs
 
 
 def maker_of(steps: dict[int, Step], x: Any) -> Step:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .finding import Finding, shown
+
 if TYPE_CHECKING:
     from .ancestry import Step
-    from .finding import Finding
 
 TITLES = {
     "none": "is None",
@@ -59,8 +60,8 @@ class Explanation:
         figures: dict[str, Any],
     ) -> None:
         self.status = status
-        self.findings = findings
-        self.path = path
+        self.findings = [shown(finding) for finding in findings]
+        self.path = [step for step in path if step.composite is None]
         self.names = names
         self.notes = notes
         self.figures = figures

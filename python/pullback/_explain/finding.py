@@ -7,6 +7,9 @@ from typing import Any
 from .._autodiff.override_names import SHAPED
 from .ancestry import Place, Step
 
+# Operations that library functions use internally, where a program cannot change them.
+_INTERNAL = {"stop_gradient", "where"}
+
 
 class Finding:
     """A cause: its kind, the operation and line, a description, and an advice.
@@ -72,21 +75,13 @@ class Finding:
         }
 
 
-# Operations that library functions use internally, where a program cannot change them.
-_INTERNAL = {"stop_gradient", "where"}
-
-
 def of_program(findings: list[Finding]) -> list[Finding]:
     """Return the findings that a program can act on.
 
-    Findings about operations inside a library function such as `std` are left out if there are
-    others; otherwise they name that function.
+    Findings about operations that a library function such as `std` uses internally are left out if
+    there are others; otherwise they name that function.
     """
-    inside = [
-        f for f in findings
-        if f.step and f.step.inside_of and f.step.kind in _INTERNAL
-        and f.step.inside_of not in SHAPED
-    ]  # fmt: skip
+    inside = [f for f in findings if f.step and _is_internal(f.step)]
     if len(inside) < len(findings):
         return [f for f in findings if f not in inside]
     return [
@@ -100,3 +95,15 @@ def of_program(findings: list[Finding]) -> list[Finding]:
         for f in inside
         if f.step
     ] or findings
+
+
+def _is_internal(step: Step) -> bool:
+    return bool(step.inside_of) and step.kind in _INTERNAL and step.inside_of not in SHAPED
+
+
+def shown(finding: Finding) -> Finding:
+    """Return the finding; one about an operation inside a composite is about the composite."""
+    if finding.step and finding.step.composite:
+        finding.step = finding.step.composite
+        finding.place = finding.step.place or finding.place
+    return finding

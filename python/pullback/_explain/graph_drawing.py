@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -33,18 +34,30 @@ def draw_graph(y: Any, sources: list[Any], session: Any, feed_dict: Any) -> tupl
             if RANK[kind] > RANK[kinds.get(number, "apart")]:
                 kinds[number] = kind
     name_reads(steps, sources)
-    steps = {n: s for n, s in steps.items() if s.kind != "scalar"}
+    steps = {n: s for n, s in _visible(steps).items() if s.kind != "scalar"}
     shown = {n: steps[n] for n in sorted(steps)[-MOST:]}
     boxes = {n: Box(_lines(s, shown), kinds.get(n, "apart")) for n, s in shown.items()}
     edges = [
         Edge(i, n, _edge(kinds.get(i, "apart"), kinds.get(n, "apart")))
         for n, s in shown.items()
-        for i in dict.fromkeys(s.inputs)
+        for i in dict.fromkeys(_drawn_inputs(s))
     ]
     legend = [k for k in RANK if k in set(kinds.values())] if sources else []
     left = len(steps) - len(shown)
     what = f"{len(shown)} operations" + (f" of {len(steps)}" if left else "")
     return svg_of(boxes, edges, legend), what
+
+
+def _visible(steps: dict[int, Step]) -> dict[int, Step]:
+    """Return the steps that a drawing shows: not those inside composites."""
+    inside = {n for n, s in steps.items() if s.composite}
+    shown = {i for s in steps.values() if not s.composite for i in _drawn_inputs(s)}
+    below = {i for n in inside for i in steps[n].inputs}
+    return {n: s for n, s in steps.items() if n not in inside and (n in shown or n not in below)}
+
+
+def _drawn_inputs(step: Step) -> Iterable[int]:
+    return step.given or step.inputs
 
 
 def _kinds(question: Question) -> dict[int, str]:

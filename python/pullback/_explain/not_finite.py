@@ -71,7 +71,7 @@ def _bad_value(numbers: Numbers, step: Step) -> Finding:
     return Finding(
         "bad_value",
         f"{step.name} returns {kind} for finite numbers: {many}{at_text(at)}{given}",
-        VALUE_ADVICE.get(step.kind, "keep its operands where the result is finite"),
+        _advice(VALUE_ADVICE, step, "keep its operands where the result is finite"),
         step,
         share=share_of(bad),
         index=at,
@@ -100,12 +100,16 @@ def _first_bad_slope(numbers: Numbers) -> Finding | None:
                 "bad_slope",
                 f"all values are finite, but the slope of {step.name}{rule} is {kind} for "
                 f"{int(bad.sum())} of {bad.size} entries{at_text(at)}{there}",
-                SLOPE_ADVICE.get(step.kind, "keep its input where the slope is finite"),
+                _advice(SLOPE_ADVICE, step, "keep its input where the slope is finite"),
                 step,
                 share=share_of(bad),
                 index=at,
             )
     return None
+
+
+def _advice(known: dict[str, str], step: Step, otherwise: str) -> str:
+    return otherwise if step.composite else known.get(step.kind, otherwise)
 
 
 VALUE_ADVICE = {

@@ -175,7 +175,7 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
     """Return the contributions of the terms of the next addition; empty if there is none."""
     step, cotangent = part.step, part.cotangent
     terms = ancestry.inputs(step)
-    while step.kind in THROUGH | ADDITIONS and step.rule is None and len(terms) == 1:
+    while _keeps_sums(step) and step.rule is None and len(terms) == 1:
         if step.kind == "divide" and step.inputs[0] != terms[0].number:
             return []
         if terms[0].tensor is None:
@@ -202,6 +202,10 @@ def _divided(question: Question, ancestry: Ancestry, part: _Part) -> list[_Part]
         [array] = question.arrays_of([gradient])
         out.append(_Part(term, at_term, array, [*part.through, _named(ancestry, term)]))
     return out
+
+
+def _keeps_sums(step: Step) -> bool:
+    return step.kind in THROUGH | ADDITIONS or bool(step.given)  # the value of a composite
 
 
 def _named(ancestry: Ancestry, term: Step) -> Step:

@@ -200,7 +200,7 @@ def _end_of_history(ancestry: Ancestry, step: Step) -> Step:
 
 
 def _integer(step: Step) -> Finding:
-    if step.kind == "cast":
+    if step.kind == "cast" and step.composite is None:
         return Finding(
             "integer",
             f"a cast to {step.dtype}, which has no derivative",

@@ -26,6 +26,7 @@ SELECTING = {
     "max", "min", "pick", "slice", "sparse_softmax_cross_entropy",
     "take", "take_along_axis",
 }  # fmt: skip
+SUBTRACTING = {"difference", "divide", "subtract"}
 STEPS = {"ceil", "floor", "floor_divide", "round", "sign"}
 SATURATING = {"erf", "exp", "gelu", "log_softmax", "sigmoid", "softmax", "softplus", "tanh"}
 
@@ -71,11 +72,18 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             "the prediction is already right, or the logits are far too large",
             loss,
         )
-    if any(has_any(numbers.contribution(step, i)) for i in below):
+    twice = step.kind in SUBTRACTING and len(set(step.inputs)) < len(step.inputs)
+    if twice or any(has_any(numbers.contribution(step, i)) for i in below):
+        what = (
+            f"the contributions to {below[0]} on several paths, {step.name} among them,"
+            if not twice and step.composite is None
+            else f"the contributions on several paths inside {step.name}"
+            if step.composite
+            else f"{step.name} takes {below[0]} twice, and the contributions"
+        )
         return Finding(
             "cancels",
-            f"the contributions to {below[0]} on several paths, {step.name} among them, add up to "
-            "zero",
+            f"{what} add up to zero",
             "y does not change with x: gradient_paths(y, x) shows the contributions",
             step,
         )
@@ -138,7 +146,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         at_most = "" if first is None else f" (the largest is {first.max():.4g})"
         return Finding(
             "dead_relu",
-            f"relu is off for {percent(share)} of its {count_of(first)} inputs{at_most}"
+            f"{step.name} is off for {percent(share)} of its {count_of(first)} inputs{at_most}"
             + _others(numbers, step, share),
             "check the bias and the scale of its input, lower the learning rate, or use an "
             "activation without a flat part, such as softplus",
@@ -150,8 +158,8 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         share = share_of((first < low) | (first > high))
         return Finding(
             "clip_bound",
-            f"{percent(share)} of the {count_of(first)} inputs of clip are beyond its bounds "
-            f"({range_of(first)}, bounds {range_of(low)} and {range_of(high)})"
+            f"{percent(share)} of the {count_of(first)} inputs of {step.name} are beyond its "
+            f"bounds ({range_of(first)}, bounds {range_of(low)} and {range_of(high)})"
             + _others(numbers, step, share),
             "clip the gradient instead of the value (clip_gradient), or widen the bounds; "
             "straight_through() passes gradients on",
@@ -169,7 +177,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
     if step.kind == "where":
         return Finding(
             "masked",
-            "where selects none of the entries that depend on x",
+            f"{step.name} selects none of the entries that depend on x",
             "check the condition",
             step,
             share=1.0,
@@ -178,7 +186,7 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
         zero = [
             i for i, v in zip(step.inputs, values, strict=True) if v is not None and not has_any(v)
         ]
-        if zero:
+        if zero and step.composite is None:
             return Finding(
                 "times_zero",
                 f"{step.name} has an operand of zeros, {ancestry.steps[zero[0]]}, which is the "

@@ -31,7 +31,8 @@ class ProfileStep(NamedTuple):
         "random", "iota", "scan", "sort", "search", "library" (linear algebra, a Fourier transform
         or attention) or "callback". A step in the body of a loop counts once for all iterations.
     source : str
-        The most prominent operation of the program in the step.
+        The most prominent operation of the program in the step, or the function of several
+        operations, such as `std`, that contains it.
     seconds : float
         Median of its time.
     bytes : int
