@@ -9,7 +9,7 @@
 #include "graph/make.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
-#include "transform/recompute.h"
+#include "transform/recorded_graph.h"
 
 namespace pullback {
 namespace {

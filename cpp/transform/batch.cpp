@@ -11,7 +11,7 @@
 #include "ops/body.h"
 #include "transform/batch_control.h"
 #include "transform/batcher.h"
-#include "transform/recompute.h"
+#include "transform/recorded_graph.h"
 
 namespace pullback {
 namespace {
