@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "grad/zeros/masks.h"
 #include "graph/make.h"
-#include "graph/rebuild.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
+#include "transform/recorded_graph.h"
 
 namespace pullback {
 namespace {
@@ -31,14 +31,11 @@ bool made_from(const NodeRef& root, const std::vector<NodeRef>& us) {
 }
 
 void resolve_all(std::vector<NodeRef>* found, const std::vector<NodeRef>& us) {
-  std::vector<NodeRef> to;
-  for (const NodeRef& u : us) to.push_back(zeros(u->shape, u->dtype));
+  std::vector<NodeRef> all_zeros;
+  for (const NodeRef& u : us) all_zeros.push_back(zeros(u->shape, u->dtype));
   for (NodeRef& one : *found) {
     if (one == nullptr || !made_from(one, us)) continue;
-    const Subgraph subgraph({one}, pointers(us), [](const Node*) { return false; });
-    one = subgraph.rebuild(to, [](size_t, const Node* node, std::span<Node* const> inputs) {
-      return copy_node(node, inputs);
-    })[0];
+    one = RecordedGraph({one}, us, std::nullopt).copy(all_zeros, std::nullopt)[0];
   }
 }
 

@@ -8,7 +8,7 @@
 //
 // Five places change other fields of a node after it was made: ops/body.cpp (inputs and numbers of
 // the nodes of a body), give_history() in graph/rule.cpp (a value gets an input that explains it),
-// grad/tape.cpp (nodes that no tape needs are not tracked any more), transform/recompute.cpp
+// grad/tape.cpp (nodes that no tape needs are not tracked any more), transform/recorded_graph.cpp
 // (Attr::keep) and trace/trace_history.cpp (numbers and scopes of rebuilt nodes).
 //
 // All graph work happens under the interpreter lock; counts and flags are plain integers.

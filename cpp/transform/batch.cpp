@@ -11,6 +11,7 @@
 #include "ops/body.h"
 #include "transform/batch_control.h"
 #include "transform/batcher.h"
+#include "transform/recorded_graph.h"
 
 namespace pullback {
 namespace {
@@ -86,14 +87,12 @@ std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& re
 }
 
 std::vector<NodeRef> one_by_one(std::vector<NodeRef> roots, const Batching& batching) {
-  const Subgraph subgraph(std::move(roots), replaced_of(batching).from,
-                          [](const Node*) { return false; });
-  std::vector<std::vector<NodeRef>> entries(subgraph.roots().size());
+  std::vector<std::vector<NodeRef>> entries(roots.size());
+  const RecordedGraph graph(std::move(roots), batching.inputs, std::nullopt);
   for (int64_t i = 0; i < batching.count; ++i) {
     std::vector<NodeRef> inputs;
     for (const NodeRef& batch : batching.batches) inputs.push_back(entry_of(batch, i));
-    const auto copies = subgraph.rebuild(
-        inputs, [](size_t, const Node* node, auto below) { return copy_node(node, below); });
+    const std::vector<NodeRef> copies = graph.copy(std::move(inputs), std::nullopt);
     for (size_t k = 0; k < copies.size(); ++k) entries[k].push_back(copies[k]);
   }
   std::vector<NodeRef> out;

@@ -13,7 +13,7 @@
 #include "ops/batch_scope.h"
 #include "trace/trace.h"
 #include "transform/batch.h"
-#include "transform/recompute.h"
+#include "transform/recorded_graph.h"
 
 namespace pullback {
 namespace {

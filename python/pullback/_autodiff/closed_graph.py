@@ -1,7 +1,7 @@
 """Operations as a function of the tensors that they were computed from.
 
 They are recorded once, on placeholders, and `_core.ClosedGraph` copies them for other values
-(cpp/transform/recompute.h).
+(cpp/transform/recorded_graph.h).
 """
 
 from __future__ import annotations

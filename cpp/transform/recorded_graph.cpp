@@ -1,5 +1,5 @@
 // Closes recorded operations, and copies them.
-#include "transform/recompute.h"
+#include "transform/recorded_graph.h"
 
 #include <algorithm>
 #include <utility>
