@@ -24,13 +24,6 @@ namespace pullback {
 void evaluate(std::span<Node* const> roots);
 inline void evaluate(Node* root) { evaluate(std::span<Node* const>(&root, 1)); }
 
-// The nodes without their references, for a call that does not outlive them.
-inline std::vector<Node*> pointers(std::span<const NodeRef> nodes) {
-  std::vector<Node*> out;
-  for (const NodeRef& node : nodes) out.push_back(node.get());
-  return out;
-}
-
 // One run of a plan. The thread keeps the vectors, so that a run allocates nothing but its outputs.
 class PlanRun {
  public:
