@@ -294,6 +294,7 @@ PYBIND11_MODULE(_core, m) {
   bind_attention(m);
   bind_fourier(m);
   bind_layers(m);
+  bind_statistics(m);
   bind_check_numbers(m);
   bind_escapes(m);
   bind_entries(m);

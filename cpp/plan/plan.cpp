@@ -62,9 +62,10 @@ bool can_fail(const Step& step) {
 }
 
 const char* name_of(const Step& step) {
-  if (step.composite != Composite::None) return name_of(step.composite);
   const auto* call = std::get_if<LibraryCall>(&step.work);
-  if (!call) return name_of(step.source);
+  if (!call) {
+    return step.composite == Composite::None ? name_of(step.source) : name_of(step.composite);
+  }
   return call->form.who ? call->form.who : name_of(call->form.routine);
 }
 

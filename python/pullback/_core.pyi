@@ -1034,6 +1034,9 @@ def describe_plan(tensors: collections.abc.Sequence[pullback._typing.TensorLike]
 def det(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the determinant."""
 
+def deviation(variance: pullback._typing.TensorLike, dtype: numpy.typing.DTypeLike) -> Tensor:
+    """Compute the square root with gradient 0 at 0, and cast it."""
+
 def difference(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a - b, and 0 where they are equal, infinities too."""
 
@@ -1090,6 +1093,14 @@ def erfinv(x: pullback._typing.TensorLike, /) -> Tensor:
 
 def erfinv_slope(a: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a derivative of `erfinv`."""
+
+def euclidean_norm(
+    x: pullback._typing.TensorLike, /, axes: pullback._typing.Axis = None, keepdims: bool = False
+) -> Tensor:
+    """Compute the Euclidean norm of real floats along axes."""
+
+def euclidean_norm_of_all(xs: collections.abc.Sequence[pullback._typing.TensorLike]) -> Tensor:
+    """Compute the Euclidean norm of all entries of tensors."""
 
 def evaluate(*nested: object) -> typing.Any:
     """Evaluate pytrees."""
@@ -1563,6 +1574,22 @@ def next_number() -> int:
 def nextafter(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Return the next floating-point number after `x` towards `y`."""
 
+def normalize(
+    x: pullback._typing.TensorLike,
+    /,
+    axes: collections.abc.Sequence[typing.SupportsIndex],
+    epsilon: typing.SupportsFloat | typing.SupportsIndex,
+) -> Tensor:
+    """Normalise to mean 0 and variance 1 along axes."""
+
+def normalize_square(
+    x: pullback._typing.TensorLike,
+    /,
+    axes: collections.abc.Sequence[typing.SupportsIndex],
+    epsilon: typing.SupportsFloat | typing.SupportsIndex,
+) -> Tensor:
+    """Normalise to mean square 1 along axes."""
+
 def not_equal(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Compare elementwise: `x != y`."""
 
@@ -1633,6 +1660,11 @@ def pow_da(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) ->
 
 def pow_db(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a derivative of `pow` by b."""
+
+def power_of_two_scale(
+    sizes: pullback._typing.TensorLike, /, axes: pullback._typing.Axis
+) -> Tensor:
+    """Compute the largest power of two up to the largest of some absolute values."""
 
 def prod(
     x: pullback._typing.TensorLike, /, axis: pullback._typing.Axis = None, keepdims: bool = False
@@ -2031,6 +2063,16 @@ def update_value(
     x: pullback._typing.TensorLike, value: pullback._typing.TensorLike, who: str
 ) -> Tensor:
     """Convert the value of an update of `x` to the dtype of `x`."""
+
+def variance(
+    x: pullback._typing.TensorLike,
+    /,
+    axes: collections.abc.Sequence[typing.SupportsIndex],
+    correction: typing.SupportsFloat | typing.SupportsIndex,
+    keepdims: bool,
+    mask: pullback._typing.TensorLike | None,
+) -> Tensor:
+    """Compute the variance in float64 of the elements where `mask` is true."""
 
 def view_as(
     cls: type[pullback._typing.TensorClass], x: pullback._typing.TensorLike

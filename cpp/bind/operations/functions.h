@@ -18,6 +18,7 @@ void bind_random(pybind11::module_& m);
 void bind_attention(pybind11::module_& m);
 void bind_fourier(pybind11::module_& m);
 void bind_layers(pybind11::module_& m);
+void bind_statistics(pybind11::module_& m);
 
 // --- conversions of arguments
 

@@ -20,7 +20,6 @@ from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, as_python, check_domain
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor
-from .._numpy.euclidean import euclidean_norm, norm_of_all
 from .._typing import Axis, TensorLike
 
 __all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"]
@@ -135,7 +134,7 @@ def clip_by_norm(
     _check_mode(mode, "clip_by_norm")
     check_domain(clip_norm, NON_NEGATIVE, "clip_by_norm", "clip_norm")
     x = floating(x, "clip_by_norm")
-    norm = euclidean_norm(x, axis, True)
+    norm = _core.euclidean_norm(x, axis, True)
     bound = _core.constant(clip_norm, norm.dtype, "clip_by_norm: clip_norm")
     if not broadcasts_to(bound.shape, norm.shape):
         raise ValueError(
@@ -184,7 +183,7 @@ def global_norm(tensors: Any, /) -> Tensor:
 
 def _norm_of(entries: list[Any]) -> Tensor:
     tensors = [x for x in entries if x is not None]
-    return norm_of_all(tensors) if tensors else _core.constant(0.0)
+    return _core.euclidean_norm_of_all(tensors) if tensors else _core.constant(0.0)
 
 
 @composite

@@ -14,7 +14,7 @@ from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
 from .extrema import extremum
 from .reductions import as_dtype, mask_of, mean_where, sum_as
-from .statistics import deviation_of, variance_of
+from .statistics import variance_of
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar"]
 
@@ -252,7 +252,7 @@ def nanstd(
         keepdims = flag(keepdims, "nanstd", "keepdims")
     x = _core.constant(as_dtype(x, dtype, "nanstd"), who="nanstd")
     kept = _numbers(x, where, "nanstd")
-    return deviation_of(*variance_of(x, axis, correction, ddof, keepdims, kept, "nanstd"))
+    return _core.deviation(*variance_of(x, axis, correction, ddof, keepdims, kept, "nanstd"))
 
 
 @composite

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from .._base.checks import axes_of, flag, made_floating, number
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Axis, DType, TensorLike
-from .reductions import as_dtype, mask_of, mean_where
+from .reductions import as_dtype, mask_of
 
 __all__ = ["count_nonzero", "ptp", "std", "var"]
 
@@ -114,40 +113,10 @@ def variance_of(
             for part in (_core.real(x), _core.imag(x))
         ]
         return _core.add(parts[0][0], parts[1][0]), parts[0][1]
-    wide = _core.cast(x, "float64")
-    apart = _core.subtract(wide, _core.stop_gradient(_centre(x, wide, axis, where, who)))
-    if where is not True:
-        apart = _core.where(mask_of(where, x, who), apart, 0)
-    total = _core.sum(apart, axis, keepdims)
-    squares = _core.sum(_core.square(apart), axis, keepdims)
-    n: Any = x.size // total.size if total.size else 0
-    rest: Any = n - fewer if n > fewer else nan
-    if where is not True:
-        n = _core.cast(_core.sum(mask_of(where, x, who), axis, keepdims), "float64")
-        rest = _core.subtract(n, fewer)
-        rest = _core.where(_core.greater(rest, 0), rest, nan)
-    # Squared distances from the mean are those from the centre, minus those of the mean from it.
-    # Rounding can make a result close to 0 negative.
-    squares = _core.subtract(squares, _core.divide(_core.square(total), n))
-    squares = _core.where(_core.less(squares, 0), 0, squares)
-    return _core.divide(squares, rest), result
-
-
-def _centre(x: Tensor, wide: Tensor, axis: Axis, where: TensorLike, who: str) -> Tensor:
-    """Return the number that is subtracted first; a shift changes no variance.
-
-    For dtypes narrower than 8 bytes it is the first element, which is available before the mean and
-    loses at most a factor N of digits that these dtypes do not have in float64.
-    """
-    if where is not True:
-        return mean_where(wide, axis, True, where, who)
     rank = len(x.shape)
-    reduced = range(rank) if axis is None else axes_of(axis, rank, who)
-    entries = x[tuple(slice(1) if i in reduced else slice(None) for i in range(rank))]
-    first = _core.cast(entries, "float64")
-    if x.dtype.itemsize < 8:
-        return first
-    return _core.add(first, _core.mean(_core.subtract(wide, first), axis, True))
+    axes = list(range(rank)) if axis is None else axes_of(axis, rank, who)
+    mask = None if where is True else mask_of(where, x, who)
+    return _core.variance(x, axes, fewer, keepdims, mask), result
 
 
 @composite
@@ -207,14 +176,7 @@ def std(
     if keepdims is not False:
         keepdims = flag(keepdims, "std", "keepdims")
     x = as_dtype(x, dtype, "std")
-    return deviation_of(*variance_of(x, axis, correction, ddof, keepdims, where, "std"))
-
-
-def deviation_of(v: Tensor, result: np.dtype[Any]) -> Tensor:
-    """Return sqrt(v) with gradient 0 where `v` is 0: the double `where` keeps the infinite slope
-    out."""
-    flat = _core.equal(v, 0)
-    return _core.cast(_core.where(flat, 0, _core.sqrt(_core.where(flat, 1, v))), result)
+    return _core.deviation(*variance_of(x, axis, correction, ddof, keepdims, where, "std"))
 
 
 def count_nonzero(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Tensor:

@@ -18,7 +18,6 @@ from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
 from .._control.loops import fori_loop, while_loop
 from .._core import ClosedGraph, Rule, Tensor, shown
-from .._numpy.euclidean import euclidean_norm
 from ._least_squares import lstsq
 from ._matrices import one_dtype
 
@@ -325,7 +324,7 @@ def _inner(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _norm(x: Tensor) -> Tensor:
-    return euclidean_norm(_core.abs(x))
+    return _core.euclidean_norm(_core.abs(x))
 
 
 def _solved(

@@ -14,7 +14,6 @@ from .._base.checks import axes_of, check_matrices, flag, made_floating
 from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Tensor
-from .._numpy.euclidean import euclidean_norm, scale_of
 from .._typing import TensorLike
 
 Order = int | float | Literal["fro", "nuc"] | None
@@ -91,8 +90,8 @@ def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor
             )
         return _core.sum(size, axes, keepdims)
     if p == 2:
-        return euclidean_norm(size, axes, keepdims)
-    scale = scale_of(size, axes)
+        return _core.euclidean_norm(size, axes, keepdims)
+    scale = _core.power_of_two_scale(size, axes)
     scaled = _core.divide(size, scale)
     live = _core.not_equal(scaled, 0.0)
     powers = _core.pow(_core.where(live, scaled, 1.0), p)

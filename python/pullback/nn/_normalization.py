@@ -1,11 +1,7 @@
 """Normalisation to mean 0 and variance 1, dropout and embedding.
 
 Integers become the default floating dtype. `weight` and `bias` broadcast over the normalised
-input.
-
-The mean is subtracted twice, the second time as the mean of the first difference. So entries
-beside a large mean keep their accuracy, and equal entries are exactly 0. The first subtraction
-needs no gradient, since the result is invariant under a shift.
+input. `normalize` in cpp/ops/statistics.cpp has the formula.
 """
 
 from __future__ import annotations
@@ -77,7 +73,7 @@ def layer_norm(
     """
     x = made_floating(x, "layer_norm")
     axes = axes_of(axis, len(x.shape), "layer_norm")
-    normal = _normalized(x, axes, _epsilon(epsilon, "layer_norm"))
+    normal = _core.normalize(x, axes, _epsilon(epsilon, "layer_norm"))
     return _affine(normal, weight, bias)
 
 
@@ -131,9 +127,8 @@ def rms_norm(
     """
     x = made_floating(x, "rms_norm")
     axes = axes_of(axis, len(x.shape), "rms_norm")
-    power = _core.mean(_core.square(x), axes, True)
-    over = _core.rsqrt(_core.add(power, _epsilon(epsilon, "rms_norm")))
-    return _affine(_core.multiply(x, over), weight, None)
+    normal = _core.normalize_square(x, axes, _epsilon(epsilon, "rms_norm"))
+    return _affine(normal, weight, None)
 
 
 @composite
@@ -210,7 +205,7 @@ def batch_norm(
         raise TypeError("batch_norm: expected both or neither of mean and variance, got one")
     if mean is None or variance is None:
         others = [k for k in range(len(x.shape)) if k != channel]
-        return _affine(_normalized(x, others, small), weight, bias)
+        return _affine(_core.normalize(x, others, small), weight, bias)
     over = _core.rsqrt(_core.add(variance, small))
     return _affine(_core.multiply(_core.subtract(x, mean), over), weight, bias)
 
@@ -291,7 +286,7 @@ def group_norm(
     weight, bias = (_channels(v, shape, "group_norm") for v in (weight, bias))
     cut = (*x.shape[:channel], count, x.shape[channel] // count, *x.shape[channel + 1 :])
     inside = [k for k in range(1, len(cut)) if k != channel]
-    normal = _normalized(_core.reshape(x, cut), inside, _epsilon(epsilon, "group_norm"))
+    normal = _core.normalize(_core.reshape(x, cut), inside, _epsilon(epsilon, "group_norm"))
     return _affine(_core.reshape(normal, x.shape), weight, bias)
 
 
@@ -299,13 +294,6 @@ def _epsilon(value: Any, who: str) -> float:
     epsilon = number(value, who, "epsilon")
     check_domain(epsilon, NON_NEGATIVE, who, "epsilon")
     return epsilon
-
-
-def _normalized(x: Tensor, axes: list[int], epsilon: float) -> Tensor:
-    apart = _core.subtract(x, _core.stop_gradient(_core.mean(x, axes, True)))
-    apart = _core.subtract(apart, _core.mean(apart, axes, True))
-    variance = _core.mean(_core.square(apart), axes, True)
-    return _core.multiply(apart, _core.rsqrt(_core.add(variance, epsilon)))
 
 
 def _affine(x: Tensor, weight: TensorLike | None, bias: TensorLike | None) -> Tensor:

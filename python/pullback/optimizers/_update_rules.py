@@ -14,7 +14,6 @@ from math import inf, log
 from typing import Any, TypeAlias
 
 from .. import _core
-from .._numpy.euclidean import euclidean_norm
 
 Given: TypeAlias = Mapping[str, Any]
 Updated: TypeAlias = tuple[Any, dict[str, Any]]
@@ -112,7 +111,7 @@ def lamb(v: Any, g: Any, state: Given, hyper: Given) -> Updated:
     """Return v - r u ‖v‖ / ‖u‖ with u = m̂ / (√ŝ + ε) + λ v; v - r u if a norm is 0."""
     new = _moments(g, state, hyper)
     u = _with_decay(v, new["m"] / one_minus_power(hyper["beta1"], hyper["step"]), new["s"], hyper)
-    of_value, of_step = euclidean_norm(v), euclidean_norm(u)
+    of_value, of_step = _core.euclidean_norm(v), _core.euclidean_norm(u)
     both = _core.logical_and(of_value > 0, of_step > 0)
     trust = _core.where(both, of_value / of_step, 1)
     return v - hyper["learning_rate"] * trust * u, new

@@ -10,7 +10,6 @@ import numpy as np
 import pullback as pb
 
 from .... import _core
-from ...._numpy.euclidean import euclidean_norm
 from .._graph import shape_functions
 from .._graph.create import apply, cast, convert_to_tensor, known_dims, operation, row, scope_of
 from .._graph.opdef import RowError, define, like
@@ -60,7 +59,7 @@ def norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if ord in ("euclidean", "fro", 2):
         axes = list(range(len(x.shape))) if axis is None else axis
         lengths = _core.abs(x) if x.dtype.kind == "c" else x
-        return _core.cast(euclidean_norm(lengths, axes, keepdims=keepdims), x.dtype)
+        return _core.cast(_core.euclidean_norm(lengths, axes, keepdims), x.dtype)
     return pb.linalg.vector_norm(x, axis=None if axis is None else tuple(axis), ord=ord,
                                  keepdims=keepdims)  # fmt: skip
 

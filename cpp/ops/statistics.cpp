@@ -1,0 +1,153 @@
+// Sums are formed around a shift, in a wider dtype, or of numbers scaled by a power of two, so that
+// no digits and no range are lost. Shifts and scales have no gradient, since results do not depend
+// on them.
+#include "ops/statistics.h"
+
+#include <algorithm>
+
+#include "ops/expr.h"
+
+namespace pullback {
+namespace {
+
+using namespace formula;
+
+NodeRef sum_of(const NodeRef& x, const Axes& axes, bool keepdims) {
+  return reduce(Op::sum, x, axes, keepdims);
+}
+
+// The first entry along axes, which is available before the mean.
+NodeRef first_along(const NodeRef& x, const std::vector<int64_t>& axes) {
+  Shape shape = x->shape;
+  for (const int64_t axis : axes) shape[axis] = std::min<int64_t>(shape[axis], 1);
+  return shape == x->shape ? x : slice(x, shape, StridedSlice(shape.rank));
+}
+
+// The number that is subtracted first. For dtypes narrower than 8 bytes the first element loses at
+// most a factor N of digits that they do not have in float64.
+NodeRef centre(const NodeRef& x, const NodeRef& wide, const std::vector<int64_t>& axes,
+               const NodeRef& mask) {
+  if (mask) {
+    const Expr total = sum_of(where(mask, wide, 0.0), axes, true);
+    return total / cast(sum_of(mask, axes, true), DType::Float64);
+  }
+  const Expr first = cast(first_along(x, axes), DType::Float64);
+  if (size_of(x->dtype) < 8) return first;
+  const Expr rest = mean(Expr(wide) - first, axes, true);
+  return first + rest;
+}
+
+// The square root, whose slope would be infinite at 0.
+Expr root(const Expr& total) {
+  const Expr live = total != 0.0;
+  const Expr positive = where(live, total, 1.0);
+  return where(live, sqrt(positive), 0.0);
+}
+
+// A dtype in which no square of a number of this dtype overflows or underflows.
+std::optional<DType> wider(DType dtype) {
+  switch (dtype) {
+    case DType::Float16:
+      return DType::Float32;
+    case DType::BFloat16:
+    case DType::Float32:
+      return DType::Float64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Of real floats, summed in the wider dtype, if there is one; divided by `scale` otherwise.
+Expr squares_of(const NodeRef& x, const Axes& axes, bool keepdims, const NodeRef& scale) {
+  const auto wide = wider(x->dtype);
+  const Expr within = wide ? Expr(cast(x, *wide)) : Expr(x) / Expr(scale);
+  return sum_of(square(within), axes, keepdims);
+}
+
+}  // namespace
+
+NodeRef variance(const NodeRef& x, const std::vector<int64_t>& axes, double correction,
+                 bool keepdims, const NodeRef& mask) {
+  const NodeRef wide = cast(x, DType::Float64);
+  const Expr shift = stop_gradient(centre(x, wide, axes, mask));
+  Expr apart = Expr(wide) - shift;
+  if (mask) apart = where(mask, apart, 0.0);
+  const Expr total = sum_of(apart, axes, keepdims);
+  Expr squares = sum_of(square(apart), axes, keepdims);
+  const int64_t sums = total.node->shape.size();
+  const double count = sums ? static_cast<double>(x->shape.size() / sums) : 0;
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  Expr n = count;
+  Expr rest = count > correction ? count - correction : kNaN;
+  if (mask) {
+    n = cast(sum_of(mask, axes, keepdims), DType::Float64);
+    rest = n - correction;
+    rest = where(rest > 0.0, rest, kNaN);
+  }
+  // Squared distances from the mean are those from the centre, minus those of the mean from it.
+  // Rounding can make a result close to 0 negative.
+  const Expr of_mean = square(total) / n;
+  squares = squares - of_mean;
+  squares = where(squares < 0.0, 0.0, squares);
+  return squares / rest;
+}
+
+NodeRef deviation(const NodeRef& variance, DType dtype) {
+  const Expr flat = Expr(variance) == 0.0;
+  const Expr positive = where(flat, 1.0, Expr(variance));
+  return cast(where(flat, 0.0, sqrt(positive)), dtype);
+}
+
+// The mean is subtracted twice, the second time as the mean of the first difference. So entries
+// beside a large mean keep their accuracy, and equal entries are exactly 0.
+NodeRef normalize(const NodeRef& x, const std::vector<int64_t>& axes, double epsilon) {
+  const Expr shift = stop_gradient(mean(x, axes, true));
+  Expr apart = Expr(x) - shift;
+  const Expr middle = mean(apart, axes, true);
+  apart = apart - middle;
+  const Expr variance = mean(square(apart), axes, true);
+  return apart * rsqrt(variance + Expr(weak_scalar(epsilon)));
+}
+
+NodeRef normalize_square(const NodeRef& x, const std::vector<int64_t>& axes, double epsilon) {
+  const Expr power = mean(square(Expr(x)), axes, true);
+  return Expr(x) * rsqrt(power + Expr(weak_scalar(epsilon)));
+}
+
+NodeRef power_of_two_scale(const NodeRef& sizes, const Axes& axes) {
+  const Expr top = stop_gradient(reduce(Op::max, sizes, axes, true));
+  const Expr usable = (top > 0.0) & (top < kInfinity);
+  return exp2(floor(log2(where(usable, top, 1.0))));
+}
+
+NodeRef euclidean_norm(const NodeRef& x, const Axes& axes, bool keepdims) {
+  if (wider(x->dtype)) return cast(root(squares_of(x, axes, keepdims, nullptr)), x->dtype);
+  if (x->shape.size() == 0) return sum_of(x, axes, keepdims);
+  const NodeRef scale = power_of_two_scale(abs(Expr(x)), axes);
+  const NodeRef out = root(squares_of(x, axes, true, scale)) * Expr(scale);
+  if (keepdims) return out;
+  return axes ? squeeze(out, axes) : reshape(out, {});
+}
+
+NodeRef euclidean_norm(const std::vector<NodeRef>& xs) {
+  std::vector<NodeRef> some;
+  for (const NodeRef& x : xs) {
+    if (x->shape.size()) some.push_back(x);
+  }
+  if (some.size() < 2) return euclidean_norm(some.empty() ? xs[0] : some[0], std::nullopt, false);
+  NodeRef scale;
+  if (!wider(xs[0]->dtype)) {
+    std::vector<NodeRef> tops;
+    for (const NodeRef& x : some) {
+      tops.push_back(reduce(Op::max, abs(Expr(x)), std::nullopt, false));
+    }
+    scale = reshape(power_of_two_scale(stack(tops, 0), std::nullopt), {});
+  }
+  std::vector<Expr> squares;
+  for (const NodeRef& x : some) squares.push_back(squares_of(x, std::nullopt, false, scale));
+  Expr total = squares[0];
+  for (size_t k = 1; k < squares.size(); ++k) total = total + squares[k];
+  return scale ? NodeRef(root(total) * Expr(scale)) : cast(root(total), xs[0]->dtype);
+}
+
+}  // namespace pullback
