@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/iteration_seed.h"
 #include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
@@ -12,7 +13,6 @@
 #include "graph/rule.h"
 #include "graph/walk.h"
 #include "ops/body.h"
-#include "ops/random_state.h"
 #include "transform/batcher.h"
 
 namespace pullback {
