@@ -1,5 +1,6 @@
 """`tf.keras`: the part that gradient programs use."""
 
-from . import backend
+from . import backend as backend
+from . import initializers as initializers
 
-__all__ = ["backend"]
+__all__ = ["backend", "initializers"]
