@@ -364,3 +364,15 @@ def test_initial_values_under_the_names_of_keras():
         tf.keras.layers  # noqa: B018
     with pytest.raises(AttributeError, match="has no RandomNormal"):  # its deviation is another
         tf.keras.initializers.RandomNormal  # noqa: B018
+
+
+def test_regularizers_under_the_names_of_keras():
+    x, keras = tf.ones([1, 2]), tf.keras.regularizers
+    for regularizer in (keras.l1(0.5), keras.l2(l=0.5), keras.l1_l2(1.0, 2.0)):
+        tf.layers.dense(
+            x, 1, kernel_initializer=tf.constant_initializer(-3.0), kernel_regularizer=regularizer
+        )
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(tf.losses.get_regularization_losses()) == [3.0, 9.0, 42.0]
+    assert run(keras.l2()(x)) == np.float32(0.02)

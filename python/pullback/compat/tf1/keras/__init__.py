@@ -2,5 +2,6 @@
 
 from . import backend as backend
 from . import initializers as initializers
+from . import regularizers as regularizers
 
-__all__ = ["backend", "initializers"]
+__all__ = ["backend", "initializers", "regularizers"]
