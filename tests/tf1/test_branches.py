@@ -23,6 +23,19 @@ def test_cond_runs_one():
     assert run(second, {x: 2.0}) == -0.25
 
 
+def test_the_other_branch_need_not_fit():
+    train = tf.placeholder(tf.bool, [])
+    x = tf.placeholder(tf.float32, [None, None])
+    kernels = tf.constant(np.ones((3, 2), "float32")), tf.constant(np.ones((5, 2), "float32"))
+    y = tf.cond(train, lambda: tf.matmul(x, kernels[0]), lambda: tf.matmul(x, kernels[1]))
+    gradient = tf.gradients(y, x)[0]
+    for flag, width in [(True, 3), (False, 5)]:
+        got = run([y, gradient], {train: flag, x: np.ones((1, width))})
+        assert listed(got) == [[[width, width]], [[2.0] * width]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="MatMul"):
+        run(y, {train: True, x: np.ones((1, 5))})
+
+
 def test_cond_assigns_in_the_chosen_branch():
     x, v, w = scalar(), tf.Variable(1.0), tf.Variable(2.0)
     outside = w.assign_add(1.0)

@@ -348,3 +348,31 @@ def test_two_networks_with_an_optimizer_each() -> None:
             assert all(map(np.array_equal, before, session.run(g_vars)))
             session.run(g_step, feed)
         assert abs(session.run(fake, {z: rng.normal(size=(500, 1))}).mean() - 3) < 1
+
+
+def test_initial_values_under_the_names_of_keras():
+    tf.set_random_seed(3)
+    x = tf.ones([2, 4])
+    y = tf.layers.dense(x, 3, kernel_initializer=tf.keras.initializers.he_normal(seed=1))
+    z = tf.layers.dense(x, 3, kernel_initializer=tf.keras.initializers.Ones())
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        made = session.run([y, z])
+    assert np.std(made[0]) > 0 and made[1].tolist() == [[4.0] * 3] * 2
+    assert tf.keras.initializers.VarianceScaling is tf.initializers.variance_scaling
+    with pytest.raises(AttributeError, match="keras has no layers"):
+        tf.keras.layers  # noqa: B018
+    with pytest.raises(AttributeError, match="has no RandomNormal"):  # its deviation is another
+        tf.keras.initializers.RandomNormal  # noqa: B018
+
+
+def test_regularizers_under_the_names_of_keras():
+    x, keras = tf.ones([1, 2]), tf.keras.regularizers
+    for regularizer in (keras.l1(0.5), keras.l2(l=0.5), keras.l1_l2(1.0, 2.0)):
+        tf.layers.dense(
+            x, 1, kernel_initializer=tf.constant_initializer(-3.0), kernel_regularizer=regularizer
+        )
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(tf.losses.get_regularization_losses()) == [3.0, 9.0, 42.0]
+    assert run(keras.l2()(x)) == np.float32(0.02)

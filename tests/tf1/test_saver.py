@@ -141,6 +141,20 @@ def test_what_does_not_fit_changes_nothing(tmp_path):
             tf.train.Saver().restore(session, path)
 
 
+def test_the_last_folder_of_a_path_is_made(tmp_path):
+    v = tf.Variable([1.0, 2.0], name="v")
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(v.initializer)
+        path = saver.save(session, str(tmp_path / "models" / "digits"), global_step=3)
+        session.run(v.assign([0.0, 0.0]))
+        saver.restore(session, tf.train.latest_checkpoint(str(tmp_path / "models")))
+        assert session.run(v).tolist() == [1.0, 2.0] and path.endswith("models/digits-3")
+        (tmp_path / "file").write_text("")
+        with pytest.raises(ValueError, match="expected a folder"):
+            saver.save(session, str(tmp_path / "file" / "m"))
+
+
 def test_errors_of_saving(tmp_path):
     with pytest.raises(ValueError, match="no variables to save"):
         tf.train.Saver()
@@ -150,8 +164,8 @@ def test_errors_of_saving(tmp_path):
         with pytest.raises(tf.errors.FailedPreconditionError, match="v"):
             saver.save(session, str(tmp_path / "m"))
         session.run(v.initializer)
-        with pytest.raises(ValueError, match="does not exist"):
-            saver.save(session, str(tmp_path / "no" / "m"))
+        with pytest.raises(ValueError, match=r"folder that exists, got '.*no/other'"):
+            saver.save(session, str(tmp_path / "no" / "other" / "m"))
         with pytest.raises(ValueError, match="not a valid checkpoint"):
             saver.restore(session, str(tmp_path / "none"))
         with pytest.raises(ValueError, match="None"):

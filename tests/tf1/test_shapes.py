@@ -129,3 +129,10 @@ def test_another_rank_is_named():
         tf.placeholder(tf.float32, [2, None]).shape.with_rank(1)
     assert tf.TensorShape([2, None]).with_rank(2).as_list() == [2, None]
     assert tf.TensorShape(None).with_rank(2).as_list() == [None, None]
+
+
+def test_references_are_keys():
+    x, y, v = tf.constant(1.0), tf.constant(1.0), tf.Variable(1.0)
+    seen = {x.ref(): "x", v.experimental_ref(): "v"}
+    assert seen[x.ref()] == "x" and [key.deref() for key in seen] == [x, v]
+    assert y.ref() not in seen and x.ref() != y.ref()

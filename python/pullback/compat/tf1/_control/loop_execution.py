@@ -25,6 +25,7 @@ from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors
 from .._run.instantiate import Run, WantsValues
+from ..errors import InvalidArgumentError
 from .body import BodyRun, Subgraph
 
 
@@ -369,6 +370,8 @@ def _execute_branch(run: Run, op: Operation, inputs: list[Any]) -> list[Any]:
                 break
             except Again:
                 continue
+            except InvalidArgumentError:  # perhaps of a branch that the run does not take
+                raise WantsValues from None
         _assign(run, op, dict(zip(variables, outs[len(arrays) :], strict=True)))
         return list(outs[: len(arrays)])
 

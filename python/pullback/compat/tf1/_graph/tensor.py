@@ -28,6 +28,23 @@ if TYPE_CHECKING:
     def _unary_operator(self: Any, /) -> Any: ...
 
 
+class Reference:
+    """A key of dicts and sets that stands for one tensor or variable, whatever its value is."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and other._of is self._of
+
+    def __hash__(self) -> int:
+        return id(self._of)
+
+    def deref(self) -> Any:
+        """Return the tensor or variable."""
+        return self._of
+
+
 class Operators:
     """Base class with the operators, which math_ops.py and indexing_ops.py assign."""
 
@@ -42,6 +59,12 @@ class Operators:
     # NumPy arrays on the left defer to these operators.
     __array_ufunc__: Any = None
     __array_priority__ = 100
+
+    def ref(self) -> Reference:
+        """Return a key of dicts and sets; its `deref()` is this tensor."""
+        return Reference(self)
+
+    experimental_ref = ref
 
 
 class Tensor(Operators):

@@ -107,7 +107,7 @@ class Saver:
         FailedPreconditionError
             If a variable has no value.
         ValueError
-            If the folder does not exist.
+            If the folder of the checkpoint's folder does not exist.
         """
         prefix = os.fspath(save_path)
         if not prefix:
@@ -116,12 +116,14 @@ class Saver:
             step = _number(sess, global_step)
             prefix += f"-{step:08d}" if self._padded else f"-{step}"
         folder = Path(prefix).parent
-        if not folder.is_dir():
+        if not folder.parent.is_dir() or (folder.exists() and not folder.is_dir()):
             raise ValueError(
-                f"Saver.save: expected a folder that exists, got '{folder}' of '{save_path}', "
-                "which does not exist"
+                f"Saver.save: expected a folder, or a new one in a folder that exists, got "
+                f"'{folder}' of '{save_path}'"
             )
-        write_checkpoint(prefix, self._values(sess))
+        values = self._values(sess)
+        folder.mkdir(exist_ok=True)  # as TensorFlow: the last folder of the path alone
+        write_checkpoint(prefix, values)
         self._made = [p for p in self._made if p != prefix] + [prefix]
         if write_meta_graph and not mode.executing_eagerly():
             export_meta_graph(f"{prefix}.{meta_graph_suffix}", graph=sess.graph)
