@@ -146,9 +146,13 @@ NodeRef name_result(Composite which, std::span<Node* const> inputs, uint32_t ind
   Attr attr;
   attr.composite = which;
   NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, inputs, attr);
-  node->flags |= inside->flags & kWeak;
   node->output = index;
   stamp(node, which);
+  // Without a rule, nothing is computed from the other inputs or differentiated by them.
+  constexpr uint8_t kOfInputs = kTracked | kTraced | kHistoryLost;
+  if (!node->rule) node->flags &= static_cast<uint8_t>(~kOfInputs);
+  node->flags |= inside->flags & (kOfInputs | kWeak);
+  if (inside->watchers) node->flags |= kTracked;
   return node;
 }
 

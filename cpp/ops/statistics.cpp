@@ -75,7 +75,8 @@ NodeRef variance(const NodeRef& x, const std::vector<int64_t>& axes, double corr
   const Expr total = sum_of(apart, axes, keepdims);
   Expr squares = sum_of(square(apart), axes, keepdims);
   const int64_t sums = total.node->shape.size();
-  const double count = sums ? static_cast<double>(x->shape.size() / sums) : 0;
+  const int64_t terms = sums ? x->shape.size() / sums : 0;  // of each sum
+  const auto count = static_cast<double>(terms);
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Expr n = count;
   Expr rest = count > correction ? count - correction : kNaN;
@@ -124,7 +125,7 @@ NodeRef euclidean_norm(const NodeRef& x, const Axes& axes, bool keepdims) {
   if (wider(x->dtype)) return cast(root(squares_of(x, axes, keepdims, nullptr)), x->dtype);
   if (x->shape.size() == 0) return sum_of(x, axes, keepdims);
   const NodeRef scale = power_of_two_scale(abs(Expr(x)), axes);
-  const NodeRef out = root(squares_of(x, axes, true, scale)) * Expr(scale);
+  NodeRef out = root(squares_of(x, axes, true, scale)) * Expr(scale);
   if (keepdims) return out;
   return axes ? squeeze(out, axes) : reshape(out, {});
 }

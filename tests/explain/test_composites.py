@@ -56,6 +56,13 @@ def test_a_finding_inside_is_the_composites(name: str, debugging: bool) -> None:
         assert finding["file"] == __file__
 
 
+def test_operations_inside_are_one_step(debugging: bool) -> None:
+    w = weights()
+    found = pb.explain(pb.sum(pb.nn.mish(w - 80)), w).as_dict()["findings"]
+    assert [finding["operation"] for finding in found] == ["mish"]
+    assert "steps" not in found[0]["what"]
+
+
 def test_values_that_are_not_finite(debugging: bool) -> None:
     w = weights()
     why = pb.explain(pb.sum(pb.corrcoef(w * 0)), w)

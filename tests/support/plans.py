@@ -23,7 +23,7 @@ def arena(text: str) -> int:
 def large_steps(text: str) -> list[str]:
     """Without those over a single element."""
     steps = re.split(r"^(?=\d+  )", text, flags=re.MULTILINE)[1:]
-    return [step for step in steps if not re.match(r"\d+  tiles 1\n", step)]
+    return [step for step in steps if not re.match(r"\d+  tiles 1(  in \w+)?\n", step)]
 
 
 def operations(text: str) -> Counter[str]:

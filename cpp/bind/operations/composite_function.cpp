@@ -5,6 +5,8 @@
 #include "bind/operations/composite_function.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,6 +60,26 @@ bool is_anonymous(const Node* y) {
   return !is_inexact(y->dtype) || !(y->tracked() || entered_overrides);
 }
 
+// The inputs of the node of a result: that result, then the tensors among the arguments. Most
+// functions take few, which need no memory of their own.
+class Inputs {
+ public:
+  void push_back(Node* node) {
+    if (many_.empty() && count_ < few_.size()) {
+      few_[count_++] = node;
+      return;
+    }
+    if (many_.empty()) many_.assign(few_.begin(), few_.end());
+    many_.push_back(node);
+  }
+  std::span<Node*> all() { return many_.empty() ? std::span(few_).first(count_) : many_; }
+
+ private:
+  std::array<Node*, 6> few_;
+  size_t count_ = 0;
+  std::vector<Node*> many_;
+};
+
 bool is_sequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
 class Call {
@@ -100,11 +122,13 @@ class Call {
     const uint32_t index = index_++;
     Node*& node = reinterpret_cast<PyTensor*>(*object)->node;
     if (is_anonymous(node)) return;
-    if (inputs_.empty()) find_inputs();
-    const auto tracked = [](const Node* x) { return x->tracked(); };
-    inputs_[0] = node;
-    if (!names_all() && std::ranges::none_of(inputs_, tracked)) return;
-    NodeRef made = name_result(which_, inputs_, index);
+    // Anew for each result: hand_out() may run other code, which may end a node of an argument.
+    Inputs inputs;
+    std::vector<NodeRef> reads;
+    inputs.push_back(node);
+    for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i], &inputs, &reads);
+    NodeRef made = name_result(which_, inputs.all(), index);
+    if (!names_all() && !made->tracked()) return;  // an override is open, for another function
     if (Py_REFCNT(*object) == 1) {
       hand_out(made.get());
       release(std::exchange(node, made.detach()));
@@ -115,27 +139,22 @@ class Call {
     Py_DECREF(std::exchange(*object, other));
   }
 
-  // The first entry is left for a result.
-  void find_inputs() {
-    inputs_.reserve(8);
-    inputs_.push_back(nullptr);
-    for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i]);
-  }
-
   // Appends the tensors in an argument, also in lists, tuples and dicts; the limit is for lists
-  // that contain themselves.
-  void append(PyObject* value, int depth = 0) {
+  // that contain themselves. `reads` keeps those of variables.
+  static void append(PyObject* value, Inputs* inputs, std::vector<NodeRef>* reads, int depth = 0) {
     if (is_tensor(value)) {
-      inputs_.push_back(reinterpret_cast<PyTensor*>(value)->node);
+      inputs->push_back(reinterpret_cast<PyTensor*>(value)->node);
     } else if (is_variable(value)) {
-      reads_.push_back(as_node(value));
-      inputs_.push_back(reads_.back().get());
+      reads->push_back(as_node(value));
+      inputs->push_back(reads->back().get());
     } else if (depth < 4 && PyDict_Check(value)) {
       PyObject* item;
-      for (Py_ssize_t at = 0; PyDict_Next(value, &at, nullptr, &item);) append(item, depth + 1);
+      for (Py_ssize_t at = 0; PyDict_Next(value, &at, nullptr, &item);) {
+        append(item, inputs, reads, depth + 1);
+      }
     } else if (depth < 4 && is_sequence(value)) {
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
-        append(PySequence_Fast_GET_ITEM(value, i), depth + 1);
+        append(PySequence_Fast_GET_ITEM(value, i), inputs, reads, depth + 1);
       }
     }
   }
@@ -144,8 +163,6 @@ class Call {
   PyObject* const* args_;
   Py_ssize_t count_;
   uint32_t index_ = 0;  // of the next tensor of the result
-  std::vector<Node*> inputs_;
-  std::vector<NodeRef> reads_;
 };
 
 bool is_plain(PyObject* result) {

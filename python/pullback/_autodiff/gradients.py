@@ -346,7 +346,8 @@ def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManage
     """Return a context manager that gives the operations created inside other gradient rules.
 
     The rules apply wherever the gradient is requested later: in `gradients`, tapes, `grad` and
-    `function`, and in higher orders. Inner maps take precedence over outer ones.
+    `function`, and in higher orders. Inner maps take precedence over outer ones. The rule of a
+    function of several operations, such as `pb.std`, replaces its whole gradient.
 
     The map belongs to the context (`contextvars`), as a tape does. Other asyncio tasks and threads
     are not affected, but the caller of a generator that is suspended inside the block is.
@@ -355,8 +356,8 @@ def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManage
     ----------
     overrides : mapping
         Dict {operation: rule}. An operation is given by its public function or by its name
-        (`pb.sign` or "sign", "matmul"; the operator `+` is "add"). A rule is a function `f(op,
-        *cotangents)` as in `register_gradient`, or a registered name.
+        (`pb.sign` or "sign", "std", "matmul"; the operator `+` is "add"). A rule is a function
+        `f(op, *cotangents)` as in `register_gradient`, or a registered name.
 
     Returns
     -------

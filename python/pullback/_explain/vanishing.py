@@ -223,8 +223,9 @@ def _others(numbers: Numbers, step: Step, share: float) -> str:
 def why_tiny(numbers: Numbers) -> list[Finding]:
     """Return the steps at which the cotangent shrinks most."""
     ancestry = numbers.ancestry
-    # Grouped by line and operation, so that iterations of a Python loop are one entry.
-    together: dict[tuple[str, Any], list[float]] = {}
+    # Grouped by line and operation, so that iterations of a Python loop are one entry. The
+    # operations inside a composite are one step.
+    together: dict[tuple[str, Any], dict[int, float]] = {}
     steps: dict[tuple[str, Any], Step] = {}
     # The division in a mean is compensated by its sum.
     of_means = {i for step in ancestry.steps.values() if step.kind == "mean" for i in step.inputs}
@@ -238,22 +239,24 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
         contributions = [numbers.contribution(step, i) for i in ancestry.inputs(step)]
         below = sum(total_of(part) for part in contributions)
         if above and any(part is not None for part in contributions) and below < above:
-            key = step.name, step.place or step.made_from or step.number
-            together.setdefault(key, []).append(below / above)
+            number = (step.composite or step).number
+            key = step.name, step.place or step.made_from or number
+            ratios = together.setdefault(key, {})
+            ratios[number] = ratios.get(number, 1.0) * (below / above)
             steps.setdefault(key, step)
     out = []
-    for key in sorted(together, key=lambda key: prod(together[key]))[:3]:
-        ratios, step = together[key], steps[key]
+    for key in sorted(together, key=lambda key: prod(together[key].values()))[:3]:
+        factor, count, step = prod(together[key].values()), len(together[key]), steps[key]
         operands = [v for v in numbers.operands(step) if v is not None and has_some(v)]
         given = f" (its input: {range_of(operands[0])})" if operands else ""
-        times = f" in {len(ratios)} steps" if len(ratios) > 1 else ""
+        times = f" in {count} steps" if count > 1 else ""
         out.append(
             Finding(
                 "vanishing",
-                f"the slope shrinks by a factor of {prod(ratios):.2g} at {step.name}{times}{given}",
+                f"the slope shrinks by a factor of {factor:.2g} at {step.name}{times}{given}",
                 "keep its input in the range where the function changes, or scale the loss",
                 step,
-                factor=prod(ratios),
+                factor=factor,
             )
         )
     return out

@@ -116,6 +116,28 @@ def test_rules_registered_later_reach_what_is_recorded():
     assert out.strip() == "[4.0, 4.0] [5.0, 5.0, 5.0, 5.0, 5.0, 14.0, 4.0] 6.0 6.0"
 
 
+def test_rules_registered_for_composites():
+    """In a process of its own. They reach what is recorded, also through nested composites."""
+    code = (
+        "import numpy as np, pullback as pb\n"
+        "x = pb.Variable([1.0, 2.0])\n"
+        "traced = pb.function(lambda t: pb.std(t))\n"
+        "slope = pb.function(lambda t: pb.gradients(pb.std(t), [t])[0])\n"
+        "value, old, _ = traced(x), pb.std(x), slope(x)\n"
+        "with pb.GradientTape() as tape: taped = pb.std(x)\n"
+        "rows = pb.vmap(pb.std)(pb.stack([x, x]))\n"
+        "pb.register_gradient('std', replace=True)(lambda op, g: pb.full_like(op.inputs[0], 7.0))\n"
+        "found = [pb.gradients(y, x)[0] for y in (value, old, pb.std(x), traced(x))]\n"
+        "print([float(g[0]) for g in [*found, slope(x), tape.gradient(taped, x)]],\n"
+        "      float(pb.gradients(rows, x)[0][0]))\n"
+        "with pb.gradient_override_map({pb.std: 'std', pb.var: 'std'}): y = pb.var(x)\n"
+        "print(float(pb.gradients(y, x)[0][0]))\n"
+        "with pb.gradient_override_map({'std': lambda op, g: g * op.inputs[0]}): y = pb.std(x)\n"
+        "print(float(pb.gradients(y, x)[0][1]))\n"
+    )
+    assert run(code).split("\n")[:3] == ["[7.0, 7.0, 7.0, 7.0, 7.0, 7.0] 14.0", "7.0", "2.0"]
+
+
 @pytest.mark.parametrize("wrong", [None, 3, b"name"])
 def test_names_are_strings(wrong):
     with pytest.raises(TypeError):

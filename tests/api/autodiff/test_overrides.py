@@ -8,6 +8,7 @@ from support.each import each
 from support.overrides import fresh, gradient, times
 
 import pullback as pb
+from pullback import _core
 
 # --- where it holds
 
@@ -429,6 +430,30 @@ def test_a_rule_for_an_operation_reaches_it_inside_a_composite():
     assert pb.gradients(y, x, overrides=zero)[0].numpy().tolist() == [0.0, 0.0]
     both = {**zero, "std": lambda op, g: op.inputs[0]}
     assert pb.gradients(y, x, overrides=both)[0].numpy().tolist() == [1.0, 3.0]
+
+
+def test_a_result_that_does_not_depend_on_an_input_is_a_constant():
+    """The inputs of its node do not make it tracked or traced, unless there is a rule for it."""
+    x = pb.Variable([1.0, 2.0])
+    one = pb.constant([3.0, 4.0])
+
+    def value(t):
+        free, _ = pb.broadcast_arrays(one, t)
+        return t * float(free[1])  # it has a value
+
+    assert pb.function(value)(x).numpy().tolist() == [4.0, 8.0]
+    for debugging in (False, True):
+        pb.set_debug(debugging)
+        try:
+            free, _ = pb.broadcast_arrays(one, x)
+            with pb.gradient_override_map({"std": times(1)}):
+                free_too, _ = pb.broadcast_arrays(one, x)
+        finally:
+            pb.set_debug(False)
+        assert not any(_core.identity_of(y)[2] for y in (free, free_too)), debugging  # tracked
+    with pb.gradient_override_map({"broadcast_arrays": lambda op, g: [g, 2 * g]}):
+        bound, _ = pb.broadcast_arrays(one, x)
+    assert gradient(bound, x) == [2.0, 2.0]
 
 
 def test_composites_are_functions():
