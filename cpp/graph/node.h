@@ -113,7 +113,7 @@ static_assert(sizeof(Node) == 192, "three cache lines: one more field would make
 // The nodes of some references, without a copy: a Ref is one pointer. Valid like a span of the
 // references.
 inline std::span<Node* const> pointers(std::span<const NodeRef> nodes) {
-  static_assert(sizeof(NodeRef) == sizeof(Node*) && std::is_standard_layout_v<NodeRef>);
+  static_assert(sizeof(NodeRef) == sizeof(uintptr_t) && std::is_standard_layout_v<NodeRef>);
   return {reinterpret_cast<Node* const*>(nodes.data()), nodes.size()};
 }
 

@@ -85,30 +85,6 @@ void conj_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, conjugate(call.g), nullptr};
 }
 
-bool has_complex_rule(Op op) {
-  switch (op) {
-    case Op::sign:
-    case Op::pow:
-    case Op::log:
-    case Op::log1p:
-    case Op::log2:
-    case Op::log10:
-    case Op::sqrt:
-    case Op::rsqrt:
-    case Op::tan:
-    case Op::tanh:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::asinh:
-    case Op::acosh:
-    case Op::atanh:
-      return true;
-    default:
-      return false;
-  }
-}
-
 namespace {
 
 // i z.
@@ -122,26 +98,20 @@ Expr tanh_slope_at(const Expr& a) {
 
 }  // namespace
 
-// Derivatives are evaluated at conj(a), which gives the conjugates of those at a; y becomes
-// conj(y).
-Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g) {
-  const Expr z = node->in[0];
-  if (node->op == Op::sign) {  // z / |z| changes only with the angle of z
-    const Expr s = const_cast<Node*>(node);
-    const Expr turn = imaginary_part(Expr(conjugate(s)) * g);
-    const Expr size = abs(z);
-    const Expr along = make_complex(scalar(size.node->dtype, 0), turn / size);
-    return mask(size != 0.0, s * along);
-  }
-  const Expr a = conjugate(z);
-  const Expr y = conjugate(const_cast<Node*>(node));
+// Derivatives are evaluated at the conjugates, which gives the conjugates of those at the operands.
+std::optional<Cotangent> complex_cotangent(const Node* node, size_t input, const Expr& g,
+                                           const Expr& a, const Expr& b, const Expr& y) {
   const auto value = [](const Expr& e) { return Cotangent{Cotangent::Value, e.node, nullptr}; };
   switch (node->op) {
-    case Op::pow: {
-      const Expr b = conjugate(node->in[1]);
+    case Op::sign: {  // z / |z| changes only with the angle of z
+      const Expr size = abs(Expr(node->in[0]));
+      const Expr turn = imaginary_part(y * g);
+      const Expr along = make_complex(scalar(size.node->dtype, 0), turn / size);
+      return mask(size != 0.0, Expr(const_cast<Node*>(node)) * along);
+    }
+    case Op::pow:
       if (input == 0) return mask(b != 0.0, g * (b * pow(a, b - 1.0)));
       return mask(a != 0.0, g * (y * log(a)));
-    }
     case Op::log:
       return value(g / a);
     case Op::log1p:
@@ -168,8 +138,10 @@ Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g) {
       return value(g / (sqrt(1.0 - times_i(a)) * sqrt(1.0 + times_i(a))));
     case Op::acosh:
       return value(g / (sqrt(a - 1.0) * sqrt(a + 1.0)));
-    default:
+    case Op::atanh:
       return value(g / ((1.0 - a) * (1.0 + a)));
+    default:
+      return std::nullopt;
   }
 }
 

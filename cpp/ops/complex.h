@@ -6,14 +6,13 @@
 // derivative.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ops/expr.h"
 
 namespace pullback {
 
-// True if an elementwise operation accepts complex operands.
-bool has_complex_form(Op op);
 // True if a real operand stays real beside a complex one. So a product with a real number has no 0
 // * infinity, and keeps the signs of zeros.
 bool takes_real_operands(Op op);
@@ -22,9 +21,10 @@ DType complex_dtype(DType dtype);
 // Raises TypeError for a complex tensor, with `who` in the text.
 void refuse_complex(const Node* x, const char* who);
 
-// The cotangent of one input of a complex elementwise node, by the rule of its row.
-Cotangent complex_cotangent(const Node* node, size_t input, const Expr& g);
-bool has_complex_rule(Op op);
+// The cotangent of one input of a complex elementwise node, if the rule of its row holds for real
+// numbers only; a, b, y are the conjugates of its operands and its result.
+std::optional<Cotangent> complex_cotangent(const Node* node, size_t input, const Expr& g,
+                                           const Expr& a, const Expr& b, const Expr& y);
 
 // A complex value in the planner: the nodes of its parts. `im` is null for a real operand.
 struct ComplexParts {

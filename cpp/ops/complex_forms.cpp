@@ -41,52 +41,6 @@ Expr size_of_pair(const ComplexParts& z) {
 
 }  // namespace
 
-bool has_complex_form(Op op) {
-  switch (op) {
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::divide:
-    case Op::pow:
-    case Op::negative:
-    case Op::square:
-    case Op::abs:
-    case Op::sign:
-    case Op::round:
-    case Op::exp:
-    case Op::expm1:
-    case Op::exp2:
-    case Op::log:
-    case Op::log1p:
-    case Op::log2:
-    case Op::log10:
-    case Op::sqrt:
-    case Op::rsqrt:
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::tanh:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::asinh:
-    case Op::acosh:
-    case Op::atanh:
-    case Op::where:
-    case Op::equal:
-    case Op::not_equal:
-    case Op::same:
-    case Op::isnan:
-    case Op::isinf:
-    case Op::isfinite:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool takes_real_operands(Op op) {
   return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::divide;
 }

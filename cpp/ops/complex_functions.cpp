@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "ops/complex.h"
 
 namespace pullback {
@@ -335,8 +336,10 @@ ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b) 
       return asinh_form(a);
     case Op::acosh:
       return acosh_form(a);
-    default:
+    case Op::atanh:
       return atanh_form(a);
+    default:
+      fail(ErrorKind::Runtime, name_of(op), ": its row allows complex numbers, but it has no form");
   }
 }
 

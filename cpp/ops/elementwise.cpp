@@ -15,7 +15,7 @@
 namespace pullback {
 namespace {
 
-enum class Domain : uint8_t { A, N, F, B, W, I };
+enum class Domain : uint8_t { A, N, F, B, W, I, AC, NC, FC };
 enum class Result : uint8_t { Same, Bool };
 
 struct Row {
@@ -31,6 +31,9 @@ constexpr Row kRows[] = {
 #define TERNARY(name, domain, result, ...) {#name, 3, Domain::domain, Result::result},
 #include "graph/elementwise.def"
 };
+
+// Operations on bools take the truth of complex numbers.
+bool takes_complex(Domain domain) { return domain == Domain::B || domain >= Domain::AC; }
 
 NodeRef convert(const Row& row, const NodeRef& x, DType dtype) {
   if (!(x->flags & kWeak)) return cast(x, dtype);
@@ -92,6 +95,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
   }
   switch (row.domain) {
     case Domain::F:
+    case Domain::FC:
       if (&row == &kRows[static_cast<int>(Op::nextafter)] && is_storage(dtype) && is_float(dtype)) {
         fail(ErrorKind::Type, row.name, ": expected float32 or float64, got ", dtype);
       }
@@ -99,6 +103,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
     case Domain::B:
       return DType::Bool;
     case Domain::N:
+    case Domain::NC:
       if (dtype == DType::Bool && row.result == Result::Same) {
         fail(ErrorKind::Type, row.name,
              ": expected numbers, got bool; cast it, or use logical_and, logical_or, "
@@ -113,6 +118,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
       }
       break;
     case Domain::A:
+    case Domain::AC:
       break;
   }
   return dtype;
@@ -213,7 +219,7 @@ NodeRef elementwise(Op op, std::span<Node* const> inputs) {
   if (weak) dtype = is_complex(dtype) ? DType::Complex128 : DType::Float64;
   bool complex = is_complex(dtype);
   for (const Node* x : inputs.subspan(first)) complex |= is_complex(x->dtype);
-  if (complex && row.domain != Domain::B && !has_complex_form(op)) {
+  if (complex && !takes_complex(row.domain)) {
     for (const Node* x : inputs.subspan(first)) refuse_complex(x, row.name);
   }
   const bool real_operands = complex && takes_real_operands(op);
@@ -355,13 +361,13 @@ void elementwise_vjp(const VjpCall& call, Cotangent* out) {
   const auto row = kRules[static_cast<int>(y->op)];
   if (is_complex(y->dtype) && y->op != Op::where) {
     // Derivatives at the conjugates of the operands are the conjugates of the derivatives.
-    const bool own = has_complex_rule(y->op);
-    const Expr a = own ? Expr(y) : Expr(conjugate(y->in[0]));
-    const Expr b = n > 1 && !own ? Expr(conjugate(y->in[1])) : a;
-    const Expr value = own ? a : Expr(conjugate(y));
+    const Expr a = conjugate(y->in[0]);
+    const Expr b = n > 1 ? Expr(conjugate(y->in[1])) : a;
+    const Expr value = conjugate(y);
     for (size_t i = 0; i < n; ++i) {
       if (!call.live[i]) continue;
-      out[i] = own ? complex_cotangent(y, i, call.g) : row[i](call.g, a, b, a, value);
+      const auto own = complex_cotangent(y, i, call.g, a, b, value);
+      out[i] = own ? *own : Cotangent(row[i](call.g, a, b, a, value));
       if (out[i].value && !is_complex(y->in[i]->dtype)) out[i].value = real_part(out[i].value);
     }
     return;

@@ -32,24 +32,12 @@ bool is_exact(Op op, DType dtype) {
   }
 }
 
-// True if the low bits of an integer result depend on the low bits of the operands only.
+// True if the low bits of an integer result depend on the low bits of the operands only: sums,
+// products and operations on bits.
 bool is_modular(Op op, DType dtype) {
-  if (is_float(dtype)) return false;
-  switch (op) {
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::negative:
-    case Op::square:
-    case Op::where:
-    case Op::bitwise_and:
-    case Op::bitwise_or:
-    case Op::bitwise_xor:
-    case Op::bitwise_invert:
-      return true;
-    default:
-      return false;
-  }
+  if (is_float(dtype) || !is_elementwise(op)) return false;
+  return traits(op).ring || op == Op::bitwise_and || op == Op::bitwise_or ||
+         op == Op::bitwise_xor || op == Op::bitwise_invert;
 }
 
 class Widening {

@@ -27,7 +27,10 @@ enum Domain : unsigned {
   F = 0x18,
   B = 0x01,
   W = 0x27,
-  I = 0x26
+  I = 0x26,
+  AC = A,  // complex numbers are computed by operations on their parts
+  NC = N,
+  FC = F
 };  // bit = DType
 enum class Result { Same, Bool };
 
