@@ -10,6 +10,7 @@
 #include "graph/rule.h"
 #include "graph/runtime.h"
 #include "graph/variable.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 
@@ -39,11 +40,11 @@ void watch_growth(const Node* newest) {
   fail(ErrorKind::Value, who, ": expected tensors on one device, got ", devices);
 }
 
-// A scalar's value in a new buffer.
-Ref<Buffer> buffer_of_scalar(const Node* node) {
-  Ref<Buffer> buffer = make_buffer(size_of(node->dtype));
-  store_scalar(node->dtype, node->scalar, buffer->host());
-  return buffer;
+Device device_of_result(Op op, const Attr& attr, std::span<Node* const> inputs, const char* who) {
+  if (op == Op::transfer) return {attr.device};
+  const std::optional<Device> device = common_device(inputs);
+  if (!device) refuse_devices(inputs, who ? who : name_of(op));
+  return *device;
 }
 
 }  // namespace
@@ -61,18 +62,17 @@ NodeRef make_node(Op op, DType dtype, const Shape& shape, std::span<Node* const>
   Node** slots = inputs.size() > 3 ? node->rest.get() : node->in;
   uint8_t flags = 0;
   uint32_t depth = 0;
-  Device device = kAnyDevice;
-  bool mixed = false;
+  uint8_t device = kAnyDevice.id;
   for (Node* input : inputs) {
     add_user(input);
     slots[node->inputs_count++] = input;
     flags |= input->flags & (kTracked | kTraced | kHistoryLost);
     if (input->watchers) flags |= kTracked;
     depth = std::max(depth, input->has_value() ? 0 : input->depth);
-    device = common_device(device, input->device(), &mixed);
+    device &= input->device_id;  // the device of all, if there are only kHost and kAnyDevice
   }
-  if (mixed) refuse_devices(inputs, who ? who : name_of(op));
-  node->device_id = op == Op::transfer ? attr.device : device.id;
+  if (several_devices) device = device_of_result(op, attr, inputs, who).id;
+  node->device_id = device;
   // If no derivative passes, no history is lost.
   if (flags & kHistoryLost && (!is_inexact(dtype) || op == Op::stop_gradient || op == Op::read)) {
     flags &= ~kHistoryLost;
@@ -127,8 +127,20 @@ NodeRef as_value(const NodeRef& node) {
   return make_value(node->dtype, node->shape, buffer_of_scalar(node.get()));
 }
 
-Ref<Buffer> read_back(const Node* node) {
-  return node->op == Op::scalar ? buffer_of_scalar(node) : copy_to(kHost, node->value);
+Ref<Buffer> buffer_of_scalar(const Node* node) {
+  Ref<Buffer> buffer = make_buffer(size_of(node->dtype));
+  store_scalar(node->dtype, node->scalar, buffer->host());
+  return buffer;
+}
+
+std::optional<Device> common_device(std::span<Node* const> nodes) {
+  Device common = kAnyDevice;
+  for (const Node* node : nodes) {
+    if (node->device() == common || node->device() == kAnyDevice) continue;
+    if (common != kAnyDevice) return std::nullopt;
+    common = node->device();
+  }
+  return common;
 }
 
 NodeRef make_argument(DType dtype, const Shape& shape) {

@@ -2,6 +2,7 @@
 // fields that every node has.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,9 +22,14 @@ NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer);
 NodeRef make_scalar(DType dtype, Scalar scalar, uint8_t flags = 0);
 // A scalar as a value node with a buffer of its own; any other node as it is.
 NodeRef as_value(const NodeRef& node);
+Ref<Buffer> buffer_of_scalar(const Node* node);  // a new buffer with its value
 // The value of a computed node in memory of the host, row-major, to be read there: the only way in
 // which the host reads values. The node's own buffer if it is there.
-Ref<Buffer> read_back(const Node* node);
+inline Ref<Buffer> read_back(const Node* node) {
+  return node->value ? copy_to(kHost, node->value) : buffer_of_scalar(node);
+}
+// The device of all nodes, or kAnyDevice; nullopt if there are two.
+std::optional<Device> common_device(std::span<Node* const> nodes);
 // A placeholder: stands for an input while a function is traced.
 NodeRef make_argument(DType dtype, const Shape& shape);
 

@@ -9,10 +9,7 @@
 
 namespace pullback {
 
-void add_ref(Buffer* buffer) { ++buffer->refs; }
-
-void release(Buffer* buffer) {
-  if (--buffer->refs) return;
+void free_buffer(Buffer* buffer) {
   if (buffer->device.is_host()) {
     free_bytes(buffer->address(), buffer->bytes);
   } else {
@@ -34,8 +31,7 @@ void Buffer::refuse_host_access() const {
        ", and the host cannot read or write it; copy it to the host");
 }
 
-Ref<Buffer> copy_to(Device device, const Ref<Buffer>& buffer) {
-  if (buffer->device == device) return buffer;
+Ref<Buffer> copy_between(Device device, const Ref<Buffer>& buffer) {
   if (!device.is_host() && !buffer->device.is_host()) {
     return copy_to(device, copy_to(kHost, buffer));
   }

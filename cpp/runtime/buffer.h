@@ -31,13 +31,19 @@ struct Buffer {
 };
 static_assert(sizeof(Buffer) == 32);
 
-void add_ref(Buffer* buffer);
-void release(Buffer* buffer);
+void free_buffer(Buffer* buffer);
+inline void add_ref(Buffer* buffer) { ++buffer->refs; }
+inline void release(Buffer* buffer) {
+  if (--buffer->refs == 0) free_buffer(buffer);
+}
 
 // Uninitialised memory of at least one byte, so the address is never null; raises MemoryError.
 Ref<Buffer> make_buffer(int64_t bytes, Device device = kHost);
 
 // The same bytes on a device: the buffer itself if it is there, otherwise a copy.
-Ref<Buffer> copy_to(Device device, const Ref<Buffer>& buffer);
+Ref<Buffer> copy_between(Device device, const Ref<Buffer>& buffer);
+inline Ref<Buffer> copy_to(Device device, const Ref<Buffer>& buffer) {
+  return buffer->device == device ? buffer : copy_between(device, buffer);
+}
 
 }  // namespace pullback

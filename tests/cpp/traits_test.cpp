@@ -61,9 +61,8 @@ std::optional<Case> case_of(Op op) {
       });
     case Op::transfer:
       fake_device();
-      return one({2, 3}, [](const NodeRef& a) {
-        return transfer(2.0 * Expr(transfer(a, kFake)), kHost);
-      });
+      return one({2, 3},
+                 [](const NodeRef& a) { return transfer(2.0 * Expr(transfer(a, kFake)), kHost); });
     case Op::cumulative_sum:
       return one({2, 3}, [](const NodeRef& a) { return scan(Op::cumulative_sum, a, 1); });
     case Op::embed:

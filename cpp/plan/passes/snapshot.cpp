@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "graph/make.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "plan/backend.h"
@@ -343,14 +345,12 @@ class Numbering {
 // A pending transfer below has an input on another device: evaluate() computes transfers before it
 // takes a snapshot, so here it belongs to a trace.
 Device device_of(std::span<Node* const> nodes) {
-  Device device = kAnyDevice;
-  bool mixed = false;
-  for (const Node* node : nodes) device = common_device(device, node->device(), &mixed);
-  if (mixed) {
+  const std::optional<Device> device = common_device(nodes);
+  if (!device) {
     fail(ErrorKind::NotImplemented,
          "transfer: a traced function runs on one device; transfer its arguments or its results");
   }
-  return device == kAnyDevice ? kHost : device;
+  return *device == kAnyDevice ? kHost : *device;
 }
 
 }  // namespace
