@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "backend/cpu/control/loop_run.h"
+#include "backend/common/loop_run.h"
 #include "backend/cpu/convolution/convolve.h"
 #include "backend/cpu/convolution/pool_run.h"
 #include "backend/cpu/data/index_run.h"
@@ -107,8 +107,16 @@ using Compiled = std::variant<GroupProgram, GemmStep, ConvolutionStep, Pool, Lay
                               ScatterAdd, ArgReduce, Random, Iota, Scan, Sort, Search, CallbackCall,
                               LibraryStep, FourierStep, LoopProgram, BranchProgram>;
 
-Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }
-Status run(const BranchProgram& step, const Slots& slots) { return run_branch(step, slots); }
+// The lists follow what would be on a device.
+Scratch scratch_with_lists(const ScratchBytes& bytes, const Slots& slots) {
+  return {host_memory(), slots.scratch(), slots.scratch() + bytes.device};
+}
+Status run(const LoopProgram& step, const Slots& slots) {
+  return run_loop(step, slots, scratch_with_lists(step.scratch, slots));
+}
+Status run(const BranchProgram& step, const Slots& slots) {
+  return run_branch(step, slots, scratch_with_lists(step.scratch, slots));
+}
 
 Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
 Compiled compile_step(const Plan&, const Gemm& work) {
@@ -151,8 +159,8 @@ int64_t scratch_of(const ConvolutionStep& step) {
   return epilogue_scratch(step) + (step.epilogue ? scratch_of(*step.epilogue) : 0);
 }
 int64_t scratch_of(const ScatterAdd& step) { return scratch_bytes(step); }
-int64_t scratch_of(const LoopProgram& step) { return step.scratch_bytes; }
-int64_t scratch_of(const BranchProgram& step) { return step.scratch_bytes; }
+int64_t scratch_of(const LoopProgram& step) { return step.scratch.device + step.scratch.lists; }
+int64_t scratch_of(const BranchProgram& step) { return step.scratch.device + step.scratch.lists; }
 template <class Step>
 int64_t scratch_of(const Step&) {
   return 0;

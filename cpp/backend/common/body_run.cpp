@@ -1,8 +1,6 @@
 // The body's plan writes each root to its destination. Roots that are arguments, or that equal
 // another root, are copied.
-#include "backend/cpu/control/body_run.h"
-
-#include <cstring>
+#include "backend/common/body_run.h"
 
 namespace pullback {
 
@@ -12,16 +10,16 @@ int64_t take(int64_t* end, int64_t bytes) {
   return at;
 }
 
-BodyProgram compile_body(const BodyPlan& body, int64_t* end) {
+BodyProgram compile_body(const BodyPlan& body, ScratchBytes* end) {
   const Plan& plan = body.plan->plan;
   const auto take_list = [&](size_t count, size_t size) {
-    return take(end, static_cast<int64_t>(count * size));
+    return take(&end->lists, static_cast<int64_t>(count * size));
   };
   BodyProgram out{&body};
   out.arguments = take_list(plan.arguments.size(), sizeof(void*));
   out.outputs = take_list(plan.output_bytes.size(), sizeof(void*));
   out.scalars = take_list(body.numbers.size(), sizeof(Scalar));
-  out.arena = take(end, plan.arena_bytes + body.plan->executable->scratch_bytes());
+  out.arena = take(&end->device, plan.arena_bytes + body.plan->executable->scratch_bytes());
   std::vector<uint8_t> written(plan.output_bytes.size(), 0);
   for (const int32_t place : body.results) {
     BodyProgram::Result result;
@@ -40,13 +38,15 @@ BodyProgram compile_body(const BodyPlan& body, int64_t* end) {
   return out;
 }
 
-BodyRun::BodyRun(const BodyProgram& program, const Slots& slots, char* scratch)
+BodyRun::BodyRun(const BodyProgram& program, const Slots& slots, const Scratch& scratch)
     : program_(program),
       slots_(slots),
-      arguments_(reinterpret_cast<const void**>(scratch + program.arguments)),
-      outputs_(reinterpret_cast<void**>(scratch + program.outputs)),
-      scalars_(reinterpret_cast<Scalar*>(scratch + program.scalars)),
-      run_{arguments_, scalars_, outputs_, scratch + program.arena, slots.interrupted(), false} {}
+      memory_(scratch.memory),
+      arguments_(reinterpret_cast<const void**>(scratch.lists + program.arguments)),
+      outputs_(reinterpret_cast<void**>(scratch.lists + program.outputs)),
+      scalars_(reinterpret_cast<Scalar*>(scratch.lists + program.scalars)),
+      run_{arguments_,          scalars_, outputs_, scratch.device + program.arena,
+           slots.interrupted(), false} {}
 
 void BodyRun::bind(const std::vector<View>& in, const std::vector<int32_t>& draws) {
   for (size_t a = 0; a < plan().arguments.size(); ++a) {
@@ -79,7 +79,7 @@ void BodyRun::copy(size_t root, void* to, int64_t bytes) const {
   const BodyProgram::Result& result = program_.results[root];
   if (result.first || bytes == 0) return;
   const void* from = result.argument >= 0 ? arguments_[result.argument] : outputs_[result.output];
-  std::memcpy(to, from, bytes);
+  memory_.copy(to, from, bytes);
 }
 
 }  // namespace pullback
