@@ -15,6 +15,7 @@ void compile_bodies(Step* step, const Backend& backend) {
   for_each_body(*step, [&](const BodyPlan& body) {
     auto copy = std::make_shared<CachedPlan>();
     copy->plan = body.plan->plan;
+    copy->device = backend.device();
     for (Step& inner : copy->plan.steps) compile_bodies(&inner, backend);
     copy->executable = backend.compile(copy->plan);
     const_cast<BodyPlan&>(body).plan = std::move(copy);

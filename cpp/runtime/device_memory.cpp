@@ -14,13 +14,11 @@ class HostMemory : public DeviceMemory {
  public:
   void* allocate(int64_t bytes) override { return allocate_bytes(bytes); }
   void release(void* address, int64_t bytes) noexcept override { free_bytes(address, bytes); }
-  void upload(void* to, const void* host, int64_t bytes) override { copy(to, host, bytes); }
-  void download(void* host, const void* from, int64_t bytes) override { copy(host, from, bytes); }
-
- private:
-  static void copy(void* to, const void* from, int64_t bytes) {
+  void copy(void* to, const void* from, int64_t bytes) override {
     if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
   }
+  void upload(void* to, const void* host, int64_t bytes) override { copy(to, host, bytes); }
+  void download(void* host, const void* from, int64_t bytes) override { copy(host, from, bytes); }
 };
 
 std::array<DeviceMemory*, kMaxDevices>& memories() {

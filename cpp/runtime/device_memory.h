@@ -8,14 +8,16 @@
 
 namespace pullback {
 
-// Addresses are of the device: the host may not read or write them. Used under the interpreter
-// lock, except release(), which any thread may call. Functions that can fail raise.
+// Addresses are of the device: the host may not read or write them. Any thread may call these
+// functions, also a run between its steps, for which copies are in order with the steps.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
   // At least one byte, 64-byte aligned; raises MemoryError.
   virtual void* allocate(int64_t bytes) = 0;
   virtual void release(void* address, int64_t bytes) noexcept = 0;
+  // Both addresses are of the device.
+  virtual void copy(void* to, const void* from, int64_t bytes) = 0;
   // Returns when `host` may change.
   virtual void upload(void* to, const void* host, int64_t bytes) = 0;
   // Returns when `host` has the bytes, after all runs that write them.

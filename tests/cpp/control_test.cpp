@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "check.h"
+#include "fake_device.h"
 #include "plan/verify/verify.h"
 #include "plans.h"
 
@@ -16,6 +17,10 @@ namespace {
 
 constexpr DType F = DType::Float64;
 constexpr int64_t kWidth = 3;
+
+// The device of the bodies and of the steps around them.
+const Backend* backend = &cpu_backend();
+Status run(Runner* r) { return backend->device().is_host() ? r->run() : r->run_on(*backend); }
 
 // A plan that computes one group of some arguments of `kWidth` elements.
 std::shared_ptr<const CachedPlan> body_of(size_t arguments, std::vector<Instruction> instructions,
@@ -35,7 +40,7 @@ std::shared_ptr<const CachedPlan> body_of(size_t arguments, std::vector<Instruct
   r.plan.scalars = scalars;
   out->plan = std::move(r.plan);
   verify(out->plan);
-  out->executable = cpu_backend().compile(out->plan);
+  out->executable = backend->compile(out->plan);
   return out;
 }
 
@@ -86,7 +91,7 @@ void test_loops() {
     for (const bool reversed : {false, true}) {
       Example e(trips, reversed);
       check(e.accepted(), "a loop that is as it should be");
-      check(static_cast<bool>(e.r.run()), "a loop runs");
+      check(static_cast<bool>(run(&e.r)), "a loop runs");
       std::vector<double> s;
       for (int64_t i = 0; i < kWidth; ++i) s.push_back(e.start.get(i));
       bool same = e.r.outputs[2].get(0) == static_cast<double>(trips);
@@ -166,7 +171,7 @@ void test_replays() {
       loop.out = {row_view(r.output(F, kWidth), F, {kWidth}), std::nullopt};
       r.add(loop);
       verify(r.plan);
-      check(static_cast<bool>(r.run()), "a loop runs along another one");
+      check(static_cast<bool>(run(&r)), "a loop runs along another one");
       results.push_back(r.outputs[0]);
       check(same(results.back(), results.front()), text("states of ", trips, " in ", places));
     }
@@ -198,13 +203,48 @@ void test_branches() {
     branch.out = {row_view(r.output(F, kWidth), F, {kWidth})};
     r.add(branch);
     verify(r.plan);
-    check(static_cast<bool>(r.run()), "a branch runs");
+    check(static_cast<bool>(run(&r)), "a branch runs");
     bool right = true;
     for (int64_t i = 0; i < kWidth; ++i) {
       const double x = a.get(i), y = b.get(i);
       right &= r.outputs[0].get(i) == (index <= 0 ? x + y : index == 1 ? x * y : x - y);
     }
     check(right, text("choice ", index));
+  }
+}
+
+// s = s * x + k while s < limit.
+void test_while() {
+  for (const double limit : {0.0, 1.0, 40.0}) {
+    Array s(F, 1), x(F, 1), k(F, 1), most(F, 1);
+    s.set(0, 0.5);
+    x.set(0, 1.5);
+    k.set(0, 0.25);
+    most.set(0, limit);
+    Runner r;
+    Loop loop;
+    for (Array* one : {&s, &x, &k, &most}) {
+      loop.in.emplace_back(row_view(r.argument(*one), F, {1}));
+    }
+    loop.body.plan =
+        body_of(3, {{Op::multiply, F, F, {0, 1, -1}}, {Op::add, F, F, {3, 2, -1}}}, F, 1);
+    loop.body.arguments = {{0}, {1}, {2}};
+    loop.body.results = {0};
+    loop.condition.emplace();
+    loop.condition->plan = body_of(2, {{Op::less, F, DType::Bool, {0, 1, -1}}}, DType::Bool, 1);
+    loop.condition->arguments = {{0}, {3}};
+    loop.condition->results = {0};
+    loop.carry_bytes = {size_of(F)};
+    loop.out = {row_view(r.output(F, 1), F, {1}),
+                row_view(r.output(DType::Int64, 1), DType::Int64, {})};
+    r.add(loop);
+    verify(r.plan);
+    check(static_cast<bool>(run(&r)), "a loop with a condition runs");
+    double value = 0.5;
+    int64_t count = 0;
+    for (; value < limit; ++count) value = value * 1.5 + 0.25;
+    check(r.outputs[0].get(0) == value && r.outputs[1].get(0) == static_cast<double>(count),
+          text("while below ", static_cast<int64_t>(limit)));
   }
 }
 
@@ -225,5 +265,11 @@ int main() {
   test_replays();
   test_branches();
   test_interruption();
+  test_while();
+  backend = &fake_device();
+  test_loops();
+  test_replays();
+  test_branches();
+  test_while();
   return report();
 }

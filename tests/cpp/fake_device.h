@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <variant>
 #include <vector>
 
+#include "backend/common/loop_run.h"
 #include "base/error.h"
 #include "plan/backend.h"
 #include "runtime/memory.h"
@@ -38,6 +41,9 @@ class FakeMemory : public DeviceMemory {
     live -= bytes;
     free_bytes(visible(address), bytes);
   }
+  void copy(void* to, const void* from, int64_t bytes) override {
+    std::memcpy(visible(to), visible(from), static_cast<size_t>(bytes));
+  }
   void upload(void* to, const void* host, int64_t bytes) override {
     ++uploads;
     std::memcpy(visible(to), host, static_cast<size_t>(bytes));
@@ -52,15 +58,28 @@ class FakeMemory : public DeviceMemory {
   bool fail_next = false;
 };
 
-// Shows the addresses to an executable of the CPU.
+// Shows the addresses to an executable of the CPU. A plan of one loop or branch runs here, with the
+// memory of the device.
 class FakeExecutable : public Executable {
  public:
-  FakeExecutable(const Plan& plan, int* runs)
-      : plan_(plan), inner_(cpu_backend().compile(plan)), runs_(*runs) {}
+  FakeExecutable(const Plan& plan, FakeMemory* memory, int* runs)
+      : plan_(plan), inner_(cpu_backend().compile(plan)), memory_(*memory), runs_(*runs) {
+    if (plan.steps.size() != 1) return;
+    if (const auto* loop = std::get_if<Loop>(&plan.steps[0].work)) loop_ = compile_loop(*loop);
+    if (const auto* branch = std::get_if<Branch>(&plan.steps[0].work)) {
+      branch_ = compile_branch(*branch);
+    }
+  }
 
-  int64_t scratch_bytes() const override { return inner_->scratch_bytes(); }
+  int64_t scratch_bytes() const override { return inner_->scratch_bytes() + 64; }
   Status run(const RunArguments& given) const noexcept override {
     ++runs_;
+    if (loop_ || branch_) {
+      const Slots slots(plan_, given);
+      std::vector<void*> lists(1000);
+      const Scratch scratch{memory_, slots.scratch(), reinterpret_cast<char*>(lists.data())};
+      return loop_ ? run_loop(*loop_, slots, scratch) : run_branch(*branch_, slots, scratch);
+    }
     std::vector<const void*> in;
     std::vector<void*> out;
     for (size_t i = 0; i < plan_.arguments.size(); ++i) {
@@ -79,6 +98,9 @@ class FakeExecutable : public Executable {
  private:
   const Plan& plan_;
   std::unique_ptr<Executable> inner_;
+  std::optional<LoopProgram> loop_;
+  std::optional<BranchProgram> branch_;
+  FakeMemory& memory_;
   int& runs_;
 };
 
@@ -89,7 +111,7 @@ class FakeBackend : public Backend {
   DeviceMemory& memory() const override { return memory_; }
   const Limits& limits() const override { return cpu_backend().limits(); }
   std::unique_ptr<Executable> compile(const Plan& plan) const override {
-    return std::make_unique<FakeExecutable>(plan, &runs);
+    return std::make_unique<FakeExecutable>(plan, &memory_, &runs);
   }
 
   FakeMemory& fake() const { return memory_; }

@@ -186,6 +186,30 @@ struct Runner {
     const Ref<Buffer> arena = make_buffer(plan.arena_bytes + executable->scratch_bytes());
     return executable->run({in.data(), scalars.data(), out.data(), arena->address(), interrupted});
   }
+  // The same in the memory of another device.
+  Status run_on(const Backend& backend) {
+    std::vector<Ref<Buffer>> held;
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    const auto place = [&](const Array& a) {
+      const auto bytes = static_cast<int64_t>(a.bytes.size());
+      held.push_back(make_buffer(bytes, backend.device()));
+      backend.memory().upload(held.back()->address(), a.bytes.data(), bytes);
+      return held.back()->address();
+    };
+    for (const Array* a : arguments) in.push_back(place(*a));
+    for (const Array& a : outputs) out.push_back(place(a));
+    const auto executable = backend.compile(plan);
+    const Ref<Buffer> arena =
+        make_buffer(plan.arena_bytes + executable->scratch_bytes(), backend.device());
+    const Status status =
+        executable->run({in.data(), scalars.data(), out.data(), arena->address(), nullptr});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto bytes = static_cast<int64_t>(outputs[i].bytes.size());
+      backend.memory().download(outputs[i].bytes.data(), out[i], bytes);
+    }
+    return status;
+  }
   // Runs with 1, 2, 3 and 8 threads and checks that the bits agree.
   Status run_threads(const std::string& what) {
     set_num_threads(1);

@@ -33,7 +33,7 @@ INNER = {
     "grad": {"zeros", "control", "sparse"},
     "plan": {"passes", "verify"},
     "backend": {
-        "null", "one_step", "cpu", "cpu/common", "cpu/control", "cpu/convolution", "cpu/data",
+        "null", "one_step", "common", "cpu", "cpu/common", "cpu/convolution", "cpu/data",
         "cpu/fourier", "cpu/kernels", "cpu/linalg", "cpu/products", "cpu/special", "cpu/tiles",
     },
     "bind": {"common", "arrays", "operations", "grad", "explain", "types"},

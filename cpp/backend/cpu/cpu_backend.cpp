@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "backend/cpu/control/loop_run.h"
+#include "backend/common/loop_run.h"
 #include "backend/cpu/convolution/convolve.h"
 #include "backend/cpu/convolution/pool_run.h"
 #include "backend/cpu/data/index_run.h"
@@ -152,15 +152,23 @@ CompiledStep compile_step(const LibraryCall& work, const Plan&) {
   const int64_t bytes = program.bytes();
   return compiled<run_fourier>(std::move(program), 0, bytes);
 }
+
+// A loop or a branch. Its lists follow what would be on a device.
+template <auto run_step, class Program>
+CompiledStep compiled_control(Program program) {
+  const ScratchBytes bytes = program.scratch;
+  return {[program = std::move(program)](const Slots& slots) {
+            char* const scratch = slots.scratch();
+            char* const lists = scratch + program.scratch.device;
+            return run_step(program, slots, Scratch{host_memory(), scratch, lists});
+          },
+          bytes.device + bytes.lists, static_cast<int64_t>(sizeof(Program))};
+}
 CompiledStep compile_step(const Loop& work, const Plan&) {
-  LoopProgram program = compile_loop(work);
-  const int64_t scratch = program.scratch_bytes;
-  return compiled<run_loop>(std::move(program), scratch);
+  return compiled_control<run_loop>(compile_loop(work));
 }
 CompiledStep compile_step(const Branch& work, const Plan&) {
-  BranchProgram program = compile_branch(work);
-  const int64_t scratch = program.scratch_bytes;
-  return compiled<run_branch>(std::move(program), scratch);
+  return compiled_control<run_branch>(compile_branch(work));
 }
 
 class CpuExecutable : public Executable {

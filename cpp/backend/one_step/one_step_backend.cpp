@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "plan/one_step.h"
 
 namespace pullback {

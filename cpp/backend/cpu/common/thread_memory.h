@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

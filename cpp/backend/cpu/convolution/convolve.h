@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/common/thread_memory.h"
 #include "backend/cpu/products/gemm.h"
 

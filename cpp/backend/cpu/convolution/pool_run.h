@@ -1,7 +1,7 @@
 // Runs pooling steps: max_pool, and the operations that move its cotangents and tangents.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

@@ -1,7 +1,7 @@
 // Steps that read indices: Gather, ScatterAdd.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

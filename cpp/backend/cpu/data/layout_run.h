@@ -1,7 +1,7 @@
 // LayoutProgram: a strided copy, or a strided addition to the output.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

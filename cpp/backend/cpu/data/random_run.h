@@ -1,7 +1,7 @@
 // Steps of random numbers and ranges.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

@@ -1,7 +1,7 @@
 // Steps of scans, sorts, and searches in sorted numbers.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "base/threads.h"
 
 namespace pullback {

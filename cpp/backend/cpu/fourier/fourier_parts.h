@@ -5,7 +5,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "base/threads.h"
 
 namespace pullback {

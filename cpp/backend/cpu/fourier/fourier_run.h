@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/fourier/long_real.h"
 
 namespace pullback {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/fourier/fourier_parts.h"
 #include "base/error.h"
 #include "base/threads.h"

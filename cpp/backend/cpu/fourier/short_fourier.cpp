@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {

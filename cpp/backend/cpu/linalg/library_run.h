@@ -1,7 +1,7 @@
 // LibraryStep: a routine of LAPACK over a batch of matrices.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

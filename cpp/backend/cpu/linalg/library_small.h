@@ -1,7 +1,7 @@
 // Routines over batches of small matrices, by our own kernels instead of LAPACK.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

@@ -1,7 +1,7 @@
 // Steps that compute functions of matrices, Sylvester equations and banded systems.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

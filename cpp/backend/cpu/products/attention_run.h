@@ -2,7 +2,7 @@
 // thread.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
 

@@ -3,7 +3,7 @@
 // parallel; an epilogue may run on each panel (PanelHook). Start at GemmMethod and GemmProgram.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {

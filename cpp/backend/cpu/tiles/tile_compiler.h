@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/tiles/tile_program.h"
 #include "backend/cpu/tiles/tile_values.h"
 

@@ -1,7 +1,7 @@
 // TileFrame: runs a tile program on one thread; it has the addresses of the places.
 #pragma once
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 #include "backend/cpu/tiles/tile_program.h"
 
 namespace pullback {

@@ -44,16 +44,17 @@ class Slots {
   const RunArguments& run_;
 };
 
-// A large block for one step, from the library's allocator; null if there is no memory.
+// A large block for one step, from the allocator of a device; null if there is no memory.
 class StepMemory {
  public:
-  explicit StepMemory(int64_t bytes) noexcept;
+  explicit StepMemory(int64_t bytes, DeviceMemory& memory = host_memory()) noexcept;
   ~StepMemory();
   StepMemory(const StepMemory&) = delete;
   StepMemory& operator=(const StepMemory&) = delete;
   char* data() const { return data_; }
 
  private:
+  DeviceMemory& memory_;
   int64_t bytes_;
   char* data_;
 };

@@ -1,10 +1,9 @@
 // Runs the plan of a loop's body for each iteration, with pointers that advance: a carry alternates
 // between two buffers, or advances along its residuals; entries of scanned inputs and of stacked
 // outputs are views. The run has allocated all memory before, as scratch memory of the step.
-#include "backend/cpu/control/loop_run.h"
+#include "backend/common/loop_run.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/threads.h"
 #include "plan/profile.h"
@@ -19,20 +18,22 @@ int64_t bytes_of_entry(const View& view, int64_t trips) {
 
 class LoopRun {
  public:
-  LoopRun(const LoopProgram& program, const Slots& slots)
+  LoopRun(const LoopProgram& program, const Slots& slots, const Scratch& scratch)
       : program_(program),
         loop_(*program.loop),
         slots_(slots),
-        scratch_(slots.scratch()),
-        now_(reinterpret_cast<char**>(scratch_ + program.pointers)),
+        scratch_(scratch),
+        now_(reinterpret_cast<char**>(scratch.lists + program.pointers)),
         next_(now_ + loop_.carry_bytes.size()),
-        body_(program.body, slots, scratch_) {}
+        body_(program.body, slots, scratch) {}
 
   Status run() {
     body_.bind(loop_.in);
     for (size_t k = 0; k < carries(); ++k) now_[k] = slots_.at(input(k));
     trips_ = loop_.trips.value_or(0);
-    if (loop_.counted) std::memcpy(&trips_, slots_.at(input(loop_.in.size() - 1)), sizeof trips_);
+    if (loop_.counted) {
+      memory().download(&trips_, slots_.at(input(loop_.in.size() - 1)), sizeof trips_);
+    }
     trips_ = std::max<int64_t>(trips_, 0);
     if (trips_ > 0) start_residuals();
     int64_t count = trips_;
@@ -44,14 +45,15 @@ class LoopRun {
       const std::optional<View>& out = loop_.out[k];
       if (!out || loop_.carry_bytes[k] == 0) continue;
       char* to = slots_.at(*out);
-      if (to != now_[k]) std::memcpy(to, now_[k], loop_.carry_bytes[k]);
+      if (to != now_[k]) memory().copy(to, now_[k], loop_.carry_bytes[k]);
     }
     const std::optional<View>& trips = loop_.out[carries() + loop_.stacked_out];
-    if (trips) std::memcpy(slots_.at(*trips), &count, sizeof count);
+    if (trips) memory().upload(slots_.at(*trips), &count, sizeof count);
     return {};
   }
 
  private:
+  DeviceMemory& memory() const { return scratch_.memory; }
   size_t carries() const { return loop_.carry_bytes.size(); }
   const View& input(size_t k) const { return std::get<View>(loop_.in[k]); }
   const std::optional<View>& residual(size_t k) const {
@@ -64,7 +66,7 @@ class LoopRun {
     for (size_t k = 0; k < carries(); ++k) {
       if (!has_residual(k) || loop_.carry_bytes[k] == 0) continue;
       char* at = slots_.at(*residual(k)) + position(0) * loop_.carry_bytes[k];
-      std::memcpy(at, now_[k], loop_.carry_bytes[k]);
+      memory().copy(at, now_[k], loop_.carry_bytes[k]);
       now_[k] = at;
     }
   }
@@ -97,7 +99,7 @@ class LoopRun {
   Status run_while(int64_t* count) {
     BodyRun condition(program_.condition, slots_, scratch_);
     condition.bind(loop_.in);
-    auto* answer = reinterpret_cast<bool*>(scratch_ + program_.answer);
+    char* const answer = scratch_.device + program_.answer;
     for (*count = 0;; ++*count) {
       if (stop_requested()) return failure(Problem::Interrupted);
       for (const auto& [argument, k] : program_.condition_carries)
@@ -107,7 +109,9 @@ class LoopRun {
       Status status = condition.run();
       if (!status) return status;
       condition.copy(0, answer, sizeof(bool));
-      if (!*answer) return {};
+      bool holds = false;
+      memory().download(&holds, answer, sizeof holds);
+      if (!holds) return {};
       status = iterate(*count, false);
       if (!status) return status;
     }
@@ -149,13 +153,13 @@ class LoopRun {
     if (!last && has_residual(k)) {
       return slots_.at(*residual(k)) + position(t + 1) * loop_.carry_bytes[k];
     }
-    return scratch_ + program_.buffers[k] + t % 2 * round_up(loop_.carry_bytes[k], 64);
+    return scratch_.device + program_.buffers[k] + t % 2 * round_up(loop_.carry_bytes[k], 64);
   }
 
   const LoopProgram& program_;
   const Loop& loop_;
   const Slots& slots_;
-  char* scratch_;
+  const Scratch& scratch_;
   char** now_;         // addresses of the carry
   char** next_;        // addresses to which the iteration writes it
   int64_t trips_ = 0;  // 0 if not known before
@@ -166,12 +170,12 @@ class LoopRun {
 
 LoopProgram compile_loop(const Loop& loop) {
   LoopProgram out{&loop};
-  out.body = compile_body(loop.body, &out.scratch_bytes);
+  out.body = compile_body(loop.body, &out.scratch);
   if (loop.condition) {
-    out.condition = compile_body(*loop.condition, &out.scratch_bytes);
-    out.answer = take(&out.scratch_bytes, sizeof(bool));
+    out.condition = compile_body(*loop.condition, &out.scratch);
+    out.answer = take(&out.scratch.device, sizeof(bool));
   }
-  if (loop.replayed) out.replay = compile_replay(loop, *loop.replayed, &out.scratch_bytes);
+  if (loop.replayed) out.replay = compile_replay(loop, *loop.replayed, &out.scratch);
   const int32_t carries = loop.carries();
   for (size_t a = 0; a < loop.body.arguments.size(); ++a) {
     const auto argument = static_cast<int32_t>(a);
@@ -197,34 +201,35 @@ LoopProgram compile_loop(const Loop& loop) {
     out.stacked_bytes.push_back(view ? bytes_of_entry(*view, trips) : 0);
   }
   for (const int64_t bytes : loop.carry_bytes) {
-    out.buffers.push_back(take(&out.scratch_bytes, 2 * round_up(bytes, 64)));
+    out.buffers.push_back(take(&out.scratch.device, 2 * round_up(bytes, 64)));
   }
   out.pointers =
-      take(&out.scratch_bytes, int64_t{2} * carries * static_cast<int64_t>(sizeof(char*)));
+      take(&out.scratch.lists, int64_t{2} * carries * static_cast<int64_t>(sizeof(char*)));
   return out;
 }
 
 BranchProgram compile_branch(const Branch& branch) {
   BranchProgram out{&branch};
   for (const BodyPlan& choice : branch.choices) {  // only one of them runs
-    int64_t end = 0;
+    ScratchBytes end;
     out.choices.push_back(compile_body(choice, &end));
-    out.scratch_bytes = std::max(out.scratch_bytes, end);
+    out.scratch = {std::max(out.scratch.device, end.device),
+                   std::max(out.scratch.lists, end.lists)};
   }
   return out;
 }
 
-Status run_loop(const LoopProgram& program, const Slots& slots) {
+Status run_loop(const LoopProgram& program, const Slots& slots, const Scratch& scratch) {
   const RecordedLoop recorded;
-  return LoopRun(program, slots).run();
+  return LoopRun(program, slots, scratch).run();
 }
 
-Status run_branch(const BranchProgram& program, const Slots& slots) {
+Status run_branch(const BranchProgram& program, const Slots& slots, const Scratch& scratch) {
   const Branch& branch = *program.branch;
   int64_t index;
-  std::memcpy(&index, slots.at(std::get<View>(branch.in[0])), sizeof index);
+  scratch.memory.download(&index, slots.at(std::get<View>(branch.in[0])), sizeof index);
   index = std::clamp<int64_t>(index, 0, static_cast<int64_t>(program.choices.size()) - 1);
-  BodyRun choice(program.choices[index], slots, slots.scratch());
+  BodyRun choice(program.choices[index], slots, scratch);
   choice.bind(branch.in);
   const auto each = [&](auto&& f) {
     for (size_t k = 0; k < branch.out.size(); ++k) {

@@ -2,7 +2,7 @@
 // one forward run. With less, the stored states are spaced binomially, which minimises
 // recomputation (Griewank and Walther, "Algorithm 799: revolve", 2000). A recomputed state has the
 // same bits.
-#include "backend/cpu/control/replay.h"
+#include "backend/common/replay.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ int64_t reach(int64_t places, int64_t times) {
 
 }  // namespace
 
-ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, int64_t* end) {
+ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, ScratchBytes* end) {
   ReplayProgram out{&loop};
   out.body = compile_body(replayed, end);
   for (const BodyPlan::Argument& argument : replayed.arguments) {
@@ -40,7 +40,7 @@ ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, int64_t
     out.offsets.push_back(out.state_bytes);
     out.state_bytes += round_up(bytes, 64);
   }
-  out.work = take(end, 2 * out.state_bytes);
+  out.work = take(&end->device, 2 * out.state_bytes);
   return out;
 }
 
@@ -56,19 +56,20 @@ int64_t places_for(const ReplayProgram& program, int64_t trips) {
 
 }  // namespace
 
-Replay::Replay(const ReplayProgram& program, const Slots& slots, char* scratch, int64_t trips)
+Replay::Replay(const ReplayProgram& program, const Slots& slots, const Scratch& scratch,
+               int64_t trips)
     : program_(program),
       loop_(*program.loop),
       slots_(slots),
-      scratch_(scratch),
+      work_(scratch.device + program.work),
       trips_(trips),
       body_(program.body, slots, scratch),
       places_(places_for(program, trips)),
-      memory_(places_ * program.state_bytes +
-              (places_ + 1) * static_cast<int64_t>(sizeof(State) + sizeof(int64_t))) {
+      memory_(places_ * program.state_bytes, scratch.memory),
+      lists_((places_ + 1) * static_cast<int64_t>(sizeof(State) + sizeof(int64_t))) {
   body_.bind(loop_.in);
-  if (!memory_.data()) return;
-  kept_ = reinterpret_cast<State*>(memory_.data() + places_ * program.state_bytes);
+  if (!lists_.data()) return;
+  kept_ = reinterpret_cast<State*>(lists_.data());
   free_ = reinterpret_cast<int64_t*>(kept_ + places_ + 1);
   kept_[0] = now_;
   for (int64_t place = places_; place-- > 0;) free_[free_count_++] = place;
@@ -76,7 +77,7 @@ Replay::Replay(const ReplayProgram& program, const Slots& slots, char* scratch, 
 
 char* Replay::memory_of(const State& state) const {
   if (state.place >= 0) return memory_.data() + state.place * program_.state_bytes;
-  return scratch_ + program_.work + state.t % 2 * program_.state_bytes;
+  return work_ + state.t % 2 * program_.state_bytes;
 }
 
 const char* Replay::carry(size_t k) const {
@@ -111,7 +112,7 @@ int64_t Replay::next_kept(int64_t length) const {
 }
 
 Status Replay::go_to(int64_t t) {
-  if (!memory_.data()) return failure(Problem::Memory);
+  if (!memory_.data() || !lists_.data()) return failure(Problem::Memory);
   while (kept_[kept_count_ - 1].t > t) free_[free_count_++] = kept_[--kept_count_].place;
   now_ = kept_[kept_count_ - 1];
   while (now_.t < t) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/cpu/control/body_run.h"
+#include "backend/common/body_run.h"
 
 namespace pullback {
 
@@ -18,11 +18,11 @@ struct ReplayProgram {
   int64_t state_bytes = 0;
   int64_t work = 0;  // offset of two states
 };
-ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, int64_t* end);
+ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, ScratchBytes* end);
 
 class Replay {
  public:
-  Replay(const ReplayProgram& program, const Slots& slots, char* scratch, int64_t trips);
+  Replay(const ReplayProgram& program, const Slots& slots, const Scratch& scratch, int64_t trips);
 
   // Moves to the state before iteration t, for t = trips - 1 … 0; carry(k) then points into it.
   Status go_to(int64_t t);
@@ -44,13 +44,14 @@ class Replay {
   const ReplayProgram& program_;
   const Loop& loop_;
   const Slots& slots_;
-  char* scratch_;
+  char* work_;  // memory of two states
   int64_t trips_;
   BodyRun body_;
-  int64_t places_;  // number of states that memory_ can store; two lists follow them
+  int64_t places_;  // number of states that memory_ can store
   StepMemory memory_;
-  State* kept_;    // stored states by rising t; the first is the start
-  int64_t* free_;  // free places
+  StepMemory lists_;  // the next two
+  State* kept_;       // stored states by rising t; the first is the start
+  int64_t* free_;     // free places
   int64_t kept_count_ = 1, free_count_ = 0;
   State now_{0, kStart};
 };

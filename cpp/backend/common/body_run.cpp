@@ -1,8 +1,6 @@
 // The body's plan writes each root to its destination. Roots that are arguments, or that equal
 // another root, are copied.
-#include "backend/cpu/control/body_run.h"
-
-#include <cstring>
+#include "backend/common/body_run.h"
 
 #include "base/iteration_seed.h"
 
@@ -14,16 +12,16 @@ int64_t take(int64_t* end, int64_t bytes) {
   return at;
 }
 
-BodyProgram compile_body(const BodyPlan& body, int64_t* end) {
+BodyProgram compile_body(const BodyPlan& body, ScratchBytes* end) {
   const Plan& plan = body.plan->plan;
   const auto take_list = [&](size_t count, size_t size) {
-    return take(end, static_cast<int64_t>(count * size));
+    return take(&end->lists, static_cast<int64_t>(count * size));
   };
   BodyProgram out{&body};
   out.arguments = take_list(plan.arguments.size(), sizeof(void*));
   out.outputs = take_list(plan.output_bytes.size(), sizeof(void*));
   out.scalars = take_list(body.numbers.size(), sizeof(Scalar));
-  out.arena = take(end, plan.arena_bytes + body.plan->executable->scratch_bytes());
+  out.arena = take(&end->device, plan.arena_bytes + body.plan->executable->scratch_bytes());
   std::vector<uint8_t> written(plan.output_bytes.size(), 0);
   for (const std::optional<int32_t> place : body.results) {
     out.results.emplace_back();
@@ -35,13 +33,15 @@ BodyProgram compile_body(const BodyPlan& body, int64_t* end) {
   return out;
 }
 
-BodyRun::BodyRun(const BodyProgram& program, const Slots& slots, char* scratch)
+BodyRun::BodyRun(const BodyProgram& program, const Slots& slots, const Scratch& scratch)
     : program_(program),
       slots_(slots),
-      arguments_(reinterpret_cast<const void**>(scratch + program.arguments)),
-      outputs_(reinterpret_cast<void**>(scratch + program.outputs)),
-      scalars_(reinterpret_cast<Scalar*>(scratch + program.scalars)),
-      run_{arguments_, scalars_, outputs_, scratch + program.arena, slots.interrupted(), false} {}
+      memory_(scratch.memory),
+      arguments_(reinterpret_cast<const void**>(scratch.lists + program.arguments)),
+      outputs_(reinterpret_cast<void**>(scratch.lists + program.outputs)),
+      scalars_(reinterpret_cast<Scalar*>(scratch.lists + program.scalars)),
+      run_{arguments_,          scalars_, outputs_, scratch.device + program.arena,
+           slots.interrupted(), false} {}
 
 void BodyRun::bind(const std::vector<BodyInput>& in) {
   for (size_t a = 0; a < plan().arguments.size(); ++a) {
@@ -75,7 +75,7 @@ void BodyRun::write(size_t root, void* to) {
 void BodyRun::copy(size_t root, void* to, int64_t bytes) const {
   const std::optional<BodyProgram::Result>& result = program_.results[root];
   if (!result || result->first || bytes == 0) return;
-  std::memcpy(to, result->argument ? arguments_[result->number] : outputs_[result->number], bytes);
+  memory_.copy(to, result->argument ? arguments_[result->number] : outputs_[result->number], bytes);
 }
 
 }  // namespace pullback

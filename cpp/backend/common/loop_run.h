@@ -1,12 +1,13 @@
-// LoopProgram and BranchProgram: steps that run the plans of their bodies on the calling thread.
+// LoopProgram and BranchProgram: steps that run the plans of their bodies on the calling thread,
+// for any backend: addresses of the device are advanced here and read by the plans only.
 // See loop_run.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "backend/cpu/control/body_run.h"
-#include "backend/cpu/control/replay.h"
+#include "backend/common/body_run.h"
+#include "backend/common/replay.h"
 
 namespace pullback {
 
@@ -23,20 +24,20 @@ struct LoopProgram {
   std::vector<Moving> condition_carries;  // of the condition's plan
   std::vector<int64_t> stacked_bytes;  // bytes per entry of scanned inputs, then of stacked outputs
   std::vector<int64_t> buffers;        // for each carry, two buffers
-  int64_t pointers = 0;                // offset of the addresses of the carries: present and next
-  int64_t answer = 0;                  // offset of the condition's result
-  int64_t scratch_bytes = 0;
+  int64_t pointers = 0;  // offset in the lists of the carries' addresses: present and next
+  int64_t answer = 0;    // offset of the condition's result
+  ScratchBytes scratch;
 };
 
 struct BranchProgram {
   const Branch* branch;
   std::vector<BodyProgram> choices;
-  int64_t scratch_bytes = 0;
+  ScratchBytes scratch;
 };
 
 LoopProgram compile_loop(const Loop& loop);
 BranchProgram compile_branch(const Branch& branch);
-Status run_loop(const LoopProgram& program, const Slots& slots);
-Status run_branch(const BranchProgram& program, const Slots& slots);
+Status run_loop(const LoopProgram& program, const Slots& slots, const Scratch& scratch);
+Status run_branch(const BranchProgram& program, const Slots& slots, const Scratch& scratch);
 
 }  // namespace pullback

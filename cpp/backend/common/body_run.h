@@ -1,20 +1,32 @@
-// BodyRun: runs the plan of a body, for the loop or branch that contains it. Its data lie in the
-// scratch memory of that step, at the offsets of a BodyProgram. Start at BodyProgram.
+// BodyRun: runs the plan of a body, for the loop or branch that contains it, on any device. Its
+// data lie in the scratch memory of that step, at the offsets of a BodyProgram. Start at
+// BodyProgram.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "backend/cpu/common/slots.h"
+#include "backend/common/slots.h"
 
 namespace pullback {
+
+// The scratch memory of a step with bodies, in bytes. The lists of addresses and scalars that the
+// step passes to the plans of its bodies are on the host, what these plans read and write is not.
+struct ScratchBytes {
+  int64_t device = 0, lists = 0;
+};
+struct Scratch {
+  DeviceMemory& memory;
+  char* device;  // an address of `memory`
+  char* lists;   // of the host
+};
 
 // Layout of a body's data in the scratch memory of its step.
 struct BodyProgram {
   const BodyPlan* body = nullptr;
-  // Offsets of the pointers to arguments and outputs, of the scalars, and of the arena of the
-  // body's plan.
-  int64_t arguments = 0, outputs = 0, scalars = 0, arena = 0;
+  // Offsets in the lists: of the pointers to arguments and outputs, and of the scalars.
+  int64_t arguments = 0, outputs = 0, scalars = 0;
+  int64_t arena = 0;  // of the body's plan, on the device
   // For each wanted root: the plan's output that is written for it, or the argument that it equals.
   struct Result {
     int64_t number;  // of the output or argument
@@ -25,14 +37,14 @@ struct BodyProgram {
 };
 
 // `end`: the end of the scratch memory used so far; advanced.
-BodyProgram compile_body(const BodyPlan& body, int64_t* end);
+BodyProgram compile_body(const BodyPlan& body, ScratchBytes* end);
 
 // Reserves some bytes, aligned; returns their offset.
 int64_t take(int64_t* end, int64_t bytes);
 
 class BodyRun {
  public:
-  BodyRun(const BodyProgram& program, const Slots& slots, char* scratch);
+  BodyRun(const BodyProgram& program, const Slots& slots, const Scratch& scratch);
 
   // Sets the operands that are the same in every run.
   void bind(const std::vector<BodyInput>& in);
@@ -49,6 +61,7 @@ class BodyRun {
  private:
   const BodyProgram& program_;
   const Slots& slots_;
+  DeviceMemory& memory_;
   const void** arguments_;
   void** outputs_;
   Scalar* scalars_;
