@@ -18,6 +18,11 @@ from pullback import _core
 rng = np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def same_numbers_in_any_order() -> None:
+    rng.bit_generator.state = np.random.default_rng(0).bit_generator.state
+
+
 def normal(*shape: int) -> np.ndarray:
     return rng.normal(size=shape)
 
