@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.each import each
-from support.tf1 import eager, fresh_graph, graph_of_its_own, run  # noqa: F401
+from support.tf1 import eager, fresh_graph, graph_of_its_own, listed, run  # noqa: F401
 
 import pullback.compat.tf1 as tf
 
@@ -38,6 +38,11 @@ def test_constants():
         ([1, "a"], None, TypeError, "expected numbers"),
         (1j, tf.float64, TypeError, "expected float64"),
         (1.5, tf.int32, TypeError, "expected int32"),
+        (np.float64(1.5), tf.int32, TypeError, "expected int32"),
+        (np.array([1.0, np.inf]), tf.int32, TypeError, "expected int32"),
+        ([np.float64(1)], tf.int32, TypeError, "expected int32"),
+        (np.array([True]), tf.int32, TypeError, "expected int32"),
+        (np.float64(2.0**40), tf.int32, ValueError, "got 1099511627776"),
         (True, tf.float32, TypeError, "expected float32"),
         (1, tf.bool, TypeError, "expected bool"),
         (2**40, tf.int32, ValueError, r"expected int32, from -\d+ to \d+, got 1099511627776"),
@@ -49,6 +54,13 @@ def test_constants():
 def test_what_is_no_constant(value, dtype, kind, text):
     with pytest.raises(kind, match=text):
         tf.constant(value, dtype)
+
+
+def test_whole_numbers_of_numpy_are_integers():
+    n, limit = tf.constant([1, 7]), np.floor(np.float64(11) / 2)
+    answers = [n < limit, n * np.array([2.0, 3.0]), tf.constant(np.ceil(2.5), tf.int64)]
+    assert listed(run(answers)) == [[True, False], [2, 21], 3]
+    assert n.dtype == answers[1].dtype == tf.int32
 
 
 def test_mixed_dtypes():

@@ -17,7 +17,10 @@ from .strings import encoded, is_string
 def as_array(
     value: Any, wish: DType | None, who: str = "convert_to_tensor"
 ) -> tuple[np.ndarray[Any, Any], DType]:
-    """Convert a value to an array of a supported dtype."""
+    """Convert a value to an array of a supported dtype.
+
+    NumPy's floats become integers if they are whole numbers.
+    """
     if value is None:
         raise ValueError(f"{who}: expected a number, a list or an array, got None")
     value = _plain(value)
@@ -39,6 +42,12 @@ def as_array(
         or (natural.is_inexact and dtype.is_integer)
         or (natural.is_complex and not dtype.is_complex)
     )
+    numpy = isinstance(value, (np.ndarray, np.generic)) and array.dtype.kind == "f"
+    if numpy and dtype.is_integer:
+        with np.errstate(invalid="ignore"):
+            whole = array.astype(np.int64)
+        if (whole == array).all():  # of np.floor and its like; TensorFlow drops fractions too
+            array, loses = whole, False
     if loses and array.size:  # an empty list has no dtype of its own
         raise TypeError(f"{who}: expected {dtype.name}, got {_described(value, array)}")
     if dtype.is_integer and array.size and array.dtype.kind in "iu":
