@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/iteration_seed.h"
 #include "graph/make.h"
 #include "graph/rebuild.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
 #include "graph/walk.h"
 #include "ops/body.h"
-#include "ops/random_state.h"
 #include "transform/batcher.h"
 
 namespace pullback {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/iteration_seed.h"
 #include "graph/make.h"
 #include "graph/rule.h"
 #include "graph/variable.h"

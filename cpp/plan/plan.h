@@ -17,9 +17,8 @@
 #include "base/dtype.h"
 #include "base/shape.h"
 #include "graph/op.h"
-#include "graph/operation.h"  // RoutineForm
+#include "graph/routine.h"
 #include "graph/windowing.h"
-#include "ops/random_state.h"  // seed_of_iteration
 #include "plan/view.h"
 
 namespace pullback {

@@ -110,6 +110,22 @@ def test_backends_see_plans_only() -> None:
                 assert name.split("/")[0] in BACKEND_SEES, f"{path.name} includes {name}"
 
 
+def test_plans_have_no_nodes() -> None:
+    """What a backend includes does not declare nodes, by way of other headers either."""
+    seen: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name not in seen and not name.endswith(".def"):
+            seen.add(name)
+            for inner in own_includes(CPP / name):
+                visit(inner)
+
+    for header in ("plan/backend.h", "plan/step_views.h", "plan/profile.h"):
+        visit(header)
+    assert "plan/plan.h" in seen and "graph/op.h" in seen
+    assert not {"graph/node.h", "graph/operation.h", "graph/attr.h"} & seen
+
+
 def test_only_bind_knows_python() -> None:
     for path in SOURCES:
         if path.relative_to(CPP).parts[0] == "bind":

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/iteration_seed.h"
+
 namespace pullback {
 
 int64_t take(int64_t* end, int64_t bytes) {
