@@ -55,6 +55,14 @@ def test_scalars_are_slots_and_constant_arrays_are_scalars() -> None:
     assert steps == {"tiles": 1} and "1 arguments, 3 scalars" in text
 
 
+def test_groups_over_storage_dtypes_are_widened_by_the_planner() -> None:
+    x = pb.constant(A.astype(np.float16))
+    steps, text = plan_of(pb.tanh(x) * x)
+    assert steps == {"tiles": 1}
+    assert " = tanh:float32" in text and " = multiply:float32" in text
+    assert text.count(" = cast:float16") == 2 and text.count(" = cast:float32") == 2
+
+
 def test_numbers_of_a_traced_function_are_constants() -> None:
     def f(x: pb.Tensor) -> pb.Tensor:
         return (2.5 * pb.sin(2.5 * x) + 0.5) * 1.0

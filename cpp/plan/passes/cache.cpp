@@ -13,6 +13,7 @@
 #include "plan/passes/lower.h"
 #include "plan/passes/lower_complex.h"
 #include "plan/passes/plan_memory.h"
+#include "plan/passes/widen.h"
 #include "plan/verify/verify.h"
 
 namespace pullback {
@@ -49,6 +50,7 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   if (has_complex(snapshot)) real = without_complex(snapshot, &kept);
   const Analysis analysis = simplify(real ? *real : snapshot);
   out->plan = lower(analysis, fuse(analysis, backend.limits()));
+  widen(&out->plan);
   coalesce_writes(&out->plan);
   mark_checked(&out->plan);
   plan_memory(&out->plan);

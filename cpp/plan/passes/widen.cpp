@@ -185,8 +185,6 @@ bool any_storage(std::initializer_list<DType> dtypes) {
   return std::any_of(dtypes.begin(), dtypes.end(), is_storage);
 }
 
-}  // namespace
-
 bool has_storage(const TileGroup& group) {
   const auto any = [](const auto& items, auto&& test) {
     return std::any_of(items.begin(), items.end(), test);
@@ -197,6 +195,13 @@ bool has_storage(const TileGroup& group) {
              [](const Instruction& i) { return any_storage({i.dtype, i.result}); });
 }
 
-TileGroup widened(const TileGroup& group) { return Widening(group).run(); }
+}  // namespace
+
+void widen(Plan* plan) {
+  for (Step& step : plan->steps) {
+    TileGroup* group = group_of(step);
+    if (group && has_storage(*group)) *group = Widening(*group).run();
+  }
+}
 
 }  // namespace pullback

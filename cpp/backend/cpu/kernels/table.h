@@ -32,7 +32,7 @@ struct ElementwiseTable {
 };
 
 // [from][to]: between compute dtypes (including equal ones), and between a storage dtype and its
-// compute dtype. Null if a cast needs several steps (widen.h).
+// compute dtype. Null if a cast needs several steps (plan/passes/widen.h).
 struct CastTable {
   TileKernel of[kDTypes][kDTypes];
 };

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "backend/cpu/tiles/group_run.h"
-#include "plan/passes/widen.h"
 
 namespace pullback {
 namespace {
@@ -156,7 +155,9 @@ void finish_compiling(const TileGroup& group, int64_t span, GroupProgram* p) {
   place_leaves(p);
 }
 
-GroupProgram compile_whole(const TileGroup& group) {
+}  // namespace
+
+GroupProgram compile_group(const TileGroup& group) {
   GroupProgram p;
   TileOrder order = TileOrder::Rows;
   if (is_general(group)) {
@@ -181,7 +182,7 @@ GroupProgram compile_whole(const TileGroup& group) {
   return p;
 }
 
-bool cut_in_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
+bool compile_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
   if (is_general(group) || group.count == 0 || elements % group.length) return false;
   GroupProgram p;
   p.tiles = compile_tiles(group, TileOrder::Rows);
@@ -194,16 +195,6 @@ bool cut_in_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
   finish_compiling(group, span, &p);
   *out = std::move(p);
   return true;
-}
-
-}  // namespace
-
-GroupProgram compile_group(const TileGroup& group) {
-  return compile_whole(has_storage(group) ? widened(group) : group);
-}
-
-bool compile_units(const TileGroup& group, int64_t elements, GroupProgram* out) {
-  return cut_in_units(has_storage(group) ? widened(group) : group, elements, out);
 }
 
 }  // namespace pullback
