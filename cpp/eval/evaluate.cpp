@@ -271,7 +271,7 @@ void PlanRun::add_argument(Node* node, bool donatable) {
 // The node has no value while the run may write there: another thread that needs the value waits
 // and then reads the new one.
 bool PlanRun::take_donated(int32_t argument) {
-  if (argument < 0 || !vectors_.nodes[argument]) return false;
+  if (!vectors_.nodes[argument]) return false;
   const Ref<Buffer>& buffer = vectors_.arguments[argument];
   if (buffer->refs != 2 || buffer->exported)
     return false;  // references of the node and of this
@@ -298,10 +298,11 @@ void PlanRun::run(const CachedPlan& cached) {
   const Plan& plan = cached.plan;
   bool in_place = false;
   for (size_t k = 0; k < plan.output_bytes.size(); ++k) {
-    const int32_t donated = plan.donated_arguments.empty() ? -1 : plan.donated_arguments[k];
-    const bool taken = take_donated(donated);
+    std::optional<int32_t> donated;
+    if (!plan.donated_arguments.empty()) donated = plan.donated_arguments[k];
+    const bool taken = donated && take_donated(*donated);
     in_place |= taken;
-    vectors_.owned.push_back(taken ? vectors_.arguments[donated]
+    vectors_.owned.push_back(taken ? vectors_.arguments[*donated]
                                    : make_buffer(plan.output_bytes[k]));
     vectors_.outputs.push_back(vectors_.owned.back()->data);
   }

@@ -1,63 +1,44 @@
-// Memory of a plan, for the limit of the plan cache; and which of its steps can fail.
+// What holds for every kind of step: its group, its failures, and the memory of a plan, which the
+// plan cache limits.
 #include "plan/plan.h"
 
 #include <algorithm>
 
 #include "plan/backend.h"
+#include "plan/step_views.h"
 
 namespace pullback {
 
-bool can_fail(const Instruction& instruction) {
-  switch (traits(instruction.op).fails) {
-    case Fails::Always:
-      return true;
-    case Fails::Integers:
-      return !is_float(instruction.dtype);
-    case Fails::Never:
-      break;
-  }
-  return false;
+const TileGroup* epilogue_of(const Step& step) {
+  return std::visit(
+      [](const auto& work) -> const TileGroup* {
+        if constexpr (requires { work.epilogue; }) {
+          if (work.epilogue) return &*work.epilogue;
+        }
+        return nullptr;
+      },
+      step.work);
 }
 
-namespace {
-
-// One overload per kind of step and no default, so that a new kind does not compile without one.
-bool can_fail(const TileGroup& group) {
-  return std::any_of(group.instructions.begin(), group.instructions.end(),
-                     [](const Instruction& instruction) { return can_fail(instruction); });
-}
-bool can_fail(const Gemm& gemm) { return gemm.epilogue && can_fail(*gemm.epilogue); }
-bool can_fail(const Convolution&) { return true; }  // its tiles need memory
-bool can_fail(const Pool&) { return true; }
-bool can_fail(const Layout&) { return false; }
-bool can_fail(const Gather& gather) { return !gather.checked; }
-bool can_fail(const ScatterAdd& scatter) { return !scatter.checked && !scatter.equal; }
-// These may need memory, which may not be available.
-bool can_fail(const ArgReduce&) { return true; }
-bool can_fail(const Scan&) { return true; }
-bool can_fail(const Sort&) { return true; }
-bool can_fail(const Search&) { return false; }
-bool can_fail(const Random&) { return false; }
-bool can_fail(const Iota&) { return false; }
-bool can_fail(const CallbackCall&) { return true; }
-bool can_fail(const LibraryCall&) { return true; }
-bool can_fail(const BodyPlan& body) {
-  const auto& steps = body.plan->plan.steps;
-  return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return can_fail(step); });
-}
-bool can_fail(const Loop& loop) {
-  // A replay needs memory.
-  return loop.replayed || can_fail(loop.body) || (loop.condition && can_fail(*loop.condition));
-}
-bool can_fail(const Branch& branch) {
-  return std::any_of(branch.choices.begin(), branch.choices.end(),
-                     [](const BodyPlan& choice) { return can_fail(choice); });
+const TileGroup* group_of(const Step& step) {
+  const auto* group = std::get_if<TileGroup>(&step.work);
+  return group ? group : epilogue_of(step);
 }
 
-}  // namespace
+bool has_plans(const Step& step) {
+  bool found = false;
+  for_each_body(step, [&](const BodyPlan&) { found = true; });
+  return found;
+}
 
 bool can_fail(const Step& step) {
-  return std::visit([](const auto& work) { return can_fail(work); }, step.work);
+  bool fails = std::visit([](const auto& work) { return work.can_fail(); }, step.work);
+  if (const TileGroup* epilogue = epilogue_of(step)) fails |= epilogue->can_fail();
+  for_each_body(step, [&](const BodyPlan& body) {
+    fails |= std::ranges::any_of(body.plan->plan.steps,
+                                 [](const Step& inner) { return can_fail(inner); });
+  });
+  return fails;
 }
 
 const char* name_of(const Step& step) {
@@ -66,16 +47,23 @@ const char* name_of(const Step& step) {
   return call->form.who ? call->form.who : name_of(call->form.routine);
 }
 
-int64_t bytes_of(const TileGroup& group) {
-  return bytes_of(group.loads) + bytes_of(group.scalars) + bytes_of(group.instructions) +
-         bytes_of(group.stores) + bytes_of(group.reductions);
-}
-
 namespace {
 
-// Its plan is counted where it is cached.
-int64_t bytes_of_body(const BodyPlan& body) {
-  return bytes_of(body.arguments) + bytes_of(body.numbers) + bytes_of(body.results);
+// Bytes of the lists of a step. The plan of a body is counted where it is cached.
+template <DescribedStep Kind>
+int64_t bytes_of_lists(const Kind& work) {
+  int64_t bytes = 0;
+  visit_operands(work, [&](const auto& value, Use) {
+    if constexpr (requires { value.capacity(); }) bytes += bytes_of(value);
+    for_each_part<BodyPlan>(value, [&](const BodyPlan& body) {
+      bytes += bytes_of(body.arguments) + bytes_of(body.numbers) + bytes_of(body.results);
+    });
+  });
+  if constexpr (requires { work.bytes(); }) bytes += work.bytes();
+  if constexpr (requires { work.epilogue; }) {
+    if (work.epilogue) bytes += bytes_of_lists(*work.epilogue);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -85,24 +73,7 @@ int64_t bytes_of(const Plan& plan) {
                   bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.replaced) +
                   bytes_of(plan.donated_arguments);
   for (const Step& step : plan.steps) {
-    if (const TileGroup* group = group_of(step)) bytes += bytes_of(*group);
-    if (const auto* call = std::get_if<CallbackCall>(&step.work)) bytes += bytes_of(call->in);
-    if (const auto* call = std::get_if<LibraryCall>(&step.work)) {
-      bytes += bytes_of(call->in) + bytes_of(call->out);
-    }
-    if (const auto* loop = std::get_if<Loop>(&step.work)) {
-      bytes += bytes_of(loop->in) + bytes_of(loop->draws) + bytes_of(loop->out) +
-               bytes_of(loop->carry_bytes) + bytes_of_body(loop->body);
-      if (loop->condition) bytes += bytes_of_body(*loop->condition);
-      bytes += bytes_of(loop->replayed_from) + bytes_of(loop->replayed_bytes) +
-               bytes_of(loop->residuals);
-      if (loop->replayed) bytes += bytes_of_body(*loop->replayed);
-    }
-    if (const auto* branch = std::get_if<Branch>(&step.work)) {
-      bytes += bytes_of(branch->in) + bytes_of(branch->draws) + bytes_of(branch->out) +
-               bytes_of(branch->choices);
-      for (const BodyPlan& choice : branch->choices) bytes += bytes_of_body(choice);
-    }
+    bytes += std::visit([](const auto& work) { return bytes_of_lists(work); }, step.work);
   }
   return bytes;
 }

@@ -4,7 +4,6 @@
 #include "plan/step_views.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace pullback {
 namespace {
@@ -26,80 +25,32 @@ bool same_place(const View& a, const View& b) {
 
 int64_t bytes_of(const Step& step) {
   std::vector<std::pair<const View*, bool>> seen;
-  int64_t bytes = 0;
-  const auto* gather = std::get_if<Gather>(&step.work);
+  int64_t bytes = 0, written_elements = 0;
   for_each_view(step, [&](const View& view, bool written) {
-    for (const auto& [other, how] : seen) {
-      if (how == written && same_place(*other, view)) return;
+    if (written) written_elements = std::max(written_elements, elements_in_memory(view));
+  });
+  for_each_operand<View>(step, [&](const View& view, Use use) {
+    for (const bool written : {false, true}) {
+      if (!(written ? use.write : use.read)) continue;
+      const bool known = std::ranges::any_of(seen, [&](const auto& other) {
+        return other.second == written && same_place(*other.first, view);
+      });
+      if (known) continue;
+      seen.emplace_back(&view, written);
+      int64_t elements = elements_in_memory(view);
+      if (use.indexed) elements = std::min(elements, written_elements);
+      bytes += elements * size_of(view.dtype);
     }
-    seen.emplace_back(&view, written);
-    int64_t elements = elements_in_memory(view);
-    // A gather reads as much of its input as it writes.
-    if (gather && &view == &gather->in) {
-      elements = std::min(elements, elements_in_memory(gather->out));
-    }
-    bytes += elements * size_of(view.dtype);
   });
   return bytes;
 }
 
-// One for each kind of step, so that a new one does not compile before it has its own.
-int64_t operations_of(const TileGroup& group) {
-  int64_t total = static_cast<int64_t>(group.reductions.size()) * group.count;
-  for (const Instruction& instruction : group.instructions) {
-    total += instruction.row && !is_fold(instruction.op) ? group.rows() : group.count;
-  }
-  return total;
-}
-
-int64_t operations_of(const Gemm& gemm) {
-  const Shape& c = gemm.c.shape;
-  const int64_t product = 2 * c.size() * gemm.a.shape[gemm.a.shape.rank - 1];
-  return product + (gemm.epilogue ? operations_of(*gemm.epilogue) : 0);
-}
-
-int64_t operations_of(const Convolution& convolution) {
-  const Shape& w = convolution.w.shape;
-  const int64_t product = 2 * convolution.y.shape.size() * w[0] * w[1] * w[2] * w[4];
-  return product + (convolution.epilogue ? operations_of(*convolution.epilogue) : 0);
-}
-
-int64_t operations_of(const Pool& pool) {
-  const PerWindow& taps = pool.windows.size;
-  const int64_t windows = std::min(pool.in.shape.size(), pool.out.shape.size());
-  return windows * taps[0] * taps[1] * taps[2];
-}
-int64_t operations_of(const ScatterAdd& scatter) { return scatter.in.shape.size(); }
-int64_t operations_of(const ArgReduce& reduce) { return reduce.in.shape.size(); }
-int64_t operations_of(const Scan& scan) { return scan.in.shape.size(); }
-int64_t operations_of(const Sort& sort) { return sort.in.shape.size(); }
-int64_t operations_of(const Search& search) { return search.in.shape.size(); }
-int64_t operations_of(const Random& random) { return random.out.shape.size(); }
-int64_t operations_of(const LibraryCall& call) {
-  const RoutineForm& form = call.form;
-  if (form.routine == Routine::attention) return 4 * call.batch * form.m * form.n * form.k;
-  if (form.routine == Routine::attention_cotangents) {
-    return 10 * call.batch * form.m * form.n * form.k;
-  }
-  if (form.routine == Routine::fourier) {
-    const int64_t points = std::max<int64_t>(form.fourier.points, 1);
-    return 5 * call.batch * form.n * points * (std::bit_width(static_cast<uint64_t>(points)) - 1);
-  }
-  return 2 * call.batch * form.m * form.n * (form.k ? form.k : std::min(form.m, form.n));
-}
-// These only move data, or their work is that of a callback or of their bodies' plans.
-int64_t operations_of(const Layout&) { return 0; }
-int64_t operations_of(const Gather&) { return 0; }
-int64_t operations_of(const Iota&) { return 0; }
-int64_t operations_of(const CallbackCall&) { return 0; }
-int64_t operations_of(const Loop&) { return 0; }
-int64_t operations_of(const Branch&) { return 0; }
-
 }  // namespace
 
 StepCost cost_of(const Step& step) {
-  return {bytes_of(step),
-          std::visit([](const auto& work) { return operations_of(work); }, step.work)};
+  int64_t operations = std::visit([](const auto& work) { return work.operations(); }, step.work);
+  if (const TileGroup* epilogue = epilogue_of(step)) operations += epilogue->operations();
+  return {bytes_of(step), operations};
 }
 
 Recording::Recording() : outer_(open_recording) { open_recording = this; }

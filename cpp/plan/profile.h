@@ -10,13 +10,6 @@
 
 namespace pullback {
 
-// Names of the kinds of Work, in its order.
-constexpr const char* kWorkNames[] = {"tiles",  "gemm",        "convolution", "pool",     "layout",
-                                      "gather", "scatter_add", "argmax",      "random",   "iota",
-                                      "scan",   "sort",        "search",      "callback", "library",
-                                      "loop",   "branch"};
-static_assert(std::size(kWorkNames) == std::variant_size_v<Work>);
-
 // The minimal work of a step, whatever runs it.
 struct StepCost {
   // Bytes read and written once: the memory of every distinct view, broadcast axes once.

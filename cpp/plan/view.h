@@ -28,7 +28,7 @@ struct Strided {
 // A strided view of a slot of a plan. Reshape, transpose, slice and broadcast are views, never
 // steps.
 struct View : Strided {
-  int32_t slot = -1;
+  int32_t slot = -1;  // not set: verify() refuses it
   DType dtype = DType::Float32;
 
   View() = default;

@@ -19,7 +19,8 @@ constexpr int64_t kWidth = 3;
 
 // A plan that computes one group of some arguments of `kWidth` elements.
 std::shared_ptr<const CachedPlan> body_of(size_t arguments, std::vector<Instruction> instructions,
-                                          DType result = F, int64_t width = kWidth) {
+                                          DType result = F, int64_t width = kWidth,
+                                          int32_t scalars = 0) {
   auto out = std::make_shared<CachedPlan>();
   Runner r;
   std::vector<Array> arrays;
@@ -31,6 +32,7 @@ std::shared_ptr<const CachedPlan> body_of(size_t arguments, std::vector<Instruct
   const auto last = static_cast<int32_t>(arguments + g.instructions.size()) - 1;
   g.stores = {{last, row_view(r.output(result, width), result, {width})}};
   r.add(g);
+  r.plan.scalars = scalars;
   out->plan = std::move(r.plan);
   verify(out->plan);
   out->executable = cpu_backend().compile(out->plan);
@@ -38,10 +40,10 @@ std::shared_ptr<const CachedPlan> body_of(size_t arguments, std::vector<Instruct
 }
 
 // s = s * x + k
-BodyPlan multiply_and_add(std::vector<int32_t> inputs) {
+BodyPlan multiply_and_add(std::vector<BodyPlan::Argument> arguments) {
   BodyPlan out;
   out.plan = body_of(3, {{Op::multiply, F, F, {0, 1, -1}}, {Op::add, F, F, {3, 2, -1}}});
-  out.arguments = std::move(inputs);
+  out.arguments = std::move(arguments);
   out.results = {0};
   return out;
 }
@@ -54,11 +56,10 @@ struct Example {
 
   explicit Example(int64_t count, bool reversed = false) : trips(count) {
     xs = random_array(F, trips * kWidth);
-    loop.body = multiply_and_add({0, 1, 2});
+    loop.body = multiply_and_add({{0}, {1}, {2}});
     loop.body.results = {0, 0};  // what it carries is stacked, too
     loop.in = {row_view(r.argument(start), F, {kWidth}),
                row_view(r.argument(xs), F, {trips, kWidth}), row_view(r.argument(k), F, {kWidth})};
-    loop.draws = {-1, -1, -1};
     loop.carry_bytes = {kWidth * size_of(F)};
     loop.stacked_in = loop.stacked_out = 1;
     loop.trips = trips;
@@ -107,15 +108,27 @@ void test_faults() {
   const std::pair<const char*, std::function<void(Example&)>> faults[] = {
       {"more iterations than there are entries", [](Example& e) { e.loop.trips = 6; }},
       {"a carry of another size", [](Example& e) { e.loop.carry_bytes[0] = 16; }},
-      {"an input that is not there", [](Example& e) { e.loop.body.arguments[2] = 3; }},
+      {"an input that is not there", [](Example& e) { e.loop.body.arguments[2] = {3}; }},
       {"a residual of a loop that is not replayed",
-       [](Example& e) { e.loop.body.arguments[1] = -1; }},
+       [](Example& e) { e.loop.body.arguments[1] = {0, true}; }},
       {"a result that is not there", [](Example& e) { e.loop.body.results[1] = 1; }},
       {"fewer outputs", [](Example& e) { e.loop.out.pop_back(); }},
       {"a short residual", [](Example& e) { e.loop.out[3] = e.loop.out[0]; }},
-      {"a stack of unknown length", [](Example& e) { e.loop.counted = true; }},
-      {"a write to what is read", [](Example& e) { e.loop.out[0] = e.loop.in[0]; }},
-      {"gaps", [](Example& e) { e.loop.in[0].strides[0] = 0; }},
+      {"a stack of unknown length",
+       [](Example& e) {
+         e.loop.counted = true;
+         e.loop.trips.reset();
+       }},
+      {"iterations that are known and counted", [](Example& e) { e.loop.counted = true; }},
+      {"a seed that is no scalar of the run",
+       [](Example& e) {
+         e.loop.body.plan = body_of(3, {{Op::add, F, F, {0, 1, -1}}}, F, kWidth, 1);
+         e.loop.body.numbers = {BodyPlan::ScalarInput{0, true}};
+       }},
+      {"a scalar that the run has not", [](Example& e) { e.loop.in.push_back(RunScalar{0}); }},
+      {"a write to what is read", [](Example& e) { e.loop.out[0] = std::get<View>(e.loop.in[0]); }},
+      {"gaps", [](Example& e) { std::get<View>(e.loop.in[0]).strides[0] = 0; }},
+      {"a result with gaps", [](Example& e) { e.loop.out[0]->strides[0] = 0; }},
   };
   for (const auto& [what, fault] : faults) {
     Example e(5);
@@ -142,17 +155,15 @@ void test_replays() {
       loop.in = {row_view(r.argument(zero), F, {kWidth}), row_view(r.argument(x), F, {kWidth}),
                  row_view(r.argument(start), F, {kWidth}), row_view(r.argument(k), F, {kWidth}),
                  row_view(r.argument(count), DType::Int64, {})};
-      loop.draws = {-1, -1, -1, -1, -1};
-      loop.body = multiply_and_add({0, 1, -1});
-      loop.replayed = multiply_and_add({2, 1, 3});
+      loop.body = multiply_and_add({{0}, {1}, {0, true}});
+      loop.replayed = multiply_and_add({{2}, {1}, {3}});
       loop.replayed_from = {2};
       loop.replayed_bytes = loop.carry_bytes = {kWidth * size_of(F)};
       loop.residuals = {0};
       loop.stacked_in = 1;
       loop.counted = loop.reversed = true;
-      loop.trips = -2;
       loop.memory = (places + 2) * 64;
-      loop.out = {row_view(r.output(F, kWidth), F, {kWidth}), View()};
+      loop.out = {row_view(r.output(F, kWidth), F, {kWidth}), std::nullopt};
       r.add(loop);
       verify(r.plan);
       check(static_cast<bool>(r.run()), "a loop runs along another one");
@@ -177,11 +188,10 @@ void test_branches() {
     Branch branch;
     branch.in = {row_view(r.argument(which), DType::Int64, {}),
                  row_view(r.argument(a), F, {kWidth}), row_view(r.argument(b), F, {kWidth})};
-    branch.draws = {-1, -1, -1};
     for (const Op op : {Op::add, Op::multiply, Op::subtract}) {
       BodyPlan choice;
       choice.plan = body_of(2, {{op, F, F, {0, 1, -1}}});
-      choice.arguments = {1, 2};
+      choice.arguments = {{1}, {2}};
       choice.results = {0};
       branch.choices.push_back(std::move(choice));
     }

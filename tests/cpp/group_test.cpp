@@ -135,9 +135,9 @@ class RandomGroup {
     }
     for (int64_t j = 0; j < count_; ++j) value.array.set(j, is_float(dtype) ? 0.75 : 1);
     if (pick(2)) {
-      group_.scalars.push_back({-1, dtype, s});
+      group_.scalars.push_back({std::nullopt, dtype, s});
     } else {
-      group_.scalars.push_back({static_cast<int32_t>(runner_.scalars.size()), dtype, {}});
+      group_.scalars.push_back({RunScalar{runner_.plan.scalars++}, dtype, {}});
       runner_.scalars.push_back(s);
     }
     values_.push_back(value);

@@ -38,9 +38,9 @@ std::string text_of(const Plan& plan) {
     out.append(name_of(step.source)).append(reads).append(" to").append(writes).append("\n");
   }
   for (size_t k = 0; k < plan.donated_arguments.size(); ++k) {
-    if (plan.donated_arguments[k] < 0) continue;
-    out += "out" + std::to_string(k) + " may take in" + std::to_string(plan.donated_arguments[k]) +
-           "\n";
+    const std::optional<int32_t> donated = plan.donated_arguments[k];
+    if (!donated) continue;
+    out += "out" + std::to_string(k) + " may take in" + std::to_string(*donated) + "\n";
   }
   return out + "arena " + std::to_string(plan.arena_bytes) + "\n";
 }

@@ -38,7 +38,7 @@ std::unique_ptr<CachedPlan> add_one() {
   TileGroup group;
   group.count = kCount;
   group.loads = {row_view(0, DType::Float32, all)};
-  group.scalars = {{0, DType::Float32}};
+  group.scalars = {{RunScalar{0}, DType::Float32}};
   group.instructions = {{Op::add, DType::Float32, DType::Float32, {0, 1, -1}}};
   group.stores = {{2, row_view(3, DType::Float32, all)}};
   plan.steps.push_back({group, Op::add});
@@ -46,7 +46,7 @@ std::unique_ptr<CachedPlan> add_one() {
   plan.outputs = {2, 3};
   plan.output_bytes = {4, bytes};
   plan.scalars = 1;
-  plan.donated_arguments = {-1, 0};
+  plan.donated_arguments = {std::nullopt, 0};
   plan.point_of_no_return = 2;
   out->executable = cpu_backend().compile(plan);
   return out;

@@ -68,7 +68,7 @@ void test_parameters() {
     r.scalars.resize(2);
     r.scalars[0].i = 5;
     r.scalars[1].i = 9;
-    Random random{op, 0, 1, {}, {}};
+    Random random{op, {0}, {1}, {}, {}};
     std::deque<Array> held;
     for (const double value : values) {
       Array& one = held.emplace_back(dtype, 1);
@@ -111,7 +111,7 @@ void test_random() {
     r.scalars.resize(2);
     r.scalars[0].i = seed;
     r.scalars[1].i = counter;
-    r.add(Random{op, 0, 1, row_view(r.output(dtype, n), dtype, {n}), {}});
+    r.add(Random{op, {0}, {1}, row_view(r.output(dtype, n), dtype, {n}), {}});
     r.run_threads("random");
     return r.outputs[0];
   };

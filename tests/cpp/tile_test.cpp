@@ -45,7 +45,7 @@ void test_random_programs() {
         s.i = 1;
       }
       r.scalars.push_back(s);
-      group.scalars.push_back({i, dtype});
+      group.scalars.push_back({RunScalar{i}, dtype});
       values.emplace_back(dtype, count);
       for (int64_t j = 0; j < count; ++j) values.back().set(j, is_float(dtype) ? 0.75 : 1);
     }

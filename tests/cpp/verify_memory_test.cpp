@@ -46,7 +46,7 @@ struct Example {
     r.add(sum(a, b, result));
     r.add(sum(b, sx, c));
     r.add(sum(c, sw, updated));  // 5: in the memory of w
-    r.plan.donated_arguments = {-1, -1, 1};
+    r.plan.donated_arguments = {std::nullopt, std::nullopt, 1};
     r.plan.point_of_no_return = 5;
   }
   Slot& slot(int32_t s) { return r.plan.slots[s]; }
@@ -159,7 +159,7 @@ void test_donors() {
          const int32_t moved = e.r.output(DType::Int64, 4);
          const View to = row_view(moved, DType::Int64, {4});
          const View from = row_view(other, DType::Int64, {4});
-         e.r.plan.donated_arguments.push_back(-1);
+         e.r.plan.donated_arguments.emplace_back();
          Step again = e.r.plan.steps[0];
          std::get<Gather>(again.work).indices = to;
          std::vector<Step>& steps = e.r.plan.steps;
@@ -170,7 +170,8 @@ void test_donors() {
          steps.insert(steps.begin() + 2, {Layout{from, to}, Op::identity});
          e.r.plan.point_of_no_return += 1;
        }},
-      {"for two outputs", twice, [](Example& e) { e.r.plan.donated_arguments = {-1, 1, 1}; }},
+      {"for two outputs", twice,
+       [](Example& e) { e.r.plan.donated_arguments = {std::nullopt, 1, 1}; }},
       {"an output too", twice, [](Example& e) { e.r.plan.outputs.push_back(e.sw); }},
       {"of another size", "a donated argument of another size",
        [](Example& e) { e.r.plan.donated_arguments[0] = 0; }},
@@ -204,9 +205,9 @@ void test_slots() {
       {"a temporary that leaves", "an output in no memory of its own",
        [](Example& e) { e.r.plan.outputs.push_back(e.a); }},
       {"an output that no step writes", "an output that no step writes",
-       [](Example& e) { e.r.output(F, kCount), e.r.plan.donated_arguments.push_back(-1); }},
+       [](Example& e) { e.r.output(F, kCount), e.r.plan.donated_arguments.emplace_back(); }},
       {"a scalar too many", "a scalar that the run has not",
-       [](Example& e) { e.group(1).scalars = {{0, F, {}}}; }},
+       [](Example& e) { e.group(1).scalars = {{RunScalar{0}, F, {}}}; }},
   });
 }
 

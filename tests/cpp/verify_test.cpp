@@ -26,7 +26,7 @@ struct Example {
     g.loads = {row_view(r.output(F, kCount), F, {kRows, kLength}),
                row_view(r.argument(rows), F, {kRows}),
                row_view(r.argument(index), DType::Int64, {kRows})};
-    g.scalars = {{-1, F, {}}};
+    g.scalars = {{std::nullopt, F, {}}};
     g.instructions = {
         {Op::max, F, F, {0, -1, -1}, true},  // v4
         {Op::add, F, F, {4, 3, -1}, true},   // v5

@@ -4,8 +4,10 @@
 // docs/internals lists the folders.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <new>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,70 +29,111 @@
 namespace pullback {
 namespace {
 
-// A product and the group that reads it. If panels are whole rows, the group runs on each panel as
-// soon as it is computed (by_panel), otherwise after the product.
-struct GemmStep {
-  GemmProgram product;
-  std::optional<GroupProgram> epilogue;
-  bool by_panel = false;
+// A step that is ready to run. It may refer to its Work, which the plan stores.
+struct CompiledStep {
+  std::function<Status(const Slots&)> run;
+  int64_t scratch_bytes = 0;  // of Slots::scratch()
+  int64_t bytes = 0;
 };
 
-// Offset of the group's scratch memory, which follows that of the product.
-int64_t epilogue_scratch(const GemmStep& step) { return round_up(step.product.scratch_bytes, 64); }
-
-Status run(const GroupProgram& step, const Slots& slots) {
-  return GroupRun(step, slots, slots.scratch()).run();
+int64_t program_bytes(const GroupProgram& step) {
+  const TileProgram& t = step.tiles;
+  return bytes_of(step.reductions) + bytes_of(t.code) + bytes_of(t.folds) + bytes_of(t.directs) +
+         bytes_of(t.gathers) + bytes_of(t.scatters) + bytes_of(t.repeats) + bytes_of(t.splats) +
+         bytes_of(t.registers) + bytes_of(t.reduced);
 }
-Status run(const GemmStep& step, const Slots& slots) {
-  char* scratch = slots.scratch();
-  if (!step.epilogue) {
-    run_gemm(step.product, slots, scratch);
-    return {};
+int64_t program_bytes(const GemmProgram& product) { return bytes_of(product.axes); }
+int64_t program_bytes(const ConvolutionProgram& product) {
+  int64_t bytes = bytes_of(product.phases);
+  for (const ConvolutionPhase& phase : product.phases) bytes += bytes_of(phase.segments);
+  return bytes;
+}
+
+// A step without a program: `run_step` reads its Work.
+template <auto run_step, class Work>
+CompiledStep interpreted(const Work& work, int64_t scratch_bytes = 0) {
+  return {[&work](const Slots& slots) { return run_step(work, slots); }, scratch_bytes};
+}
+
+template <auto run_step, class Program>
+CompiledStep compiled(Program program, int64_t scratch_bytes = 0, int64_t bytes = 0) {
+  return {[program = std::move(program)](const Slots& slots) { return run_step(program, slots); },
+          scratch_bytes, bytes + static_cast<int64_t>(sizeof(Program))};
+}
+
+CompiledStep compile_step(const TileGroup& work, const Plan&) {
+  GroupProgram program = compile_group(work);
+  const int64_t scratch = program.scratch_bytes, bytes = program_bytes(program);
+  return {[program = std::move(program)](const Slots& slots) {
+            return GroupRun(program, slots, slots.scratch()).run();
+          },
+          scratch, bytes};
+}
+
+// A product and its epilogue. If the product has panels and the epilogue can be cut into them, it
+// runs on each panel as soon as that is computed (by_panel), otherwise after the product.
+// run_product(program, slots, scratch, hook) calls the hook with the number of each panel.
+template <class Product, class RunProduct>
+CompiledStep compile_product(Product product, const std::optional<TileGroup>& epilogue,
+                             int64_t panel_elements, RunProduct run_product) {
+  if (!epilogue) {
+    const int64_t scratch = product.scratch_bytes, bytes = program_bytes(product);
+    return {[product = std::move(product), run_product](const Slots& slots) {
+              return run_product(product, slots, slots.scratch(), PanelHook());
+            },
+            scratch, bytes};
   }
-  GroupRun epilogue(*step.epilogue, slots, scratch + epilogue_scratch(step));
-  if (step.by_panel) {
-    const int64_t panel = step.product.rows_of_panels();
-    const auto on_panel = [&](int64_t first_row) { epilogue.run_unit(first_row / panel); };
-    run_gemm(step.product, slots, scratch, PanelHook(on_panel));
-    return epilogue.finish();
-  }
-  run_gemm(step.product, slots, scratch);
-  return epilogue.run();
+  GroupProgram group;
+  const bool by_panel = panel_elements > 0 && compile_units(*epilogue, panel_elements, &group);
+  if (!by_panel) group = compile_group(*epilogue);
+  const int64_t group_scratch = round_up(product.scratch_bytes, 64);
+  const int64_t scratch = group_scratch + group.scratch_bytes;
+  const int64_t bytes = program_bytes(product) + program_bytes(group);
+  return {[=, product = std::move(product), group = std::move(group)](const Slots& slots) {
+            GroupRun run(group, slots, slots.scratch() + group_scratch);
+            const auto on_panel = [&](int64_t panel) { run.run_unit(panel); };
+            const Status status = run_product(product, slots, slots.scratch(),
+                                              by_panel ? PanelHook(on_panel) : PanelHook());
+            if (!status) return status;
+            return by_panel ? run.finish() : run.run();
+          },
+          scratch, bytes};
 }
 
-// A convolution and the group that reads it.
-struct ConvolutionStep {
-  ConvolutionProgram product;
-  std::optional<GroupProgram> epilogue;
-  bool by_panel = false;
-};
-
-int64_t epilogue_scratch(const ConvolutionStep& step) {
-  return round_up(step.product.scratch_bytes, 64);
+CompiledStep compile_step(const Gemm& work, const Plan&) {
+  GemmProgram program = compile_gemm(work);
+  const int64_t rows = program.rows_of_panels(), elements = rows * program.n;
+  const auto run = [rows](const GemmProgram& product, const Slots& slots, char* scratch,
+                          PanelHook hook) {
+    const auto on_panel = [&](int64_t first_row) { hook(first_row / rows); };
+    run_gemm(product, slots, scratch, rows ? PanelHook(on_panel) : hook);
+    return Status{};
+  };
+  return compile_product(std::move(program), work.epilogue, elements, run);
 }
-
-Status run(const ConvolutionStep& step, const Slots& slots) {
-  char* scratch = slots.scratch();
-  if (!step.epilogue) return run_convolution(step.product, slots, scratch);
-  GroupRun epilogue(*step.epilogue, slots, scratch + epilogue_scratch(step));
-  const auto on_panel = [&](int64_t panel) { epilogue.run_unit(panel); };
-  const Status status = run_convolution(step.product, slots, scratch,
-                                        step.by_panel ? PanelHook(on_panel) : PanelHook());
-  if (!status) return status;
-  return step.by_panel ? epilogue.finish() : epilogue.run();
+CompiledStep compile_step(const Convolution& work, const Plan&) {
+  ConvolutionProgram program = compile_convolution(work);
+  const int64_t elements = program.elements_of_panels();
+  return compile_product(std::move(program), work.epilogue, elements, run_convolution);
 }
-Status run(const Pool& step, const Slots& slots) { return run_pool(step, slots); }
-Status run(const LayoutProgram& step, const Slots& slots) { return run_layout(step, slots); }
-Status run(const Gather& step, const Slots& slots) { return run_gather(step, slots); }
-Status run(const ScatterAdd& step, const Slots& slots) { return run_scatter_add(step, slots); }
-Status run(const ArgReduce& step, const Slots& slots) { return run_arg_reduce(step, slots); }
-Status run(const Scan& step, const Slots& slots) { return run_scan(step, slots); }
-Status run(const Sort& step, const Slots& slots) { return run_sort(step, slots); }
-Status run(const Search& step, const Slots& slots) { return run_search(step, slots); }
-Status run(const Random& step, const Slots& slots) { return run_random(step, slots); }
-Status run(const Iota& step, const Slots& slots) { return run_iota(step, slots); }
+CompiledStep compile_step(const Pool& work, const Plan&) { return interpreted<run_pool>(work); }
+CompiledStep compile_step(const Layout& work, const Plan& plan) {
+  return compiled<run_layout>(compile_layout(work, plan.slots[work.out.slot].bytes));
+}
+CompiledStep compile_step(const Gather& work, const Plan&) { return interpreted<run_gather>(work); }
+CompiledStep compile_step(const ScatterAdd& work, const Plan&) {
+  return interpreted<run_scatter_add>(work, scratch_bytes(work));
+}
+CompiledStep compile_step(const ArgReduce& work, const Plan&) {
+  return interpreted<run_arg_reduce>(work);
+}
+CompiledStep compile_step(const Random& work, const Plan&) { return interpreted<run_random>(work); }
+CompiledStep compile_step(const Iota& work, const Plan&) { return interpreted<run_iota>(work); }
+CompiledStep compile_step(const Scan& work, const Plan&) { return interpreted<run_scan>(work); }
+CompiledStep compile_step(const Sort& work, const Plan&) { return interpreted<run_sort>(work); }
+CompiledStep compile_step(const Search& work, const Plan&) { return interpreted<run_search>(work); }
 
-Status run(const CallbackCall& step, const Slots& slots) {
+Status run_callback(const CallbackCall& step, const Slots& slots) {
   const auto array = [&](const View& view) {
     return CallbackArray{view.dtype, view.shape, slots.at(view)};
   };
@@ -99,84 +142,25 @@ Status run(const CallbackCall& step, const Slots& slots) {
   auto* function = std::bit_cast<Callback*>(static_cast<intptr_t>(slots.scalar(step.function).i));
   return function->call(in, array(step.out)) ? Status{} : failure(Problem::Callback);
 }
-
-Status run(const LibraryStep& step, const Slots& slots) { return run_library(step, slots); }
-Status run(const FourierStep& step, const Slots& slots) { return run_fourier(step, slots); }
-
-using Compiled = std::variant<GroupProgram, GemmStep, ConvolutionStep, Pool, LayoutProgram, Gather,
-                              ScatterAdd, ArgReduce, Random, Iota, Scan, Sort, Search, CallbackCall,
-                              LibraryStep, FourierStep, LoopProgram, BranchProgram>;
-
-Status run(const LoopProgram& step, const Slots& slots) { return run_loop(step, slots); }
-Status run(const BranchProgram& step, const Slots& slots) { return run_branch(step, slots); }
-
-Compiled compile_step(const Plan&, const TileGroup& work) { return compile_group(work); }
-Compiled compile_step(const Plan&, const Gemm& work) {
-  GemmStep out{compile_gemm(work), {}};
-  if (!work.epilogue) return out;
-  const int64_t rows = out.product.rows_of_panels();
-  GroupProgram epilogue;
-  out.by_panel = rows > 0 && compile_units(*work.epilogue, rows * out.product.n, &epilogue);
-  out.epilogue = out.by_panel ? std::move(epilogue) : compile_group(*work.epilogue);
-  return out;
-}
-Compiled compile_step(const Plan&, const Convolution& work) {
-  ConvolutionStep out{compile_convolution(work), {}};
-  if (!work.epilogue) return out;
-  const int64_t panel = out.product.elements_of_panels();
-  GroupProgram epilogue;
-  out.by_panel = panel > 0 && compile_units(*work.epilogue, panel, &epilogue);
-  out.epilogue = out.by_panel ? std::move(epilogue) : compile_group(*work.epilogue);
-  return out;
-}
-Compiled compile_step(const Plan& plan, const Layout& work) {
-  return compile_layout(work, plan.slots[work.out.slot].bytes);
-}
-Compiled compile_step(const Plan&, const LibraryCall& work) {
-  if (work.form.routine == Routine::fourier) return compile_fourier(work);
-  return compile_library(work);
-}
-Compiled compile_step(const Plan&, const Loop& work) { return compile_loop(work); }
-Compiled compile_step(const Plan&, const Branch& work) { return compile_branch(work); }
-template <class Work>
-Compiled compile_step(const Plan&, const Work& work) {
-  return work;
+CompiledStep compile_step(const CallbackCall& work, const Plan&) {
+  return interpreted<run_callback>(work);
 }
 
-int64_t scratch_of(const GroupProgram& step) { return step.scratch_bytes; }
-int64_t scratch_of(const GemmStep& step) {
-  return epilogue_scratch(step) + (step.epilogue ? scratch_of(*step.epilogue) : 0);
+CompiledStep compile_step(const LibraryCall& work, const Plan&) {
+  if (work.form.routine != Routine::fourier) return compiled<run_library>(compile_library(work));
+  FourierStep program = compile_fourier(work);
+  const int64_t bytes = program.bytes();
+  return compiled<run_fourier>(std::move(program), 0, bytes);
 }
-int64_t scratch_of(const ConvolutionStep& step) {
-  return epilogue_scratch(step) + (step.epilogue ? scratch_of(*step.epilogue) : 0);
+CompiledStep compile_step(const Loop& work, const Plan&) {
+  LoopProgram program = compile_loop(work);
+  const int64_t scratch = program.scratch_bytes;
+  return compiled<run_loop>(std::move(program), scratch);
 }
-int64_t scratch_of(const ScatterAdd& step) { return scratch_bytes(step); }
-int64_t scratch_of(const LoopProgram& step) { return step.scratch_bytes; }
-int64_t scratch_of(const BranchProgram& step) { return step.scratch_bytes; }
-template <class Step>
-int64_t scratch_of(const Step&) {
-  return 0;
-}
-
-int64_t bytes_of(const GroupProgram& step) {
-  const TileProgram& t = step.tiles;
-  return bytes_of(step.reductions) + bytes_of(t.code) + bytes_of(t.folds) + bytes_of(t.directs) +
-         bytes_of(t.gathers) + bytes_of(t.scatters) + bytes_of(t.repeats) + bytes_of(t.splats) +
-         bytes_of(t.registers) + bytes_of(t.reduced);
-}
-int64_t bytes_of(const GemmStep& step) {
-  return bytes_of(step.product.axes) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
-}
-int64_t bytes_of(const ConvolutionStep& step) {
-  int64_t bytes = bytes_of(step.product.phases) + (step.epilogue ? bytes_of(*step.epilogue) : 0);
-  for (const ConvolutionPhase& phase : step.product.phases)
-    bytes += pullback::bytes_of(phase.segments);
-  return bytes;
-}
-int64_t bytes_of(const FourierStep& step) { return step.bytes(); }
-template <class Step>
-int64_t bytes_of(const Step&) {
-  return 0;
+CompiledStep compile_step(const Branch& work, const Plan&) {
+  BranchProgram program = compile_branch(work);
+  const int64_t scratch = program.scratch_bytes;
+  return compiled<run_branch>(std::move(program), scratch);
 }
 
 class CpuExecutable : public Executable {
@@ -185,13 +169,11 @@ class CpuExecutable : public Executable {
     steps_.reserve(plan.steps.size());
     for (const Step& step : plan.steps) {
       steps_.push_back(
-          std::visit([&](const auto& work) { return compile_step(plan, work); }, step.work));
-      const int64_t bytes =
-          std::visit([](const auto& program) { return scratch_of(program); }, steps_.back());
-      scratch_bytes_ = std::max(scratch_bytes_, bytes);
-      bytes_ += std::visit([](const auto& program) { return bytes_of(program); }, steps_.back());
+          std::visit([&](const auto& work) { return compile_step(work, plan); }, step.work));
+      scratch_bytes_ = std::max(scratch_bytes_, steps_.back().scratch_bytes);
+      bytes_ += steps_.back().bytes;
     }
-    bytes_ += pullback::bytes_of(steps_);
+    bytes_ += bytes_of(steps_);
     if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
 
@@ -211,7 +193,8 @@ class CpuExecutable : public Executable {
       }
       if (i > 0 && interruption.check()) return at_step(failure(Problem::Interrupted), i);
       count_step(plan_.steps[i]);
-      const StepTimer timer(has_plans(plan_.steps[i]) ? nullptr : recording, plan_.steps[i]);
+      const bool timed = recording && !has_plans(plan_.steps[i]);
+      const StepTimer timer(timed ? recording : nullptr, plan_.steps[i]);
       const Status status = run_step(steps_[i], slots);
       if (!status) return failed(status, i);
       if (interruption.stopped()) return at_step(failure(Problem::Interrupted), i);
@@ -221,9 +204,9 @@ class CpuExecutable : public Executable {
 
  private:
   // Steps that call a callback or a library allocate lists of arrays, which may fail.
-  static Status run_step(const Compiled& compiled, const Slots& slots) noexcept {
+  static Status run_step(const CompiledStep& step, const Slots& slots) noexcept {
     try {
-      return std::visit([&](const auto& step) { return pullback::run(step, slots); }, compiled);
+      return step.run(slots);
     } catch (const std::bad_alloc&) {
       return failure(Problem::Memory);
     }
@@ -239,7 +222,7 @@ class CpuExecutable : public Executable {
   }
 
   const Plan& plan_;
-  std::vector<Compiled> steps_;
+  std::vector<CompiledStep> steps_;
   int64_t scratch_bytes_ = 0;
   int64_t bytes_ = 0;
 };

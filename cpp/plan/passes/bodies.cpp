@@ -42,16 +42,21 @@ BodyPlan bind(const Body& body, std::span<const uint8_t> wanted, const Snapshot&
   }
   BodyPlan out;
   for (uint32_t i : snapshot.arguments) {
-    out.arguments.push_back(input_at.at(snapshot.nodes[i]));
+    out.arguments.push_back({input_at.at(snapshot.nodes[i])});
   }
   for (uint32_t i : snapshot.scalars) {
     const Node* scalar = snapshot.nodes[i];
     const auto found = input_at.find(scalar);
-    out.numbers.push_back({scalar->scalar, found == input_at.end() ? -1 : found->second,
-                           (scalar->flags & kSeed) != 0});
+    if (found == input_at.end()) {
+      out.numbers.push_back(scalar->scalar);
+    } else {
+      const bool seed = (scalar->flags & kSeed) != 0;
+      out.numbers.push_back(BodyPlan::ScalarInput{found->second, seed});
+    }
   }
   for (size_t k = 0; k < body.roots.size(); ++k) {
-    out.results.push_back(wanted[k] ? result_at.at(body.roots[k].get()) : -1);
+    out.results.emplace_back();
+    if (wanted[k]) out.results.back() = result_at.at(body.roots[k].get());
   }
   return out;
 }
@@ -66,12 +71,13 @@ std::span<const unsigned char> key_of(Body* body) {
     auto key = std::make_unique<KeptKey>();
     key->bytes = snapshot.key;
     const auto put = [&](const auto& value) { append(value, &key->bytes); };
-    for (int32_t input : bound.arguments) put(input);
-    for (const BodyPlan::Number& number : bound.numbers) {
-      put(number.input);
-      put(number.input < 0 ? number.value.i : int64_t{number.seed});
+    for (const BodyPlan::Argument& argument : bound.arguments) put(argument.number);
+    for (const auto& number : bound.numbers) {
+      const auto* input = std::get_if<BodyPlan::ScalarInput>(&number);
+      put(input ? input->input : -1);
+      put(input ? int64_t{input->seed} : std::get<Scalar>(number).i);
     }
-    for (int32_t result : bound.results) put(result);
+    for (const auto& result : bound.results) put(*result);  // all roots are wanted
     put(static_cast<uint32_t>(bound.arguments.size()));
     put(static_cast<uint32_t>(bound.numbers.size()));
     put(static_cast<uint32_t>(bound.results.size()));
@@ -123,9 +129,15 @@ BodyPlan plan_of(const Body& body, std::span<const uint8_t> wanted,
   const Snapshot snapshot = snapshot_of(body, wanted);
   BodyPlan out = bind(body, wanted, snapshot);
   out.plan = find_plan(snapshot);
-  for (int32_t& input : out.arguments) input = inputs[input];
-  for (BodyPlan::Number& number : out.numbers) {
-    if (number.input >= 0) number.input = inputs[number.input];
+  for (BodyPlan::Argument& argument : out.arguments) {
+    const int32_t input = inputs[argument.number];
+    // A residual: see Operation::residuals.
+    argument = input < 0 ? BodyPlan::Argument{-1 - input, true} : BodyPlan::Argument{input};
+  }
+  for (auto& number : out.numbers) {
+    if (auto* input = std::get_if<BodyPlan::ScalarInput>(&number)) {
+      input->input = inputs[input->input];
+    }
   }
   return out;
 }

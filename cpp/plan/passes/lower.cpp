@@ -13,7 +13,7 @@ Plan Lowering::run() {
   const Snapshot& s = *analysis_.snapshot;
   plan_.scalars = static_cast<int32_t>(s.scalars.size());
   for (size_t k = 0; k < s.scalars.size(); ++k) {
-    scalar_[s.scalars[k]] = static_cast<int32_t>(k);
+    scalar_[s.scalars[k]] = RunScalar{static_cast<int32_t>(k)};
   }
   for (size_t k = 0; k < s.arguments.size(); ++k) {
     const Node* node = nodes_[s.arguments[k]];
@@ -31,9 +31,11 @@ Plan Lowering::run() {
       if (fused.epilogue < 0) continue;
       Op source;
       TileGroup group = tiles(++g, &source);
-      Work& work = plan_.steps.back().work;
-      auto* convolution = std::get_if<Convolution>(&work);
-      (convolution ? convolution->epilogue : std::get<Gemm>(work).epilogue) = std::move(group);
+      std::visit(
+          [&](auto& work) {
+            if constexpr (requires { work.epilogue; }) work.epilogue = std::move(group);
+          },
+          plan_.steps.back().work);
       continue;
     }
     if (fused.members.size() == 1 && emit_copy(fused.members[0])) continue;

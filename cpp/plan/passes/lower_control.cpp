@@ -24,18 +24,24 @@ std::vector<const Node*>& Lowering::outputs_of(uint32_t member) {
 }
 
 // Draws and callbacks are scalars of the run; everything else has memory.
-void Lowering::bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws) {
+std::vector<BodyInput> Lowering::bind_operands(uint32_t member) {
   const Node* node = nodes_[member];
+  std::vector<BodyInput> out;
   for (size_t k = 0; k < node->inputs_count; ++k) {
-    const bool given = is_run_scalar(node->inputs()[k]);
-    draws->push_back(given ? scalar_[analysis_.reads(member)[k].base] : -1);
-    in->push_back(given ? View() : dense_operand(member, k));
+    if (is_run_scalar(node->inputs()[k])) {
+      out.push_back(run_scalar(analysis_.reads(member)[k]));
+    } else {
+      out.push_back(dense_operand(member, k));
+    }
   }
+  return out;
 }
 
-std::vector<View> Lowering::bind_outputs(std::span<const Node* const> outputs) {
-  std::vector<View> out;
-  for (const Node* output : outputs) out.push_back(output ? whole_view(output->index) : View());
+std::vector<std::optional<View>> Lowering::bind_outputs(std::span<const Node* const> outputs) {
+  std::vector<std::optional<View>> out(outputs.size());
+  for (size_t k = 0; k < out.size(); ++k) {
+    if (outputs[k]) out[k] = whole_view(outputs[k]->index);
+  }
   return out;
 }
 
@@ -70,10 +76,10 @@ void Lowering::emit_loop(uint32_t member) {
   }
   loop.stacked_in = form.stacked_in;
   loop.stacked_out = form.stacked_out;
-  loop.trips = form.trips;
+  if (form.trips >= 0) loop.trips = form.trips;
   loop.counted = form.trips == kCounted;
   loop.reversed = form.reversed;
-  bind_operands(member, &loop.in, &loop.draws);
+  loop.in = bind_operands(member);
   loop.out = bind_outputs(outputs);
   add_step(std::move(loop), Op::loop);
 }
@@ -87,7 +93,7 @@ void Lowering::emit_branch(uint32_t member) {
   for (size_t b = 0; b < operation.bodies.size(); ++b) {
     branch.choices.push_back(plan_of(*operation.bodies[b], wanted, operation.inputs[b]));
   }
-  bind_operands(member, &branch.in, &branch.draws);
+  branch.in = bind_operands(member);
   branch.out = bind_outputs(outputs);
   add_step(std::move(branch), Op::branch);
 }

@@ -81,7 +81,7 @@ void Lowering::emit_other(uint32_t member) {
     case StepKind::Random:
       return emit_random(member);
     case StepKind::Callback: {
-      CallbackCall call{scalar_[analysis_.reads(member)[0].base], {}, whole_view(member)};
+      CallbackCall call{run_scalar(analysis_.reads(member)[0]), {}, whole_view(member)};
       for (size_t k = 1; k < analysis_.reads(member).size(); ++k) {
         call.in.push_back(dense_operand(member, k));
       }
@@ -100,7 +100,7 @@ void Lowering::emit_other(uint32_t member) {
 void Lowering::emit_random(uint32_t member) {
   const auto reads = analysis_.reads(member);
   Random random{
-      nodes_[member]->op, scalar_[reads[0].base], scalar_[reads[1].base], whole_view(member), {}};
+      nodes_[member]->op, run_scalar(reads[0]), run_scalar(reads[1]), whole_view(member), {}};
   for (size_t k = 2; k < reads.size(); ++k) {
     const bool one = is_one_number(analysis_.strided(reads[k]));
     random.in.push_back(one ? operand(member, k) : dense_operand(member, k));

@@ -20,7 +20,7 @@ class Lowering {
         fusion_(fusion),
         nodes_(analysis.snapshot->nodes),
         slot_(nodes_.size(), -1),
-        scalar_(nodes_.size(), -1),
+        scalar_(nodes_.size()),
         value_(nodes_.size(), -1) {}
 
   Plan run();
@@ -41,6 +41,7 @@ class Lowering {
   void store(const Read& read);
   void find_stored();
   void find_shared();
+  RunScalar run_scalar(const Read& read) const { return *scalar_[read.base]; }
   ScalarLoad scalar_load(uint32_t position) const;
   DType computed_dtype(uint32_t member) const;
   bool emit_copy(uint32_t member);
@@ -61,8 +62,8 @@ class Lowering {
   // In lower_control.cpp.
   void find_outputs();
   std::vector<const Node*>& outputs_of(uint32_t member);
-  void bind_operands(uint32_t member, std::vector<View>* in, std::vector<int32_t>* draws);
-  std::vector<View> bind_outputs(std::span<const Node* const> outputs);
+  std::vector<BodyInput> bind_operands(uint32_t member);
+  std::vector<std::optional<View>> bind_outputs(std::span<const Node* const> outputs);
   void emit_loop(uint32_t member);
   void emit_branch(uint32_t member);
   void emit_routine(uint32_t member);
@@ -71,11 +72,11 @@ class Lowering {
   const Fusion& fusion_;
   const std::vector<Node*>& nodes_;
   Plan plan_;
-  std::vector<int32_t> slot_;        // per node
-  std::vector<int32_t> shares_;      // per node: the later node that uses its memory
-  std::vector<uint32_t> memory_of_;  // per node: the last node that uses its memory
-  std::vector<int32_t> scalar_;      // per node: position in the run's scalars, -1: none
-  std::vector<int32_t> value_;       // per node: its number in the current group
+  std::vector<int32_t> slot_;                     // per node
+  std::vector<int32_t> shares_;                   // per node: the later node that uses its memory
+  std::vector<uint32_t> memory_of_;               // per node: the last node that uses its memory
+  std::vector<std::optional<RunScalar>> scalar_;  // per node that a run provides
+  std::vector<int32_t> value_;                    // per node: its number in the current group
   std::vector<uint8_t> stored_;  // per node: stored, because another group reads it or it leaves
                                  // the plan
   std::vector<uint8_t> recomputed_;  // per node: computed again in every group that reads it

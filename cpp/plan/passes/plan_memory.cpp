@@ -90,16 +90,11 @@ bool is_whole(const Plan& plan, const View& view) {
 
 // True if a step calls a callback.
 bool calls_back(const Plan& plan) {
-  const auto body_does = [](const BodyPlan& body) { return calls_back(body.plan->plan); };
-  return std::ranges::any_of(plan.steps, [&](const Step& step) {
-    if (const auto* loop = std::get_if<Loop>(&step.work)) {
-      return body_does(loop->body) || (loop->condition && body_does(*loop->condition)) ||
-             (loop->replayed && body_does(*loop->replayed));
-    }
-    if (const auto* branch = std::get_if<Branch>(&step.work)) {
-      return std::ranges::any_of(branch->choices, body_does);
-    }
-    return std::holds_alternative<CallbackCall>(step.work);
+  return std::ranges::any_of(plan.steps, [](const Step& step) {
+    bool found = std::holds_alternative<CallbackCall>(step.work);
+    for_each_body(step,
+                  [&](const BodyPlan& body) { found = found || calls_back(body.plan->plan); });
+    return found;
   });
 }
 
@@ -126,7 +121,7 @@ class InPlace {
   }
 
   void run() {
-    plan_.donated_arguments.assign(plan_.output_bytes.size(), -1);
+    plan_.donated_arguments.assign(plan_.output_bytes.size(), std::nullopt);
     donated_.assign(plan_.arguments.size(), 0);
     for (int32_t slot : plan_.outputs) {
       if (plan_.slots[slot].kind == SlotKind::Argument) donated_[plan_.slots[slot].index] = 1;
@@ -177,8 +172,7 @@ class InPlace {
     const Slot& target = plan_.slots[to];
     return slot.kind == SlotKind::Argument && target.kind == SlotKind::Output &&
            slot.bytes == target.bytes && !donated_[slot.index] &&
-           plan_.donated_arguments[target.index] < 0 &&
-           (replaced_.empty() || replaced_[to] == from);
+           !plan_.donated_arguments[target.index] && (replaced_.empty() || replaced_[to] == from);
   }
 
   // Shortens the path: a chain of updates in place is as long as the program.

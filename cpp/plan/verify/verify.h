@@ -25,14 +25,10 @@ int64_t sum_of(size_t step, int64_t a, int64_t b);
 // determine them.
 std::vector<int32_t> memory_of_slots(const Plan& plan);
 
-// A group, and one that follows a product (verify_group.cpp).
+// A group, and one that follows a product with these operands and this result (verify_group.cpp).
 void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, size_t step);
-void verify_epilogue(const View& a, const View& b, const View& c, const TileGroup& epilogue,
-                     const std::vector<int32_t>& memory, size_t step);
-
-// Arguments and results of the plans of bodies have the right sizes (verify_control.cpp).
-void verify_loop(const Loop& loop, size_t step);
-void verify_branch(const Branch& branch, size_t step);
+void verify_epilogue(const std::vector<int32_t>& operands, const View& result,
+                     const TileGroup& epilogue, const std::vector<int32_t>& memory, size_t step);
 
 // Memory is written completely before it is read or leaves the plan (verify_written.cpp).
 void verify_written(const Plan& plan);

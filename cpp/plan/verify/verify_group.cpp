@@ -1,5 +1,6 @@
 // Verifies a tile group: values have an entry per element or per row and are read as such; a store
 // may overwrite memory that is read only if that reader is done.
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 
@@ -138,21 +139,21 @@ void verify_group(const TileGroup& group, const std::vector<int32_t>& memory, si
   GroupCheck(group, memory, step).run();
 }
 
-// Panels of c run through the epilogue while other panels are still computed.
-void verify_epilogue(const View& a, const View& b, const View& c, const TileGroup& epilogue,
-                     const std::vector<int32_t>& memory, size_t step) {
+// Panels of the result run through the epilogue while other panels are still computed.
+void verify_epilogue(const std::vector<int32_t>& operands, const View& result,
+                     const TileGroup& epilogue, const std::vector<int32_t>& memory, size_t step) {
   verify_group(epilogue, memory, step);
-  if (epilogue.count != c.shape.size()) broken(step, "a product's group of another count");
+  if (epilogue.count != result.shape.size()) broken(step, "a product's group of another count");
   bool reads = false;
   for_each_view(epilogue, [&](const View& view, bool write) {
     const int32_t there = memory[view.slot];
-    if (there == memory[c.slot]) {
+    if (there == memory[result.slot]) {
       if (!is_flat(view) || view.shape.size() != epilogue.count) {
         broken(step, "a product's group reads it otherwise than flat");
       }
       reads |= !write;
     }
-    if (write && (there == memory[a.slot] || there == memory[b.slot])) {
+    if (write && std::ranges::find(operands, there) != operands.end()) {
       broken(step, "a product's group writes to its factors");
     }
   });

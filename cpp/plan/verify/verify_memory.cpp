@@ -73,11 +73,11 @@ void check_donated(const Plan& plan, const std::vector<Life>& lives) {
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
     if (slot.kind != SlotKind::Output || plan.donated_arguments.empty()) continue;
-    const int32_t donated = plan.donated_arguments[slot.index];
-    if (donated < 0) continue;
+    const std::optional<int32_t> donated = plan.donated_arguments[slot.index];
+    if (!donated) continue;
     const int32_t begin = lives[s].first;
     if (begin == kNever) broken(plan.steps.size(), "donated memory that no output takes");
-    if (lives[plan.arguments[donated]].last > begin) {
+    if (lives[plan.arguments[*donated]].last > begin) {
       broken(static_cast<size_t>(begin), "a donated argument that is still read");
     }
     const auto next = static_cast<size_t>(begin) + 1;
@@ -144,8 +144,8 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
     replaced_by[argument] = plan.outputs[place];
   }
   for (size_t k = 0; k < plan.donated_arguments.size(); ++k) {
-    const int32_t donated = plan.donated_arguments[k];
-    if (donated < 0) continue;
+    if (!plan.donated_arguments[k]) continue;
+    const int32_t donated = *plan.donated_arguments[k];
     require(inside(donated, stays.size()) && !stays[donated]++,
             "an argument that donates twice, or leaves the plan");
     const int32_t from = plan.arguments[donated];

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "plan/backend.h"
 
@@ -28,9 +29,11 @@ class Slots {
     }
   }
   char* at(const View& view) const { return at(view.slot) + view.offset * size_of(view.dtype); }
+  // Null without a view.
+  char* at(const std::optional<View>& view) const { return view ? at(*view) : nullptr; }
 
   bool (*interrupted() const)() { return run_.interrupted; }
-  const Scalar& scalar(int32_t index) const { return run_.scalars[index]; }
+  const Scalar& scalar(RunScalar scalar) const { return run_.scalars[scalar.position]; }
   // The scratch memory of the running step; the executable requested it by scratch_bytes().
   char* scratch() const { return static_cast<char*>(run_.arena) + scratch_offset(plan_); }
   static int64_t scratch_offset(const Plan& plan) { return (plan.arena_bytes + 63) / 64 * 64; }

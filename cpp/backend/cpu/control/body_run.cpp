@@ -25,19 +25,12 @@ BodyProgram compile_body(const BodyPlan& body, int64_t* end) {
   out.scalars = take_list(body.numbers.size(), sizeof(Scalar));
   out.arena = take(end, plan.arena_bytes + body.plan->executable->scratch_bytes());
   std::vector<uint8_t> written(plan.output_bytes.size(), 0);
-  for (const int32_t place : body.results) {
-    BodyProgram::Result result;
-    if (place >= 0) {
-      const Slot& slot = plan.slots[plan.outputs[place]];
-      const auto index = static_cast<int32_t>(slot.index);
-      if (slot.kind == SlotKind::Argument) {
-        result.argument = index;
-      } else {
-        result.output = index;
-        result.first = !written[index]++;
-      }
-    }
-    out.results.push_back(result);
+  for (const std::optional<int32_t> place : body.results) {
+    out.results.emplace_back();
+    if (!place) continue;
+    const Slot& slot = plan.slots[plan.outputs[*place]];
+    const bool argument = slot.kind == SlotKind::Argument;
+    out.results.back() = {slot.index, argument, !argument && !written[slot.index]++};
   }
   return out;
 }
@@ -50,38 +43,39 @@ BodyRun::BodyRun(const BodyProgram& program, const Slots& slots, char* scratch)
       scalars_(reinterpret_cast<Scalar*>(scratch + program.scalars)),
       run_{arguments_, scalars_, outputs_, scratch + program.arena, slots.interrupted(), false} {}
 
-void BodyRun::bind(const std::vector<View>& in, const std::vector<int32_t>& draws) {
+void BodyRun::bind(const std::vector<BodyInput>& in) {
   for (size_t a = 0; a < plan().arguments.size(); ++a) {
-    const int32_t input = plan().arguments[a];
-    if (input >= 0) arguments_[a] = slots_.at(in[input]);
+    const BodyPlan::Argument& argument = plan().arguments[a];
+    if (!argument.residual) arguments_[a] = slots_.at(std::get<View>(in[argument.number]));
   }
   draws_ = false;
   for (size_t k = 0; k < plan().numbers.size(); ++k) {
-    const BodyPlan::Number& number = plan().numbers[k];
-    scalars_[k] = number.input < 0 ? number.value : slots_.scalar(draws[number.input]);
-    draws_ |= number.input >= 0 && number.seed;
+    const auto* number = std::get_if<BodyPlan::ScalarInput>(&plan().numbers[k]);
+    scalars_[k] = number ? slots_.scalar(std::get<RunScalar>(in[number->input]))
+                         : std::get<Scalar>(plan().numbers[k]);
+    draws_ |= number && number->seed;
   }
 }
 
-void BodyRun::draw(const std::vector<int32_t>& draws, int64_t position) {
+void BodyRun::draw(const std::vector<BodyInput>& in, int64_t position) {
   if (!draws_) return;
   for (size_t k = 0; k < plan().numbers.size(); ++k) {
-    const BodyPlan::Number& number = plan().numbers[k];
-    if (number.input < 0 || !number.seed) continue;
-    scalars_[k].i = seed_of_iteration(slots_.scalar(draws[number.input]).i, position);
+    const auto* number = std::get_if<BodyPlan::ScalarInput>(&plan().numbers[k]);
+    if (!number || !number->seed) continue;
+    const Scalar& seed = slots_.scalar(std::get<RunScalar>(in[number->input]));
+    scalars_[k].i = seed_of_iteration(seed.i, position);
   }
 }
 
 void BodyRun::write(size_t root, void* to) {
-  const BodyProgram::Result& result = program_.results[root];
-  if (result.first) outputs_[result.output] = to;
+  const std::optional<BodyProgram::Result>& result = program_.results[root];
+  if (result && result->first) outputs_[result->number] = to;
 }
 
 void BodyRun::copy(size_t root, void* to, int64_t bytes) const {
-  const BodyProgram::Result& result = program_.results[root];
-  if (result.first || bytes == 0) return;
-  const void* from = result.argument >= 0 ? arguments_[result.argument] : outputs_[result.output];
-  std::memcpy(to, from, bytes);
+  const std::optional<BodyProgram::Result>& result = program_.results[root];
+  if (!result || result->first || bytes == 0) return;
+  std::memcpy(to, result->argument ? arguments_[result->number] : outputs_[result->number], bytes);
 }
 
 }  // namespace pullback

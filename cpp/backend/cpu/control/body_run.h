@@ -15,12 +15,13 @@ struct BodyProgram {
   // Offsets of the pointers to arguments and outputs, of the scalars, and of the arena of the
   // body's plan.
   int64_t arguments = 0, outputs = 0, scalars = 0, arena = 0;
-  // For each root: the plan's output that is written for it, or the argument that it equals.
+  // For each wanted root: the plan's output that is written for it, or the argument that it equals.
   struct Result {
-    int32_t output = -1, argument = -1;
+    int64_t number;  // of the output or argument
+    bool argument = false;
     bool first = false;  // first of the roots with this output
   };
-  std::vector<Result> results;
+  std::vector<std::optional<Result>> results;
 };
 
 // `end`: the end of the scratch memory used so far; advanced.
@@ -34,11 +35,11 @@ class BodyRun {
   BodyRun(const BodyProgram& program, const Slots& slots, char* scratch);
 
   // Sets the operands that are the same in every run.
-  void bind(const std::vector<View>& in, const std::vector<int32_t>& draws);
+  void bind(const std::vector<BodyInput>& in);
   const BodyPlan& plan() const { return *program_.body; }
   const void*& argument(size_t a) { return arguments_[a]; }
   // Sets the seeds for an iteration.
-  void draw(const std::vector<int32_t>& draws, int64_t position);
+  void draw(const std::vector<BodyInput>& in, int64_t position);
   // Sets the destination of a root.
   void write(size_t root, void* to);
   Status run() const { return plan().plan->executable->run(run_); }

@@ -12,8 +12,9 @@
 namespace pullback {
 namespace {
 
+// `trips`: 0 if unknown.
 int64_t bytes_of_entry(const View& view, int64_t trips) {
-  return trips > 0 && view.slot >= 0 ? view.shape.size() * size_of(view.dtype) / trips : 0;
+  return trips > 0 ? view.shape.size() * size_of(view.dtype) / trips : 0;
 }
 
 class LoopRun {
@@ -25,13 +26,21 @@ class LoopRun {
         scratch_(slots.scratch()),
         now_(reinterpret_cast<char**>(scratch_ + program.pointers)),
         next_(now_ + loop_.carry_bytes.size()),
+        scanned_(next_ + loop_.carry_bytes.size()),
+        stacked_(scanned_ + loop_.stacked_in),
         body_(program.body, slots, scratch_) {}
 
   Status run() {
-    body_.bind(loop_.in, loop_.draws);
-    for (size_t k = 0; k < carries(); ++k) now_[k] = slots_.at(loop_.in[k]);
-    trips_ = loop_.trips;
-    if (loop_.counted) std::memcpy(&trips_, slots_.at(loop_.in.back()), sizeof trips_);
+    body_.bind(loop_.in);
+    for (size_t k = 0; k < carries(); ++k) now_[k] = slots_.at(input(k));
+    for (int32_t k = 0; k < loop_.stacked_in && !loop_.replayed; ++k) {
+      scanned_[k] = slots_.at(input(carries() + k));
+    }
+    for (int32_t k = 0; k < loop_.stacked_out; ++k) {
+      stacked_[k] = slots_.at(loop_.out[carries() + k]);
+    }
+    trips_ = loop_.trips.value_or(0);
+    if (loop_.counted) std::memcpy(&trips_, slots_.at(input(loop_.in.size() - 1)), sizeof trips_);
     trips_ = std::max<int64_t>(trips_, 0);
     if (trips_ > 0) start_residuals();
     int64_t count = trips_;
@@ -40,26 +49,29 @@ class LoopRun {
                                            : run_counted();
     if (!status) return status;
     for (size_t k = 0; k < carries(); ++k) {
-      const View& out = loop_.out[k];
-      if (out.slot < 0 || loop_.carry_bytes[k] == 0) continue;
-      char* to = slots_.at(out);
+      const std::optional<View>& out = loop_.out[k];
+      if (!out || loop_.carry_bytes[k] == 0) continue;
+      char* to = slots_.at(*out);
       if (to != now_[k]) std::memcpy(to, now_[k], loop_.carry_bytes[k]);
     }
-    const View& trips = loop_.out[carries() + loop_.stacked_out];
-    if (trips.slot >= 0) std::memcpy(slots_.at(trips), &count, sizeof count);
+    const std::optional<View>& trips = loop_.out[carries() + loop_.stacked_out];
+    if (trips) std::memcpy(slots_.at(*trips), &count, sizeof count);
     return {};
   }
 
  private:
   size_t carries() const { return loop_.carry_bytes.size(); }
-  const View& residual(size_t k) const { return loop_.out[carries() + loop_.stacked_out + 1 + k]; }
-  bool has_residual(size_t k) const { return loop_.trips > 0 && residual(k).slot >= 0; }
+  const View& input(size_t k) const { return std::get<View>(loop_.in[k]); }
+  const std::optional<View>& residual(size_t k) const {
+    return loop_.out[carries() + loop_.stacked_out + 1 + k];
+  }
+  bool has_residual(size_t k) const { return loop_.trips.value_or(0) > 0 && residual(k); }
   int64_t position(int64_t t) const { return loop_.reversed ? trips_ - 1 - t : t; }
 
   void start_residuals() {
     for (size_t k = 0; k < carries(); ++k) {
       if (!has_residual(k) || loop_.carry_bytes[k] == 0) continue;
-      char* at = slots_.at(residual(k)) + position(0) * loop_.carry_bytes[k];
+      char* at = slots_.at(*residual(k)) + position(0) * loop_.carry_bytes[k];
       std::memcpy(at, now_[k], loop_.carry_bytes[k]);
       now_[k] = at;
     }
@@ -92,13 +104,13 @@ class LoopRun {
 
   Status run_while(int64_t* count) {
     BodyRun condition(program_.condition, slots_, scratch_);
-    condition.bind(loop_.in, loop_.draws);
+    condition.bind(loop_.in);
     auto* answer = reinterpret_cast<bool*>(scratch_ + program_.answer);
     for (*count = 0;; ++*count) {
       if (stop_requested()) return failure(Problem::Interrupted);
       for (const auto& [argument, k] : program_.condition_carries)
         condition.argument(argument) = now_[k];
-      condition.draw(loop_.draws, *count);
+      condition.draw(loop_.in, *count);
       condition.write(0, answer);
       Status status = condition.run();
       if (!status) return status;
@@ -113,25 +125,20 @@ class LoopRun {
     const int64_t at = position(t);
     for (const auto& [argument, k] : program_.carries) body_.argument(argument) = now_[k];
     for (const auto& [argument, k] : program_.scanned) {
-      body_.argument(argument) =
-          slots_.at(loop_.in[carries() + k]) + at * program_.stacked_bytes[k];
+      body_.argument(argument) = scanned_[k] + at * program_.stacked_bytes[k];
     }
-    body_.draw(loop_.draws, at);
+    body_.draw(loop_.in, at);
     for (size_t k = 0; k < carries(); ++k) {
       next_[k] = place_of_next(k, t, last);
       body_.write(k, next_[k]);
     }
     for (int32_t k = 0; k < loop_.stacked_out; ++k) {
-      const View& out = loop_.out[carries() + k];
-      if (out.slot >= 0) body_.write(carries() + k, entry(k, at));
+      if (loop_.out[carries() + k]) body_.write(carries() + k, entry(k, at));
     }
     const Status status = body_.run();
     if (!status) return status;
     for (int32_t k = 0; k < loop_.stacked_out; ++k) {
-      const View& out = loop_.out[carries() + k];
-      if (out.slot >= 0) {
-        body_.copy(carries() + k, entry(k, at), out_bytes(k));
-      }
+      if (loop_.out[carries() + k]) body_.copy(carries() + k, entry(k, at), out_bytes(k));
     }
     for (size_t k = 0; k < carries(); ++k) body_.copy(k, next_[k], loop_.carry_bytes[k]);
     for (size_t k = 0; k < carries(); ++k) now_[k] = next_[k];
@@ -141,14 +148,12 @@ class LoopRun {
   int64_t out_bytes(int32_t k) const {
     return program_.stacked_bytes[program_.stacked_bytes.size() - loop_.stacked_out + k];
   }
-  char* entry(int32_t k, int64_t at) const {
-    return slots_.at(loop_.out[carries() + k]) + at * out_bytes(k);
-  }
+  char* entry(int32_t k, int64_t at) const { return stacked_[k] + at * out_bytes(k); }
 
   char* place_of_next(size_t k, int64_t t, bool last) const {
-    if (last && loop_.out[k].slot >= 0) return slots_.at(loop_.out[k]);
+    if (last && loop_.out[k]) return slots_.at(*loop_.out[k]);
     if (!last && has_residual(k)) {
-      return slots_.at(residual(k)) + position(t + 1) * loop_.carry_bytes[k];
+      return slots_.at(*residual(k)) + position(t + 1) * loop_.carry_bytes[k];
     }
     return scratch_ + program_.buffers[k] + t % 2 * round_up(loop_.carry_bytes[k], 64);
   }
@@ -159,6 +164,8 @@ class LoopRun {
   char* scratch_;
   char** now_;         // addresses of the carry
   char** next_;        // addresses to which the iteration writes it
+  char** scanned_;     // addresses of the scanned inputs
+  char** stacked_;     // addresses of the stacked outputs
   int64_t trips_ = 0;  // 0 if not known before
   BodyRun body_;
 };
@@ -176,9 +183,9 @@ LoopProgram compile_loop(const Loop& loop) {
   const int32_t carries = loop.carries();
   for (size_t a = 0; a < loop.body.arguments.size(); ++a) {
     const auto argument = static_cast<int32_t>(a);
-    const int32_t input = loop.body.arguments[a];
-    if (input < 0) {
-      out.residuals.push_back({argument, -1 - input});
+    const auto [input, residual] = loop.body.arguments[a];
+    if (residual) {
+      out.residuals.push_back({argument, input});
     } else if (input < carries) {
       out.carries.push_back({argument, input});
     } else if (!loop.replayed && input < carries + loop.stacked_in) {
@@ -186,20 +193,22 @@ LoopProgram compile_loop(const Loop& loop) {
     }
   }
   for (size_t a = 0; loop.condition && a < loop.condition->arguments.size(); ++a) {
-    const int32_t input = loop.condition->arguments[a];
+    const int32_t input = loop.condition->arguments[a].number;
     if (input < carries) out.condition_carries.push_back({static_cast<int32_t>(a), input});
   }
+  const int64_t trips = loop.trips.value_or(0);
   for (int32_t k = 0; k < loop.stacked_in && !loop.replayed; ++k) {
-    out.stacked_bytes.push_back(bytes_of_entry(loop.in[carries + k], loop.trips));
+    out.stacked_bytes.push_back(bytes_of_entry(std::get<View>(loop.in[carries + k]), trips));
   }
   for (int32_t k = 0; k < loop.stacked_out; ++k) {
-    out.stacked_bytes.push_back(bytes_of_entry(loop.out[carries + k], loop.trips));
+    const std::optional<View>& view = loop.out[carries + k];
+    out.stacked_bytes.push_back(view ? bytes_of_entry(*view, trips) : 0);
   }
   for (const int64_t bytes : loop.carry_bytes) {
     out.buffers.push_back(take(&out.scratch_bytes, 2 * round_up(bytes, 64)));
   }
-  out.pointers =
-      take(&out.scratch_bytes, int64_t{2} * carries * static_cast<int64_t>(sizeof(char*)));
+  const int64_t pointers = int64_t{2} * carries + loop.stacked_in + loop.stacked_out;
+  out.pointers = take(&out.scratch_bytes, pointers * static_cast<int64_t>(sizeof(char*)));
   return out;
 }
 
@@ -221,14 +230,14 @@ Status run_loop(const LoopProgram& program, const Slots& slots) {
 Status run_branch(const BranchProgram& program, const Slots& slots) {
   const Branch& branch = *program.branch;
   int64_t index;
-  std::memcpy(&index, slots.at(branch.in[0]), sizeof index);
+  std::memcpy(&index, slots.at(std::get<View>(branch.in[0])), sizeof index);
   index = std::clamp<int64_t>(index, 0, static_cast<int64_t>(program.choices.size()) - 1);
   BodyRun choice(program.choices[index], slots, slots.scratch());
-  choice.bind(branch.in, branch.draws);
+  choice.bind(branch.in);
   const auto each = [&](auto&& f) {
     for (size_t k = 0; k < branch.out.size(); ++k) {
-      const View& out = branch.out[k];
-      if (out.slot >= 0) f(k, slots.at(out), out.shape.size() * size_of(out.dtype));
+      const std::optional<View>& out = branch.out[k];
+      if (out) f(k, slots.at(*out), out->shape.size() * size_of(out->dtype));
     }
   };
   each([&](size_t k, char* to, int64_t) { choice.write(k, to); });

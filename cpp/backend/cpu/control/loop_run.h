@@ -23,8 +23,9 @@ struct LoopProgram {
   std::vector<Moving> condition_carries;  // of the condition's plan
   std::vector<int64_t> stacked_bytes;  // bytes per entry of scanned inputs, then of stacked outputs
   std::vector<int64_t> buffers;        // for each carry, two buffers
-  int64_t pointers = 0;                // offset of the addresses of the carries: present and next
-  int64_t answer = 0;                  // offset of the condition's result
+  int64_t pointers = 0;  // offset of the addresses of the carries (present and next), of scanned
+                         // inputs and of stacked outputs
+  int64_t answer = 0;    // offset of the condition's result
   int64_t scratch_bytes = 0;
 };
 

@@ -30,10 +30,11 @@ int64_t reach(int64_t places, int64_t times) {
 ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, int64_t* end) {
   ReplayProgram out{&loop};
   out.body = compile_body(replayed, end);
-  for (const int32_t input : replayed.arguments) {
-    const auto found = std::find(loop.replayed_from.begin(), loop.replayed_from.end(), input);
-    const bool stays = found == loop.replayed_from.end();
-    out.carry_of.push_back(stays ? -1 : static_cast<int32_t>(found - loop.replayed_from.begin()));
+  for (const BodyPlan::Argument& argument : replayed.arguments) {
+    const auto found = std::ranges::find(loop.replayed_from, argument.number);
+    out.carry_of.emplace_back();
+    if (found == loop.replayed_from.end()) continue;
+    out.carry_of.back() = static_cast<int32_t>(found - loop.replayed_from.begin());
   }
   for (const int64_t bytes : loop.replayed_bytes) {
     out.offsets.push_back(out.state_bytes);
@@ -65,7 +66,7 @@ Replay::Replay(const ReplayProgram& program, const Slots& slots, char* scratch, 
       places_(places_for(program, trips)),
       memory_(places_ * program.state_bytes +
               (places_ + 1) * static_cast<int64_t>(sizeof(State) + sizeof(int64_t))) {
-  body_.bind(loop_.in, loop_.draws);
+  body_.bind(loop_.in);
   if (!memory_.data()) return;
   kept_ = reinterpret_cast<State*>(memory_.data() + places_ * program.state_bytes);
   free_ = reinterpret_cast<int64_t*>(kept_ + places_ + 1);
@@ -79,16 +80,16 @@ char* Replay::memory_of(const State& state) const {
 }
 
 const char* Replay::carry(size_t k) const {
-  if (now_.place == kStart) return slots_.at(loop_.in[loop_.replayed_from[k]]);
+  if (now_.place == kStart) return slots_.at(std::get<View>(loop_.in[loop_.replayed_from[k]]));
   return memory_of(now_) + program_.offsets[k];
 }
 
 Status Replay::advance(const State& next) {
   if (stop_requested()) return failure(Problem::Interrupted);
   for (size_t a = 0; a < program_.carry_of.size(); ++a) {
-    if (program_.carry_of[a] >= 0) body_.argument(a) = carry(program_.carry_of[a]);
+    if (program_.carry_of[a]) body_.argument(a) = carry(*program_.carry_of[a]);
   }
-  body_.draw(loop_.draws, loop_.reversed ? now_.t : trips_ - 1 - now_.t);
+  body_.draw(loop_.in, loop_.reversed ? now_.t : trips_ - 1 - now_.t);
   char* const memory = memory_of(next);
   const size_t count = program_.offsets.size();
   for (size_t k = 0; k < count; ++k) body_.write(k, memory + program_.offsets[k]);

@@ -12,8 +12,9 @@ namespace pullback {
 struct ReplayProgram {
   const Loop* loop = nullptr;
   BodyProgram body;
-  std::vector<int32_t> carry_of;  // for each argument of the body's plan: its carry; -1: constant
-  std::vector<int64_t> offsets;   // of each carry in a state
+  // For each argument of the body's plan: its carry; none if it is constant.
+  std::vector<std::optional<int32_t>> carry_of;
+  std::vector<int64_t> offsets;  // of each carry in a state
   int64_t state_bytes = 0;
   int64_t work = 0;  // offset of two states
 };

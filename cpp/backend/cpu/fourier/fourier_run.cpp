@@ -188,7 +188,7 @@ class FourierRun {
 }  // namespace
 
 Status run_fourier(const FourierStep& step, const Slots& slots) {
-  if (step.call.out[0].slot < 0) return {};
+  if (!step.call.out[0]) return {};
   return step.call.in[0].dtype == DType::Float32 ? FourierRun<float>(step, slots).run()
                                                  : FourierRun<double>(step, slots).run();
 }

@@ -61,9 +61,7 @@ struct MatrixRun {
         n(form.n),
         least(std::min(form.m, form.n)) {
     for (const View& view : step.call.in) inputs.push_back(slots.at(view));
-    for (const View& view : step.call.out) {
-      outputs.push_back(view.slot < 0 ? nullptr : slots.at(view));
-    }
+    for (const std::optional<View>& view : step.call.out) outputs.push_back(slots.at(view));
   }
 
   const T* in(size_t which, int64_t at, int64_t size) const {
@@ -167,12 +165,12 @@ inline int64_t column_blocks(const RoutineForm& form) {
 inline bool is_tall(const RoutineForm& form) { return 6 * form.m >= 11 * form.n; }
 // LAPACK's letter for the singular vectors that the plan reads.
 inline char job_of_svd(const LibraryCall& call) {
-  return call.out[0].slot < 0 && call.out[2].slot < 0 ? 'N' : call.form.full ? 'A' : 'S';
+  return !call.out[0] && !call.out[2] ? 'N' : call.form.full ? 'A' : 'S';
 }
 // The same for eigenvectors. For a general matrix they are always computed: without them, LAPACK
 // returns the eigenvalues in another order.
 inline char job_of_vectors(const LibraryCall& call) {
-  return call.out[1].slot < 0 && call.form.routine != Routine::eig ? 'N' : 'V';
+  return !call.out[1] && call.form.routine != Routine::eig ? 'N' : 'V';
 }
 
 // The transpose of a row-major matrix.

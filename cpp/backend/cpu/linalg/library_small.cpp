@@ -12,9 +12,7 @@ bool is_small(const LibraryCall& call) {
   const RoutineForm& form = call.form;
   if (form.n > kAlone && call.batch < kLaneMultiple) return false;
   if (form.is_complex || form.m != form.n || form.n < 1 || form.n > kSmallMatrix) return false;
-  if (form.routine == Routine::lu)
-    return call.out[3].slot < 0;  // the kernels do not return the
-                                  // swaps
+  if (form.routine == Routine::lu) return !call.out[3];  // the kernels do not return the swaps
   return form.routine == Routine::cholesky ||
          (form.routine == Routine::triangular_solve && form.k > 0);
 }
@@ -24,8 +22,8 @@ Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int
   const int64_t n = form.n, count = end - first;
   const SmallMatrixTable& table = kernels().small_matrices;
   const int wide = call.in[0].dtype == DType::Float64;
-  const auto at = [&](const View& view, int64_t size) {
-    return view.slot < 0 ? nullptr : slots.at(view) + first * size * size_of(view.dtype);
+  const auto at = [&](const std::optional<View>& view, int64_t size) {
+    return view ? slots.at(*view) + first * size * size_of(view->dtype) : nullptr;
   };
   int64_t failed = -1;
   Problem problem = Problem::None;

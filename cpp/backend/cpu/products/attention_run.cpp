@@ -115,10 +115,7 @@ class Attention {
 
  private:
   const T* in(size_t which) const { return reinterpret_cast<const T*>(slots_.at(call_.in[which])); }
-  T* result(size_t which) const {
-    const View& view = call_.out[which];
-    return view.slot < 0 ? nullptr : reinterpret_cast<T*>(slots_.at(view));
-  }
+  T* result(size_t which) const { return reinterpret_cast<T*>(slots_.at(call_.out[which])); }
 
   // `products`: a rough count of nanoseconds.
   bool is_parallel(double products) const {

@@ -37,7 +37,7 @@ void TileFrame::fill() {
   for (const auto& splat : program_.splats) {
     char* to = place_[splat.place] = memory_ + splat.scratch;
     const ScalarLoad& load = splat.scalar;
-    const Scalar value = load.scalar < 0 ? load.constant : slots_.scalar(load.scalar);
+    const Scalar value = load.scalar ? slots_.scalar(*load.scalar) : load.constant;
     fill_scalar(load.dtype, value, to, entries[splat.row]);
   }
   for (const auto& repeat : program_.repeats) {
