@@ -228,9 +228,13 @@ void bind_testing(py::module_& m) {
       [](const std::string& name) {
         if (name == "cpu") return set_backend(cpu_backend());
         if (name == "null") return set_backend(null_backend());
-        fail(ErrorKind::Value, "set_backend: name must be one of 'cpu', 'null'; got '", name, "'");
+        if (name == "one_step") return set_backend(one_step_backend());
+        fail(ErrorKind::Value, "set_backend: name must be one of 'cpu', 'null', 'one_step'; got '",
+             name, "'");
       },
-      py::arg("name"), "Run plans on the backend 'cpu', or 'null', which computes nothing.");
+      py::arg("name"),
+      "Run plans on the backend 'cpu', on 'null', which computes nothing, or on 'one_step', which "
+      "runs each step as a plan of its own on the CPU.");
   m.def("fail_run", &null_backend_fail, py::arg("after"),
         "Make a later run of the null backend fail; 1 is the next one.");
   m.def("fail_allocation", &fail_allocation, py::arg("after"),

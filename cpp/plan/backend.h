@@ -106,6 +106,9 @@ const Backend& null_backend();
 // The null backend's next `after`-th run (1 = the very next) reports Problem::Injected.
 void null_backend_fail(int after);
 
+// Runs each step as a plan of its own on the CPU backend, with copies (plan/one_step.h); for tests.
+const Backend& one_step_backend();
+
 // Steps run since the process started, by kind of work: index into Work.
 struct StepCounts {
   int64_t of[std::variant_size_v<Work>];

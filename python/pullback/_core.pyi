@@ -1804,7 +1804,8 @@ def seed_random(seed: typing.SupportsInt | typing.SupportsIndex) -> None:
     """Restart the module's sequence."""
 
 def set_backend(name: str) -> None:
-    """Run plans on the backend 'cpu', or 'null', which computes nothing."""
+    """Run plans on the backend 'cpu', on 'null', which computes nothing, or on 'one_step', which
+    runs each step as a plan of its own on the CPU."""
 
 def set_blas_path(path: str) -> None:
     """Set the path of the BLAS library."""
