@@ -55,25 +55,36 @@ std::string show(const TileGroup& g, const Plan& plan) {
   return out;
 }
 
-// The views of an operand; "-" for an optional one that is missing.
-template <class Operand>
-std::string listing(const Operand& operand, const Plan& plan) {
+// The views of an operand; "-" for an optional output that is missing.
+template <class T>
+std::string listing(const T& value, const Plan& plan) {
   std::string out;
-  if constexpr (std::is_same_v<Operand, std::vector<std::optional<View>>>) {
-    for (const auto& view : operand) out += " " + (view ? show(plan, *view) : "-");
+  if constexpr (std::is_same_v<T, std::vector<std::optional<View>>>) {
+    for (const auto& view : value) out += " " + (view ? show(plan, *view) : "-");
   } else {
-    for_each_part<View>(operand, [&](const View& view) { out += " " + show(plan, view); });
+    for_each_part<View>(value, [&](const View& view) { out += " " + show(plan, view); });
   }
   return out;
 }
 
 template <DescribedStep Kind>
+std::string title_of(const Kind& work) {
+  if constexpr (requires { work.title(); }) {
+    return work.title();
+  } else if constexpr (requires { work.op; }) {
+    return name_of(work.op);
+  } else {
+    return Kind::kKind;
+  }
+}
+
+template <DescribedStep Kind>
 std::string show(const Kind& work, const Plan& plan) {
   std::string reads, writes;
-  work.each_operand([&](const auto& operand, Use use) {
-    (use.write ? writes : reads) += listing(operand, plan);
+  visit_operands(work, [&](const auto& value, Use use) {
+    (use.write ? writes : reads) += listing(value, plan);
   });
-  std::string out = work.title() + reads + " to" + writes;
+  std::string out = title_of(work) + reads + " to" + writes;
   if constexpr (requires { work.epilogue; }) {
     if (work.epilogue) out += "\n    epilogue " + show(*work.epilogue, plan);
   }

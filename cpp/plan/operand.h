@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "plan/view.h"
 
@@ -21,11 +22,41 @@ struct Use {
   bool strided = false;
   bool indexed = false;  // it reads no more elements than it writes
 };
-constexpr Use kRead{.read = true};
-constexpr Use kReadStrided{.read = true, .strided = true};
-constexpr Use kReadIndexed{.read = true, .strided = true, .indexed = true};
-constexpr Use kWrite{.write = true};
 constexpr Use kWriteStrided{.write = true, .strided = true};
+
+// An operand as a step lists it. It refers to a member of the step.
+template <class T>
+struct Operand {
+  const T& value;
+  Use use;
+};
+template <class T>
+Operand(const T&, Use) -> Operand<T>;
+
+// Operands that are read: row-major; with any strides; with any strides, at indices. And one that
+// is written.
+template <class T>
+Operand<T> dense(const T& value) {
+  return {value, {.read = true}};
+}
+template <class T>
+Operand<T> strided(const T& value) {
+  return {value, {.read = true, .strided = true}};
+}
+template <class T>
+Operand<T> indexed(const T& value) {
+  return {value, {.read = true, .strided = true, .indexed = true}};
+}
+template <class T>
+Operand<T> written(const T& value) {
+  return {value, {.write = true}};
+}
+
+// Bytes of a list.
+template <class T>
+int64_t bytes_of(const std::vector<T>& items) {
+  return static_cast<int64_t>(items.capacity() * sizeof(T));
+}
 
 // What a step checks of its own shapes: raises the error of verify() if a requirement is violated.
 struct Require {

@@ -49,14 +49,20 @@ const char* name_of(const Step& step) {
 
 namespace {
 
-// Bytes of the lists of an operand. The plan of a body is counted where it is cached.
-template <class Operand>
-int64_t bytes_of_lists(const Operand& operand) {
+// Bytes of the lists of a step. The plan of a body is counted where it is cached.
+template <DescribedStep Kind>
+int64_t bytes_of_lists(const Kind& work) {
   int64_t bytes = 0;
-  if constexpr (requires { operand.capacity(); }) bytes += bytes_of(operand);
-  for_each_part<BodyPlan>(operand, [&](const BodyPlan& body) {
-    bytes += bytes_of(body.arguments) + bytes_of(body.numbers) + bytes_of(body.results);
+  visit_operands(work, [&](const auto& value, Use) {
+    if constexpr (requires { value.capacity(); }) bytes += bytes_of(value);
+    for_each_part<BodyPlan>(value, [&](const BodyPlan& body) {
+      bytes += bytes_of(body.arguments) + bytes_of(body.numbers) + bytes_of(body.results);
+    });
   });
+  if constexpr (requires { work.bytes(); }) bytes += work.bytes();
+  if constexpr (requires { work.epilogue; }) {
+    if (work.epilogue) bytes += bytes_of_lists(*work.epilogue);
+  }
   return bytes;
 }
 
@@ -67,13 +73,7 @@ int64_t bytes_of(const Plan& plan) {
                   bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.replaced) +
                   bytes_of(plan.donated_arguments);
   for (const Step& step : plan.steps) {
-    if (const TileGroup* group = group_of(step)) bytes += group->bytes();
-    if (const auto* loop = std::get_if<Loop>(&step.work)) bytes += loop->bytes();
-    std::visit(
-        [&](const auto& work) {
-          work.each_operand([&](const auto& operand, Use) { bytes += bytes_of_lists(operand); });
-        },
-        step.work);
+    bytes += std::visit([](const auto& work) { return bytes_of_lists(work); }, step.work);
   }
   return bytes;
 }

@@ -74,10 +74,6 @@ bool can_fail(const Step& step);
 
 // Bytes of a plan and everything it owns.
 int64_t bytes_of(const Plan& plan);
-template <class T>
-int64_t bytes_of(const std::vector<T>& items) {
-  return static_cast<int64_t>(items.capacity() * sizeof(T));
-}
 
 // A text listing, one line per step.
 std::string dump(const Plan& plan);

@@ -2,33 +2,42 @@
 // views; for_each_body() for the plans of loops and branches.
 #pragma once
 
+#include <tuple>
 #include <type_traits>
 
 #include "plan/plan.h"
 
 namespace pullback {
 
-// Calls f for every `Part` (a View, a RunScalar or a BodyPlan) in an operand as each_operand() has
-// it.
-template <class Part, class Operand, class F>
-void for_each_part(const Operand& operand, const F& f) {
-  if constexpr (std::is_same_v<Operand, Part>) {
-    f(operand);
-  } else if constexpr (requires { operand.begin(); }) {
-    for (const auto& one : operand) for_each_part<Part>(one, f);
-  } else if constexpr (requires { operand.has_value(); }) {
-    if (operand) for_each_part<Part>(*operand, f);
-  } else if constexpr (requires { operand.valueless_by_exception(); }) {
-    std::visit([&](const auto& one) { for_each_part<Part>(one, f); }, operand);
+// Calls f for every `Part` (a View, a RunScalar or a BodyPlan) in the value of an Operand.
+template <class Part, class T, class F>
+void for_each_part(const T& value, const F& f) {
+  if constexpr (std::is_same_v<T, Part>) {
+    f(value);
+  } else if constexpr (requires { value.operand(); }) {
+    for_each_part<Part>(value.operand(), f);
+  } else if constexpr (requires { value.begin(); }) {
+    for (const auto& one : value) for_each_part<Part>(one, f);
+  } else if constexpr (requires { value.has_value(); }) {
+    if (value) for_each_part<Part>(*value, f);
+  } else if constexpr (requires { value.valueless_by_exception(); }) {
+    std::visit([&](const auto& one) { for_each_part<Part>(one, f); }, value);
   }
+}
+
+// Calls f(value, use) for the operands of a kind of step, as it lists them.
+template <DescribedStep Kind, class F>
+void visit_operands(const Kind& work, const F& f) {
+  std::apply([&](const auto&... operands) { (f(operands.value, operands.use), ...); },
+             work.operands());
 }
 
 // Calls f(part, use) for every `Part` among the operands, reads before writes. The operands of an
 // epilogue come after those of the product.
 template <class Part, DescribedStep Kind, class F>
 void for_each_operand(const Kind& work, const F& f) {
-  work.each_operand([&](const auto& operand, Use use) {
-    for_each_part<Part>(operand, [&](const Part& part) { f(part, use); });
+  visit_operands(work, [&](const auto& value, Use use) {
+    for_each_part<Part>(value, [&](const Part& part) { f(part, use); });
   });
   if constexpr (requires { work.epilogue; }) {
     if (work.epilogue) for_each_operand<Part>(*work.epilogue, f);

@@ -60,11 +60,6 @@ std::string TileGroup::title() const {
   return length > 1 ? text("tiles ", rows(), " rows of ", length) : text("tiles ", count);
 }
 
-int64_t TileGroup::bytes() const {
-  return bytes_of(loads) + bytes_of(scalars) + bytes_of(instructions) + bytes_of(stores) +
-         bytes_of(reductions);
-}
-
 void Gemm::check(const Require& require) const {
   const Shape &x = a.shape, &y = b.shape, &out = c.shape;
   require(out.rank >= 2 && x.rank >= 2 && y.rank >= 2, "a product of no matrices");
@@ -123,10 +118,6 @@ bool Layout::copies_whole_slots() const {
   return in.slot != out.slot && is_flat(in) && is_flat(out) && !clear && !add;
 }
 
-void Layout::check(const Require& require) const {
-  require(in.shape == out.shape, "a copy to another shape");
-}
-
 void Gather::check(const Require& require) const {
   require(is_three_axes(in, outer, axis, inner), "an operand of another shape");
   const int64_t rows = require.product(outer, indices.shape.size());
@@ -177,10 +168,6 @@ void Random::check(const Require& require) const {
     require(view.shape.size() == out.shape.size(), "parameters of another count");
     require(is_row_major(view) || is_one_number(view), "a parameter with gaps");
   }
-}
-
-void Iota::check(const Require& require) const {
-  require(out.shape.rank == 1, "a range of several axes");
 }
 
 int64_t LibraryCall::operations() const {

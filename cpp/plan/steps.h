@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -26,18 +27,18 @@ template <class Kind>
 concept DescribedStep = requires(const Kind& step, const Require& require) {
   // Its name in profiles and counts.
   { Kind::kKind } -> std::convertible_to<const char*>;
-  // Calls f(operand, use) for every operand, reads before writes. An operand is a View, a RunScalar
-  // or a BodyPlan, or an optional, a vector or a variant of these.
-  step.each_operand([](const auto&, Use) {});
+  // A tuple of Operands, reads before writes. An operand is a View, a RunScalar or a BodyPlan, or
+  // an optional, a vector or a variant of these.
+  step.operands();
   // True if it can fail at run time; lack of memory is a failure.
   { step.can_fail() } -> std::same_as<bool>;
   // One for each operation on an element, 2mnk for a product; 0 if it only moves data.
   { step.operations() } -> std::same_as<int64_t>;
-  // The beginning of its line in a listing of the plan; the operands follow.
-  { step.title() } -> std::same_as<std::string>;
   // Requires that its shapes fit together.
   step.check(require);
 };
+// A kind may also have title(), the beginning of its line in a listing if that is neither the name
+// of its `op` nor kKind, and bytes() of lists that are not operands.
 
 // c[batch…, m, n] = a[batch…, m, k] · b[batch…, k, n]; batch axes of a and b may have stride 0. The
 // last two strides of a and b are free: a backend turns them into transpose flags.
@@ -46,13 +47,9 @@ struct Gemm {
   std::optional<TileGroup> epilogue;  // runs on c, a flat load of it, while c is in the cache
 
   static constexpr const char* kKind = "gemm";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(a, kReadStrided), f(b, kReadStrided), f(c, kWrite);
-  }
+  auto operands() const { return std::tuple(strided(a), strided(b), written(c)); }
   bool can_fail() const { return false; }
   int64_t operations() const { return 2 * c.shape.size() * a.shape[a.shape.rank - 1]; }
-  std::string title() const { return kKind; }
   void check(const Require& require) const;
 };
 
@@ -64,10 +61,7 @@ struct Convolution {
   std::optional<TileGroup> epilogue;  // as in Gemm, on y
 
   static constexpr const char* kKind = "convolution";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(x, kReadStrided), f(w, kReadStrided), f(y, kWrite);
-  }
+  auto operands() const { return std::tuple(strided(x), strided(w), written(y)); }
   bool can_fail() const { return true; }  // its tiles need memory
   int64_t operations() const;
   std::string title() const;
@@ -82,10 +76,7 @@ struct Pool {
   Windowing windows;
 
   static constexpr const char* kKind = "pool";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kRead), f(g, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(dense(in), dense(g), written(out)); }
   bool can_fail() const { return true; }
   int64_t operations() const;
   std::string title() const;
@@ -100,14 +91,16 @@ struct Layout {
   bool add = false;
 
   static constexpr const char* kKind = "layout";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kReadStrided), f(out, Use{.read = add && !clear, .write = true, .strided = true});
+  auto operands() const {
+    return std::tuple(strided(in),
+                      Operand{out, Use{.read = add && !clear, .write = true, .strided = true}});
   }
   bool can_fail() const { return false; }
   int64_t operations() const { return 0; }
   std::string title() const { return add ? "add" : clear ? "embed" : "copy"; }
-  void check(const Require& require) const;
+  void check(const Require& require) const {
+    require(in.shape == out.shape, "a copy to another shape");
+  }
   // True if nothing remains to be done where a donated argument is both in and out.
   bool copies_whole_slots() const;
 };
@@ -120,13 +113,9 @@ struct Gather {
   bool checked = false;
 
   static constexpr const char* kKind = "gather";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kReadIndexed), f(indices, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(indexed(in), dense(indices), written(out)); }
   bool can_fail() const { return !checked; }
   int64_t operations() const { return 0; }
-  std::string title() const { return kKind; }
   void check(const Require& require) const;
 };
 
@@ -143,9 +132,9 @@ struct ScatterAdd {
   bool checked = false;  // as in Gather
 
   static constexpr const char* kKind = "scatter_add";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kReadStrided), f(indices, kRead), f(out, Use{.read = !clear, .write = true});
+  auto operands() const {
+    return std::tuple(strided(in), dense(indices),
+                      Operand{out, Use{.read = !clear, .write = true}});
   }
   bool can_fail() const { return !checked && !equal; }
   int64_t operations() const { return in.shape.size(); }
@@ -161,13 +150,9 @@ struct ArgReduce {
   int64_t outer, reduced, inner;
 
   static constexpr const char* kKind = "argmax";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(dense(in), written(out)); }
   bool can_fail() const { return true; }
   int64_t operations() const { return in.shape.size(); }
-  std::string title() const { return name_of(op); }
   void check(const Require& require) const;
 };
 
@@ -181,10 +166,7 @@ struct Scan {
   int64_t outer, length, inner;
 
   static constexpr const char* kKind = "scan";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kReadStrided), f(factors, kReadStrided), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(strided(in), strided(factors), written(out)); }
   bool can_fail() const { return true; }
   int64_t operations() const { return in.shape.size(); }
   std::string title() const;
@@ -200,10 +182,7 @@ struct Sort {
   int64_t outer, length, inner;
 
   static constexpr const char* kKind = "sort";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kReadStrided), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(strided(in), written(out)); }
   bool can_fail() const { return true; }
   int64_t operations() const { return in.shape.size(); }
   std::string title() const;
@@ -217,10 +196,7 @@ struct Search {
   bool right = false;
 
   static constexpr const char* kKind = "search";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(sorted, kRead), f(in, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(dense(sorted), dense(in), written(out)); }
   bool can_fail() const { return false; }
   int64_t operations() const { return in.shape.size(); }
   std::string title() const { return right ? "search right" : kKind; }
@@ -236,13 +212,11 @@ struct Random {
   std::vector<View> in;
 
   static constexpr const char* kKind = "random";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(seed, kRead), f(counter, kRead), f(in, kReadStrided), f(out, kWrite);
+  auto operands() const {
+    return std::tuple(dense(seed), dense(counter), strided(in), written(out));
   }
   bool can_fail() const { return false; }
   int64_t operations() const { return out.shape.size(); }
-  std::string title() const { return name_of(op); }
   void check(const Require& require) const;
 };
 
@@ -251,14 +225,12 @@ struct Iota {
   View out;
 
   static constexpr const char* kKind = "iota";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(written(out)); }
   bool can_fail() const { return false; }
   int64_t operations() const { return 0; }
-  std::string title() const { return kKind; }
-  void check(const Require& require) const;
+  void check(const Require& require) const {
+    require(out.shape.rank == 1, "a range of several axes");
+  }
 };
 
 // out = a callback applied to `in`; a scalar of the run identifies the Callback (base/callback.h).
@@ -268,13 +240,9 @@ struct CallbackCall {
   View out;
 
   static constexpr const char* kKind = "callback";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(function, kRead), f(in, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(dense(function), dense(in), written(out)); }
   bool can_fail() const { return true; }
   int64_t operations() const { return 0; }
-  std::string title() const { return kKind; }
   void check(const Require&) const {}
 };
 
@@ -287,10 +255,7 @@ struct LibraryCall {
   std::vector<std::optional<View>> out;  // without those that no step reads
 
   static constexpr const char* kKind = "library";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(dense(in), written(out)); }
   bool can_fail() const { return true; }
   int64_t operations() const;
   std::string title() const { return name_of(form.routine); }
@@ -345,9 +310,8 @@ struct Loop {
   int32_t carries() const { return static_cast<int32_t>(carry_bytes.size()); }
 
   static constexpr const char* kKind = "loop";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kRead), f(condition, kRead), f(replayed, kRead), f(body, kRead), f(out, kWrite);
+  auto operands() const {
+    return std::tuple(dense(in), dense(condition), dense(replayed), dense(body), written(out));
   }
   bool can_fail() const { return replayed.has_value(); }  // a replay needs memory
   int64_t operations() const { return 0; }
@@ -363,13 +327,9 @@ struct Branch {
   std::vector<std::optional<View>> out;  // as in Loop
 
   static constexpr const char* kKind = "branch";
-  template <class F>
-  void each_operand(const F& f) const {
-    f(in, kRead), f(choices, kRead), f(out, kWrite);
-  }
+  auto operands() const { return std::tuple(dense(in), dense(choices), written(out)); }
   bool can_fail() const { return false; }
   int64_t operations() const { return 0; }
-  std::string title() const { return kKind; }
   void check(const Require& require) const;
 };
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "graph/op.h"
@@ -32,6 +33,8 @@ struct ScalarLoad {
   std::optional<RunScalar> scalar;  // without one, it is `constant`
   DType dtype;                      // floats are read from Scalar::f, the others from Scalar::i
   Scalar constant{};
+
+  const auto& operand() const { return scalar; }
 };
 
 // The view may be the memory of a flat load that no instruction reads after the value is computed:
@@ -40,6 +43,8 @@ struct Store {
   int32_t value;
   View view;  // as many elements as the value has entries; row-major with offset 0, or in order of
               // memory in a slot that the group neither reads nor writes in the same place
+
+  const View& operand() const { return view; }
 };
 
 // The value's entries, seen as [outer, reduced, inner], folded over the middle axis into out =
@@ -50,6 +55,8 @@ struct Reduction {
   DType dtype;  // of the value; out.dtype may differ (sums of bool and int32 are int64)
   int64_t outer, reduced, inner;
   View out;  // row-major, offset 0
+
+  const View& operand() const { return out; }
 };
 
 // One reduction may have any form if length is 1. Otherwise each folds everything (outer = inner =
@@ -67,18 +74,15 @@ struct TileGroup {
 
   // See plan/steps.h.
   static constexpr const char* kKind = "tiles";
-  template <class F>
-  void each_operand(const F& f) const {
-    for (const View& view : loads) f(view, kReadStrided);
-    for (const ScalarLoad& load : scalars) f(load.scalar, kRead);
-    for (const Store& store : stores) f(store.view, kWriteStrided);
-    for (const Reduction& reduction : reductions) f(reduction.out, kWrite);
+  auto operands() const {
+    return std::tuple(strided(loads), dense(scalars), Operand{stores, kWriteStrided},
+                      written(reductions));
   }
   bool can_fail() const;
   int64_t operations() const;
   std::string title() const;
   void check(const Require&) const {}  // verify_group() checks groups
-  int64_t bytes() const;
+  int64_t bytes() const { return bytes_of(instructions); }
 };
 
 // True if it can fail at run time.

@@ -25,11 +25,19 @@ class LoopRun {
         scratch_(scratch),
         now_(reinterpret_cast<char**>(scratch.lists + program.pointers)),
         next_(now_ + loop_.carry_bytes.size()),
+        scanned_(next_ + loop_.carry_bytes.size()),
+        stacked_(scanned_ + loop_.stacked_in),
         body_(program.body, slots, scratch) {}
 
   Status run() {
     body_.bind(loop_.in);
     for (size_t k = 0; k < carries(); ++k) now_[k] = slots_.at(input(k));
+    for (int32_t k = 0; k < loop_.stacked_in && !loop_.replayed; ++k) {
+      scanned_[k] = slots_.at(input(carries() + k));
+    }
+    for (int32_t k = 0; k < loop_.stacked_out; ++k) {
+      stacked_[k] = slots_.at(loop_.out[carries() + k]);
+    }
     trips_ = loop_.trips.value_or(0);
     if (loop_.counted) {
       memory().download(&trips_, slots_.at(input(loop_.in.size() - 1)), sizeof trips_);
@@ -121,7 +129,7 @@ class LoopRun {
     const int64_t at = position(t);
     for (const auto& [argument, k] : program_.carries) body_.argument(argument) = now_[k];
     for (const auto& [argument, k] : program_.scanned) {
-      body_.argument(argument) = slots_.at(input(carries() + k)) + at * program_.stacked_bytes[k];
+      body_.argument(argument) = scanned_[k] + at * program_.stacked_bytes[k];
     }
     body_.draw(loop_.in, at);
     for (size_t k = 0; k < carries(); ++k) {
@@ -144,9 +152,7 @@ class LoopRun {
   int64_t out_bytes(int32_t k) const {
     return program_.stacked_bytes[program_.stacked_bytes.size() - loop_.stacked_out + k];
   }
-  char* entry(int32_t k, int64_t at) const {
-    return slots_.at(*loop_.out[carries() + k]) + at * out_bytes(k);
-  }
+  char* entry(int32_t k, int64_t at) const { return stacked_[k] + at * out_bytes(k); }
 
   char* place_of_next(size_t k, int64_t t, bool last) const {
     if (last && loop_.out[k]) return slots_.at(*loop_.out[k]);
@@ -162,6 +168,8 @@ class LoopRun {
   const Scratch& scratch_;
   char** now_;         // addresses of the carry
   char** next_;        // addresses to which the iteration writes it
+  char** scanned_;     // addresses of the scanned inputs
+  char** stacked_;     // addresses of the stacked outputs
   int64_t trips_ = 0;  // 0 if not known before
   BodyRun body_;
 };
@@ -203,8 +211,8 @@ LoopProgram compile_loop(const Loop& loop) {
   for (const int64_t bytes : loop.carry_bytes) {
     out.buffers.push_back(take(&out.scratch.device, 2 * round_up(bytes, 64)));
   }
-  out.pointers =
-      take(&out.scratch.lists, int64_t{2} * carries * static_cast<int64_t>(sizeof(char*)));
+  const int64_t pointers = int64_t{2} * carries + loop.stacked_in + loop.stacked_out;
+  out.pointers = take(&out.scratch.lists, pointers * static_cast<int64_t>(sizeof(char*)));
   return out;
 }
 

@@ -65,8 +65,8 @@ class StepCheck {
     } else {
       std::vector<int32_t> read, written;
       const View* result = nullptr;
-      work.each_operand([&](const auto& operand, Use use) {
-        for_each_part<View>(operand, [&](const View& view) {
+      visit_operands(work, [&](const auto& value, Use use) {
+        for_each_part<View>(value, [&](const View& view) {
           (use.write ? written : read).push_back(memory_[view.slot]);
           if (use.write) result = &view;
         });
