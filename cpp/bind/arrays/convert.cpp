@@ -333,6 +333,16 @@ py::array array_from_node(NodeRef node) {  // by value: the reference of a varia
   return out;
 }
 
+namespace {
+
+// The entry of a computed tensor. No reference to a buffer of the host: float(x) takes 30 ns.
+Scalar entry_of(const Node* node) {
+  const Buffer& value = *node->value;
+  return load_scalar(node->dtype, value.device.is_host() ? value.host() : read_back(node)->host());
+}
+
+}  // namespace
+
 py::object item_of(NodeRef node) {
   evaluate(node.get());
   if (is_complex(node->dtype)) {
@@ -349,7 +359,7 @@ py::object item_of(NodeRef node) {
   }
   Scalar scalar = node->scalar;
   if (node->op != Op::scalar) {
-    scalar = load_scalar(node->dtype, read_back(node.get())->host());
+    scalar = entry_of(node.get());
   } else if (node->dtype == DType::Float32) {
     scalar.f = static_cast<float>(scalar.f);
   }
