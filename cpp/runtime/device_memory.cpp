@@ -10,7 +10,7 @@
 namespace pullback {
 namespace {
 
-class HostMemory : public DeviceMemory {
+class HostMemory final : public DeviceMemory {
  public:
   void* allocate(int64_t bytes) override { return allocate_bytes(bytes); }
   void release(void* address, int64_t bytes) noexcept override { free_bytes(address, bytes); }
