@@ -24,9 +24,10 @@ struct LoopProgram {
   std::vector<Moving> condition_carries;  // of the condition's plan
   std::vector<int64_t> stacked_bytes;  // bytes per entry of scanned inputs, then of stacked outputs
   std::vector<int64_t> buffers;        // for each carry, two buffers
-  int64_t pointers = 0;  // offset in the lists of the addresses of the carries (present and next), of
-                         // scanned inputs and of stacked outputs
-  int64_t answer = 0;    // offset of the condition's result
+  // Offset in the lists of the addresses of the carries (present and next), of scanned inputs and
+  // of stacked outputs.
+  int64_t pointers = 0;
+  int64_t answer = 0;  // offset of the condition's result
   ScratchBytes scratch;
 };
 
