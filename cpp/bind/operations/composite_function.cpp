@@ -16,6 +16,7 @@
 #include "graph/make.h"
 #include "graph/recorder.h"
 #include "graph/rule.h"
+#include "graph/runtime.h"
 #include "ops/composite.h"
 #include "plan/profile.h"
 
@@ -53,7 +54,7 @@ class Opened {
 
 // True while results without a gradient have names too: for explanations, profiles and messages of
 // check_numerics, which checks the result of a composite and not the operations inside.
-bool names_all() { return recording || check_numbers || Recording::open(); }
+bool names_all() { return recording || runtime.check_numbers || Recording::open(); }
 
 bool is_anonymous(const Node* y) {
   if (names_all()) return false;

@@ -162,8 +162,8 @@ ExtendedBody extend_body(const Operation& operation, std::span<const StackedNode
   const Body& body = *operation.bodies[0];
   const int32_t scanned_end = operation.loop.carries + operation.loop.stacked_in;
   const auto count = static_cast<int32_t>(inputs.size());
-  ExtendedBody out;
-  out.body.inputs = body.inputs;
+  ExtendedBody out{Ref<Body>(new Body), {}};
+  out.body->inputs = body.inputs;
   for (const int32_t place : operation.inputs[0]) {
     out.places.push_back(place < scanned_end ? place : place + count);
   }
@@ -172,16 +172,17 @@ ExtendedBody extend_body(const Operation& operation, std::span<const StackedNode
   for (const StackedNode& input : inputs) {
     from.push_back(input.node);
     to.push_back(make_argument(input.node->dtype, input.node->shape));
-    out.body.inputs.push_back(to.back());
+    out.body->inputs.push_back(to.back());
     out.places.push_back(scanned_end + static_cast<int32_t>(to.size()) - 1);
   }
   std::vector<NodeRef> roots = body.roots;
   for (const StackedNode& output : outputs) roots.emplace_back(output.node);
   const Subgraph subgraph(
       std::move(roots), from, [](const Node*) { return false; }, [](const Node*) { return true; });
-  out.body.roots = subgraph.rebuild(to, [](size_t, const Node* node, std::span<Node* const> below) {
-    return copy_node(node, below);
-  });
+  out.body->roots =
+      subgraph.rebuild(to, [](size_t, const Node* node, std::span<Node* const> below) {
+        return copy_node(node, below);
+      });
   return out;
 }
 

@@ -41,7 +41,7 @@ struct StackedNode {
 // place of `inputs`. `places` is as in Operation::inputs, for a loop to which the inputs were added
 // after its other scanned inputs.
 struct ExtendedBody {
-  Body body;
+  Ref<Body> body;
   std::vector<int32_t> places;
 };
 ExtendedBody extend_body(const Operation& operation, std::span<const StackedNode> outputs,

@@ -92,8 +92,8 @@ void Lowering::emit_loop(uint32_t member) {
     loop.body = plan_of(body, wanted, operation.inputs[0]);
   } else {
     const ExtendedBody extended = extend_body(operation, kept_outputs, kept_inputs);
-    wanted.resize(extended.body.roots.size(), 1);
-    loop.body = plan_of(extended.body, wanted, extended.places);
+    wanted.resize(extended.body->roots.size(), 1);
+    loop.body = plan_of(*extended.body, wanted, extended.places);
   }
   const auto bytes_of_root = [](const NodeRef& root) {
     return root->shape.size() * size_of(root->dtype);
