@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bind/arrays/convert.h"
+#include "bind/arrays/tree.h"
 #include "bind/common/tensor.h"
 #include "bind/common/typed.h"
 #include "graph/make.h"
@@ -81,8 +82,6 @@ class Inputs {
   std::vector<Node*> many_;
 };
 
-bool is_sequence(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
-
 class Call {
  public:
   Call(Composite which, PyObject* const* args, Py_ssize_t count)
@@ -91,71 +90,58 @@ class Call {
   // The result with the names of its tensors. `result` is a new reference, which is taken.
   PyObject* named(PyObject* result) {
     auto held = pybind11::reinterpret_steal<pybind11::object>(result);
-    name(&held.ptr());
-    return held.release().ptr();
+    if (is_tensor(result)) {
+      name(&held);
+      return held.release().ptr();
+    }
+    std::vector<pybind11::object> leaves;
+    const Tree tree = Tree::flatten(result, &leaves);
+    bool changed = false;
+    for (pybind11::object& leaf : leaves) changed |= is_tensor(leaf.ptr()) && name(&leaf);
+    return changed ? tree.unflatten(leaves).release().ptr() : held.release().ptr();
   }
 
  private:
-  // Names a tensor, or those in a list, tuple or dict.
-  void name(PyObject** object) {
-    if (is_tensor(*object)) return name_tensor(object);
-    if (PyDict_Check(*object)) return name_values(*object);
-    if (!is_sequence(*object)) return;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(*object); ++i) {
-      name(&PySequence_Fast_ITEMS(*object)[i]);
-    }
-  }
-
-  void name_values(PyObject* dict) {
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
-      // With the reference here, a tensor counts as shared: name() makes another object.
-      auto held = pybind11::reinterpret_borrow<pybind11::object>(value);
-      name(&held.ptr());
-      if (held.ptr() != value && PyDict_SetItem(dict, key, held.ptr()) < 0) {
-        throw pybind11::error_already_set();
-      }
-    }
-  }
-
-  // If nothing else refers to the tensor, only its node changes; else the reference.
-  void name_tensor(PyObject** object) {
+  // If nothing else refers to the tensor, only its node changes; else returns true and changes the
+  // reference.
+  bool name(pybind11::object* tensor) {
     const uint32_t index = index_++;
-    Node*& node = reinterpret_cast<PyTensor*>(*object)->node;
-    if (is_anonymous(node)) return;
+    Node*& node = reinterpret_cast<PyTensor*>(tensor->ptr())->node;
+    if (is_anonymous(node)) return false;
     // Anew for each result: hand_out() may run other code, which may end a node of an argument.
     Inputs inputs;
     std::vector<NodeRef> reads;
     inputs.push_back(node);
     for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i], &inputs, &reads);
     NodeRef made = name_result(which_, inputs.all(), index);
-    if (!names_all() && !made->tracked()) return;  // an override is open, for another function
-    if (Py_REFCNT(*object) == 1) {
+    if (!names_all() && !made->tracked())
+      return false;  // an override is open, for another function
+    if (Py_REFCNT(tensor->ptr()) == 1) {
       hand_out(made.get());
       release(std::exchange(node, made.detach()));
-      return;
+      return false;
     }
     PyObject* other = wrap(made);
     if (!other) throw pybind11::error_already_set();
-    Py_DECREF(std::exchange(*object, other));
+    *tensor = pybind11::reinterpret_steal<pybind11::object>(other);
+    return true;
   }
 
-  // Appends the tensors in an argument, also in lists, tuples and dicts; the limit is for lists
-  // that contain themselves. `reads` keeps those of variables.
-  static void append(PyObject* value, Inputs* inputs, std::vector<NodeRef>* reads, int depth = 0) {
+  // Appends the tensors in an argument, which may be a pytree. `reads` keeps nodes alive that the
+  // argument does not.
+  static void append(PyObject* value, Inputs* inputs, std::vector<NodeRef>* reads) {
     if (is_tensor(value)) {
       inputs->push_back(reinterpret_cast<PyTensor*>(value)->node);
     } else if (is_variable(value)) {
       reads->push_back(as_node(value));
       inputs->push_back(reads->back().get());
-    } else if (depth < 4 && PyDict_Check(value)) {
-      PyObject* item;
-      for (Py_ssize_t at = 0; PyDict_Next(value, &at, nullptr, &item);) {
-        append(item, inputs, reads, depth + 1);
-      }
-    } else if (depth < 4 && is_sequence(value)) {
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
-        append(PySequence_Fast_GET_ITEM(value, i), inputs, reads, depth + 1);
+    } else if (pytree_kind(value) != PytreeKind::Leaf) {
+      std::vector<pybind11::object> leaves;
+      Tree::flatten(value, &leaves);
+      for (const pybind11::object& leaf : leaves) {
+        append(leaf.ptr(), inputs, reads);
+        // The attribute of a dataclass may be a property, which makes a tensor for this call.
+        if (is_tensor(leaf.ptr())) reads->push_back(as_node(leaf.ptr()));
       }
     }
   }

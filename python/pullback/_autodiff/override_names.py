@@ -1,6 +1,6 @@
 """Names of public functions that are neither operations nor composites, for overrides.
 
-ALIASES have another name in the core. SHAPED define their own gradient.
+ALIASES have another name in the core. The purpose of SHAPED is a gradient of their own.
 """
 
 # Names of public functions that the core knows under another name.
@@ -30,36 +30,8 @@ ALIASES = {
     "true_divide": "divide",
 }
 
-# Public functions that define their own gradient; those of linear algebra may have several results,
-# and some are loops.
+# Public functions whose purpose is a gradient that they define.
 SHAPED = {
-    "cg",
-    "ctc_loss",
-    "gru",
-    "lstm",
-    "rnn",
-    "scaled_dot_product_attention",
-    "cholesky",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "expm",
-    "gmres",
-    "logm",
-    "lstsq",
-    "lu",
-    "lu_factor",
-    "lu_solve",
-    "pinv",
-    "qr",
-    "solve_banded",
-    "solve_sylvester",
-    "solve_triangular",
-    "sqrtm",
-    "svd",
-    "svdvals",
-    "tridiagonal_solve",
     "clip_gradient",
     "grad_pass_through",
     "numpy_function",

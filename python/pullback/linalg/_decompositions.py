@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 from .. import _core
 from .._base.checks import choice, flag
+from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.triangular import tril, triu
 from .._typing import TensorLike, Triangle
@@ -54,6 +55,7 @@ class LUResult(NamedTuple):
     U: Tensor
 
 
+@composite
 def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     """Compute the Cholesky factor of hermitian matrices.
 
@@ -93,6 +95,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     return adjoint(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
 
 
+@composite
 def qr(x: TensorLike, /, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Compute the QR decomposition of matrices.
 
@@ -153,6 +156,7 @@ def svd(
     compute_uv: Literal[False],
     degenerate: Degenerate = "nan",
 ) -> Tensor: ...
+@composite
 def svd(
     x: TensorLike,
     /,
@@ -216,6 +220,7 @@ def svd(
     return SVDResult(*_core.svd(_core.constant(x, who="svd"), full_matrices, word))
 
 
+@composite
 def svdvals(x: TensorLike, /) -> Tensor:
     """Compute the singular values of matrices.
 
@@ -252,6 +257,7 @@ def _degenerate(word: Any, who: str) -> str:
     return choice(word, ("nan", "mask", "error"), who, "degenerate")
 
 
+@composite
 def eigh(
     x: TensorLike,
     /,
@@ -301,6 +307,7 @@ def eigh(
     return EighResult(*_core.eigh(_lower_of(x, UPLO, "eigh"), word))
 
 
+@composite
 def eigvalsh(x: TensorLike, /, UPLO: Triangle = "L") -> Tensor:  # noqa: N803
     """Compute the eigenvalues of hermitian matrices.
 
@@ -336,6 +343,7 @@ def eigvalsh(x: TensorLike, /, UPLO: Triangle = "L") -> Tensor:  # noqa: N803
     return out
 
 
+@composite
 def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
     """Compute the eigenvalues and right eigenvectors of square matrices.
 
@@ -378,6 +386,7 @@ def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
     return EigResult(*_core.eig(_core.constant(x, who="eig"), word))
 
 
+@composite
 def eigvals(x: TensorLike, /) -> Tensor:
     """Compute the eigenvalues of square matrices.
 
@@ -415,6 +424,7 @@ def _lower_of(x: Any, which: Any, who: str) -> Tensor:
     return adjoint(x) if upper and len(x.shape) > 1 else x
 
 
+@composite
 def lu(x: TensorLike, /) -> LUResult:
     """Compute the LU decomposition of matrices with partial pivoting, as ``scipy.linalg.lu``.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._base.checks import check_matrices, given_once
+from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, check_domain
 from .._core import Rule, Tensor
 from .._numpy.dtype_functions import finfo
@@ -40,6 +41,7 @@ class LstsqResult(NamedTuple):
     s: Tensor
 
 
+@composite
 def pinv(
     x: TensorLike, /, rcond: TensorLike | None = None, *, rtol: TensorLike | None = None
 ) -> Tensor:
@@ -85,6 +87,7 @@ def pinv(
     return rounded(_least(a, unit, _cutoff(a, rtol, "pinv", "rtol"), False, "pinv"))
 
 
+@composite
 def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> LstsqResult:
     """Solve least-squares problems: minimise the norm of b - a x.
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .. import _core
 from .._base.checks import check_matrices, trans_letter
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike, Trans
 from ._matrices import one_dtype, right_sides, same_batch
@@ -26,6 +27,7 @@ class LUFactorResult(NamedTuple):
     piv: Tensor
 
 
+@composite
 def lu_factor(x: TensorLike, /) -> LUFactorResult:
     """Compute the LU factors of matrices in the form of `lu_solve`.
 
@@ -65,6 +67,7 @@ def lu_factor(x: TensorLike, /) -> LUFactorResult:
     return LUFactorResult(rounded(packed), swaps)
 
 
+@composite
 def lu_solve(
     lu_and_piv: tuple[TensorLike, TensorLike], b: TensorLike, /,
     trans: Trans = 0,

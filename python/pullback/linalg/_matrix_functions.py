@@ -13,11 +13,13 @@ from collections.abc import Callable
 
 from .. import _core
 from .._base.checks import check_matrices
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from ._matrices import one_dtype, same_batch
 
 
+@composite
 def expm(x: TensorLike, /) -> Tensor:
     """Compute the matrix exponential.
 
@@ -54,6 +56,7 @@ def expm(x: TensorLike, /) -> Tensor:
     return _of_matrices(_core.expm, x, "expm")
 
 
+@composite
 def logm(x: TensorLike, /) -> Tensor:
     """Compute the principal matrix logarithm.
 
@@ -93,6 +96,7 @@ def logm(x: TensorLike, /) -> Tensor:
     return _of_matrices(_core.logm, x, "logm")
 
 
+@composite
 def sqrtm(x: TensorLike, /) -> Tensor:
     """Compute the principal matrix square root.
 
@@ -139,6 +143,7 @@ def _of_matrices(function: Callable[[Tensor], Tensor], x: TensorLike, who: str) 
     return rounded(function(a))
 
 
+@composite
 def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
     """Solve the Sylvester equation ``a @ x + x @ b = q``, as ``scipy.linalg.solve_sylvester``.
 

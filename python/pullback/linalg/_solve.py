@@ -62,6 +62,7 @@ def solve(a: TensorLike, b: TensorLike) -> Tensor:
     return _core.solve(*_operands(a, b, "solve"))
 
 
+@composite
 def solve_triangular(
     a: TensorLike, b: TensorLike, /, trans: Trans = 0,
     lower: bool = False, unit_diagonal: bool = False,

@@ -155,6 +155,7 @@ def khatri_rao(a: TensorLike, b: TensorLike, /) -> Tensor:
     return _core.reshape(product, (*x.shape[:-2], m * n, k))
 
 
+@composite
 def solve_banded(l_and_u: tuple[int, int], ab: TensorLike, b: TensorLike, /) -> Tensor:
     """Solve linear equations with a banded matrix, as ``scipy.linalg.solve_banded``.
 
@@ -207,6 +208,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: TensorLike, b: TensorLike, /) -> 
     return rounded(_banded(bands, right, counts[0], who))
 
 
+@composite
 def tridiagonal_solve(dl: TensorLike, d: TensorLike, du: TensorLike, b: TensorLike, /) -> Tensor:
     """Solve linear equations with a tridiagonal matrix.
 

@@ -23,6 +23,7 @@ def share_of(dropout_p: Any, who: str) -> float:
     return share
 
 
+@composite
 def scaled_dot_product_attention(
     query: TensorLike,
     key: TensorLike,

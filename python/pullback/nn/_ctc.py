@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import flag, integer, integer_tensor, lengths_of, made_floating
+from .._base.composite import composite
 from .._control.loops import scan
 from .._core import Tensor
 from .._numpy.ranges import arange
@@ -18,6 +19,7 @@ from .._typing import TensorLike
 __all__ = ["ctc_loss"]
 
 
+@composite
 def ctc_loss(
     log_probs: TensorLike,
     targets: TensorLike,

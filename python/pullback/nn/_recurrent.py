@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from .. import _core
 from .._base.checks import choice, flag, lengths_of, made_floating
+from .._base.composite import composite
 from .._control.loops import scan
 from .._core import Tensor
 from .._numpy.ranges import arange
@@ -17,6 +18,7 @@ __all__ = ["gru", "lstm", "rnn"]
 _State = tuple[Tensor, ...]
 
 
+@composite
 def rnn(
     x: TensorLike,
     h: TensorLike,
@@ -92,6 +94,7 @@ def rnn(
     return y, last
 
 
+@composite
 def lstm(
     x: TensorLike,
     state: tuple[TensorLike, TensorLike],
@@ -177,6 +180,7 @@ def lstm(
     return y, (h, c)
 
 
+@composite
 def gru(
     x: TensorLike,
     h: TensorLike,

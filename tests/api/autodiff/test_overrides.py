@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 from support.each import each
@@ -484,3 +487,49 @@ def test_a_result_that_is_an_argument():
     with pb.gradient_override_map({"atleast_1d": lambda op, g: 3.0 * g}):
         y = pb.atleast_1d(t)
     assert gradient(y, x) == [3.0, 3.0] and gradient(t, x) == [1.0, 1.0]
+
+
+def test_results_and_arguments_in_pytrees():
+    @dataclass
+    class Pair:
+        first: Any
+        second: Any
+
+    x, y = pb.Variable([3.0]), pb.Variable([4.0])
+    for pytree, leaves in (
+        (Pair(x * 1, y * 1), lambda pair: [pair.first, pair.second]),
+        ({"b": y * 1, "a": [x * 1, None]}, lambda entries: [entries["a"][0], entries["b"]]),
+    ):
+
+        def rule(op, g):
+            return [10.0 * g if k == op.get_attr("index") else None for k in range(len(op.inputs))]
+
+        with pb.gradient_override_map({"clip_by_global_norm": rule}):
+            clipped, norm = pb.clip_by_global_norm(pytree, 2.5)
+        assert type(clipped) is type(pytree) and norm.numpy() == 5.0
+        first, second = leaves(clipped)
+        assert (first.numpy().tolist(), second.numpy().tolist()) == ([1.5], [2.0])
+        assert len({id(first), id(second)}) == 2
+        assert pb.gradients(first, x)[0].numpy().tolist() == [10.0]
+
+
+def test_decompositions_and_recurrent_cells():
+    a = pb.Variable([[2.0, 0.5], [0.5, 1.0]])
+    cases = {
+        "cholesky": lambda: pb.linalg.cholesky(a),
+        "svd": lambda: pb.linalg.svd(a)[1],
+        "eigh": lambda: pb.linalg.eigh(a).eigenvalues,
+        "qr": lambda: pb.linalg.qr(a)[1],
+        "lu": lambda: pb.linalg.lu(a)[2],
+        "expm": lambda: pb.linalg.expm(a),
+        "lstsq": lambda: pb.linalg.lstsq(a, [1.0, 2.0])[0],
+        "cg": lambda: pb.linalg.cg(a, pb.constant([1.0, 2.0]))[0],
+        "scaled_dot_product_attention": lambda: pb.nn.scaled_dot_product_attention(a, a, a),
+    }
+
+    for name in cases:
+        own = pb.gradients(pb.sum(cases[name]()), a)[0].numpy()
+        with pb.gradient_override_map({name: lambda op, g: [pb.ones_like(x) for x in op.inputs]}):
+            y = pb.sum(cases[name]())
+        assert np.any(own != 1), name
+        assert pb.gradients(y, a)[0].numpy().min() >= 1, name
