@@ -78,13 +78,16 @@ NodeRef GraphCopy::copy(const Node* node, std::span<Node* const> inputs) {
 // The inputs of the graph are replaced first: an operand of a rule that is one of them has the
 // dtype with which it was recorded.
 std::vector<NodeRef> GraphCopy::rebind(std::vector<NodeRef> roots, const Replacements& more) {
-  if (graph_->extent == ClosedGraph::Extent::Recorded || !none_traced(roots)) {
+  const bool recorded = graph_->extent == ClosedGraph::Extent::Recorded;
+  if (recorded || !none_traced(roots)) {
     const auto inputs = pointers(graph_->inputs);
     std::vector<Node*> from(inputs.begin(), inputs.end());
     std::vector<NodeRef> to = inputs_;
     from.insert(from.end(), more.from.begin(), more.from.end());
     to.insert(to.end(), more.to.begin(), more.to.end());
-    const Subgraph subgraph = graph_->between(std::move(roots), from);
+    // A checkpoint shares what it makes without its inputs, such as masks: each rule would copy it.
+    const Subgraph subgraph = recorded ? graph_->dependents(std::move(roots), from)
+                                       : graph_->between(std::move(roots), from);
     roots = subgraph.rebuild(
         to, [&](size_t, const Node* node, auto below) { return copy(node, below); });
   }

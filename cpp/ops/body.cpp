@@ -104,9 +104,10 @@ class Closing {
     }
     if (is_boundary(node) || node->op == Op::argument) return;
     const auto inputs = node->inputs();
-    // An operation that can fail stays inside, since the body may not run.
+    // An operation that can fail stays inside, since the body may not run. So does one with a rule
+    // of the program, which is called for the cotangent of each iteration: it may be nonlinear.
     bool inside = request_.all_inside || traits(node->op).fails != Fails::Never || inputs.empty() ||
-                  is_operation(node->op);
+                  is_operation(node->op) || by_users_rule(node);
     bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
     for (const Node* input : inputs) {
       inside |= inside_.contains(input);

@@ -34,6 +34,10 @@ DType natural_dtype(const Node* x);
 // A weak scalar with the dtype that it takes beside an array of dtype `neighbour`; raises
 // OverflowError if an integer does not fit.
 NodeRef resolve_weak(const NodeRef& x, DType neighbour);
+// Without a neighbour: to its natural dtype, if it is weak.
+inline NodeRef resolve_weak(const NodeRef& x) {
+  return x->flags & kWeak ? resolve_weak(x, natural_dtype(x.get())) : x;
+}
 
 // --- complex numbers (ops/complex.cpp)
 NodeRef make_complex(const NodeRef& re, const NodeRef& im);

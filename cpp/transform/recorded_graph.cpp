@@ -39,6 +39,7 @@ void RecordedGraph::find_others() {
 
 std::vector<NodeRef> RecordedGraph::copy(std::vector<NodeRef> inputs,
                                          std::optional<Keep> keep_roots) const {
+  if (!graph_) fail(ErrorKind::Runtime, "ClosedGraph: __init__ was not called");
   if (inputs.size() != graph_->inputs.size()) {
     fail(ErrorKind::Value, "ClosedGraph: expected ", static_cast<int64_t>(graph_->inputs.size()),
          " tensors, got ", static_cast<int64_t>(inputs.size()));

@@ -39,7 +39,7 @@ class RecordedGraph {
  private:
   void find_others();
 
-  Ref<ClosedGraph> graph_{new ClosedGraph(ClosedGraph::Extent::Traced)};
+  Ref<ClosedGraph> graph_;  // null: empty, and without memory, since __init__ constructs it anew
   std::vector<NodeRef> others_;
   Subgraph nodes_;
 };

@@ -916,7 +916,7 @@ def combine(
     """Update every entry of `x`; `update` is 'set', 'add', 'multiply', 'min' or 'max'."""
 
 def composite(
-    function: collections.abc.Callable[..., typing.Any],
+    function: collections.abc.Callable[..., typing.Any], of_sequence: bool
 ) -> collections.abc.Callable[..., typing.Any]:
     """Name the results of a function that is made of several operations."""
 

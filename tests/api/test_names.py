@@ -40,6 +40,19 @@ def test_an_error_of_a_function_inside_a_transform_keeps_its_name():
 # --- overrides
 
 X = np.arange(1.0, 10.0).reshape(3, 3) / 4
+
+
+def positive(x):
+    """A positive definite matrix."""
+    return x @ pb.matrix_transpose(x) + pb.eye(3, dtype=x.dtype)
+
+
+def recurrent(x, gates):
+    """Weights of a recurrent cell."""
+    wide = pb.concat([x] * gates, axis=0)
+    return wide, wide, wide[:, 0]
+
+
 EXAMPLES = {
     "angle": lambda x: pb.angle(x + 1j),
     "complex": lambda x: pb.real(pb.complex(x, x)),
@@ -198,6 +211,17 @@ EXAMPLES = {
         pb.nn.conv_transpose(x[None], x[None], x[0])
         + pb.nn.conv_transpose(x[None], x[None], data_format="NCW")
     ),
+    "cholesky": lambda x: pb.linalg.cholesky(positive(x)),
+    "ctc_loss": lambda x: pb.nn.ctc_loss(x[:, None], [[1]], [3], [1]),
+    "eig": lambda x: pb.abs(pb.linalg.eig(x)[0]),
+    "eigvals": lambda x: pb.abs(pb.linalg.eigvals(x)),
+    "gru": lambda x: pb.nn.gru(x[:, None], x[:1], *recurrent(x, 3))[0],
+    "lstm": lambda x: pb.nn.lstm(x[:, None], (x[:1], x[:1]), *recurrent(x, 4))[0],
+    "rnn": lambda x: pb.nn.rnn(x[:, None], x[:1], *recurrent(x, 1))[0],
+    "lu_solve": lambda x: pb.linalg.lu_solve(pb.linalg.lu_factor(positive(x)), x),
+    "solve_banded": lambda x: pb.linalg.solve_banded((1, 1), x + 3 * pb.eye(3)[[1]], x[0]),
+    "solve_sylvester": lambda x: pb.linalg.solve_sylvester(positive(x), positive(x), x),
+    "sqrtm": lambda x: pb.linalg.sqrtm(positive(x)),
     "fold": lambda x: pb.nn.fold(x[None], 5, 3, data_format="NCW"),
     "lp_pool": lambda x: pb.nn.lp_pool(x[None], 2, 2, data_format="NCW"),
     "max_pool": lambda x: pb.nn.max_pool(x[None], 2),
@@ -276,7 +300,7 @@ def test_the_override_map_knows_every_function(name):
         if name in NO_FLOATS:
             with pytest.raises((TypeError, ValueError)):
                 FUNCTIONS[name](x)
-        elif name not in OTHERS | {"asarray", "constant", "digitize", "full"}:
+        elif name not in OTHERS | {"asarray", "constant", "digitize", "full", "piecewise"}:
             required = [p for p in parameters(FUNCTIONS[name]) if p.default is p.empty]
             y = FUNCTIONS[name](x, *[2] * (len(required) - 1))
             assert pb.gradients(y, x) == [None], name

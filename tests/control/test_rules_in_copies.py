@@ -114,3 +114,33 @@ def test_opened(body: Any, power: int) -> None:
         (g,) = question.gradients([x])
         np.testing.assert_allclose(g, np.sin(AT) ** power, rtol=1e-12)
         steps = [s for s in question.ancestry.steps.values() if s.operation]
+
+
+def test_a_rule_for_a_value_that_all_iterations_share() -> None:
+    """A nonlinear rule is called for each iteration, as in the loop written out."""
+    w = pb.Variable(np.array([1.0, 2.0]))
+    zero = pb.constant(0.0, dtype="float64")
+
+    def clipped() -> Any:
+        return pb.sum(pb.clip_gradient(w, 1.0) * 100.0)
+
+    def overridden() -> Any:
+        with pb.gradient_override_map({"tanh": lambda op, g: pb.clip(g, -1.0, 1.0)}):
+            return pb.sum(pb.tanh(w) * 100.0)
+
+    def scan(value: Any) -> Any:
+        return pb.scan(lambda s, _: (s + value(), None), zero, None, length=3)[0]
+
+    def fori(value: Any) -> Any:
+        return pb.fori_loop(0, 3, lambda i, s: s + value(), zero)
+
+    def while_(value: Any) -> Any:
+        return pb.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] + value()), (0, zero))[1]
+
+    def unrolled(value: Any) -> Any:
+        return sum(value() for _ in range(3))
+
+    for value in (clipped, overridden):
+        for loop in (scan, fori, while_, unrolled):
+            (g,) = pb.gradients(loop(value), [w])
+            np.testing.assert_array_equal(g.numpy(), [3.0, 3.0], f"{value} {loop}")

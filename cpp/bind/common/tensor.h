@@ -33,13 +33,15 @@ extern PyTypeObject* array_type;  // NumPy's array type, the most common argumen
 void bind_tensor(pybind11::module_& m);
 void bind_variable(pybind11::module_& m);
 
-// A new Python tensor for a node.
-PyObject* wrap(const NodeRef& node);
-inline pybind11::object tensor_object(const NodeRef& node) {
-  PyObject* object = wrap(node);
+// Takes a new reference; throws the Python error that is set if it is null.
+inline pybind11::object stolen(PyObject* object) {
   if (!object) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(object);
 }
+
+// A new Python tensor for a node.
+PyObject* wrap(const NodeRef& node);
+inline pybind11::object tensor_object(const NodeRef& node) { return stolen(wrap(node)); }
 // The Python object of a variable; the same one as long as it lives.
 PyObject* wrap(const Ref<Variable>& variable);
 

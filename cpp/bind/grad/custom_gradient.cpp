@@ -16,17 +16,7 @@
 namespace pullback {
 namespace {
 
-py::object stolen(PyObject* object) {
-  if (!object) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
-
 bool is_source(const py::object& x) { return is_tensor(x.ptr()) || is_variable(x.ptr()); }
-
-// The dtype of a Python float that was passed to a `function` is resolved.
-NodeRef resolved(NodeRef node) {
-  return node->flags & kWeak ? resolve_weak(node, natural_dtype(node.get())) : std::move(node);
-}
 
 // The fields of the Python class Decorated, in their order.
 struct Decorated {
@@ -46,7 +36,7 @@ class CustomCall {
     Tree::flatten(values, &leaves_);
     // The inputs before the call: f may assign items of them.
     for (const py::object& x : leaves_) {
-      if (is_tensor(x.ptr())) inputs_.push_back(resolved(as_node(x.ptr())));
+      if (is_tensor(x.ptr())) inputs_.push_back(resolve_weak(as_node(x.ptr())));
       if (is_variable(x.ptr())) inputs_.emplace_back();
     }
   }

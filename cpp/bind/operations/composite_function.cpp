@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "graph/rule.h"
 #include "graph/runtime.h"
 #include "ops/composite.h"
+#include "ops/ops.h"
 #include "plan/profile.h"
 
 // After Python.h, which it needs but does not include.
@@ -32,6 +34,7 @@ struct PyComposite {
   PyObject* function;
   PyObject* weak_references;
   Composite which;
+  bool of_sequence;  // takes any iterable of arrays
 };
 
 PyTypeObject* composite_type = nullptr;
@@ -107,12 +110,14 @@ class Call {
   bool name(pybind11::object* tensor) {
     const uint32_t index = index_++;
     Node*& node = reinterpret_cast<PyTensor*>(tensor->ptr())->node;
-    if (is_anonymous(node)) return false;
+    // A value of the program stays what it is: checks of the next call may read it.
+    const bool known = !node->tracked() && node->has_value() && !entered_overrides;
+    if (known || is_anonymous(node)) return false;
     // Anew for each result: hand_out() may run other code, which may end a node of an argument.
     Inputs inputs;
     std::vector<NodeRef> reads;
     inputs.push_back(node);
-    for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i], &inputs, &reads);
+    for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i], node->dtype, &inputs, &reads);
     NodeRef made = name_result(which_, inputs.all(), index);
     if (!names_all() && !made->tracked())
       return false;  // an override is open, for another function
@@ -128,18 +133,21 @@ class Call {
   }
 
   // Appends the tensors in an argument, which may be a pytree. `reads` keeps nodes alive that the
-  // argument does not.
-  static void append(PyObject* value, Inputs* inputs, std::vector<NodeRef>* reads) {
-    if (is_tensor(value)) {
-      inputs->push_back(reinterpret_cast<PyTensor*>(value)->node);
-    } else if (is_variable(value)) {
-      reads->push_back(as_node(value));
-      inputs->push_back(reads->back().get());
+  // argument does not. A number that was passed to a `function` takes the dtype of the result, as
+  // it does beside another operand.
+  static void append(PyObject* value, DType dtype, Inputs* inputs, std::vector<NodeRef>* reads) {
+    if (is_tensor(value) || is_variable(value)) {
+      NodeRef node = as_node(value);
+      if (node->flags & kWeak && is_inexact(node->dtype)) node = resolve_weak(node, dtype);
+      inputs->push_back(node.get());
+      if (is_variable(value) || node.get() != reinterpret_cast<PyTensor*>(value)->node) {
+        reads->push_back(std::move(node));
+      }
     } else if (pytree_kind(value) != PytreeKind::Leaf) {
       std::vector<pybind11::object> leaves;
       Tree::flatten(value, &leaves);
       for (const pybind11::object& leaf : leaves) {
-        append(leaf.ptr(), inputs, reads);
+        append(leaf.ptr(), dtype, inputs, reads);
         // The attribute of a dataclass may be a property, which makes a tensor for this call.
         if (is_tensor(leaf.ptr())) reads->push_back(as_node(leaf.ptr()));
       }
@@ -156,7 +164,34 @@ bool is_plain(PyObject* result) {
   return is_tensor(result) && is_anonymous(reinterpret_cast<PyTensor*>(result)->node);
 }
 
-PyObject* composite_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+// True for an iterator, the values of a dict or a deque: its tensors cannot be found after the
+// call.
+bool is_iterated(PyObject* object) {
+  return PyIter_Check(object) || PyDictValues_Check(object) ||
+         std::string_view(Py_TYPE(object)->tp_name) == "collections.deque";
+}
+
+// The arguments of a call, with lists in place of iterators.
+class Arguments {
+ public:
+  Arguments(PyObject* const* args, Py_ssize_t count) : args_(args) {
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (!is_iterated(args[i])) continue;
+      if (copies_.empty()) copies_.assign(args, args + count);
+      lists_.push_back(stolen(PySequence_List(args[i])));
+      copies_[i] = lists_.back().ptr();
+      args_ = copies_.data();
+    }
+  }
+  PyObject* const* get() const { return args_; }
+
+ private:
+  PyObject* const* args_;
+  std::vector<PyObject*> copies_;
+  std::vector<pybind11::object> lists_;
+};
+
+PyObject* call_composite(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   const Composite which = composite_self(self)->which;
   PyObject* result = nullptr;
   {
@@ -166,6 +201,19 @@ PyObject* composite_call(PyObject* self, PyObject* const* args, size_t flags, Py
   if (!result || is_plain(result)) return result;
   const Py_ssize_t count = PyVectorcall_NARGS(flags) + (names ? PyTuple_GET_SIZE(names) : 0);
   return guarded<PyObject*>(nullptr, [&] { return Call(which, args, count).named(result); });
+}
+
+PyObject* composite_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+  const Py_ssize_t count = PyVectorcall_NARGS(flags) + (names ? PyTuple_GET_SIZE(names) : 0);
+  if (!composite_self(self)->of_sequence || std::none_of(args, args + count, is_iterated)) {
+    return call_composite(self, args, flags, names);
+  }
+  return guarded<PyObject*>(nullptr, [&] {
+    const Arguments listed(args, count);
+    // Without the flag that the call may use the entry before the first argument.
+    const auto given = static_cast<size_t>(PyVectorcall_NARGS(flags));
+    return call_composite(self, listed.get(), given, names);
+  });
 }
 
 PyObject* composite_get(PyObject* self, PyObject* instance, PyObject*) {
@@ -234,7 +282,7 @@ PyMemberDef composite_members[] = {
 
 using Callable = Typed<"collections.abc.Callable[..., typing.Any]">;
 
-Callable make_composite(const Callable& function) {
+Callable make_composite(const Callable& function, bool of_sequence) {
   const std::string name = pybind11::str(function.attr("__name__"));
   auto* self = PyObject_GC_New(PyComposite, composite_type);
   if (!self) throw pybind11::error_already_set();
@@ -242,6 +290,7 @@ Callable make_composite(const Callable& function) {
   self->function = pybind11::object(function).release().ptr();
   self->weak_references = nullptr;
   self->which = composite_named(name);
+  self->of_sequence = of_sequence;
   PyObject_GC_Track(self);
   return pybind11::reinterpret_steal<Callable>(reinterpret_cast<PyObject*>(self));
 }
@@ -264,7 +313,7 @@ void bind_composite(pybind11::module_& m) {
                       slots};
   composite_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!composite_type) throw pybind11::error_already_set();
-  m.def("composite", &make_composite, pybind11::arg("function"),
+  m.def("composite", &make_composite, pybind11::arg("function"), pybind11::arg("of_sequence"),
         "Name the results of a function that is made of several operations.");
   m.def(
       "composite_names",

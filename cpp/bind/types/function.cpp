@@ -23,19 +23,6 @@
 #include "ops/ops.h"
 
 namespace pullback {
-namespace {
-
-py::object stolen(PyObject* object) {
-  if (!object) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
-
-NodeRef resolved(NodeRef node) {
-  return node->flags & kWeak ? resolve_weak(node, natural_dtype(node.get())) : std::move(node);
-}
-
-}  // namespace
-
 TracedFunction::TracedFunction(py::object f, std::string name, std::string place,
                                std::vector<size_t> positions, std::vector<py::object> names,
                                size_t capacity)
@@ -345,7 +332,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
   std::vector<NodeRef> outputs;
   for (py::object& leaf : leaves) {
     if (is_tensor(leaf.ptr())) {
-      outputs.push_back(resolved(as_node(leaf.ptr())));
+      outputs.push_back(resolve_weak(as_node(leaf.ptr())));
       record->leaves.emplace_back();
     } else if (py::object reference = record->key.reference_to(leaf.ptr())) {
       record->leaves.push_back({std::move(reference), true});

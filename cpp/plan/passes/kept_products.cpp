@@ -143,6 +143,12 @@ std::vector<KeptProduct> find_kept_products(std::span<const LoopRoots> loops) {
     std::unordered_set<const Node*> kept;
     for (size_t b = a + 1; b < loops.size(); ++b) {
       for (Node* node : Pair(loops[a], loops[b]).run()) {
+        // The first loop of several has it: the reverse of a reverse reads it from there too.
+        const auto has = [&](const KeptProduct& other) {
+          return other.node == node &&
+                 (other.reverse == loops[a].loop || other.reverse == loops[b].loop);
+        };
+        if (std::ranges::any_of(out, has)) continue;
         if (!kept.contains(node)) {
           if (node->bytes() > left) continue;
           left -= node->bytes();

@@ -85,7 +85,7 @@ class KeyWriter {
     if (node->operation) inside = key_of(*node->operation);
     const auto given =
         node->attr.composite == Composite::None ? inputs.first(0) : rule_inputs(node);
-    make_room(room_of(node) + inside.size() + (inputs.size() + given.size()) * sizeof(uint32_t));
+    make_room(room_of(node) + inside.size() + (inputs.size() + given.size() + 1) * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
@@ -98,6 +98,7 @@ class KeyWriter {
     put(static_cast<uint32_t>(inputs.size()));
     for (const Node* input : inputs) put(node->index - input->index);
     // They decide which steps are named after the composite.
+    if (!given.empty()) put(static_cast<uint32_t>(given.size()));
     for (const Node* input : given) {
       put(snapshot_.has(input) ? node->index - input->index : uint32_t{0});
     }

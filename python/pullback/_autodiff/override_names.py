@@ -30,8 +30,10 @@ ALIASES = {
     "true_divide": "divide",
 }
 
-# Public functions whose purpose is a gradient that they define.
+# Public functions whose purpose is a gradient that they define, and solvers by an implicit rule.
 SHAPED = {
+    "cg",
+    "gmres",
     "clip_gradient",
     "grad_pass_through",
     "numpy_function",

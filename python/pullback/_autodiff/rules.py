@@ -190,10 +190,10 @@ def _operation_of(key: Any, who: str) -> str:
     """Return the core's name of an operation, given by a name or by its public function."""
     name = key if isinstance(key, str) else _name_of(key, who)
     found = operation(name)
-    # The control function `cond` has the name of a composite, `linalg.cond`.
-    if found is None or (
-        name == "cond" and not isinstance(key, str) and not _core.is_composite(key)
-    ):
+    # Functions that share a name: the control function `cond` and `linalg.cond`, the draws
+    # `random.gamma` and `random.beta` and the functions of `special`.
+    shared = not isinstance(key, str) and not _core.is_composite(key)
+    if found is None or (shared and (name == "cond" or _is_draw(key, name))):
         raise LookupError(f"{who}: {without_gradient(name) or _unknown(name)}")
     return found
 
@@ -206,6 +206,12 @@ def _name_of(function: Any, who: str) -> str:
     raise TypeError(
         f"{who}: expected operations by name or by public function, got {_core.shown(function)}"
     )
+
+
+def _is_draw(function: Any, name: str) -> bool:
+    import pullback as pb
+
+    return getattr(pb.random, name, None) is function and not hasattr(pb, name)
 
 
 def _spaces() -> tuple[Any, ...]:

@@ -17,4 +17,9 @@ def composite(function: Function) -> Function:
     to which overrides, registered rules, explanations and errors refer. Its own gradient is that of
     the operations inside.
     """
-    return cast(Function, _core.composite(function))
+    return cast(Function, _core.composite(function, False))
+
+
+def composite_of_sequence(function: Function) -> Function:
+    """Do the same for a function that takes any iterable of arrays, such as a generator."""
+    return cast(Function, _core.composite(function, True))

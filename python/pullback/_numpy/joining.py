@@ -9,7 +9,7 @@ from numpy.exceptions import AxisError
 
 from .. import _core
 from .._base.checks import axes_of, integer
-from .._base.composite import composite
+from .._base.composite import composite, composite_of_sequence
 from .._core import Tensor
 from .._typing import TensorLike
 from .shape import flat, listed
@@ -106,7 +106,7 @@ def atleast_3d(x: TensorLike, /) -> Tensor:
     return _core.reshape(x, shape + (1,) * (3 - len(shape)))
 
 
-@composite
+@composite_of_sequence
 def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join arrays along the second axis, or along the only axis of vectors.
 
@@ -138,7 +138,7 @@ def hstack(arrays: Sequence[TensorLike], /) -> Tensor:
     return _core.concat(parts, 1 if parts and len(parts[0].shape) > 1 else 0)
 
 
-@composite
+@composite_of_sequence
 def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join arrays along the first axis, vectors as rows.
 
@@ -171,7 +171,7 @@ def vstack(arrays: Sequence[TensorLike], /) -> Tensor:
     return _core.concat([atleast_2d(x) for x in parts], 0)
 
 
-@composite
+@composite_of_sequence
 def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join arrays along the third axis.
 
@@ -203,7 +203,7 @@ def dstack(arrays: Sequence[TensorLike], /) -> Tensor:
     return _core.concat([atleast_3d(x) for x in parts], 2)
 
 
-@composite
+@composite_of_sequence
 def column_stack(arrays: Sequence[TensorLike], /) -> Tensor:
     """Join vectors as the columns of a matrix.
 

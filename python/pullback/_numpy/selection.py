@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import axes_of, choice, known_values
-from .._base.composite import composite
+from .._base.composite import composite, composite_of_sequence
 from .._core import Tensor
 from .._typing import TensorLike
 from .broadcasting import common_shape
@@ -223,7 +223,7 @@ def _broadcast(arrays: list[Tensor], who: str) -> list[Tensor]:
     return [_core.broadcast_to(x, shape) for x in arrays]
 
 
-@composite
+@composite_of_sequence
 def choose(
     x: TensorLike,
     /,
@@ -288,7 +288,7 @@ def choose(
     return _core.pick(_core.stack(arrays, -1), which)
 
 
-@composite
+@composite_of_sequence
 def select(
     condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
 ) -> Tensor:
@@ -335,7 +335,6 @@ def select(
     return out
 
 
-@composite
 def piecewise(
     x: TensorLike,
     condlist: Sequence[TensorLike],

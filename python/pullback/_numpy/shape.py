@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._base.checks import check_copy, given_once, integer, is_integer
-from .._base.composite import composite
+from .._base.composite import composite, composite_of_sequence
 from .._core import Tensor
 from .._typing import Sections, Shape, TensorLike
 
@@ -279,7 +279,7 @@ def flat(arrays: Sequence[TensorLike], who: str) -> list[Tensor]:
     return [_core.reshape(x, (x.size,)) for x in _core.parts(arrays, who)]
 
 
-@composite
+@composite_of_sequence
 def stack(arrays: Sequence[TensorLike], /, axis: SupportsIndex = 0) -> Tensor:
     """Join arrays of one shape along a new axis.
 

@@ -16,7 +16,6 @@ from .._autodiff.closed_graph import recorded_from
 from .._autodiff.function import inlined_functions
 from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
-from .._base.composite import composite
 from .._control.loops import fori_loop, while_loop
 from .._core import ClosedGraph, Rule, Tensor, shown
 from ._least_squares import lstsq
@@ -40,7 +39,6 @@ class IterativeResult(NamedTuple):
     info: Tensor
 
 
-@composite
 def cg(
     A: Operator, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,  # noqa: N803
     maxiter: int | None = None, M: Operator = None,  # noqa: N803
@@ -103,7 +101,6 @@ def cg(
     return _solved("cg", A, b, x0, rtol, atol, maxiter, M, None)
 
 
-@composite
 def gmres(
     A: Operator, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,  # noqa: N803
     restart: int | None = None, maxiter: int | None = None, M: Operator = None,  # noqa: N803
