@@ -85,7 +85,7 @@ std::vector<NodeRef> GraphCopy::rebind(std::vector<NodeRef> roots, const Replace
     std::vector<NodeRef> to = inputs_;
     from.insert(from.end(), more.from.begin(), more.from.end());
     to.insert(to.end(), more.to.begin(), more.to.end());
-    // A checkpoint shares what it makes without its inputs, such as masks: each rule would copy it.
+    // The masks and constants of a checkpoint are shared: each rule would copy all of them.
     const Subgraph subgraph = recorded ? graph_->dependents(std::move(roots), from)
                                        : graph_->between(std::move(roots), from);
     roots = subgraph.rebuild(

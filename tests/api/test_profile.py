@@ -8,6 +8,7 @@ import pytest
 
 import pullback as pb
 from pullback import _core
+from pullback._base.composite import composite
 
 RANDOM = np.random.default_rng(0)
 
@@ -179,6 +180,6 @@ def test_programs_that_differ_in_the_inputs_of_a_composite():
     part = lambda x: pb.sort(x)  # noqa: E731
     part.__name__ = "relu6"
     x = floats(500)
-    programs = [_core.composite(whole), lambda x: _core.composite(part)(pb.sin(x))]
+    programs = [composite(whole), lambda x: composite(part)(pb.sin(x))]
     sources = [{step.source for step in pb.profile(f, x).steps} for f in programs]
     assert sources == [{"relu6"}, {"sin", "relu6"}]

@@ -110,7 +110,7 @@ class Call {
   bool name(pybind11::object* tensor) {
     const uint32_t index = index_++;
     Node*& node = reinterpret_cast<PyTensor*>(tensor->ptr())->node;
-    // A value of the program stays what it is: checks of the next call may read it.
+    // A computed value without a gradient keeps its node, since the next call may check it at once.
     const bool known = !node->tracked() && node->has_value() && !entered_overrides;
     if (known || is_anonymous(node)) return false;
     // Anew for each result: hand_out() may run other code, which may end a node of an argument.
