@@ -85,7 +85,8 @@ class KeyWriter {
     if (node->operation) inside = key_of(*node->operation);
     const auto given =
         node->attr.composite == Composite::None ? inputs.first(0) : rule_inputs(node);
-    make_room(room_of(node) + inside.size() + (inputs.size() + given.size() + 1) * sizeof(uint32_t));
+    make_room(room_of(node) + inside.size() +
+              (inputs.size() + given.size() + 1) * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
     head(node, node->op, plain ? 0 : kHasAttr);
     if (!plain) put(node->attr);
