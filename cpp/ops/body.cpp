@@ -62,7 +62,7 @@ class Closing {
     }
     out.roots = std::move(request_.roots);
     for (NodeRef& root : out.roots) {
-      if (!inside_.contains(root.get())) root = taken(as_value(root).get());
+      root = inside(inside_.contains(root.get()) ? root.get() : as_value(root).get());
     }
     // Last, after the recording has ended: the surrounding graph provides these draws.
     for (Node* draw : draws_) {
@@ -106,28 +106,50 @@ class Closing {
     const auto inputs = node->inputs();
     // An operation that can fail stays inside, since the body may not run. So does one with a rule
     // of the program, which is called for the cotangent of each iteration: it may be nonlinear.
-    bool inside = request_.all_inside || traits(node->op).fails != Fails::Never || inputs.empty() ||
-                  is_operation(node->op) || by_users_rule(node);
+    bool depends = request_.all_inside || traits(node->op).fails != Fails::Never ||
+                   inputs.empty() || is_operation(node->op) || by_users_rule(node);
     bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
     for (const Node* input : inputs) {
-      inside |= inside_.contains(input);
+      depends |= inside_.contains(input);
       constant &= constants_.contains(input);
     }
-    if (node->op == Op::output) inside = inside_.contains(inputs[0]);
-    if (!inside) {
+    if (node->op == Op::output) depends = inside_.contains(inputs[0]);
+    if (!depends) {
       if (constant && !node->rule) constants_.insert(node);
       return;
     }
     inside_.insert(node);
-    if (node->seq < request_.numbers.placeholders_)
-      return;  // belongs to the body from which this one is derived
+    if (node->seq < request_.numbers.placeholders_) {
+      copy_unless_closed(node);
+      return;
+    }
     node->flags |= kTracked | kTraced;
     for (size_t k = 0; k < inputs.size(); ++k) {
-      Node* input = inputs[k];
-      if (inside_.contains(input)) continue;
-      const NodeRef with = taken(input);
-      replace_input(node, k, with.get());
+      const NodeRef with = inside(inputs[k]);
+      if (with != inputs[k]) replace_input(node, k, with.get());
     }
+  }
+
+  // For a node of the body from which this one is derived. One that only a rule refers to was not
+  // closed with that body: its inputs may be outside. It may be part of other derived bodies too.
+  void copy_unless_closed(Node* node) {
+    std::vector<NodeRef> inputs;
+    bool closed = true;
+    for (Node* input : node->inputs()) {
+      inputs.push_back(constants_.contains(input) ? NodeRef(input) : inside(input));
+      closed &= inputs.back() == input;
+    }
+    if (closed) return;
+    NodeRef copy = copy_node(node, pointers(inputs));
+    copy->flags |= kTracked | kTraced;
+    copy->seq = next_++;
+    copies_[node] = std::move(copy);
+  }
+
+  // The node inside that has the value of a node.
+  NodeRef inside(Node* node) {
+    if (const auto copy = copies_.find(node); copy != copies_.end()) return copy->second;
+    return inside_.contains(node) ? NodeRef(node) : taken(node);
   }
 
   // The node that takes the place of `node`, which is outside.
@@ -160,6 +182,7 @@ class Closing {
   std::unordered_set<const Node*> inside_;     // depends on an argument, or must be inside
   std::unordered_set<const Node*> constants_;  // numbers, and one number repeated
   std::unordered_map<const Node*, NodeRef> placeholders_;
+  std::unordered_map<const Node*, NodeRef> copies_;  // see copy_unless_closed
 };
 
 ClosedBody close_body(BodyRequest request) { return Closing(std::move(request)).run(); }

@@ -36,14 +36,14 @@ class BatchedGraph : public GraphCopy {
     for (Cotangent& c : *answers) {
       if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
     }
-    BatchedInputs replaced = replaced_of(batching_);
+    Batching batching = batching_;  // for the rules of nodes in the answers
     for (size_t k = 0; k < more.from.size(); ++k) {
-      replaced.from.push_back(more.from[k]);
-      replaced.to.push_back({more.to[k], true});
+      batching.inputs.emplace_back(more.from[k]);
+      batching.batches.push_back(more.to[k]);
     }
     remake_answers(answers, [&](std::vector<NodeRef> roots) {
       const NoOverrides none;
-      return at_once(std::move(roots), replaced, batching_);
+      return at_once(std::move(roots), replaced_of(batching), batching);
     });
   }
 

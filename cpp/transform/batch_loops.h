@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/body_dependence.h"
+#include "graph/callback_origin.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "ops/body.h"
@@ -72,11 +73,15 @@ class BodyBatcher {
   std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
     BatchedInputs replaced;
     replaced.whole_body = &body;
+    Batching batching = batching_;  // as in inside()
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       replaced.from.push_back(body.inputs[i].get());
       replaced.to.push_back({value(places[i]), has_batch(places[i])});
+      if (is_run_scalar(body.inputs[i].get())) continue;
+      batching.inputs.push_back(body.inputs[i]);
+      batching.batches.push_back(full(places[i]));
     }
-    return batch_subgraph(body.roots, replaced, batching_);
+    return batch_subgraph(body.roots, replaced, batching);
   }
 
   // `then` for entries that still run, `before` for finished ones.

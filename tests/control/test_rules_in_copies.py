@@ -144,3 +144,69 @@ def test_a_rule_for_a_value_that_all_iterations_share() -> None:
         for loop in (scan, fori, while_, unrolled):
             (g,) = pb.gradients(loop(value), [w])
             np.testing.assert_array_equal(g.numpy(), [3.0, 3.0], f"{value} {loop}")
+
+
+def sine_with(h: Any) -> Any:
+    """sin with a rule that refers to a tensor of its surroundings."""
+
+    @pb.custom_gradient(intentional=True)
+    def f(x: Any) -> Any:
+        return pb.sin(x), lambda g: g * h
+
+    return f
+
+
+def by_a_constant_and_the_state(x: Any) -> Any:
+    return sine_with(pb.constant([0.2, 0.7], dtype="float64") * x)(x)
+
+
+def by_the_state(x: Any) -> Any:
+    return sine_with(pb.cos(x))(2.0 * x) * x
+
+
+# A transform of a function of a vector of two, and the same written out.
+NESTS = {
+    "scan": (
+        lambda f: lambda x: pb.scan(lambda c, _: (f(c), None), x, length=2)[0],
+        lambda f: lambda x: f(f(x)),
+    ),
+    "while": (
+        lambda f: (
+            lambda x: pb.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, f(s[1])), (0, x))[1]
+        ),
+        lambda f: lambda x: f(f(x)),
+    ),
+    "cond": (
+        lambda f: lambda x: pb.cond(pb.sum(x) > -9.0, f, lambda y: y, x),
+        lambda f: f,
+    ),
+    "checkpoint": (pb.checkpoint, lambda f: f),
+    "function": (pb.function, lambda f: f),
+    "vmap": (
+        lambda f: lambda x: pb.sum(pb.vmap(f)(pb.stack([x, x * x])), 0),
+        lambda f: lambda x: f(x) + f(x * x),
+    ),
+    "map": (
+        lambda f: lambda x: pb.sum(pb.map(f, pb.stack([x, x * x])), 0),
+        lambda f: lambda x: f(x) + f(x * x),
+    ),
+}
+
+
+def derivatives(f: Any) -> list[Any]:
+    at = np.array([0.3, 0.5])
+    x = pb.Variable(at)
+    y = f(x)
+    (g,) = pb.gradients(pb.sum(pb.sin(y)), [x])
+    (second,) = pb.gradients(pb.sum(pb.cos(g)), [x])
+    return [y, g, second, pb.jvp(f, [at], [np.array([1.0, 0.5])])[1]]
+
+
+@each(("outer", "inner"), [(a, b) for a in NESTS for b in NESTS])
+def test_rules_in_nested_copies(outer: str, inner: str) -> None:
+    for body in (by_a_constant_and_the_state, by_the_state):
+        f, expected = body, body
+        for name in (inner, outer):
+            f, expected = NESTS[name][0](f), NESTS[name][1](expected)
+        for one, other in zip(derivatives(f), derivatives(expected), strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12)
