@@ -88,7 +88,7 @@ const char* Replay::carry(size_t k) const {
 Status Replay::advance(const State& next) {
   if (stop_requested()) return failure(Problem::Interrupted);
   for (size_t a = 0; a < program_.carry_of.size(); ++a) {
-    if (program_.carry_of[a]) body_.argument(a) = carry(*program_.carry_of[a]);
+    if (const auto carried = program_.carry_of[a]) body_.argument(a) = carry(*carried);
   }
   body_.draw(loop_.in, loop_.reversed ? now_.t : trips_ - 1 - now_.t);
   char* const memory = memory_of(next);

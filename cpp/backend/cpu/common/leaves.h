@@ -13,7 +13,7 @@ namespace pullback {
 // group with many sums. A block of less than half a leaf stays; its elements cost much more than a
 // copy.
 inline int64_t whole_leaves(int64_t count, int64_t length, int64_t step = 1) {
-  const int64_t unit = std::lcm(kLeaf / std::gcd(length, kLeaf), step);
+  const int64_t unit = std::max<int64_t>(1, std::lcm(kLeaf / std::gcd(length, kLeaf), step));
   if (2 * count < unit) return count;
   return std::max<int64_t>(1, (count + unit / 2) / unit) * unit;
 }
