@@ -118,11 +118,11 @@ std::string dump(const Plan& plan) {
   }
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
-    if (slot.kind != SlotKind::Output || plan.donated_arguments.empty() ||
-        !plan.donated_arguments[slot.index])
-      continue;
-    const int32_t from = plan.arguments[*plan.donated_arguments[slot.index]];
-    out += text("in place: out", static_cast<int64_t>(s), " of arg", from, "\n");
+    if (slot.kind != SlotKind::Output || plan.donated_arguments.empty()) continue;
+    if (const auto donated = plan.donated_arguments[slot.index]) {
+      out +=
+          text("in place: out", static_cast<int64_t>(s), " of arg", plan.arguments[*donated], "\n");
+    }
   }
   return out;
 }

@@ -186,7 +186,9 @@ int64_t LibraryCall::operations() const {
 }
 
 std::string Loop::title() const {
-  const std::string count = condition ? "while" : counted ? "counted" : text(*trips, " times");
+  const std::string count = condition ? "while"
+                            : counted ? "counted"
+                                      : text(trips.value_or(0), " times");
   return text("loop ", count, reversed ? " from the end" : "", replayed ? " along a replay" : "");
 }
 

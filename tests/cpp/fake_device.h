@@ -22,12 +22,14 @@ class FakeMemory : public DeviceMemory {
  public:
   // No address of a process has this bit.
   static constexpr uintptr_t kBit = uintptr_t{1} << 62;
+  // NOLINTBEGIN(performance-no-int-to-ptr): the point of this memory
   static void* hidden(void* address) {
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(address) | kBit);
   }
   static char* visible(const void* address) {
     return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(address) & ~kBit);
   }
+  // NOLINTEND(performance-no-int-to-ptr)
 
   void* allocate(int64_t bytes) override {
     if (fail_next) {

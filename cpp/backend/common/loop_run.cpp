@@ -64,16 +64,18 @@ class LoopRun {
   DeviceMemory& memory() const { return scratch_.memory; }
   size_t carries() const { return loop_.carry_bytes.size(); }
   const View& input(size_t k) const { return std::get<View>(loop_.in[k]); }
-  const std::optional<View>& residual(size_t k) const {
-    return loop_.out[carries() + loop_.stacked_out + 1 + k];
+  // Null: no step reads it, or there is none.
+  char* residual(size_t k) const {
+    if (loop_.trips.value_or(0) <= 0) return nullptr;
+    return slots_.at(loop_.out[carries() + loop_.stacked_out + 1 + k]);
   }
-  bool has_residual(size_t k) const { return loop_.trips.value_or(0) > 0 && residual(k); }
   int64_t position(int64_t t) const { return loop_.reversed ? trips_ - 1 - t : t; }
 
   void start_residuals() {
     for (size_t k = 0; k < carries(); ++k) {
-      if (!has_residual(k) || loop_.carry_bytes[k] == 0) continue;
-      char* at = slots_.at(*residual(k)) + position(0) * loop_.carry_bytes[k];
+      char* const stack = residual(k);
+      if (!stack || loop_.carry_bytes[k] == 0) continue;
+      char* at = stack + position(0) * loop_.carry_bytes[k];
       memory().copy(at, now_[k], loop_.carry_bytes[k]);
       now_[k] = at;
     }
@@ -155,10 +157,8 @@ class LoopRun {
   char* entry(int32_t k, int64_t at) const { return stacked_[k] + at * out_bytes(k); }
 
   char* place_of_next(size_t k, int64_t t, bool last) const {
-    if (last && loop_.out[k]) return slots_.at(*loop_.out[k]);
-    if (!last && has_residual(k)) {
-      return slots_.at(*residual(k)) + position(t + 1) * loop_.carry_bytes[k];
-    }
+    char* const place = last ? slots_.at(loop_.out[k]) : residual(k);
+    if (place) return last ? place : place + position(t + 1) * loop_.carry_bytes[k];
     return scratch_.device + program_.buffers[k] + t % 2 * round_up(loop_.carry_bytes[k], 64);
   }
 

@@ -144,8 +144,9 @@ std::vector<int32_t> memory_of_slots(const Plan& plan) {
     replaced_by[argument] = plan.outputs[place];
   }
   for (size_t k = 0; k < plan.donated_arguments.size(); ++k) {
-    if (!plan.donated_arguments[k]) continue;
-    const int32_t donated = *plan.donated_arguments[k];
+    const std::optional<int32_t> argument = plan.donated_arguments[k];
+    if (!argument) continue;
+    const int32_t donated = *argument;
     require(inside(donated, stays.size()) && !stays[donated]++,
             "an argument that donates twice, or leaves the plan");
     const int32_t from = plan.arguments[donated];

@@ -29,10 +29,11 @@ FourierStep compile_fourier(const LibraryCall& call) {
   const int64_t points = form.points;
   const bool narrow = call.in[0].dtype == DType::Float32;
   FourierStep out{call, Transform::Whole, {}, {}, {}};
-  if (!call.out[0]) return out;
+  const std::optional<View>& result = call.out[0];
+  if (!result) return out;
   // Before tables are built for arrays that fit in no memory.
-  check_memory_for(bytes_of(call.in[0]) + bytes_of(*call.out[0]));
-  const bool whole = call.out[0]->shape.size() == 2 * call.batch * call.form.n * points;
+  check_memory_for(bytes_of(call.in[0]) + bytes_of(*result));
+  const bool whole = result->shape.size() == 2 * call.batch * call.form.n * points;
   out.transform = !call.form.is_complex ? Transform::HalfOf
                   : whole               ? Transform::Whole
                                         : Transform::RealFrom;
