@@ -77,7 +77,7 @@ std::span<const unsigned char> key_of(Body* body) {
       put(input ? input->input : -1);
       put(input ? int64_t{input->seed} : std::get<Scalar>(number).i);
     }
-    for (const auto& result : bound.results) put(result.value());  // all roots are wanted
+    for (const auto& result : bound.results) put(result.value_or(-1));  // all are wanted
     put(static_cast<uint32_t>(bound.arguments.size()));
     put(static_cast<uint32_t>(bound.numbers.size()));
     put(static_cast<uint32_t>(bound.results.size()));
