@@ -44,7 +44,9 @@ class Lowering {
   void store(const Read& read);
   void find_stored();
   void find_shared();
-  RunScalar run_scalar(const Read& read) const { return scalar_[read.base].value_or(RunScalar{-1}); }
+  RunScalar run_scalar(const Read& read) const {
+    return scalar_[read.base].value_or(RunScalar{-1});
+  }
   ScalarLoad scalar_load(uint32_t position) const;
   DType computed_dtype(uint32_t member) const;
   bool emit_copy(uint32_t member);
