@@ -187,16 +187,16 @@ class Closing {
 
 ClosedBody close_body(BodyRequest request) { return Closing(std::move(request)).run(); }
 
-namespace {
-
-TensorType type_of(const Node* node) { return {node->dtype, node->shape}; }
-
 TensorType stacked(const Node* entry, int64_t count) {
   Shape shape;
   shape.append(count);
   for (int64_t n : entry->shape) shape.append(n);
   return {entry->dtype, shape};
 }
+
+namespace {
+
+TensorType type_of(const Node* node) { return {node->dtype, node->shape}; }
 
 // Flags of the inputs of `body`, from `first` on, that its roots depend on.
 std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {

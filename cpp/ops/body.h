@@ -109,4 +109,7 @@ NodeRef make_branch(const NodeRef& index, std::span<const BoundBody> choices);
 
 NodeRef output_of(const NodeRef& operation, size_t k);
 
+// The type of the entries of `count` iterations.
+TensorType stacked(const Node* entry, int64_t count);
+
 }  // namespace pullback

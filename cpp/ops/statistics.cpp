@@ -93,11 +93,7 @@ NodeRef variance(const NodeRef& x, const std::vector<int64_t>& axes, double corr
   return squares / rest;
 }
 
-NodeRef deviation(const NodeRef& variance, DType dtype) {
-  const Expr flat = Expr(variance) == 0.0;
-  const Expr positive = where(flat, 1.0, Expr(variance));
-  return cast(where(flat, 0.0, sqrt(positive)), dtype);
-}
+NodeRef deviation(const NodeRef& variance, DType dtype) { return cast(root(variance), dtype); }
 
 // The mean is subtracted twice, the second time as the mean of the first difference. So entries
 // beside a large mean keep their accuracy, and equal entries are exactly 0.

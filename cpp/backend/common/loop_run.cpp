@@ -64,7 +64,7 @@ class LoopRun {
   DeviceMemory& memory() const { return scratch_.memory; }
   size_t carries() const { return loop_.carry_bytes.size(); }
   const View& input(size_t k) const { return std::get<View>(loop_.in[k]); }
-  // Null: no step reads it, or there is none.
+  // Null if no step reads the residual, or if the loop stacks no residuals.
   char* residual(size_t k) const {
     if (loop_.trips.value_or(0) <= 0) return nullptr;
     return slots_.at(loop_.out[carries() + loop_.stacked_out + 1 + k]);

@@ -68,9 +68,7 @@ struct type_caster<pullback::NodeRef> {
       pullback::fail(error.kind(), pullback::running_function(), error.what());
     }
     // Elementwise operations, which resolve weak scalars themselves, do not use this caster.
-    if ((value->flags & pullback::kWeak) && value->op != pullback::Op::scalar) {
-      value = pullback::resolve_weak(value, pullback::natural_dtype(value.get()));
-    }
+    if (value->op != pullback::Op::scalar) value = pullback::resolve_weak(value);
     return true;
   }
   static handle cast(const pullback::NodeRef& node, return_value_policy, handle) {

@@ -75,10 +75,8 @@ void check_stacked(const char* who, const Recorded& body, size_t carries,
   if (trips < 0) fail(ErrorKind::Value, who, ": expected an integer >= 0 for trips, got ", trips);
   for (size_t k = 0; k < stacked.size(); ++k) {
     const Node* takes = body.closed.body->inputs[carries + k].get();
-    Shape shape;
-    shape.append(trips);
-    for (int64_t n : takes->shape) shape.append(n);
-    check_type(who, "stacked", k, stacked[k].get(), takes->dtype, shape);
+    const TensorType type = pullback::stacked(takes, trips);
+    check_type(who, "stacked", k, stacked[k].get(), type.dtype, type.shape);
   }
 }
 

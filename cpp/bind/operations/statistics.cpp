@@ -20,20 +20,18 @@ void bind_statistics(py::module_& m) {
       py::arg("mask"), "Compute the variance in float64 of the elements where `mask` is true.");
   m.def("deviation", &deviation, py::arg("variance"), py::arg("dtype"),
         "Compute the square root with gradient 0 at 0, and cast it.");
-  m.def(
-      "normalize",
-      [](const NodeRef& x, const std::vector<Integer>& axes, double epsilon) {
-        return normalize(x, {axes.begin(), axes.end()}, epsilon);
-      },
-      py::arg("x"), py::pos_only(), py::arg("axes"), py::arg("epsilon"),
-      "Normalise to mean 0 and variance 1 along axes.");
-  m.def(
-      "normalize_square",
-      [](const NodeRef& x, const std::vector<Integer>& axes, double epsilon) {
-        return normalize_square(x, {axes.begin(), axes.end()}, epsilon);
-      },
-      py::arg("x"), py::pos_only(), py::arg("axes"), py::arg("epsilon"),
-      "Normalise to mean square 1 along axes.");
+  const auto def_normalization = [&](const char* name, decltype(&normalize) function,
+                                     const char* text) {
+    m.def(
+        name,
+        [function](const NodeRef& x, const std::vector<Integer>& axes, double epsilon) {
+          return function(x, {axes.begin(), axes.end()}, epsilon);
+        },
+        py::arg("x"), py::pos_only(), py::arg("axes"), py::arg("epsilon"), text);
+  };
+  def_normalization("normalize", &normalize, "Normalise to mean 0 and variance 1 along axes.");
+  def_normalization("normalize_square", &normalize_square,
+                    "Normalise to mean square 1 along axes.");
   m.def(
       "euclidean_norm",
       [](const NodeRef& x, const AxisArgument& axes, bool keepdims) {

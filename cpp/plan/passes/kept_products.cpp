@@ -62,20 +62,19 @@ class Pair {
       any |= equal[i] && is_product(node);
     }
     if (!any) return {};
-    for (const NodeRef& root : body_of(reverse_).roots) {
-      if (root->index < nodes.size() && nodes[root->index] == root.get()) users[root->index] += 2;
-    }
+    const auto is_root = [&](const Node* node) {
+      return std::ranges::any_of(body_of(reverse_).roots,
+                                 [&](const NodeRef& root) { return root.get() == node; });
+    };
     std::vector<Node*> out;
     for (Node* node : nodes) {
       if (!equal[node->index] || !is_product(node)) continue;
       // A sum of products, and of a bias, is kept in place of its terms.
-      while (users[node->index] == 1 && user[node->index]->op == Op::add &&
+      while (users[node->index] == 1 && !is_root(node) && user[node->index]->op == Op::add &&
              equal[user[node->index]->index] && user[node->index]->shape == node->shape) {
         node = user[node->index];
       }
-      const bool is_root = std::ranges::any_of(
-          body_of(reverse_).roots, [&](const NodeRef& root) { return root.get() == node; });
-      if (!is_root && std::ranges::find(out, node) == out.end()) out.push_back(node);
+      if (!is_root(node) && std::ranges::find(out, node) == out.end()) out.push_back(node);
     }
     return out;
   }
@@ -140,7 +139,6 @@ std::vector<KeptProduct> find_kept_products(std::span<const LoopRoots> loops) {
     for (int32_t k = 0; k < form.carries; ++k) {
       left += kMostMemory * loops[a].loop->operation->bodies[0]->roots[k]->bytes();
     }
-    std::unordered_set<const Node*> kept;
     for (size_t b = a + 1; b < loops.size(); ++b) {
       for (Node* node : Pair(loops[a], loops[b]).run()) {
         // The first loop of several has it: the reverse of a reverse reads it from there too.
@@ -149,10 +147,12 @@ std::vector<KeptProduct> find_kept_products(std::span<const LoopRoots> loops) {
                  (other.reverse == loops[a].loop || other.reverse == loops[b].loop);
         };
         if (std::ranges::any_of(out, has)) continue;
-        if (!kept.contains(node)) {
+        const auto stacks = [&](const KeptProduct& other) {
+          return other.node == node && other.loop == loops[a].loop;
+        };
+        if (std::ranges::none_of(out, stacks)) {
           if (node->bytes() > left) continue;
           left -= node->bytes();
-          kept.insert(node);
         }
         out.push_back({loops[a].loop, loops[b].loop, node});
       }

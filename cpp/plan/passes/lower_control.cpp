@@ -5,6 +5,7 @@
 
 #include "graph/callback_origin.h"
 #include "graph/operation.h"
+#include "ops/body.h"
 #include "plan/passes/bodies.h"
 #include "plan/passes/lowering.h"
 
@@ -66,13 +67,10 @@ void Lowering::find_kept() {
     std::vector<StackedNode>& outputs = kept_outputs_[kept.loop];
     auto found = std::ranges::find(outputs, kept.node, &StackedNode::node);
     if (found == outputs.end()) {
-      const Node* node = kept.node;
       const int64_t trips = kept.loop->operation->loop.trips;
-      Shape shape;
-      shape.append(trips);
-      for (const int64_t n : node->shape) shape.append(n);
-      const int32_t slot = add_slot(SlotKind::Temporary, node->dtype, trips * node->bytes());
-      outputs.push_back({kept.node, {slot, node->dtype, whole(shape)}});
+      const TensorType type = stacked(kept.node, trips);
+      const int32_t slot = add_slot(SlotKind::Temporary, type.dtype, trips * kept.node->bytes());
+      outputs.push_back({kept.node, {slot, type.dtype, whole(type.shape)}});
       found = std::prev(outputs.end());
     }
     kept_inputs_[kept.reverse].push_back(*found);
