@@ -100,14 +100,20 @@ template <Op op>
 constexpr bool kIsAngle = op == Op::sin || op == Op::cos || op == Op::tan || op == Op::sinc;
 template <Op op, class T>
 constexpr bool kIsGamma = sizeof(T) == 4 && (op == Op::gammaln || op == Op::digamma);
+// Derivatives of an order, of which the first has a branch-free version.
+template <Op op>
+constexpr bool kIsDerivative = op == Op::sinc_derivative || op == Op::erfcx_derivative;
 template <Op op, class T>
-constexpr bool kHasNear = m::kFloat<T> && (kIsAngle<op> || op == Op::floor_divide ||
-                                           op == Op::remainder || kIsGamma<op, T>);
+constexpr bool kHasNear =
+    m::kFloat<T> && (kIsAngle<op> || op == Op::floor_divide || op == Op::remainder ||
+                     kIsGamma<op, T> || kIsDerivative<op>);
 
 template <Op op, class T>
 PULLBACK_INLINE bool is_near(T a, T b) {
   if constexpr (kIsAngle<op>) return m::is_small_angle(a);
   if constexpr (kIsGamma<op, T>) return m::is_gamma_near(a);
+  if constexpr (op == Op::sinc_derivative) return m::is_small_angle(a) & (b == T(1));
+  if constexpr (op == Op::erfcx_derivative) return b == T(1);
   return !m::is_far_quotient(a, b);
 }
 template <Op op, class T>
@@ -118,6 +124,8 @@ PULLBACK_INLINE T near_value(T a, T b) {
   if constexpr (op == Op::sinc) return m::sinc_small(a);
   if constexpr (op == Op::gammaln) return m::gammaln_near(a);
   if constexpr (op == Op::digamma) return m::digamma_near(a);
+  if constexpr (op == Op::sinc_derivative) return m::sinc_slope_small(a);
+  if constexpr (op == Op::erfcx_derivative) return m::erfcx_slope(a);
   if constexpr (op == Op::remainder) return m::remainder_from(m::fmod_near(a, b), b);
   return m::floor_divide_from(m::fmod_near(a, b), a, b);
 }

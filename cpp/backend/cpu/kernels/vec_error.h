@@ -12,6 +12,7 @@
 
 #include "backend/cpu/kernels/error_tables.h"
 #include "backend/cpu/kernels/vec_two.h"
+#include "backend/cpu/special/error_functions.h"
 
 namespace pullback {
 namespace {
@@ -186,6 +187,22 @@ PULLBACK_INLINE double erfcx(double x) {
   return x < 0.0 ? lower : (size > 0x1p440 ? far : upper.high + upper.low);
 }
 
+// The derivative of erfcx. For x = t >= 0 it is -2 / sqrt(pi) Q(t) / (t + Q(t)).
+PULLBACK_INLINE double erfcx_slope(double x) {
+  const double size = magnitude(x);
+  const Tail at = tail({size > 0x1p450 ? 0x1p450 : size, 0.0});
+  const TwoPart upper = quotient(product(kTwicePerRootPi, at.rest), at.bottom);
+  const double t = size_up_to(28.0, x), z = t * t;
+  const ScaledTwo growth = exp_times({4.0 * t, 0.0}, {z, product_rest(t, t, z)});
+  const double high = scaled(growth.y.high, growth.shifted);
+  const double low = scaled(growth.y.low, growth.shifted);
+  const TwoPart sum = two_sum(high, upper.high);
+  const double rest = sum.low + (low + upper.low);
+  const double lower = sum.high + (rest == rest ? rest : 0.0);
+  const double far = kPerRootPi.high / size / size;
+  return -(x < 0.0 ? lower : (size > 0x1p440 ? far : upper.high + upper.low));
+}
+
 PULLBACK_INLINE double ndtr(double x) {
   const double a = size_up_to(40.0, x);
   const ScaledTwo lower = upper_tail(kHalfPerRootPi, product(a, kRootHalf), minus_half_square(a));
@@ -272,6 +289,19 @@ PULLBACK_INLINE float erfcx(float x) {
   const double upper = kPerRootPi.high * at.top / at.bottom;
   const double growth = rough_value(rough_exp(size_up_to(100.0, t * t)));
   return static_cast<float>(x < 0.0f ? 2.0 * growth - upper : upper);
+}
+
+PULLBACK_INLINE float erfcx_slope(float x) {
+  const double t = size_up_to(0x1p152, x);
+  const RoughTail at = rough_tail(t);
+  const double upper = kTwicePerRootPi.high * at.rest / at.bottom;
+  const double growth = 4.0 * t * rough_value(rough_exp(size_up_to(100.0, t * t)));
+  return static_cast<float>(-(x < 0.0f ? growth + upper : upper));
+}
+// The derivative of erfcx of an order.
+template <class F>
+PULLBACK_INLINE F erfcx_derivative(F x, F order) {
+  return order == F(1) ? erfcx_slope(x) : static_cast<F>(special::erfcx(x, order));
 }
 
 PULLBACK_INLINE float ndtr(float x) {

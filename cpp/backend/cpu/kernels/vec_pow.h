@@ -11,18 +11,17 @@ namespace pullback {
 namespace {
 namespace m {
 
-// log(x) for 0 < x < infinity, in two parts.
-PULLBACK_INLINE TwoPart log_two(double x) {
-  const bool subnormal = x < 0x1p-1022;
-  const LogParts parts = log_parts(subnormal ? x * 0x1p54 : x);
-  const double n = parts.n - (subnormal ? 54.0 : 0.0);
-  // log(1 + f) = 2 s + s v with s = f / (2 + f), z = s^2 and v = z (2/3 + z V(z))
-  const double bottom = 2.0 + parts.f;
-  const double inverse = 1.0 / bottom;
-  const double s = parts.f * inverse;
-  const double divided = s * bottom;
-  const double rest =
-      ((parts.f - divided) - product_rest(s, bottom, divided)) - s * (parts.f - (bottom - 2.0));
+// log((1 + s) / (1 - s)) + n ln2 = twice_s + rest + n ln2, where s = top / bottom is at most 0.1716
+// in size.
+struct LogOfQuotient {
+  TwoPart twice_s, rest, sum;
+};
+PULLBACK_INLINE LogOfQuotient log_of_quotient(double top, TwoPart bottom, double n) {
+  // log((1 + s) / (1 - s)) = 2 s + s v with z = s^2 and v = z (2/3 + z V(z))
+  const double inverse = 1.0 / bottom.high;
+  const double s = top * inverse;
+  const double divided = s * bottom.high;
+  const double rest = ((top - divided) - product_rest(s, bottom.high, divided)) - s * bottom.low;
   const double s_low = rest * inverse;
   const double z = s * s;
   const double z_low = product_rest(s, s, z) + 2.0 * s * s_low;
@@ -45,7 +44,16 @@ PULLBACK_INLINE TwoPart log_two(double x) {
   const double lost = (2.0 * s - (first - whole)) + (sv - (second - first));
   const double low = lost + mad(n, kLn2Low, 2.0 * s_low + sv_low);
   const double sum = second + low;
-  return {sum, low - (sum - second)};
+  return {{2.0 * s, 2.0 * s_low}, {sv, sv_low}, {sum, low - (sum - second)}};
+}
+
+// log(x) for 0 < x < infinity, in two parts.
+PULLBACK_INLINE TwoPart log_two(double x) {
+  const bool subnormal = x < 0x1p-1022;
+  const LogParts parts = log_parts(subnormal ? x * 0x1p54 : x);
+  const double bottom = 2.0 + parts.f;
+  const double n = parts.n - (subnormal ? 54.0 : 0.0);
+  return log_of_quotient(parts.f, {bottom, parts.f - (bottom - 2.0)}, n).sum;
 }
 
 // True if b >= 0 is an integer.

@@ -147,6 +147,40 @@ PULLBACK_INLINE float sinc_small(float a) {
   return magnitude(a) < 0x1p-15f ? 1.0f : static_cast<float>(negative_if(y, q.n >> 1));
 }
 
+// The derivative of sinc: its Taylor series for |a| <= 1/2, else (cos(pi a) - sinc(a)) / a.
+PULLBACK_INLINE double sinc_slope_near(double a) {
+  const double z = a * a;
+  const double rest =
+      a * (z * polynomial(z, 0x1.9f9cb402bc46cp+1, -0x1.24feab558a48dp+0, 0x1.ac6805cf350a6p-3,
+                          -0x1.8061c54d78996p-6, 0x1.d2eaa6f80d5a0p-10, -0x1.99a005b794486p-14,
+                          0x1.0fc992ff39e13p-18, -0x1.1a5c8a4f71dddp-23, 0x1.d7d6a8252af65p-29,
+                          -0x1.43f4975735a0fp-34, 0x1.740d046967d71p-40, -0x1.6aaa885003e6ap-46));
+  const TwoPart first = two_product(a, -0x1.a51a6625307d3p+1);
+  return first.high + (first.low + mad(a, -0x1.1873d8912200cp-54, rest));
+}
+PULLBACK_INLINE double sinc_slope_small(double a) {
+  const Quarter q = half_turns(a);
+  const TwoPart t = two_product(q.r, kPi), bottom = two_product(a, kPi);
+  const double low = mad(q.r, kPiLow, t.low);
+  const TwoPart sine = sin_two(t.high, low), cosine = cos_two(t.high, low);
+  const bool odd = q.n & 1;
+  // Both with the sign of the half turn; the cosine of an odd quarter has the opposite sign.
+  const TwoPart y = divided({odd ? cosine.high : sine.high, odd ? cosine.low : sine.low},
+                            {bottom.high, mad(a, kPiLow, bottom.low)});
+  const TwoPart sum = two_sum(odd ? -sine.high : cosine.high, -y.high);
+  const double rest = sum.low + ((odd ? -sine.low : cosine.low) - y.low);
+  const double far = negative_if((sum.high + rest) / a, q.n >> 1);
+  return magnitude(a) <= 0.5 ? sinc_slope_near(a) : far;
+}
+PULLBACK_INLINE float sinc_slope_small(float a) {
+  const Quarter q = half_turns(a);
+  const double t = q.r * kPi, sine = sin_rough(t), cosine = cos_rough(t);
+  const bool odd = q.n & 1;
+  const double y = ((odd ? -sine : cosine) - (odd ? cosine : sine) / (kPi * a)) / a;
+  const double far = negative_if(y, q.n >> 1);
+  return static_cast<float>(magnitude(a) <= 0.5f ? sinc_slope_near(a) : far);
+}
+
 template <class F>
 PULLBACK_INLINE bool is_small_angle(F x) {
   return (x <= F(kTrigLimit)) & (x >= F(-kTrigLimit));
@@ -168,6 +202,12 @@ PULLBACK_INLINE double tan(double x) { return is_small_angle(x) ? tan_small(x) :
 template <class F>
 PULLBACK_INLINE F sinc(F x) {
   return is_small_angle(x) ? sinc_small(x) : static_cast<F>(special::sinc(x, 0));
+}
+// The derivative of sinc of an order.
+template <class F>
+PULLBACK_INLINE F sinc_derivative(F x, F order) {
+  return is_small_angle(x) & (order == F(1)) ? sinc_slope_small(x)
+                                             : static_cast<F>(special::sinc(x, order));
 }
 
 }  // namespace m
