@@ -359,6 +359,15 @@ def _numpy(operation: Operation, small: bool) -> Case:
     return Case(partial(operation.call, np, *inputs), check=_numbers)
 
 
+def case_of(library: str, operation: Operation, gradient: bool, small: bool) -> Case:
+    """The operation by a library: pullback and jax compiled, torch not."""
+    if library == "torch":
+        return _torch(operation, gradient, False, small)
+    if library == "numpy":
+        return _numpy(operation, small)
+    return (_pullback if library == "pullback" else _jax)(operation, gradient, small)
+
+
 def _row(operation: Operation, gradient: bool) -> Row:
     make: dict[tuple[str, str], Make] = {}
     make["pullback", "function" if operation.sized else "lazy"] = partial(

@@ -5,6 +5,7 @@ No time is asserted: the figures of a smoke run mean nothing.
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.each import each
+from support.table import CASES
 
 import pullback as pb
 from bench import (
@@ -19,6 +21,8 @@ from bench import (
     draws,
     error_functions,
     everyday,
+    function_table,
+    functions,
     goals,
     limits,
     loops,
@@ -107,6 +111,10 @@ def test_rows():
         assert styles == {"tape", "tape in function", "Session.run"}
 
 
+# Functions of bits of integers, which bench.functions does not measure.
+BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"}
+BITS |= {"bitwise_left_shift", "bitwise_right_shift", "left_shift", "right_shift"}
+
 # The column "goal, first" of the workloads, in times of the best peer.
 RATIOS = {"rosen": 0.4, "softreg": 0.5, "mlp": 0.8, "elem": 0.5, "xent": 0.6, "chain": 0.4}
 RATIOS |= {"gmm": 0.3, "softreg-train": 0.5, "mlp-train": 0.8}
@@ -130,6 +138,36 @@ AT_PAR = [
 ]
 RATIOS |= dict.fromkeys(AT_PAR, 1.0) | dict.fromkeys(attention.ROWS, 1.1)
 ABSOLUTE = {"lstm": 30_000, "import": 60, "first": 6, "op": 0.3, "wheel": 7}
+
+
+def test_each_elementwise_function_is_measured():
+    """bench.functions has every public function that is elementwise in the table of cases."""
+    called = " ".join(
+        function.expression(name, "pullback")
+        for name, function in function_table.ELEMENTWISE.items()
+    )
+    listed = set(re.findall(r"\w+(?=\()", called)) | function_table.SAME_KERNEL
+    spaces = (pb, pb.special, pb.nn)
+    elementwise = {case.id for case in CASES if case.elementwise}
+    public = {name for name in elementwise if any(name in space.__all__ for space in spaces)}
+    assert len(public) > 90
+    assert public - listed - {"cast", "invert", *BITS} == set()
+
+
+ITEMS = [item for item in functions.items(functions.FAMILIES) if item.size == 0]
+
+
+@each("item", ITEMS, ids=[" ".join(map(str, item)) for item in ITEMS])
+def test_functions_agree(item):
+    """The calls of pullback and of NumPy or SciPy that bench.functions times, on small arrays."""
+    ours = functions.call_of("pullback", item, small=True)()
+    assert ours.dtype.name in {item.dtype, "bool", "int64", "float64"}
+    try:
+        expected = functions.call_of("numpy", item, small=True)()
+    except (NameError, AttributeError):
+        return  # NumPy and SciPy have no such function, or it is a gradient
+    tolerance = 2e-4 if item.dtype == "float32" else 1e-9
+    np.testing.assert_allclose(ours.numpy(), expected, tolerance, tolerance)
 
 
 def test_goals_of_rows():
