@@ -1,9 +1,10 @@
-// log(gamma) and digamma of positive float32: the members of the gamma family that large arrays
-// need. The others are scalar and compiled once (special/gamma.h). These follow
-// special/gamma_parts.h in double, without branches and with the terms that matter for float.
+// log(gamma) of positive numbers and digamma of positive float32: the members of the gamma family
+// that large arrays need. The others are scalar and compiled once (special/gamma.h). These follow
+// special/gamma_parts.h without branches, for float in double, with the terms that matter.
 #pragma once
 
-#include "backend/cpu/kernels/vec_exp.h"
+#include "backend/cpu/kernels/vec_pow.h"
+#include "backend/cpu/kernels/vec_two.h"
 #include "backend/cpu/special/gamma.h"
 #include "backend/cpu/special/gamma_tables.h"
 
@@ -13,16 +14,19 @@ namespace m {
 
 constexpr double kAsymptotic = 8.0;  // Stirling's series from here on
 
-// The first terms of a series in powers of x.
-template <int terms, size_t n>
+// The terms from `first` to `terms` of a series in powers of x, divided by x^first.
+template <int terms, int first = 0, size_t n>
 PULLBACK_INLINE double series(const long double (&c)[n], double x) {
   double sum = static_cast<double>(c[terms - 1]);
 #pragma GCC unroll 32
-  for (int k = terms - 2; k >= 0; --k) sum = mad(sum, x, static_cast<double>(c[k]));
+  for (int k = terms - 2; k >= first; --k) sum = mad(sum, x, static_cast<double>(c[k]));
   return sum;
 }
 
-PULLBACK_INLINE bool is_gamma_near(float x) { return (x > 0.0f) & (x < kInfinity<float>); }
+template <class F>
+PULLBACK_INLINE bool is_gamma_near(F x) {
+  return (x > F(0)) & (x < kInfinity<F>);
+}
 
 PULLBACK_INLINE float gammaln_near(float a) {
   const double x = static_cast<double>(a);
@@ -47,7 +51,56 @@ PULLBACK_INLINE float gammaln_near(float a) {
 PULLBACK_INLINE float gammaln(float x) {
   return is_gamma_near(x) ? gammaln_near(x) : special::gammaln(x);
 }
-PULLBACK_INLINE double gammaln(double x) { return special::gammaln(x); }
+
+// log(gamma(2 + w)) for |w| <= 1/2; the first two coefficients have two parts.
+PULLBACK_INLINE TwoPart gammaln_at_two(double w) {
+  constexpr TwoPart c0 = {0x1.b0ee6072093cep-2, 0x1.6cb90701fbfabp-58},
+                    c1 = {0x1.4a34cc4a60fa6p-2, 0x1.1873d8912200cp-56};
+  const TwoPart slope = quick_sum(c1.high, w * series<23, 2>(special::kLogGamma, w));
+  const TwoPart rise = two_product(w, slope.high);
+  TwoPart sum = quick_sum(c0.high, rise.high);
+  sum.low += rise.low + mad(w, slope.low + c1.low, c0.low);
+  TwoPart out = two_product(w, sum.high);
+  out.low += w * sum.low;
+  return out;
+}
+// As for float; products and logarithms have two parts.
+PULLBACK_INLINE double gammaln_near(double x) {
+  double z = x;
+  TwoPart product = {1.0, 0.0};
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; ++k) {
+    const bool far = z > 2.5;
+    z = far ? z - 1.0 : z;
+    const double factor = far ? z : 1.0;
+    const double rest = product.low * factor;
+    product = two_product(product.high, factor);
+    product.low += rest;
+  }
+  const bool low = x < 1.5, least = x < 0.5, large = x >= kAsymptotic;
+  const double w = least ? x : low ? x - 1.0 : z - 2.0;
+  const TwoPart square = two_product(x, x);
+  const TwoPart both = quick_sum(x, square.high);  // x (x + 1)
+  product.high = least ? both.high : low ? x : product.high;
+  product.low = least ? both.low + square.low : low ? 0.0 : product.low;
+  TwoPart log = log_two(large ? x : product.high);
+  log.low += large ? 0.0 : product.low / product.high;
+  const TwoPart at_two = gammaln_at_two(w);
+  const TwoPart near = two_sum(at_two.high, low ? -log.high : log.high);
+  const double near_low = near.low + (at_two.low + (low ? -log.low : log.low));
+  // (x - 1/2) (log(x) - 1) + log(2 pi) / 2 - 1/2 + …, scaled for large x
+  const double r = 1.0 / x, scale = x > 0x1p900 ? 0x1p-80 : 1.0;
+  const double half_less = (x - 0.5) * scale;
+  const TwoPart factor = quick_sum(log.high, -1.0);
+  const TwoPart first = two_product(half_less, factor.high);
+  const double rest = mad(r, series<9>(special::kStirling, r * r), 0x1.acfe390c97d69p-2);
+  const double far_low = first.low + half_less * (factor.low + log.low) + rest * scale;
+  const double far = (first.high + far_low) * (x > 0x1p900 ? 0x1p80 : 1.0);
+  return large ? far : near.high + near_low;
+}
+PULLBACK_INLINE double gammaln(double x) {
+  return is_gamma_near(x) ? gammaln_near(x) : special::gammaln(x);
+}
 
 PULLBACK_INLINE float digamma_near(float a) {
   const double x = static_cast<double>(a);
