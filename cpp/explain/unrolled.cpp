@@ -53,7 +53,9 @@ class Unroller {
   std::optional<Unrolled> loop(int64_t trips) {
     const Ref<Body> body = operation_.bodies[0];
     const bool closed = trips > iterations_at_once(*body);
-    const auto drawn = [&](int32_t place) { return place >= 0 && is_draw(inputs_[place].get()); };
+    const auto drawn = [&](const InputSource& source) {
+      return !source.residual && is_draw(inputs_[source.number].get());
+    };
     if (closed && std::ranges::any_of(operation_.inputs[0], drawn)) return std::nullopt;
     std::vector<NodeRef> given = given_inputs(0, trips);
     placed_until(next_seq());  // a replayed loop belongs to no iteration
@@ -117,14 +119,14 @@ class Unroller {
   std::vector<NodeRef> given_inputs(size_t which, int64_t trips) {
     std::vector<NodeRef> given;
     NodeRef replayed;
-    for (int32_t place : operation_.inputs[which]) {
-      if (place >= 0) {
-        given.push_back(inputs_[place]);
+    for (const InputSource& source : operation_.inputs[which]) {
+      if (!source.residual) {
+        given.push_back(inputs_[source.number]);
         continue;
       }
       if (replayed == nullptr) replayed = replayed_loop(trips);
       const size_t residual =
-          operation_.bodies[1]->roots.size() + 1 + operation_.residuals[-1 - place];
+          operation_.bodies[1]->roots.size() + 1 + operation_.residuals[source.number];
       given.push_back(output_of(replayed, residual));
     }
     return given;
@@ -140,7 +142,9 @@ class Unroller {
     copy->inputs = body.inputs;
     copy->roots = body.roots;
     copy->made = body.made;
-    for (int32_t place : operation_.inputs[1]) request.body.inputs.push_back(inputs_[place]);
+    for (const InputSource& source : operation_.inputs[1]) {
+      request.body.inputs.push_back(inputs_[source.number]);
+    }
     return in_place(make_loop(std::move(request)));
   }
 
@@ -148,10 +152,11 @@ class Unroller {
     LoopRequest request;
     request.form = form_;
     request.body = {operation_.bodies[0], std::move(on)};
-    if (form_.trips >= 0 || operation_.replays()) {
+    if (form_.has_trips() || operation_.replays()) {
       request.form.trips = trips;
+      request.form.end = LoopEnd::Trips;
     } else {
-      request.form.trips = kCounted;
+      request.form.end = LoopEnd::Count;
       request.count = number(trips);
     }
     return in_place(make_loop(std::move(request)));

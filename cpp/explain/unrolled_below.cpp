@@ -20,9 +20,10 @@ NodeRef number_of(const NodeRef& operation, int64_t* known) {
   if (operation->op == Op::branch) return NodeRef(operation->inputs()[0]);
   const LoopForm& form = operation->operation->loop;
   *known = form.trips;
-  if (form.trips >= 0) return nullptr;
+  if (form.has_trips()) return nullptr;
   const size_t count = operation->operation->bodies[0]->roots.size();
-  return form.trips == kWhile ? output_of(operation, count) : NodeRef(operation->inputs().back());
+  return form.end == LoopEnd::Condition ? output_of(operation, count)
+                                        : NodeRef(operation->inputs().back());
 }
 
 // The numbers that are known. Inside a trace a loop has no number yet; as many iterations as it has

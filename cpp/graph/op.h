@@ -108,13 +108,16 @@ struct OpTraits {
   Mask mask;
   Tangent tangent;
   bool ring;  // an integer gradient makes sense
+  // A result is representable in every dtype in which all operands are.
+  bool exact_integers = false;
+  bool exact_floats = false;
 };
 
 namespace traits_detail {
 
 // Columns of the .def files.
 enum class Integers : uint8_t { NoRing, Ring, Fails };
-enum class Result : uint8_t { Same, Bool };
+enum class Result : uint8_t { Same, Exact, ExactF, Bool };
 
 // Kind, view and step in one column.
 struct Form {
@@ -151,7 +154,9 @@ constexpr OpTraits elementwise(const char* name, Result result, Integers integer
           integers == Integers::Fails ? Fails::Integers : Fails::Never,
           mask,
           result == Result::Bool || mask == Mask::Stops ? Tangent::None : Tangent::Own,
-          integers == Integers::Ring};
+          integers == Integers::Ring,
+          result == Result::Exact,
+          result == Result::Exact || result == Result::ExactF};
 }
 
 constexpr OpTraits other(const char* name, Form form, Integers integers, Cost cost, Fails fails,

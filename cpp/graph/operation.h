@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "graph/closed_graph.h"
+#include "graph/input_source.h"
 #include "graph/routine.h"
 
 namespace pullback {
@@ -47,30 +48,37 @@ struct Body : ClosedGraph {
 //   the residuals: for each carry its values at the start of every iteration, stacked. A loop whose
 //   number of iterations is unknown has none.
 //
+enum class LoopEnd : uint8_t {
+  Trips,      // after a number of iterations that is part of the form
+  Condition,  // when the second body, the condition, returns false
+  Count,      // after the number of iterations that the last input holds (int64, rank 0)
+};
+
 // Entry p of a stacked array belongs to iteration p; if `reversed`, to iteration trips - 1 - p.
 struct LoopForm {
   int32_t carries = 0, stacked_in = 0, stacked_out = 0;
-  int64_t trips = 0;  // number of iterations, or kWhile, or kCounted
+  int64_t trips = 0;  // number of iterations, if it is known
   bool reversed = false;
   int64_t memory = 0;  // bytes that the residuals of a gradient may take; 0: no limit
+  LoopEnd end = LoopEnd::Trips;
+
+  bool has_trips() const { return end == LoopEnd::Trips; }
 };
-constexpr int64_t kWhile = -1;    // until the second body, the condition, returns false
-constexpr int64_t kCounted = -2;  // the last input is the number of iterations (int64, rank 0)
 
 struct Operation {
   int64_t refs = 0;
   std::vector<TensorType> outputs;  // of all outputs, whether their nodes still exist or not
   // Loop: one iteration, then the condition or the body of the replayed loop. Branch: the choices.
   std::vector<Ref<Body>> bodies;
-  // For each body: the input of the operation that each of its inputs is.
-  std::vector<std::vector<int32_t>> inputs;
+  // For each body, the sources of its inputs.
+  std::vector<std::vector<InputSource>> inputs;
   LoopForm loop;
   RoutineForm form;   // of a routine
   int64_t batch = 1;  // of a routine: number of matrices
 
   // The reverse of a loop of unknown length replays that loop (its second body) for the residuals.
   // Entry r is the carry of the replayed loop that scanned input r reads. Such a scanned input is
-  // not an input of the operation: `inputs` has -1 - r for it.
+  // not an input of the operation.
   std::vector<int32_t> residuals;
   // For each carry, a cotangent: the input of the replayed body that it belongs to.
   std::vector<int32_t> cotangents_of;

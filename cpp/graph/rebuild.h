@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -29,9 +30,9 @@ inline bool none_traced(std::span<const NodeRef> roots) {
 class Subgraph {
  public:
   struct Entry {
-    Node* node;          // kept by the roots
-    uint32_t edges = 0;  // where its links begin
-    int32_t input = -1;  // which of the inputs it is
+    Node* node;                     // kept by the roots
+    uint32_t edges = 0;             // where its links begin
+    std::optional<uint32_t> input;  // its number among the inputs
   };
 
   Subgraph() = default;
@@ -50,7 +51,7 @@ class Subgraph {
   const std::vector<NodeRef>& roots() const { return roots_; }
   // Makes an entry without inputs one of the inputs, the last one of `inputs`.
   void make_input(size_t i, std::vector<NodeRef>* inputs) {
-    entries_[i].input = static_cast<int32_t>(inputs->size());
+    entries_[i].input = static_cast<uint32_t>(inputs->size());
     inputs->emplace_back(entries_[i].node);
   }
   // Position of a root, or kOutside.
@@ -116,8 +117,8 @@ std::vector<NodeRef> Subgraph::rebuild(std::span<const NodeRef> inputs, Visit&& 
   std::vector<Node*> below;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
-    if (entry.input >= 0) {
-      made[i] = inputs[entry.input];
+    if (entry.input) {
+      made[i] = inputs[*entry.input];
       continue;
     }
     const auto originals = entry.node->inputs();

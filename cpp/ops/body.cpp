@@ -245,7 +245,7 @@ NodeRef make_loop(LoopRequest request) {
   const std::vector<uint8_t> in_use = inputs_in_use(body, carries);
   Ref<Operation> operation(new Operation);
   Inputs inputs;
-  std::vector<int32_t> places;
+  std::vector<InputSource> sources;
   std::vector<NodeRef> kept;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     const bool along = i >= carries && i < stacked_end;
@@ -255,30 +255,30 @@ NodeRef make_loop(LoopRequest request) {
     }
     kept.push_back(body.inputs[i]);
     if (along && request.replayed.body) {
+      sources.push_back({static_cast<int32_t>(operation->residuals.size()), true});
       operation->residuals.push_back(request.residuals[i - carries]);
-      places.push_back(-static_cast<int32_t>(operation->residuals.size()));
     } else {
-      places.push_back(i < stacked_end ? inputs.add_own(request.body.inputs[i])
-                                       : inputs.add(request.body.inputs[i]));
+      sources.push_back({i < stacked_end ? inputs.add_own(request.body.inputs[i])
+                                         : inputs.add(request.body.inputs[i])});
     }
   }
   body.inputs = std::move(kept);
   operation->bodies.push_back(request.body.body);
-  operation->inputs.push_back(std::move(places));
+  operation->inputs.push_back(std::move(sources));
   if (request.condition.body) {
     const auto& [body, constants] = request.condition;
     auto& condition = operation->inputs.emplace_back();
     for (size_t i = 0; i < body->inputs.size() - constants.size(); ++i) {
-      condition.push_back(static_cast<int32_t>(i));
+      condition.push_back({static_cast<int32_t>(i)});
     }
-    for (const NodeRef& constant : constants) condition.push_back(inputs.add(constant));
+    for (const NodeRef& constant : constants) condition.push_back({inputs.add(constant)});
     operation->bodies.push_back(body);
   }
   if (operation->replays()) {
     auto& replayed = operation->inputs.emplace_back();
     const size_t carries = request.replayed.body->roots.size();
     for (const NodeRef& input : request.replayed.inputs) {
-      replayed.push_back(replayed.size() < carries ? inputs.add_own(input) : inputs.add(input));
+      replayed.push_back({replayed.size() < carries ? inputs.add_own(input) : inputs.add(input)});
     }
     operation->bodies.push_back(request.replayed.body);
     operation->cotangents_of = std::move(request.cotangents_of);
@@ -290,7 +290,7 @@ NodeRef make_loop(LoopRequest request) {
     operation->outputs.push_back(k < carries ? type_of(root) : stacked(root, form.trips));
   }
   operation->outputs.push_back({DType::Int64, {}});
-  for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
+  for (size_t k = 0; k < carries && form.has_trips(); ++k) {
     operation->outputs.push_back(stacked(body.roots[k].get(), form.trips));
   }
   return make_operation(Op::loop, pointers(inputs.all), operation);
@@ -317,8 +317,8 @@ NodeRef make_branch(const NodeRef& index, std::span<const BoundBody> choices) {
   inputs.add_own(index);
   for (const BoundBody& choice : choices) {
     operation->bodies.push_back(choice.body);
-    auto& places = operation->inputs.emplace_back();
-    for (const NodeRef& input : choice.inputs) places.push_back(inputs.add(input));
+    auto& sources = operation->inputs.emplace_back();
+    for (const NodeRef& input : choice.inputs) sources.push_back({inputs.add(input)});
   }
   for (const NodeRef& root : choices[0].body->roots) {
     operation->outputs.push_back(type_of(root.get()));

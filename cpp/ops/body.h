@@ -68,8 +68,8 @@ ClosedBody close_body(BodyRequest request);
 struct LoopRequest {
   LoopForm form;
   BoundBody body;       // carry, scanned inputs, constants
-  BoundBody condition;  // if form.trips is kWhile; its inputs after the carry
-  NodeRef count;        // if form.trips is kCounted
+  BoundBody condition;  // if form.end is Condition; its inputs after the carry
+  NodeRef count;        // if form.end is Count
   // If scanned inputs are residuals of a loop that is replayed: see Operation.
   BoundBody replayed;
   std::vector<int32_t> residuals, cotangents_of;

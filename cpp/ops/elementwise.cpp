@@ -16,7 +16,7 @@ namespace pullback {
 namespace {
 
 enum class Domain : uint8_t { A, N, F, B, W, I, AC, NC, FC };
-enum class Result : uint8_t { Same, Bool };
+using traits_detail::Result;
 
 struct Row {
   const char* name;
@@ -104,7 +104,7 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
       return DType::Bool;
     case Domain::N:
     case Domain::NC:
-      if (dtype == DType::Bool && row.result == Result::Same) {
+      if (dtype == DType::Bool && row.result != Result::Bool) {
         fail(ErrorKind::Type, row.name,
              ": expected numbers, got bool; cast it, or use logical_and, logical_or, "
              "logical_xor, logical_not");

@@ -45,9 +45,7 @@ std::string show(const TileGroup& g, const Plan& plan) {
   for (const Instruction& i : g.instructions) {
     out += text("\n    v", value++, " = ", i.row && g.length > 1 ? "row " : "", name_of(i.op), ":",
                 i.dtype);
-    for (int32_t in : i.in) {
-      if (in >= 0) out += text(" v", in);
-    }
+    for (const int32_t in : i.in) out += text(" v", in);
   }
   for (const Store& s : g.stores) out += text("\n    store v", s.value, " ", show(plan, s.view));
   for (const Reduction& r : g.reductions) {

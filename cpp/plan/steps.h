@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/input_source.h"
 #include "graph/op.h"
 #include "graph/routine.h"
 #include "graph/windowing.h"
@@ -268,18 +269,13 @@ struct CachedPlan;  // plan/backend.h
 
 // The plan of a body (graph/operation.h), and the step's inputs for its arguments.
 struct BodyPlan {
-  // An input of the step, or a residual: its place in Loop::residuals.
-  struct Argument {
-    int32_t number;
-    bool residual = false;
-  };
   // An input that is a scalar of the run: a seed, a counter or a callback.
   struct ScalarInput {
     int32_t input;
     bool seed = false;  // each iteration has its own: see seed_of_iteration
   };
   std::shared_ptr<const CachedPlan> plan;
-  std::vector<Argument> arguments;                         // for each argument of the plan
+  std::vector<InputSource> arguments;                      // for each argument of the plan
   std::vector<std::variant<Scalar, ScalarInput>> numbers;  // for each scalar of the plan
   // For each root that is wanted: its number among the plan's outputs.
   std::vector<std::optional<int32_t>> results;

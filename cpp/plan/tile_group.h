@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -20,13 +21,34 @@
 namespace pullback {
 
 struct Instruction {
+  // Numbers of values.
+  class Inputs {
+   public:
+    Inputs() = default;
+    Inputs(std::initializer_list<int32_t> of) {
+      for (const int32_t value : of) push_back(value);
+    }
+    void push_back(int32_t value) { of_[count_++] = value; }
+    int size() const { return count_; }
+    int32_t& operator[](int k) { return of_[k]; }
+    int32_t operator[](int k) const { return of_[k]; }
+    int32_t* begin() { return of_; }
+    int32_t* end() { return of_ + count_; }
+    const int32_t* begin() const { return of_; }
+    const int32_t* end() const { return of_ + count_; }
+
+   private:
+    int32_t of_[3] = {};
+    uint8_t count_ = 0;
+  };
+
   Op op;         // elementwise, cast; over rows also sum, max, min, all, any of elements in[0] and
                  // pick (entry in[1] of each row of in[0]); over elements also place (in[0] of each
                  // row at its entry in[1], zeros elsewhere)
   DType dtype;   // compute dtype (`where`: of its branches; cast, folds: of the input)
   DType result;  // dtype of the value
-  int32_t in[3] = {-1, -1, -1};  // numbers of values
-  bool row = false;              // its value has one entry a row
+  Inputs in;
+  bool row = false;  // its value has one entry a row
 };
 
 struct ScalarLoad {

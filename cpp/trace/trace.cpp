@@ -111,7 +111,7 @@ void Trace::record() {
   };
   for (size_t i = 0; i < record_.size(); ++i) {
     Node* node = record_[i].node;
-    if (record_[i].input >= 0) continue;
+    if (record_[i].input) continue;
     if (node->op == Op::argument) refuse_foreign_node(node, node->origin.get());
     if (is_draw(node)) record_.make_input(i, &graph_->inputs);
     graph_->holds_rules |= by_users_rule(node) || holds_rules(node);
@@ -163,8 +163,8 @@ void Trace::bind_inputs(const Snapshot& snapshot, std::span<const Replacement> r
   }
   for (uint32_t i : snapshot.scalars) {
     const auto found = numbers.find(snapshot.nodes[i]);
-    scalars_.push_back({snapshot.nodes[i]->scalar,
-                        found == numbers.end() ? -1 : static_cast<int32_t>(found->second)});
+    scalars_.push_back({snapshot.nodes[i]->scalar});
+    if (found != numbers.end()) scalars_.back().draw = static_cast<int32_t>(found->second);
   }
 }
 

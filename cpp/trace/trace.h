@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -73,7 +74,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   // A scalar of the plan: a value, or one of the call's draws, by its number among the inputs.
   struct PlanScalar {
     Scalar value;
-    int32_t draw = -1;
+    std::optional<int32_t> draw;
   };
   // The source of an output: the plan's outputs, or a value known before any run.
   struct Output {

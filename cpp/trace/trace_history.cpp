@@ -85,7 +85,7 @@ void Trace::Call::build(Node* result) {
 bool Trace::Call::passes_on(const Node* result) const {
   const Subgraph& record = trace->record_;
   const int32_t at = record.root_at(result->output);
-  return at == Subgraph::kOutside || record[static_cast<size_t>(at)].input >= 0;
+  return at == Subgraph::kOutside || record[static_cast<size_t>(at)].input;
 }
 
 // Rebuilds the outputs and the nodes below them on the inputs of a call. An output that depends on
@@ -115,11 +115,11 @@ const std::vector<Trace::Dependence>& Trace::dependences() {
     Dependence& d = below[i];
     d.sources.assign(words, 0);
     d.values.assign(words, 0);
-    if (input >= 0 && static_cast<size_t>(input) < arguments_.size() + states_.size()) {
-      put(&d.sources, input + 1);
-      put(&d.values, input + 1);
+    if (input && *input < arguments_.size() + states_.size()) {
+      put(&d.sources, *input + 1);
+      put(&d.values, *input + 1);
     }
-    if (input >= 0) continue;
+    if (input) continue;
     const auto inputs = node->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {
       const int32_t at = record_.link(i, k);

@@ -138,7 +138,7 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
     plan_run.add_argument(as_value(node).get(), donatable);
   }
   for (const PlanScalar& scalar : scalars_) {
-    plan_run.add_scalar(scalar.draw < 0 ? scalar.value : inputs[scalar.draw]->scalar);
+    plan_run.add_scalar(scalar.draw ? inputs[*scalar.draw]->scalar : scalar.value);
   }
   if (plan_) plan_run.run(*plan_);
   const auto assigned_meanwhile = [&](size_t k) {

@@ -34,15 +34,12 @@ std::string Trace::describe() const { return plan_ ? dump(plan_->plan) : "nothin
 std::string Trace::listing() const {
   const auto name = [](size_t position) { return text("%", static_cast<int64_t>(position)); };
   const auto operation = [&](size_t i) -> std::string {
-    const auto& [node, edges, number] = record_[i];
-    const auto input = static_cast<size_t>(number);
-    if (number >= 0 && input < arguments_.size()) {
-      return text("argument ", static_cast<int64_t>(input));
+    const auto& [node, edges, input] = record_[i];
+    if (input && *input < arguments_.size()) return text("argument ", int64_t{*input});
+    if (input && *input < arguments_.size() + states_.size()) {
+      return text("variable '", states_[*input - arguments_.size()].variable->name, "'");
     }
-    if (number >= 0 && input < arguments_.size() + states_.size()) {
-      return text("variable '", states_[input - arguments_.size()].variable->name, "'");
-    }
-    if (number >= 0) return node->flags & kSeed ? "random seed" : "random counter";
+    if (input) return node->flags & kSeed ? "random seed" : "random counter";
     std::string out = text(display_name(node), "(");
     const auto inputs = node->inputs();
     for (size_t k = 0; k < inputs.size(); ++k) {

@@ -124,8 +124,8 @@ std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs
   std::vector<const Made*> below;
   for (size_t i = 0; i < subgraph.size(); ++i) {
     const Subgraph::Entry& entry = subgraph[i];
-    if (entry.input >= 0) {
-      made[i] = replaced.to[entry.input];
+    if (entry.input) {
+      made[i] = replaced.to[*entry.input];
       continue;
     }
     below.clear();

@@ -27,7 +27,7 @@ class BatchedBranch : BodyBatcher {
       const Body& body = *operation_.bodies[c];
       Flags flags;
       for (size_t i = 0; i < body.inputs.size(); ++i) {
-        flags.push_back(has_batch(operation_.inputs[c][i]));
+        flags.push_back(has_batch(operation_.inputs[c][i].number));
         arguments[c].push_back(flags[i] ? argument_like(body.inputs[i], true) : body.inputs[i]);
       }
       roots.push_back(inside(body, flags, arguments[c]));
@@ -42,7 +42,7 @@ class BatchedBranch : BodyBatcher {
         closing.roots.push_back(batch[k] ? with_batch_axis(one.node, one.has_batch) : one.node);
       }
       std::vector<NodeRef> values;
-      for (int32_t place : operation_.inputs[c]) values.push_back(value(place));
+      for (const InputSource& source : operation_.inputs[c]) values.push_back(value(source.number));
       made.push_back(close_body(std::move(closing)).bind_to(std::move(values)));
     }
     const NodeRef branch = make_branch(value(0), made);
@@ -70,7 +70,7 @@ class BatchedBranch : BodyBatcher {
         const NodeRef takes = Expr(value(0)) <= Expr(scalar(DType::Int64, static_cast<double>(c)));
         all = unless_done(takes, results[c][k], all);
       }
-      out.push_back({{all, true}, -1, false});
+      out.push_back({{all, true}, std::nullopt, false});
     }
     return out;
   }
@@ -85,8 +85,8 @@ std::vector<BatchedOutput> batched_control(const Node* node, std::span<const Mad
 }
 
 Made made_of(const BatchedOutput& output) {
-  if (output.output < 0) return output.made;
-  const NodeRef one = output_of(output.made.node, static_cast<size_t>(output.output));
+  if (!output.output) return output.made;
+  const NodeRef one = output_of(output.made.node, static_cast<size_t>(*output.output));
   return {output.iterations_first ? swapped(one) : one, output.made.has_batch};
 }
 

@@ -18,7 +18,7 @@ std::vector<BatchedOutput> BatchedLoop::run() {
   };
   bool separate = has_separate_counts();
   BatchedBody batched = made(separate);
-  if (form.trips == kWhile && condition(batched).has_batch) {
+  if (form.end == LoopEnd::Condition && condition(batched).has_batch) {
     separate = true;
     batched = made(true);
   }
@@ -26,7 +26,7 @@ std::vector<BatchedOutput> BatchedLoop::run() {
 }
 
 bool BatchedLoop::has_separate_counts() const {
-  return operation_.loop.trips == kCounted &&
+  return operation_.loop.end == LoopEnd::Count &&
          has_batch(static_cast<int32_t>(node_->inputs_count) - 1);
 }
 
@@ -40,7 +40,7 @@ std::pair<Flags, std::vector<NodeRef>> BatchedLoop::condition_arguments(
   const Body& body = *operation_.bodies[1];
   std::pair<Flags, std::vector<NodeRef>> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
-    const int32_t place = operation_.inputs[1][i];
+    const int32_t place = operation_.inputs[1][i].number;
     const bool carry = place < operation_.loop.carries;
     const bool batch = carry ? batched.flags[place] : has_batch(place);
     out.first.push_back(batch);
@@ -51,13 +51,13 @@ std::pair<Flags, std::vector<NodeRef>> BatchedLoop::condition_arguments(
   return out;
 }
 
-BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<int32_t>& places,
+BatchedBody BatchedLoop::batch_body(const Body& body, const std::vector<InputSource>& sources,
                                     int32_t carries, bool all, const Flags& scanned,
                                     const Flags& others) const {
   BatchedBody out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
-    const int32_t place = places[i];
-    const bool batch = place < 0 ? scanned[-1 - place] : has_batch(place);
+    const auto [number, residual] = sources[i];
+    const bool batch = residual ? scanned[number] : has_batch(number);
     const bool forced = i < others.size() && others[i];
     out.flags.push_back(batch || forced || (all && i < static_cast<size_t>(carries)));
   }
@@ -84,11 +84,11 @@ NodeRef BatchedLoop::root(const BatchedBody& batched, size_t k) const {
   return with_batch_axis(batched.roots[k].node, batched.roots[k].has_batch || !batched.flags[k]);
 }
 
-void BatchedLoop::add_carry(const BatchedBody& batched, const std::vector<int32_t>& places,
+void BatchedLoop::add_carry(const BatchedBody& batched, const std::vector<InputSource>& sources,
                             size_t k, const NodeRef& runs, DerivedLoop* out) const {
   const NodeRef next = root(batched, k);
   const NodeRef& before = batched.arguments[k];
-  out->add_carry(before, value_for(batched, places, k),
+  out->add_carry(before, value_for(batched, sources, k),
                  runs ? unless_done(runs, next, before) : next);
 }
 
@@ -97,18 +97,18 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
   const size_t stacked_end = carries + static_cast<size_t>(form.stacked_in);
-  const std::vector<int32_t>& places = operation_.inputs[0];
+  const std::vector<InputSource>& sources = operation_.inputs[0];
   DerivedLoop derived;
   LoopRequest request;
   request.form = form;
   for (size_t i = carries; i < stacked_end; ++i) {
-    const NodeRef entries = value_for(batched, places, i);
+    const NodeRef entries = value_for(batched, sources, i);
     derived.add_scanned(batched.arguments[i], batched.flags[i] ? swapped(entries) : entries);
   }
   for (size_t i = stacked_end; i < body.inputs.size(); ++i) {
-    derived.add_constant(batched.arguments[i], value_for(batched, places, i));
+    derived.add_constant(batched.arguments[i], value_for(batched, sources, i));
   }
-  const bool each = separate && form.trips == kWhile;
+  const bool each = separate && form.end == LoopEnd::Condition;
   NodeRef runs;  // for each entry: still running
   NodeRef done;  // number of iterations: of all entries, or of each
   NodeRef longest;
@@ -129,7 +129,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
       runs = Expr(iteration) < Expr(count);
     }
   }
-  for (size_t k = 0; k < carries; ++k) add_carry(batched, places, k, runs, &derived);
+  for (size_t k = 0; k < carries; ++k) add_carry(batched, sources, k, runs, &derived);
   if (separate) {
     derived.add_carry(done, zeros(done->shape, DType::Int64),
                       each ? NodeRef(Expr(done) + Expr(cast(runs, DType::Int64))) : plus_one(done));
@@ -142,7 +142,7 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
     const auto [flags, arguments] = condition_arguments(next);
     const Made still = inside(*with, flags, arguments)[0];
     for (size_t i = 0; i < flags.size(); ++i) {
-      const int32_t place = operation_.inputs[1][i];
+      const int32_t place = operation_.inputs[1][i].number;
       if (place >= form.carries) derived.add_constant(arguments[i], value(place));
     }
     const Made first = outside(*with, operation_.inputs[1])[0];
@@ -154,8 +154,8 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
     derived.stacked_roots.push_back(batched.roots[k].node);
   }
   request.body = derived.close(body, numbers_, &request.form, with);
-  if (form.trips == kWhile && !each) set_condition(batched, &request);
-  if (form.trips == kCounted) {
+  if (form.end == LoopEnd::Condition && !each) set_condition(batched, &request);
+  if (form.end == LoopEnd::Count) {
     request.count = separate ? longest : value(static_cast<int32_t>(node_->inputs_count) - 1);
   }
   const Made loop{make_loop(std::move(request)), true};
@@ -173,9 +173,10 @@ std::vector<BatchedOutput> BatchedLoop::make(const BatchedBody& batched, bool se
   } else if (each) {
     at(carries, true, false);
   } else {
-    out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
+    out.push_back(
+        {{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, std::nullopt, false});
   }
-  for (size_t k = 0; k < carries && form.trips >= 0; ++k) {
+  for (size_t k = 0; k < carries && form.has_trips(); ++k) {
     at(body.roots.size() + 1 + k, batched.flags[k], true);
   }
   return out;
@@ -192,8 +193,8 @@ void BatchedLoop::set_condition(const BatchedBody& batched, LoopRequest* request
   const auto [flags, arguments] = condition_arguments(state);
   const NodeRef answer = inside(body, flags, arguments)[0].node;
   std::vector<NodeRef> constants;
-  for (int32_t place : operation_.inputs[1]) {
-    if (place >= operation_.loop.carries) constants.push_back(value(place));
+  for (const InputSource& source : operation_.inputs[1]) {
+    if (source.number >= operation_.loop.carries) constants.push_back(value(source.number));
   }
   request->condition = close_body({body.name, arguments, {answer}, numbers, false, &body})
                            .bind_to(std::move(constants));

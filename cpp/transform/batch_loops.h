@@ -70,16 +70,16 @@ class BodyBatcher {
   }
 
   // The roots of a body with the operation's inputs in place of the body's inputs.
-  std::vector<Made> outside(const Body& body, const std::vector<int32_t>& places) const {
+  std::vector<Made> outside(const Body& body, const std::vector<InputSource>& sources) const {
     BatchedInputs replaced;
     replaced.whole_body = &body;
     Batching batching = batching_;  // as in inside()
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       replaced.from.push_back(body.inputs[i].get());
-      replaced.to.push_back({value(places[i]), has_batch(places[i])});
+      replaced.to.push_back({value(sources[i].number), has_batch(sources[i].number)});
       if (is_run_scalar(body.inputs[i].get())) continue;
       batching.inputs.push_back(body.inputs[i]);
-      batching.batches.push_back(full(places[i]));
+      batching.batches.push_back(full(sources[i].number));
     }
     return batch_subgraph(body.roots, replaced, batching);
   }
@@ -122,19 +122,19 @@ class BatchedLoop : BodyBatcher {
 
   // Repeats until no further carry gets a batch. `scanned`: scanned inputs made by the loop itself
   // that have a batch. `others`: inputs that get one in any case. `all`: every carry gets one.
-  BatchedBody batch_body(const Body& body, const std::vector<int32_t>& places, int32_t carries,
+  BatchedBody batch_body(const Body& body, const std::vector<InputSource>& sources, int32_t carries,
                          bool all, const Flags& scanned, const Flags& others) const;
 
   NodeRef root(const BatchedBody& batched, size_t k) const;
 
   // The value of input i of the body.
-  NodeRef value_for(const BatchedBody& batched, const std::vector<int32_t>& places,
+  NodeRef value_for(const BatchedBody& batched, const std::vector<InputSource>& sources,
                     size_t i) const {
-    return batched.flags[i] ? full(places[i]) : value(places[i]);
+    return batched.flags[i] ? full(sources[i].number) : value(sources[i].number);
   }
 
   // Adds carry k. `runs`: the entries that still run; null if all do.
-  void add_carry(const BatchedBody& batched, const std::vector<int32_t>& places, size_t k,
+  void add_carry(const BatchedBody& batched, const std::vector<InputSource>& sources, size_t k,
                  const NodeRef& runs, DerivedLoop* out) const;
 
   std::vector<BatchedOutput> make(const BatchedBody& batched, bool separate);

@@ -56,11 +56,11 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
   const Body& body = *operation_.bodies[0];
   const auto carries = static_cast<size_t>(form.carries);
   const size_t stacked_end = carries + static_cast<size_t>(form.stacked_in);
-  const std::vector<int32_t>& places = operation_.inputs[0];
+  const std::vector<InputSource>& sources = operation_.inputs[0];
   DerivedLoop derived;
   for (size_t i = carries; i < stacked_end; ++i) derived.add_scanned(batched.arguments[i], nullptr);
   for (size_t i = stacked_end; i < body.inputs.size(); ++i) {
-    derived.add_constant(batched.arguments[i], value_for(batched, places, i));
+    derived.add_constant(batched.arguments[i], value_for(batched, sources, i));
   }
   NodeRef runs;
   const NodeRef done = make_argument(DType::Int64, {});
@@ -71,7 +71,7 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
     derived.add_constant(count, counts());
     derived.add_constant(last, Expr(longest) - Expr(scalar(DType::Int64, 1)));
   }
-  for (size_t k = 0; k < carries; ++k) add_carry(batched, places, k, runs, &derived);
+  for (size_t k = 0; k < carries; ++k) add_carry(batched, sources, k, runs, &derived);
   if (separate) derived.add_carry(done, zeros({}, DType::Int64), plus_one(done));
   request.body = derived.close(body, numbers_, &request.form);
   const Made loop{make_loop(std::move(request)), true};
@@ -80,7 +80,8 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
     out.push_back({{loop.node, batched.flags[k] != 0}, static_cast<int32_t>(k), false});
   }
   if (separate) {
-    out.push_back({{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, -1, false});
+    out.push_back(
+        {{formula::maximum(counts(), scalar(DType::Int64, 0)), true}, std::nullopt, false});
   } else {
     out.push_back({{loop.node, false}, static_cast<int32_t>(carries), false});
   }
@@ -89,11 +90,11 @@ std::vector<BatchedOutput> BatchedLoop::replaying() {
 
 void BatchedLoop::close_replayed(const BatchedBody& batched, bool separate, LoopRequest* request) {
   const Body& body = *operation_.bodies[1];
-  const std::vector<int32_t>& places = operation_.inputs[1];
+  const std::vector<InputSource>& sources = operation_.inputs[1];
   const size_t carries = body.roots.size();
   DerivedLoop derived;
   for (size_t i = carries; i < body.inputs.size(); ++i) {
-    derived.add_constant(batched.arguments[i], value_for(batched, places, i));
+    derived.add_constant(batched.arguments[i], value_for(batched, sources, i));
   }
   NodeRef runs;
   const NodeRef done = make_argument(DType::Int64, {});
@@ -102,7 +103,7 @@ void BatchedLoop::close_replayed(const BatchedBody& batched, bool separate, Loop
     runs = Expr(done) < Expr(count);
     derived.add_constant(count, counts());
   }
-  for (size_t k = 0; k < carries; ++k) add_carry(batched, places, k, runs, &derived);
+  for (size_t k = 0; k < carries; ++k) add_carry(batched, sources, k, runs, &derived);
   if (separate) {
     derived.add_carry(done, zeros({}, DType::Int64), plus_one(done));
     // Inputs after the carry move by one.

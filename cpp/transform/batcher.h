@@ -2,6 +2,7 @@
 // subgraph. Start at Batcher::make.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -30,7 +31,7 @@ bool always_true(const Node* node);
 // The replacement for an output of a loop or branch; made when first used.
 struct BatchedOutput {
   Made made;                      // the tensor, or the operation
-  int32_t output = -1;            // output number of that operation; -1: `made` is the tensor
+  std::optional<int32_t> output;  // output number of that operation
   bool iterations_first = false;  // the axis of iterations comes before the batch
 };
 

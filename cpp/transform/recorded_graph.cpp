@@ -60,7 +60,7 @@ std::vector<NodeRef> RecordedGraph::copy(std::vector<NodeRef> inputs,
 
 void RecordedGraph::never_keep() const {
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].input < 0) nodes_[i].node->attr.keep = Keep::Never;
+    if (!nodes_[i].input) nodes_[i].node->attr.keep = Keep::Never;
   }
 }
 

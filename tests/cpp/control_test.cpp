@@ -45,9 +45,9 @@ std::shared_ptr<const CachedPlan> body_of(size_t arguments, std::vector<Instruct
 }
 
 // s = s * x + k
-BodyPlan multiply_and_add(std::vector<BodyPlan::Argument> arguments) {
+BodyPlan multiply_and_add(std::vector<InputSource> arguments) {
   BodyPlan out;
-  out.plan = body_of(3, {{Op::multiply, F, F, {0, 1, -1}}, {Op::add, F, F, {3, 2, -1}}});
+  out.plan = body_of(3, {{Op::multiply, F, F, {0, 1}}, {Op::add, F, F, {3, 2}}});
   out.arguments = std::move(arguments);
   out.results = {0};
   return out;
@@ -127,7 +127,7 @@ void test_faults() {
       {"iterations that are known and counted", [](Example& e) { e.loop.counted = true; }},
       {"a seed that is no scalar of the run",
        [](Example& e) {
-         e.loop.body.plan = body_of(3, {{Op::add, F, F, {0, 1, -1}}}, F, kWidth, 1);
+         e.loop.body.plan = body_of(3, {{Op::add, F, F, {0, 1}}}, F, kWidth, 1);
          e.loop.body.numbers = {BodyPlan::ScalarInput{0, true}};
        }},
       {"a scalar that the run has not", [](Example& e) { e.loop.in.push_back(RunScalar{0}); }},
@@ -195,7 +195,7 @@ void test_branches() {
                  row_view(r.argument(a), F, {kWidth}), row_view(r.argument(b), F, {kWidth})};
     for (const Op op : {Op::add, Op::multiply, Op::subtract}) {
       BodyPlan choice;
-      choice.plan = body_of(2, {{op, F, F, {0, 1, -1}}});
+      choice.plan = body_of(2, {{op, F, F, {0, 1}}});
       choice.arguments = {{1}, {2}};
       choice.results = {0};
       branch.choices.push_back(std::move(choice));
@@ -226,12 +226,11 @@ void test_while() {
     for (Array* one : {&s, &x, &k, &most}) {
       loop.in.emplace_back(row_view(r.argument(*one), F, {1}));
     }
-    loop.body.plan =
-        body_of(3, {{Op::multiply, F, F, {0, 1, -1}}, {Op::add, F, F, {3, 2, -1}}}, F, 1);
+    loop.body.plan = body_of(3, {{Op::multiply, F, F, {0, 1}}, {Op::add, F, F, {3, 2}}}, F, 1);
     loop.body.arguments = {{0}, {1}, {2}};
     loop.body.results = {0};
     loop.condition.emplace();
-    loop.condition->plan = body_of(2, {{Op::less, F, DType::Bool, {0, 1, -1}}}, DType::Bool, 1);
+    loop.condition->plan = body_of(2, {{Op::less, F, DType::Bool, {0, 1}}}, DType::Bool, 1);
     loop.condition->arguments = {{0}, {3}};
     loop.condition->results = {0};
     loop.carry_bytes = {size_of(F)};

@@ -218,12 +218,11 @@ void test_then() {
           View repeated{r.argument(bias), dtype, 0, {batch * m, n}, {}};
           repeated.strides = {0, 1};
           g.loads = {row_view(c, dtype, {count}), repeated};
-          g.instructions = {{Op::add, dtype, dtype, {0, 1, -1}},
-                            {Op::relu, dtype, dtype, {2, -1, -1}}};
+          g.instructions = {{Op::add, dtype, dtype, {0, 1}}, {Op::relu, dtype, dtype, {2}}};
           int32_t last = 3;
           if (form % 2 && n > 1) {
-            g.instructions.push_back({Op::max, dtype, dtype, {3, -1, -1}, true});
-            g.instructions.push_back({Op::subtract, dtype, dtype, {3, 4, -1}});
+            g.instructions.push_back({Op::max, dtype, dtype, {3}, true});
+            g.instructions.push_back({Op::subtract, dtype, dtype, {3, 4}});
             last = 5;
           }
           // In place of the product, or next to it.

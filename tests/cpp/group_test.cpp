@@ -177,18 +177,17 @@ class RandomGroup {
     if (kind == 7) return add_place(a);
     const int32_t b = find(dtype, row);
     const int32_t condition = find(DType::Bool, row);
-    Instruction ins{Op::cast, dtype, random_dtype(), {a, -1, -1}, row};
+    Instruction ins{Op::cast, dtype, random_dtype(), {a}, row};
     if (kind < 5 && b >= 0) {
       const Op numbers[] = {Op::add, Op::multiply, Op::subtract, Op::maximum, Op::less};
-      ins = {
-          dtype == DType::Bool ? Op::logical_xor : numbers[pick(5)], dtype, dtype, {a, b, -1}, row};
+      ins = {dtype == DType::Bool ? Op::logical_xor : numbers[pick(5)], dtype, dtype, {a, b}, row};
       if (ins.op == Op::less) ins.result = DType::Bool;
       if (is_float(dtype) && pick(6) == 0) ins.op = Op::divide, ins.result = dtype;
       if (condition >= 0 && pick(4) == 0) ins = {Op::where, dtype, dtype, {condition, a, b}, row};
     } else if (is_float(dtype) && pick(4)) {
       const Op unary[] = {Op::tanh,     Op::tanh_slope, Op::sigmoid, Op::sigmoid_slope, Op::square,
                           Op::negative, Op::sin,        Op::cos,     Op::sqrt,          Op::rsqrt};
-      ins = {unary[pick(10)], dtype, dtype, {a, -1, -1}, row};
+      ins = {unary[pick(10)], dtype, dtype, {a}, row};
     }
     compute(ins);
   }
@@ -231,8 +230,9 @@ class RandomGroup {
     Value value;
     value.row = length_ > 1;
     value.array = Array(result, rows_);
-    Instruction ins{op, dtype, result, {a, op == Op::pick ? 0 : -1, -1}, true};
+    Instruction ins{op, dtype, result, {a}, true};
     if (op == Op::pick) {
+      ins.in.push_back(0);
       for (int64_t r = 0; r < rows_; ++r) {
         copy_entry(in, r * length_ + int64_t(values_[0].array.get(r)), value.array, r);
       }
@@ -258,12 +258,12 @@ class RandomGroup {
       copy_entry(in, r, value.array, r * length_ + int64_t(values_[0].array.get(r)));
     }
     const int32_t b = find(dtype, false);
-    push_instruction({Op::place, dtype, dtype, {a, 0, -1}, false}, value);
+    push_instruction({Op::place, dtype, dtype, {a, 0}, false}, value);
     const auto placed = static_cast<int32_t>(values_.size()) - 1;
     if (b < 0 || !is_float(dtype) || pick(4) == 0) return;
-    if (pick(4) == 0) compute({Op::square, dtype, dtype, {b, -1, -1}, false});  // in between
+    if (pick(4) == 0) compute({Op::square, dtype, dtype, {b}, false});  // in between
     const bool first = pick(2);
-    compute({Op::add, dtype, dtype, {first ? placed : b, first ? b : placed, -1}, false});
+    compute({Op::add, dtype, dtype, {first ? placed : b, first ? b : placed}, false});
   }
 
   int32_t any_value() {

@@ -91,7 +91,7 @@ void test_group(DType dtype, int64_t columns, int64_t rows, int64_t length) {
   Array want(dtype, n * columns);
   const Op add = dtype == DType::Bool ? Op::logical_xor : Op::add;
   const auto emit = [&](int32_t a, int32_t b) {
-    g.instructions.push_back({add, dtype, dtype, {a, b, -1}});
+    g.instructions.push_back({add, dtype, dtype, {a, b}});
     return loads + static_cast<int32_t>(g.instructions.size()) - 1;
   };
   const auto sum = [&](Array& x, int64_t i, Array& y, int64_t j, Array* out, int64_t at) {

@@ -40,7 +40,7 @@ std::unique_ptr<CachedPlan> add_one() {
   group.count = kCount;
   group.loads = {row_view(0, DType::Float32, all)};
   group.scalars = {{RunScalar{0}, DType::Float32}};
-  group.instructions = {{Op::add, DType::Float32, DType::Float32, {0, 1, -1}}};
+  group.instructions = {{Op::add, DType::Float32, DType::Float32, {0, 1}}};
   group.stores = {{2, row_view(3, DType::Float32, all)}};
   plan.steps.push_back({group, Op::add});
   plan.arguments = {0, 1};

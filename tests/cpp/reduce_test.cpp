@@ -48,8 +48,8 @@ void test_reductions() {
         }
         int32_t value = 0;
         if (is_float(dtype) && pick(2)) {  // negated twice, and stored on the way
-          group.instructions = {{Op::negative, dtype, dtype, {0, -1, -1}},
-                                {Op::negative, dtype, dtype, {1, -1, -1}}};
+          group.instructions = {{Op::negative, dtype, dtype, {0}},
+                                {Op::negative, dtype, dtype, {1}}};
           group.stores = {{1, row_view(r.output(dtype, n), dtype, {n})}};
           value = 2;
         }

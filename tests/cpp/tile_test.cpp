@@ -60,17 +60,17 @@ void test_random_programs() {
     for (int64_t i = 0; i < instructions; ++i) {
       const auto a = static_cast<int32_t>(pick(static_cast<int64_t>(values.size())));
       const DType dtype = values[a].dtype;
-      Instruction ins{Op::cast, dtype, static_cast<DType>(pick(kComputeDTypes)), {a, -1, -1}};
+      Instruction ins{Op::cast, dtype, static_cast<DType>(pick(kComputeDTypes)), {a}};
       const int32_t b = find(dtype), condition = find(DType::Bool);
       if (pick(3) && b >= 0) {
         const Op numbers[] = {Op::add,      Op::multiply, Op::maximum,
                               Op::subtract, Op::less,     Op::equal};
-        ins = {dtype == DType::Bool ? Op::logical_xor : numbers[pick(6)], dtype, dtype, {a, b, -1}};
+        ins = {dtype == DType::Bool ? Op::logical_xor : numbers[pick(6)], dtype, dtype, {a, b}};
         if (ins.op == Op::less || ins.op == Op::equal) ins.result = DType::Bool;
         if (condition >= 0 && pick(3) == 0) ins = {Op::where, dtype, dtype, {condition, a, b}};
       } else if (is_float(dtype) && pick(2)) {
         const Op unary[] = {Op::tanh, Op::sigmoid, Op::negative, Op::square, Op::exp};
-        ins = {unary[pick(5)], dtype, dtype, {a, -1, -1}};
+        ins = {unary[pick(5)], dtype, dtype, {a}};
       }
       group.instructions.push_back(ins);
       Array out(ins.result, count);
@@ -111,7 +111,7 @@ void test_integer_problems() {
       group.count = n;
       group.loads = {row_view(r.argument(a), DType::Int32, {n}),
                      row_view(r.argument(b), DType::Int32, {n})};
-      group.instructions = {{op, DType::Int32, DType::Int32, {0, 1, -1}}};
+      group.instructions = {{op, DType::Int32, DType::Int32, {0, 1}}};
       group.stores = {{2, row_view(r.output(DType::Int32, n), DType::Int32, {n})}};
       r.add(Iota{row_view(r.output(DType::Int64, 3), DType::Int64, {3})});
       r.add(group);
@@ -134,11 +134,11 @@ void test_many_instructions() {
     constexpr int32_t kMany = 2000;
     for (int32_t i = 0; i < kMany; ++i) {
       g.instructions.push_back(
-          {i % 2 ? Op::square : Op::negative, DType::Float32, DType::Float32, {i / 2, -1, -1}});
+          {i % 2 ? Op::square : Op::negative, DType::Float32, DType::Float32, {i / 2}});
     }
     int32_t sum = 1;
     for (int32_t i = 2; i <= kMany; ++i) {
-      g.instructions.push_back({Op::maximum, DType::Float32, DType::Float32, {sum, i, -1}});
+      g.instructions.push_back({Op::maximum, DType::Float32, DType::Float32, {sum, i}});
       sum = kMany + i - 1;
     }
     g.stores = {{sum, row_view(r.output(DType::Float32, n), DType::Float32, {n})}};
@@ -170,11 +170,11 @@ void test_bad_index() {
         g.length = 10;
         g.loads = {row_view(r.argument(x), DType::Float32, {rows, 10}),
                    row_view(r.argument(index), DType::Int64, {rows})};
-        g.instructions = {{Op::sum, DType::Float32, DType::Float32, {0, -1, -1}, true}};
+        g.instructions = {{Op::sum, DType::Float32, DType::Float32, {0}, true}};
         if (picks) {
-          g.instructions.push_back({Op::pick, DType::Float32, DType::Float32, {0, 1, -1}, true});
+          g.instructions.push_back({Op::pick, DType::Float32, DType::Float32, {0, 1}, true});
         } else {
-          g.instructions.push_back({Op::place, DType::Float32, DType::Float32, {2, 1, -1}, false});
+          g.instructions.push_back({Op::place, DType::Float32, DType::Float32, {2, 1}, false});
         }
         const int64_t n = picks ? rows : rows * 10;
         g.stores = {{3, row_view(r.output(DType::Float32, n), DType::Float32, {n})}};

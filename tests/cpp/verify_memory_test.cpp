@@ -25,7 +25,7 @@ TileGroup sum(int32_t a, int32_t b, int32_t to) {
   TileGroup group;
   group.count = kCount;
   group.loads = {flat(a), flat(b)};
-  group.instructions = {{Op::add, F, F, {0, 1, -1}}};
+  group.instructions = {{Op::add, F, F, {0, 1}}};
   group.stores = {{2, flat(to)}};
   return group;
 }
@@ -125,7 +125,7 @@ void test_donors() {
        [](Example& e) { e.group(5).loads[1] = {e.sw, F, kCount - 1, {kCount}, {-1}}; }},
       {"read after its store's value", "still read",
        [](Example& e) {
-         e.group(5).instructions.push_back({Op::multiply, F, F, {2, 1, -1}});
+         e.group(5).instructions.push_back({Op::multiply, F, F, {2, 1}});
          e.group(5).stores.push_back({3, flat(e.result)});
        }},
       {"read and written by a copy", "memory that the step reads",
@@ -281,7 +281,7 @@ struct Parts {
     TileGroup group;
     group.count = kRows;
     group.loads = {row_view(in, F, {kRows})};
-    group.instructions = {{Op::negative, F, F, {0, -1, -1}}};
+    group.instructions = {{Op::negative, F, F, {0}}};
     group.stores = {{1, column(0)}, {1, column(1)}};
     r.add(group);
     r.add(Layout{row_view(in, F, {kRows, 1}), column(2)});

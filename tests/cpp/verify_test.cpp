@@ -28,12 +28,12 @@ struct Example {
                row_view(r.argument(index), DType::Int64, {kRows})};
     g.scalars = {{std::nullopt, F, {}}};
     g.instructions = {
-        {Op::max, F, F, {0, -1, -1}, true},  // v4
-        {Op::add, F, F, {4, 3, -1}, true},   // v5
-        {Op::pick, F, F, {0, 2, -1}, true},  // v6
-        {Op::subtract, F, F, {0, 5, -1}},    // v7
-        {Op::place, F, F, {6, 2, -1}},       // v8
-        {Op::multiply, F, F, {7, 8, -1}},    // v9
+        {Op::max, F, F, {0}, true},      // v4
+        {Op::add, F, F, {4, 3}, true},   // v5
+        {Op::pick, F, F, {0, 2}, true},  // v6
+        {Op::subtract, F, F, {0, 5}},    // v7
+        {Op::place, F, F, {6, 2}},       // v8
+        {Op::multiply, F, F, {7, 8}},    // v9
     };
     g.stores = {{9, row_view(0, F, {kCount})}, {5, row_view(r.output(F, kRows), F, {kRows})}};
     g.reductions = {
@@ -98,7 +98,7 @@ void test_products() {
     g.count = fault == 1 ? 6 : 12;
     g.loads = {row_view(fault == 2 ? sa : sc, F, {g.count})};
     if (fault == 3) g.loads[0] = {sc, F, 0, {4, 3}, {1, 4}};
-    g.instructions = {{Op::negative, F, F, {0, -1, -1}}};
+    g.instructions = {{Op::negative, F, F, {0}}};
     g.stores = {{1, row_view(r.output(F, g.count), F, {g.count})}};
     if (fault == 2) g.count = 12, g.loads[0].shape = {12}, g.loads[0].strides = {0};
     r.add(Gemm{row_view(sa, F, {3, 2}), row_view(sb, F, {2, 4}), row_view(sc, F, {3, 4}), g});

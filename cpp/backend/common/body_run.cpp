@@ -45,7 +45,7 @@ BodyRun::BodyRun(const BodyProgram& program, const Slots& slots, const Scratch& 
 
 void BodyRun::bind(const std::vector<BodyInput>& in) {
   for (size_t a = 0; a < plan().arguments.size(); ++a) {
-    const BodyPlan::Argument& argument = plan().arguments[a];
+    const InputSource& argument = plan().arguments[a];
     if (!argument.residual) arguments_[a] = slots_.at(std::get<View>(in[argument.number]));
   }
   draws_ = false;

@@ -30,7 +30,7 @@ int64_t reach(int64_t places, int64_t times) {
 ReplayProgram compile_replay(const Loop& loop, const BodyPlan& replayed, ScratchBytes* end) {
   ReplayProgram out{&loop};
   out.body = compile_body(replayed, end);
-  for (const BodyPlan::Argument& argument : replayed.arguments) {
+  for (const InputSource& argument : replayed.arguments) {
     const auto found = std::ranges::find(loop.replayed_from, argument.number);
     out.carry_of.emplace_back();
     if (found == loop.replayed_from.end()) continue;

@@ -109,7 +109,7 @@ std::vector<NodeRef> counted_loop(const NodeRef& count, const Recorded& body,
   check_carries("counted_loop", body, carries);
   check_type("counted_loop", "count", 0, count.get(), DType::Int64, {});
   LoopRequest request;
-  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kCounted, false};
+  request.form = {static_cast<int32_t>(carries.size()), 0, 0, 0, false, 0, LoopEnd::Count};
   request.body = body.closed.bind_to(carries);
   request.count = count;
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);
@@ -134,7 +134,7 @@ std::vector<NodeRef> while_loop(const Recorded& condition, const Recorded& body,
     fail(ErrorKind::Value, "while_loop: expected an integer >= 0 for memory, got ", memory);
   }
   LoopRequest request;
-  request.form = {static_cast<int32_t>(carries.size()), 0, 0, kWhile, false, memory};
+  request.form = {static_cast<int32_t>(carries.size()), 0, 0, 0, false, memory, LoopEnd::Condition};
   request.body = body.closed.bind_to(carries);
   request.condition = condition.closed.bind_to({});
   return outputs_of(make_loop(std::move(request)), carries.size() + 1);

@@ -29,7 +29,9 @@ std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
     const Body& body = *operation.bodies[b];
     BodyRequest request{body.name, body.inputs, {}, sides[b].numbers, true, &body};
     std::vector<NodeRef> inputs;
-    for (int32_t place : operation.inputs[b]) inputs.emplace_back(branch->inputs()[place]);
+    for (const InputSource& source : operation.inputs[b]) {
+      inputs.emplace_back(branch->inputs()[source.number]);
+    }
     for (size_t k = 0; k < sides[b].arguments.size(); ++k) {
       request.arguments.push_back(sides[b].arguments[k]);
       inputs.push_back(sides[b].inputs[k]);
@@ -58,7 +60,7 @@ std::vector<NodeRef> branch_cotangents(const NodeRef& branch, std::span<const No
   std::vector<Side> sides;
   for (size_t b = 0; b < operation.bodies.size(); ++b) {
     const Body& body = *operation.bodies[b];
-    const std::vector<int32_t>& places = operation.inputs[b];
+    const std::vector<InputSource>& sources = operation.inputs[b];
     Side& side = sides.emplace_back();
     std::vector<NodeRef> gs(cotangents.size());
     for (size_t k = 0; k < gs.size(); ++k) {
@@ -68,13 +70,13 @@ std::vector<NodeRef> branch_cotangents(const NodeRef& branch, std::span<const No
       side.inputs.push_back(cotangents[k]);
     }
     Flags from;
-    for (size_t i = 0; i < places.size(); ++i) {
-      from.push_back(wanted[places[i]] && is_inexact(body.inputs[i]->dtype));
+    for (size_t i = 0; i < sources.size(); ++i) {
+      from.push_back(wanted[sources[i].number] && is_inexact(body.inputs[i]->dtype));
     }
     const auto answers = pull_back(body, gs, from, overrides);
     side.answers.resize(branch->inputs_count);
     for (size_t i = 0; i < answers.size(); ++i) {
-      NodeRef& at = side.answers[places[i]];
+      NodeRef& at = side.answers[sources[i].number];
       at = sum_of(at, answers[i]);
     }
   }
@@ -92,7 +94,7 @@ std::vector<NodeRef> branch_tangents(const NodeRef& branch, std::span<const Node
     Side& side = sides.emplace_back();
     std::vector<NodeRef> ts;
     for (size_t i = 0; i < body.inputs.size(); ++i) {
-      const NodeRef& t = tangents[operation.inputs[b][i]];
+      const NodeRef& t = tangents[operation.inputs[b][i].number];
       ts.push_back(t ? argument_like(body.inputs[i]) : nullptr);
       if (!t) continue;
       side.arguments.push_back(ts.back());

@@ -20,13 +20,14 @@ struct LoopView {
         carries(form.carries),
         stacked_end(carries + form.stacked_in) {}
 
-  NodeRef input(size_t i) const { return NodeRef(node->inputs()[operation.inputs[0][i]]); }
+  NodeRef input(size_t i) const { return NodeRef(node->inputs()[operation.inputs[0][i].number]); }
   size_t count_output() const { return body.roots.size(); }
   size_t residual_output(size_t k) const { return body.roots.size() + 1 + k; }
-  bool known() const { return form.trips >= 0; }
+  bool known() const { return form.has_trips(); }
   // The number of iterations as a tensor, if it is not known before.
   NodeRef count() const {
-    return form.trips == kWhile ? output_of(node, count_output()) : NodeRef(node->inputs().back());
+    return form.end == LoopEnd::Condition ? output_of(node, count_output())
+                                          : NodeRef(node->inputs().back());
   }
 
   const NodeRef node;

@@ -23,14 +23,14 @@ NodeRef replayed_loop(const NodeRef& reverse) {
   Ref<Operation> operation(new Operation);
   operation->bodies = {of.bodies[1]};
   operation->loop.carries = static_cast<int32_t>(of.bodies[1]->roots.size());
-  operation->loop.trips = kCounted;
+  operation->loop.end = LoopEnd::Count;
   operation->loop.reversed = !of.loop.reversed;
   operation->loop.memory = of.loop.memory;
-  auto& places = operation->inputs.emplace_back();
+  auto& sources = operation->inputs.emplace_back();
   std::vector<Node*> inputs;
-  for (int32_t place : of.inputs[1]) {
-    places.push_back(static_cast<int32_t>(inputs.size()));
-    inputs.push_back(reverse->inputs()[place]);
+  for (const InputSource& source : of.inputs[1]) {
+    sources.push_back({static_cast<int32_t>(inputs.size())});
+    inputs.push_back(reverse->inputs()[source.number]);
   }
   inputs.push_back(reverse->inputs().back());
   for (const NodeRef& root : of.bodies[1]->roots) {
@@ -66,9 +66,9 @@ class Replaying {
     }
     refuse_others(wanted);
     const auto found = of_loops_inputs(
-        derived.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i]] != 0; });
+        derived.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i].number] != 0; });
     for (size_t i = 0; i < found.size(); ++i) {
-      NodeRef& at = out[operation_.inputs[1][i]];
+      NodeRef& at = out[operation_.inputs[1][i].number];
       at = sum_of(at, found[i]);
     }
     return out;
@@ -77,7 +77,8 @@ class Replaying {
   // The tangent of each output.
   std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
     std::vector<NodeRef> directions(body_.inputs.size());
-    for (size_t i = 0; i < directions.size(); ++i) directions[i] = ts[operation_.inputs[1][i]];
+    for (size_t i = 0; i < directions.size(); ++i)
+      directions[i] = ts[operation_.inputs[1][i].number];
     const TangentLoop derived = tangent_loop(loop_, directions, overrides_);
     std::vector<NodeRef> gs(derived.node->operation->outputs.size());
     for (size_t j = 0; j < carries(); ++j) {
@@ -128,7 +129,7 @@ class Replaying {
   void refuse_others(std::span<const uint8_t> wanted) const {
     Flags known(wanted.size());
     for (size_t j = 0; j < carries(); ++j) known[j] = 1;
-    for (int32_t place : operation_.inputs[1]) known[place] = 1;
+    for (const InputSource& source : operation_.inputs[1]) known[source.number] = 1;
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i] || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
       fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,

@@ -66,14 +66,15 @@ class Tangents {
       if (at) places_[loop_.residual_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
     }
     request.form.trips = loop_.form.trips;
+    request.form.end = loop_.form.end;
     request.form.reversed = loop_.form.reversed;
     request.form.memory = loop_.form.memory;
-    if (loop_.form.trips == kCounted) request.count = loop_.count();
-    if (loop_.form.trips == kWhile) {
+    if (loop_.form.end == LoopEnd::Count) request.count = loop_.count();
+    if (loop_.form.end == LoopEnd::Condition) {
       request.condition.body = loop_.operation.bodies[1];
-      for (int32_t place : loop_.operation.inputs[1]) {
-        if (place < loop_.form.carries) continue;
-        request.condition.inputs.emplace_back(loop_.node->inputs()[place]);
+      for (const InputSource& source : loop_.operation.inputs[1]) {
+        if (source.number < loop_.form.carries) continue;
+        request.condition.inputs.emplace_back(loop_.node->inputs()[source.number]);
       }
     }
     request.body = out.close(body_, numbers_, &request.form);

@@ -104,7 +104,8 @@ class Reverse {
     for (size_t i = loop_.stacked_end; i < body_.inputs.size(); ++i) {
       out.add_constant(body_.inputs[i], loop_.input(i));
     }
-    request.form.trips = loop_.known() ? loop_.form.trips : kCounted;
+    request.form.trips = loop_.form.trips;
+    if (!loop_.known()) request.form.end = LoopEnd::Count;
     request.form.reversed = !loop_.form.reversed;
     request.form.memory = loop_.form.memory;
     if (!loop_.known()) {
@@ -163,11 +164,11 @@ std::vector<NodeRef> loop_cotangents(const NodeRef& loop, std::span<const NodeRe
     return replaying_cotangents(loop, cotangents, wanted, overrides);
   }
   Flags of_body;
-  for (int32_t place : operation.inputs[0]) of_body.push_back(wanted[place]);
+  for (const InputSource& source : operation.inputs[0]) of_body.push_back(wanted[source.number]);
   const auto found = reverse_loop(loop, cotangents, std::move(of_body), overrides);
   std::vector<NodeRef> out(loop->inputs_count);
   for (size_t i = 0; i < found.size(); ++i) {
-    NodeRef& at = out[operation.inputs[0][i]];
+    NodeRef& at = out[operation.inputs[0][i].number];
     at = sum_of(at, found[i]);
   }
   return out;
@@ -178,7 +179,9 @@ std::vector<NodeRef> loop_tangents(const NodeRef& loop, std::span<const NodeRef>
   const Operation& operation = *loop->operation;
   if (operation.replays()) return replaying_tangents(loop, tangents, overrides);
   std::vector<NodeRef> of_body;
-  for (int32_t place : operation.inputs[0]) of_body.push_back(tangents[place]);
+  for (const InputSource& source : operation.inputs[0]) {
+    of_body.push_back(tangents[source.number]);
+  }
   const TangentLoop derived = tangent_loop(loop, std::move(of_body), overrides);
   std::vector<NodeRef> out(operation.outputs.size());
   for (size_t k = 0; k < out.size(); ++k) {

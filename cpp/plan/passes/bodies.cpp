@@ -71,7 +71,7 @@ std::span<const unsigned char> key_of(Body* body) {
     auto key = std::make_unique<KeptKey>();
     key->bytes = snapshot.key;
     const auto put = [&](const auto& value) { append(value, &key->bytes); };
-    for (const BodyPlan::Argument& argument : bound.arguments) put(argument.number);
+    for (const InputSource& argument : bound.arguments) put(argument.number);
     for (const auto& number : bound.numbers) {
       const auto* input = std::get_if<BodyPlan::ScalarInput>(&number);
       put(input ? input->input : -1);
@@ -93,14 +93,17 @@ std::vector<unsigned char> key_of(const Operation& operation) {
     const auto key = key_of(operation.bodies[b].get());
     out.insert(out.end(), key.begin(), key.end());
     append(static_cast<uint64_t>(key.size()), &out);
-    for (const int32_t input : operation.inputs[b]) append(input, &out);
+    for (const InputSource& source : operation.inputs[b]) {
+      append(source.number, &out);
+      append(source.residual, &out);
+    }
     append(static_cast<uint32_t>(operation.inputs[b].size()), &out);
   }
   append(static_cast<uint32_t>(operation.bodies.size()), &out);
   const LoopForm& form = operation.loop;
   for (const int64_t number :
        {int64_t{form.carries}, int64_t{form.stacked_in}, int64_t{form.stacked_out}, form.trips,
-        int64_t{form.reversed}, form.memory}) {
+        int64_t{form.reversed}, form.memory, static_cast<int64_t>(form.end)}) {
     append(number, &out);
   }
   for (const int32_t carry : operation.residuals) append(carry, &out);
@@ -125,18 +128,14 @@ std::vector<unsigned char> key_of(const Operation& operation) {
 }
 
 BodyPlan plan_of(const Body& body, std::span<const uint8_t> wanted,
-                 std::span<const int32_t> inputs) {
+                 std::span<const InputSource> sources) {
   const Snapshot snapshot = snapshot_of(body, wanted);
   BodyPlan out = bind(body, wanted, snapshot);
   out.plan = find_plan(snapshot);
-  for (BodyPlan::Argument& argument : out.arguments) {
-    const int32_t input = inputs[argument.number];
-    // A residual: see Operation::residuals.
-    argument = input < 0 ? BodyPlan::Argument{-1 - input, true} : BodyPlan::Argument{input};
-  }
+  for (InputSource& argument : out.arguments) argument = sources[argument.number];
   for (auto& number : out.numbers) {
     if (auto* input = std::get_if<BodyPlan::ScalarInput>(&number)) {
-      input->input = inputs[input->input];
+      input->input = sources[input->input].number;
     }
   }
   return out;

@@ -15,9 +15,9 @@ std::span<const unsigned char> key_of(Body* body);
 // The key of an operation without its inputs.
 std::vector<unsigned char> key_of(const Operation& operation);
 
-// The plan of the wanted roots; cached for equal bodies. `inputs`: for each input of the body, the
-// number of the operation's input.
+// The plan of the wanted roots; cached for equal bodies. `sources`: those of the inputs of the
+// body.
 BodyPlan plan_of(const Body& body, std::span<const uint8_t> wanted,
-                 std::span<const int32_t> inputs);
+                 std::span<const InputSource> sources);
 
 }  // namespace pullback

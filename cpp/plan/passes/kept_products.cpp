@@ -95,7 +95,7 @@ class Pair {
     const Body& body = body_of(loop_);
     for (size_t i = 0; i < body.inputs.size(); ++i) places.emplace(body.inputs[i].get(), i);
     const auto given = [](const LoopRoots& roots, size_t i) {
-      return roots.loop->inputs()[roots.loop->operation->inputs[0][i]];
+      return roots.loop->inputs()[roots.loop->operation->inputs[0][i].number];
     };
     const auto is_scanned = [](const LoopForm& of, size_t i) {
       const auto carries = static_cast<size_t>(of.carries);
@@ -170,8 +170,9 @@ ExtendedBody extend_body(const Operation& operation, std::span<const StackedNode
   const auto count = static_cast<int32_t>(inputs.size());
   ExtendedBody out{Ref<Body>(new Body), {}};
   out.body->inputs = body.inputs;
-  for (const int32_t place : operation.inputs[0]) {
-    out.places.push_back(place < scanned_end ? place : place + count);
+  for (const InputSource& source : operation.inputs[0]) {
+    out.sources.push_back(source);
+    if (source.number >= scanned_end) out.sources.back().number += count;
   }
   std::vector<Node*> from;
   std::vector<NodeRef> to;
@@ -179,7 +180,7 @@ ExtendedBody extend_body(const Operation& operation, std::span<const StackedNode
     from.push_back(input.node);
     to.push_back(make_argument(input.node->dtype, input.node->shape));
     out.body->inputs.push_back(to.back());
-    out.places.push_back(scanned_end + static_cast<int32_t>(to.size()) - 1);
+    out.sources.push_back({scanned_end + static_cast<int32_t>(to.size()) - 1});
   }
   std::vector<NodeRef> roots = body.roots;
   for (const StackedNode& output : outputs) roots.emplace_back(output.node);

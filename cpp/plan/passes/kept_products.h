@@ -38,11 +38,11 @@ struct StackedNode {
 };
 
 // A body with further roots and inputs: the values of `outputs` are roots, and inputs take the
-// place of `inputs`. `places` is as in Operation::inputs, for a loop to which the inputs were added
-// after its other scanned inputs.
+// place of `inputs`. `sources` is as in Operation::inputs, for a loop to which the inputs were
+// added after its other scanned inputs.
 struct ExtendedBody {
   Ref<Body> body;
-  std::vector<int32_t> places;
+  std::vector<InputSource> sources;
 };
 ExtendedBody extend_body(const Operation& operation, std::span<const StackedNode> outputs,
                          std::span<const StackedNode> inputs);

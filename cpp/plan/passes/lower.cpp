@@ -264,7 +264,7 @@ TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
     if (const auto known = made.find(base); known != made.end()) return known->second;
     Instruction instruction{nodes_[base]->op, computed_dtype(base), nodes_[base]->dtype};
     const auto below = analysis_.reads(base);
-    for (size_t k = 0; k < below.size(); ++k) instruction.in[k] = self(below[k], self);
+    for (const Read& one : below) instruction.in.push_back(self(one, self));
     group.instructions.push_back(instruction);
     return made[base] = first + static_cast<int32_t>(group.instructions.size()) - 1;
   };
@@ -275,10 +275,10 @@ TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
       *source = node->op;
       named_ = member;
     }
-    int32_t in[3] = {-1, -1, -1};
+    Instruction::Inputs in;
     const auto reads = analysis_.reads(member);
-    for (size_t k = 0; k < reads.size(); ++k) {
-      in[k] = outside(reads[k]) ? number_of(reads[k], number_of) : value_[reads[k].base];
+    for (const Read& read : reads) {
+      in.push_back(outside(read) ? number_of(read, number_of) : value_[read.base]);
     }
     const FoldKind fold = fusion_.domains.fold[member];
     if (fold == FoldKind::End || fold == FoldKind::General) {
@@ -296,10 +296,7 @@ TileGroup Lowering::tiles(uint32_t group_number, Op* source) {
     } else {
       value_[member] = first + static_cast<int32_t>(group.instructions.size());
       group.instructions.push_back({analysis_.kind[member] == Analysis::Copy ? Op::cast : node->op,
-                                    computed_dtype(member),
-                                    node->dtype,
-                                    {in[0], in[1], in[2]},
-                                    row});
+                                    computed_dtype(member), node->dtype, in, row});
     }
     if (stored_[member]) group.stores.push_back({value_[member], whole_view(member)});
   }

@@ -91,7 +91,7 @@ void Lowering::emit_loop(uint32_t member) {
   } else {
     const ExtendedBody extended = extend_body(operation, kept_outputs, kept_inputs);
     wanted.resize(extended.body->roots.size(), 1);
-    loop.body = plan_of(*extended.body, wanted, extended.places);
+    loop.body = plan_of(*extended.body, wanted, extended.sources);
   }
   const auto bytes_of_root = [](const NodeRef& root) {
     return root->shape.size() * size_of(root->dtype);
@@ -100,13 +100,13 @@ void Lowering::emit_loop(uint32_t member) {
     const Body& replayed = *operation.bodies[1];
     loop.residuals = operation.residuals;
     for (size_t k = 0; k < replayed.roots.size(); ++k) {
-      loop.replayed_from.push_back(operation.inputs[1][k]);
+      loop.replayed_from.push_back(operation.inputs[1][k].number);
       loop.replayed_bytes.push_back(bytes_of_root(replayed.roots[k]));
     }
     const std::vector<uint8_t> all(replayed.roots.size(), 1);
     loop.replayed = plan_of(replayed, all, operation.inputs[1]);
     loop.memory = form.memory;
-  } else if (form.trips == kWhile) {
+  } else if (form.end == LoopEnd::Condition) {
     const uint8_t one = 1;
     loop.condition = plan_of(*operation.bodies[1], {&one, 1}, operation.inputs[1]);
   }
@@ -115,8 +115,8 @@ void Lowering::emit_loop(uint32_t member) {
   }
   loop.stacked_in = form.stacked_in + static_cast<int32_t>(kept_inputs.size());
   loop.stacked_out = form.stacked_out + static_cast<int32_t>(kept_outputs.size());
-  if (form.trips >= 0) loop.trips = form.trips;
-  loop.counted = form.trips == kCounted;
+  if (form.has_trips()) loop.trips = form.trips;
+  loop.counted = form.end == LoopEnd::Count;
   loop.reversed = form.reversed;
   loop.in = bind_operands(member);
   loop.out = bind_outputs(outputs);

@@ -8,28 +8,8 @@
 namespace pullback {
 namespace {
 
-// If all inputs are representable in the stored dtype, so is the result.
 bool is_exact(Op op, DType dtype) {
-  switch (op) {
-    case Op::where:
-    case Op::maximum:
-    case Op::minimum:
-    case Op::clip:
-    case Op::relu:
-    case Op::gate:
-      return true;
-    case Op::negative:
-    case Op::abs:
-    case Op::sign:
-    case Op::copysign:
-    case Op::floor:
-    case Op::ceil:
-    case Op::trunc:
-    case Op::round:
-      return is_float(dtype);
-    default:
-      return false;
-  }
+  return is_float(dtype) ? traits(op).exact_floats : traits(op).exact_integers;
 }
 
 // True if the low bits of an integer result depend on the low bits of the operands only: sums,
@@ -87,7 +67,7 @@ class Widening {
     return leaves_ + static_cast<int32_t>(to_.instructions.size()) - 1;
   }
   int32_t cast(int32_t value, DType from, DType to, bool row) {
-    return from == to ? value : emit({Op::cast, from, to, {value, -1, -1}, row});
+    return from == to ? value : emit({Op::cast, from, to, {value}, row});
   }
   // Converts a compute dtype to a storage dtype, by existing kernels.
   int32_t narrow(int32_t value, DType from, DType to, bool row) {
@@ -126,7 +106,7 @@ class Widening {
     const DType result = instruction.result;
     const bool modular = is_storage(result) && is_modular(instruction.op, result);
     for (int32_t& in : instruction.in) {
-      if (in >= 0) in = moves ? stored(in) : modular ? loose(in) : computed(in);
+      in = moves ? stored(in) : modular ? loose(in) : computed(in);
     }
     if (moves || is_fold(instruction.op)) {
       if (!moves) instruction.dtype = widened(instruction.dtype);
@@ -158,7 +138,7 @@ class Widening {
     // If no instruction remains, the value has the number of another one, unless that is over rows
     // and this one over elements.
     if (made == wide && is_row(in) && !instruction.row) {
-      made = emit({Op::cast, instruction.result, instruction.result, {wide, -1, -1}, false});
+      made = emit({Op::cast, instruction.result, instruction.result, {wide}, false});
     }
     (is_storage(instruction.result) ? stored_ : wide_)[value] = made;
   }

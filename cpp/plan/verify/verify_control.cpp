@@ -18,7 +18,7 @@ int64_t bytes_of(const std::optional<View>& view) { return view ? bytes_of(*view
 
 // `given`: the bytes of an argument; `taken`: the bytes of a root's destination.
 void check_body(const BodyPlan& body, const std::vector<BodyInput>& in,
-                const std::function<int64_t(BodyPlan::Argument)>& given,
+                const std::function<int64_t(InputSource)>& given,
                 const std::function<int64_t(size_t)>& taken, const Require& require) {
   const Plan& plan = body.plan->plan;
   require(body.arguments.size() == plan.arguments.size(), "a body with other arguments");
@@ -63,7 +63,7 @@ void Loop::check(const Require& require) const {
     require(!residual || bytes_of(residual) == carry_bytes[k] * entries,
             "a residual of another size");
   }
-  const auto of_input = [&](BodyPlan::Argument argument) -> int64_t {
+  const auto of_input = [&](InputSource argument) -> int64_t {
     const auto k = static_cast<size_t>(argument.number);
     if (argument.residual) {
       require(replayed && k < residuals.size(), "a residual that is not there");
@@ -96,7 +96,7 @@ void Branch::check(const Require& require) const {
           "a choice of nothing");
   for (const BodyPlan& choice : choices) {
     check_body(
-        choice, in, [&](BodyPlan::Argument argument) { return bytes_of(in.at(argument.number)); },
+        choice, in, [&](InputSource argument) { return bytes_of(in.at(argument.number)); },
         [&](size_t k) { return bytes_of(out.at(k)); }, require);
   }
 }

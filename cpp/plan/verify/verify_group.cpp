@@ -59,8 +59,7 @@ class GroupCheck {
     if (group_.length > 1 && folds && !instruction.row) broken(step_, "a fold over elements");
     if (group_.length > 1 && op == Op::place && instruction.row) broken(step_, "a place over rows");
     const auto now = static_cast<int32_t>(levels_.size()) - leaves_;
-    for (int k = 0; k < 3; ++k) {
-      if (k > 0 && instruction.in[k] < 0) continue;
+    for (int k = 0; k < instruction.in.size(); ++k) {
       const Level level = read(instruction.in[k], op == Op::place ? now + 1 : now);
       const bool over_rows = op == Op::place || (instruction.row && !(folds && k == 0));
       if (group_.length > 1 && over_rows && level == Level::Element) {

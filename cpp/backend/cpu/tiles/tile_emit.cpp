@@ -78,7 +78,7 @@ void TileCompiler::emit(int32_t index) {
     emit_elementwise(index, code);
   }
   if (values_[value].first_scatter >= 0) emit_scatter(values_[value].first_scatter);
-  for (int32_t in : instruction.in) free_if_dead(in, index);
+  for (const int32_t in : instruction.in) free_if_dead(in, index);
   free_if_dead(value, index);  // never read
 }
 
@@ -88,14 +88,12 @@ void TileCompiler::emit_elementwise(int32_t index, Code code) {
     fail(ErrorKind::Runtime, "cpu backend: no kernel of operation ",
          static_cast<int>(instruction.op), " for ", instruction.dtype);
   }
-  for (int i = 0; i < 3; ++i) {
-    if (instruction.in[i] >= 0) code.in[i] = operand(instruction.in[i], code.row);
-  }
+  for (int i = 0; i < instruction.in.size(); ++i) code.in[i] = operand(instruction.in[i], code.row);
   // A source's register may be reused for the destination only if both have one dtype: elements of
   // another size would overwrite later elements of the source, and the compiler assumes that
   // pointers to different types do not alias, even for types of one size.
-  for (int32_t in : instruction.in) {
-    if (in >= 0 && values_[in].dtype == instruction.result) free_if_dead(in, index);
+  for (const int32_t in : instruction.in) {
+    if (values_[in].dtype == instruction.result) free_if_dead(in, index);
   }
   code.out = destination(leaves() + index);
   add_code(Kind::Call, code.row, cost_of(instruction.op)) = code;

@@ -44,12 +44,12 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   for (int32_t i = 0; i < instructions; ++i) {
     const Instruction& instruction = group.instructions[i];
     const int32_t when = partner_[i] >= 0 ? std::min(i, partner_[i]) : std::max(i, placed_[i]);
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < instruction.in.size(); ++k) {
       bool row = instruction.row;
       if (is_fold(instruction.op)) row = false;
       if (instruction.op == Op::pick) row = k > 0;
       if (instruction.op == Op::place) row = true;
-      if (instruction.in[k] >= 0) use(instruction.in[k], when, row);
+      use(instruction.in[k], when, row);
     }
   }
   for (int32_t i = 0; i < static_cast<int32_t>(group.stores.size()); ++i) {
@@ -126,7 +126,7 @@ void TileValues::find_placed() {
   if (group_.length == 1) return;
   std::vector<int32_t> uses(info_.size(), 0);
   for (const Instruction& instruction : group_.instructions) {
-    for (const int32_t in : instruction.in) uses[std::max(in, 0)] += in >= 0;
+    for (const int32_t in : instruction.in) ++uses[in];
   }
   for (const Store& store : group_.stores) ++uses[store.value];
   for (const Reduction& reduction : group_.reductions) ++uses[reduction.value];
