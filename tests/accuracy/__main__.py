@@ -32,10 +32,12 @@ Derivatives of first (f′) and second order (f″) count if they are normal num
 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. If terms of a
 derivative cancel, near its roots, errors are in units of the size of these terms: 1/4 for `silu`,
 `gelu` and `mish`, 1 for f′ of `entr` and `rel_entr`, 1/10 for Bessel functions of the first and
-second kind, 1/100 and 1/1000 for `ive(2.5, x)`, 1/1000 for f″ of `sinc` and `rgamma`.
+second kind and f′ of `i1e`, 1/100 and 1/1000 for `ive(2.5, x)`, 1/1000 for f″ of `sinc` and
+`rgamma`.
 
-Values of `j0`, `j1`, `y0` and `y1` have absolute errors of about 1e-19. Their large numbers in the
-table come from points next to a root, where the value itself is small. `logaddexp` cancels
+Values of `j0`, `j1`, `y0` and `y1` have absolute errors of at most 2e-18 next to their first root
+and 1e-19 next to later ones. Their large numbers in the table come from points next to a root,
+where the value itself is small; so do those of `jn` and `yn`. `logaddexp` cancels
 likewise if its result is near 0. `silu`, `gelu` and `mish` multiply a subnormal number with few
 digits for very negative arguments, and so does f″ of `ndtr` and `log_ndtr` for large ones.
 
