@@ -1263,11 +1263,20 @@ def i0(x: pullback._typing.TensorLike, /) -> Tensor:
 def i0e(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute exp(-|x|) i0(x)."""
 
+def i0e_slope(a: pullback._typing.TensorLike, /) -> Tensor:
+    """Compute a derivative of `i0e`."""
+
 def i1(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the modified Bessel function of the first kind of order 1."""
 
+def i1_slope(a: pullback._typing.TensorLike, /) -> Tensor:
+    """Compute a derivative of `i1`."""
+
 def i1e(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute exp(-|x|) i1(x)."""
+
+def i1e_slope(a: pullback._typing.TensorLike, /) -> Tensor:
+    """Compute a derivative of `i1e`."""
 
 def identity(x: pullback._typing.TensorLike, /) -> Tensor:
     """Return a new tensor with the value and the gradient of `x`."""

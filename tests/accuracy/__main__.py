@@ -31,11 +31,12 @@ climbing from the worst of them. A larger error may exist. An empty cell has not
 Derivatives of first (f′) and second order (f″) count if they are normal numbers. The targets are 1
 ulp for elementary functions and 2 for special ones, 4 for f′ and 16 for f″. If terms of a
 derivative cancel, near its roots, errors are in units of the size of these terms: 1/4 for `silu`,
-`gelu` and `mish`, 1/10 for Bessel functions of the first and second kind, 1/100 and 1/1000 for
-`ive(2.5, x)` and `sinc`, 1/1000 for f″ of `rgamma`.
+`gelu` and `mish`, 1/10 for Bessel functions of the first and second kind and f′ of `i1e`, 1/100 and
+1/1000 for `ive(2.5, x)` and `sinc`, 1/1000 for f″ of `rgamma`.
 
-Values of `j0`, `j1`, `y0` and `y1` have absolute errors of about 1e-19. Their large numbers in the
-table come from points next to a root, where the value itself is small. `logaddexp` cancels
+Values of `j0`, `j1`, `y0` and `y1` have absolute errors of at most 2e-18 next to their first root
+and 1e-19 next to later ones. Their large numbers in the table come from points next to a root,
+where the value itself is small; so do those of `jn` and `yn`. `logaddexp` cancels
 likewise if its result is near 0. `silu`, `gelu` and `mish` multiply a subnormal number with few
 digits for very negative arguments, and so does f″ of `ndtr` and `log_ndtr` for large ones.
 

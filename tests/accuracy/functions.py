@@ -330,6 +330,6 @@ FUNCTIONS: dict[str, Function] = {
     "i1": bessel(s.i1, mp.besseli, 1),
     "iv(2.5, x)": bessel(lambda x: s.iv(2.5, x), mp.besseli, 2.5),
     "i0e": scaled(s.i0e, 0),
-    "i1e": scaled(s.i1e, 1),
+    "i1e": scaled(s.i1e, 1, 0.1),
     "ive(2.5, x)": scaled(lambda x: s.ive(2.5, x), 2.5, 0.01, 0.001),
 }  # fmt: skip

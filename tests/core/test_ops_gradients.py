@@ -99,6 +99,7 @@ INSIDE_GRADIENTS |= {"cosine_of", "over_square", "sigmoid_slope", "softsign_slop
 INSIDE_GRADIENTS |= {"entr_slope", "erfcinv_slope", "erfcx_derivative", "erfinv_slope"}
 INSIDE_GRADIENTS |= {"ive_derivative", "log_ndtr_rest", "log_ndtr_slope", "log_ratio"}
 INSIDE_GRADIENTS |= {"jn_derivative", "yn_derivative", "rel_entr_slope"}
+INSIDE_GRADIENTS |= {"i0e_slope", "i1_slope", "i1e_slope"}
 INSIDE_GRADIENTS |= {"logit_slope", "ndtr_slope", "ndtri_slope", "sinc_derivative"}
 
 

@@ -28,29 +28,30 @@ ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
   return out;
 }
 
-#define PULLBACK_TABLE_OF(set)                                                                \
-  {                                                                                           \
-    static const KernelTable table = {merged({&set::kIntegerTable, &set::kFloat32Table,       \
-                                              &set::kFloat64Table, &special::kSpecialTable}), \
-                                      set::kCastTable,                                        \
-                                      set::kFoldTable,                                        \
-                                      set::kRandomTable,                                      \
-                                      set::kGammaTable,                                       \
-                                      set::kRowTable,                                         \
-                                      set::kInterleaveTable,                                  \
-                                      set::kPairTable,                                        \
-                                      set::kProductTable,                                     \
-                                      set::kBatchTable,                                       \
-                                      set::kAttentionTable,                                   \
-                                      set::kConvolutionTable,                                 \
-                                      set::kWinogradTable,                                    \
-                                      set::kPoolTable,                                        \
-                                      set::kFourierTable,                                     \
-                                      set::kFourierMoveTable,                                 \
-                                      set::kFourierFoldTable,                                 \
-                                      set::kPositionTable,                                    \
-                                      set::kSmallMatrixTable};                                \
-    return table;                                                                             \
+#define PULLBACK_TABLE_OF(set)                                                                    \
+  {                                                                                               \
+    static const KernelTable table = {                                                            \
+        merged({&set::kIntegerTable, &set::kFloat32Table, &set::kFloat64Table, &set::kOrderTable, \
+                &special::kSpecialTable}),                                                        \
+        set::kCastTable,                                                                          \
+        set::kFoldTable,                                                                          \
+        set::kRandomTable,                                                                        \
+        set::kGammaTable,                                                                         \
+        set::kRowTable,                                                                           \
+        set::kInterleaveTable,                                                                    \
+        set::kPairTable,                                                                          \
+        set::kProductTable,                                                                       \
+        set::kBatchTable,                                                                         \
+        set::kAttentionTable,                                                                     \
+        set::kConvolutionTable,                                                                   \
+        set::kWinogradTable,                                                                      \
+        set::kPoolTable,                                                                          \
+        set::kFourierTable,                                                                       \
+        set::kFourierMoveTable,                                                                   \
+        set::kFourierFoldTable,                                                                   \
+        set::kPositionTable,                                                                      \
+        set::kSmallMatrixTable};                                                                  \
+    return table;                                                                                 \
   }
 
 }  // namespace

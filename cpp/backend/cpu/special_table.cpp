@@ -4,6 +4,7 @@
 
 namespace pullback::special {
 
-constinit const ElementwiseTable kSpecialTable = filled<true, DType::Float32, DType::Float64>();
+constinit const ElementwiseTable kSpecialTable =
+    filled<Part::Scalar, DType::Float32, DType::Float64>();
 
 }  // namespace pullback::special

@@ -34,6 +34,10 @@ def ive_derivative(v, x, n):
     return ive(v, x) if n == 0 else mp.diff(lambda t: ive(v, t), x, int(n))
 
 
+def slope_of(f, n, x):
+    return mp.diff(lambda t: f(n, t), x)
+
+
 def derivative(f):
     """Of a function of whole orders, by sums of its neighbours (DLMF 10.6.7)."""
 
@@ -57,9 +61,12 @@ floats = partial(row, dtypes=NUMBERS)  # mpmath refuses poles, and False is one
 CASES: list[Case] = [
     floats("i0",  of(0, i),   REAL),
     floats("i1",  of(1, i),   REAL),
+    floats("i1_slope", of(1, partial(slope_of, i)), REAL),
     floats("iv",  exactly(i), V, POSITIVE, wrt=(1,)),
     floats("i0e", of(0, ive), SIDED),
+    floats("i0e_slope", of(0, partial(slope_of, ive)), SIDED),
     floats("i1e", of(1, ive), SIDED),
+    floats("i1e_slope", of(1, partial(slope_of, ive)), SIDED),
     floats("ive", exactly(ive), V, POSITIVE, wrt=(1,)),
     floats("ive_derivative", exactly(ive_derivative), V, POSITIVE, TIMES, wrt=(1,)),
     floats("j0",  of(0, j),   REAL),

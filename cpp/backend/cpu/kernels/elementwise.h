@@ -141,6 +141,57 @@ PULLBACK_INLINE bool whole_tile_near(T* y, const T* a, const T* b, int64_t n) {
   return true;
 }
 
+// Functions of an order, which is usually the same for a tile, compute tiles; `times` is null for
+// those of two arguments.
+template <Op op>
+constexpr bool kHasOrder =
+    op == Op::jn || op == Op::jn_derivative || op == Op::yn || op == Op::yn_derivative ||
+    op == Op::iv || op == Op::ive || op == Op::ive_derivative;
+template <Op op>
+constexpr m::OrderFunction* order_function() {
+  if constexpr (op == Op::iv) return m::modified_runs<false>;
+  if constexpr (op == Op::ive || op == Op::ive_derivative) return m::modified_runs<true>;
+  return m::bessel_runs < op == Op::yn || op == Op::yn_derivative > ;
+}
+
+// Large functions are compiled for blocks of this many elements only: the last block is filled up.
+constexpr int kBlock = 16;
+template <Op op>
+constexpr bool kIsWave = op == Op::j0 || op == Op::j1 || op == Op::y0 || op == Op::y1;
+template <Op op>
+constexpr bool kHasBlocks =
+    kIsWave<op> || op == Op::i0 || op == Op::i1 || op == Op::i1_slope || op == Op::i0e ||
+    op == Op::i0e_slope || op == Op::i1e || op == Op::i1e_slope;
+template <Op op, class T>
+PULLBACK_INLINE T far_value(T x) {
+  if constexpr (op == Op::j0) return m::far_bessel<m::kJ0>(x);
+  if constexpr (op == Op::j1) return m::far_bessel<m::kJ1>(x);
+  if constexpr (op == Op::y0) return m::far_bessel<m::kY0>(x);
+  return m::far_bessel<m::kY1>(x);
+}
+template <Op op, class Row, class T>
+[[gnu::noinline]] void block(T* y, const T* from) {
+  T x[kBlock];
+  for (int i = 0; i < kBlock; ++i) x[i] = from[i];
+#pragma GCC ivdep
+  for (int i = 0; i < kBlock; ++i) y[i] = Row::of(x[i]);
+  if constexpr (kIsWave<op>) {
+    for (int i = 0; i < kBlock; ++i) {
+      if (!m::is_bessel_near(x[i])) y[i] = far_value<op>(x[i]);
+    }
+  }
+}
+template <Op op, class Row, class T>
+PULLBACK_INLINE void by_blocks(T* y, const T* x, int64_t n) {
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) block<op, Row>(y + i, x + i);
+  if (i == n) return;
+  T last[kBlock] = {}, out[kBlock];
+  for (int64_t k = i; k < n; ++k) last[k - i] = x[k];
+  block<op, Row>(out, last);
+  for (int64_t k = i; k < n; ++k) y[k] = out[k - i];
+}
+
 // The few functions with a version for 512-bit vectors that is faster than a loop.
 template <Op op>
 PULLBACK_INLINE bool ran_wide([[maybe_unused]] float* y, [[maybe_unused]] const float* x,
@@ -189,7 +240,11 @@ int unary(void* out, const void* a, const void*, const void*, int64_t n) noexcep
   if constexpr (m::kFloat<T> && sizeof(Out) == sizeof(T)) {
     if (ran_wide<op>(y, x, n)) return kFine;
   }
-  each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x[i])); });
+  if constexpr (kHasBlocks<op>) {
+    by_blocks<op, Row>(y, x, n);
+  } else {
+    each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x[i])); });
+  }
   return kFine;
 }
 
@@ -202,7 +257,11 @@ int binary(void* out, const void* a, const void* b, const void*, int64_t n) noex
   if constexpr (kHasNear<op, T>) {
     if (whole_tile_near<op>(y, x0, x1, n)) return kFine;
   }
-  each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i])); });
+  if constexpr (kHasOrder<op>) {
+    m::by_order<T>(order_function<op>(), y, x0, x1, nullptr, n);
+  } else {
+    each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i])); });
+  }
   return kFine;
 }
 
@@ -213,7 +272,11 @@ int ternary(void* out, const void* a, const void* b, const void* c, int64_t n) n
   const auto* x0 = static_cast<const Condition*>(a);
   const auto* x1 = static_cast<const T*>(b);
   const auto* x2 = static_cast<const T*>(c);
-  each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i], x2[i])); });
+  if constexpr (kHasOrder<op>) {
+    m::by_order<T>(order_function<op>(), y, x0, x1, x2, n);
+  } else {
+    each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i], x2[i])); });
+  }
   return kFine;
 }
 
@@ -224,15 +287,22 @@ constexpr bool is_special(const char* value) {
   return !*prefix;
 }
 
+// The rows are compiled in parts: those of an order, which are large, for both dtypes in one file.
+enum class Part { Vector, Order, Scalar };
+template <Op op>
+constexpr Part part_of(const char* value) {
+  return is_special(value) ? Part::Scalar : kHasOrder<op> ? Part::Order : Part::Vector;
+}
+
 #define PULLBACK_CELL(shape, name, domain, result, value)                              \
-  if constexpr (((domain >> dtype) & 1) && is_special(value) == scalar) {              \
+  if constexpr (((domain >> dtype) & 1) && part_of<Op::name>(value) == part) {         \
     using T = Element<dtype>;                                                          \
     using Out = Element<Result::result == Result::Bool ? 0 : dtype>;                   \
     table.of[static_cast<int>(Op::name)][dtype] = &shape<Op::name, row::name, Out, T>; \
   }
 
-// The kernels of one dtype: either the `scalar` ones, which call special::, or all others.
-template <int dtype, bool scalar>
+// The kernels of one dtype.
+template <int dtype, Part part>
 constexpr void fill(ElementwiseTable& table) {
 #define UNARY(name, domain, result, integers, cost, mask, value, ...) \
   PULLBACK_CELL(unary, name, domain, result, #value)
@@ -244,10 +314,10 @@ constexpr void fill(ElementwiseTable& table) {
 }
 #undef PULLBACK_CELL
 
-template <bool scalar, DType... dtypes>
+template <Part part, DType... dtypes>
 constexpr ElementwiseTable filled() {
   ElementwiseTable table{};
-  (fill<static_cast<int>(dtypes), scalar>(table), ...);
+  (fill<static_cast<int>(dtypes), part>(table), ...);
   return table;
 }
 

@@ -7,6 +7,6 @@
 
 namespace pullback::PULLBACK_KERNELS {
 
-constinit const ElementwiseTable kFloat32Table = filled<false, DType::Float32>();
+constinit const ElementwiseTable kFloat32Table = filled<Part::Vector, DType::Float32>();
 
 }  // namespace pullback::PULLBACK_KERNELS

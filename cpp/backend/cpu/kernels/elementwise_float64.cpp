@@ -7,6 +7,6 @@
 
 namespace pullback::PULLBACK_KERNELS {
 
-constinit const ElementwiseTable kFloat64Table = filled<false, DType::Float64>();
+constinit const ElementwiseTable kFloat64Table = filled<Part::Vector, DType::Float64>();
 
 }  // namespace pullback::PULLBACK_KERNELS

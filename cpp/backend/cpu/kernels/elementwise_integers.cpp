@@ -9,6 +9,6 @@
 namespace pullback::PULLBACK_KERNELS {
 
 constinit const ElementwiseTable kIntegerTable =
-    filled<false, DType::Bool, DType::Int32, DType::Int64, DType::UInt64>();
+    filled<Part::Vector, DType::Bool, DType::Int32, DType::Int64, DType::UInt64>();
 
 }  // namespace pullback::PULLBACK_KERNELS

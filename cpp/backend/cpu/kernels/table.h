@@ -297,6 +297,7 @@ struct FourierFoldTable;
   extern const ElementwiseTable kIntegerTable;     \
   extern const ElementwiseTable kFloat32Table;     \
   extern const ElementwiseTable kFloat64Table;     \
+  extern const ElementwiseTable kOrderTable;       \
   extern const CastTable kCastTable;               \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \

@@ -8,6 +8,8 @@
 // The rules of vec_exp.h apply: anonymous namespace, nothing of std::.
 #pragma once
 
+#include "backend/cpu/kernels/vec_bessel_i.h"
+#include "backend/cpu/kernels/vec_bessel_v.h"
 #include "backend/cpu/kernels/vec_entropy.h"
 #include "backend/cpu/kernels/vec_error_inverse.h"
 #include "backend/cpu/kernels/vec_gamma.h"
