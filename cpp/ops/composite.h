@@ -13,8 +13,8 @@
 namespace pullback {
 
 const char* name_of(Composite composite);
-// The composite of a name. A name that is new gets a number after Composite::count.
-Composite composite_named(const std::string& name);
+// Adds a composite of a new name, with a number after Composite::count.
+Composite add_composite(const std::string& name);
 // The number of composites, Composite::None among them.
 int composites();
 // A composite computed as `inside` from the tensors `given`. Its rule returns cotangents for all

@@ -210,6 +210,10 @@ void bind_rules(py::module_& m) {
       },
       py::arg("name"), "Return the rule that is registered under a name.");
   m.def("op_names", &op_names, "Return the names of the operations.");
+  m.def("discrete_op_names", &discrete_op_names,
+        "Return the names of the operations whose results are integers or bool.");
+  m.def("is_operation_name", &is_operation_name, py::arg("name"),
+        "Test for the name of an operation or a composite.");
   m.def(
       "is_computed", [](const NodeRef& x) { return x->has_value(); }, py::arg("x"),
       "Test whether the value is computed already.");

@@ -282,14 +282,31 @@ PyMemberDef composite_members[] = {
 
 using Callable = Typed<"collections.abc.Callable[..., typing.Any]">;
 
-Callable make_composite(const Callable& function, bool of_sequence) {
+// The name of the function, and that of its namespace if an operation or another composite has the
+// name: "linalg.trace".
+std::string new_key(const Callable& function) {
   const std::string name = pybind11::str(function.attr("__name__"));
+  if (!is_operation_name(name)) return name;
+  const std::string module = pybind11::str(function.attr("__module__"));
+  const size_t start = module.find('.') + 1;
+  return module.substr(start, module.find('.', start) - start) + "." + name;
+}
+
+// The key of a composite or of a method that is one; None for other objects.
+Typed<"str | None"> key_of(const pybind11::object& function) {
+  PyObject* object = function.ptr();
+  if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
+  if (Py_TYPE(object) != composite_type) return pybind11::none();
+  return pybind11::str(name_of(composite_self(object)->which));
+}
+
+Callable make_composite(const Callable& function, bool of_sequence) {
   auto* self = PyObject_GC_New(PyComposite, composite_type);
   if (!self) throw pybind11::error_already_set();
   self->vectorcall = composite_call;
   self->function = pybind11::object(function).release().ptr();
   self->weak_references = nullptr;
-  self->which = composite_named(name);
+  self->which = add_composite(new_key(function));
   self->of_sequence = of_sequence;
   PyObject_GC_Track(self);
   return pybind11::reinterpret_steal<Callable>(reinterpret_cast<PyObject*>(self));
@@ -325,9 +342,8 @@ void bind_composite(pybind11::module_& m) {
         return names;
       },
       "Return the names of the functions that `composite` wraps.");
-  m.def(
-      "is_composite", [](const pybind11::object& x) { return Py_TYPE(x.ptr()) == composite_type; },
-      pybind11::arg("x"), "Test whether a function was made by `composite`.");
+  m.def("composite_key", &key_of, pybind11::arg("function"),
+        "Return the name of the nodes of a function that `composite` wraps; None for others.");
 }
 
 }  // namespace pullback

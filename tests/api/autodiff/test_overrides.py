@@ -161,11 +161,16 @@ def test_stop_gradient_can_be_overridden():
     assert gradient(y, x) == 10
 
 
-def test_an_operation_without_a_gradient_can_get_one():
-    x = pb.Variable([1.0, 3.0])
-    with pb.gradient_override_map({"greater": lambda op, g: (g, None)}):
-        y = pb.cast(x > 2, "float32")
-    assert gradient(y, x) is None  # bool in between: no cotangent passes
+def test_discrete_results_have_no_gradient():
+    """No cotangent passes them, so a rule would never be called."""
+    rules = [{key: times(1)} for key in ("greater", pb.argmax, pb.isnan, "left_shift", "argsort")]
+    for rule in rules:
+        with pytest.raises(ValueError, match=r"map: \w+ has no gradient, .*integers or bool"):
+            pb.gradient_override_map(rule)
+    with pytest.raises(ValueError, match="overrides: greater has no gradient"):
+        pb.gradients(pb.constant(1.0), pb.constant(1.0), overrides=rules[0])
+    with pytest.raises(ValueError, match="register_gradient: argmax has no gradient"):
+        pb.register_gradient("argmax", replace=True)
 
 
 def test_broadcast_inputs_are_summed():
