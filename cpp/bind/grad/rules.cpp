@@ -85,8 +85,6 @@ Typed<"dict[str, int | bool | tuple[int, ...]]", py::dict> attributes_of(const N
              node->op == Op::concat || node->op == Op::take || node->op == Op::argmax ||
              node->op == Op::argmin) {
     out["axis"] = static_cast<int64_t>(attr.axis);
-  } else if (composite >= Composite::count) {
-    out["index"] = node->output;  // of the tensor among the results of the function
   } else if (node->op == Op::transpose) {
     py::list axes;
     for (int64_t d = 0; d < node->shape.rank; ++d) axes.append(attr.order[d]);

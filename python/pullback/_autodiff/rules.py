@@ -36,7 +36,7 @@ class Op:
     inputs : list of Tensor
         Its inputs.
     outputs : list of Tensor
-        Its outputs.
+        Its outputs. Of several, those that have no influence on the ys may be None.
     """
 
     __slots__ = ("inputs", "outputs", "type")
@@ -55,8 +55,7 @@ class Op:
         """Return an attribute of the operation by its name in the public function.
 
         Reductions have `axis`, a tuple of non-negative integers, and `keepdims`; softmax,
-        log_softmax, concat and take have `axis`, an integer; transpose has `axes`. A function of
-        several operations has `index`, the position of the tensor among its results.
+        log_softmax, concat and take have `axis`, an integer; transpose has `axes`.
 
         Parameters
         ----------
