@@ -393,13 +393,6 @@ void cast_vjp(const VjpCall& call, Cotangent* out) {
   out[0] = {Cotangent::Value, cast(call.g, from), nullptr};
 }
 
-bool is_discrete(Op op) {
-  if (op == Op::cast) return false;
-  const Row& row = kRows[static_cast<int>(op)];
-  return row.result == Result::Bool || row.domain == Domain::B || row.domain == Domain::W ||
-         row.domain == Domain::I;
-}
-
 int elementwise_arity(Op op) { return op == Op::cast ? 1 : kRows[static_cast<int>(op)].arity; }
 
 }  // namespace pullback

@@ -9,8 +9,6 @@ void elementwise_vjp(const VjpCall& call, Cotangent* out);
 void cast_vjp(const VjpCall& call, Cotangent* out);
 
 int elementwise_arity(Op op);
-// True for an operation whose results are integers or bool for all dtypes.
-bool is_discrete(Op op);
 
 constexpr bool is_comparison(Op op) { return op >= Op::equal && op <= Op::greater_equal; }
 

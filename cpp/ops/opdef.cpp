@@ -37,7 +37,7 @@ bool overridable(Op op) {
 }
 
 bool has_discrete_results(Op op) {
-  if (is_elementwise(op)) return is_discrete(op);
+  if (is_elementwise(op)) return traits(op).mask == Mask::Stops;
   switch (op) {
     case Op::all:
     case Op::any:
