@@ -49,8 +49,12 @@ class Walk {
     std::vector<std::pair<uint64_t, Node*>> inputs;
     if (node) {
       // An output of an operation with several outputs has the inputs of the operation.
-      const Node* operation = operation_of(node) ? operation_of(node) : node;
-      const Connectivity::BackwardEdges edges = graph_.backward_edges(operation);
+      const Node* operation = node;
+      Connectivity::BackwardEdges edges = graph_.backward_edges(node);
+      if (edges.of_output()) {
+        operation = operation_of(node);
+        edges = graph_.backward_edges(operation);
+      }
       own.stopped = graph_.stopped(node);
       own.recorded = !request_.tape || request_.tape->recorded(node);
       own.rule = edges.rule;
@@ -73,7 +77,7 @@ class Walk {
       }
       own.given.clear();
       if (operation->attr.composite != Composite::None && !edges.rule) {
-        for (const Node* input : rule_inputs(operation)) own.given.push_back(input->seq);
+        for (const Node* input : given_inputs(operation)) own.given.push_back(input->seq);
       }
     }
     const Record* record = record_of(own.seq);
@@ -90,7 +94,10 @@ class Walk {
     if (record && inputs.empty() && (!of_read || assignments_)) {
       auto recorded = record->inputs();
       if (record->composite != Composite::None && !recorded.empty()) {
-        own.given.assign(recorded.begin() + 1, recorded.end());
+        auto given = recorded.subspan(1);
+        const Record* call = given.size() == 1 ? record_of(given[0]) : nullptr;
+        if (call && call->op == Op::custom_call) given = call->inputs();
+        own.given.assign(given.begin(), given.end());
         recorded = recorded.first(1);
       }
       for (uint64_t seq : recorded) inputs.emplace_back(seq, nullptr);

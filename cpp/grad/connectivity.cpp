@@ -66,6 +66,9 @@ Uses::~Uses() {
 
 Connectivity::BackwardEdges Connectivity::backward_edges(const Node* node) const {
   if (node->op == Op::result || node->op == Op::output) return {nullptr, rule_side(node)};
+  const Node* call = node->op == Op::custom ? operation_of(node) : nullptr;
+  if (call && backward_edges(call).rule) return {nullptr, rule_side(node)};
+  if (call) return {nullptr, node->inputs().first(1)};
   Ref<Rule> rule;
   const bool own = node->rule && node->rule->of_library;
   if (request_.overrides && !node->in_composite) {

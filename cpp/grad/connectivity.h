@@ -39,6 +39,9 @@ class Connectivity {
   struct BackwardEdges {
     Ref<Rule> rule;
     std::span<Node* const> inputs;
+
+    // True if the cotangent goes to the operation of which the node is an output.
+    bool of_output() const { return !rule && inputs.size() == 1 && is_operation(inputs[0]->op); }
   };
 
   BackwardEdges backward_edges(const Node* node) const;

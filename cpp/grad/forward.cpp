@@ -125,8 +125,8 @@ class ForwardPass : public NodeTangents {
   }
 
   void push_forward(size_t i, Node* node) {
-    if (operation_of(node)) return take_result(i, node);
     const BackwardEdges edges = graph_.backward_edges(node);
+    if (edges.of_output()) return take_result(i, node);
     Sent sent(edges.inputs.size());
     bool any = false;
     bool any_value = false;
@@ -145,7 +145,7 @@ class ForwardPass : public NodeTangents {
   }
 
   void push(size_t i, Node* node, const BackwardEdges& edges, const Sent& sent) {
-    if (operation_of(node)) return take_result(i, node);
+    if (edges.of_output()) return take_result(i, node);
     if (traits(node->op).step == StepKind::Control) return push_through(node, sent);
     if (node->op == Op::routine) return transpose_routine(node, sent);
     if (edges.rule) return transpose_rule(i, node, edges, sent);

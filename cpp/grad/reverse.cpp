@@ -78,7 +78,7 @@ class ReversePass {
       if (request_.tape && !request_.tape->recorded(node)) continue;
       if (is_operation(node->op)) {
         apply_to_results(node, edges, wanted);
-      } else if (operation_of(node)) {
+      } else if (edges.of_output()) {
         // Its operation is older, and receives the adjoints of all outputs together.
       } else if (adjoints_[i].kind() == Cotangent::Zero) {
         pass_zero(edges, wanted);

@@ -52,8 +52,8 @@ std::vector<Cotangent> call_rule(Node* node, const Connectivity::BackwardEdges& 
                                  std::span<const NodeRef> cotangents,
                                  const OverrideMap* overrides) {
   // A user's custom_gradient has the name of its rule, which errors contain anyway.
-  const bool own = node->op == Op::custom_call ||
-                   (node->op == Op::custom && node->attr.composite == Composite::None);
+  const bool own = (node->op == Op::custom_call || node->op == Op::custom) &&
+                   node->attr.composite == Composite::None;
   std::vector<Node*> inputs(edges.inputs.begin(), edges.inputs.end());
   NodeRef exponent;
   if (node->op == Op::custom && node->attr.composite == Composite::pow) {

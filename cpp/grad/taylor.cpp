@@ -41,7 +41,7 @@ namespace {
 enum class Way : uint8_t { Linear, Multiply, Square, Matmul, Divide, ByTangent };
 
 Way way_of(const Node* node, const Connectivity::BackwardEdges& edges) {
-  if (edges.rule || operation_of(node)) return Way::ByTangent;
+  if (edges.rule || edges.of_output()) return Way::ByTangent;
   switch (node->op) {
     case Op::add:
     case Op::subtract:
@@ -231,7 +231,7 @@ class AlongPath {
                      bool from_placeholders) {
     std::vector<Adjoint> terms(edges.inputs.size());
     std::vector<Adjoint*> sent(edges.inputs.size());
-    bool any = operation_of(node) != nullptr;  // it is known by now
+    bool any = edges.of_output();  // it is known by now
     for (size_t j = 0; j < sent.size(); ++j) {
       const size_t at = number(edges.inputs[j], node);
       if (at == kNone) continue;

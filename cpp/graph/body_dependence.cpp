@@ -23,7 +23,9 @@ BodyDependence::BodyDependence(const Body& body)
       const uint64_t* from = sets.data() + input->index * words_;
       for (size_t w = 0; w < words_; ++w) set[w] |= from[w];
     }
-    exact_ &= !is_operation(nodes[n]->op);
+    // The results of a composite without a rule depend on the operations inside of them.
+    const bool named = nodes[n]->op == Op::custom_call && !nodes[n]->rule;
+    exact_ &= named || !is_operation(nodes[n]->op);
   }
   sets_.reserve(roots_ * words_);
   for (const Node* root : pointers(body.roots)) {

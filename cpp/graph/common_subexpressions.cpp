@@ -3,6 +3,7 @@
 #include "graph/common_subexpressions.h"
 
 #include "graph/rule.h"
+#include "graph/walk.h"
 
 namespace pullback {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 // True if the key determines the node. False for callbacks, draws and operations with several
 // outputs.
 bool has_complete_key(const Node* node) {
-  if (node->op == Op::read || node->op == Op::result) return false;
+  if (node->op == Op::read || operation_of(node)) return false;
   if (node->inputs_count == 0) return node->op == Op::scalar && node->flags & kConstant;
   switch (traits(node->op).kind) {
     case OpKind::View:

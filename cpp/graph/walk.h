@@ -60,10 +60,20 @@ inline std::span<Node* const> rule_inputs(const Node* node) {
   return node->op == Op::custom_call ? all : all.first(0);
 }
 
-// The operation of which a node is an output; null for any other node.
+// The operation of which a node is an output: of a composite with several results, their call. Null
+// for any other node.
 inline Node* operation_of(const Node* node) {
+  if (node->op == Op::custom) {
+    const bool one = node->inputs_count == 2 && node->in[1]->op == Op::custom_call;
+    return one ? node->in[1] : nullptr;
+  }
   const bool one = node->op == Op::result || node->op == Op::output;
   return one && node->inputs_count > 0 ? node->inputs().back() : nullptr;
+}
+
+// The tensors that a composite was given.
+inline std::span<Node* const> given_inputs(const Node* node) {
+  return rule_inputs(operation_of(node) ? operation_of(node) : node);
 }
 
 }  // namespace pullback

@@ -9,6 +9,7 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "graph/make.h"
+#include "graph/walk.h"
 #include "ops/expr.h"
 #include "ops/reduce.h"
 
@@ -141,16 +142,26 @@ NodeRef compose(Composite which, const NodeRef& inside, std::initializer_list<No
   return node;
 }
 
+NodeRef call_composite(Composite which, std::span<Node* const> inside,
+                       std::span<Node* const> given) {
+  Attr attr;
+  attr.composite = which;
+  NodeRef call = custom_call(inside, given, attr);
+  stamp(call, which);
+  return call;
+}
+
 NodeRef name_result(Composite which, std::span<Node* const> inputs, uint32_t index) {
   const Node* inside = inputs[0];
   Attr attr;
   attr.composite = which;
   NodeRef node = make_node(Op::custom, inside->dtype, inside->shape, inputs, attr);
   node->output = index;
-  stamp(node, which);
+  const Node* call = operation_of(node.get());
+  if (!call) stamp(node, which);
   // Without a rule, nothing is computed from the other inputs or differentiated by them.
   constexpr uint8_t kOfInputs = kTracked | kTraced | kHistoryLost;
-  if (!node->rule) node->flags &= static_cast<uint8_t>(~kOfInputs);
+  if (!(call ? call : node.get())->rule) node->flags &= static_cast<uint8_t>(~kOfInputs);
   node->flags |= inside->flags & (kOfInputs | kWeak);
   if (inside->watchers) node->flags |= kTracked;
   return node;

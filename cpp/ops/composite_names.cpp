@@ -1,7 +1,6 @@
 // The names of composites: those of enum Composite, and after them those of Python functions in the
 // order of their definition.
 
-#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <limits>
@@ -41,15 +40,15 @@ const char* name_of(Composite composite) { return names()[static_cast<size_t>(co
 
 int composites() { return static_cast<int>(names().size()); }
 
-Composite composite_named(const std::string& name) {
-  const auto found = std::ranges::find(names(), name);
-  const auto number = found - names().begin();
+Composite add_composite(const std::string& name) {
   constexpr auto kMost = std::numeric_limits<std::underlying_type_t<Composite>>::max();
+  const size_t number = names().size();
   if (number > kMost) {
     fail(ErrorKind::Runtime, "composite: ", name, " is one too many: at most ",
          static_cast<int64_t>(kMost), " have a number in Attr; enlarge the type of Composite");
   }
-  if (found == names().end()) names().push_back(name);
+  if (is_operation_name(name)) fail(ErrorKind::Value, "composite: the name ", name, " is taken");
+  names().push_back(name);
   return static_cast<Composite>(number);
 }
 

@@ -17,26 +17,27 @@ NodeRef single(const NodeRef& inside, std::span<Node* const> inputs, const Ref<R
   return node;
 }
 
+}  // namespace
+
 // The call has the flags of everything inside its results: a pass may visit any of these nodes
 // first.
-NodeRef call_of(std::span<const NodeRef> inside, std::span<Node* const> inputs,
-                const Ref<Rule>& rule) {
-  NodeRef call = make_node(Op::custom_call, DType::Bool, {}, inputs);
-  call->rule = rule;
+NodeRef custom_call(std::span<Node* const> inside, std::span<Node* const> inputs,
+                    const Attr& attr) {
+  NodeRef call = make_node(Op::custom_call, DType::Bool, {}, inputs, attr);
   call->operation = new Operation;
-  for (const NodeRef& y : inside) {
+  call->operation->outputs.reserve(inside.size());
+  for (const Node* y : inside) {
     call->operation->outputs.push_back({y->dtype, y->shape});
     call->flags |= y->flags & kTraced;
   }
   return call;
 }
 
-}  // namespace
-
 std::vector<NodeRef> custom(std::span<const NodeRef> inside, std::span<const NodeRef> inputs,
                             const Ref<Rule>& rule) {
   if (inside.size() == 1) return {single(inside[0], pointers(inputs), rule)};
-  const NodeRef call = call_of(inside, pointers(inputs), rule);
+  const NodeRef call = custom_call(pointers(inside), pointers(inputs));
+  call->rule = rule;
   std::vector<NodeRef> out;
   for (size_t k = 0; k < inside.size(); ++k) {
     Node* edges[] = {inside[k].get(), call.get()};

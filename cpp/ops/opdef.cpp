@@ -36,6 +36,23 @@ bool overridable(Op op) {
          op != Op::max_pool_spread && op != Op::max_pool_choose;
 }
 
+bool has_discrete_results(Op op) {
+  if (is_elementwise(op)) return traits(op).mask == Mask::Stops;
+  switch (op) {
+    case Op::all:
+    case Op::any:
+    case Op::argmax:
+    case Op::argmin:
+    case Op::argsort:
+    case Op::searchsorted:
+    case Op::random_integers:
+    case Op::permutation:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Vjp vjp_of(Op op) { return kVjps[static_cast<int>(op)]; }
@@ -51,6 +68,25 @@ std::vector<std::string> op_names() {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+std::vector<std::string> discrete_op_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kOps; ++i) {
+    const auto op = static_cast<Op>(i);
+    if (overridable(op) && has_discrete_results(op)) names.emplace_back(name_of(op));
+  }
+  return names;
+}
+
+bool is_operation_name(const std::string& name) {
+  for (int i = 0; i < kOps; ++i) {
+    if (overridable(static_cast<Op>(i)) && name == name_of(static_cast<Op>(i))) return true;
+  }
+  for (int i = 1; i < composites(); ++i) {
+    if (name == name_of(static_cast<Composite>(i))) return true;
+  }
+  return false;
 }
 
 const char* display_name(const Node* node) {

@@ -182,6 +182,10 @@ Vjp vjp_of(Op op);  // null: not differentiable
 
 // Every name that an override may use, sorted.
 std::vector<std::string> op_names();
+// Those of operations whose results are integers or bool, so that they have no gradient.
+std::vector<std::string> discrete_op_names();
+// True for the name of an operation or a composite.
+bool is_operation_name(const std::string& name);
 // The name of a node in messages: that of its op, its composite or its custom rule.
 const char* display_name(const Node* node);
 

@@ -165,7 +165,7 @@ std::optional<std::vector<NodeRef>> batched_or_each(std::vector<NodeRef> roots,
   const Subgraph subgraph(roots, replaced_of(batching).from, [](const Node*) { return false; });
   for (size_t i = 0; i < subgraph.size(); ++i) {
     const Node* node = subgraph[i].node;
-    if (by_users_rule(node) || node->op == Op::custom_call) return std::nullopt;
+    if (by_users_rule(node)) return std::nullopt;
   }
   const NoOverrides none;
   return one_by_one(std::move(roots), batching);

@@ -74,10 +74,11 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
   if (always_true(node)) return {first_entry(), false};
   const bool draws_anew = draws_since(node, batching_.first_draw);
   if (traits(node->op).step == StepKind::Random && draws_anew) return {drawn()};
-  if (node->op == Op::custom_call) return {call_of(node)};
   const bool differs =
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
+  if (node->op == Op::custom_call && (differs || node->rule)) return {call_of(node)};
   if (node->op == Op::result) return {differs ? result() : nullptr};
+  if (node->op == Op::custom && differs && operation_of(node)) return {result()};
   if (node->op == Op::routine && (differs || draws_anew)) {
     if (seed_of_routine(node) && !draws_anew) {
       fail(ErrorKind::NotImplemented, "vmap: ", display_name(node),
@@ -178,8 +179,11 @@ NodeRef Batcher::call_of(const Node* call) {
     held.push_back(ours ? full(k)
                         : broadcast_to(same, with_batch(count_, same->shape, same->shape.rank)));
   }
-  made = make_node(Op::custom_call, DType::Bool, {}, pointers(held));
-  made->rule = batched_rule(call, batching_);
+  made = make_node(Op::custom_call, DType::Bool, {}, pointers(held), call->attr);
+  if (call->rule) {
+    made->attr.composite = Composite::None;  // a late rule would replace that of one example
+    made->rule = batched_rule(call, batching_);
+  }
   made->operation = new Operation;
   for (const TensorType& type : call->operation->outputs) {
     made->operation->outputs.push_back(
@@ -192,7 +196,7 @@ NodeRef Batcher::result() {
   const NodeRef inside = full(0);
   const NodeRef call = call_of(node_->in[1]);
   Node* edges[] = {inside.get(), call.get()};
-  NodeRef out = make_node(Op::result, inside->dtype, inside->shape, edges);
+  NodeRef out = make_node(node_->op, inside->dtype, inside->shape, edges, node_->attr);
   out->output = node_->output;
   return out;
 }

@@ -920,6 +920,9 @@ def composite(
 ) -> collections.abc.Callable[..., typing.Any]:
     """Name the results of a function that is made of several operations."""
 
+def composite_key(function: typing.Any) -> str | None:
+    """Return the name of the nodes of a function that `composite` wraps; None for others."""
+
 def composite_names() -> list[str]:
     """Return the names of the functions that `composite` wraps."""
 
@@ -1042,6 +1045,9 @@ def difference(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /
 
 def digamma(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the derivative of `gammaln`."""
+
+def discrete_op_names() -> list[str]:
+    """Return the names of the operations whose results are integers or bool."""
 
 def divide(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Return the quotient `x / y` as floating or complex numbers."""
@@ -1299,9 +1305,6 @@ def inv(x: pullback._typing.TensorLike, /) -> Tensor:
 def is_basic_index(key: object) -> bool:
     """Test for an index of integers, slices, None and Ellipsis only."""
 
-def is_composite(x: typing.Any) -> bool:
-    """Test whether a function was made by `composite`."""
-
 def is_computed(x: pullback._typing.TensorLike) -> bool:
     """Test whether the value is computed already."""
 
@@ -1310,6 +1313,9 @@ def is_number(x: object) -> bool:
 
 def is_number_list(x: object) -> bool:
     """Test for a list or tuple of Python numbers only."""
+
+def is_operation_name(name: str) -> bool:
+    """Test for the name of an operation or a composite."""
 
 def is_traced(x: pullback._typing.TensorLike) -> bool:
     """Test for a tensor of a function that is being traced, which has no value."""

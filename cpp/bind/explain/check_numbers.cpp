@@ -103,7 +103,8 @@ void check(Node* node, const Node* operation) {
   busy = true;
   std::vector<NodeRef> inputs;
   const bool composite = node->op == Op::custom && node->attr.composite != Composite::None;
-  for (Node* input : composite ? rule_inputs(node) : value_inputs(node)) inputs.emplace_back(input);
+  for (Node* input : composite ? given_inputs(node) : value_inputs(node))
+    inputs.emplace_back(input);
   try {
     evaluate(node);
   } catch (...) {

@@ -85,8 +85,6 @@ Typed<"dict[str, int | bool | tuple[int, ...]]", py::dict> attributes_of(const N
              node->op == Op::concat || node->op == Op::take || node->op == Op::argmax ||
              node->op == Op::argmin) {
     out["axis"] = static_cast<int64_t>(attr.axis);
-  } else if (composite >= Composite::count) {
-    out["index"] = node->output;  // of the tensor among the results of the function
   } else if (node->op == Op::transpose) {
     py::list axes;
     for (int64_t d = 0; d < node->shape.rank; ++d) axes.append(attr.order[d]);
@@ -210,6 +208,10 @@ void bind_rules(py::module_& m) {
       },
       py::arg("name"), "Return the rule that is registered under a name.");
   m.def("op_names", &op_names, "Return the names of the operations.");
+  m.def("discrete_op_names", &discrete_op_names,
+        "Return the names of the operations whose results are integers or bool.");
+  m.def("is_operation_name", &is_operation_name, py::arg("name"),
+        "Test for the name of an operation or a composite.");
   m.def(
       "is_computed", [](const NodeRef& x) { return x->has_value(); }, py::arg("x"),
       "Test whether the value is computed already.");

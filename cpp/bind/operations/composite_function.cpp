@@ -65,9 +65,8 @@ bool is_anonymous(const Node* y) {
   return !is_inexact(y->dtype) || !(y->tracked() || entered_overrides);
 }
 
-// The inputs of the node of a result: that result, then the tensors among the arguments. Most
-// functions take few, which need no memory of their own.
-class Inputs {
+// Nodes of arguments or results. Most functions have few, which need no memory of their own.
+class Nodes {
  public:
   void push_back(Node* node) {
     if (many_.empty() && count_ < few_.size()) {
@@ -94,36 +93,76 @@ class Call {
   PyObject* named(PyObject* result) {
     auto held = pybind11::reinterpret_steal<pybind11::object>(result);
     if (is_tensor(result)) {
-      name(&held);
+      name_one(&held);
       return held.release().ptr();
     }
     std::vector<pybind11::object> leaves;
     const Tree tree = Tree::flatten(result, &leaves);
+    const auto tensor = [](const pybind11::object& leaf) { return is_tensor(leaf.ptr()); };
+    const auto count = std::ranges::count_if(leaves, tensor);
     bool changed = false;
-    for (pybind11::object& leaf : leaves) changed |= is_tensor(leaf.ptr()) && name(&leaf);
+    if (count == 1) changed = name_one(&*std::ranges::find_if(leaves, tensor));
+    if (count > 1) changed = name_several(&leaves);
     return changed ? tree.unflatten(leaves).release().ptr() : held.release().ptr();
   }
 
  private:
-  // If nothing else refers to the tensor, only its node changes; else returns true and changes the
-  // reference.
-  bool name(pybind11::object* tensor) {
-    const uint32_t index = index_++;
-    Node*& node = reinterpret_cast<PyTensor*>(tensor->ptr())->node;
-    // A computed value without a gradient keeps its node, since the next call may check it at once.
+  static Node*& node_of(const pybind11::object& tensor) {
+    return reinterpret_cast<PyTensor*>(tensor.ptr())->node;
+  }
+
+  // A computed value without a gradient keeps its node, since the next call may check it at once.
+  static bool keeps_node(const Node* node) {
     const bool known = !node->tracked() && node->has_value() && !entered_overrides;
-    if (known || is_anonymous(node)) return false;
-    // Anew for each result: hand_out() may run other code, which may end a node of an argument.
-    Inputs inputs;
+    return known || is_anonymous(node);
+  }
+
+  // These return true if they replaced a tensor.
+  bool name_one(pybind11::object* tensor) {
+    Node* node = node_of(*tensor);
+    if (keeps_node(node)) return false;
+    Nodes inputs;
     std::vector<NodeRef> reads;
     inputs.push_back(node);
     for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i], node->dtype, &inputs, &reads);
-    NodeRef made = name_result(which_, inputs.all(), index);
+    return replace(tensor, name_result(which_, inputs.all()));
+  }
+
+  bool name_several(std::vector<pybind11::object>* leaves) {
+    const auto is_named = [](const pybind11::object& leaf) {
+      return is_tensor(leaf.ptr()) && !keeps_node(node_of(leaf));
+    };
+    const auto first = std::ranges::find_if(*leaves, is_named);
+    if (first == leaves->end()) return false;
+    NodeRef call;
+    {
+      Nodes given, inside;
+      std::vector<NodeRef> reads;
+      const DType dtype = node_of(*first)->dtype;
+      for (Py_ssize_t i = 0; i < count_; ++i) append(args_[i], dtype, &given, &reads);
+      for (const pybind11::object& leaf : *leaves) {
+        if (is_tensor(leaf.ptr())) inside.push_back(node_of(leaf));
+      }
+      call = call_composite(which_, inside.all(), given.all());
+    }
+    bool changed = false;
+    uint32_t index = 0;
+    for (pybind11::object& leaf : *leaves) {
+      if (!is_tensor(leaf.ptr())) continue;
+      Node* edges[] = {node_of(leaf), call.get()};
+      if (is_named(leaf)) changed |= replace(&leaf, name_result(which_, edges, index));
+      ++index;
+    }
+    return changed;
+  }
+
+  // If nothing else refers to the tensor, only its node changes.
+  static bool replace(pybind11::object* tensor, NodeRef made) {
     if (!names_all() && !made->tracked())
       return false;  // an override is open, for another function
     if (Py_REFCNT(tensor->ptr()) == 1) {
       hand_out(made.get());
-      release(std::exchange(node, made.detach()));
+      release(std::exchange(node_of(*tensor), made.detach()));
       return false;
     }
     PyObject* other = wrap(made);
@@ -135,7 +174,7 @@ class Call {
   // Appends the tensors in an argument, which may be a pytree. `reads` keeps nodes alive that the
   // argument does not. A number that was passed to a `function` takes the dtype of the result, as
   // it does beside another operand.
-  static void append(PyObject* value, DType dtype, Inputs* inputs, std::vector<NodeRef>* reads) {
+  static void append(PyObject* value, DType dtype, Nodes* inputs, std::vector<NodeRef>* reads) {
     if (is_tensor(value) || is_variable(value)) {
       NodeRef node = as_node(value);
       if (node->flags & kWeak && is_inexact(node->dtype)) node = resolve_weak(node, dtype);
@@ -157,7 +196,6 @@ class Call {
   Composite which_;
   PyObject* const* args_;
   Py_ssize_t count_;
-  uint32_t index_ = 0;  // of the next tensor of the result
 };
 
 bool is_plain(PyObject* result) {
@@ -191,7 +229,7 @@ class Arguments {
   std::vector<pybind11::object> lists_;
 };
 
-PyObject* call_composite(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+PyObject* call_function(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   const Composite which = composite_self(self)->which;
   PyObject* result = nullptr;
   {
@@ -206,13 +244,13 @@ PyObject* call_composite(PyObject* self, PyObject* const* args, size_t flags, Py
 PyObject* composite_call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   const Py_ssize_t count = PyVectorcall_NARGS(flags) + (names ? PyTuple_GET_SIZE(names) : 0);
   if (!composite_self(self)->of_sequence || std::none_of(args, args + count, is_iterated)) {
-    return call_composite(self, args, flags, names);
+    return call_function(self, args, flags, names);
   }
   return guarded<PyObject*>(nullptr, [&] {
     const Arguments listed(args, count);
     // Without the flag that the call may use the entry before the first argument.
     const auto given = static_cast<size_t>(PyVectorcall_NARGS(flags));
-    return call_composite(self, listed.get(), given, names);
+    return call_function(self, listed.get(), given, names);
   });
 }
 
@@ -282,14 +320,31 @@ PyMemberDef composite_members[] = {
 
 using Callable = Typed<"collections.abc.Callable[..., typing.Any]">;
 
-Callable make_composite(const Callable& function, bool of_sequence) {
+// The name of the function, and that of its namespace if an operation or another composite has the
+// name: "linalg.trace".
+std::string new_key(const Callable& function) {
   const std::string name = pybind11::str(function.attr("__name__"));
+  if (!is_operation_name(name)) return name;
+  const std::string module = pybind11::str(function.attr("__module__"));
+  const size_t start = module.find('.') + 1;
+  return module.substr(start, module.find('.', start) - start) + "." + name;
+}
+
+// The key of a composite or of a method that is one; None for other objects.
+Typed<"str | None"> key_of(const pybind11::object& function) {
+  PyObject* object = function.ptr();
+  if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
+  if (Py_TYPE(object) != composite_type) return pybind11::none();
+  return pybind11::str(name_of(composite_self(object)->which));
+}
+
+Callable make_composite(const Callable& function, bool of_sequence) {
   auto* self = PyObject_GC_New(PyComposite, composite_type);
   if (!self) throw pybind11::error_already_set();
   self->vectorcall = composite_call;
   self->function = pybind11::object(function).release().ptr();
   self->weak_references = nullptr;
-  self->which = composite_named(name);
+  self->which = add_composite(new_key(function));
   self->of_sequence = of_sequence;
   PyObject_GC_Track(self);
   return pybind11::reinterpret_steal<Callable>(reinterpret_cast<PyObject*>(self));
@@ -325,9 +380,8 @@ void bind_composite(pybind11::module_& m) {
         return names;
       },
       "Return the names of the functions that `composite` wraps.");
-  m.def(
-      "is_composite", [](const pybind11::object& x) { return Py_TYPE(x.ptr()) == composite_type; },
-      pybind11::arg("x"), "Test whether a function was made by `composite`.");
+  m.def("composite_key", &key_of, pybind11::arg("function"),
+        "Return the name of the nodes of a function that `composite` wraps; None for others.");
 }
 
 }  // namespace pullback

@@ -219,13 +219,20 @@ bool Lowering::emit_copy(uint32_t member) {
 void Lowering::find_composites() {
   composites_.assign(nodes_.size(), Composite::None);
   std::vector<uint32_t> pending;
-  std::vector<uint32_t> given_to(nodes_.size(), 0);  // 1 + the last composite that it was given to
+  std::vector<uint32_t> given_to(nodes_.size(), 0);  // number of the last one that it was given to
+  uint32_t number = 0;
+  const Node* last_call = nullptr;
   for (auto i = static_cast<uint32_t>(nodes_.size()); i-- > 0;) {
     const Node* node = nodes_[i];
     if (node->attr.composite == Composite::None || composites_[i] != Composite::None) continue;
-    for (const Node* input : rule_inputs(node)) {
-      if (analysis_.snapshot->has(input)) given_to[input->index] = i + 1;
+    const Node* call = operation_of(node);
+    if (!call || call != last_call) {  // results of one call were given the same
+      ++number;
+      for (const Node* input : given_inputs(node)) {
+        if (analysis_.snapshot->has(input)) given_to[input->index] = number;
+      }
     }
+    last_call = call;
     pending.push_back(i);
     while (!pending.empty()) {
       const uint32_t at = pending.back();
@@ -234,7 +241,7 @@ void Lowering::find_composites() {
       composites_[at] = node->attr.composite;
       for (const Node* input : value_inputs(nodes_[at])) {
         const uint32_t below = input->index;
-        if (given_to[below] == i + 1 || composites_[below] != Composite::None) continue;
+        if (given_to[below] == number || composites_[below] != Composite::None) continue;
         pending.push_back(below);
       }
     }

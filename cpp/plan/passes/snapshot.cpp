@@ -83,8 +83,11 @@ class KeyWriter {
   void node(const Node* node, std::span<Node* const> inputs) {
     std::vector<unsigned char> inside;
     if (node->operation) inside = key_of(*node->operation);
-    const auto given =
-        node->attr.composite == Composite::None ? inputs.first(0) : rule_inputs(node);
+    const Node* call = node->op == Op::custom ? operation_of(node) : nullptr;
+    const bool next_result = call && call == call_;
+    call_ = call;
+    const auto given = node->attr.composite == Composite::None || next_result ? inputs.first(0)
+                                                                              : given_inputs(node);
     make_room(room_of(node) + inside.size() +
               (inputs.size() + given.size() + 1) * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
@@ -99,6 +102,7 @@ class KeyWriter {
     put(static_cast<uint32_t>(inputs.size()));
     for (const Node* input : inputs) put(node->index - input->index);
     // They decide which steps are named after the composite.
+    if (next_result) put(~uint32_t{0});
     if (!given.empty()) put(static_cast<uint32_t>(given.size()));
     for (const Node* input : given) {
       put(snapshot_.has(input) ? node->index - input->index : uint32_t{0});
@@ -149,6 +153,7 @@ class KeyWriter {
   }
 
   const Snapshot& snapshot_;
+  const Node* call_ = nullptr;  // of the node before, if that is a result of a composite
   std::vector<unsigned char>& out_;
   size_t size_ = 0;
 };
@@ -196,6 +201,7 @@ class Numbering {
     const Limits& limits = backend_of(snapshot_.device).limits();
     snapshot_.outlives.assign(snapshot_.nodes.size(), 0);
     bool recomputed = false;  // some value may be computed again for other nodes
+    const Node* last_call = nullptr;
     for (size_t i = snapshot_.nodes.size(); i-- > 0;) {
       const Mark& mark = marks_[i];
       snapshot_.outlives[i] |= mark.outside > 0;
@@ -207,7 +213,10 @@ class Numbering {
       // It will be sealed. Other nodes keep their inputs, or are still to be computed from them.
       if (snapshot_.wanted[i] && (!node->tracked() || node->op == Op::read)) continue;
       for (uint32_t input : edges_of(i)) snapshot_.outlives[input] = 1;
-      for (const Node* input : rule_inputs(operation_of(node) ? operation_of(node) : node)) {
+      const Node* call = node->op == Op::custom ? operation_of(node) : nullptr;
+      if (call && call == last_call) continue;
+      last_call = call;
+      for (const Node* input : given_inputs(node)) {
         if (placed(input)) snapshot_.outlives[input->index] = 1;
       }
     }

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import broadcasts_to, floating
-from .._base.composite import Function, composite
+from .._base.composite import composite
 from .._base.domains import NON_NEGATIVE, as_python, check_domain
 from .._base.pytree import flatten, leaf_paths, unflatten
 from .._core import Tensor
@@ -186,6 +186,7 @@ def _norm_of(entries: list[Any]) -> Tensor:
     return _core.euclidean_norm_of_all(tensors) if tensors else _core.constant(0.0)
 
 
+@composite
 def clip_by_global_norm(
     tensors: Nest,
     clip_norm: TensorLike,
@@ -253,31 +254,11 @@ def clip_by_global_norm(
     if mode == "raise":
         _raise_unless_finite(norm, "clip_by_global_norm")
     usable = _usable(norm, clip_norm)
-    factor = _global_factor(norm, clip_norm, usable)
-    kept = usable if mode == "zero" else None
-    clipped = [None if x is None else _scaled(x, factor, kept) for x in entries]
+    factor = _core.where(usable, _factor(norm, clip_norm), nan)
+    clipped: list[Any] = [None if x is None else x * _core.cast(factor, x.dtype) for x in entries]
+    if mode == "zero":
+        clipped = [None if x is None else _core.where(usable, x, 0) for x in clipped]
     return unflatten(structure, clipped), norm
-
-
-def _named(function: Function) -> Function:
-    """Name the results after `clip_by_global_norm`.
-
-    Each tensor is a result of its own, of itself and the common factor: with all tensors as inputs
-    of all results the work would be quadratic.
-    """
-    function.__name__ = "clip_by_global_norm"
-    return composite(function)
-
-
-@_named
-def _global_factor(norm: Tensor, clip_norm: Tensor, usable: Tensor) -> Tensor:
-    return _core.where(usable, _factor(norm, clip_norm), nan)
-
-
-@_named
-def _scaled(x: Tensor, factor: Tensor, usable: Tensor | None) -> Tensor:
-    scaled = x * _core.cast(factor, x.dtype)
-    return scaled if usable is None else _core.where(usable, scaled, 0)
 
 
 def _check_mode(mode: Any, who: str) -> None:

@@ -19,7 +19,7 @@ from .._base.checks import flag
 from .._base.pytree import flatten, leaves_like
 from .._core import Rule, Tensor, Variable
 from .._typing import Gradient, Key, NamedTupleLike, Source, TensorLike, Unconnected
-from .rules import op_rule, operation, registered, rule_map, without_gradient
+from .rules import op_rule, operation, registered, rule_map
 
 __all__ = ["gradient_override_map", "gradients", "identity", "register_gradient", "stop_gradient"]
 
@@ -273,7 +273,7 @@ def identity(x: TensorLike, /) -> Tensor:
     return _core.identity(x)
 
 
-def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
+def register_gradient(name: Any, replace: bool = False) -> Callable[[F], F]:
     """Return a decorator that registers a gradient rule under a name.
 
     The rule is a function `f(op, *cotangents)`. The attributes of `op` are `type`, `inputs` and
@@ -282,9 +282,9 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
 
     Parameters
     ----------
-    name : str
-        Name that overrides refer to. If it is the name of an operation, as in
-        `gradient_override_map`, the rule replaces the one of the operation everywhere.
+    name : str or function
+        Name that overrides refer to. If it is an operation, given as in `gradient_override_map`,
+        the rule replaces the one of the operation everywhere.
     replace : bool, optional
         If True, replace the rule that the name has already. Default: False.
 
@@ -296,13 +296,15 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     Raises
     ------
     TypeError
-        If `name` is not a string, `replace` is not a bool, or the decorated object is not callable.
+        If `name` is neither a string nor a public function, `replace` is not a bool, or the
+        decorated object is not callable.
     ValueError
-        If `name` is empty.
+        If `name` is empty, or an operation whose results are integers or bool.
     KeyError
         If `name` has a rule already, as every operation has, and `replace` is False.
     LookupError
-        If `name` is a public function that is not an operation with a gradient.
+        If `name` is a public function that is not an operation with a gradient, or the name of
+        several functions.
 
     See Also
     --------
@@ -319,23 +321,21 @@ def register_gradient(name: str, replace: bool = False) -> Callable[[F], F]:
     >>> pb.gradients(y, x)
     [Tensor([0., 1.], dtype=float32)]
     """
-    if not isinstance(name, str):
-        raise TypeError(f"register_gradient: expected a string for name, got {_core.shown(name)}")
-    if not name:
+    if name == "":
         raise ValueError("register_gradient: expected a non-empty string for name, got ''")
     replace = flag(replace, "register_gradient", "replace")
-    known = operation(name)
-    if known is None and (why := without_gradient(name)):
-        raise LookupError(f"register_gradient: {why}")
+    known = operation(name, "register_gradient")
     if known is not None and not replace:
+        shown = name if isinstance(name, str) else known
         raise KeyError(
-            f"register_gradient: {name!r} is an operation with a gradient of its own; "
+            f"register_gradient: {shown!r} is an operation with a gradient of its own; "
             "pass replace=True to change it everywhere, or override it with gradient_override_map"
         )
+    key = known or name
 
     def register(fn: F) -> F:
-        _core.register_rule(known or name, op_rule(fn, f"register_gradient: {name!r}"), replace)
-        registered.add(known or name)
+        _core.register_rule(key, op_rule(fn, f"register_gradient: {key!r}"), replace)
+        registered.add(key)
         return fn
 
     return register
@@ -355,7 +355,8 @@ def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManage
     ----------
     overrides : mapping
         Dict {operation: rule}. An operation is given by its public function or by its name
-        (`pb.sign` or "sign", "std", "matmul"; the operator `+` is "add"). A rule is a function
+        (`pb.sign` or "sign", "std", "matmul"; the operator `+` is "add"). Functions that share a
+        name, such as `pb.trace` and `pb.linalg.trace`, are given as functions. A rule is a function
         `f(op, *cotangents)` as in `register_gradient`, or a registered name.
 
     Returns
@@ -367,8 +368,10 @@ def gradient_override_map(overrides: Mapping[Any, Any]) -> AbstractContextManage
     ------
     TypeError
         If `overrides` is not a mapping, if a key is not an operation, or if a rule is not callable.
+    ValueError
+        If the results of an operation are integers or bool, so that it has no gradient.
     LookupError
-        If a name is unknown; the message lists similar names.
+        If a name is unknown, and the message lists similar names, or the name of several functions.
 
     See Also
     --------

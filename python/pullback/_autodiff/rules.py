@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from inspect import signature
 from os.path import dirname, sep
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy
@@ -36,7 +36,7 @@ class Op:
     inputs : list of Tensor
         Its inputs.
     outputs : list of Tensor
-        Its outputs.
+        Its outputs. Of several, those that have no influence on the ys may be None.
     """
 
     __slots__ = ("inputs", "outputs", "type")
@@ -55,8 +55,7 @@ class Op:
         """Return an attribute of the operation by its name in the public function.
 
         Reductions have `axis`, a tuple of non-negative integers, and `keepdims`; softmax,
-        log_softmax, concat and take have `axis`, an integer; transpose has `axes`. A function of
-        several operations has `index`, the position of the tensor among its results.
+        log_softmax, concat and take have `axis`, an integer; transpose has `axes`.
 
         Parameters
         ----------
@@ -152,17 +151,52 @@ def op_rule(fn: Callable[..., Any], who: str) -> Rule:
     return Rule(apply, place(fn))
 
 
-def operation(name: str) -> str | None:
-    """Return the core's name of an operation by the name of its public function.
+def operation(key: Any, who: str) -> str | None:
+    """Return the core's name of an operation, given by its public function or by a name.
 
-    The result is None for other names, and for an operation that always has a rule of its own.
+    The result is None for an unknown name. A function that cannot have a rule, and a name of
+    several operations, raise an error.
     """
-    name = ALIASES.get(name, name)
-    return name if name in _known() and name not in SHAPED else None
+    name = key if isinstance(key, str) else str(getattr(key, "__name__", ""))
+    known = {
+        f"pb{space.__name__.removeprefix('pullback')}.{name}": getattr(space, name)
+        for space in _spaces()
+        if name in space.__all__
+    }
+    functions = list(known.values())
+    if not isinstance(key, str):
+        if not any(function is key for function in functions):
+            raise TypeError(
+                f"{who}: expected operations by name or by public function, got {_core.shown(key)}"
+            )
+        functions = [key]
+    keys = {_key_of(function) for function in functions}
+    if len(keys) > 1:
+        raise LookupError(
+            f"{who}: {name!r} is the name of {' and '.join(known)}; pass the function itself"
+        )
+    found = keys.pop() if keys else name
+    if name in SHAPED:
+        raise LookupError(
+            f"{who}: {name!r} defines its own gradient; call it in a function with custom_gradient"
+        )
+    if found in _core.discrete_op_names():
+        raise ValueError(f"{who}: {name} has no gradient, since its results are integers or bool")
+    if functions and found is None:
+        raise LookupError(f"{who}: {name!r} is not an operation with a gradient")
+    return found if found and _core.is_operation_name(found) else None
 
 
-def _known() -> set[str]:
-    return {*_core.op_names(), *_core.composite_names()}
+def _key_of(function: Any) -> str | None:
+    """Return the core's name of the operation that a public function makes.
+
+    Composites have their own. Methods of a generator draw with several operations.
+    """
+    key = _core.composite_key(function)
+    if key or not isinstance(function, FunctionType):
+        return key
+    name = ALIASES.get(function.__name__, function.__name__)
+    return name if name in _core.op_names() else None
 
 
 def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
@@ -171,10 +205,11 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
         raise TypeError(f"{who}: expected a dict {{operation: rule}}, got {_core.shown(overrides)}")
     rules = {}
     for key, value in overrides.items():
-        name = _operation_of(key, who)
-        key = key if isinstance(key, str) else name
+        name = operation(key, who)
+        if name is None:
+            raise LookupError(f"{who}: {_unknown(key)}")
         if isinstance(value, str):
-            rule = _core.registered_rule(operation(value) or value)
+            rule = _core.registered_rule(operation(value, who) or value)
             if rule is None:
                 raise LookupError(
                     f"{who}: no rule is registered as {value!r}{did_you_mean(value, registered)}; "
@@ -182,36 +217,9 @@ def rule_map(overrides: Any, who: str) -> dict[str, Rule]:
                 )
             rules[name] = rule
         else:
-            rules[name] = op_rule(value, f"{who}: the rule of {key!r}")
+            shown = key if isinstance(key, str) else name
+            rules[name] = op_rule(value, f"{who}: the rule of {shown!r}")
     return rules
-
-
-def _operation_of(key: Any, who: str) -> str:
-    """Return the core's name of an operation, given by a name or by its public function."""
-    name = key if isinstance(key, str) else _name_of(key, who)
-    found = operation(name)
-    # Functions that share a name: the control function `cond` and `linalg.cond`, the draws
-    # `random.gamma` and `random.beta` and the functions of `special`.
-    shared = not isinstance(key, str) and not _core.is_composite(key)
-    if found is None or (shared and (name == "cond" or _is_draw(key, name))):
-        raise LookupError(f"{who}: {without_gradient(name) or _unknown(name)}")
-    return found
-
-
-def _name_of(function: Any, who: str) -> str:
-    for space in _spaces():
-        for name in space.__all__:
-            if getattr(space, name) is function and callable(function):
-                return str(name)
-    raise TypeError(
-        f"{who}: expected operations by name or by public function, got {_core.shown(function)}"
-    )
-
-
-def _is_draw(function: Any, name: str) -> bool:
-    import pullback as pb
-
-    return getattr(pb.random, name, None) is function and not hasattr(pb, name)
 
 
 def _spaces() -> tuple[Any, ...]:
@@ -221,17 +229,8 @@ def _spaces() -> tuple[Any, ...]:
     return pb, pb.special, pb.random, pb.linalg, pb.fft, pb.nn
 
 
-def without_gradient(name: str) -> str | None:
-    """Return why the name of a public function is not an operation with a gradient."""
-    if name in SHAPED:
-        return f"{name!r} defines its own gradient; call it in a function with custom_gradient"
-    if any(name in space.__all__ for space in _spaces()):
-        return f"{name!r} is not an operation with a gradient"
-    return None
-
-
 def _unknown(name: str) -> str:
     wish = name.rpartition(".")[2]  # also for "linalg.det"
-    near = did_you_mean(wish, {*_known(), *ALIASES} - SHAPED)
+    near = did_you_mean(wish, {*_core.op_names(), *_core.composite_names(), *ALIASES} - SHAPED)
     near = near or did_you_mean(wish, SHAPED)
     return f"{name!r} is not an operation{near}"

@@ -135,7 +135,7 @@ def why_cut(question: Question, ancestry: Ancestry, step: Step) -> Finding:
         return _stopped(end)
     if not end.is_float:
         return _integer(end)
-    if step.kind in {*_core.op_names(), *_core.composite_names()} and not step.tracked:
+    if _core.is_operation_name(step.kind) and not step.tracked:
         return Finding(
             "not_tracked",
             f"{step} kept no history when it was created",

@@ -166,8 +166,6 @@ def test_operations_by_their_functions():
         y = pb.nn.relu6(x) + pb.stack([pb.std(x[0]), pb.std(x[1])])
     assert pb.gradients(y, x)[0].numpy().tolist() == [20.0, 20.0]
     assert pb.gradients(pb.nn.relu6(x), x, overrides={pb.nn.relu6: rule})[0].numpy()[0] == 10
-    with pytest.raises(LookupError, match="'cond' is not an operation with a gradient"):
-        pb.gradient_override_map({pb.cond: rule})  # linalg.cond is one
     with pytest.raises(ValueError, match=r"std: expected shape \(2,\) .*, got \(3, 1\)"):
         with pb.gradient_override_map({pb.std: lambda op, g: pb.ones((3, 1))}):
             y = pb.std(x)
@@ -182,6 +180,37 @@ def test_operations_by_their_functions():
     for other in (np.sin, abs, lambda x: x, 3):
         with pytest.raises(TypeError, match="by name or by public function"):
             pb.gradient_override_map({other: rule})
+
+
+def test_functions_that_share_a_name():
+    x = pb.Variable([[2.0, 1.0], [0.5, 3.0]])
+    pairs = (
+        (pb.trace, pb.linalg.trace, "trace"),
+        (pb.diagonal, pb.linalg.diagonal, "diagonal"),
+    )
+    for one, other, name in pairs:
+        with pb.gradient_override_map({other: lambda op, g: pb.full_like(op.inputs[0], 7.0)}):
+            values = one(x), other(x)
+        own, changed = (pb.gradients(pb.sum(y), x)[0].numpy() for y in values)
+        np.testing.assert_array_equal(own, np.eye(2))
+        assert (changed == 7).all()
+        with pytest.raises(
+            LookupError, match=f"map: '{name}' is the name of pb.{name} and pb.linalg.{name}; pass"
+        ):
+            pb.gradient_override_map({name: times(1)})
+    for name, found in (("cond", pb.linalg.cond), ("gamma", pb.special.gamma)):
+        with pytest.raises(LookupError, match=f"'{name}' is the name of pb.* and pb.*; pass"):
+            pb.gradient_override_map({name: times(1)})
+        with pytest.raises(LookupError, match=f"register_gradient: '{name}' is the name of"):
+            pb.register_gradient(name)
+        with pytest.raises(KeyError, match="is an operation with a gradient of its own"):
+            pb.register_gradient(found)
+    with pb.gradient_override_map({pb.random.shuffle: times(3)}):  # a method
+        y = pb.random.shuffle(x)
+    assert (pb.gradients(y, x)[0].numpy() == 3).all()
+    for other in (pb.cond, pb.random.gamma, pb.random.beta, pb.random.permutation):
+        with pytest.raises(LookupError, match="is not an operation with a gradient"):
+            pb.gradient_override_map({other: times(1)})
 
 
 @pytest.mark.parametrize("name", ["astype", "cast", "permute_dims", "positive", "std"])

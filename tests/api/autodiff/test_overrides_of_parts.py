@@ -38,20 +38,17 @@ def wrong(op: Any, *cotangents: Any) -> Any:
 
 # Comparisons, draws and the like, which nothing passes: overridden only where they are called.
 ENDS = {
-    *("argsort", "searchsorted"),
-    *("all", "any", "argmax", "argmin", "equal", "not_equal", "less", "less_equal", "greater"),
-    *("greater_equal", "isnan", "isinf", "isfinite", "signbit", "same", "iota"),
-    *("permutation", "random_binomial", "random_exponential", "random_integers"),
+    *("iota", "random_binomial", "random_exponential"),
     *("random_normal", "random_poisson", "random_uniform"),
-    *("logical_and", "logical_or", "logical_xor", "logical_not"),
-    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
-    *("bitwise_left_shift", "bitwise_right_shift"),
 }
 
 
 def but(name: str, ends: set[str]) -> dict[str, Any]:
-    said = {"numpy_function"}  # its rule is said where it is called
-    return dict.fromkeys({*_core.op_names()} - ends - said - {name.split()[0]}, wrong)
+    said = {"numpy_function", *_core.discrete_op_names()}  # the first has a rule from its call
+    names = {*_core.op_names()} - ends - said - {name.split()[0]}
+    shared = {"beta", "gamma"}  # also names of draws
+    keys = [getattr(pb.special, key) if key in shared else key for key in names]
+    return dict.fromkeys(keys, wrong)
 
 
 def gradient(call: Callable[[Any], Any], of: Any, **options: Any) -> Any:
