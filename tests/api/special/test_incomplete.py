@@ -74,6 +74,27 @@ def test_gammainc_by_both_arguments(orders: tuple[int, int]) -> None:
         check(s.gammaincc, upper, at, orders, bound)
 
 
+@each("dtype", ["float32", "float64"])
+def test_gammainc_in_every_region(dtype: str) -> None:
+    """Values for small, middle and large shapes, from the lower tail through x = a to the upper."""
+    rng = np.random.default_rng(5)
+    a = np.concatenate([rng.uniform(*ends, 60) for ends in [(1e-3, 1), (1, 12), (12, 200)]]
+                       + [np.exp(rng.uniform(np.log(200), np.log(4000), 60)),
+                          [153.88168277253757, 300.0, 2000.0]]).astype(dtype)  # fmt: skip
+    x = np.abs(a + np.sqrt(a) * rng.uniform(-3, 5, a.size)).astype(dtype)
+    x[-3:] = [155.79457282788118, 300.0, 2000.0]
+    for f, ends in ((s.gammainc, lambda x: (0, x)), (s.gammaincc, lambda x: (x, mp.inf))):
+        got = f(pb.constant(a), pb.constant(x)).numpy()
+        for y, *at in zip(got, a, x, strict=True):
+            size, end = (mp.mpf(float(v)) for v in at)
+            with mp.workdps(40):
+                exact = mp.gammainc(size, *ends(end), regularized=True)
+                ulp = mp.mpf(float(np.spacing(np.abs(y))))
+                assert abs(mp.mpf(float(y)) - exact) <= (0.51 if dtype == "float32" else 4) * ulp, (
+                    at
+                )
+
+
 @pytest.mark.parametrize("orders", [(*o, 0) for o in ORDERS] + [(0, 0, 1), (1, 0, 1), (0, 1, 1)])
 def test_betainc_by_all_arguments(orders: tuple[int, int, int]) -> None:
     def below(a: Any, b: Any, x: Any) -> Any:

@@ -1,4 +1,5 @@
-// The regularized incomplete gamma functions with derivatives by a, their logarithms and inverses.
+// Derivatives of the regularized incomplete gamma functions, their logarithms and inverses. The
+// values are in gammainc_values.cpp.
 
 #include "backend/cpu/special/gammainc_parts.h"
 
@@ -122,10 +123,6 @@ Wide inverse(Wide a, Wide p, Wide q) {
 
 }  // namespace
 
-double gammainc(double a, double b) { return static_cast<double>(incomplete<Wide>(a, b, true)); }
-float gammainc(float a, float b) { return static_cast<float>(incomplete<double>(a, b, true)); }
-double gammaincc(double a, double b) { return static_cast<double>(incomplete<Wide>(a, b, false)); }
-float gammaincc(float a, float b) { return static_cast<float>(incomplete<double>(a, b, false)); }
 double gammainc_da(double a, double b) { return static_cast<double>(by_a<Wide>(a, b, 1)); }
 float gammainc_da(float a, float b) { return static_cast<float>(by_a<Wide>(a, b, 1)); }
 double gammainc_daa(double a, double b) { return static_cast<double>(by_a<Wide>(a, b, 2)); }
