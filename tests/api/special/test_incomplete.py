@@ -3,6 +3,7 @@ tails and at tiny parameters, derivatives by parameters."""
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -93,6 +94,29 @@ def test_gammainc_in_every_region(dtype: str) -> None:
                 assert abs(mp.mpf(float(y)) - exact) <= (0.51 if dtype == "float32" else 4) * ulp, (
                     at
                 )
+
+
+def test_gamma_density_over_the_whole_range() -> None:
+    """The first and second derivative of gammainc by x, also where powers of x alone overflow."""
+    rng = np.random.default_rng(6)
+    a = np.exp(rng.uniform(-7, 9, 80))
+    x = np.abs(a + np.sqrt(a) * rng.uniform(-4, 8, a.size))
+    far = [(1e-308, 1e-300), (1e-290, 1e-5), (0.3, 1e-308), (2.4, 1e-308), (2.9, 5e-324),
+           (1e20, 1e20), (1e70, 1e70), (700.0, 10.0), (1.5, 744.0)]  # fmt: skip
+    for size, end in [*zip(a, x, strict=True), *far]:
+        v = pb.Variable(np.float64(end))
+        (first,) = pb.gradients(s.gammainc(np.float64(size), v), [v])
+        (second,) = pb.gradients(first, [v])
+        with mp.workdps(120):
+            exact_a, exact_x = mp.mpf(float(size)), mp.mpf(float(end))
+            log = (exact_a - 1) * mp.log(exact_x) - exact_x - mp.loggamma(exact_a)
+            density = mp.exp(log)
+            slope = density * ((exact_a - 1 - exact_x) / exact_x)
+            for got, exact in ((float(first), density), (float(second), slope)):
+                if abs(exact) > mp.mpf(2) ** 1024:
+                    assert got == math.copysign(np.inf, exact)
+                else:
+                    assert abs(got - exact) <= 2 * mp.mpf(float(np.spacing(abs(got)))), (size, end)
 
 
 @pytest.mark.parametrize("orders", [(*o, 0) for o in ORDERS] + [(0, 0, 1), (1, 0, 1), (0, 1, 1)])

@@ -1,116 +1,20 @@
 // The values of the regularized incomplete gamma functions P and Q = 1 - P, in double arithmetic.
 //
-// The factor x^a exp(-x) / gamma(a + 1), whose exponent cancels, is computed in two parts; a
-// series, a continued fraction or Temme's uniform expansion multiplies it. The smaller one of P and
-// Q is computed and the other one is its complement. Derivatives are in gammainc.cpp. Start at
-// incomplete().
+// A series, a continued fraction or Temme's uniform expansion multiplies the factor of
+// gammainc_front.h. The smaller one of P and Q is computed and the other one is its complement, so
+// that neither cancels. Derivatives by x are in gammainc_density.cpp, by a in gammainc.cpp. Start
+// at incomplete().
 
-#include <cstddef>
 #include <optional>
 
-#include "backend/cpu/kernels/vec_error.h"
-#include "backend/cpu/kernels/vec_pow.h"
 #include "backend/cpu/special/gamma.h"
-#include "backend/cpu/special/gamma_tables.h"
+#include "backend/cpu/special/gammainc_front.h"
 
 namespace pullback::special {
 namespace {
 
-using m::ScaledTwo;
-using m::TwoPart;
-
-constexpr double kStirlingFrom = 12;    // Stirling's series has all digits from here on
-constexpr double kUniformFrom = 200;    // and the uniform expansion from here on,
+constexpr double kUniformFrom = 200;    // the uniform expansion has all digits from here on,
 constexpr double kUniformMost = 0.125;  // for deviations up to this one
-constexpr double kOutOfRange = -1000;   // exp() of it times any other factor is 0
-constexpr double kEndless = 0x1p200;    // larger arguments leave one of P and Q at 0
-
-TwoPart sum_of(TwoPart a, TwoPart b) {
-  const TwoPart high = m::two_sum(a.high, b.high);
-  return m::quick_sum(high.high, high.low + (a.low + b.low));
-}
-TwoPart minus(TwoPart a) { return {-a.high, -a.low}; }
-
-// c[first] + c[first + 1] x + ... up to c[end - 1]. Even and odd powers are separate chains, which
-// run in parallel.
-template <int end, int first = 0, size_t n>
-double series(const long double (&c)[n], double x) {
-  static_assert(first + 1 < end && end <= static_cast<int>(n));
-  const double square = x * x;
-  double sum = static_cast<double>(c[end - 1]), other = static_cast<double>(c[end - 2]);
-#pragma GCC unroll 32
-  for (int k = end - 3; k >= first; k -= 2) sum = sum * square + static_cast<double>(c[k]);
-#pragma GCC unroll 32
-  for (int k = end - 4; k >= first; k -= 2) other = other * square + static_cast<double>(c[k]);
-  return (end - first) % 2 ? other * x + sum : sum * x + other;
-}
-
-TwoPart log_of(TwoPart x) {
-  const TwoPart log = m::log_two(x.high);
-  return {log.high, log.low + x.low / x.high};
-}
-
-// V(z) of x - log(1 + x) = x s - s z (2/3 + z V(z)) for -0.28 < x < 0.4, where s = x / (2 + x) and
-// z = s^2. The coefficients are those of m::log_two().
-double log_rest(double z) {
-  return m::polynomial(z, 0x1.9999999999996p-2, 0x1.2492492492f52p-2, 0x1.c71c71c5965ddp-3,
-                       0x1.745d182974a46p-3, 0x1.3b1364c01232cp-3, 0x1.112070b25685p-3,
-                       0x1.de3d2eebfdc2cp-4, 0x1.eac7fbc3989ddp-4);
-}
-TwoPart less_log1p(TwoPart x) {
-  TwoPart bottom = m::two_sum(2.0, x.high);
-  bottom.low += x.low;
-  const TwoPart s = m::quotient(x, bottom), z = m::product(s, s);
-  const TwoPart w =
-      sum_of({0x1.5555555555555p-1, 0x1.5555555555555p-55}, m::product(log_rest(z.high), z));
-  return sum_of(m::product(x, s), minus(m::product(s, m::product(z, w))));
-}
-bool is_small(double x) { return x > -0.28 && x < 0.4; }
-
-// a (x / a - 1 - log(x / a)) for a and x below kEndless.
-TwoPart deviation(double a, double x) {
-  const TwoPart gap = m::two_sum(x, -a), ratio = m::quotient(gap, {a, 0.0});
-  if (is_small(ratio.high)) return m::product(a, less_log1p(ratio));
-  const TwoPart log = log_of(m::quotient({x, 0.0}, {a, 0.0}));
-  return sum_of(gap, minus(m::product(a, log)));
-}
-
-// log(gamma(2 + w)) for |w| <= 1/2
-TwoPart log_gamma_near(double w) {
-  constexpr TwoPart slope = {0x1.b0ee6072093cep-2, 0x1.6cb90701fbfabp-58};  // 1 - Euler's constant
-  // The coefficient of w is split; the rest of the series is at most a fifth of it.
-  const double curve = w * series<23, 1>(kLogGamma, w);
-  return m::product(w, m::quick_sum(slope.high, slope.low + curve));
-}
-
-// gamma(1 + a) for 0 < a < kStirlingFrom
-TwoPart gamma_next(double a) {
-  TwoPart product = {1.0, 0.0};
-  while (a > 1.5) {
-    product = m::product(a, product);
-    a -= 1.0;
-  }
-  const bool low = a < 0.5;
-  const TwoPart log = log_gamma_near(low ? a : a - 1.0);
-  const TwoPart gamma = m::one_plus(m::exp_parts(log.high, log.low));  // |log| < log(2) / 2
-  return low ? m::quotient(gamma, m::two_sum(1.0, a)) : m::product(product, gamma);
-}
-
-// x^a exp(-x) / gamma(a + 1), also in the neighbourhood of 0
-ScaledTwo front(double a, double x) {
-  if (a < kStirlingFrom) {
-    const TwoPart power = sum_of(m::product(a, m::log_two(x)), {-x, 0.0});
-    if (!(power.high > kOutOfRange)) return {{0.0, 0.0}, 0};
-    const ScaledTwo top = m::exp_times({1.0, 0.0}, power);
-    return {m::quotient(top.y, gamma_next(a)), top.shifted};
-  }
-  const double r = 1.0 / a;
-  const TwoPart rest = {-r * series<9>(kStirling, r * r), 0.0};
-  const TwoPart power = sum_of(minus(deviation(a, x)), rest);
-  if (!(power.high > kOutOfRange)) return {{0.0, 0.0}, 0};
-  const ScaledTwo top = m::exp_times(m::kPerRootTwoPi, power);
-  return {m::quotient(top.y, m::square_root({a, 0.0})), top.shifted};
-}
 
 // The sums stop at terms below kLast<F> times the sum.
 template <class F>
@@ -227,7 +131,7 @@ double incomplete(double a, double x, bool lower) {
   } else {
     // Near x = a the terms of the fraction cancel.
     is_lower = x < 1 || x <= a + 0.3 * __builtin_sqrt(a);
-    part = front(a, x);
+    part = front<0>(a, x);
     if (part.y.high == 0) return is_lower == lower ? 0.0 : 1.0;
     part.y = m::product(
         part.y, is_lower ? power_series<double>(a, x) : m::product(a, fraction<double>(a, x)));
