@@ -76,29 +76,26 @@ TwoPart log_gamma_near(double w) {
   return m::product(w, m::quick_sum(slope.high, slope.low + curve));
 }
 
-// gamma(1 + a) for 0 < a < kStirlingFrom
-TwoPart gamma_next(double a) {
-  TwoPart product = {1.0, 0.0};
-  while (a > 1.5) {
-    product = m::product(a, product);
-    a -= 1.0;
-  }
+// front() for a < kStirlingFrom: exp((a - removed) log(x) - x - log(gamma(2 + w))) divided by the
+// factors that lead from gamma(2 + w) to gamma(1 + a).
+template <int removed>
+ScaledTwo front_near(double a, double x) {
+  TwoPart factors = {1.0, 0.0};
+  double z = a;
+  for (; z > 1.5; z -= 1.0) factors = m::product(z, factors);
   const bool low = a < 0.5;
-  const TwoPart log = log_gamma_near(low ? a : a - 1.0);
-  const TwoPart gamma = m::one_plus(m::exp_parts(log.high, log.low));  // |log| < log(2) / 2
-  return low ? m::quotient(gamma, m::two_sum(1.0, a)) : m::product(product, gamma);
+  const TwoPart power = sum_of(m::product(m::two_sum(a, -removed), m::log_two(x)), {-x, 0.0});
+  const TwoPart all = sum_of(power, minus(log_gamma_near(low ? a : z - 1.0)));
+  if (!(all.high > kOutOfRange)) return {{0.0, 0.0}, 0};
+  const m::ExpParts parts = m::exp_parts(all.high, all.low);
+  const TwoPart top = m::one_plus(parts);
+  return {low ? m::product(top, m::two_sum(1.0, a)) : m::quotient(top, factors), parts.shifted};
 }
 
 // x^(a - removed) exp(-x) / gamma(a + 1) for a and x below kEndless
 template <int removed>
 ScaledTwo front(double a, double x) {
-  if (a < kStirlingFrom) {
-    const TwoPart log = m::log_two(x), exponent = m::two_sum(a, -removed);
-    const TwoPart power = sum_of(m::product(exponent, log), {-x, 0.0});
-    if (!(power.high > kOutOfRange)) return {{0.0, 0.0}, 0};
-    const ScaledTwo top = m::exp_times({1.0, 0.0}, power);
-    return {m::quotient(top.y, gamma_next(a)), top.shifted};
-  }
+  if (a < kStirlingFrom) return front_near<removed>(a, x);
   const double r = 1.0 / a;
   const TwoPart rest = {-r * series<9>(kStirling, r * r), 0.0};
   const TwoPart power = sum_of(minus(deviation(a, x)), rest);
