@@ -1,5 +1,5 @@
 // Derivatives of the regularized incomplete gamma functions by a, their logarithms and inverses.
-// The values are in gammainc_values.cpp, the derivatives by x in gammainc_density.cpp.
+// The values and the derivatives by x are in the folder incomplete.
 
 #include "backend/cpu/special/gammainc_parts.h"
 

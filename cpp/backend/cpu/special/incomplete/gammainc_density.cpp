@@ -2,7 +2,7 @@
 // double arithmetic.
 
 #include "backend/cpu/special/gamma.h"
-#include "backend/cpu/special/gammainc_front.h"
+#include "backend/cpu/special/incomplete/gammainc_front.h"
 
 namespace pullback::special {
 namespace {
