@@ -3,6 +3,7 @@ tails and at tiny parameters, derivatives by parameters."""
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -72,6 +73,50 @@ def test_gammainc_by_both_arguments(orders: tuple[int, int]) -> None:
         check(s.gammainc, lower, at, orders, bound)
     for at in [(1e-8, 0.3), (0.5, 30.0), (2.0, 1e-3), (30.0, 60.0)]:
         check(s.gammaincc, upper, at, orders, bound)
+
+
+@each("dtype", ["float32", "float64"])
+def test_gammainc_in_every_region(dtype: str) -> None:
+    """Values for small, middle and large shapes, from the lower tail through x = a to the upper."""
+    rng = np.random.default_rng(5)
+    a = np.concatenate([rng.uniform(*ends, 60) for ends in [(1e-3, 1), (1, 12), (12, 200)]]
+                       + [np.exp(rng.uniform(np.log(200), np.log(4000), 60)),
+                          [153.88168277253757, 300.0, 2000.0]]).astype(dtype)  # fmt: skip
+    x = np.abs(a + np.sqrt(a) * rng.uniform(-3, 5, a.size)).astype(dtype)
+    x[-3:] = [155.79457282788118, 300.0, 2000.0]
+    for f, ends in ((s.gammainc, lambda x: (0, x)), (s.gammaincc, lambda x: (x, mp.inf))):
+        got = f(pb.constant(a), pb.constant(x)).numpy()
+        for y, *at in zip(got, a, x, strict=True):
+            size, end = (mp.mpf(float(v)) for v in at)
+            with mp.workdps(40):
+                exact = mp.gammainc(size, *ends(end), regularized=True)
+                ulp = mp.mpf(float(np.spacing(np.abs(y))))
+                assert abs(mp.mpf(float(y)) - exact) <= (0.51 if dtype == "float32" else 4) * ulp, (
+                    at
+                )
+
+
+def test_gamma_density_over_the_whole_range() -> None:
+    """The first and second derivative of gammainc by x, also where powers of x alone overflow."""
+    rng = np.random.default_rng(6)
+    a = np.exp(rng.uniform(-7, 9, 80))
+    x = np.abs(a + np.sqrt(a) * rng.uniform(-4, 8, a.size))
+    far = [(1e-308, 1e-300), (1e-290, 1e-5), (0.3, 1e-308), (2.4, 1e-308), (2.9, 5e-324),
+           (1e20, 1e20), (1e70, 1e70), (700.0, 10.0), (1.5, 744.0)]  # fmt: skip
+    for size, end in [*zip(a, x, strict=True), *far]:
+        v = pb.Variable(np.float64(end))
+        (first,) = pb.gradients(s.gammainc(np.float64(size), v), [v])
+        (second,) = pb.gradients(first, [v])
+        with mp.workdps(120):
+            exact_a, exact_x = mp.mpf(float(size)), mp.mpf(float(end))
+            log = (exact_a - 1) * mp.log(exact_x) - exact_x - mp.loggamma(exact_a)
+            density = mp.exp(log)
+            slope = density * ((exact_a - 1 - exact_x) / exact_x)
+            for got, exact in ((float(first), density), (float(second), slope)):
+                if abs(exact) > mp.mpf(2) ** 1024:
+                    assert got == math.copysign(np.inf, exact)
+                else:
+                    assert abs(got - exact) <= 2 * mp.mpf(float(np.spacing(abs(got)))), (size, end)
 
 
 @pytest.mark.parametrize("orders", [(*o, 0) for o in ORDERS] + [(0, 0, 1), (1, 0, 1), (0, 1, 1)])

@@ -1,4 +1,5 @@
-// The regularized incomplete gamma functions with derivatives by a, their logarithms and inverses.
+// Derivatives of the regularized incomplete gamma functions by a, their logarithms and inverses.
+// The values and the derivatives by x are in the folder incomplete.
 
 #include "backend/cpu/special/gammainc_parts.h"
 
@@ -7,26 +8,13 @@ namespace {
 
 using namespace incomplete_gamma;
 
-// Densities are computed in long double for float32 too: for large a, x^a leaves the range of
+// Computed in long double for float32 too: for large a, x^a leaves the range of
 // double.
-Wide density(Wide a, Wide x) {
-  if (is_outside(a, x)) return kNan<Wide>;
-  if (x == kInf<Wide>) return a == x ? kNan<Wide> : 0;
-  if (a == kInf<Wide> || a == 0) return 0;
-  if (x == 0) return a < 1 ? kInf<Wide> : (a == 1 ? 1 : 0);
-  return front(a, x) * (a / x);
-}
 Wide density_da(Wide a, Wide x) {
   if (is_outside(a, x)) return kNan<Wide>;
   if (x == kInf<Wide> || a == kInf<Wide>) return a == x ? kNan<Wide> : 0;
   if (x == 0) return a > 1 ? 0 : -kInf<Wide>;
   return front(a, x) * (1 + a * front_slope(a, x)) / x;
-}
-Wide density_dx(Wide a, Wide x) {
-  if (is_outside(a, x)) return kNan<Wide>;
-  if (x == kInf<Wide> || a == kInf<Wide>) return a == x ? kNan<Wide> : 0;
-  if (x == 0) return a > 2 ? 0 : (a == 2 ? 1 : (a > 1 ? kInf<Wide> : (a == 1 ? -1 : -kInf<Wide>)));
-  return front(a, x) * (a / x) * ((a - 1 - x) / x);
 }
 
 // The derivative of P by a, of first or second order.
@@ -122,22 +110,13 @@ Wide inverse(Wide a, Wide p, Wide q) {
 
 }  // namespace
 
-double gammainc(double a, double b) { return static_cast<double>(incomplete<Wide>(a, b, true)); }
-float gammainc(float a, float b) { return static_cast<float>(incomplete<double>(a, b, true)); }
-double gammaincc(double a, double b) { return static_cast<double>(incomplete<Wide>(a, b, false)); }
-float gammaincc(float a, float b) { return static_cast<float>(incomplete<double>(a, b, false)); }
 double gammainc_da(double a, double b) { return static_cast<double>(by_a<Wide>(a, b, 1)); }
 float gammainc_da(float a, float b) { return static_cast<float>(by_a<Wide>(a, b, 1)); }
 double gammainc_daa(double a, double b) { return static_cast<double>(by_a<Wide>(a, b, 2)); }
 float gammainc_daa(float a, float b) { return static_cast<float>(by_a<Wide>(a, b, 2)); }
 
-#define PULLBACK_DENSITY(name, value)                                                \
-  double name(double a, double b) { return static_cast<double>(value(Wide{a}, b)); } \
-  float name(float a, float b) { return static_cast<float>(value(Wide{a}, b)); }
-PULLBACK_DENSITY(gamma_density, density)
-PULLBACK_DENSITY(gamma_density_da, density_da)
-PULLBACK_DENSITY(gamma_density_dx, density_dx)
-#undef PULLBACK_DENSITY
+double gamma_density_da(double a, double b) { return static_cast<double>(density_da(Wide{a}, b)); }
+float gamma_density_da(float a, float b) { return static_cast<float>(density_da(Wide{a}, b)); }
 
 #define PULLBACK_LOG(name, part)                             \
   double log_gammainc##name(double a, double b) {            \
