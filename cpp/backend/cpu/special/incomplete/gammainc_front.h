@@ -82,7 +82,10 @@ template <int removed>
 ScaledTwo front_near(double a, double x) {
   TwoPart factors = {1.0, 0.0};
   double z = a;
-  for (; z > 1.5; z -= 1.0) factors = m::product(z, factors);
+  while (z > 1.5) {
+    factors = m::product(z, factors);
+    z -= 1.0;
+  }
   const bool low = a < 0.5;
   const TwoPart power = sum_of(m::product(m::two_sum(a, -removed), m::log_two(x)), {-x, 0.0});
   const TwoPart all = sum_of(power, minus(log_gamma_near(low ? a : z - 1.0)));
