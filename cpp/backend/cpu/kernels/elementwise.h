@@ -99,7 +99,7 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
 template <Op op>
 constexpr bool kIsAngle = op == Op::sin || op == Op::cos || op == Op::tan || op == Op::sinc;
 template <Op op, class T>
-constexpr bool kIsGamma = op == Op::gammaln || (sizeof(T) == 4 && op == Op::digamma);
+constexpr bool kIsGamma = op == Op::gammaln || op == Op::digamma;
 // Derivatives of an order, of which the first has a branch-free version.
 template <Op op>
 constexpr bool kIsDerivative = op == Op::sinc_derivative || op == Op::erfcx_derivative;

@@ -1,5 +1,5 @@
-// log(gamma) of positive numbers and digamma of positive float32: the members of the gamma family
-// that large arrays need. The others are scalar and compiled once (special/gamma.h). These follow
+// log(gamma) and digamma of positive numbers: the members of the gamma family that large arrays
+// need. The others are scalar and compiled once (special/gamma.h). These follow
 // special/gamma_parts.h without branches, for float in double, with the terms that matter.
 #pragma once
 
@@ -124,7 +124,52 @@ PULLBACK_INLINE float digamma_near(float a) {
 PULLBACK_INLINE float digamma(float x) {
   return is_gamma_near(x) ? digamma_near(x) : special::digamma(x);
 }
-PULLBACK_INLINE double digamma(double x) { return special::digamma(x); }
+
+// digamma(z) for 1 <= z <= 2, where u = z - 3/2 and h, in two parts, is z less the root.
+PULLBACK_INLINE TwoPart digamma_at_root(double u, TwoPart h) {
+  constexpr TwoPart p0 = {static_cast<double>(special::kDigammaSlope[0]),
+                          static_cast<double>(special::kDigammaSlopeLow[0])},
+                    p1 = {static_cast<double>(special::kDigammaSlope[1]),
+                          static_cast<double>(special::kDigammaSlopeLow[1])};
+  const TwoPart slope = quick_sum(p1.high, u * series<22, 2>(special::kDigammaSlope, u));
+  const TwoPart rise = two_product(u, slope.high);
+  TwoPart p = quick_sum(p0.high, rise.high);
+  p.low += rise.low + mad(u, slope.low + p1.low, p0.low);
+  TwoPart y = two_product(h.high, p.high);
+  y.low += mad(h.high, p.low, h.low * p.high);
+  return y;
+}
+// As for float, but each reciprocal is added in two parts.
+PULLBACK_INLINE double digamma_near(double x) {
+  constexpr TwoPart root = {static_cast<double>(special::kDigammaRoot[0]),
+                            static_cast<double>(special::kDigammaRoot[1])};
+  const bool low = x < 1.0, large = x >= kAsymptotic;
+  double z = x;
+  TwoPart rise = {0.0, 0.0};
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; ++k) {
+    const bool far = z >= 2.0;
+    z = far ? z - 1.0 : z;
+    const double of = k == 0 && low ? x : z, r = 1.0 / of;
+    const double rest = division_rest(1.0, of, r) * r;
+    const double sign = k == 0 && low ? -1.0 : far ? 1.0 : 0.0;
+    const TwoPart sum = two_sum(rise.high, sign * r);
+    rise = {sum.high, rise.low + (sum.low + sign * rest)};
+  }
+  TwoPart h = two_sum(z, low ? 1.0 - root.high : -root.high);
+  h.low -= root.low;
+  const TwoPart at_root = digamma_at_root(low ? x - 0.5 : z - 1.5, h);
+  const TwoPart near = two_sum(at_root.high, rise.high);
+  // Below, 1 / x may overflow, and the other terms do not matter.
+  const double y = near.high + (near.low + (at_root.low + rise.low));
+  const double r = 1.0 / x, square = r * r;
+  const double rest = mad(square, series<9>(special::kDigammaFar, square), 0.5 * r);
+  const TwoPart log = log_two(x), far = two_sum(log.high, -rest);
+  return large ? far.high + (far.low + log.low) : x < 0x1p-900 ? -r : y;
+}
+PULLBACK_INLINE double digamma(double x) {
+  return is_gamma_near(x) ? digamma_near(x) : special::digamma(x);
+}
 
 }  // namespace m
 }  // namespace
