@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <thread>
 
 #include "backend/cpu/products/blas.h"
@@ -208,9 +209,13 @@ Typed<"dict[str, typing.Any]", py::dict> status() {
   return out;
 }
 
-// (kind, operation, bytes, operations, seconds) of every step that runs during `call`.
-Typed<"list[tuple[str, str, int, int, float]]", py::list> recorded_steps(
-    const Typed<"collections.abc.Callable[[], builtins.object]", py::function>& call) {
+// (kind, operation, dtype, bytes, operations, elements, runs, seconds,
+// labels) of every step that runs during
+// `call`. With `locate`, plans are made anew, and a label is a name and a place in the program.
+Typed<"list[pullback._typing.RecordedStep]", py::list> recorded_steps(
+    const Typed<"collections.abc.Callable[[], builtins.object]", py::function>& call, bool locate) {
+  std::optional<Located> located;
+  if (locate) located.emplace();
   const Recording recording;
   call();
   if (!recording.complete()) {
@@ -218,8 +223,13 @@ Typed<"list[tuple[str, str, int, int, float]]", py::list> recorded_steps(
   }
   py::list out;
   for (const StepRecord& step : recording.steps()) {
-    out.append(py::make_tuple(step.kind, step.source, step.cost.bytes, step.cost.operations,
-                              step.seconds));
+    py::list labels;
+    for (const Label& label : step.labels) {
+      labels.append(py::make_tuple(name_of(label), site_of(label.site)));
+    }
+    out.append(py::make_tuple(step.kind, step.source, name_of(step.dtype), step.cost.bytes,
+                              step.cost.operations, step.cost.elements, step.runs, step.seconds,
+                              labels));
   }
   return out;
 }
@@ -307,8 +317,9 @@ PYBIND11_MODULE(_core, m) {
   m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info, "Describe the build and the machine.");
   m.def("status", &status, "Return counters of plans, nodes, memory and steps.");
-  m.def("recorded_steps", &recorded_steps, py::arg("call"),
-        "Call a function and return kind, operation, bytes, operations and seconds of its steps.");
+  m.def("recorded_steps", &recorded_steps, py::arg("call"), py::arg("locate") = false,
+        "Call a function and return kind, operation, dtype, bytes, operations, elements, runs, "
+        "seconds and labels of its steps.");
   m.def("set_blas_path", &set_blas_path, py::arg("path"), "Set the path of the BLAS library.");
   m.def("num_threads", &num_threads, "Return the number of threads that plans use.");
   m.def("set_num_threads", &set_num_threads, py::arg("n"), "Set the number of threads.");

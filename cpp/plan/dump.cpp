@@ -91,10 +91,28 @@ std::string show(const Kind& work, const Plan& plan) {
   return out;
 }
 
+// "  in softmax, exp at a.py:3, a.py:5": what the program calls the operations of a step.
+std::string place_of(const Step& step, LineText line_of) {
+  std::vector<std::string> names, lines;
+  const auto add = [](std::vector<std::string>* to, const std::string& one) {
+    if (!one.empty() && std::ranges::find(*to, one) == to->end()) to->push_back(one);
+  };
+  if (step.labels.empty() && step.composite != Composite::None)
+    add(&names, name_of(step.composite));
+  for (const Label& label : step.labels) {
+    add(&names, name_of(label));
+    if (line_of) add(&lines, line_of(label.site));
+  }
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "  in " : ", ") + name;
+  for (size_t i = 0; i < lines.size(); ++i) out += (i ? ", " : "  at ") + lines[i];
+  return out;
+}
+
 // The plan of a body, indented.
-std::string show(const BodyPlan& body) {
+std::string show(const BodyPlan& body, LineText line_of) {
   std::string out = "\n    ";
-  for (const char c : dump(body.plan->plan))
+  for (const char c : dump(body.plan->plan, line_of))
     out += c == '\n' ? std::string("\n    ") : std::string(1, c);
   out.resize(out.find_last_not_of(" \n") + 1);
   return out;
@@ -102,16 +120,17 @@ std::string show(const BodyPlan& body) {
 
 }  // namespace
 
-std::string dump(const Plan& plan) {
+std::string dump(const Plan& plan, LineText line_of) {
   std::string out = text("plan: ", static_cast<int64_t>(plan.arguments.size()), " arguments, ",
                          plan.scalars, " scalars, ", static_cast<int64_t>(plan.outputs.size()),
                          " outputs, arena ", plan.arena_bytes, " bytes\n");
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const auto shown = [&](const auto& work) { return show(work, plan); };
-    out += text(static_cast<int64_t>(i), "  ", std::visit(shown, step.work));
-    if (step.composite != Composite::None) out += text("  in ", name_of(step.composite));
-    for_each_body(step, [&](const BodyPlan& inside) { out += show(inside); });
+    std::string listing = std::visit(shown, step.work);
+    listing.insert(std::min(listing.find('\n'), listing.size()), place_of(step, line_of));
+    out += text(static_cast<int64_t>(i), "  ", listing);
+    for_each_body(step, [&](const BodyPlan& inside) { out += show(inside, line_of); });
     out += "\n";
   }
   for (size_t s = 0; s < plan.slots.size(); ++s) {

@@ -50,6 +50,10 @@ const char* name_of(const Step& step) {
   return call->form.who ? call->form.who : name_of(call->form.routine);
 }
 
+const char* name_of(const Label& label) {
+  return label.composite == Composite::None ? name_of(label.op) : name_of(label.composite);
+}
+
 namespace {
 
 // Bytes of the lists of a step. The plan of a body is counted where it is cached.
@@ -76,6 +80,7 @@ int64_t bytes_of(const Plan& plan) {
                   bytes_of(plan.outputs) + bytes_of(plan.output_bytes) + bytes_of(plan.replaced) +
                   bytes_of(plan.donated_arguments);
   for (const Step& step : plan.steps) {
+    bytes += bytes_of(step.labels);
     bytes += std::visit([](const auto& work) { return bytes_of_lists(work); }, step.work);
   }
   return bytes;

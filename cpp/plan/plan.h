@@ -29,13 +29,24 @@ struct Slot {
   int64_t index = 0;
 };
 
+// An operation that a step computes, by the outermost composite that it is inside of if there is
+// one, and where the program made it.
+struct Label {
+  Op op;
+  Composite composite;
+  uint32_t site;  // see Runtime::find_site; 0: unknown
+};
+
 struct Step {
   Work work;
   Op source;                              // the operation that errors name
   Composite composite = Composite::None;  // the outermost one that the operation is inside of
+  // Only with LocatedPlans (plan/passes/cache.h): the operations, the most expensive ones first.
+  std::vector<Label> labels = {};
 };
 
 const char* name_of(const Step& step);  // for profiles: its composite, or its operation
+const char* name_of(const Label& label);
 
 struct Plan {
   std::vector<Slot> slots;
@@ -76,7 +87,8 @@ bool can_fail(const Step& step);
 // Bytes of a plan and everything it owns.
 int64_t bytes_of(const Plan& plan);
 
-// A text listing, one line per step.
-std::string dump(const Plan& plan);
+// A text listing, one line per step. `line_of` returns the text of a site, which may be empty.
+using LineText = std::string (*)(uint32_t site);
+std::string dump(const Plan& plan, LineText line_of = nullptr);
 
 }  // namespace pullback

@@ -45,12 +45,28 @@ int64_t bytes_of(const Step& step) {
   return bytes;
 }
 
+DType dtype_of(const Step& step) {
+  DType dtype = DType::Bool;
+  for_each_view(step, [&](const View& view, bool written) {
+    if (written) dtype = view.dtype;
+  });
+  return dtype;
+}
+
 }  // namespace
 
 StepCost cost_of(const Step& step) {
   int64_t operations = std::visit([](const auto& work) { return work.operations(); }, step.work);
   if (const TileGroup* epilogue = epilogue_of(step)) operations += epilogue->operations();
-  return {bytes_of(step), operations};
+  int64_t elements = 0;
+  if (const auto* group = std::get_if<TileGroup>(&step.work)) {
+    elements = group->count;
+  } else {
+    for_each_view(step, [&](const View& view, bool) {
+      elements = std::max(elements, elements_in_memory(view));
+    });
+  }
+  return {bytes_of(step), operations, elements};
 }
 
 Recording::Recording() : outer_(open_recording) { open_recording = this; }
@@ -64,13 +80,16 @@ void Recording::add(const Step& step, double seconds) noexcept {
   for (size_t i = loop_begin_; i < steps_.size(); ++i) {
     if (of_[i] != &step) continue;
     steps_[i].seconds += seconds;
+    ++steps_[i].runs;
     steps_[i].cost.bytes += cost.bytes;
     steps_[i].cost.operations += cost.operations;
+    steps_[i].cost.elements += cost.elements;
     return;
   }
   try {
     of_.push_back(&step);
-    steps_.push_back({kWorkNames[step.work.index()], name_of(step), cost, seconds});
+    steps_.push_back({kWorkNames[step.work.index()], name_of(step), dtype_of(step), cost, 1,
+                      seconds, step.labels});
   } catch (...) {
     complete_ = false;
   }

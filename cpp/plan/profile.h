@@ -16,14 +16,19 @@ struct StepCost {
   int64_t bytes = 0;
   // 2mnk for a product, and one for each operation on an element.
   int64_t operations = 0;
+  // Elements that it visits: those of a tile group, else those of its largest view.
+  int64_t elements = 0;
 };
 StepCost cost_of(const Step& step);
 
 struct StepRecord {
   const char* kind;
   const char* source;  // name of the operation
+  DType dtype;         // of its results
   StepCost cost;
+  int64_t runs;  // more than one in the body of a loop
   double seconds;
+  std::vector<Label> labels;
 };
 
 class Recording {

@@ -55,7 +55,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
   void call(std::span<const NodeRef> arguments, std::span<NodeRef> results, bool build);
 
   // The plan, one line a step.
-  std::string describe() const;
+  std::string describe(LineText line_of) const;
   // The recorded operations, one a line.
   std::string listing() const;
 

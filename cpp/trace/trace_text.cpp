@@ -29,7 +29,9 @@ std::string padded(std::string s, size_t width) {
 
 }  // namespace
 
-std::string Trace::describe() const { return plan_ ? dump(plan_->plan) : "nothing to compute\n"; }
+std::string Trace::describe(LineText line_of) const {
+  return plan_ ? dump(plan_->plan, line_of) : "nothing to compute\n";
+}
 
 std::string Trace::listing() const {
   const auto name = [](size_t position) { return text("%", static_cast<int64_t>(position)); };

@@ -1763,9 +1763,10 @@ def recorded_reads() -> list[
     function, shape and value."""
 
 def recorded_steps(
-    call: collections.abc.Callable[[], object],
-) -> list[tuple[str, str, int, int, float]]:
-    """Call a function and return kind, operation, bytes, operations and seconds of its steps."""
+    call: collections.abc.Callable[[], object], locate: bool = False
+) -> list[pullback._typing.RecordedStep]:
+    """Call a function and return kind, operation, dtype, bytes, operations, elements, runs, seconds
+    and labels of its steps."""
 
 def recording() -> bool:
     """Test whether the program records."""

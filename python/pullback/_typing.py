@@ -38,6 +38,11 @@ Index: TypeAlias = (
 )
 # A line of a program: file, line and function.
 Site: TypeAlias = tuple[str, int, str]
+# A step of a plan that ran: kind, operation, dtype, bytes, operations, elements, runs, seconds, and
+# the names and lines of its operations.
+RecordedStep: TypeAlias = tuple[
+    str, str, str, int, int, int, int, float, list[tuple[str, Site | None]]
+]
 # A gradient is a Tensor, or None without a path. With `Any` in place of None, as in typeshed, a
 # program that knows of a path does not have to test for None.
 Gradient: TypeAlias = Tensor | Any

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "bind/arrays/convert.h"
 #include "bind/common/trace_checks.h"
 #include "graph/recorder.h"
@@ -139,6 +140,8 @@ class Sites {
 
 Sites* sites = nullptr;
 
+}  // namespace
+
 void set_recording(bool on) {
   if (!on) {
     stop_recording();
@@ -149,9 +152,15 @@ void set_recording(bool on) {
   start_recording();
 }
 
-}  // namespace
-
 OptionalSite site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
+
+std::string line_of(uint32_t site) {
+  const py::object place = site_of(site);
+  if (place.is_none()) return "";
+  const std::string file = py::str(place[py::int_(0)]);
+  return text(file.substr(file.find_last_of("/\\") + 1), ":",
+              std::string(py::str(place[py::int_(1)])));
+}
 
 void bind_recorder(py::module_& m) {
   runtime.find_site = [] { return sites ? sites->find() : 0; };

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <string>
 
 #include "bind/common/typed.h"
 
@@ -13,6 +14,10 @@ namespace pullback {
 using OptionalSite = Typed<"pullback._typing.Site | None">;
 OptionalSite site_of(uint32_t number);
 
+// "file.py:12"; empty for 0.
+std::string line_of(uint32_t site);
+
+void set_recording(bool on);
 void bind_recorder(pybind11::module_& m);
 // Functions for explanations (ancestry.cpp, unrolled.cpp).
 void bind_ancestry(pybind11::module_& m);

@@ -113,9 +113,8 @@ void TracedFunction::refuse(const CallArguments& arguments, Py_ssize_t i, py::ha
            : "; pass a tuple instead of a list, or a hashable key of the object");
 }
 
-std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature,
-                                                     uint64_t hash) const {
-  const auto [begin, end] = records_.equal_range(hash);
+std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature, uint64_t hash) {
+  const auto [begin, end] = records().equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     if (it->second->key.matches(signature, true)) return it->second;
   }
@@ -141,6 +140,10 @@ py::object TracedFunction::call(const CallArguments& arguments) {
   read_signature(arguments, &signature);
   const uint64_t hash = signature.hash();
   std::shared_ptr<FunctionRecord> record = find(signature, hash);
+  if (locating_plans) {  // not a call of the program's
+    if (!record) record = trace_new(arguments, signature, hash);
+    return run(*record, signature);
+  }
   last_calls_ <<= 1;
   if (record) {
     ++hits_;
@@ -177,24 +180,29 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace_new(const CallArguments& a
   if (auto other = find(signature, hash)) return other;
   record->last_use = hits_ + misses_;
   make_room();
-  records_.emplace(hash, record);
+  if (locating_plans) located_functions.push_back(home_);
+  records().emplace(hash, record);
   return record;
 }
 
 void TracedFunction::make_room() {
   Records gone;
-  while (records_.size() >= capacity_) {
-    gone.insert(records_.extract(std::min_element(
-        records_.begin(), records_.end(),
-        [](const auto& a, const auto& b) { return a.second->last_use < b.second->last_use; })));
+  Records& all = records();
+  while (all.size() >= capacity_) {
+    gone.insert(
+        all.extract(std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+          return a.second->last_use < b.second->last_use;
+        })));
   }
 }
 
 void TracedFunction::forget(PyObject* reference) {
   Records gone;
-  for (auto it = records_.begin(); it != records_.end();) {
-    const auto here = it++;
-    if (here->second->key.holds(reference)) gone.insert(records_.extract(here));
+  for (Records* all : {&records_, &located_}) {
+    for (auto it = all->begin(); it != all->end();) {
+      const auto here = it++;
+      if (here->second->key.holds(reference)) gone.insert(all->extract(here));
+    }
   }
 }
 
@@ -365,8 +373,8 @@ py::object TracedFunction::run(FunctionRecord& record, const Signature& signatur
 
 int TracedFunction::traverse(visitproc visit, void* arg) const {
   Py_VISIT(f_.ptr());
-  for (const auto& [hash, record] : records_) {
-    if (record.use_count() > 1) continue;  // in use by a running call
+  for (const auto& [hash, record] : records_) {  // those of located_ are gone soon
+    if (record.use_count() > 1) continue;        // in use by a running call
     for (const py::object& value : record->key.values) Py_VISIT(value.ptr());
     for (const FunctionRecord::Leaf& leaf : record->leaves) Py_VISIT(leaf.object.ptr());
     for (const Tree& tree : record->arguments) {

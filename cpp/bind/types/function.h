@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bind/arrays/signature.h"
+#include "plan/passes/cache.h"
 #include "trace/trace.h"
 
 namespace pullback {
@@ -59,7 +60,11 @@ class TracedFunction {
   std::shared_ptr<FunctionRecord> record_of(const CallArguments& arguments, const char* who);
   // Freeing records may run Python code that calls this function, so they are freed after the table
   // is empty.
-  void clear() { const Records gone = std::exchange(records_, {}); }
+  void clear() {
+    const Records gone = std::exchange(records_, {});
+    forget_located();
+  }
+  void forget_located() { const Records gone = std::exchange(located_, {}); }
   int traverse(visitproc visit, void* arg) const;
   void drop() {
     clear();
@@ -78,7 +83,7 @@ class TracedFunction {
   void in_order(const CallArguments& arguments, Each&& each) const;
   bool is_static(const CallArguments& arguments, Py_ssize_t i) const;
   void read_signature(const CallArguments& arguments, Signature* signature) const;
-  std::shared_ptr<FunctionRecord> find(const Signature& signature, uint64_t hash) const;
+  std::shared_ptr<FunctionRecord> find(const Signature& signature, uint64_t hash);
   std::shared_ptr<FunctionRecord> trace(const CallArguments& arguments,
                                         const Signature& signature) const;
   std::shared_ptr<FunctionRecord> trace_new(const CallArguments& arguments,
@@ -101,7 +106,9 @@ class TracedFunction {
   std::string name_, place_;
   std::vector<size_t> positions_;
   std::vector<py::object> names_;
-  Records records_;
+  // Records made while plans are located replace none of the others, and end with Located.
+  Records& records() { return locating_plans ? located_ : records_; }
+  Records records_, located_;
   size_t capacity_;
   // The callback of weak references holds this pointer; it is set to null when the function is
   // freed first.
@@ -113,6 +120,20 @@ class TracedFunction {
   bool warned_ = false;
   std::vector<std::string> descriptions_;  // of the arguments of the last trace
 };
+
+// While one exists, operations are recorded with the lines of the program, functions are traced
+// anew, and the steps of plans have labels.
+struct Located {
+  Located();
+  ~Located();
+  Located(const Located&) = delete;
+  Located& operator=(const Located&) = delete;
+
+ private:
+  const LocatedPlans plans_;
+};
+
+inline std::vector<std::shared_ptr<TracedFunction*>> located_functions;  // made records meanwhile
 
 void bind_function(py::module_& m);
 

@@ -6,6 +6,7 @@
 #include "bind/common/found_once.h"
 #include "bind/common/tensor.h"
 #include "bind/common/typed.h"
+#include "bind/explain/sites.h"
 #include "bind/types/function.h"
 
 // After Python.h, which it needs but does not include.
@@ -74,8 +75,9 @@ using FastMethod = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObje
 
 PyObject* plan_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded<PyObject*>(nullptr, [&] {
+    const Located located;
     const auto record = function_self(self)->function->record_of({args, count, names}, "plan");
-    return py::str(record->trace->describe()).release().ptr();
+    return py::str(record->trace->describe(&line_of)).release().ptr();
   });
 }
 
@@ -199,6 +201,16 @@ Typed<"Function"> make_function(Typed<"collections.abc.Callable[..., builtins.ob
 }
 
 }  // namespace
+
+Located::Located() { set_recording(true); }
+
+Located::~Located() {
+  const auto functions = std::exchange(located_functions, {});
+  for (const auto& home : functions) {
+    if (*home) (*home)->forget_located();
+  }
+  set_recording(false);
+}
 
 void bind_function(py::module_& m) {
   m.def(

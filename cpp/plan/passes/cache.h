@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "plan/backend.h"
 #include "plan/passes/snapshot.h"
@@ -15,6 +16,17 @@ constexpr int64_t kMaxPlanBytes = int64_t{512} << 20;
 
 // The plan of a snapshot, made on a miss.
 std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot);
+
+// While one exists, plans are made anew with the labels of their steps, and the cache has no part
+// in it: equal plans may come from different lines of programs.
+inline bool locating_plans = false;
+struct LocatedPlans {
+  const bool before = std::exchange(locating_plans, true);
+  LocatedPlans() = default;
+  ~LocatedPlans() { locating_plans = before; }
+  LocatedPlans(const LocatedPlans&) = delete;
+  LocatedPlans& operator=(const LocatedPlans&) = delete;
+};
 
 struct CacheStatus {
   int64_t hits, misses, size;

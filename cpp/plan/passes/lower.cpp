@@ -3,9 +3,12 @@
 #include "plan/passes/lower.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "graph/recorder.h"
 #include "graph/walk.h"
 #include "ops/reduce.h"
+#include "plan/passes/cache.h"
 #include "plan/passes/lowering.h"
 
 namespace pullback {
@@ -30,9 +33,13 @@ Plan Lowering::run() {
   for (uint32_t g = 0; g < fusion_.groups.size(); ++g) {
     const FusionGroup& fused = fusion_.groups[g];
     named_ = fused.members[0];
+    labels_ = labels_of(fused.members);
     if (!fused.tiles) {
       emit_other(fused.members[0]);
       if (fused.epilogue < 0) continue;
+      std::vector<Label>& labels = plan_.steps.back().labels;
+      const auto more = labels_of(fusion_.groups[g + 1].members);
+      labels.insert(labels.end(), more.begin(), more.end());
       Op source;
       TileGroup group = tiles(++g, &source);
       std::visit(
@@ -246,6 +253,20 @@ void Lowering::find_composites() {
       }
     }
   }
+}
+
+std::vector<Label> Lowering::labels_of(std::span<const uint32_t> members) const {
+  std::vector<Label> out;
+  if (!locating_plans) return out;
+  std::vector<uint32_t> order(members.begin(), members.end());
+  std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) {
+    const Cost cost = traits(nodes_[i]->op).cost;
+    return cost == Cost::Copy || cost == Cost::Fold ? Cost::Arithmetic : cost;
+  });
+  for (const uint32_t i : order) {
+    out.push_back({nodes_[i]->op, composites_[i], site_number(nodes_[i])});
+  }
+  return out;
 }
 
 TileGroup Lowering::tiles(uint32_t group_number, Op* source) {

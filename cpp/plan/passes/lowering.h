@@ -30,8 +30,9 @@ class Lowering {
   class Leaves;
 
   void add_step(Work work, Op source) {
-    plan_.steps.push_back({std::move(work), source, composites_[named_]});
+    plan_.steps.push_back({std::move(work), source, composites_[named_], labels_});
   }
+  std::vector<Label> labels_of(std::span<const uint32_t> members) const;
   View view_of(const Read& read);
   // All of a node's own memory, in its shape.
   View whole_view(uint32_t position) {
@@ -87,6 +88,7 @@ class Lowering {
   std::vector<int32_t> value_;                    // per node: its number in the current group
   std::vector<Composite> composites_;  // per node: the outermost composite that it is inside of
   uint32_t named_ = 0;                 // the node that the next step is named after
+  std::vector<Label> labels_;          // of the next step
   std::vector<uint8_t> stored_;  // per node: stored, because another group reads it or it leaves
                                  // the plan
   std::vector<uint8_t> recomputed_;  // per node: computed again in every group that reads it
