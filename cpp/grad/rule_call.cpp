@@ -31,7 +31,8 @@ void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, si
   const Node* input = call.inputs[k];
   if (c.value->dtype != input->dtype) {
     fail(ErrorKind::Type, call.op, ": expected ", input->dtype, " from the gradient rule ",
-         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->dtype, "; cast it");
+         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->dtype,
+         is_inexact(input->dtype) ? "; cast it" : "; return None for it: it has no gradient");
   }
   // An elementwise operation may return a cotangent of the result's shape for a broadcast input:
   // the caller sums over broadcast axes, as for the library's own rules.

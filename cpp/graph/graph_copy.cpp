@@ -13,8 +13,8 @@ namespace pullback {
 
 class CopiedRule : public Rule {
  public:
-  CopiedRule(const Node* node, Ref<GraphCopy> copy)
-      : rule_(node->rule), node_(const_cast<Node*>(node)), copy_(std::move(copy)) {
+  CopiedRule(const Node* node, Ref<GraphCopy> copy, const char* op)
+      : rule_(node->rule), node_(const_cast<Node*>(node)), copy_(std::move(copy)), op_(op) {
     name = rule_->name;
   }
 
@@ -56,16 +56,17 @@ class CopiedRule : public Rule {
       outputs[0] = node_.get();
       replaced->add(node_.get(), NodeRef(call.node));
     }
-    return rule_->apply({call.op, node_.get(), inputs, outputs, cotangents});
+    return rule_->apply({op_ ? op_ : call.op, node_.get(), inputs, outputs, cotangents});
   }
 
   Ref<Rule> rule_;
   NodeRef node_;  // the original
   Ref<GraphCopy> copy_;
+  const char* op_;
 };
 
-Ref<Rule> copied_rule(const Node* node, Ref<GraphCopy> copy) {
-  return Ref<Rule>(new CopiedRule(node, std::move(copy)));
+Ref<Rule> copied_rule(const Node* node, Ref<GraphCopy> copy, const char* op) {
+  return Ref<Rule>(new CopiedRule(node, std::move(copy), op));
 }
 
 NodeRef GraphCopy::copy(const Node* node, std::span<Node* const> inputs) {
@@ -83,7 +84,8 @@ std::vector<NodeRef> GraphCopy::rebind(std::vector<NodeRef> roots, const Replace
     const auto inputs = pointers(graph_->inputs);
     std::vector<Node*> from(inputs.begin(), inputs.end());
     std::vector<NodeRef> to = inputs_;
-    from.insert(from.end(), more.from.begin(), more.from.end());
+    const auto also = pointers(more.from);
+    from.insert(from.end(), also.begin(), also.end());
     to.insert(to.end(), more.to.begin(), more.to.end());
     // The masks and constants of a checkpoint are shared: each rule would copy all of them.
     const Subgraph subgraph = recorded ? graph_->dependents(std::move(roots), from)

@@ -16,13 +16,13 @@
 
 namespace pullback {
 
-// Nodes and what replaces them. The first replacement of a node is valid.
+// Nodes and what replaces them. The first replacement of a node is valid. Both are kept alive: a
+// placeholder that a rule does not use would otherwise be freed before its address is looked up.
 struct Replacements {
-  std::vector<Node*> from;
-  std::vector<NodeRef> to;
+  std::vector<NodeRef> from, to;
 
   void add(Node* node, NodeRef other) {
-    from.push_back(node);
+    from.emplace_back(node);
     to.push_back(std::move(other));
   }
   void add_all(std::span<Node* const> nodes, std::span<Node* const> others) {
@@ -85,8 +85,9 @@ void remake_answers(std::vector<Cotangent>* answers, Make&& make) {
   }
 }
 
-// The rule of a copy of `node`: calls the rule of `node` and rebinds its answers.
-Ref<Rule> copied_rule(const Node* node, Ref<GraphCopy> copy);
+// The rule of a copy of `node`: calls the rule of `node` and rebinds its answers. `op`: the
+// name of the operation for the rule, if the copy has lost it.
+Ref<Rule> copied_rule(const Node* node, Ref<GraphCopy> copy, const char* op = nullptr);
 
 // The origin of an operation in a copy. Derivatives are taken of the original, and the result is
 // rebound to the copy.

@@ -159,9 +159,13 @@ NodeRef name_result(Composite which, std::span<Node* const> inputs, uint32_t ind
   node->output = index;
   const Node* call = operation_of(node.get());
   if (!call) stamp(node, which);
-  // Without a rule, nothing is computed from the other inputs or differentiated by them.
+  // Without a rule, nothing is computed from the other inputs or differentiated by them. But a call
+  // is traced or batched as a whole, since a later rule of it gets all results.
   constexpr uint8_t kOfInputs = kTracked | kTraced | kHistoryLost;
-  if (!(call ? call : node.get())->rule) node->flags &= static_cast<uint8_t>(~kOfInputs);
+  if (!(call ? call : node.get())->rule) {
+    const uint8_t kept = call ? node->flags & kTraced : 0;
+    node->flags = static_cast<uint8_t>((node->flags & ~kOfInputs) | kept);
+  }
   node->flags |= inside->flags & (kOfInputs | kWeak);
   if (inside->watchers) node->flags |= kTracked;
   return node;

@@ -291,12 +291,14 @@ Expr log_share_bend(OfTwo* dx, OfTwo* da, OfTwo* daa, const Expr& a, const Expr&
   return narrow(dx(size, at) * (square(slope) - polygamma(1.0, size) - daa(size, at)), x);
 }
 
+[[noreturn]] Answer no_order(const char* name) {
+  fail(ErrorKind::NotImplemented, name,
+       ": expected an order without a gradient, for which there is no formula; pass "
+       "stop_gradient(order)");
+}
 [[noreturn]] Answer third_order(const char* name, const char* parameters) {
-  throw Error(
-      ErrorKind::NotImplemented,
-      text(name, ": expected at most second derivatives by ", parameters,
-           ", got one of third order; derivatives by the other arguments are available at any "
-           "order"));
+  fail(ErrorKind::NotImplemented, name, ": expected at most second derivatives by ", parameters,
+       ", got one of third order; derivatives by the other arguments are available at any order");
 }
 
 // Derivatives of densities for the third order and above, built from the lower ones.

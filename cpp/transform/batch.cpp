@@ -9,6 +9,7 @@
 #include "graph/rebuild.h"
 #include "graph/rule.h"
 #include "ops/body.h"
+#include "ops/ops.h"
 #include "transform/batch_control.h"
 #include "transform/batcher.h"
 #include "transform/recorded_graph.h"
@@ -38,7 +39,7 @@ class BatchedGraph : public GraphCopy {
     }
     Batching batching = batching_;  // for the rules of nodes in the answers
     for (size_t k = 0; k < more.from.size(); ++k) {
-      batching.inputs.emplace_back(more.from[k]);
+      batching.inputs.push_back(more.from[k]);
       batching.batches.push_back(more.to[k]);
     }
     remake_answers(answers, [&](std::vector<NodeRef> roots) {
@@ -144,7 +145,9 @@ std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs
 }
 
 Ref<Rule> batched_rule(const Node* node, const Batching& batching) {
-  return copied_rule(node, new BatchedGraph(batching));
+  const bool named = (node->op != Op::custom && node->op != Op::custom_call) ||
+                     node->attr.composite != Composite::None;
+  return copied_rule(node, new BatchedGraph(batching), named ? display_name(node) : nullptr);
 }
 
 std::vector<NodeRef> batched(std::vector<NodeRef> roots, const Batching& batching) {

@@ -168,3 +168,26 @@ def test_real_orders_at_large_arguments(v: float) -> None:
     assert abs(got[0] - want) <= 2 * np.spacing(want)
     scaled = s.ive(at, pb.constant(x)).numpy()
     np.testing.assert_allclose(scaled[2:], [*far, 0.0], rtol=4e-16)
+
+
+def test_slopes_at_orders_whose_successor_is_rounded() -> None:
+    rng = np.random.default_rng(3)
+    v, x = rng.uniform(0.0, 8.0, 40), rng.uniform(0.01, 25.0, 40)
+    v[0], x[0] = 0.11586561247077032, 23.000039680110184
+    for order, at in zip(v, x, strict=True):
+        got = float(pb.grad(lambda x, order=order: s.ive(order, x))(pb.constant(at, "float64")))
+        with mp.workdps(40):
+            a, b = mp.mpf(order), mp.mpf(at)
+            own = mp.besseli(a, b)
+            exact = mp.exp(-b) * (mp.besseli(a + 1, b) + (a / b - 1) * own)
+        assert abs(got - exact) <= 2 * np.spacing(abs(float(exact))) + 1e-18, (order, at)
+
+
+def test_large_orders_end_at_zero() -> None:
+    for order, x in ((20000, 17000.0), (2**20, 1e6)):
+        assert float(s.jn(order, pb.constant(x, "float64"))) == 0.0
+    with mp.workdps(60):
+        exact = float(mp.besselj(185, mp.mpf(3)))  # a subnormal number
+    assert 0 < exact < 1e-308
+    got = float(s.jn(185, pb.constant(3.0, "float64")))
+    assert abs(got - exact) <= np.spacing(exact)

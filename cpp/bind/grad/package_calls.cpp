@@ -195,7 +195,13 @@ struct PassArguments {
   py::object answer(std::vector<NodeRef> answers, bool with_zeros) const {
     std::vector<py::object> out;
     for (size_t i = 0; i < answers.size(); ++i) {
-      if (!answers[i] && with_zeros) answers[i] = zeros_like(answered[i].ptr());
+      const py::handle of = answered[i];
+      if (!answers[i] && with_zeros) answers[i] = zeros_like(of.ptr());
+      // A Python float that was passed to a function has the default dtype for its readers.
+      const Node* weak = is_variable(of.ptr()) ? nullptr : as_node(of.ptr()).get();
+      if (answers[i] && weak && weak->flags & kWeak && is_float(weak->dtype)) {
+        answers[i] = cast(answers[i], default_float());
+      }
       out.push_back(answers[i] ? py::reinterpret_steal<py::object>(wrap(answers[i])) : py::none());
     }
     if (structure) return structure->unflatten(out);

@@ -15,6 +15,7 @@
 #include "bind/common/tensor.h"
 #include "bind/common/trace_checks.h"
 #include "bind/explain/sites.h"
+#include "grad/adjoint.h"
 #include "grad/registry.h"
 #include "grad/tape.h"
 #include "graph/make.h"
@@ -128,9 +129,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::find(const Signature& signature,
 }
 
 py::object TracedFunction::call(const CallArguments& arguments) {
-  if (is_tracing() || overrides_active() || inlining || checking_numbers()) {
-    return call_directly(arguments);
-  }
+  if (is_tracing() || inlining || checking_numbers()) return call_directly(arguments);
   std::array<std::byte, 2048> room;
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
   Signature signature(&memory);
@@ -138,6 +137,8 @@ py::object TracedFunction::call(const CallArguments& arguments) {
   signature.tensors.reserve(16);
   signature.values.reserve(16);
   read_signature(arguments, &signature);
+  // The operations of a trace made here have the rules of the map, so no other call may use it.
+  if (overrides_active()) return run(*trace(arguments, signature), signature);
   const uint64_t hash = signature.hash();
   std::shared_ptr<FunctionRecord> record = find(signature, hash);
   if (locating_plans) {  // not a call of the program's
@@ -308,14 +309,21 @@ py::object TracedFunction::call_with(const CallArguments& arguments, Replace&& r
 
 py::object TracedFunction::call_directly(const CallArguments& arguments) const {
   std::vector<Tree> trees;
-  const auto tensor = [](PyObject* leaf) {
-    if (!PyFloat_CheckExact(leaf)) return tensor_object(to_node(leaf, "function"));
+  // The function may differentiate by its arguments, as in a trace of its own.
+  const auto watched = [](const NodeRef& node) {
+    if (!is_inexact(node->dtype)) return tensor_object(node);
+    NodeRef out = with_history(node);
+    out->flags |= node->flags & kWeak;
+    return tensor_object(std::move(out));
+  };
+  const auto tensor = [&](PyObject* leaf) {
+    if (!PyFloat_CheckExact(leaf)) return watched(to_node(leaf, "function"));
     // A Python float becomes a scalar with a value in the trace.
     Scalar scalar;
     scalar.f = PyFloat_AS_DOUBLE(leaf);
     const NodeRef node = as_value(make_scalar(DType::Float64, scalar));
     node->flags |= kWeak;
-    return tensor_object(node);
+    return watched(node);
   };
   return call_with(arguments, tensor, &trees);
 }

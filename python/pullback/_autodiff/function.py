@@ -97,9 +97,10 @@ def function(
     callable
         Function with the arguments and results of `f` and these methods: `plan(*args, **kwargs)`
         and `graph(*args, **kwargs)` return readable listings of the plan that such a call runs, and
-        of the operations recorded for it. They trace if there was no such call yet, and run
-        nothing. For a method pass the object too: `Model.step.plan(model, x)`. `cache_info()`
-        returns the numbers of hits, misses and traces, and `clear_cache()` drops all traces.
+        of the operations recorded for it. They run nothing; `plan` traces anew, to find the
+        lines of the program, `graph` if there was no such call yet. For a method pass the
+        object too: `Model.step.plan(model, x)`. `cache_info()` returns the numbers of hits,
+        misses and traces, and `clear_cache()` drops all traces.
 
     Raises
     ------

@@ -161,7 +161,7 @@ def operation(key: Any, who: str) -> str | None:
     known = {
         f"pb{space.__name__.removeprefix('pullback')}.{name}": getattr(space, name)
         for space in _spaces()
-        if name in space.__all__
+        if name in space.__all__ and callable(getattr(space, name))
     }
     functions = list(known.values())
     if not isinstance(key, str):

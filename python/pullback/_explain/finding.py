@@ -89,7 +89,7 @@ def of_program(findings: list[Finding]) -> list[Finding]:
             "composite",
             f"{f.step.inside_of}, a function of several operations, passes no gradient to {{x}} "
             "here",
-            "it is constant at these values: check its input",
+            "its slope is zero or undefined at these values: check its input",
             f.step,
         )
         for f in inside

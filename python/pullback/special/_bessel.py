@@ -1,7 +1,7 @@
 """Bessel functions, elementwise, of floating-point numbers.
 
-Integers become the default floating dtype. There is no derivative with respect to the order: its
-gradient is None. Orders may be arrays, which broadcast.
+Integers become the default floating dtype. There is no derivative with respect to the order: a
+gradient that needs it raises NotImplementedError. Orders may be arrays, which broadcast.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def i1e(x: TensorLike, /) -> Tensor:
 def iv(v: TensorLike, x: TensorLike, /) -> Tensor:
     """Compute the modified Bessel function of the first kind of real order `v`.
 
-    The value is NaN if x < 0 and `v` is not an integer. Differentiable in `x`; the gradient with
-    respect to `v` is None. If `v` is below -1 and not an integer, the function may change its sign;
+    The value is NaN if x < 0 and `v` is not an integer. Differentiable in `x`, not in
+    `v`. If `v` is below -1 and not an integer, the function may change its sign;
     accuracy is lost near the zero.
 
     Parameters
@@ -168,7 +168,7 @@ def iv(v: TensorLike, x: TensorLike, /) -> Tensor:
 def ive(v: TensorLike, x: TensorLike, /) -> Tensor:
     """Compute exp(-|x|) iv(v, x).
 
-    Differentiable in `x`; the gradient with respect to `v` is None. Second derivatives lose
+    Differentiable in `x`, not in `v`. Second derivatives lose
     accuracy if `v` is 30 or more and `x` is between v and v^2 / 2.
 
     Parameters

@@ -203,7 +203,7 @@ def polygamma(n: TensorLike, x: TensorLike, /) -> Tensor:
     """Compute the derivative of order `n` of `digamma`.
 
     The value is infinite at 0, -1, -2, ... The gradient with respect to `x` is polygamma(n + 1, x);
-    with respect to `n` it is None.
+    one with respect to `n` raises NotImplementedError.
 
     Parameters
     ----------

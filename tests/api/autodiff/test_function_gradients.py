@@ -117,3 +117,43 @@ def test_custom_gradients_inside():
 
     assert [float(step(0.0)) for _ in range(2)] == pytest.approx([np.inf, np.inf])
     assert w.item() == 98.0
+
+
+def test_gradients_by_an_own_argument_wherever_it_is_called() -> None:
+    slope = pb.function(lambda x: pb.gradients(pb.tanh(x), x)[0])
+    x = pb.constant(0.3)
+    expected = 1 - np.tanh(0.3) ** 2
+    with pb.gradient_override_map({"round": lambda op, u: u}):
+        np.testing.assert_allclose(slope(x), expected, rtol=1e-6)
+        np.testing.assert_allclose(slope(0.3), expected, rtol=1e-6)
+    with pb.gradient_override_map({"tanh": lambda op, u: 7.0 * u}):
+        assert slope(x).numpy() == 7.0
+    assert slope(x).numpy() != 7.0  # a trace made under the map is not kept
+    with pb.check_numerics():
+        np.testing.assert_allclose(slope(x), expected, rtol=1e-6)
+    np.testing.assert_allclose(pb.checkpoint(slope)(x), expected, rtol=1e-6)
+    outer = pb.function(lambda y: y * slope(pb.constant(0.3)))
+    np.testing.assert_allclose(outer(2.0), 2 * expected, rtol=1e-6)
+    with pb.gradient_override_map({"round": lambda op, u: u}), pb.GradientTape() as tape:
+        tape.watch(x)
+        y = slope(x)
+    second = -2 * np.tanh(0.3) * expected
+    np.testing.assert_allclose(tape.gradient(y, x), second, rtol=1e-5)
+
+
+def test_a_function_under_a_map_keeps_no_history() -> None:
+    step = pb.function(lambda state: state * 0.5)
+    state = pb.ones(3)
+    with pb.gradient_override_map({"round": lambda op, u: u}):
+        before = pb._core.status()["live_nodes"]
+        for _ in range(50):
+            state = step(state)
+        state.numpy()
+        assert pb._core.status()["live_nodes"] < before + 20
+
+
+def test_the_dtype_of_a_gradient_by_a_python_float() -> None:
+    slope = pb.function(lambda x: pb.gradients(pb.tanh(x), x)[0])
+    assert slope(0.3).dtype == np.float32
+    zero = pb.function(lambda x: pb.gradients(pb.tanh(2.0), [x], unconnected_gradients="zero")[0])
+    assert zero(0.3).dtype == np.float32

@@ -214,3 +214,33 @@ def test_bessel_functions_of_negative_orders_far_out(order: float, x: float) -> 
         want = first if x > 1e6 else mp.exp(-z) * mp.besseli(v, z)
     got = float(pb.special.ive(pb.constant(order, "float64"), pb.constant(x, "float64")))
     assert got == pytest.approx(float(want), rel=4e-15)
+
+
+def test_orders_have_no_gradient() -> None:
+    """A zero or None would say that the function does not depend on its order."""
+    for f in (pb.special.iv, pb.special.ive, pb.special.polygamma):
+        v, x = pb.Variable(2.0), pb.Variable(1.5)
+        y = f(v, x)
+        assert pb.gradients(y, x) is not None
+        with pytest.raises(NotImplementedError, match="expected an order without a gradient"):
+            pb.gradients(y, v)
+        with pytest.raises(NotImplementedError, match=f"^{f.__name__}: "):
+            pb.grad(f)(2.0, 1.5)
+
+
+def test_second_derivatives_of_kl_div_where_its_slope_nears_one() -> None:
+    x = np.array([1e-17, 1e-8, 1.6e-165, 0.5, 2.0])
+    y = np.array([1.0, 1.0, 2.6e-109, 0.5, 1.0])
+    at = pb.constant(y)
+    first = pb.grad(lambda y: pb.sum(pb.special.kl_div(x, y)))
+    second = pb.grad(lambda y: pb.sum(first(y)))
+    np.testing.assert_allclose(second(at), x / y / y, rtol=4e-16)
+    np.testing.assert_allclose(first(at), (y - x) / y, rtol=4e-16)
+
+
+def test_slopes_of_rel_entr_of_float32_next_to_their_root() -> None:
+    x, y = np.float32(5394991), np.float32(14665106)
+    (got,) = pb.gradients(*(lambda v: (pb.special.rel_entr(v, y), [v]))(pb.Variable(x)))
+    with mp.workdps(40):
+        exact = float(1 + mp.log(mp.mpf(float(x)) / mp.mpf(float(y))))
+    assert abs(float(got) - exact) < 2e-7 * abs(exact)

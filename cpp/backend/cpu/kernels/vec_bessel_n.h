@@ -15,6 +15,9 @@ namespace m {
 constexpr double kMostOrder = 0x1p20;  // NaN for larger orders
 constexpr double kYScale = 0x1p-200;   // of Y, so that what overflows is seen
 constexpr double kLeastY = -0x1p900;   // below, in these units, Y is -infinity
+constexpr double kJScale = 0x1p500;    // of J below x, since products of subnormal numbers with
+                                       // ratios near 1 do not become smaller
+constexpr double kLeastJ = 0x1p-600;   // below, in these units, J is 0
 
 template <int lanes>
 struct Lanes {
@@ -100,21 +103,25 @@ template <bool second, int lanes>
     }
   }
   if (second || least >= n) return;
+  for (int i = 0; i < lanes; ++i) y.set(i, {kJScale * y.high[i], kJScale * y.low[i]});
   // The ratios from here on change that of the order n by 2^-62 or more.
   const int first = n + 5 + static_cast<int>(7.5 * __builtin_cbrt(n));
   Lanes<lanes> ratio = {};
   for (int k = first; k > least; --k) {
-    if (k % 64 == 0 && is_zero(y)) return;
+    if (k % 64 == 0 && is_zero(y)) break;
 #pragma GCC ivdep
     for (int i = 0; i < lanes; ++i) {
       const TwoPart part = product(x[i], ratio.at(i));
       const TwoPart r = quotient({x[i], 0.0}, sum({2.0 * k, 0.0}, {-part.high, -part.low}));
-      const TwoPart times = product(y.at(i), r);
+      TwoPart times = product(y.at(i), r);
+      const bool lost = magnitude(times.high) < kLeastJ;
+      times = {lost ? 0.0 : times.high, lost ? 0.0 : times.low};
       const bool beyond = (x[i] < k) & (k <= n);
       y.set(i, {beyond ? times.high : y.high[i], beyond ? times.low : y.low[i]});
       ratio.set(i, r);
     }
   }
+  for (int i = 0; i < lanes; ++i) y.set(i, {y.high[i] / kJScale, y.low[i] / kJScale});
 }
 
 // The `times`-th derivative (DLMF 10.6.7) for up to `lanes` arguments.

@@ -30,10 +30,11 @@ struct NestedSum {
 PULLBACK_INLINE double series_end(double v) { return clamped(0.5 * v * v, kLeastEnd, kMostEnd); }
 
 // I_v = (x / 2)^v / gamma(v + 1) times the sum, in q = x^2 / 4.
-inline void set_series(NestedSum& s, double v, double end) {
+inline void set_series(NestedSum& s, TwoPart v, double end) {
   double term = 1.0, total = 1.0;
   for (int k = 1; k <= kMostTerms && term > 0x1p-62 * total; ++k) {
-    const TwoPart next = two_sum(v, k);
+    TwoPart next = two_sum(v.high, k);
+    next.low += v.low;
     s.c[s.terms++] = quotient({1.0, 0.0}, product(k, next));
     term *= 0.25 * end * end / (k * next.high);
     total += term;
@@ -101,7 +102,7 @@ template <bool slope, int lanes>
       first = sum(next, product(two_sum(0.5 * v, -half), first));
     }
     first = product(factor, first);
-    const TwoPart growth = product(slope ? v - 1.0 : v, log_two(half));
+    const TwoPart growth = product(two_sum(v, slope ? -1.0 : 0.0), log_two(half));
     TwoPart second = product(far.at(i), square_root(product(kPerTwoPi, inverse.at(i))));
     if constexpr (slope) second = product(product(-0.5, second), inverse.at(i));
     // The expansion contains exp(-x).
@@ -140,9 +141,11 @@ template <bool slope, int lanes>
   order.end = end;
   order.is_scaled = is_scaled;
   if (any_near) {
-    order.factor.high = special::rgamma(v + 1.0);
-    set_series(order.series, v, end);
-    if (times) set_series(order.above, v + 1.0, end);
+    const TwoPart next = two_sum(v, 1.0);
+    order.factor.high = special::rgamma(next.high);
+    order.factor.low = -order.factor.high * special::digamma(next.high) * next.low;
+    set_series(order.series, {v, 0.0}, end);
+    if (times) set_series(order.above, next, end);
   }
   if (any_far) set_expansion(order.expansion, v, times);
   for (int64_t start = 0; start < n; start += lanes) {

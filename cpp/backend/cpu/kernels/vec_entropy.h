@@ -162,8 +162,11 @@ PULLBACK_INLINE double rel_entr_slope(double x, double y) {
   return log_ratio_checked(x, y, log.high + log.low);
 }
 PULLBACK_INLINE float rel_entr_slope(float x, float y) {
-  constexpr double e = 0x1.5bf0a8b145769p+1;
-  return log_ratio_checked(x, y, static_cast<float>(rough_log(x * e / y)));
+  // The quotient's rounding error matters next to the root.
+  constexpr TwoPart e = {0x1.5bf0a8b145769p+1, 0x1.4d57ee2b1013ap-53};
+  const double a = x, b = y, top = a * e.high, q = top / b;
+  const double rest = product_rest(a, e.high, top) + a * e.low + division_rest(top, b, q);
+  return log_ratio_checked(x, y, static_cast<float>(rough_log(q) + rest / top));
 }
 
 // x log(x / y) - x + y. With s = (x - y) / (x + y) and log(x / y) = 2 s + r it is s (x - y) + x r.
