@@ -61,6 +61,7 @@ class Lowering {
   View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count);
   void emit_random(uint32_t member);
   void emit_indexed(uint32_t member);
+  void emit_slices(uint32_t member);
   void emit_matmul(uint32_t member);
   void emit_concat(uint32_t member);
   void emit_windows(uint32_t member);
