@@ -148,3 +148,20 @@ def test_a_few_columns_of_many_rows(update: str) -> None:
     got = getattr(pb.constant(x).at[:, pb.constant(at)], update)(w)
     assert np.array_equal(got.numpy(), expected)
     assert np.array_equal(pb.take(x, pb.constant(at), axis=1).numpy(), x[:, at])
+
+
+def test_copies_of_columns_are_one_step() -> None:
+    x = np.random.default_rng(11).standard_normal((3000, 4)).astype(np.float32)
+    for at in ([1, 0], [2, 0, 1], [3, 1, 2, 0], [3, 1, 3]):
+
+        def both(x: Any, at: Any = at) -> Any:
+            return pb.take(x, at, axis=1), pb.stack([x[:, k] for k in at[::-1]], axis=1)
+
+        f = pb.function(both)
+        for got, want in zip(f(x), (x[:, at], x[:, at[::-1]]), strict=True):
+            assert np.array_equal(got.numpy(), want)
+        text = f.plan(x)
+        assert text.count("tiles") == 1 + (at != [1, 0]) and text.count("copy") == (at == [1, 0])
+    exact = x.astype(np.float64)
+    g = pb.function(lambda x: pb.grad(lambda x: pb.sum(x[:, [2, 0, 3, 1]] ** 3))(x))
+    np.testing.assert_allclose(g(exact).numpy(), 3 * exact**2, rtol=1e-14)
