@@ -43,6 +43,7 @@ class Lowering {
   bool can_recompute(uint32_t reader, const Read& read) const;
   void store(const Read& read);
   void find_stored();
+  void find_repeated();
   void find_shared();
   RunScalar run_scalar(const Read& read) const {
     return scalar_[read.base].value_or(RunScalar{-1});
