@@ -40,6 +40,14 @@ def rows_added(small: bool) -> Data:
     return Data([x], [random.integers(0, table, rows), np.ones((table, width), np.float32)])
 
 
+def entries_taken(small: bool) -> Data:
+    """Parameter: entries; inputs: which of them, and their weights."""
+    random = np.random.default_rng(0)
+    n = 20 if small else 100_000
+    x, weights = (random.standard_normal(n, dtype=np.float32) for _ in range(2))
+    return Data([x], [random.integers(0, n, n), weights])
+
+
 def embedding(small: bool) -> Data:
     """Parameter: a table; inputs: which of its rows to move, and where to."""
     random = np.random.default_rng(0)
@@ -70,7 +78,11 @@ GRADIENTS = {
     "batch-norm": _of("batch_norm", (1024, 128), (128,), (128,), inputs=[(1024, 128)]),
     "layer-norm": _of("layer_norm", (1024, 128), (128,), (128,), inputs=[(1024, 128)]),
     "columns": _of("columns", (1_000_000, 3)),
+    "cross": _of("cross", (100_000, 3), (100_000, 3), inputs=[(100_000, 3)]),
+    "columns-taken": _of("columns_taken", (100_000, 3), inputs=[(100_000, 3)]),
+    "entries-taken": Workload("entries_taken", entries_taken),
     "middle": _of("middle", (64, 256, 64)),
+    "middle-of-3": _of("middle", (1000, 3, 300)),
     "convolution": _of("convolution", (8, 128, 128), (5, 5)),
     "rows-added": Workload("rows_added", rows_added),
     "physics": Workload("physics", physics),
@@ -91,6 +103,10 @@ ABOUT = {
     "batch-norm": "batch norm of 1024×128",
     "layer-norm": "layer norm of 1024×128",
     "columns": "lengths of 10⁶ vectors, by their three columns",
+    "cross": "cross products of 100 000 vectors",
+    "columns-taken": "the three columns of 100 000 rows in another order, squared",
+    "entries-taken": "100 000 entries of a vector of that length, squared",
+    "middle-of-3": "squares of the sums over the middle axis of 1000×3×300",
     "middle": "squares of the sums over the middle axis of 64×256×64",
     "convolution": "convolution of 8×128×128 with 5×5 by shifted slices",
     "rows-added": "50 000 rows of 16 added to 10 000 rows of a table",

@@ -6,6 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+ORDER = np.array([2, 0, 1])  # of columns
+
 
 def vectors(xp: Any, parameters: list[Any]) -> Any:
     a, x = parameters
@@ -45,6 +49,21 @@ def columns(xp: Any, parameters: list[Any]) -> Any:
     (p,) = parameters
     x, y, z = p[:, 0], p[:, 1], p[:, 2]
     return xp.sum(xp.sqrt(x * x + y * y + z * z))
+
+
+def cross(xp: Any, parameters: list[Any], t: Any) -> Any:
+    a, b = parameters
+    return xp.sum(t * xp.linalg.cross(a, b))
+
+
+def columns_taken(xp: Any, parameters: list[Any], t: Any) -> Any:
+    (x,) = parameters
+    return xp.sum(t * xp.square(x[:, ORDER]))
+
+
+def entries_taken(xp: Any, parameters: list[Any], at: Any, t: Any) -> Any:
+    (x,) = parameters
+    return xp.sum(t * xp.square(x[at]))
 
 
 def middle(xp: Any, parameters: list[Any]) -> Any:

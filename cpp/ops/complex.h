@@ -38,6 +38,8 @@ struct ComplexPair {
   Expr re, im;
 };
 ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b);
+// The quotient of complex64 operands.
+ComplexPair complex64_quotient(const ComplexPair& a, const ComplexPair& b);
 
 void complex_vjp(const VjpCall& call, Cotangent* out);
 void real_vjp(const VjpCall& call, Cotangent* out);

@@ -90,7 +90,10 @@ ComplexParts complex_form(Op op, std::span<const ComplexParts> in) {
     return {cast(x.re, DType::Float64),
             x.im ? cast(x.im, DType::Float64) : scalar(DType::Float64, 0)};
   };
-  const ComplexPair out = complex_function(op, widened(a), widened(b));
+  // Parts of float32 are in the middle of the range of float64.
+  const bool narrow = op == Op::divide && own == DType::Float32;
+  const ComplexPair out = narrow ? complex64_quotient(widened(a), widened(b))
+                                 : complex_function(op, widened(a), widened(b));
   return {cast(out.re, own), cast(out.im, own)};
 }
 

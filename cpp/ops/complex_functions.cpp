@@ -32,8 +32,37 @@ Expr times(const Expr& a, const Expr& b) {
   return where(zero, copysign(0.0, a) * copysign(1.0, b), a * b);
 }
 
-// Smith's quotient, in the order that keeps digits which the ratio loses (M. Baudin, R. L. Smith,
-// "A robust complex division in Scilab", 2012). The operands are scaled to the middle of the range.
+// Smith's quotient of operands whose sizes neither overflow nor underflow in it.
+// `exact_ratio`: the ratio of the parts of b is 0 only if a part is 0 or infinite. Otherwise terms
+// are computed in the order that keeps digits which the ratio loses (M. Baudin, R. L. Smith, "A
+// robust complex division in Scilab", 2012).
+Pair smith_quotient(const Pair& a, const Pair& b, bool exact_ratio) {
+  // Requires |c| >= |d|: both operands are divided by -i if the imaginary part of b is larger.
+  const Expr swap = abs(b.im) > abs(b.re);
+  const Expr c = where(swap, b.im, b.re);
+  const Expr d = where(swap, -b.re, b.im);
+  const Expr p = where(swap, a.im, a.re);
+  const Expr q = where(swap, -a.re, a.im);
+  const Expr ratio = where(c == 0.0, 0.0, d / c);
+  const Expr under = c + d * ratio;
+  const auto part = [&](const Expr& first, const Expr& second, const Expr& sign) {
+    Expr term = second * ratio;
+    if (!exact_ratio) term = where(ratio == 0.0, d * (second / c), term);
+    return where(d == 0.0, first, first + sign * term) / under;
+  };
+  return {part(p, q, 1.0), part(q, p, -1.0)};
+}
+
+// As in C: a finite number over infinity is 0, over 0 it is infinite.
+Pair with_limits(const Pair& a, const Pair& b, const Pair& out) {
+  const Expr to_zero = isfinite(a.re) & isfinite(a.im) & (isinf(b.re) | isinf(b.im));
+  const Expr by_zero = (b.re == 0.0) & (b.im == 0.0);
+  const Expr over = copysign(kInfinity, b.re);
+  return {where(to_zero, 0.0, where(by_zero, a.re * over, out.re)),
+          where(to_zero, 0.0, where(by_zero, a.im * over, out.im))};
+}
+
+// The operands are scaled to the middle of the range.
 Pair quotient(const Pair& x, const Pair& y) {
   const auto size = [](const Pair& z) { return maximum(abs(z.re), abs(z.im)); };
   const Expr top = size(x);
@@ -46,26 +75,7 @@ Pair quotient(const Pair& x, const Pair& y) {
   const Expr shrink_y = shrink(bottom);
   const Pair a = scaled(x, shrink_x);
   const Pair b = scaled(y, shrink_y);
-  // Requires |c| >= |d|: both operands are divided by -i if the imaginary part of b is larger.
-  const Expr swap = abs(b.im) > abs(b.re);
-  const Expr c = where(swap, b.im, b.re);
-  const Expr d = where(swap, -b.re, b.im);
-  const Expr p = where(swap, a.im, a.re);
-  const Expr q = where(swap, -a.re, a.im);
-  const Expr ratio = where(c == 0.0, 0.0, d / c);
-  const Expr under = c + d * ratio;
-  const auto part = [&](const Expr& first, const Expr& second, const Expr& sign) {
-    const Expr term = where(ratio == 0.0, d * (second / c), second * ratio);
-    return where(d == 0.0, first, first + sign * term) / under;
-  };
-  const Expr back = shrink_y / shrink_x;
-  Pair out{part(p, q, 1.0) * back, part(q, p, -1.0) * back};
-  // As in C: a finite number over infinity is 0, over 0 it is infinite.
-  const Expr to_zero = isfinite(a.re) & isfinite(a.im) & (isinf(b.re) | isinf(b.im));
-  const Expr by_zero = (b.re == 0.0) & (b.im == 0.0);
-  const Expr over = copysign(kInfinity, b.re);
-  return {where(to_zero, 0.0, where(by_zero, a.re * over, out.re)),
-          where(to_zero, 0.0, where(by_zero, a.im * over, out.im))};
+  return with_limits(a, b, scaled(smith_quotient(a, b, false), shrink_y / shrink_x));
 }
 
 // The exact rounding error of a floating-point product (T. J. Dekker, 1971).
@@ -289,6 +299,10 @@ Pair reciprocal_form(const Pair& z) {
 }
 
 }  // namespace
+
+ComplexPair complex64_quotient(const ComplexPair& a, const ComplexPair& b) {
+  return with_limits(a, b, smith_quotient(a, b, true));
+}
 
 ComplexPair complex_function(Op op, const ComplexPair& a, const ComplexPair& b) {
   switch (op) {

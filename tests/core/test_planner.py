@@ -50,6 +50,20 @@ def test_broadcast_operands_are_loads_with_stride_0() -> None:
     assert "strides(0, 1)" in text and "strides(1, 0)" in text
 
 
+def test_a_product_that_two_groups_need_is_computed_twice() -> None:
+    """Its factors are in memory, and the second group reads one of them anyway."""
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal((1024, 300)) for _ in range(2))
+    gradient = pb.function(lambda x, w: pb.grad(lambda x: pb.sum(pb.nn.softmax(x, axis=0) * w))(x))
+    y = np.exp(x - x.max(0)) / np.exp(x - x.max(0)).sum(0)
+    expected = y * w - y * (y * w).sum(0)
+    np.testing.assert_allclose(gradient(x, w).numpy(), expected, rtol=1e-9, atol=1e-16)
+    text = gradient.plan(x, w)
+    assert arena(text) < x.nbytes / 10 and text.count(" = multiply:") == 3
+    small = gradient.plan(x[:32], w[:32])
+    assert small.count(" = multiply:") == 2
+
+
 def test_scalars_are_slots_and_constant_arrays_are_scalars() -> None:
     steps, text = plan_of(pb.constant(A) * 2 + pb.zeros((30, 20)) - pb.ones((20,)))
     assert steps == {"tiles": 1} and "1 arguments, 3 scalars" in text

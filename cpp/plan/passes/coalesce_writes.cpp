@@ -1,7 +1,8 @@
 // The gradient of a tensor that was sliced is a sum of parts: the first is embedded into zeros, the
 // others are added. If the parts are disjoint, they are written instead of added; if they fill the
 // memory, the zeros are dropped. A group that computes such a part, or a part of a concatenation,
-// stores it at its final place instead of in a temporary.
+// stores it at its final place instead of in a temporary. Copies of columns that together fill a
+// memory become a group, which reads and writes that memory once.
 #include "plan/passes/coalesce_writes.h"
 #include "plan/step_views.h"
 
@@ -19,6 +20,19 @@ constexpr int64_t kShortestRow = 16;  // elements that a group stores contiguous
 
 bool covers_slot(const Plan& plan, const View& view) {
   return is_flat(view) && view.shape.size() * size_of(view.dtype) == plan.slots[view.slot].bytes;
+}
+
+// The stride of elements that all have the same one; 0 for other views.
+int64_t single_stride(const View& view) {
+  int64_t count = 1;
+  int64_t stride = 0;
+  for (int64_t d = view.shape.rank; d-- > 0;) {
+    if (view.shape[d] == 1) continue;
+    if (stride == 0) stride = view.strides[d];
+    if (view.strides[d] != count * stride) return 0;
+    count *= view.shape[d];
+  }
+  return stride;
 }
 
 // Turns additions into writes and drops zeros.
@@ -125,7 +139,7 @@ class Stores {
     return false;
   }
 
-  // Rows that are long, or elements with a single stride.
+  // Rows that are long, or elements with one stride.
   static bool is_even(const View& view) {
     int64_t row = 1;     // contiguous elements, or elements with one stride
     int64_t stride = 0;  // of these elements
@@ -160,11 +174,81 @@ class Stores {
   std::vector<std::vector<size_t>> uses_;  // per slot: the steps, limited to a number
 };
 
+// Replaces copies to all columns of a memory by a group.
+class Columns {
+ public:
+  explicit Columns(Plan* plan) : steps_(plan->steps) {}
+
+  void run() {
+    size_t kept = 0;
+    for (size_t i = 0; i < steps_.size(); ++kept) {
+      const size_t copies = columns_from(i);
+      if (copies) {
+        TileGroup group;
+        for (size_t k = i; k < i + copies; ++k) {
+          const auto& copy = std::get<Layout>(steps_[k].work);
+          group.count = copy.out.shape.size();
+          group.stores.push_back({static_cast<int32_t>(group.loads.size()), copy.out});
+          group.loads.push_back(copy.in);
+        }
+        steps_[i].work = std::move(group);
+      }
+      if (kept != i) steps_[kept] = std::move(steps_[i]);
+      i += std::max<size_t>(1, copies);
+    }
+    steps_.resize(kept);
+  }
+
+ private:
+  static constexpr int64_t kMostColumns = 4;  // that one pass of a backend splits or joins
+  static constexpr int64_t kManyRows = 1024;  // fewer are copied in less time than a group starts
+
+  const Layout* copy_at(size_t i) const {
+    const auto* copy = i < steps_.size() ? std::get_if<Layout>(&steps_[i].work) : nullptr;
+    return copy && !copy->clear && !copy->add ? copy : nullptr;
+  }
+
+  // The number of steps from step i on that copy columns which together fill rows; else 0.
+  size_t columns_from(size_t i) const {
+    const Layout* first = copy_at(i);
+    if (!first || first->in.dtype != first->out.dtype || is_storage(first->out.dtype) ||
+        size_of(first->out.dtype) < 4 || first->out.shape.size() < kManyRows) {
+      return 0;
+    }
+    const int64_t columns = single_stride(first->out);
+    // Pairs of eight bytes are copied as fast column by column.
+    const int64_t fewest = size_of(first->out.dtype) == 8 ? 3 : 2;
+    if (columns < fewest || columns > kMostColumns) return 0;
+    int64_t start = first->out.offset;
+    for (int64_t k = 1; k < columns; ++k) {
+      const Layout* copy = copy_at(i + k);
+      if (!copy) return 0;
+      start = std::min(start, copy->out.offset);
+    }
+    std::vector<bool> filled(static_cast<size_t>(columns), false);
+    for (int64_t k = 0; k < columns; ++k) {
+      const Layout* copy = copy_at(i + k);
+      const int64_t column = copy->out.offset - start;
+      if (copy->out.slot != first->out.slot || copy->in.slot == first->out.slot ||
+          copy->in.dtype != first->out.dtype || single_stride(copy->out) != columns ||
+          copy->out.shape.size() != first->out.shape.size() || column >= columns ||
+          filled[static_cast<size_t>(column)]) {
+        return 0;
+      }
+      filled[static_cast<size_t>(column)] = true;
+    }
+    return static_cast<size_t>(columns);
+  }
+
+  std::vector<Step>& steps_;
+};
+
 }  // namespace
 
 void coalesce_writes(Plan* plan) {
   Additions(plan).run();
   Stores(plan).run();
+  Columns(plan).run();
 }
 
 }  // namespace pullback

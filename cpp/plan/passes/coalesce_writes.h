@@ -6,7 +6,8 @@
 namespace pullback {
 
 // Disjoint parts are written instead of added to zeros, zeros that no step reads are not written,
-// and tile groups store their results in place. Runs before memory is planned.
+// tile groups store their results in place, and copies of columns are one group. Runs before memory
+// is planned.
 void coalesce_writes(Plan* plan);
 
 }  // namespace pullback

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_set>
 
 #include "graph/recorder.h"
 #include "graph/walk.h"
@@ -122,6 +123,59 @@ void Lowering::find_stored() {
     for (const Read& read : analysis_.reads(i)) {
       if (outside(i, read)) store(read);
     }
+  }
+  find_repeated();
+}
+
+// Large results of arithmetic on values that are in memory anyway are computed again instead of
+// stored, by groups that read no more for it: all operands but one are read there already.
+void Lowering::find_repeated() {
+  constexpr int64_t kLarge = 256 * 1024;                       // elements: fewer stay in a cache
+  std::unordered_map<uint32_t, std::vector<int32_t>> readers;  // of candidates: groups
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (stored_[i] && !analysis_.stored[i] && analysis_.kind[i] == Analysis::Elementwise &&
+        !fusion_.domains.row[i] && analysis_.elements(i) >= kLarge &&
+        traits(nodes_[i]->op).cost == Cost::Arithmetic) {
+      readers[i];
+    }
+  }
+  if (readers.empty()) return;
+  std::unordered_set<uint64_t> read_by;  // group and node
+  const auto key = [](int32_t group, uint32_t base) {
+    return static_cast<uint64_t>(group) << 32 | base;
+  };
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (const Read& read : analysis_.reads(i)) {
+      const int32_t group = fusion_.group_of[i];
+      read_by.insert(key(group, read.base));
+      const auto found = readers.find(read.base);
+      if (found == readers.end() || fusion_.group_of[read.base] == group) continue;
+      if (can_recompute(i, read)) {
+        found->second.push_back(group);
+      } else {
+        readers.erase(found);
+      }
+    }
+  }
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    const auto found = readers.find(i);
+    if (found == readers.end()) continue;
+    const auto is_small = [&](const Read& read) {
+      return analysis_.elements(read.base) <= analysis_.elements(i) / 16;
+    };
+    const auto reads = analysis_.reads(i);
+    const bool in_memory = std::ranges::all_of(reads, [&](const Read& read) {
+      return is_small(read) || analysis_.kind[read.base] == Analysis::Input ||
+             (stored_[read.base] && !recomputed_[read.base]);
+    });
+    const bool read_there = std::ranges::all_of(found->second, [&](int32_t group) {
+      return 1 >= std::ranges::count_if(reads, [&](const Read& read) {
+               return !is_small(read) && !read_by.contains(key(group, read.base));
+             });
+    });
+    if (!in_memory || !read_there) continue;
+    recomputed_[i] = 1;
+    stored_[i] = 0;
   }
 }
 

@@ -49,6 +49,11 @@ class Expansion {
     }
     for (uint32_t i : from_.arguments) out.arguments.push_back(whole(i)->index);
     for (uint32_t i : from_.scalars) out.scalars.push_back(made_[i].scalar->index);
+    for (const auto& [i, known] : from_.positions) {
+      for (const NodeRef& part : {made_[i].re, made_[i].im}) {
+        if (part && out.has(part.get())) out.positions.emplace(part->index, known);
+      }
+    }
     // Constants of the formulas are not scalars of the run.
     out.replaced = from_.replaced;
     return out;

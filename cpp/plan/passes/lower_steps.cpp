@@ -139,6 +139,7 @@ void Lowering::emit_indexed(uint32_t member) {
   const Node* node = nodes_[member];
   const bool based = node->op == Op::at_index;
   const int64_t axis = node->attr.axis;
+  if (!analysis_.snapshot->known_positions_of(member).empty()) return emit_slices(member);
   const View indices = dense_operand(member, based ? 2 : 1);
   if (node->op == Op::take) {
     const View in = three_axes(member, 0, axis, 1);
@@ -151,6 +152,51 @@ void Lowering::emit_indexed(uint32_t member) {
       ScatterAdd{in, indices, whole_view(member), in.shape[0], node->shape[axis], in.shape[2],
                  based ? node->attr.update : Update::Add, !based, node->op == Op::sum_duplicates},
       node->op);
+}
+
+// An indexed operation at known positions: a copy for each run. Positions that are written are
+// distinct, so no copy depends on another.
+void Lowering::emit_slices(uint32_t member) {
+  const Node* node = nodes_[member];
+  const std::span<const PositionRun> runs = analysis_.snapshot->known_positions_of(member);
+  const bool takes = node->op == Op::take;
+  const bool based = node->op == Op::at_index;
+  const int64_t axis = node->attr.axis;
+  int64_t count = 0;
+  for (const PositionRun& run : runs) count += run.count;
+  // The list has the shape of its positions; here it is one axis.
+  Shape list = takes ? analysis_.strided(analysis_.reads(member)[0]).shape : node->shape;
+  list[axis] = count;
+  View whole_list = whole_view(member);
+  View indexed = whole_list;
+  if (takes) {
+    static_cast<Strided&>(whole_list) = whole(list);
+    indexed = operand(member, 0);
+  } else {
+    const size_t k = based ? 1 : 0;
+    const auto merged = reshaped(analysis_.strided(analysis_.reads(member)[k]), list);
+    whole_list = merged ? operand(member, k) : dense_operand(member, k);
+    static_cast<Strided&>(whole_list) = merged ? *merged : whole(list);
+    if (based) copy_base(member);
+  }
+  bool clear = !takes && !based;
+  const bool add = based && node->attr.update == Update::Add;
+  int64_t first = 0;
+  for (const PositionRun& run : runs) {
+    list[axis] = run.count;
+    // Written in the order of memory.
+    const bool backwards = !takes && run.step < 0;
+    StridedSlice of_list(list.rank), of_axis(list.rank);
+    of_list.start[axis] = backwards ? first + run.count - 1 : first;
+    of_list.step[axis] = backwards ? -1 : 1;
+    of_axis.start[axis] = backwards ? run.start + (run.count - 1) * run.step : run.start;
+    of_axis.step[axis] = backwards ? -run.step : run.step;
+    const View in_list{whole_list.slot, whole_list.dtype, sliced(whole_list, list, of_list)};
+    const View in_axis{indexed.slot, indexed.dtype, sliced(indexed, list, of_axis)};
+    add_step(takes ? Layout{in_axis, in_list} : Layout{in_list, in_axis, clear, add}, node->op);
+    clear = false;
+    first += run.count;
+  }
 }
 
 void Lowering::emit_matmul(uint32_t member) {

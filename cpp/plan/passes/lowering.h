@@ -44,6 +44,7 @@ class Lowering {
   bool can_recompute(uint32_t reader, const Read& read) const;
   void store(const Read& read);
   void find_stored();
+  void find_repeated();
   void find_shared();
   RunScalar run_scalar(const Read& read) const {
     return scalar_[read.base].value_or(RunScalar{-1});
@@ -62,6 +63,7 @@ class Lowering {
   View three_axes(uint32_t member, size_t k, int64_t axis, int64_t count);
   void emit_random(uint32_t member);
   void emit_indexed(uint32_t member);
+  void emit_slices(uint32_t member);
   void emit_matmul(uint32_t member);
   void emit_concat(uint32_t member);
   void emit_windows(uint32_t member);

@@ -140,6 +140,7 @@ class Simplifier {
         break;
     }
     if (const std::optional<Read> known = identity_of(i)) return become(i, *known);
+    if (const std::optional<Read> part = taken_slice(i)) return become(i, *part);
     if (fold_constants(i)) return;
     merge(i);
   }
@@ -328,6 +329,24 @@ class Simplifier {
         break;
     }
     return std::nullopt;
+  }
+
+  // A take of positions with a constant step.
+  std::optional<Read> taken_slice(uint32_t i) {
+    const Node* node = analysis_.node(i);
+    const std::span<const PositionRun> known = snapshot_.known_positions_of(i);
+    if (known.size() != 1 || node->op != Op::take) return std::nullopt;
+    const PositionRun& run = known[0];
+    const Read in = operands(i)[0];
+    const Strided& strided = analysis_.strided(in);
+    Shape shape = strided.shape;
+    StridedSlice range(shape.rank);
+    shape[node->attr.axis] = run.count;
+    range.start[node->attr.axis] = run.start;
+    range.step[node->attr.axis] = run.step;
+    const std::optional<Strided> out = reshaped(sliced(strided, shape, range), node->shape);
+    if (!out) return std::nullopt;
+    return Read{in.base, analysis_.views.number(*out)};
   }
 
   void drop_dead() {

@@ -88,11 +88,14 @@ class KeyWriter {
     call_ = call;
     const auto given = node->attr.composite == Composite::None || next_result ? inputs.first(0)
                                                                               : given_inputs(node);
-    make_room(room_of(node) + inside.size() +
-              (inputs.size() + given.size() + 1) * sizeof(uint32_t));
+    const std::span<const PositionRun> positions = snapshot_.known_positions_of(node->index);
+    make_room(room_of(node) + inside.size() + positions.size_bytes() +
+              (inputs.size() + given.size() + 2) * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
-    head(node, node->op, plain ? 0 : kHasAttr);
+    head(node, node->op, (plain ? 0 : kHasAttr) | (positions.empty() ? 0 : kHasPositions));
     if (!plain) put(node->attr);
+    if (!positions.empty()) put(static_cast<uint32_t>(positions.size()));
+    for (const PositionRun& run : positions) put(run);
     if (node->slice) {
       for (const int64_t start : node->slice->start) put(start);
       for (const int64_t step : node->slice->step) put(step);
@@ -131,7 +134,7 @@ class KeyWriter {
     const auto slice_rank = node->slice ? static_cast<size_t>(node->slice->start.rank) : 0;
     return sizeof(uint64_t) * (3 + rank + 2 * slice_rank) + sizeof(Attr);
   }
-  static constexpr uint32_t kHasAttr = 1 << 24;
+  static constexpr uint32_t kHasAttr = 1 << 24, kHasPositions = uint32_t{1} << 31;
 
   void head(const Node* node, Op op, uint32_t bits) {
     put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 | bits |
@@ -320,6 +323,7 @@ class Numbering {
       if (!placed(input)) leaf(input);
     }
     place(node, false);
+    if (snapshot_.traced) snapshot_.find_positions(node);
     writer_.node(node, inputs);
     for (const Node* input : inputs) {
       edges_.push_back(input->index);

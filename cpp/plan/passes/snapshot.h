@@ -2,17 +2,19 @@
 // planning; every pass reads it.
 //
 // The key holds everything the plan depends on and nothing else: operations, attributes, dtypes,
-// shapes, edges, which results are wanted, the device, the constants of our own formulas. Values of
-// leaves and of other scalars are arguments. A snapshot has plain pointers to nodes, so it must not
-// live across a release of the interpreter lock. Start at take_snapshot().
+// shapes, edges, which results are wanted, the device, the constants of our own formulas, known
+// positions. Values of other leaves and scalars are arguments. A snapshot has plain pointers to
+// nodes, so it must not live across a release of the interpreter lock. Start at take_snapshot().
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "graph/node.h"
+#include "plan/passes/known_positions.h"
 
 namespace pullback {
 
@@ -30,6 +32,8 @@ struct Snapshot {
   std::vector<uint32_t> arguments;  // positions of the leaves with a buffer
   std::vector<uint32_t> scalars;    // positions of the scalar leaves, except constants
   std::vector<uint32_t> outputs;    // positions of the wanted nodes
+  // By position: the known positions of a node that takes or writes entries, if it is traced.
+  std::unordered_map<uint32_t, std::vector<PositionRun>> positions;
   // For each replacement: its places among the arguments and among the outputs. An argument that no
   // node reads is listed too.
   std::vector<std::pair<uint32_t, uint32_t>> replaced;
@@ -38,6 +42,15 @@ struct Snapshot {
   bool traced = false;
   Device device;  // of all its nodes
 
+  std::span<const PositionRun> known_positions_of(uint32_t i) const {
+    const auto found = positions.find(i);
+    return found == positions.end() ? std::span<const PositionRun>() : found->second;
+  }
+  void find_positions(const Node* node) {
+    if (auto known = known_positions(node); !known.empty()) {
+      positions.emplace(node->index, std::move(known));
+    }
+  }
   // While no other walk has numbered the node.
   bool has(const Node* node) const {
     return node->index < nodes.size() && nodes[node->index] == node;

@@ -3,8 +3,11 @@
 // one pass reads (writes) it in order and shuffles.
 //
 // Sixteen bytes of each of S columns are S times sixteen bytes of the block, and shuffles stay
-// within them, so wider vectors process several such groups at once. Compiled once per instruction
-// set, flags as in elementwise.h.
+// within them, so wider vectors process several such groups at once. With AVX-512 one instruction
+// shuffles all lanes of two vectors, so the block is read and written in whole vectors. Compiled
+// once per instruction set, flags as in elementwise.h.
+#include <utility>
+
 #include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 
@@ -96,6 +99,68 @@ void join(Lanes<double>::Vector* v) {
   }
 }
 
+constexpr bool kWholeShuffles = PULLBACK_KERNELS::kVectorBytes == 64;
+
+// Numbers of lanes for shuffles of whole vectors. Entry e of the block is entry e / columns of
+// column e % columns; lanes of the second operand count from kCount.
+template <class T, int columns>
+struct WholeLanes {
+  static constexpr int kCount = Lanes<T>::kCount;
+  static constexpr int entry_of(int j, int column) { return j * columns + column; }
+  // Column k: from the first two vectors of the block, then with the third; of four, from each two.
+  static constexpr int split_first(int j, int k) { return entry_of(j, k) % (2 * kCount); }
+  static constexpr int split_third(int j, int k) {
+    return entry_of(j, k) < 2 * kCount ? j : entry_of(j, k) - kCount;
+  }
+  static constexpr int split_halves(int j, int k) {
+    return entry_of(j, k) < 2 * kCount ? j : kCount + j;
+  }
+  // Vector i of the block: likewise from the columns.
+  static constexpr int column_of(int j, int i) { return (i * kCount + j) % columns; }
+  static constexpr int row_of(int j, int i) { return (i * kCount + j) / columns; }
+  static constexpr int join_first(int j, int i) {
+    return column_of(j, i) % 2 * kCount + row_of(j, i);
+  }
+  static constexpr int join_third(int j, int i) {
+    return column_of(j, i) < 2 ? j : kCount + row_of(j, i);
+  }
+  static constexpr int join_halves(int j, int i) { return column_of(j, i) < 2 ? j : kCount + j; }
+};
+
+template <class T, int columns, int k>
+typename Lanes<T>::Vector split_whole(const typename Lanes<T>::Vector* v) {
+  using L = Lanes<T>;
+  using W = WholeLanes<T, columns>;
+  const auto first = L::template shuffled<W::split_first, k>(v[0], v[1]);
+  if constexpr (columns == 2) return first;
+  if constexpr (columns == 3) return L::template shuffled<W::split_third, k>(first, v[2]);
+  const auto second = L::template shuffled<W::split_first, k>(v[columns - 2], v[columns - 1]);
+  return L::template shuffled<W::split_halves, k>(first, second);
+}
+template <class T, int columns, int i>
+typename Lanes<T>::Vector join_whole(const typename Lanes<T>::Vector* v) {
+  using L = Lanes<T>;
+  using W = WholeLanes<T, columns>;
+  const auto first = L::template shuffled<W::join_first, i>(v[0], v[1]);
+  if constexpr (columns == 2) return first;
+  if constexpr (columns == 3) return L::template shuffled<W::join_third, i>(first, v[2]);
+  const auto second = L::template shuffled<W::join_first, i>(v[columns - 2], v[columns - 1]);
+  return L::template shuffled<W::join_halves, i>(first, second);
+}
+
+// Stores all columns, or all vectors of the block.
+template <class T, int columns, int... k>
+[[gnu::always_inline]] inline void store_split(T* const* y, int64_t r,
+                                               const typename Lanes<T>::Vector* v,
+                                               std::integer_sequence<int, k...> /*each*/) {
+  (Lanes<T>::store(y[k] + r, split_whole<T, columns, k>(v)), ...);
+}
+template <class T, int columns, int... i>
+[[gnu::always_inline]] inline void store_joined(T* y, const typename Lanes<T>::Vector* v,
+                                                std::integer_sequence<int, i...> /*each*/) {
+  (Lanes<T>::store(y + i * Lanes<T>::kCount, join_whole<T, columns, i>(v)), ...);
+}
+
 template <class T, int columns>
 void deinterleave(void* const* out, const void* block, int64_t n) noexcept {
   using L = Lanes<T>;
@@ -105,6 +170,12 @@ void deinterleave(void* const* out, const void* block, int64_t n) noexcept {
   int64_t r = 0;
   for (; r + L::kCount <= n; r += L::kCount, x += columns * L::kCount) {
     typename L::Vector v[columns];
+    if constexpr (kWholeShuffles) {
+#pragma GCC unroll 4
+      for (int k = 0; k < columns; ++k) v[k] = L::load(x + k * L::kCount);
+      store_split<T, columns>(y, r, v, std::make_integer_sequence<int, columns>());
+      continue;
+    }
 #pragma GCC unroll 4
     for (int k = 0; k < columns; ++k) {
       v[k] = L::load_shorts([&](int i) { return x + (i * columns + k) * L::kShort; });
@@ -129,6 +200,10 @@ void interleave(void* block, const void* const* in, int64_t n) noexcept {
     typename L::Vector v[columns];
 #pragma GCC unroll 4
     for (int k = 0; k < columns; ++k) v[k] = L::load(x[k] + r);
+    if constexpr (kWholeShuffles) {
+      store_joined<T, columns>(y, v, std::make_integer_sequence<int, columns>());
+      continue;
+    }
     join<columns>(v);
 #pragma GCC unroll 4
     for (int k = 0; k < columns; ++k) {

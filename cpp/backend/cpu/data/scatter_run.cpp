@@ -1,125 +1,17 @@
-// Runs Gather and ScatterAdd. All indices are checked before anything is written, and not again.
+// Runs ScatterAdd. All indices are checked before anything is written, and not again.
 //
 // ScatterAdd returns the same bits for any number of threads: work is divided by destination, never
 // by the list of indices, so each entry receives its addends in the order of the indices.
-#include "backend/cpu/data/index_run.h"
-
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
+#include "backend/cpu/data/index_parts.h"
+#include "backend/cpu/data/index_run.h"
 #include "backend/cpu/data/last_equal.h"
 #include "backend/cpu/kernels/table.h"
-#include "base/index_bounds.h"
-#include "base/threads.h"
 
 namespace pullback {
 namespace {
-
-template <class I>
-Status check(const I* indices, int64_t n, int64_t bound) {
-  constexpr int64_t kPart = 64 * 1024;
-  std::atomic<bool> bad{false};
-  parallel_for(ceil_div(n, kPart), n > 256 * 1024, [&](int64_t part) {
-    const int64_t begin = part * kPart;
-    if (any_outside(indices + begin, std::min(kPart, n - begin), -bound, bound)) {
-      bad.store(true, std::memory_order_relaxed);
-    }
-  });
-  if (!bad.load()) return {};
-  Status out = failure(Problem::IndexOutOfRange);
-  out.detail = first_outside(indices, n, -bound, bound);
-  out.bound = bound;
-  return out;
-}
-
-template <class I>
-int64_t position(I index, int64_t axis) {
-  return index < 0 ? index + axis : index;
-}
-
-// --- Gather
-
-template <class T, class I>
-void gather_elements(const T* in, int64_t stride, const I* indices, T* out, int64_t n,
-                     int64_t axis) {
-  if (stride == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = in[position(indices[i], axis)];
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = in[position(indices[i], axis) * stride];
-  }
-}
-
-// Rows are at random places, so the next ones are prefetched.
-constexpr int64_t kAhead = 8;
-
-// For rows too short for a call of memcpy.
-void copy_bytes(char* to, const char* from, int64_t bytes) {
-  constexpr int64_t kStep = 16;
-  if (bytes < kStep) {
-    for (int64_t i = 0; i < bytes; i += 4) std::memcpy(to + i, from + i, 4);
-    return;
-  }
-  for (int64_t i = 0; i + kStep < bytes; i += kStep) std::memcpy(to + i, from + i, kStep);
-  std::memcpy(to + bytes - kStep, from + bytes - kStep, kStep);
-}
-
-// Copies rows of `inner` elements that are `stride` elements apart in the input.
-template <class T, class I>
-void gather_rows(const T* in, int64_t stride, int64_t inner, int64_t inner_stride, const I* indices,
-                 T* out, int64_t n, int64_t axis) {
-  const int64_t bytes = inner * static_cast<int64_t>(sizeof(T));
-  for (int64_t i = 0; i < n; ++i, out += inner) {
-    const T* row = in + position(indices[i], axis) * stride;
-    if (i + kAhead < n) __builtin_prefetch(in + position(indices[i + kAhead], axis) * stride);
-    if (inner_stride == 1 && sizeof(T) >= 4 && bytes <= 256) {
-      copy_bytes(reinterpret_cast<char*>(out), reinterpret_cast<const char*>(row), bytes);
-    } else if (inner_stride == 1) {
-      std::memcpy(out, row, static_cast<size_t>(bytes));
-    } else {
-      for (int64_t j = 0; j < inner; ++j) out[j] = row[j * inner_stride];
-    }
-  }
-}
-
-template <class T, class I>
-Status gather(const Gather& g, const Slots& slots) {
-  const auto* indices = reinterpret_cast<const I*>(slots.at(g.indices));
-  const int64_t n = g.indices.shape.size();
-  const Status checked = check(indices, n, g.axis);
-  if (!checked || g.outer * n * g.inner == 0) return checked;
-  const T* in = reinterpret_cast<const T*>(slots.at(g.in));
-  T* out = reinterpret_cast<T*>(slots.at(g.out));
-  const Strides& stride = g.in.strides;
-  const int64_t rows = g.outer * n;
-  const int64_t per_chunk = chunk_size(rows, g.inner);
-  parallel_for(ceil_div(rows, per_chunk), rows * g.inner > 64 * 1024, [&](int64_t chunk) {
-    int64_t r = chunk * per_chunk;
-    const int64_t end = std::min(r + per_chunk, rows);
-    while (r < end) {
-      const int64_t o = r / n;
-      const int64_t first = r - o * n;
-      const int64_t take = std::min(end - r, n - first);
-      const T* from = in + o * stride[0];
-      if (g.inner == 1) {
-        gather_elements(from, stride[1], indices + first, out + r, take, g.axis);
-      } else {
-        gather_rows(from, stride[1], g.inner, stride[2], indices + first, out + r * g.inner, take,
-                    g.axis);
-      }
-      r += take;
-    }
-  });
-  return {};
-}
-
-template <class T>
-Status gather_of(const Gather& g, const Slots& slots) {
-  return g.indices.dtype == DType::Int32 ? gather<T, int32_t>(g, slots)
-                                         : gather<T, int64_t>(g, slots);
-}
-
-// --- ScatterAdd
 
 // Combines one entry, by kind of update. In min and max a NaN has priority over numbers.
 template <Update update, class T, class Sum>
@@ -164,6 +56,28 @@ void prefetch_row(const T* x, int64_t count) {
   for (int64_t j = 0; j < std::min(count, 4 * kLine); j += kLine) __builtin_prefetch(x + j);
 }
 
+// Rows of one entry. Local copies, since the compiler assumes that a write to `out` changes `s`.
+template <Update update, class T, class Sum, class I>
+void scatter_entries(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
+  constexpr int64_t kPart = 64 * 1024;
+  constexpr int64_t kNear = 1024 * 1024;  // bytes that stay in the cache anyway
+  const int64_t step = s.in.strides[1];
+  const int64_t axis = s.axis;
+  const bool far = axis * static_cast<int64_t>(sizeof(Sum)) > kNear;
+  const auto add = [&](int64_t i) {
+    combine<update, T>(out + index_parts::position(indices[i], axis), in[i * step]);
+  };
+  for (int64_t first = 0; first < n && !stop_requested(); first += kPart) {
+    int64_t i = first;
+    const int64_t last = std::min(first + kPart, n);
+    for (; far && i + index_parts::kAhead < last; ++i) {
+      __builtin_prefetch(out + index_parts::position(indices[i + index_parts::kAhead], axis), 1);
+      add(i);
+    }
+    for (; i < last; ++i) add(i);
+  }
+}
+
 template <Update update, class T, class Sum, class I>
 void scatter_all(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n,
                  const Region& region) {
@@ -173,18 +87,18 @@ void scatter_all(const ScatterAdd& s, const T* in, const I* indices, Sum* out, i
   const bool far = s.axis * s.inner * static_cast<int64_t>(sizeof(Sum)) > kNear;
   for (int64_t i = 0; i < n; ++i) {
     if (i % 65536 == 0 && stop_requested()) return;
-    if (far && i + kAhead < n) {
-      __builtin_prefetch(out + position(indices[i + kAhead], s.axis) * s.inner + region.left, 1);
+    if (far && i + index_parts::kAhead < n) {
+      __builtin_prefetch(
+          out + index_parts::position(indices[i + index_parts::kAhead], s.axis) * s.inner +
+              region.left,
+          1);
     }
-    if (partial && i + kAhead < n) {
-      prefetch_row(in + (i + kAhead) * stride[1] + region.left, region.right - region.left);
+    if (partial && i + index_parts::kAhead < n) {
+      prefetch_row(in + (i + index_parts::kAhead) * stride[1] + region.left,
+                   region.right - region.left);
     }
-    Sum* y = out + position(indices[i], s.axis) * s.inner;
-    if (s.inner == 1) {
-      combine<update, T>(y, in[i * stride[1]]);
-    } else {
-      combine_row<update, T>(in + i * stride[1], stride[2], y, region.left, region.right);
-    }
+    Sum* y = out + index_parts::position(indices[i], s.axis) * s.inner;
+    combine_row<update, T>(in + i * stride[1], stride[2], y, region.left, region.right);
   }
 }
 
@@ -200,6 +114,7 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
   const bool adds_rows = update == Update::Add && std::is_floating_point_v<T> && stride[2] == 1 &&
                          region.right - region.left >= 4;
   const bool whole = region.high - region.low == s.axis;
+  if (whole && s.inner == 1) return scatter_entries<update, T>(s, in, indices, out, n);
   if (whole && !adds_rows) {
     return scatter_all<update, T>(s, in, indices, out, n, region);
   }
@@ -211,10 +126,10 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
     int64_t count = whole ? last - first : 0;
     for (int64_t k = 0; k < count; ++k) {
       from[k] = first + k;
-      to[k] = position(indices[first + k], s.axis);
+      to[k] = index_parts::position(indices[first + k], s.axis);
     }
     for (int64_t i = first; i < last && !whole; ++i) {
-      const int64_t at = position(indices[i], s.axis);
+      const int64_t at = index_parts::position(indices[i], s.axis);
       from[count] = i;
       to[count] = at;
       count += (at >= region.low) & (at < region.high);
@@ -226,14 +141,32 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
       continue;
     }
     for (int64_t k = 0; k < count; ++k) {
-      if (k + kAhead < count) {
-        __builtin_prefetch(out + to[k + kAhead] * s.inner + region.left, 1);
-        if (stride[2] == 1) prefetch_row(in + from[k + kAhead] * stride[1], s.inner);
+      if (k + index_parts::kAhead < count) {
+        __builtin_prefetch(out + to[k + index_parts::kAhead] * s.inner + region.left, 1);
+        if (stride[2] == 1) prefetch_row(in + from[k + index_parts::kAhead] * stride[1], s.inner);
       }
       combine_row<update, T>(in + from[k] * stride[1], stride[2], out + to[k] * s.inner,
                              region.left, region.right);
     }
   }
+}
+
+template <Update update, class T, class Sum, class I>
+void scatter_small_blocks(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
+  const Strides& stride = s.in.strides;
+  const int64_t elements = n * s.inner;
+  int64_t from[index_parts::kSmallBlock], to[index_parts::kSmallBlock];
+  for (int64_t e = 0; e < elements; ++e) {
+    from[e] = e / s.inner * stride[1] + e % s.inner * stride[2];
+    to[e] = index_parts::position(indices[e / s.inner], s.axis) * s.inner + e % s.inner;
+  }
+  index_parts::for_small_blocks(s.outer, elements, [&](int64_t first, int64_t last) {
+    const T* x = in + first * stride[0];
+    Sum* y = out + first * s.axis * s.inner;
+    for (int64_t o = first; o < last; ++o, x += stride[0], y += s.axis * s.inner) {
+      for (int64_t e = 0; e < elements; ++e) combine<update, T>(y + to[e], x[from[e]]);
+    }
+  });
 }
 
 // Divides the work by outer block. If there are few blocks, by columns, in whole cache lines. If
@@ -242,6 +175,9 @@ void scatter_region(const ScatterAdd& s, const T* in, const I* indices, Sum* out
 // the indices.)
 template <Update update, class T, class Sum, class I>
 void scatter_parts(const ScatterAdd& s, const T* in, const I* indices, Sum* out, int64_t n) {
+  if (s.outer > 1 && n * s.inner <= index_parts::kSmallBlock) {
+    return scatter_small_blocks<update, T>(s, in, indices, out, n);
+  }
   constexpr int64_t kParts = 8;
   constexpr int64_t kWide = 64;  // columns of a part for which reading all indices pays
   constexpr int64_t kLine = 64 / sizeof(Sum);
@@ -275,7 +211,7 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
   auto* out = reinterpret_cast<T*>(slots.at(s.out));
   const int64_t n = s.indices.shape.size();
   const int64_t size = s.outer * s.axis * s.inner;
-  const Status checked = s.equal ? Status{} : check(indices, n, s.axis);
+  const Status checked = s.equal ? Status{} : index_parts::check(indices, n, s.axis);
   if (!checked || size == 0) return checked;
   constexpr int64_t kPart = 32 * 1024;
   const auto each_part = [&](auto&& body) {
@@ -344,19 +280,6 @@ Status arithmetic(const ScatterAdd& s, const Slots& slots) {
 }
 
 }  // namespace
-
-Status run_gather(const Gather& g, const Slots& slots) {
-  switch (size_of(g.in.dtype)) {
-    case 1:
-      return gather_of<uint8_t>(g, slots);
-    case 2:
-      return gather_of<uint16_t>(g, slots);
-    case 4:
-      return gather_of<uint32_t>(g, slots);
-    default:
-      return gather_of<uint64_t>(g, slots);
-  }
-}
 
 int64_t scratch_bytes(const ScatterAdd& s) {
   const int64_t n = s.indices.shape.size();
