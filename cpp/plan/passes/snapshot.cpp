@@ -75,8 +75,9 @@ class KeyWriter {
 
   void leaf(const Node* node) {
     make_room(room_of(node));
-    head(node, node->op == Op::scalar ? Op::scalar : Op::value, 0);
-    if (constant(node)) put(node->scalar.i);
+    const std::optional<Scalar> constant = snapshot_.constant_of(node);
+    head(node, node->op == Op::scalar ? Op::scalar : Op::value, constant ? kIsConstant : 0);
+    if (constant) put(constant->i);
   }
 
   // Input positions are relative, so the same step later in a loop writes the same bytes.
@@ -132,10 +133,10 @@ class KeyWriter {
     return sizeof(uint64_t) * (3 + rank + 2 * slice_rank) + sizeof(Attr);
   }
   static constexpr uint32_t kHasAttr = 1 << 24;
+  static constexpr uint32_t kIsConstant = 1 << 25;
 
   void head(const Node* node, Op op, uint32_t bits) {
     put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 | bits |
-        static_cast<uint32_t>(constant(node)) << 25 |
         static_cast<uint32_t>(node->shape.rank) << 26);
     for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
   }
@@ -146,10 +147,6 @@ class KeyWriter {
   void put(const T& value) {
     std::memcpy(out_.data() + size_, &value, sizeof value);
     size_ += sizeof value;
-  }
-
-  bool constant(const Node* node) const {
-    return node->op == Op::scalar && snapshot_.is_constant(node);
   }
 
   const Snapshot& snapshot_;
@@ -309,7 +306,7 @@ class Numbering {
     writer_.leaf(node);
     if (node->op != Op::scalar) {
       snapshot_.arguments.push_back(node->index);
-    } else if (!snapshot_.is_constant(node)) {
+    } else if (!snapshot_.constant_of(node)) {
       snapshot_.scalars.push_back(node->index);
     }
   }
