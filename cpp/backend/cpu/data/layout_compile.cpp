@@ -12,8 +12,9 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kStream = 8 << 20;  // bytes that stay in no cache
-constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
+constexpr int64_t kStream = 8 << 20;   // bytes that stay in no cache
+constexpr int64_t kUnit = 64 * 1024;   // elements of a unit that is not transposed
+constexpr int64_t kLeastCopied = 128;  // elements for which short rows pay
 
 struct Axis {
   int64_t dim, in, out;
@@ -38,7 +39,7 @@ int take_columns(Axis* axes, int rank, LayoutProgram* p) {
     p->out_row = rows.out;
   };
   take_rows(axes[row]);
-  if (p->columns >= LayoutProgram::kShortRow || p->add ||
+  if (p->columns >= LayoutProgram::kShortRow || p->add || p->out.shape.size() < kLeastCopied ||
       (p->transposes() && p->rows >= LayoutProgram::kShortRow)) {
     for (int i = row; i + 1 < rank; ++i) axes[i] = axes[i + 1];
     return rank - 1;

@@ -174,13 +174,13 @@ void copy_entries(const RowCopy& call, int64_t first, int64_t count) {
   });
 }
 
-// Whole vectors: as many rows as fit, entries of which are chosen by one shuffle. A vector may
-// reach beyond its rows, into rows that are read or written later.
-template <class T, int bytes>
+#if defined(__AVX2__)
+// Whole vectors of entries of four bytes: as many rows as fit, entries of which are chosen by one
+// shuffle. A vector may reach beyond its rows, into rows that are read or written later.
+template <int bytes>
 struct RowVectors {
-  static constexpr int kCount = bytes / static_cast<int>(sizeof(T));
-  typedef T Vector __attribute__((vector_size(bytes)));
-  typedef T Loose __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+  static constexpr int kCount = bytes / static_cast<int>(sizeof(uint32_t));
+  typedef uint32_t Vector __attribute__((vector_size(bytes)));
 
   const RowCopy& call;
   int64_t lowest, span;  // of the entries of a row
@@ -195,39 +195,56 @@ struct RowVectors {
     if (c.in_row < 0) return;
     while ((rows + 1) * c.entries <= kCount && rows * c.in_row + span <= kCount) ++rows;
   }
+  static Vector chosen(const Vector& v, const Vector& from) {
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+      return reinterpret_cast<Vector>(_mm512_maskz_permutexvar_epi32(
+          0xffff, reinterpret_cast<__m512i>(from), reinterpret_cast<__m512i>(v)));
+    }
+#endif
+    if constexpr (bytes == 32) {
+      return reinterpret_cast<Vector>(_mm256_permutevar8x32_epi32(reinterpret_cast<__m256i>(v),
+                                                                  reinterpret_cast<__m256i>(from)));
+    }
+  }
   // Returns the number of rows that were copied.
   int64_t run() const {
-    T each[kCount] = {};
+    uint32_t each[kCount] = {};
     for (int64_t i = 0; i < rows * call.entries; ++i) {
-      each[i] =
-          static_cast<T>(i / call.entries * call.in_row + call.from[i % call.entries] - lowest);
+      each[i] = static_cast<uint32_t>(i / call.entries * call.in_row + call.from[i % call.entries] -
+                                      lowest);
     }
-    const Vector from = *reinterpret_cast<const Loose*>(each);
-    const auto* x = static_cast<const T*>(call.in) + lowest;
-    auto* y = static_cast<T*>(call.out);
+    Vector from, v;
+    __builtin_memcpy(&from, each, sizeof from);
+    const auto* x = static_cast<const uint32_t*>(call.in) + lowest;
+    auto* y = static_cast<uint32_t*>(call.out);
     const int64_t last_in = (call.rows - 1) * call.in_row + span - kCount;
     const int64_t last_out = call.rows * call.entries - kCount;
     int64_t r = 0;
     for (; r * call.in_row <= last_in && r * call.entries <= last_out; r += rows) {
-      const Vector v = *reinterpret_cast<const Loose*>(x + r * call.in_row);
-      *reinterpret_cast<Loose*>(y + r * call.entries) = __builtin_shuffle(v, from);
+      __builtin_memcpy(&v, x + r * call.in_row, sizeof v);
+      v = chosen(v, from);
+      __builtin_memcpy(y + r * call.entries, &v, sizeof v);
     }
     return r;
   }
 };
+#endif
 
 // Returns the number of rows that were copied. A vector has few entries of eight bytes, and copying
 // them one by one takes no longer.
 template <class T>
-int64_t copy_in_vectors(const RowCopy& call) {
-  if constexpr (sizeof(T) == 4 && PULLBACK_KERNELS::kVectorBytes > 16) {
-    const RowVectors<T, 32> narrow(call);
-    if constexpr (PULLBACK_KERNELS::kVectorBytes > 32) {
-      const RowVectors<T, 64> wide(call);
-      if (wide.rows > narrow.rows) return wide.run();
-    }
+int64_t copy_in_vectors([[maybe_unused]] const RowCopy& call) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    const RowVectors<32> narrow(call);
+#if defined(__AVX512F__)
+    const RowVectors<64> wide(call);
+    if (wide.rows > narrow.rows) return wide.run();
+#endif
     if (narrow.rows > 0) return narrow.run();
   }
+#endif
   return 0;
 }
 

@@ -34,7 +34,7 @@ struct Transposed {
   int64_t entries;                // of a matrix in lanes
   int64_t last;                   // largest offset in a matrix
   bool whole;                     // entries are those of memory, without gaps or reordering
-  bool same = true;               // one matrix for all products
+  bool same;                      // one matrix for all products
 
   Transposed(const void* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
              int64_t row, int64_t column)
@@ -45,10 +45,12 @@ struct Transposed {
     entries = whole ? span : rows * columns;
     lane_row = whole ? row : columns;
     lane_column = whole ? column : 1;
+    int64_t differences = 0;
     for (int64_t i = 1; i < count; ++i) {
-      same &= at[i] == at[0];
-      if (at[i] > last) last = at[i];
+      differences |= at[i] ^ at[0];
+      last = at[i] > last ? at[i] : last;
     }
+    same = differences == 0;
   }
 
   // The matrices from `first` on; lanes from `count` on repeat the first one.
@@ -134,8 +136,8 @@ void turn_back_short(const T* lanes, int64_t e, T* out, int64_t size) {
   put_all(v1, 1);
 }
 
-// For results of two or three entries: stores sixteen bytes for each, in order, so that the next
-// result overwrites what is too much. The last one requires memory after it.
+// For results of two or three entries: stores sixteen bytes for each, in order, so that each result
+// overwrites the excess of the one before. The last one requires memory after it.
 template <class T>
 void turn_back_narrow(const T* lanes, int64_t size, T* out) {
   constexpr int64_t kCount = Lanes<T>::kCount;

@@ -92,7 +92,8 @@ void for_each_row(const Axes& axes, int64_t first, int64_t n, Row&& row) {
   }
 }
 
-constexpr int64_t kShortAxis = 16;  // elements
+constexpr int64_t kShortAxis = 16;       // elements
+constexpr int64_t kLeastGathered = 128;  // elements for which short rows pay
 
 // The offsets of the entries of the last axes, as many axes as fit in a row.
 struct ShortRows {
@@ -101,8 +102,11 @@ struct ShortRows {
   int64_t offset[kMostRowEntries] = {0};
 };
 
-std::optional<ShortRows> short_rows(const Axes& axes) {
-  if (axes.rank < 2 || axes.dim[axes.rank - 1] >= kShortAxis) return std::nullopt;
+// For n elements; nullopt if it does not pay.
+std::optional<ShortRows> short_rows(const Axes& axes, int64_t n) {
+  if (axes.rank < 2 || n < kLeastGathered || axes.dim[axes.rank - 1] >= kShortAxis) {
+    return std::nullopt;
+  }
   ShortRows rows;
   for (int i = axes.rank - 1; i > 0 && rows.entries * axes.dim[i] <= kMostRowEntries; --i) {
     for (int64_t k = 1; k < axes.dim[i]; ++k) {
@@ -178,7 +182,7 @@ Axes merged_axes(const View& view) {
 void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t first, int64_t n,
                     char* out) {
   if (axes.rank == 0) return fill_elements(out, base, element, n);
-  if (const auto rows = short_rows(axes)) {
+  if (const auto rows = short_rows(axes, n)) {
     const RowCopyKernel copy = kernels().rows.copy[size_index(element)];
     return for_each_short_row(
         axes, *rows, first, n,
@@ -196,7 +200,7 @@ void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t
 void scatter_strided(const Axes& axes, char* base, int64_t element, int64_t first, int64_t n,
                      const char* in) {
   if (axes.rank == 0) return write_row(base, in, element, 1, n);
-  if (const auto rows = short_rows(axes)) {
+  if (const auto rows = short_rows(axes, n)) {
     const RowCopyKernel copy = kernels().rows.copy[size_index(element)];
     return for_each_short_row(
         axes, *rows, first, n,
