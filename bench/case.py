@@ -26,6 +26,7 @@ FAMILIES = [
     "attention",
     "transforms",
     "loops",
+    "short_rows",
     "sparse",
     "overhead",
     "package",

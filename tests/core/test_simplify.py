@@ -159,3 +159,46 @@ def test_gradients_keep_infinities() -> None:
     assert np.array_equal(g.numpy(), [np.inf, 0.0, -0.0, np.nan], equal_nan=True)
     (g,) = pb.gradients(pb.sum(x - x), [x])
     assert g is not None and g.numpy().tolist() == [0.0] * 4
+
+
+# --- masks of a trace
+
+
+def test_masks_that_are_the_same_everywhere_are_constants() -> None:
+    x = pb.constant(np.array([[1.0, np.inf, np.nan], [2.0, -0.0, 5.0]]))
+    masks = [np.ones((2, 3), bool), np.zeros((2, 3), bool), np.ones((3,), bool), np.zeros((), bool)]
+    masks += [np.array([True, False, True]), np.array([[True], [False]])]
+
+    def chosen(mask: Any) -> Any:
+        return pb.function(lambda x: pb.where(pb.constant(mask), x * 2, x + 1))
+
+    for mask in [*masks, *masks]:  # plans of equal shapes are in the cache by then
+        f = chosen(mask)
+        expected = np.where(mask, x.numpy() * 2, x.numpy() + 1)
+        assert f(x).numpy().tobytes() == expected.tobytes(), mask
+        assert (operations(f.plan(x))["where"] == 0) == (len(set(mask.flat)) == 1), mask
+
+
+def test_constant_masks_as_other_operands() -> None:
+    x, y = pb.constant(np.arange(6.0).reshape(2, 3)), np.arange(6.0).reshape(2, 3)
+    for mask in (np.ones((2, 3), bool), np.zeros((2, 3), bool)):
+        m = pb.constant(mask)
+        f = pb.function(
+            lambda x, m=m: [
+                pb.logical_and(m, x > 2), pb.logical_or(x > 2, m), pb.logical_xor(x > 2, m),
+                pb.any(m, axis=0), pb.all(pb.logical_or(m, x > 2)), pb.cast(m, "float64") * x,
+                pb.concat([m, x > 2], 0), pb.sum(m), m, pb.cumsum(pb.cast(m, "int32"), 0),
+                pb.take(m, pb.constant([1, 0]), axis=0), pb.sort(m, 1),
+                pb.fori_loop(0, 3, lambda i, s, m=m: pb.where(m, s + 1, s * 2), x),
+            ]
+        )  # fmt: skip
+        z = y
+        for _ in range(3):
+            z = np.where(mask, z + 1, z * 2)
+        expected = [
+            mask & (y > 2), mask | (y > 2), mask ^ (y > 2), mask.any(0), (mask | (y > 2)).all(),
+            mask * y, np.concatenate([mask, y > 2]), mask.sum(), mask,
+            np.cumsum(mask.astype(np.int32), 0), mask[[1, 0]], np.sort(mask, 1), z,
+        ]  # fmt: skip
+        for k, (got, wanted) in enumerate(zip(f(x), expected, strict=True)):
+            assert np.array_equal(got.numpy(), wanted), k

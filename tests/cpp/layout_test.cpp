@@ -14,7 +14,8 @@ namespace {
 
 void test_layout() {
   const Shape shapes[] = {{},           {0, 3},     {5},         {3, 4},        {33, 65},
-                          {2, 3, 4, 5}, {300, 500}, {7, 1, 129}, {400, 3, 401}, {1000000}};
+                          {2, 3, 4, 5}, {300, 500}, {7, 1, 129}, {400, 3, 401}, {1000000},
+                          {500, 2, 3},  {9, 40, 5}, {3000, 13},  {30, 3, 3, 3}};
   for (const Shape& shape : shapes) {
     for (DType dtype : {DType::Bool, DType::Float32, DType::Int64}) {
       for (int round = 0; round < 5; ++round) {

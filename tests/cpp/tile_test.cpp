@@ -15,8 +15,9 @@ namespace pullback::test {
 namespace {
 
 void test_random_programs() {
-  const Shape shapes[] = {{0},       {1},        {},      {7},        {3, 5},     {513},
-                          {2, 1025}, {5, 7, 90}, {70001}, {300, 301}, {40000, 2}, {2, 100003}};
+  const Shape shapes[] = {{0},       {1},         {},       {7},        {3, 5},     {513},
+                          {2, 1025}, {5, 7, 90},  {70001},  {300, 301}, {40000, 2}, {2, 100003},
+                          {4000, 3}, {700, 2, 3}, {90, 15}, {30, 40, 5}};
   for (int round = 0; round < 150; ++round) {
     const Shape shape = shapes[pick(std::size(shapes))];
     const int64_t count = shape.size();

@@ -119,9 +119,8 @@ class Simplifier {
     analysis_.source[i] = {i, analysis_.views.whole(node->shape)};
     switch (analysis_.kind[i]) {
       case Analysis::Input:
-        return;
       case Analysis::Number:
-        if (snapshot_.is_constant(node)) set_constant(i, node->scalar);
+        if (const auto constant = snapshot_.constant_of(node)) set_constant(i, *constant);
         return;
       case Analysis::View:
         return resolve_slice(i);

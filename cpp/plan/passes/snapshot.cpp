@@ -75,8 +75,9 @@ class KeyWriter {
 
   void leaf(const Node* node) {
     make_room(room_of(node));
-    head(node, node->op == Op::scalar ? Op::scalar : Op::value, 0);
-    if (constant(node)) put(node->scalar.i);
+    const std::optional<Scalar> constant = snapshot_.constant_of(node);
+    head(node, node->op == Op::scalar ? Op::scalar : Op::value, constant ? kIsConstant : 0);
+    if (constant) put(constant->i);
   }
 
   // Input positions are relative, so the same step later in a loop writes the same bytes.
@@ -134,11 +135,11 @@ class KeyWriter {
     const auto slice_rank = node->slice ? static_cast<size_t>(node->slice->start.rank) : 0;
     return sizeof(uint64_t) * (3 + rank + 2 * slice_rank) + sizeof(Attr);
   }
-  static constexpr uint32_t kHasAttr = 1 << 24, kHasPositions = uint32_t{1} << 31;
+  static constexpr uint32_t kHasAttr = 1 << 24, kIsConstant = 1 << 25;
+  static constexpr uint32_t kHasPositions = uint32_t{1} << 31;
 
   void head(const Node* node, Op op, uint32_t bits) {
     put(static_cast<uint32_t>(op) | static_cast<uint32_t>(node->dtype) << 16 | bits |
-        static_cast<uint32_t>(constant(node)) << 25 |
         static_cast<uint32_t>(node->shape.rank) << 26);
     for (int64_t i = 0; i < node->shape.rank; ++i) put(node->shape[i]);
   }
@@ -149,10 +150,6 @@ class KeyWriter {
   void put(const T& value) {
     std::memcpy(out_.data() + size_, &value, sizeof value);
     size_ += sizeof value;
-  }
-
-  bool constant(const Node* node) const {
-    return node->op == Op::scalar && snapshot_.is_constant(node);
   }
 
   const Snapshot& snapshot_;
@@ -312,7 +309,7 @@ class Numbering {
     writer_.leaf(node);
     if (node->op != Op::scalar) {
       snapshot_.arguments.push_back(node->index);
-    } else if (!snapshot_.is_constant(node)) {
+    } else if (!snapshot_.constant_of(node)) {
       snapshot_.scalars.push_back(node->index);
     }
   }

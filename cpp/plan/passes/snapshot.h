@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -55,11 +56,11 @@ struct Snapshot {
   bool has(const Node* node) const {
     return node->index < nodes.size() && nodes[node->index] == node;
   }
-  // In a trace every number is the one of the first call. Integers stay arguments, because seeds
-  // and counters of random draws change.
-  bool is_constant(const Node* scalar) const {
-    return scalar->flags & kConstant || (traced && is_float(scalar->dtype));
-  }
+  // The number that every entry of a leaf is, if the plan depends on it; it is in the key. In a
+  // trace these are floats, which keep the value of the first call, and small masks that are true
+  // everywhere or false everywhere. Integers stay arguments, because seeds and counters of random
+  // draws change.
+  std::optional<Scalar> constant_of(const Node* leaf) const;
 };
 
 // True if a snapshot ends at this node.

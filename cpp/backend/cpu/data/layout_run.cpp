@@ -1,12 +1,9 @@
 // Runs strided copies: transposes, concatenation, slices, embedding; and strided additions.
 //
-// Axes are sorted by the stride of the output and merged if both sides allow it. The last axis is
-// the columns; of the others, the one with the smallest stride in the input is the rows. Rows x
-// columns are cut into units that stay in the cache; a unit runs one of a few loops.
+// Rows x columns are cut into units that stay in the cache; a unit runs one of a few loops.
 #include "backend/cpu/data/layout_run.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -20,15 +17,8 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kBlock = 64;        // side of a transposed block, elements
-constexpr int64_t kStream = 8 << 20;  // bytes that stay in no cache
-constexpr int64_t kUnit = 64 * 1024;  // elements of a unit that is not transposed
-constexpr int64_t kShortRow = 16;     // elements
-constexpr int64_t kMemcpy = 64;       // bytes from which a call of memcpy pays
-
-struct Axis {
-  int64_t dim, in, out;
-};
+constexpr int64_t kBlock = LayoutProgram::kBlock;
+constexpr int64_t kMemcpy = 64;  // bytes from which a call of memcpy pays
 
 // Element offsets and extents of a part of the work.
 struct Block {
@@ -69,7 +59,7 @@ void copy_row(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t n)
 // Row by row, or column by column if rows are short.
 template <class T, bool add>
 void copy_any(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
-  if (columns < kShortRow && columns < rows) {
+  if (columns < LayoutProgram::kShortRow && columns < rows) {
     for (int64_t c = 0; c < columns; ++c) {
       copy_row<T, add>(in + c * p.in_column, p.in_row, out + c * p.out_column, p.out_row, rows);
     }
@@ -151,7 +141,7 @@ template <class T>
 void transpose_block(const LayoutProgram& p, const T* in, T* out, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16 / sizeof(T);
   alignas(64) T block[kBlock * kBlock];
-  const bool direct = p.columns <= kShortRow;
+  const bool direct = p.columns <= LayoutProgram::kShortRow;
   T* to = direct ? out : block;
   const int64_t step = direct ? p.out_row : kBlock;
   const int64_t even_rows = rows / kSide * kSide;
@@ -170,16 +160,24 @@ void transpose_block(const LayoutProgram& p, const T* in, T* out, int64_t rows, 
   if (!direct) write_block(p, block, out, rows, columns);
 }
 
-bool transposes(const LayoutProgram& p) {
-  return p.out_column == 1 && p.in_row == 1 && p.in_column != 1 && p.rows > 1;
+// In blocks that stay in the first-level cache, because a kernel may go through them several times.
+template <class T>
+void copy_rows(const LayoutProgram& p, const T* in, T* out, int64_t rows) {
+  constexpr int64_t kBlockRows = 128;
+  const RowCopyKernel copy = kernels().rows.copy[size_index(sizeof(T))];
+  for (int64_t r = 0; r < rows; r += kBlockRows) {
+    copy({in + r * p.in_row, p.in_row, out + r * p.out_row, p.out_row,
+          std::min(kBlockRows, rows - r), p.entries, p.from, p.to});
+  }
 }
 
 template <class T, bool add>
 void copy_unit(const LayoutProgram& p, const T* in, T* out, const Block& block) {
   in += block.in;
   out += block.out;
+  if (p.entries > 0) return copy_rows(p, in, out, block.rows);
   if constexpr (!add && sizeof(T) >= 4) {
-    if (transposes(p)) {
+    if (p.transposes()) {
       for (int64_t c = 0; c < block.columns; c += kBlock) {
         for (int64_t r = 0; r < block.rows; r += kBlock) {
           transpose_block<T>(p, in + r + c * p.in_column, out + r * p.out_row + c,
@@ -241,7 +239,8 @@ void copy(const LayoutProgram& p, const char* in, char* out) {
   const int64_t units =
       p.outer * ceil_div(p.rows, p.unit_rows) * ceil_div(p.columns, p.unit_columns);
   const int64_t per_chunk =
-      chunk_size(units, std::min(p.unit_rows, p.rows) * std::min(p.unit_columns, p.columns));
+      chunk_size(units, std::min(p.unit_rows, p.rows) * std::min(p.unit_columns, p.columns) *
+                            std::max<int64_t>(p.entries, 1));
   parallel_for(ceil_div(units, per_chunk), p.parallel, [&](int64_t chunk) {
     copy_units<T, add>(p, reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out),
                        chunk * per_chunk, std::min((chunk + 1) * per_chunk, units));
@@ -277,74 +276,6 @@ void zero(char* out, int64_t bytes, bool parallel) {
 }
 
 }  // namespace
-
-LayoutProgram compile_layout(const Layout& layout, int64_t slot_bytes) {
-  LayoutProgram p;
-  p.in = layout.in;
-  p.out = layout.out;
-  p.clear = layout.clear;
-  p.add = layout.add && !layout.clear;
-  p.element = size_of(layout.out.dtype);
-  p.parallel = (p.clear ? slot_bytes : layout.out.shape.size() * p.element) > 512 * 1024;
-  p.empty = layout.out.shape.size() == 0;
-
-  Axis axes[kMaxRank];
-  int rank = 0;
-  for (int64_t i = 0; i < layout.out.shape.rank; ++i) {
-    if (layout.out.shape[i] == 1) continue;
-    axes[rank++] = {layout.out.shape[i], layout.in.strides[i], layout.out.strides[i]};
-  }
-  std::stable_sort(axes, axes + rank,
-                   [](const Axis& a, const Axis& b) { return std::abs(a.out) > std::abs(b.out); });
-  int merged = 0;
-  for (int i = 0; i < rank; ++i) {
-    Axis* last = merged ? &axes[merged - 1] : nullptr;
-    if (last && last->in == axes[i].in * axes[i].dim && last->out == axes[i].out * axes[i].dim) {
-      *last = {last->dim * axes[i].dim, axes[i].in, axes[i].out};
-    } else {
-      axes[merged++] = axes[i];
-    }
-  }
-  rank = merged;
-
-  if (rank > 0) {
-    const Axis column = axes[--rank];
-    p.columns = column.dim;
-    p.in_column = column.in;
-    p.out_column = column.out;
-  }
-  if (rank > 0) {
-    int row = rank - 1;
-    for (int i = 0; i < rank; ++i) {
-      if (std::abs(axes[i].in) < std::abs(axes[row].in) && axes[i].in != 0) row = i;
-    }
-    p.rows = axes[row].dim;
-    p.in_row = axes[row].in;
-    p.out_row = axes[row].out;
-    for (int i = row; i + 1 < rank; ++i) axes[i] = axes[i + 1];
-    --rank;
-  }
-  p.outer_rank = rank;
-  for (int i = 0; i < rank; ++i) {
-    p.dim[i] = axes[i].dim;
-    p.in_stride[i] = axes[i].in;
-    p.out_stride[i] = axes[i].out;
-    p.outer *= axes[i].dim;
-  }
-  if (transposes(p)) {
-    p.unit_rows = 4 * kBlock;
-    p.unit_columns = 4 * kBlock;
-    p.stream = p.out.shape.size() * p.element > kStream;
-  } else {
-    p.unit_columns = std::min(p.columns, kUnit);
-    p.unit_rows = std::max<int64_t>(1, kUnit / std::max<int64_t>(p.unit_columns, 1));
-  }
-  // An area that the copy covers without gaps need not be zeroed.
-  const bool covers = p.rows == 1 && p.outer == 1 && p.out_column == 1 && !p.empty;
-  p.head = covers ? p.out.offset * p.element : slot_bytes;
-  p.tail = slot_bytes - p.head - (covers ? p.columns * p.element : 0);
-  return p;
-}
 
 Status run_layout(const LayoutProgram& p, const Slots& slots) {
   const int64_t whole = slots.slot_bytes(p.out.slot);

@@ -48,10 +48,9 @@ struct Lanes {
   static Vector load_shorts(At&& at) {
     const auto quarter = [&](int i) { return reinterpret_cast<Quarter>(load_short(at(i))); };
 #if defined(__AVX512F__)
-    __m512 v = _mm512_castps128_ps512(quarter(0));
-    v = _mm512_insertf32x4(v, quarter(1), 1);
-    v = _mm512_insertf32x4(v, quarter(2), 2);
-    return reinterpret_cast<Vector>(_mm512_insertf32x4(v, quarter(3), 3));
+    const __m256 low = _mm256_set_m128(quarter(1), quarter(0));
+    const __m256 high = _mm256_set_m128(quarter(3), quarter(2));
+    return reinterpret_cast<Vector>(_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1));
 #elif defined(__AVX2__)
     return reinterpret_cast<Vector>(_mm256_set_m128(quarter(1), quarter(0)));
 #else

@@ -1,6 +1,7 @@
 // Kernels over rows: repeat an entry along its row, take one entry of each row, combine elements
-// with the entry of their row, add rows to rows. Compiled once per instruction set, flags as in
-// elementwise.h.
+// with the entry of their row, copy short rows, add rows to rows. Compiled once per instruction
+// set, flags as in elementwise.h.
+#include "backend/cpu/kernels/lanes.h"
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_exp.h"
 
@@ -11,9 +12,40 @@
 namespace pullback {
 namespace {
 
-// Rows shorter than this are written as one block that reaches into the next row, which is written
-// afterwards: a loop of unknown short length costs more than the row.
-constexpr int64_t kShortRow = 16;
+using PULLBACK_KERNELS::Lanes;
+
+// A loop of unknown short length costs more than the row, so lengths up to this one are constants.
+constexpr int kShortRow = 16;
+// Entries of a row whose offsets stay in registers.
+constexpr int kHeldEntries = 8;
+
+// Calls run(Length<n>) for 1 <= n <= kShortRow.
+template <int n>
+struct Length {
+  static constexpr int kValue = n;
+};
+template <int n = kShortRow, class Run>
+PULLBACK_INLINE void with_length(int64_t length, Run&& run) {
+  if constexpr (n > 1) {
+    if (length != n) return with_length<n - 1>(length, run);
+  }
+  run(Length<n>{});
+}
+
+// Vector k of the `length` vectors that the entries of v fill if each is repeated `length` times.
+template <class T, int length, int k, size_t... j>
+PULLBACK_INLINE typename Lanes<T>::Vector repeated(const typename Lanes<T>::Vector& v,
+                                                   std::index_sequence<j...> /*each*/) {
+  return __builtin_shufflevector(v, v, (k * Lanes<T>::kCount + static_cast<int>(j)) / length...);
+}
+
+template <class T, int length, int... k>
+PULLBACK_INLINE void spread_lanes(T* y, const T* x, std::integer_sequence<int, k...> /*each*/) {
+  using L = Lanes<T>;
+  const auto v = L::load(x);
+  (L::store(y + k * L::kCount, repeated<T, length, k>(v, std::make_index_sequence<L::kCount>())),
+   ...);
+}
 
 template <class T>
 int spread(void* out, const void* a, const void*, const void*, int64_t rows,
@@ -21,15 +53,25 @@ int spread(void* out, const void* a, const void*, const void*, int64_t rows,
   auto* y = static_cast<T*>(out);
   const auto* x = static_cast<const T*>(a);
   int64_t r = 0;
-  if (length <= kShortRow) {
-    for (; (rows - r) * length >= kShortRow; ++r, y += length) {
+  if constexpr (sizeof(T) >= 4) {
+    if (length <= kShortRow) {
+      with_length(length, [&](auto known) {
+        constexpr int n = decltype(known)::kValue;
+        for (; r + Lanes<T>::kCount <= rows; r += Lanes<T>::kCount) {
+          spread_lanes<T, n>(y + r * n, x + r, std::make_integer_sequence<int, n>());
+        }
+      });
+    }
+  } else if (length <= kShortRow) {
+    // One block that reaches into the next row, which is written afterwards.
+    for (; (rows - r) * length >= kShortRow; ++r) {
       const T value = x[r];
-      for (int64_t j = 0; j < kShortRow; ++j) y[j] = value;
+      for (int64_t j = 0; j < kShortRow; ++j) y[r * length + j] = value;
     }
   }
-  for (; r < rows; ++r, y += length) {
+  for (; r < rows; ++r) {
     const T value = x[r];
-    for (int64_t j = 0; j < length; ++j) y[j] = value;
+    for (int64_t j = 0; j < length; ++j) y[r * length + j] = value;
   }
   return kFine;
 }
@@ -113,6 +155,116 @@ void gather(void* out, const void* in, int64_t stride, int64_t n) noexcept {
   stride == 2 ? go(2) : stride == 3 ? go(3) : stride == 4 ? go(4) : go(stride);
 }
 
+// The entries of a row are written in order, from the first on, if `dense`.
+template <class T, bool dense>
+void copy_entries(const RowCopy& call, int64_t first, int64_t count) {
+  with_length<kHeldEntries>(count, [&](auto known) {
+    constexpr int n = decltype(known)::kValue;
+    int64_t from[n], to[n];
+    for (int j = 0; j < n; ++j) {
+      from[j] = call.from[first + j];
+      to[j] = dense ? j : call.to[first + j];
+    }
+    auto* y = static_cast<T*>(call.out) + (dense ? first : 0);
+    const auto* x = static_cast<const T*>(call.in);
+    for (int64_t r = 0; r < call.rows; ++r, y += call.out_row, x += call.in_row) {
+#pragma GCC unroll 8
+      for (int j = 0; j < n; ++j) y[to[j]] = x[from[j]];
+    }
+  });
+}
+
+#if defined(__AVX2__)
+// Whole vectors of entries of four bytes: as many rows as fit, entries of which are chosen by one
+// shuffle. A vector may reach beyond its rows, into rows that are read or written later.
+template <int bytes>
+struct RowVectors {
+  static constexpr int kCount = bytes / static_cast<int>(sizeof(uint32_t));
+  typedef uint32_t Vector __attribute__((vector_size(bytes)));
+
+  const RowCopy& call;
+  int64_t lowest, span;  // of the entries of a row
+  int64_t rows;          // in a vector
+
+  explicit RowVectors(const RowCopy& c) : call(c), lowest(c.from[0]), span(c.from[0]), rows(0) {
+    for (int64_t j = 1; j < c.entries; ++j) {
+      lowest = c.from[j] < lowest ? c.from[j] : lowest;
+      span = c.from[j] > span ? c.from[j] : span;
+    }
+    span += 1 - lowest;
+    if (c.in_row < 0) return;
+    while ((rows + 1) * c.entries <= kCount && rows * c.in_row + span <= kCount) ++rows;
+  }
+  static Vector chosen(const Vector& v, const Vector& from) {
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+      return reinterpret_cast<Vector>(_mm512_maskz_permutexvar_epi32(
+          0xffff, reinterpret_cast<__m512i>(from), reinterpret_cast<__m512i>(v)));
+    }
+#endif
+    if constexpr (bytes == 32) {
+      return reinterpret_cast<Vector>(_mm256_permutevar8x32_epi32(reinterpret_cast<__m256i>(v),
+                                                                  reinterpret_cast<__m256i>(from)));
+    }
+  }
+  // Returns the number of rows that were copied.
+  int64_t run() const {
+    uint32_t each[kCount] = {};
+    for (int64_t i = 0; i < rows * call.entries; ++i) {
+      each[i] = static_cast<uint32_t>(i / call.entries * call.in_row + call.from[i % call.entries] -
+                                      lowest);
+    }
+    Vector from, v;
+    __builtin_memcpy(&from, each, sizeof from);
+    const auto* x = static_cast<const uint32_t*>(call.in) + lowest;
+    auto* y = static_cast<uint32_t*>(call.out);
+    const int64_t last_in = (call.rows - 1) * call.in_row + span - kCount;
+    const int64_t last_out = call.rows * call.entries - kCount;
+    int64_t r = 0;
+    for (; r * call.in_row <= last_in && r * call.entries <= last_out; r += rows) {
+      __builtin_memcpy(&v, x + r * call.in_row, sizeof v);
+      v = chosen(v, from);
+      __builtin_memcpy(y + r * call.entries, &v, sizeof v);
+    }
+    return r;
+  }
+};
+#endif
+
+// Returns the number of rows that were copied. A vector has few entries of eight bytes, and copying
+// them one by one takes no longer.
+template <class T>
+int64_t copy_in_vectors([[maybe_unused]] const RowCopy& call) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    const RowVectors<32> narrow(call);
+#if defined(__AVX512F__)
+    const RowVectors<64> wide(call);
+    if (wide.rows > narrow.rows) return wide.run();
+#endif
+    if (narrow.rows > 0) return narrow.run();
+  }
+#endif
+  return 0;
+}
+
+template <class T>
+void copy_rows(const RowCopy& all) noexcept {
+  bool dense = all.out_row == all.entries;
+  for (int64_t j = 0; j < all.entries; ++j) dense &= all.to[j] == j;
+  RowCopy call = all;
+  if (const int64_t done = dense ? copy_in_vectors<T>(all) : 0) {
+    call.in = static_cast<const T*>(all.in) + done * all.in_row;
+    call.out = static_cast<T*>(all.out) + done * all.out_row;
+    call.rows -= done;
+  }
+  for (int64_t first = 0; first < call.entries; first += kHeldEntries) {
+    const int64_t left = call.entries - first;
+    const int64_t count = left < kHeldEntries ? left : kHeldEntries;
+    dense ? copy_entries<T, true>(call, first, count) : copy_entries<T, false>(call, first, count);
+  }
+}
+
 // Four numbers at a time: rows may be short, and are at random places.
 template <class T, class Sum>
 void add_rows(const RowsCall& call) noexcept {
@@ -160,6 +312,7 @@ constinit const RowTable kRowTable = {
      {&arithmetic<Multiply, float>, &arithmetic<Multiply, double>},
      {&arithmetic<Divide, float>, &arithmetic<Divide, double>}},
     {&gather<uint32_t>, &gather<uint64_t>},
+    {&copy_rows<uint8_t>, &copy_rows<uint32_t>, &copy_rows<uint64_t>, &copy_rows<uint16_t>},
     {&add_rows<float, float>, &add_rows<double, double>, &add_rows<float, double>},
 };
 

@@ -34,7 +34,7 @@ struct Transposed {
   int64_t entries;                // of a matrix in lanes
   int64_t last;                   // largest offset in a matrix
   bool whole;                     // entries are those of memory, without gaps or reordering
-  bool same = true;               // one matrix for all products
+  bool same;                      // one matrix for all products
 
   Transposed(const void* x, const int64_t* at, int64_t count, int64_t rows, int64_t columns,
              int64_t row, int64_t column)
@@ -45,10 +45,12 @@ struct Transposed {
     entries = whole ? span : rows * columns;
     lane_row = whole ? row : columns;
     lane_column = whole ? column : 1;
+    int64_t differences = 0;
     for (int64_t i = 1; i < count; ++i) {
-      same &= at[i] == at[0];
-      if (at[i] > last) last = at[i];
+      differences |= at[i] ^ at[0];
+      last = at[i] > last ? at[i] : last;
     }
+    same = differences == 0;
   }
 
   // The matrices from `first` on; lanes from `count` on repeat the first one.
@@ -134,11 +136,41 @@ void turn_back_short(const T* lanes, int64_t e, T* out, int64_t size) {
   put_all(v1, 1);
 }
 
-// Stores the results of `count` products, `size` entries each, contiguously.
+// For results of two or three entries: stores sixteen bytes for each, in order, so that each result
+// overwrites the excess of the one before. The last one requires memory after it.
 template <class T>
-void turn_back(const T* lanes, int64_t count, int64_t size, T* out) {
+void turn_back_narrow(const T* lanes, int64_t size, T* out) {
+  constexpr int64_t kCount = Lanes<T>::kCount;
+  using Vector = typename Lanes<T>::Vector;
+  Vector v0 = Lanes<T>::load(lanes);
+  Vector v1 = Lanes<T>::load(lanes + kCount);
+  Vector v2 = size > 2 ? Lanes<T>::load(lanes + 2 * kCount) : v0;
+  Vector v3 = v0;
+  Lanes<T>::transpose(v0, v1, v2, v3);
+  const auto put = [&]<int s>() {
+    Lanes<T>::store_short(out, Lanes<T>::template part<s>(v0));
+    Lanes<T>::store_short(out + size, Lanes<T>::template part<s>(v1));
+    Lanes<T>::store_short(out + 2 * size, Lanes<T>::template part<s>(v2));
+    Lanes<T>::store_short(out + 3 * size, Lanes<T>::template part<s>(v3));
+    out += 4 * size;
+  };
+  put.template operator()<0>();
+  if constexpr (Lanes<T>::kShorts > 1) put.template operator()<1>();
+  if constexpr (Lanes<T>::kShorts > 2) {
+    put.template operator()<2>();
+    put.template operator()<3>();
+  }
+}
+
+// Stores the results of `count` products, `size` entries each, contiguously. `more`: memory of
+// another product follows.
+template <class T>
+void turn_back(const T* lanes, int64_t count, bool more, int64_t size, T* out) {
   constexpr int64_t kCount = Lanes<T>::kCount;
   constexpr int kShort = Lanes<T>::kShort;
+  if constexpr (kShort == 4) {
+    if (more && (size == 2 || size == 3)) return turn_back_narrow<T>(lanes, size, out);
+  }
   if (count == kCount && size >= kShort) {
     int64_t e = 0;
     for (; e + kShort <= size; e += kShort) turn_back_short<T>(lanes, e, out, size);
@@ -197,7 +229,7 @@ void across(const ProductCall& p, const int64_t* a_at, const int64_t* b_at, int6
       if (j == 2) go.template operator()<2>();
       if (j == 1) go.template operator()<1>();
     }
-    turn_back<T>(c, some, size, out);
+    turn_back<T>(c, some, count - i > kCount, size, out);
   }
 }
 

@@ -89,6 +89,21 @@ struct RowsCall {
 };
 // n elements, `stride` elements apart in `in`.
 using GatherKernel = void (*)(void* out, const void* in, int64_t stride, int64_t n) noexcept;
+
+// Copies entry from[j] of each row of `in` to entry to[j] of the row of `out`, for rows of at most
+// kMostRowEntries.
+struct RowCopy {
+  const void* in;
+  int64_t in_row;
+  void* out;
+  int64_t out_row;
+  int64_t rows;
+  int64_t entries;
+  const int64_t* from;
+  const int64_t* to;
+};
+constexpr int64_t kMostRowEntries = 32;
+using RowCopyKernel = void (*)(const RowCopy& call) noexcept;
 using AddRowsKernel = void (*)(const RowsCall& call) noexcept;
 
 struct RowTable {
@@ -100,6 +115,7 @@ struct RowTable {
   // Elements with the entry of their row: add, subtract, multiply, divide; float32, float64.
   RowKernel arithmetic[4][2];
   GatherKernel gather[2];     // elements of 4 and 8 bytes
+  RowCopyKernel copy[4];      // by element size
   AddRowsKernel add_rows[3];  // float32, float64; float32 to sums in float64
 };
 constexpr int kSizes = 4;

@@ -1,8 +1,11 @@
 // Merges the axes of views (once, when a plan is compiled), and copies strided elements row by row.
+// If the last axes are short, many of their rows are copied by one call of a kernel.
 #include "backend/cpu/tiles/strided.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 
 #include "backend/cpu/kernels/table.h"
 
@@ -74,7 +77,7 @@ void for_each_row(const Axes& axes, int64_t first, int64_t n, Row&& row) {
     rest /= axes.dim[i];
     if (i != last) offset += at[i] * axes.stride[i];
   }
-  int64_t column = at[last];
+  int64_t column = first % length;
   for (int64_t done = 0; done < n;) {
     const int64_t take = std::min(n - done, length - column);
     row(offset + column * stride, stride, done, take);
@@ -86,6 +89,62 @@ void for_each_row(const Axes& axes, int64_t first, int64_t n, Row&& row) {
       offset -= axes.dim[i] * axes.stride[i];
       at[i] = 0;
     }
+  }
+}
+
+constexpr int64_t kShortAxis = 16;       // elements
+constexpr int64_t kLeastGathered = 128;  // elements for which short rows pay
+
+// The offsets of the entries of the last axes, as many axes as fit in a row.
+struct ShortRows {
+  int axes = 0;
+  int64_t entries = 1;
+  int64_t offset[kMostRowEntries] = {0};
+};
+
+// For n elements; nullopt if it does not pay.
+std::optional<ShortRows> short_rows(const Axes& axes, int64_t n) {
+  if (axes.rank < 2 || n < kLeastGathered || axes.dim[axes.rank - 1] >= kShortAxis) {
+    return std::nullopt;
+  }
+  ShortRows rows;
+  for (int i = axes.rank - 1; i > 0 && rows.entries * axes.dim[i] <= kMostRowEntries; --i) {
+    for (int64_t k = 1; k < axes.dim[i]; ++k) {
+      for (int64_t j = 0; j < rows.entries; ++j) {
+        rows.offset[k * rows.entries + j] = rows.offset[j] + k * axes.stride[i];
+      }
+    }
+    rows.entries *= axes.dim[i];
+    ++rows.axes;
+  }
+  return rows;
+}
+
+constexpr auto kInOrder = [] {
+  std::array<int64_t, kMostRowEntries> offset{};
+  for (int64_t j = 0; j < kMostRowEntries; ++j) offset[j] = j;
+  return offset;
+}();
+
+// Calls copy(offset, stride, done, count, skip, entries) for the elements first … first+n-1, in
+// order: entries skip … skip+entries-1 of each of `count` rows, which are `stride` apart.
+template <class Copy>
+void for_each_short_row(const Axes& axes, const ShortRows& rows, int64_t first, int64_t n,
+                        Copy&& copy) {
+  Axes outer = axes;
+  outer.rank -= rows.axes;
+  for (int64_t done = 0; done < n;) {
+    const int64_t row = (first + done) / rows.entries;
+    const int64_t skip = (first + done) % rows.entries;
+    const int64_t left = n - done;
+    const int64_t whole = left / rows.entries;
+    const bool part = skip > 0 || whole == 0;
+    const int64_t entries = part ? std::min(rows.entries - skip, left) : rows.entries;
+    for_each_row(outer, row, part ? 1 : whole,
+                 [&](int64_t offset, int64_t stride, int64_t before, int64_t count) {
+                   copy(offset, stride, done + before * rows.entries, count, skip, entries);
+                 });
+    done += part ? entries : whole * rows.entries;
   }
 }
 
@@ -123,6 +182,16 @@ Axes merged_axes(const View& view) {
 void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t first, int64_t n,
                     char* out) {
   if (axes.rank == 0) return fill_elements(out, base, element, n);
+  if (const auto rows = short_rows(axes, n)) {
+    const RowCopyKernel copy = kernels().rows.copy[size_index(element)];
+    return for_each_short_row(
+        axes, *rows, first, n,
+        [&](int64_t offset, int64_t stride, int64_t done, int64_t count, int64_t skip,
+            int64_t entries) {
+          copy({base + offset * element, stride, out + done * element, rows->entries, count,
+                entries, rows->offset + skip, kInOrder.data()});
+        });
+  }
   for_each_row(axes, first, n, [&](int64_t offset, int64_t stride, int64_t done, int64_t count) {
     copy_row(out + done * element, base + offset * element, element, stride, count);
   });
@@ -131,6 +200,16 @@ void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t
 void scatter_strided(const Axes& axes, char* base, int64_t element, int64_t first, int64_t n,
                      const char* in) {
   if (axes.rank == 0) return write_row(base, in, element, 1, n);
+  if (const auto rows = short_rows(axes, n)) {
+    const RowCopyKernel copy = kernels().rows.copy[size_index(element)];
+    return for_each_short_row(
+        axes, *rows, first, n,
+        [&](int64_t offset, int64_t stride, int64_t done, int64_t count, int64_t skip,
+            int64_t entries) {
+          copy({in + done * element, rows->entries, base + offset * element, stride, count, entries,
+                kInOrder.data(), rows->offset + skip});
+        });
+  }
   for_each_row(axes, first, n, [&](int64_t offset, int64_t stride, int64_t done, int64_t count) {
     write_row(base + offset * element, in + done * element, element, stride, count);
   });
