@@ -102,7 +102,8 @@ template <Op op, class T>
 constexpr bool kIsGamma = op == Op::gammaln || op == Op::digamma;
 // Derivatives of an order, of which the first has a branch-free version.
 template <Op op>
-constexpr bool kIsDerivative = op == Op::sinc_derivative || op == Op::erfcx_derivative;
+constexpr bool kIsDerivative =
+    op == Op::sinc_derivative || op == Op::erfcx_derivative || op == Op::polygamma;
 template <Op op, class T>
 constexpr bool kHasNear =
     m::kFloat<T> && (kIsAngle<op> || op == Op::floor_divide || op == Op::remainder ||
@@ -114,6 +115,7 @@ PULLBACK_INLINE bool is_near(T a, T b) {
   if constexpr (kIsGamma<op, T>) return m::is_gamma_near(a);
   if constexpr (op == Op::sinc_derivative) return m::is_small_angle(a) & (b == T(1));
   if constexpr (op == Op::erfcx_derivative) return b == T(1);
+  if constexpr (op == Op::polygamma) return (a == T(1)) & m::is_gamma_near(b);
   return !m::is_far_quotient(a, b);
 }
 template <Op op, class T>
@@ -126,6 +128,7 @@ PULLBACK_INLINE T near_value(T a, T b) {
   if constexpr (op == Op::digamma) return m::digamma_near(a);
   if constexpr (op == Op::sinc_derivative) return m::sinc_slope_small(a);
   if constexpr (op == Op::erfcx_derivative) return m::erfcx_slope(a);
+  if constexpr (op == Op::polygamma) return m::trigamma_near(b);
   if constexpr (op == Op::remainder) return m::remainder_from(m::fmod_near(a, b), b);
   return m::floor_divide_from(m::fmod_near(a, b), a, b);
 }

@@ -1,5 +1,5 @@
-// log(gamma) and digamma of positive numbers: the members of the gamma family that large arrays
-// need. The others are scalar and compiled once (special/gamma.h). These follow
+// log(gamma), digamma and its derivative, of positive numbers: members of the gamma family that
+// large arrays need. The others are scalar and compiled once (special/gamma.h). These follow
 // special/gamma_parts.h without branches, for float in double, with the terms that matter.
 #pragma once
 
@@ -169,6 +169,55 @@ PULLBACK_INLINE double digamma_near(double x) {
 }
 PULLBACK_INLINE double digamma(double x) {
   return is_gamma_near(x) ? digamma_near(x) : special::digamma(x);
+}
+
+// polygamma(1, x): x polygamma(1, x) is a polynomial in 1 / x up to kAsymptotic; below 1 it is that
+// at x + 1, plus 1 / x^2.
+PULLBACK_INLINE float trigamma_near(float a) {
+  const double x = static_cast<double>(a);
+  const bool low = x < 1.0;
+  const double t = 1.0 / (low ? x + 1.0 : x), w = t - 0.5625;
+  const double near = series<20>(special::kTrigamma, w);
+  const double far = mad(t, mad(t, series<5>(special::kTrigammaFar, t * t), 0.5), 1.0);
+  const double y = t * (x < kAsymptotic ? near : far);
+  return static_cast<float>(low ? mad(1.0 / x, 1.0 / x, y) : y);
+}
+// As for float, in two parts.
+PULLBACK_INLINE double trigamma_near(double x) {
+  const bool low = x < 1.0;
+  const TwoPart u = two_sum(x, low ? 1.0 : 0.0);
+  const double t = 1.0 / u.high;
+  // The rest does not matter where the product of x and t would lose it.
+  const double u_kept = x > 0x1p900 ? 1.0 : u.high, t_kept = x > 0x1p900 ? 1.0 : t;
+  const double t_low = (division_rest(1.0, u_kept, t_kept) - t * u.low) * t;
+  constexpr TwoPart c0 = {static_cast<double>(special::kTrigamma[0]),
+                          static_cast<double>(special::kTrigammaLow[0])},
+                    c1 = {static_cast<double>(special::kTrigamma[1]),
+                          static_cast<double>(special::kTrigammaLow[1])};
+  const double w = t - 0.5625;
+  const TwoPart slope = quick_sum(c1.high, w * series<25, 2>(special::kTrigamma, w));
+  const TwoPart rise = two_product(w, slope.high);
+  const TwoPart near = quick_sum(c0.high, rise.high);
+  const double near_low = near.low + (rise.low + mad(w, slope.low + c1.low, c0.low));
+  const TwoPart far = quick_sum(1.0, t * mad(t, series<12>(special::kTrigammaFar, t * t), 0.5));
+  const bool large = x >= kAsymptotic;
+  const double factor = large ? far.high : near.high;
+  // The difference quotient replaces the derivative by t, since t_low is small.
+  const double factor_low = large ? far.low : near_low + t_low * slope.high;
+  TwoPart y = two_product(t, factor);
+  y.low += mad(t, factor_low, t_low * factor);
+  // 1 / x^2; tiny x are scaled, and still less is infinite.
+  const bool tiny = x < 0x1p-200;
+  const double scale = tiny ? 0x1p300 : 1.0;
+  const TwoPart pole = divided({1.0, 0.0}, two_product(x * scale, x * scale));
+  const TwoPart sum = quick_sum(pole.high, tiny ? 0.0 : y.high);
+  const double rest = sum.low + (pole.low + (tiny ? 0.0 : y.low));
+  const double both = (sum.high + rest) * scale * scale;
+  return x < 0x1p-513 ? kInfinity<double> : low ? both : y.high + y.low;
+}
+template <class F>
+PULLBACK_INLINE F polygamma(F n, F x) {
+  return (n == F(1)) & is_gamma_near(x) ? trigamma_near(x) : special::polygamma(n, x);
 }
 
 }  // namespace m
