@@ -26,6 +26,7 @@ FAMILIES = [
     "attention",
     "transforms",
     "loops",
+    "small_loops",
     "sparse",
     "overhead",
     "package",

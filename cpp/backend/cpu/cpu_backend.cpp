@@ -21,7 +21,7 @@
 #include "backend/cpu/fourier/fourier_run.h"
 #include "backend/cpu/linalg/library_run.h"
 #include "backend/cpu/products/gemm.h"
-#include "backend/cpu/small/small_program.h"
+#include "backend/cpu/small/native_code.h"
 #include "backend/cpu/tiles/group_run.h"
 #include "base/callback.h"
 #include "base/threads.h"
@@ -170,10 +170,12 @@ CompiledStep compile_step(const Loop& work, const Plan&) {
   std::optional<SmallProgram> small = compile_small_loop(work);
   if (!small) return steps;
   const int64_t scratch = std::max(steps.scratch_bytes, small->frame_bytes);
-  const int64_t bytes = steps.bytes + small->bytes();
-  return {[steps = std::move(steps.run), small = std::move(*small)](const Slots& slots) {
+  auto native = compile_native(*small);
+  const int64_t bytes = steps.bytes + small->bytes() + (native ? native->bytes() : 0);
+  return {[steps = std::move(steps.run), small = std::move(*small),
+           native = std::move(native)](const Slots& slots) {
             if (Recording::open()) return steps(slots);  // with a record for each step
-            return run_small(small, slots, slots.scratch());
+            return run_small(small, native.get(), slots, slots.scratch());
           },
           scratch, bytes};
 }

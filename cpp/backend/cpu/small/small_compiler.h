@@ -1,5 +1,6 @@
 // SmallCompiler: translates loops to small programs. small_compile.cpp translates loops and their
-// bodies, small_group.cpp tile groups and copies. Start at SmallCompiler::add_loop.
+// bodies, small_group.cpp tile groups and copies; small_frame.cpp assigns places. Start at
+// SmallCompiler::add_loop.
 #pragma once
 
 #include <functional>
@@ -55,7 +56,7 @@ class SmallCompiler {
   };
   using CarryOf = std::function<std::optional<int32_t>(const InputSource&)>;
 
-  // small_compile.cpp
+  // small_frame.cpp
   bool fits() const;
   int32_t take(int64_t bytes);
   Code& add(Kind kind, int32_t out, int32_t a, int32_t n = 0);
@@ -65,8 +66,12 @@ class SmallCompiler {
   int32_t constant(DType dtype, Scalar value, int32_t count = 1);
   int32_t splat(const Scope& scope, const ScalarLoad& load, int32_t count);
   int32_t number(int64_t value);
+  void start(const Stack& stack, int32_t base, int64_t first, bool external);
+  void pull(const Stack& stack, bool backward);
+  void push(const Stack& stack, int32_t from, bool backward);
   int32_t here() const { return static_cast<int32_t>(program_.code.size()); }
 
+  // small_compile.cpp
   bool add_steps(const Scope& scope);
   void count(const BodyPlan& body, int32_t trips, int64_t more);
   bool add_nested(const Loop& loop, const Scope& scope);
@@ -76,9 +81,6 @@ class SmallCompiler {
   bool enter(const BodyPlan& body, const Loop& loop, const Scope* around, const CarryOf& carry_of,
              Invariants* invariants, Body* out);
   int32_t invariant(Invariants* invariants, int32_t input, int64_t bytes);
-  void start(const Stack& stack, int32_t base, int64_t first, bool external);
-  void pull(const Stack& stack, bool backward);
-  void push(const Stack& stack, int32_t from, bool backward);
   void finish_carries(Body* body, const std::vector<int32_t>& carries,
                       const std::vector<int64_t>& bytes, int32_t begin);
   bool writes_directly(int32_t from, int32_t to, int64_t bytes, int32_t begin);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -104,13 +105,54 @@ struct SmallProgram {
   }
 };
 
+constexpr uint16_t element_kind(Op op, int dtype) {
+  return static_cast<uint16_t>(SmallProgram::Elements + static_cast<int>(op) * kComputeDTypes +
+                               dtype);
+}
+constexpr uint16_t cast_kind(int from, int to) {
+  return static_cast<uint16_t>(SmallProgram::Casts + from * kComputeDTypes + to);
+}
+
 // The code of one element of a kernel; none if the kernel has no such code.
 std::optional<uint16_t> code_of_element(TileKernel kernel);
 
 // None if the loop is too large, or has a step that is not part of small programs.
 std::optional<SmallProgram> compile_small_loop(const Loop& loop);
 
-// `frame` has frame_bytes, aligned to 64 bytes.
-Status run_small(const SmallProgram& program, const Slots& slots, char* frame);
+// Memory of a run whose size depends on a number of iterations.
+class SmallBuffers {
+ public:
+  explicit SmallBuffers(int32_t count) {
+    if (count) of_ = std::make_unique<Buffer[]>(static_cast<size_t>(count));
+  }
+  // Null if there is no memory.
+  char* get(int32_t number, int64_t bytes) {
+    Buffer& buffer = of_[number];
+    if (!buffer.memory || buffer.bytes < bytes) {
+      buffer.memory.reset();  // before more is requested
+      buffer.memory = std::make_unique<StepMemory>(bytes);
+      buffer.bytes = bytes;
+    }
+    return buffer.memory->data();
+  }
+
+ private:
+  struct Buffer {
+    std::unique_ptr<StepMemory> memory;
+    int64_t bytes = 0;
+  };
+  std::unique_ptr<Buffer[]> of_;
+};
+
+// Runs codes up to Stop.
+Status run_code(const SmallProgram::Code* code, char* frame, SmallBuffers& buffers);
+// The failure of a code whose kernel returned a problem.
+Status refused_code(const SmallProgram::Code& code, int problem, const char* frame);
+
+class NativeCode;
+
+// `frame` has frame_bytes, aligned to 64 bytes. Without `native`, codes are interpreted.
+Status run_small(const SmallProgram& program, const NativeCode* native, const Slots& slots,
+                 char* frame);
 
 }  // namespace pullback

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "backend/cpu/kernels/elementwise.h"
+#include "backend/cpu/small/native_code.h"
 #include "backend/cpu/small/small_program.h"
 #include "backend/cpu/tiles/strided.h"
 #include "base/threads.h"
@@ -33,14 +34,6 @@ PULLBACK_INLINE void put(char* at, T value) {
 template <Op op, Cost cost>
 constexpr bool kIsShort = (cost == Cost::Arithmetic || cost == Cost::Division) &&
                           !kHasNear<op, double> && !kHasOrder<op> && !kHasBlocks<op>;
-
-constexpr uint16_t element_kind(Op op, int dtype) {
-  return static_cast<uint16_t>(SmallProgram::Elements + static_cast<int>(op) * kComputeDTypes +
-                               dtype);
-}
-constexpr uint16_t cast_kind(int from, int to) {
-  return static_cast<uint16_t>(SmallProgram::Casts + from * kComputeDTypes + to);
-}
 
 template <bool exists, Op op, class Row, Result result, int dtype>
 PULLBACK_INLINE void unary_element(char* f, const Code& c) {
@@ -76,41 +69,7 @@ PULLBACK_INLINE void cast_element(char* f, const Code& c) {
   }
 }
 
-// Fails as a tile does.
-Status refused(const Code& c, int problem, const char* f) {
-  Status status = failure(static_cast<Problem>(problem));
-  if (status.problem != Problem::IndexOutOfRange) return status;
-  const auto* index = reinterpret_cast<const int64_t*>(f + c.b);
-  status.bound = c.length;
-  status.detail =
-      *std::find_if(index, index + c.n, [&](int64_t i) { return i < 0 || i >= c.length; });
-  return status;
-}
-
-class Buffers {
- public:
-  explicit Buffers(int32_t count) {
-    if (count) of_ = std::make_unique<std::unique_ptr<StepMemory>[]>(static_cast<size_t>(count));
-    if (count) bytes_ = std::make_unique<int64_t[]>(static_cast<size_t>(count));
-  }
-  // Null if there is no memory.
-  char* get(int32_t number, int64_t bytes) {
-    if (!of_[number] || bytes_[number] < bytes) {
-      of_[number].reset();
-      of_[number] = std::make_unique<StepMemory>(bytes);
-      bytes_[number] = bytes;
-    }
-    return of_[number]->data();
-  }
-
- private:
-  std::unique_ptr<std::unique_ptr<StepMemory>[]> of_;
-  std::unique_ptr<int64_t[]> bytes_;
-};
-
-Status interpret(const SmallProgram& program, char* f, const Code** at) {
-  Buffers buffers(program.buffers);
-  const Code* const begin = program.code.data();
+Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const Code** at) {
   const Code* next = begin;
   int jumps = kJumpsPerCheck;
   const auto stopped = [&] {
@@ -125,14 +84,14 @@ Status interpret(const SmallProgram& program, char* f, const Code** at) {
       case SmallProgram::Call:
         if (const int problem = c.call(f + c.out, f + c.a, f + c.b, f + c.c, c.n)) [[unlikely]] {
           *at = &c;
-          return refused(c, problem, f);
+          return refused_code(c, problem, f);
         }
         break;
       case SmallProgram::Rows:
         if (const int problem = c.over_rows(f + c.out, f + c.a, f + c.b, f + c.c, c.n, c.length))
             [[unlikely]] {
           *at = &c;
-          return refused(c, problem, f);
+          return refused_code(c, problem, f);
         }
         break;
       case SmallProgram::Pairs:
@@ -261,7 +220,10 @@ Status interpret(const SmallProgram& program, char* f, const Code** at) {
 #define CASTS(from) \
   CAST(from, 0) CAST(from, 1) CAST(from, 2) CAST(from, 3) CAST(from, 4) CAST(from, 5)
         CASTS(0)
-        CASTS(1) CASTS(2) CASTS(3) CASTS(4) CASTS(5)
+        CASTS(1)
+        CASTS(2)
+        CASTS(3)
+        CASTS(4) CASTS(5)
 #undef CASTS
 #undef CAST
             default : __builtin_unreachable();
@@ -308,7 +270,24 @@ std::optional<uint16_t> code_of_element(TileKernel kernel) {
   return found == elements.end() ? std::nullopt : std::optional(found->second);
 }
 
-Status run_small(const SmallProgram& program, const Slots& slots, char* frame) {
+Status refused_code(const Code& c, int problem, const char* f) {
+  Status status = failure(static_cast<Problem>(problem));
+  if (status.problem != Problem::IndexOutOfRange) return status;
+  const auto* index = reinterpret_cast<const int64_t*>(f + c.b);
+  status.bound = c.length;
+  status.detail =
+      *std::find_if(index, index + c.n, [&](int64_t i) { return i < 0 || i >= c.length; });
+  return status;
+}
+
+Status run_code(const SmallProgram::Code* code, char* frame, SmallBuffers& buffers) {
+  const Code* at = nullptr;
+  return interpret(code, frame, buffers, &at);
+}
+
+Status run_small(const SmallProgram& program, const NativeCode* native, const Slots& slots,
+                 char* frame) {
+  if (stop_requested()) return failure(Problem::Interrupted);
   for (const auto& constant : program.constants) {
     alignas(8) char element[8];
     const Scalar value = constant.scalar ? slots.scalar(*constant.scalar) : constant.value;
@@ -316,8 +295,10 @@ Status run_small(const SmallProgram& program, const Slots& slots, char* frame) {
     fill_elements(frame + constant.at, element, size_of(constant.dtype), constant.count);
   }
   for (const auto& external : program.externals) put(frame + external.at, slots.at(external.view));
+  SmallBuffers buffers(program.buffers);
   const Code* at = nullptr;
-  Status status = interpret(program, frame, &at);
+  Status status = native ? native->run(frame, buffers, program, &at)
+                         : interpret(program.code.data(), frame, buffers, &at);
   for (const auto& part : program.parts) {
     for (const Step& step : part.plan->steps) count_step(step, get<int64_t>(frame + part.runs));
   }
