@@ -27,6 +27,7 @@ FAMILIES = [
     "transforms",
     "loops",
     "short_rows",
+    "small_loops",
     "sparse",
     "overhead",
     "package",

@@ -119,6 +119,6 @@ struct StepCounts {
   int64_t of[std::variant_size_v<Work>];
 };
 StepCounts step_counts();
-void count_step(const Step& step);
+void count_step(const Step& step, int64_t times = 1);
 
 }  // namespace pullback

@@ -19,9 +19,9 @@ StepCounts step_counts() {
 }
 
 // Every step calls this, so it takes no lock: two simultaneous runs may lose a count.
-void count_step(const Step& step) {
+void count_step(const Step& step, int64_t times) {
   std::atomic<int64_t>& count = counts[step.work.index()];
-  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  count.store(count.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
 }
 
 }  // namespace pullback

@@ -34,7 +34,7 @@ INNER = {
     "plan": {"passes", "verify"},
     "backend": {
         "null", "one_step", "common", "cpu", "cpu/common", "cpu/convolution", "cpu/data",
-        "cpu/fourier", "cpu/kernels", "cpu/linalg", "cpu/products", "cpu/special",
+        "cpu/fourier", "cpu/kernels", "cpu/linalg", "cpu/products", "cpu/small", "cpu/special",
         "cpu/special/incomplete", "cpu/tiles",
     },
     "bind": {"common", "arrays", "operations", "grad", "explain", "types"},

@@ -21,6 +21,7 @@
 #include "backend/cpu/fourier/fourier_run.h"
 #include "backend/cpu/linalg/library_run.h"
 #include "backend/cpu/products/gemm.h"
+#include "backend/cpu/small/native_code.h"
 #include "backend/cpu/tiles/group_run.h"
 #include "base/callback.h"
 #include "base/threads.h"
@@ -165,7 +166,18 @@ CompiledStep compiled_control(Program program) {
           bytes.device + bytes.lists, static_cast<int64_t>(sizeof(Program))};
 }
 CompiledStep compile_step(const Loop& work, const Plan&) {
-  return compiled_control<run_loop>(compile_loop(work));
+  CompiledStep steps = compiled_control<run_loop>(compile_loop(work));
+  std::optional<SmallProgram> small = compile_small_loop(work);
+  if (!small) return steps;
+  const int64_t scratch = std::max(steps.scratch_bytes, small->frame_bytes);
+  auto native = compile_native(*small);
+  const int64_t bytes = steps.bytes + small->bytes() + (native ? native->bytes() : 0);
+  return {[steps = std::move(steps.run), small = std::move(*small),
+           native = std::move(native)](const Slots& slots) {
+            if (Recording::open()) return steps(slots);  // with a record for each step
+            return run_small(small, native.get(), slots, slots.scratch());
+          },
+          scratch, bytes};
 }
 CompiledStep compile_step(const Branch& work, const Plan&) {
   return compiled_control<run_branch>(compile_branch(work));

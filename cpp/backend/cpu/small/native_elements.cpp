@@ -1,0 +1,319 @@
+// Emits codes of one element, and moves. Start at NativeCompiler::emit_element.
+#include "backend/cpu/small/native_compiler.h"
+
+#if PULLBACK_NATIVE_CODE
+
+namespace pullback {
+namespace {
+
+constexpr int32_t kMostCopied = 64;   // bytes, by moves
+constexpr int32_t kMostUnrolled = 8;  // elements of a call
+
+struct ElementBytes {
+  int32_t out, a, others;
+};
+ElementBytes bytes_of_element(uint16_t kind) {
+  const auto bytes = [](int dtype) {
+    return static_cast<int32_t>(size_of(static_cast<DType>(dtype)));
+  };
+  if (kind < SmallProgram::Elements) {
+    const int number = kind - SmallProgram::Casts;
+    return {bytes(number % kComputeDTypes), bytes(number / kComputeDTypes), 0};
+  }
+  const int number = kind - SmallProgram::Elements;
+  const auto op = static_cast<Op>(number / kComputeDTypes);
+  const int32_t one = bytes(number % kComputeDTypes);
+  const bool to_bool = op >= Op::equal && op <= Op::signbit;
+  return {to_bool ? 1 : one, op == Op::where ? 1 : one, one};
+}
+
+static_assert(Op::equal < Op::greater_equal && Op::greater_equal < Op::logical_not &&
+              Op::logical_not < Op::signbit && Op::signbit < Op::bitwise_and);
+
+}  // namespace
+
+bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
+  const bool small = c.value == static_cast<int32_t>(c.value);
+  const bool words = c.n % 8 == 0 && c.n <= kMostCopied;
+  switch (c.kind) {
+    case SmallProgram::Move1:
+      load_byte(c.a);
+      overwrite(c.out, 1);
+      store_byte(c.out);
+      return true;
+    case SmallProgram::Move4:
+    case SmallProgram::Move8: {
+      const int bytes = c.kind == SmallProgram::Move8 ? 8 : 4;
+      result(in_register(c.a, bytes, {}), c.out, bytes);
+      return true;
+    }
+    case SmallProgram::Copy:
+      if (!words) return false;
+      for (int32_t i = 0; i < c.n; i += 8) result(in_register(c.a + i, 8, {}), c.out + i, 8);
+      return true;
+    case SmallProgram::Pull:
+    case SmallProgram::Pull8:
+      if (!words || !small) return false;
+      integer(true, 0x8b, c.a);
+      for (int32_t i = 0; i < c.n; i += 8) {
+        const int reg = new_register({});
+        through_pointer(0x10, reg, i);
+        result(reg, c.out + i, 8);
+      }
+      advance(c.a, static_cast<int32_t>(c.value));
+      overwrite(c.a, 8);
+      return true;
+    case SmallProgram::Push:
+    case SmallProgram::Push8:
+      if (!words || !small) return false;
+      integer(true, 0x8b, c.out);
+      for (int32_t i = 0; i < c.n; i += 8) through_pointer(0x11, in_register(c.a + i, 8, {}), i);
+      advance(c.out, static_cast<int32_t>(c.value));
+      overwrite(c.out, 8);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void NativeCompiler::store_condition(Condition condition, int32_t at) {
+  set_byte(condition, 0);
+  overwrite(at, 1);
+  store_byte(at);
+}
+
+// An unordered comparison sets carry, zero and parity.
+void NativeCompiler::emit_compare(Op op, int bytes_of_one, const Code& c) {
+  const bool swapped = op == Op::less || op == Op::less_equal;
+  const int32_t left = swapped ? c.b : c.a, right = swapped ? c.a : c.b;
+  const int reg = in_register(left, bytes_of_one, {});
+  operate(bytes_of_one == 8 ? 0x66 : 0, 0x2e, reg, right, bytes_of_one);  // ucomisd
+  if (op == Op::equal || op == Op::not_equal) {
+    const bool equal = op == Op::equal;
+    set_byte(equal ? Condition::NoParity : Condition::Parity, 0);
+    set_byte(equal ? Condition::Equal : Condition::NotEqual, 1);
+    bytes({equal ? 0x20 : 0x08, 0xc8});  // and, or al, cl
+    overwrite(c.out, 1);
+    store_byte(c.out);
+    return;
+  }
+  const bool strict = op == Op::less || op == Op::greater;
+  store_condition(strict ? Condition::Above : Condition::NoCarry, c.out);
+}
+
+// xorps, andps with a mask.
+void NativeCompiler::emit_mask(int operation, uint64_t mask, int bytes_of_one, const Code& c) {
+  bytes({0x48, 0xb8});  // mov rax
+  immediate(mask);
+  bytes({0x66, 0x4c, 0x0f, 0x6e, 0xf8});  // movq xmm15, rax
+  const auto from = cached(c.a, bytes_of_one);
+  const int reg = from ? new_register({*from}) : new_register({});
+  move_in(reg, c.a, bytes_of_one);
+  sse_registers(0, operation, reg, kScratch);
+  result(reg, c.out, bytes_of_one);
+}
+
+bool NativeCompiler::emit_select(int bytes_of_one, const Code& c) {
+  const int b = in_register(c.b, bytes_of_one, {});
+  const int other = in_register(c.c, bytes_of_one, {b});
+  const int reg = new_register({b, other});
+  load_byte(c.a);
+  bytes({0x48, 0xf7, 0xd8});              // neg rax
+  bytes({0x66, 0x4c, 0x0f, 0x6e, 0xf8});  // movq xmm15, rax
+  move_registers(reg, kScratch);
+  sse_registers(0, 0x54, reg, b);           // andps
+  sse_registers(0, 0x55, kScratch, other);  // andnps
+  sse_registers(0, 0x56, reg, kScratch);    // orps
+  result(reg, c.out, bytes_of_one);
+  return true;
+}
+
+bool NativeCompiler::emit_float(Op op, int bytes_of_one, const Code& c) {
+  const int prefix = bytes_of_one == 8 ? 0xf2 : 0xf3;
+  const auto binary = [&](int operation, int32_t right) {
+    const auto a = cached(c.a, bytes_of_one), b = cached(right, bytes_of_one);
+    const int reg = new_register({a.value_or(-1), b.value_or(-1)});
+    move_in(reg, c.a, bytes_of_one);
+    operate(prefix, operation, reg, right, bytes_of_one);
+    result(reg, c.out, bytes_of_one);
+    return true;
+  };
+  switch (op) {
+    case Op::add:
+      return binary(0x58, c.b);
+    case Op::multiply:
+      return binary(0x59, c.b);
+    case Op::subtract:
+      return binary(0x5c, c.b);
+    case Op::divide:
+      return binary(0x5e, c.b);
+    case Op::square:
+      return binary(0x59, c.a);
+    case Op::sqrt: {
+      const auto a = cached(c.a, bytes_of_one);
+      const int reg = new_register({a.value_or(-1)});
+      move_in(reg, c.a, bytes_of_one);
+      sse_registers(prefix, 0x51, reg, reg);
+      result(reg, c.out, bytes_of_one);
+      return true;
+    }
+    case Op::negative:
+      emit_mask(0x57, bytes_of_one == 8 ? uint64_t{1} << 63 : uint64_t{1} << 31, bytes_of_one, c);
+      return true;
+    case Op::abs:
+      emit_mask(0x54, bytes_of_one == 8 ? ~uint64_t{0} >> 1 : ~uint64_t{0} >> 33, bytes_of_one, c);
+      return true;
+    case Op::where:
+      return emit_select(bytes_of_one, c);
+    case Op::equal:
+    case Op::not_equal:
+    case Op::less:
+    case Op::less_equal:
+    case Op::greater:
+    case Op::greater_equal:
+      emit_compare(op, bytes_of_one, c);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool NativeCompiler::emit_integer(Op op, int bytes_of_one, const Code& c) {
+  const bool wide = bytes_of_one == 8;
+  const auto arithmetic = [&](int operation) {
+    integer(wide, 0x8b, c.a);
+    integer(wide, operation, c.b);
+    overwrite(c.out, bytes_of_one);
+    integer(wide, 0x89, c.out);
+    return true;
+  };
+  const auto compare = [&](Condition condition) {
+    integer(wide, 0x8b, c.a);
+    integer(wide, 0x3b, c.b);
+    store_condition(condition, c.out);
+    return true;
+  };
+  switch (op) {
+    case Op::add:
+      return arithmetic(0x03);
+    case Op::subtract:
+      return arithmetic(0x2b);
+    case Op::where:
+      return emit_select(bytes_of_one, c);
+    case Op::equal:
+      return compare(Condition::Equal);
+    case Op::not_equal:
+      return compare(Condition::NotEqual);
+    case Op::less:
+      return compare(Condition::Less);
+    case Op::less_equal:
+      return compare(Condition::LessOrEqual);
+    case Op::greater:
+      return compare(Condition::Greater);
+    case Op::greater_equal:
+      return compare(Condition::GreaterOrEqual);
+    default:
+      return false;
+  }
+}
+
+// Bools are 0 or 1.
+bool NativeCompiler::emit_bool(Op op, const Code& c) {
+  if (op == Op::logical_not) {
+    load_byte(c.a);
+    bytes({0x34, 1});  // xor al, 1
+    overwrite(c.out, 1);
+    store_byte(c.out);
+    return true;
+  }
+  const int operation = op == Op::logical_and                          ? 0x22
+                        : op == Op::logical_or                         ? 0x0a
+                        : op == Op::logical_xor || op == Op::not_equal ? 0x32
+                                                                       : 0;
+  if (!operation) return false;
+  load_byte(c.a);
+  byte(operation);
+  in_frame(0, c.b);
+  overwrite(c.out, 1);
+  store_byte(c.out);
+  return true;
+}
+
+bool NativeCompiler::emit_cast(const SmallProgram::Code& c) {
+  const int reg = new_register({});
+  switch (c.kind) {
+    case cast_kind(static_cast<int>(DType::Float32), static_cast<int>(DType::Float64)):
+      sse(0xf3, 0x5a, reg, c.a);
+      result(reg, c.out, 8);
+      return true;
+    case cast_kind(static_cast<int>(DType::Float64), static_cast<int>(DType::Float32)):
+      sse(0xf2, 0x5a, reg, c.a);
+      result(reg, c.out, 4);
+      return true;
+    case cast_kind(static_cast<int>(DType::Int32), static_cast<int>(DType::Float64)):
+      sse_registers(0, 0x57, reg, reg);
+      sse(0xf2, 0x2a, reg, c.a);
+      result(reg, c.out, 8);
+      return true;
+    case cast_kind(static_cast<int>(DType::Int64), static_cast<int>(DType::Float64)):
+      sse_registers(0, 0x57, reg, reg);
+      bytes({0xf2, reg >= 8 ? 0x4c : 0x48, 0x0f, 0x2a});  // cvtsi2sd from 64 bits
+      in_frame(reg, c.a);
+      result(reg, c.out, 8);
+      return true;
+    case cast_kind(static_cast<int>(DType::Float64), static_cast<int>(DType::Float64)):
+      move_in(reg, c.a, 8);
+      result(reg, c.out, 8);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool NativeCompiler::emit_element(const SmallProgram::Code& c) {
+  if (c.kind < SmallProgram::Casts) return false;
+  if (c.kind < SmallProgram::Elements) return emit_cast(c);
+  const int number = c.kind - SmallProgram::Elements;
+  const auto op = static_cast<Op>(number / kComputeDTypes);
+  switch (static_cast<DType>(number % kComputeDTypes)) {
+    case DType::Bool:
+      return emit_bool(op, c);
+    case DType::Int32:
+      return emit_integer(op, 4, c);
+    case DType::Int64:
+      return emit_integer(op, 8, c);
+    case DType::Float32:
+      return emit_float(op, 4, c);
+    case DType::Float64:
+      return emit_float(op, 8, c);
+    default:
+      return false;
+  }
+}
+
+// A call for a few elements, as codes of one element.
+bool NativeCompiler::emit_unrolled(const SmallProgram::Code& c) {
+  if (c.kind != SmallProgram::Call || c.n > kMostUnrolled) return false;
+  const std::optional<uint16_t> kind = code_of_element(c.call);
+  if (!kind) return false;
+  const size_t before = bytes_.size();
+  const ElementBytes sizes = bytes_of_element(*kind);
+  Code one = c;
+  one.kind = *kind;
+  one.n = 1;
+  for (int32_t i = 0; i < c.n; ++i) {
+    if (!emit_element(one)) {
+      bytes_.resize(before);  // the first one: an operation is supported or not
+      return false;
+    }
+    one.out += sizes.out;
+    one.a += sizes.a;
+    one.b += sizes.others;
+    one.c += sizes.others;
+  }
+  return true;
+}
+
+}  // namespace pullback
+
+#endif

@@ -1,0 +1,330 @@
+// Translates a loop: its bodies become codes between jumps. Each carry has one place; the body
+// writes its new value there directly if nothing reads the old one afterwards, else it is moved.
+// Start at SmallCompiler::add_loop.
+#include <algorithm>
+
+#include "backend/cpu/small/small_compiler.h"
+
+namespace pullback {
+namespace {
+
+constexpr int64_t kMostFrameBytes = 128 * 1024;
+constexpr int32_t kUnused =
+    128;  // bytes: operands that a code does not have are in the first block
+
+bool draws(const BodyPlan& body) {
+  return std::ranges::any_of(body.numbers, [](const auto& number) {
+    const auto* input = std::get_if<BodyPlan::ScalarInput>(&number);
+    return input && input->seed;
+  });
+}
+
+}  // namespace
+
+// Assigns places to the slots of a body. `carry_of` maps the number of an input to that of its
+// carry; `moving` has the places of arguments that change otherwise.
+bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* around,
+                          const CarryOf& carry_of, Invariants* invariants, Body* out) {
+  const Plan& plan = body.plan->plan;
+  out->scope = {&plan, std::vector<int32_t>(plan.slots.size(), 0), {}};
+  const int32_t arena = take(plan.arena_bytes);
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    const Slot& slot = plan.slots[s];
+    if (slot.kind == SlotKind::Temporary) {
+      out->scope.slots[s] = static_cast<int32_t>(arena + slot.index);
+    } else if (slot.kind == SlotKind::Output) {
+      out->scope.slots[s] = take(slot.bytes);
+    }
+  }
+  for (size_t a = 0; a < body.arguments.size(); ++a) {
+    const int32_t slot = plan.arguments[a];
+    const int64_t bytes = plan.slots[slot].bytes;
+    const std::optional<int32_t> at = carry_of(body.arguments[a]);
+    out->scope.slots[slot] = at ? *at : invariant(invariants, body.arguments[a].number, bytes);
+  }
+  for (const auto& number : body.numbers) {
+    if (const auto* value = std::get_if<Scalar>(&number)) {
+      out->scope.scalars.emplace_back(*value);
+      continue;
+    }
+    const auto position =
+        std::get<RunScalar>(loop.in[std::get<BodyPlan::ScalarInput>(number).input]);
+    out->scope.scalars.push_back(around ? around->scalars[position.position]
+                                        : std::variant<Scalar, RunScalar>(position));
+  }
+  for (const std::optional<int32_t> place : body.results) {
+    out->roots.emplace_back();
+    if (place) out->roots.back() = out->scope.slots[plan.outputs[*place]];
+  }
+  return !draws(body);
+}
+
+// The place of an input that is the same in all iterations. It is loaded before the loop.
+int32_t SmallCompiler::invariant(Invariants* invariants, int32_t input, int64_t bytes) {
+  const Place from = *invariants->in[input];
+  if (!from.external) return from.at;
+  int32_t& at = invariants->at[input];
+  if (at == 0) {
+    at = take(bytes);
+    if (fits()) load(at, from, bytes);
+  }
+  return at;
+}
+
+bool SmallCompiler::add_steps(const Scope& scope) {
+  for (const Step& step : scope.plan->steps) {
+    if (!fits()) return false;
+    program_.origins.push_back({here(), &step});
+    const bool added = [&] {
+      if (const auto* group = std::get_if<TileGroup>(&step.work)) return add_group(*group, scope);
+      if (const auto* layout = std::get_if<Layout>(&step.work)) return add_layout(*layout, scope);
+      if (const auto* loop = std::get_if<Loop>(&step.work)) return add_nested(*loop, scope);
+      return false;
+    }();
+    if (!added) return false;
+  }
+  return fits();
+}
+
+// Adds the runs of a body in a loop that has ended.
+void SmallCompiler::count(const BodyPlan& body, int32_t trips, int64_t more) {
+  const int32_t runs = number(0);
+  program_.parts.push_back({&body.plan->plan, runs});
+  add(Kind::Count, runs, trips).value = more;
+}
+
+bool SmallCompiler::add_nested(const Loop& loop, const Scope& scope) {
+  Places in, out;
+  for (const BodyInput& input : loop.in) {
+    const auto* view = std::get_if<View>(&input);
+    in.push_back(view ? std::optional(Place{scope.at(*view)}) : std::nullopt);
+  }
+  for (const std::optional<View>& view : loop.out) {
+    out.push_back(view ? std::optional(Place{scope.at(*view)}) : std::nullopt);
+  }
+  return add_loop(loop, &scope, in, out);
+}
+
+// Moves the results of a body to the places of the carries. The codes of the body begin at `begin`.
+void SmallCompiler::finish_carries(Body* body, const std::vector<int32_t>& carries,
+                                   const std::vector<int64_t>& bytes, int32_t begin) {
+  const auto is_carry = [&](int32_t at) { return std::ranges::find(carries, at) != carries.end(); };
+  const auto read_by_another = [&](size_t k) {
+    for (size_t j = 0; j < carries.size(); ++j) {
+      if (j != k && *body->roots[j] == carries[k]) return true;
+    }
+    return false;
+  };
+  for (size_t k = 0; k < carries.size(); ++k) {
+    const int32_t from = *body->roots[k];
+    if (is_carry(from) || read_by_another(k) ||
+        !writes_directly(from, carries[k], bytes[k], begin)) {
+      continue;
+    }
+    for (std::optional<int32_t>& root : body->roots) {
+      if (root == from) root = carries[k];
+    }
+  }
+  for (size_t k = 0; k < carries.size(); ++k) {  // the old value of another carry
+    int32_t& from = *body->roots[k];
+    if (from == carries[k] || !is_carry(from)) continue;
+    const int32_t kept = take(bytes[k]);
+    copy(kept, from, bytes[k]);
+    from = kept;
+  }
+  for (size_t k = 0; k < carries.size(); ++k) copy(carries[k], *body->roots[k], bytes[k]);
+}
+
+// Replaces the block at `from` by the one at `to` if no code reads `to` after the first one that
+// writes `from`.
+bool SmallCompiler::writes_directly(int32_t from, int32_t to, int64_t bytes, int32_t begin) {
+  if (bytes == 0 || !std::ranges::binary_search(blocks_, from)) return false;
+  const auto in_block = [&](int32_t at, int32_t block) {
+    return at >= block && at < block + round_up(bytes, 8);
+  };
+  const auto uses = [&](const Code& code, int32_t block) {
+    return in_block(code.out, block) || in_block(code.a, block) || in_block(code.b, block) ||
+           (in_block(code.c, block) && code.kind != Kind::FoldLanes);
+  };
+  bool written = false;
+  for (int32_t i = begin; i < here(); ++i) {
+    const Code& code = program_.code[i];
+    const bool first = !written && uses(code, from);
+    written |= first;
+    const bool reads_first = first && code.kind >= Kind::Casts;  // one element
+    if (written && !reads_first && uses(code, to)) return false;
+  }
+  if (!written) return false;
+  for (int32_t i = begin; i < here(); ++i) {
+    Code& code = program_.code[i];
+    for (int32_t* at : {&code.out, &code.a, &code.b, &code.c}) {
+      if (in_block(*at, from)) *at += to - from;
+    }
+  }
+  return true;
+}
+
+bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places& in,
+                             const Places& out) {
+  if (loop.replayed && loop.memory > 0) return false;
+  const auto carries = static_cast<size_t>(loop.carries());
+  const int64_t known = std::max<int64_t>(loop.trips.value_or(0), 0);
+  int32_t trips = 0;
+  if (loop.counted) {
+    trips = take(8);
+    load(trips, *in.back(), 8);
+    const int dtype = static_cast<int>(DType::Int64);
+    call(kernels().elementwise.of[static_cast<int>(Op::maximum)][dtype], trips, trips, number(0), 0,
+         1);
+  } else if (!loop.condition) {
+    trips = number(known);
+  }
+  std::vector<int32_t> carry(carries);
+  for (size_t k = 0; k < carries; ++k) {
+    carry[k] = take(loop.carry_bytes[k]);
+    if (!fits()) return false;
+    load(carry[k], *in[k], loop.carry_bytes[k]);
+  }
+  Invariants invariants{in, std::vector<int32_t>(in.size(), 0)};
+
+  std::vector<Stack> scanned, residuals, states, stacked;
+  const auto stack_at = [&](const Place& place, int64_t bytes, std::vector<Stack>* to) {
+    to->push_back({take(8), 0, bytes});
+    start(to->back(), place.at, loop.reversed ? known - 1 : 0, place.external);
+  };
+  for (size_t k = 0; k < carries && known > 0; ++k) {
+    const std::optional<Place>& place = out[carries + loop.stacked_out + 1 + k];
+    if (!place || loop.carry_bytes[k] == 0) continue;
+    stack_at(*place, loop.carry_bytes[k], &residuals);
+    residuals.back().at = carry[k];
+  }
+  for (int32_t k = 0; k < loop.stacked_in && !loop.replayed && known > 0; ++k) {
+    const View& view = std::get<View>(loop.in[carries + k]);
+    const int64_t bytes = view.shape.size() * size_of(view.dtype) / known;
+    stack_at(*in[carries + k], bytes, &scanned);
+    scanned.back().at = take(bytes);
+  }
+  for (int32_t k = 0; k < loop.stacked_out && known > 0; ++k) {
+    const std::optional<View>& view = loop.out[carries + k];
+    if (!view) continue;
+    const int64_t bytes = view->shape.size() * size_of(view->dtype) / known;
+    stack_at(*out[carries + k], bytes, &stacked);
+    stacked.back().at = static_cast<int32_t>(carries) + k;  // number of the root
+  }
+  if (loop.replayed && !add_replay(loop, around, trips, &invariants, &states)) return false;
+
+  Body body;
+  const auto place_of = [&](const InputSource& source) -> std::optional<int32_t> {
+    if (source.residual) return states[loop.residuals[source.number]].at;
+    const auto number = static_cast<size_t>(source.number);
+    if (number < carries) return carry[number];
+    if (!scanned.empty() && number < carries + loop.stacked_in) return scanned[number - carries].at;
+    return std::nullopt;
+  };
+  if (!enter(loop.body, loop, around, place_of, &invariants, &body)) return false;
+  Body condition;
+  if (loop.condition && !enter(*loop.condition, loop, around, place_of, &invariants, &condition)) {
+    return false;
+  }
+
+  const int32_t done = take(8);
+  int32_t begin = here();
+  if (loop.condition) {
+    copy(done, number(0), 8);
+    begin = here();
+    if (!add_steps(condition.scope)) return false;
+  }
+  const int32_t leave = here();
+  if (loop.condition) {
+    add(Kind::Unless, 0, *condition.roots[0]);
+  } else {
+    add(Kind::Begin, done, trips);
+    for (const Stack& state : states) {
+      Code& code = add(Kind::CursorAtEnd, state.cursor, state.buffer);
+      code.b = trips;
+      code.value = state.bytes;
+    }
+    begin = here();
+  }
+  for (const Stack& state : states) pull(state, true);
+  for (const Stack& residual : residuals) push(residual, residual.at, loop.reversed);
+  for (const Stack& entry : scanned) pull(entry, loop.reversed);
+  const int32_t body_begin = here();
+  if (!add_steps(body.scope)) return false;
+  for (const Stack& entry : stacked) push(entry, *body.roots[entry.at], loop.reversed);
+  finish_carries(&body, carry, loop.carry_bytes, body_begin);
+  add(loop.condition ? Kind::Again : Kind::Next, done, 0).value = begin;
+  program_.code[leave].value = here();
+  count(loop.body, loop.condition ? done : trips, 0);
+  if (loop.condition) count(*loop.condition, done, 1);
+  for (size_t k = 0; k < carries; ++k) {
+    if (out[k]) store(*out[k], carry[k], loop.carry_bytes[k]);
+  }
+  const std::optional<Place>& number_of_trips = out[carries + loop.stacked_out];
+  if (number_of_trips) store(*number_of_trips, loop.condition ? done : trips, 8);
+  return fits();
+}
+
+// Runs the replayed loop and stores the carries at the start of each iteration in buffers. `states`
+// gets a stack for each carry.
+bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t trips,
+                               Invariants* invariants, std::vector<Stack>* states) {
+  std::vector<int32_t> carry;
+  for (size_t k = 0; k < loop.replayed_bytes.size(); ++k) {
+    const int64_t bytes = loop.replayed_bytes[k];
+    carry.push_back(take(bytes));
+    if (!fits()) return false;
+    load(carry[k], *invariants->in[loop.replayed_from[k]], bytes);
+    states->push_back({take(8), take(bytes), bytes, take(8)});
+  }
+  Body body;
+  const auto place_of = [&](const InputSource& source) -> std::optional<int32_t> {
+    const auto found = std::ranges::find(loop.replayed_from, source.number);
+    if (found == loop.replayed_from.end()) return std::nullopt;
+    return carry[found - loop.replayed_from.begin()];
+  };
+  if (!enter(*loop.replayed, loop, around, place_of, invariants, &body)) return false;
+  const int32_t left = take(8);
+  const int32_t leave = here();
+  add(Kind::Begin, left, trips);
+  for (const Stack& state : *states) {
+    add(Kind::Buffer, state.buffer, trips, program_.buffers++).value =
+        std::max<int64_t>(state.bytes, 1);
+    copy(state.cursor, state.buffer, 8);
+  }
+  const int32_t begin = here();
+  for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
+  const int32_t body_begin = here();
+  if (!add_steps(body.scope)) return false;
+  finish_carries(&body, carry, loop.replayed_bytes, body_begin);
+  add(Kind::Next, left, 0).value = begin;
+  program_.code[leave].value = here();
+  count(*loop.replayed, trips, 0);
+  return true;
+}
+
+bool SmallCompiler::compile(const Loop& loop) {
+  Places in, out;
+  const auto external = [&](const View& view) {
+    program_.externals.push_back({take(8), view});
+    return Place{program_.externals.back().at, true};
+  };
+  for (const BodyInput& input : loop.in) {
+    const auto* view = std::get_if<View>(&input);
+    in.push_back(view ? std::optional(external(*view)) : std::nullopt);
+  }
+  for (const std::optional<View>& view : loop.out) {
+    out.push_back(view ? std::optional(external(*view)) : std::nullopt);
+  }
+  if (!add_loop(loop, nullptr, in, out)) return false;
+  add(Kind::Stop, 0, 0);
+  return true;
+}
+
+std::optional<SmallProgram> compile_small_loop(const Loop& loop) {
+  SmallCompiler compiler;
+  if (!compiler.compile(loop)) return std::nullopt;
+  return compiler.program();
+}
+
+}  // namespace pullback

@@ -1,0 +1,105 @@
+// SmallCompiler: translates loops to small programs. small_compile.cpp translates loops and their
+// bodies, small_group.cpp tile groups and copies; small_frame.cpp assigns places. Start at
+// SmallCompiler::add_loop.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "backend/cpu/small/small_program.h"
+#include "backend/cpu/tiles/group_run.h"
+
+namespace pullback {
+
+class SmallCompiler {
+ public:
+  // False if the loop is not part of small programs.
+  bool compile(const Loop& loop);
+  SmallProgram program() { return std::move(program_); }
+
+ private:
+  using Kind = SmallProgram::Kind;
+  using Code = SmallProgram::Code;
+
+  // Memory of a view: an offset in the frame or, if `external`, the offset of a pointer.
+  struct Place {
+    int32_t at;
+    bool external = false;
+  };
+  // A plan: the offsets of its slots, and what its scalars are.
+  struct Scope {
+    const Plan* plan;
+    std::vector<int32_t> slots;
+    std::vector<std::variant<Scalar, RunScalar>> scalars;
+    int32_t at(const View& view) const {
+      return slots[view.slot] + static_cast<int32_t>(view.offset * size_of(view.dtype));
+    }
+  };
+  struct Body {
+    Scope scope;
+    std::vector<std::optional<int32_t>> roots;
+  };
+  // Entries of a scanned input, of a stacked output or of residuals.
+  struct Stack {
+    int32_t cursor;      // offset of the pointer to the next entry
+    int32_t at;          // offset of the entry in the frame; of a stacked output, the root's number
+    int64_t bytes;       // of an entry
+    int32_t buffer = 0;  // offset of a pointer to the first entry, of states
+  };
+  using Places = std::vector<std::optional<Place>>;
+  // The inputs of a loop, and the offsets of those that are the same in every iteration.
+  struct Invariants {
+    const Places& in;
+    std::vector<int32_t> at;  // 0: not loaded yet
+  };
+  using CarryOf = std::function<std::optional<int32_t>(const InputSource&)>;
+
+  // small_frame.cpp
+  bool fits() const;
+  int32_t take(int64_t bytes);
+  Code& add(Kind kind, int32_t out, int32_t a, int32_t n = 0);
+  void copy(int32_t out, int32_t a, int64_t bytes);
+  void load(int32_t out, Place from, int64_t bytes);
+  void store(Place to, int32_t a, int64_t bytes);
+  int32_t constant(DType dtype, Scalar value, int32_t count = 1);
+  int32_t splat(const Scope& scope, const ScalarLoad& load, int32_t count);
+  int32_t number(int64_t value);
+  void start(const Stack& stack, int32_t base, int64_t first, bool external);
+  void pull(const Stack& stack, bool backward);
+  void push(const Stack& stack, int32_t from, bool backward);
+  int32_t here() const { return static_cast<int32_t>(program_.code.size()); }
+
+  // small_compile.cpp
+  bool add_steps(const Scope& scope);
+  void count(const BodyPlan& body, int32_t trips, int64_t more);
+  bool add_nested(const Loop& loop, const Scope& scope);
+  bool add_loop(const Loop& loop, const Scope* around, const Places& in, const Places& out);
+  bool add_replay(const Loop& loop, const Scope* around, int32_t trips, Invariants* invariants,
+                  std::vector<Stack>* states);
+  bool enter(const BodyPlan& body, const Loop& loop, const Scope* around, const CarryOf& carry_of,
+             Invariants* invariants, Body* out);
+  int32_t invariant(Invariants* invariants, int32_t input, int64_t bytes);
+  void finish_carries(Body* body, const std::vector<int32_t>& carries,
+                      const std::vector<int64_t>& bytes, int32_t begin);
+  bool writes_directly(int32_t from, int32_t to, int64_t bytes, int32_t begin);
+
+  // small_group.cpp
+  bool add_group(const TileGroup& group, const Scope& scope);
+  bool add_code(const TileProgram& tiles, const TileProgram::Code& code, const Scope& scope);
+  void add_fold(const TileProgram::RowFold& fold, int32_t in, int32_t sums, int32_t out,
+                int32_t rows);
+  bool add_reductions(const GroupProgram& group, const Scope& scope);
+  bool add_layout(const Layout& layout, const Scope& scope);
+  void call(TileKernel kernel, int32_t out, int32_t a, int32_t b, int32_t c, int32_t n);
+  void identities(const Fold& fold, int32_t at, int64_t count);
+  bool gather(const Axes& axes, int64_t element, int32_t base, int64_t n, int32_t out);
+  bool scatter(const Axes& axes, int64_t element, int32_t base, int64_t n, int32_t in);
+
+  SmallProgram program_;
+  std::vector<int32_t> blocks_;  // beginnings of the blocks of the frame
+  std::vector<int32_t> places_;  // of the tile program that is translated
+};
+
+}  // namespace pullback

@@ -1,0 +1,159 @@
+"""Loops over a few numbers, which run as one program: against NumPy, and their limits."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from support.each import each
+
+import pullback as pb
+from pullback import _core
+
+
+def lorenz(s: Any, p: Any) -> Any:
+    x, y, z = s
+    return (
+        x + 0.005 * (p[0] * (y - x)),
+        y + 0.005 * (x * (p[1] - z) - y),
+        z + 0.005 * (x * y - p[2] * z),
+    )
+
+
+def end_of(p: Any, start: Any, steps: int) -> Any:
+    s = pb.fori_loop(0, steps, lambda i, s: lorenz(s, p), start)
+    return s[0] + 2 * s[1] + 3 * s[2]
+
+
+P, START = (10.0, 28.0, 8 / 3), (1.0, 1.5, 0.5)
+
+
+def lorenz_by_numpy(p: Any, dtype: Any) -> Any:
+    s = [dtype(v) for v in START]
+    for _ in range(300):
+        s = lorenz(s, p)
+    return s[0] + dtype(2) * s[1] + dtype(3) * s[2]
+
+
+@each("dtype", [np.float64, np.float32])
+def test_a_trajectory_has_the_bits_of_numpy(dtype: Any) -> None:
+    f = pb.function(lambda p, s: end_of(p, s, 300))
+    y = f([pb.constant(v, dtype=dtype) for v in P], [pb.constant(v, dtype=dtype) for v in START])
+    with np.errstate(all="ignore"):
+        assert y.numpy() == lorenz_by_numpy([dtype(v) for v in P], lambda v: dtype(v))
+
+
+def test_the_gradient_of_a_trajectory() -> None:
+    start = [pb.constant(v, dtype="float64") for v in START]
+    f = pb.function(pb.grad(lambda p: end_of(p, start, 300)))
+    g = [float(v) for v in f([pb.constant(v, dtype="float64") for v in P])]
+    for k, h in enumerate((1e-6, 1e-6, 1e-6)):
+        ends = []
+        for sign in (1, -1):
+            p = [np.float64(v) for v in P]
+            p[k] += sign * h
+            ends.append(lorenz_by_numpy(p, np.float64))
+        assert g[k] == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-4)
+
+
+def test_carries_that_exchange_their_values() -> None:
+    f = pb.function(
+        lambda a, b: pb.fori_loop(0, 9, lambda i, s: (s[1], s[0] + i, s[0], s[3]), (a, b, a, b))
+    )
+    got = [float(v) for v in f(pb.constant(2.0), pb.constant(5.0))]
+    a, b, c = 2.0, 5.0, 2.0
+    for i in range(9):
+        a, b, c = b, a + i, a
+    assert got == [a, b, c, 5.0]
+
+
+@each("reverse", [False, True])
+def test_scanned_inputs_and_stacked_outputs(reverse: bool) -> None:
+    xs = np.random.default_rng(0).standard_normal((20, 3))
+
+    def step(s: Any, x: Any) -> Any:
+        s = pb.where(s > pb.max(x), s * 0.5, s + pb.sum(x))
+        return s, (s * x[::-1], x > 0, pb.cast(s, "int32"))
+
+    end, ys = pb.function(lambda s, xs: pb.scan(step, s, xs, reverse=reverse))(
+        pb.constant(0.25, dtype="float64"), pb.constant(xs)
+    )
+    s, want = 0.25, []
+    for x in xs[::-1] if reverse else xs:
+        s = s * 0.5 if s > x.max() else s + ((x[0] + x[1]) + x[2])
+        want.append((s * x[::-1], x > 0, np.int32(s)))
+    if reverse:
+        want.reverse()
+    assert float(end) == pytest.approx(s, rel=1e-14)
+    for y, w in zip(ys, zip(*want, strict=True), strict=True):
+        np.testing.assert_allclose(y.numpy(), np.array(w), rtol=1e-13)
+
+
+def root(a: Any) -> Any:
+    return pb.while_loop(lambda x: pb.abs(x * x - a) > 1e-13 * a, lambda x: (x + a / x) / 2, a)
+
+
+def test_loops_inside_of_loops_and_their_gradient() -> None:
+    def f(a: Any) -> Any:
+        return pb.fori_loop(0, 5, lambda i, x: root(x) + root(a) * i, a)
+
+    a = 7.0
+    value, slope = pb.function(pb.value_and_grad(f))(pb.constant(a, dtype="float64"))
+
+    def by_numpy(a: float) -> float:
+        x = a
+        for i in range(5):
+            x = np.sqrt(x) + np.sqrt(a) * i
+        return x
+
+    assert float(value) == pytest.approx(by_numpy(a), rel=1e-12)
+    h = 1e-5
+    assert float(slope) == pytest.approx((by_numpy(a + h) - by_numpy(a - h)) / (2 * h), rel=1e-8)
+
+
+@each("trips", [-3, 0, 1, 7])
+def test_a_number_of_iterations_that_is_computed(trips: int) -> None:
+    f = pb.function(pb.value_and_grad(lambda x, n: pb.fori_loop(0, n, lambda i, x: x * x, x)))
+    value, slope = f(pb.constant(0.9, dtype="float64"), pb.constant(trips))
+    power = 2 ** max(trips, 0)
+    assert float(value) == pytest.approx(0.9**power, rel=1e-12)
+    assert float(slope) == pytest.approx(power * 0.9 ** (power - 1), rel=1e-12)
+
+
+def test_an_error_inside_names_the_operation() -> None:
+    f = pb.function(lambda a: pb.fori_loop(0, 4, lambda i, s: s // (2 - i), a))
+    with pytest.raises(ZeroDivisionError, match="floor_divide: integer division by zero"):
+        f(pb.constant(5)).numpy()
+
+
+def test_an_endless_loop_is_interrupted() -> None:
+    f = pb.function(lambda x: pb.while_loop(lambda s: s < 2.0, lambda s: s * 0.5, x))
+    x = pb.constant(1.0)
+    timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        f(x).numpy()
+    timer.join()
+
+
+def test_a_profile_and_the_counts_of_steps_have_every_iteration() -> None:
+    f = pb.function(lambda x: pb.fori_loop(0, 50, lambda i, x: pb.fori_loop(0, 3, halve, x), x))
+
+    def halve(i: Any, x: Any) -> Any:
+        return x * 0.5 + 1.0
+
+    def tiles() -> int:
+        return int(_core.status()["steps"]["tiles"])
+
+    x = pb.constant(3.0)
+    plain = f(x).numpy()
+    before = tiles()
+    assert f(x).numpy() == plain
+    between = tiles()
+    profile = pb.profile(lambda: f(x))
+    assert between - before >= 150
+    assert tiles() - between == 9 * (between - before)  # a profile runs f nine times
+    assert "tiles" in str(profile)
