@@ -14,7 +14,7 @@ constexpr size_t kMostRuns = 16;
 constexpr int64_t kShortRun = 4;
 
 // The operand with the positions; null for other operations.
-const Node* positions_of(const Node* node) {
+const Node* position_operand(const Node* node) {
   switch (node->op) {
     case Op::take:
     case Op::scatter_add:
@@ -101,7 +101,7 @@ class Runs {
 }  // namespace
 
 std::vector<PositionRun> known_positions(const Node* node) {
-  const Node* positions = positions_of(node);
+  const Node* positions = position_operand(node);
   if (!positions) return {};
   const Node* constant = constant_below(positions);
   if (!constant) return {};

@@ -1,4 +1,5 @@
-// Runs ScatterAdd. All indices are checked before anything is written, and not again.
+// Runs ScatterAdd. All indices are checked before anything is written, unless an earlier step has
+// checked them, and not again.
 //
 // ScatterAdd returns the same bits for any number of threads: work is divided by destination, never
 // by the list of indices, so each entry receives its addends in the order of the indices.
@@ -211,7 +212,8 @@ Status scatter(const ScatterAdd& s, const Slots& slots) {
   auto* out = reinterpret_cast<T*>(slots.at(s.out));
   const int64_t n = s.indices.shape.size();
   const int64_t size = s.outer * s.axis * s.inner;
-  const Status checked = s.equal ? Status{} : index_parts::check(indices, n, s.axis);
+  const bool inside = s.equal || s.checked;
+  const Status checked = inside ? Status{} : index_parts::check(indices, n, s.axis);
   if (!checked || size == 0) return checked;
   constexpr int64_t kPart = 32 * 1024;
   const auto each_part = [&](auto&& body) {
