@@ -50,8 +50,10 @@ void copy_row(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t n)
   } else if (out_step == 1 && in_step == -1) {
     for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[-i]);
   } else if (out_step == 1) {
+#pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) put<T, add>(out + i, in[i * in_step]);
   } else {
+#pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) put<T, add>(out + i * out_step, in[i * in_step]);
   }
 }

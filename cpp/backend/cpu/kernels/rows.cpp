@@ -155,21 +155,27 @@ void gather(void* out, const void* in, int64_t stride, int64_t n) noexcept {
   stride == 2 ? go(2) : stride == 3 ? go(3) : stride == 4 ? go(4) : go(stride);
 }
 
-// The entries of a row are written in order, from the first on, if `dense`.
-template <class T, bool dense>
+// How the entries of a row lie in the output.
+enum class Entries { Anywhere, InOrder, Together };  // Together: side by side in the input too
+
+template <class T, Entries entries>
 void copy_entries(const RowCopy& call, int64_t first, int64_t count) {
   with_length<kHeldEntries>(count, [&](auto known) {
     constexpr int n = decltype(known)::kValue;
     int64_t from[n], to[n];
     for (int j = 0; j < n; ++j) {
       from[j] = call.from[first + j];
-      to[j] = dense ? j : call.to[first + j];
+      to[j] = entries == Entries::Anywhere ? call.to[first + j] : j;
     }
-    auto* y = static_cast<T*>(call.out) + (dense ? first : 0);
+    auto* y = static_cast<T*>(call.out) + (entries == Entries::Anywhere ? 0 : call.to[first]);
     const auto* x = static_cast<const T*>(call.in);
     for (int64_t r = 0; r < call.rows; ++r, y += call.out_row, x += call.in_row) {
+      if constexpr (entries == Entries::Together) {
+        __builtin_memcpy(y, x + from[0], n * sizeof(T));
+      } else {
 #pragma GCC unroll 8
-      for (int j = 0; j < n; ++j) y[to[j]] = x[from[j]];
+        for (int j = 0; j < n; ++j) y[to[j]] = x[from[j]];
+      }
     }
   });
 }
@@ -192,7 +198,7 @@ struct RowVectors {
       span = c.from[j] > span ? c.from[j] : span;
     }
     span += 1 - lowest;
-    if (c.in_row < 0) return;
+    if (c.in_row <= 0) return;
     while ((rows + 1) * c.entries <= kCount && rows * c.in_row + span <= kCount) ++rows;
   }
   static Vector chosen(const Vector& v, const Vector& from) {
@@ -210,9 +216,10 @@ struct RowVectors {
   // Returns the number of rows that were copied.
   int64_t run() const {
     uint32_t each[kCount] = {};
-    for (int64_t i = 0; i < rows * call.entries; ++i) {
-      each[i] = static_cast<uint32_t>(i / call.entries * call.in_row + call.from[i % call.entries] -
-                                      lowest);
+    for (int64_t i = 0, r = 0; r < rows; ++r) {
+      for (int64_t j = 0; j < call.entries; ++j, ++i) {
+        each[i] = static_cast<uint32_t>(r * call.in_row + call.from[j] - lowest);
+      }
     }
     Vector from, v;
     __builtin_memcpy(&from, each, sizeof from);
@@ -236,7 +243,8 @@ struct RowVectors {
 template <class T>
 int64_t copy_in_vectors([[maybe_unused]] const RowCopy& call) {
 #if defined(__AVX2__)
-  if constexpr (sizeof(T) == 4) {
+  constexpr int64_t kFew = 128;
+  if (sizeof(T) == 4 && call.rows * call.entries >= kFew) {
     const RowVectors<32> narrow(call);
 #if defined(__AVX512F__)
     const RowVectors<64> wide(call);
@@ -250,18 +258,25 @@ int64_t copy_in_vectors([[maybe_unused]] const RowCopy& call) {
 
 template <class T>
 void copy_rows(const RowCopy& all) noexcept {
-  bool dense = all.out_row == all.entries;
-  for (int64_t j = 0; j < all.entries; ++j) dense &= all.to[j] == j;
+  bool in_order = true, together = true;
+  for (int64_t j = 0; j < all.entries; ++j) {
+    in_order &= all.to[j] == all.to[0] + j;
+    together &= all.from[j] == all.from[0] + j;
+  }
+  together &= in_order;
   RowCopy call = all;
+  const bool dense = in_order && !together && all.to[0] == 0 && all.out_row == all.entries;
   if (const int64_t done = dense ? copy_in_vectors<T>(all) : 0) {
     call.in = static_cast<const T*>(all.in) + done * all.in_row;
     call.out = static_cast<T*>(all.out) + done * all.out_row;
     call.rows -= done;
   }
+  const auto copy = together   ? &copy_entries<T, Entries::Together>
+                    : in_order ? &copy_entries<T, Entries::InOrder>
+                               : &copy_entries<T, Entries::Anywhere>;
   for (int64_t first = 0; first < call.entries; first += kHeldEntries) {
     const int64_t left = call.entries - first;
-    const int64_t count = left < kHeldEntries ? left : kHeldEntries;
-    dense ? copy_entries<T, true>(call, first, count) : copy_entries<T, false>(call, first, count);
+    copy(call, first, left < kHeldEntries ? left : kHeldEntries);
   }
 }
 

@@ -147,6 +147,7 @@ void turn_back_narrow(const T* lanes, int64_t size, T* out) {
   Vector v2 = size > 2 ? Lanes<T>::load(lanes + 2 * kCount) : v0;
   Vector v3 = v0;
   Lanes<T>::transpose(v0, v1, v2, v3);
+  // C++20 requires the empty list.  NOLINTNEXTLINE(readability-redundant-lambda-parameter-list)
   const auto put = [&]<int s>() {
     Lanes<T>::store_short(out, Lanes<T>::template part<s>(v0));
     Lanes<T>::store_short(out + size, Lanes<T>::template part<s>(v1));

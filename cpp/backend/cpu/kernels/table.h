@@ -102,7 +102,7 @@ struct RowCopy {
   const int64_t* from;
   const int64_t* to;
 };
-constexpr int64_t kMostRowEntries = 32;
+constexpr int64_t kMostRowEntries = 64;
 using RowCopyKernel = void (*)(const RowCopy& call) noexcept;
 using AddRowsKernel = void (*)(const RowsCall& call) noexcept;
 

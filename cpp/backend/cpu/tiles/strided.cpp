@@ -24,6 +24,7 @@ template <class T>
 void gather_row(char* out, const char* in, int64_t stride, int64_t n) {
   auto* y = reinterpret_cast<T*>(out);
   const auto* x = reinterpret_cast<const T*>(in);
+#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) y[i] = x[i * stride];
 }
 
@@ -31,6 +32,7 @@ template <class T>
 void scatter_row(char* out, const char* in, int64_t stride, int64_t n) {
   auto* y = reinterpret_cast<T*>(out);
   const auto* x = reinterpret_cast<const T*>(in);
+#pragma GCC unroll 4
   for (int64_t i = 0; i < n; ++i) y[i * stride] = x[i];
 }
 
