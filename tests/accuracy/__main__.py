@@ -37,7 +37,9 @@ derivative cancel, near its roots, errors are in units of the size of these term
 Values of `j0`, `j1`, `y0` and `y1` have absolute errors of at most 2e-18 next to their first root
 and 1e-19 next to later ones. Their large numbers in the table come from points next to a root,
 where the value itself is small; so do those of `jn` and `yn`. `logaddexp` cancels
-likewise if its result is near 0. `silu`, `gelu` and `mish` multiply a subnormal number with few
+likewise if its result is near 0. Next to the roots for negative arguments, which the table does not
+cover, `gammaln`, `digamma` and f′ of `gamma` and `rgamma` have errors of 1/32 ulp of the terms that
+cancel. `silu`, `gelu` and `mish` multiply a subnormal number with few
 digits for very negative arguments, and so does f″ of `ndtr` and `log_ndtr` for large ones.
 
 """

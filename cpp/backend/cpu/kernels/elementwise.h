@@ -98,7 +98,7 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
 // outside of it is computed element by element. Both paths return the same bits for an element.
 template <Op op>
 constexpr bool kIsAngle = op == Op::sin || op == Op::cos || op == Op::tan || op == Op::sinc;
-template <Op op, class T>
+template <Op op>
 constexpr bool kIsGamma = op == Op::gammaln || op == Op::digamma;
 // Derivatives of an order, of which the first has a branch-free version.
 template <Op op>
@@ -107,12 +107,12 @@ constexpr bool kIsDerivative =
 template <Op op, class T>
 constexpr bool kHasNear =
     m::kFloat<T> && (kIsAngle<op> || op == Op::floor_divide || op == Op::remainder ||
-                     kIsGamma<op, T> || kIsDerivative<op>);
+                     kIsGamma<op> || kIsDerivative<op>);
 
 template <Op op, class T>
 PULLBACK_INLINE bool is_near(T a, T b) {
   if constexpr (kIsAngle<op>) return m::is_small_angle(a);
-  if constexpr (kIsGamma<op, T>) return m::is_gamma_near(a);
+  if constexpr (kIsGamma<op>) return m::is_gamma_near(a);
   if constexpr (op == Op::sinc_derivative) return m::is_small_angle(a) & (b == T(1));
   if constexpr (op == Op::erfcx_derivative) return b == T(1);
   if constexpr (op == Op::polygamma) return (a == T(1)) & m::is_gamma_near(b);
@@ -158,15 +158,35 @@ constexpr m::OrderFunction* order_function() {
 }
 
 // Large functions are compiled for blocks of this many elements only: the last block is filled up.
+// Elements outside of the domain of the branch-free version are computed again, one by one.
 constexpr int kBlock = 16;
 template <Op op>
 constexpr bool kIsWave = op == Op::j0 || op == Op::j1 || op == Op::y0 || op == Op::y1;
 template <Op op>
+constexpr bool kIsReflected =
+    op == Op::gammaln || op == Op::digamma || op == Op::gamma || op == Op::rgamma;
+template <Op op>
 constexpr bool kHasBlocks =
-    kIsWave<op> || op == Op::i0 || op == Op::i1 || op == Op::i1_slope || op == Op::i0e ||
-    op == Op::i0e_slope || op == Op::i1e || op == Op::i1e_slope;
+    kIsWave<op> || kIsReflected<op> || op == Op::i0 || op == Op::i1 || op == Op::i1_slope ||
+    op == Op::i0e || op == Op::i0e_slope || op == Op::i1e || op == Op::i1e_slope;
+template <Op op, class Row, class T>
+PULLBACK_INLINE T block_value(T x) {
+  if constexpr (op == Op::gammaln) return m::gammaln_block(x);
+  if constexpr (op == Op::digamma) return m::digamma_block(x);
+  if constexpr (op == Op::gamma) return m::factorial<m::Factorial::Gamma>(x);
+  if constexpr (op == Op::rgamma) return m::factorial<m::Factorial::Reciprocal>(x);
+  return Row::of(x);
+}
+template <Op op, class T>
+PULLBACK_INLINE bool is_in_block(T x) {
+  return kIsWave<op> ? m::is_bessel_near(x) : m::is_gamma_block(x);
+}
 template <Op op, class T>
 PULLBACK_INLINE T far_value(T x) {
+  if constexpr (op == Op::gammaln) return special::gammaln(x);
+  if constexpr (op == Op::digamma) return special::digamma(x);
+  if constexpr (op == Op::gamma) return special::gamma(x);
+  if constexpr (op == Op::rgamma) return special::rgamma(x);
   if constexpr (op == Op::j0) return m::far_bessel<m::kJ0>(x);
   if constexpr (op == Op::j1) return m::far_bessel<m::kJ1>(x);
   if constexpr (op == Op::y0) return m::far_bessel<m::kY0>(x);
@@ -177,10 +197,10 @@ template <Op op, class Row, class T>
   T x[kBlock];
   for (int i = 0; i < kBlock; ++i) x[i] = from[i];
 #pragma GCC ivdep
-  for (int i = 0; i < kBlock; ++i) y[i] = Row::of(x[i]);
-  if constexpr (kIsWave<op>) {
+  for (int i = 0; i < kBlock; ++i) y[i] = block_value<op, Row>(x[i]);
+  if constexpr (kIsWave<op> || kIsReflected<op>) {
     for (int i = 0; i < kBlock; ++i) {
-      if (!m::is_bessel_near(x[i])) y[i] = far_value<op>(x[i]);
+      if (!is_in_block<op>(x[i])) y[i] = far_value<op>(x[i]);
     }
   }
 }
@@ -193,6 +213,66 @@ PULLBACK_INLINE void by_blocks(T* y, const T* x, int64_t n) {
   for (int64_t k = i; k < n; ++k) last[k - i] = x[k];
   block<op, Row>(out, last);
   for (int64_t k = i; k < n; ++k) y[k] = out[k - i];
+}
+
+// Large functions of two arguments: blocks in double serve both dtypes.
+template <Op op>
+constexpr bool kIsZeta = op == Op::zeta || op == Op::zeta_ds || op == Op::zeta_dq;
+template <Op op>
+constexpr bool kHasPairs = kIsZeta<op> || op == Op::gamma_nth || op == Op::rgamma_nth ||
+                           op == Op::beta || op == Op::betaln;
+template <Op op>
+[[gnu::noinline]] void pair_block(double* y, const double* a, const double* b) {
+  if constexpr (op == Op::zeta) return m::zeta_block<m::Zeta::Value>(y, a, b);
+  if constexpr (op == Op::zeta_ds) return m::zeta_block<m::Zeta::ByExponent>(y, a, b);
+  if constexpr (op == Op::zeta_dq) return m::zeta_block<m::Zeta::ByOffset>(y, a, b);
+#pragma GCC ivdep
+  for (int i = 0; i < kBlock; ++i) {
+    if constexpr (op == Op::gamma_nth) y[i] = m::factorial<m::Factorial::GammaSlope>(b[i]);
+    if constexpr (op == Op::rgamma_nth) y[i] = m::factorial<m::Factorial::ReciprocalSlope>(b[i]);
+    if constexpr (op == Op::beta) y[i] = m::beta_near(a[i], b[i]);
+    if constexpr (op == Op::betaln) y[i] = m::betaln_near(a[i], b[i]);
+  }
+}
+template <Op op, class T>
+PULLBACK_INLINE bool is_in_pairs(T a, T b) {
+  if constexpr (kIsZeta<op>) return m::is_zeta_block(a, b, op == Op::zeta_dq ? T(0) : T(1));
+  if constexpr (op == Op::beta || op == Op::betaln) return m::is_beta_near(a, b);
+  return m::is_factorial_slope(a, b);
+}
+template <Op op, class T>
+PULLBACK_INLINE T outside_pairs(T a, T b) {
+  if constexpr (op == Op::zeta) return special::zeta(a, b);
+  if constexpr (op == Op::zeta_ds) return special::zeta_ds(a, b);
+  if constexpr (op == Op::zeta_dq) return special::zeta_dq(a, b);
+  if constexpr (op == Op::gamma_nth) return special::gamma_nth(a, b);
+  if constexpr (op == Op::rgamma_nth) return special::rgamma_nth(a, b);
+  if constexpr (op == Op::beta) return special::beta(a, b);
+  return special::betaln(a, b);
+}
+// Sums next to the limits of the range are left to the scalar functions, too.
+template <Op op>
+PULLBACK_INLINE bool is_valid_pair(double y) {
+  return !kIsZeta<op> || (m::magnitude(y) > 0x1p-960 && m::magnitude(y) < 0x1p1000);
+}
+template <Op op, class T>
+PULLBACK_INLINE void by_pairs(T* y, const T* a, const T* b, int64_t n) {
+  for (int64_t from = 0; from < n; from += kBlock) {
+    const int size = n - from < kBlock ? static_cast<int>(n - from) : kBlock;
+    double out[kBlock], x0[kBlock], x1[kBlock];
+    for (int i = 0; i < kBlock; ++i) {
+      const int64_t at = from + (i < size ? i : 0);
+      const bool inside = is_in_pairs<op>(a[at], b[at]);
+      x0[i] = inside ? static_cast<double>(a[at]) : 2.0;
+      x1[i] = inside ? static_cast<double>(b[at]) : 1.0;
+    }
+    pair_block<op>(out, x0, x1);
+    for (int i = 0; i < size; ++i) {
+      const T p = a[from + i], q = b[from + i];
+      const bool inside = is_in_pairs<op>(p, q) && is_valid_pair<op>(out[i]);
+      y[from + i] = inside ? static_cast<T>(out[i]) : outside_pairs<op>(p, q);
+    }
+  }
 }
 
 // The few functions with a version for 512-bit vectors that is faster than a loop.
@@ -262,6 +342,8 @@ int binary(void* out, const void* a, const void* b, const void*, int64_t n) noex
   }
   if constexpr (kHasOrder<op>) {
     m::by_order<T>(order_function<op>(), y, x0, x1, nullptr, n);
+  } else if constexpr (kHasPairs<op>) {
+    by_pairs<op>(y, x0, x1, n);
   } else {
     each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i])); });
   }
@@ -290,11 +372,13 @@ constexpr bool is_special(const char* value) {
   return !*prefix;
 }
 
-// The rows are compiled in parts: those of an order, which are large, for both dtypes in one file.
+// The rows are compiled in parts: those of an order and of pairs, which are large, for both dtypes
+// in one file.
 enum class Part { Vector, Order, Scalar };
 template <Op op>
 constexpr Part part_of(const char* value) {
-  return is_special(value) ? Part::Scalar : kHasOrder<op> ? Part::Order : Part::Vector;
+  if (is_special(value)) return Part::Scalar;
+  return kHasOrder<op> || kHasPairs<op> ? Part::Order : Part::Vector;
 }
 
 #define PULLBACK_CELL(shape, name, domain, result, value)                              \

@@ -18,12 +18,10 @@ struct Angle {
 };
 PULLBACK_INLINE Angle angle_of(double a, double b) {
   const bool small = a <= kTanEighth * b, large = b < kTanEighth * a;
-  const TwoPart less = two_sum(a, -b), more = two_sum(a, b);
-  const double top = small ? a : (large ? -b : less.high);
-  const double bottom = small ? b : (large ? a : more.high);
-  const bool middle = !(small | large);
-  const double top_low = middle ? less.low : 0.0, bottom_low = middle ? more.low : 0.0;
-  return {small ? 0.0 : (large ? 4.0 : 2.0), divided({top, top_low}, {bottom, bottom_low})};
+  // (a - b) / (a + b), a / b or -b / a: sums with 0 are exact.
+  const TwoPart top = two_sum(large ? 0.0 : a, small ? 0.0 : -b);
+  const TwoPart bottom = two_sum(small ? 0.0 : a, large ? 0.0 : b);
+  return {small ? 0.0 : (large ? 4.0 : 2.0), divided(top, bottom)};
 }
 PULLBACK_INLINE double atan_rest(double u) {
   const double z = u * u;

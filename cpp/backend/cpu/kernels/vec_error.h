@@ -88,20 +88,6 @@ constexpr TwoPart kRootHalf = {0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55};
 
 // --- double, in two parts
 
-PULLBACK_INLINE TwoPart product(TwoPart a, TwoPart b) {
-  const double high = a.high * b.high;
-  return {high, product_rest(a.high, b.high, high) + (a.high * b.low + a.low * b.high)};
-}
-PULLBACK_INLINE TwoPart product(double a, TwoPart b) {
-  const double high = a * b.high;
-  return {high, product_rest(a, b.high, high) + a * b.low};
-}
-PULLBACK_INLINE TwoPart quotient(TwoPart top, TwoPart bottom) {
-  const double inverse = 1.0 / bottom.high, q = top.high * inverse;
-  const double rest = division_rest(top.high, bottom.high, q) + (top.low - q * bottom.low);
-  return {q, rest * inverse};
-}
-
 // 2^n (high + low)
 struct ScaledTwo {
   TwoPart y;

@@ -1,10 +1,11 @@
-// log(gamma), digamma and its derivative, of positive numbers: members of the gamma family that
-// large arrays need. The others are scalar and compiled once (special/gamma.h). These follow
-// special/gamma_parts.h without branches, for float in double, with the terms that matter.
+// log(gamma), digamma and its derivative. These follow special/gamma_parts.h without branches, for
+// float in double with the terms that matter, for double in two parts. Functions *_near are for
+// positive numbers, functions *_block also for negative ones. Arguments outside of both and higher
+// derivatives are scalar and compiled once (special/gamma.h).
 #pragma once
 
 #include "backend/cpu/kernels/vec_pow.h"
-#include "backend/cpu/kernels/vec_two.h"
+#include "backend/cpu/kernels/vec_trig.h"
 #include "backend/cpu/special/gamma.h"
 #include "backend/cpu/special/gamma_tables.h"
 
@@ -48,9 +49,6 @@ PULLBACK_INLINE float gammaln_near(float a) {
   const double rest = mad(r, series<4>(special::kStirling, r * r), kHalfLog2Pi - 0.5);
   return static_cast<float>(large ? mad(x - 0.5, log - 1.0, rest) : near);
 }
-PULLBACK_INLINE float gammaln(float x) {
-  return is_gamma_near(x) ? gammaln_near(x) : special::gammaln(x);
-}
 
 // log(gamma(2 + w)) for |w| <= 1/2; the first two coefficients have two parts.
 PULLBACK_INLINE TwoPart gammaln_at_two(double w) {
@@ -64,8 +62,13 @@ PULLBACK_INLINE TwoPart gammaln_at_two(double w) {
   out.low += w * sum.low;
   return out;
 }
-// As for float; products and logarithms have two parts.
-PULLBACK_INLINE double gammaln_near(double x) {
+// For 0 < x < kAsymptotic: gamma(x) is gamma(2 + w) times or, below 3/2, divided by the factor.
+struct Shifted {
+  double w;  // |w| <= 1/2
+  TwoPart factor;
+  bool is_divisor;
+};
+PULLBACK_INLINE Shifted shifted_to_two(double x) {
   double z = x;
   TwoPart product = {1.0, 0.0};
 #pragma GCC unroll 6
@@ -77,29 +80,71 @@ PULLBACK_INLINE double gammaln_near(double x) {
     product = two_product(product.high, factor);
     product.low += rest;
   }
-  const bool low = x < 1.5, least = x < 0.5, large = x >= kAsymptotic;
-  const double w = least ? x : low ? x - 1.0 : z - 2.0;
+  const bool low = x < 1.5, least = x < 0.5;
   const TwoPart square = two_product(x, x);
   const TwoPart both = quick_sum(x, square.high);  // x (x + 1)
   product.high = least ? both.high : low ? x : product.high;
   product.low = least ? both.low + square.low : low ? 0.0 : product.low;
-  TwoPart log = log_two(large ? x : product.high);
-  log.low += large ? 0.0 : product.low / product.high;
-  const TwoPart at_two = gammaln_at_two(w);
+  return {least ? x : low ? x - 1.0 : z - 2.0, product, low};
+}
+// As for float, in two parts. For x > 2^900 the result is scaled by 2^-80.
+PULLBACK_INLINE TwoPart gammaln_two(double x) {
+  const Shifted at = shifted_to_two(x);
+  const bool low = at.is_divisor, large = x >= kAsymptotic;
+  TwoPart log = log_two(large ? x : at.factor.high);
+  log.low += large ? 0.0 : at.factor.low / at.factor.high;
+  const TwoPart at_two = gammaln_at_two(at.w);
   const TwoPart near = two_sum(at_two.high, low ? -log.high : log.high);
   const double near_low = near.low + (at_two.low + (low ? -log.low : log.low));
-  // (x - 1/2) (log(x) - 1) + log(2 pi) / 2 - 1/2 + …, scaled for large x
+  // (x - 1/2) (log(x) - 1) + log(2 pi) / 2 - 1/2 + …
   const double r = 1.0 / x, scale = x > 0x1p900 ? 0x1p-80 : 1.0;
   const double half_less = (x - 0.5) * scale;
   const TwoPart factor = quick_sum(log.high, -1.0);
   const TwoPart first = two_product(half_less, factor.high);
-  const double rest = mad(r, series<9>(special::kStirling, r * r), 0x1.acfe390c97d69p-2);
-  const double far_low = first.low + half_less * (factor.low + log.low) + rest * scale;
-  const double far = (first.high + far_low) * (x > 0x1p900 ? 0x1p80 : 1.0);
-  return large ? far : near.high + near_low;
+  const TwoPart far = two_sum(first.high, 0x1.acfe390c97d69p-2 * scale);
+  const double rest = mad(r, series<9>(special::kStirling, r * r), 0x1.3494bc9001442p-56);
+  const double far_low = far.low + (first.low + half_less * (factor.low + log.low) + rest * scale);
+  return {large ? far.high : near.high, large ? far_low : near_low};
 }
-PULLBACK_INLINE double gammaln(double x) {
-  return is_gamma_near(x) ? gammaln_near(x) : special::gammaln(x);
+PULLBACK_INLINE double gammaln_near(double x) {
+  const TwoPart y = gammaln_two(x);
+  return (y.high + y.low) * (x > 0x1p900 ? 0x1p80 : 1.0);
+}
+
+// For negative numbers, too: branch-free for -kReflected < x < infinity.
+constexpr double kReflected = 0x1p50;
+template <class F>
+PULLBACK_INLINE bool is_gamma_block(F x) {
+  return (x > F(-kReflected)) & (x < kInfinity<F>);
+}
+PULLBACK_INLINE bool is_pole(double x, const Waves& w) { return (x < 0.0) & (w.sine.high == 0.0); }
+
+// log|gamma(x)| + log(gamma(-x)) = log(pi / (x sin(pi x)))
+PULLBACK_INLINE double gammaln_block(double x) {
+  const double a = magnitude(x);
+  const TwoPart y = gammaln_two(a);
+  const Waves waves = waves_of(x);
+  const double sine = magnitude(waves.sine.high);
+  const TwoPart product = two_product(a, sine);
+  const double product_low =
+      product.low + a * with_sign_of(waves.sine.low, waves.sine.low * waves.sine.high);
+  TwoPart log = log_two(product.high);
+  log.low += product_low / product.high;
+  constexpr TwoPart log_pi = {0x1.250d048e7a1bdp+0, 0x1.7abf2ad8d5088p-57};
+  const TwoPart first = two_sum(log_pi.high, -log.high), sum = two_sum(first.high, -y.high);
+  const double rest = sum.low + (first.low + ((log_pi.low - log.low) - y.low));
+  const bool reflected = x < -0x1p-60;
+  const double value = (y.high + y.low) * (x > 0x1p900 ? 0x1p80 : 1.0);
+  const double out = reflected ? sum.high + rest : value;
+  return (x == 0.0) | is_pole(x, waves) ? kInfinity<double> : out;
+}
+PULLBACK_INLINE float gammaln_block(float x) {
+  const auto reflected = static_cast<float>(gammaln_block(static_cast<double>(x)));
+  return x > 0.0f ? gammaln_near(x) : reflected;
+}
+template <class F>
+PULLBACK_INLINE F gammaln(F x) {
+  return is_gamma_block(x) ? gammaln_block(x) : special::gammaln(x);
 }
 
 PULLBACK_INLINE float digamma_near(float a) {
@@ -121,9 +166,6 @@ PULLBACK_INLINE float digamma_near(float a) {
   const bool close = magnitude(h) <= 0.25;
   return static_cast<float>(close ? h * series<14>(special::kDigamma, close ? h : 0.0) : far);
 }
-PULLBACK_INLINE float digamma(float x) {
-  return is_gamma_near(x) ? digamma_near(x) : special::digamma(x);
-}
 
 // digamma(z) for 1 <= z <= 2, where u = z - 3/2 and h, in two parts, is z less the root.
 PULLBACK_INLINE TwoPart digamma_at_root(double u, TwoPart h) {
@@ -140,7 +182,7 @@ PULLBACK_INLINE TwoPart digamma_at_root(double u, TwoPart h) {
   return y;
 }
 // As for float, but each reciprocal is added in two parts.
-PULLBACK_INLINE double digamma_near(double x) {
+PULLBACK_INLINE TwoPart digamma_two(double x) {
   constexpr TwoPart root = {static_cast<double>(special::kDigammaRoot[0]),
                             static_cast<double>(special::kDigammaRoot[1])};
   const bool low = x < 1.0, large = x >= kAsymptotic;
@@ -160,15 +202,49 @@ PULLBACK_INLINE double digamma_near(double x) {
   h.low -= root.low;
   const TwoPart at_root = digamma_at_root(low ? x - 0.5 : z - 1.5, h);
   const TwoPart near = two_sum(at_root.high, rise.high);
-  // Below, 1 / x may overflow, and the other terms do not matter.
-  const double y = near.high + (near.low + (at_root.low + rise.low));
+  const double near_low = near.low + (at_root.low + rise.low);
   const double r = 1.0 / x, square = r * r;
   const double rest = mad(square, series<9>(special::kDigammaFar, square), 0.5 * r);
   const TwoPart log = log_two(x), far = two_sum(log.high, -rest);
-  return large ? far.high + (far.low + log.low) : x < 0x1p-900 ? -r : y;
+  // Below, 1 / x may overflow, and the other terms do not matter.
+  const bool tiny = x < 0x1p-900;
+  return {large  ? far.high
+          : tiny ? -r
+                 : near.high,
+          large  ? far.low + log.low
+          : tiny ? 0.0
+                 : near_low};
 }
-PULLBACK_INLINE double digamma(double x) {
-  return is_gamma_near(x) ? digamma_near(x) : special::digamma(x);
+PULLBACK_INLINE double digamma_near(double x) {
+  const TwoPart y = digamma_two(x);
+  return y.high + y.low;
+}
+
+// digamma(x) = digamma(-x) - 1 / x - pi cot(pi x)
+PULLBACK_INLINE double digamma_block(double x) {
+  const TwoPart y = digamma_two(magnitude(x));
+  const Waves waves = waves_of(x);
+  const TwoPart slope = quotient(product({-kPi, -kPiLow}, waves.cosine), waves.sine);
+  const TwoPart sum = plus(plus(y, reciprocal(magnitude(x))), slope);
+  const double out = x < -0x1p-60 ? sum.high + sum.low : x > 0.0 ? y.high + y.low : -1.0 / x;
+  return is_pole(x, waves) ? kNaN<double> : out;
+}
+PULLBACK_INLINE float digamma_block(float x) {
+  const auto reflected = static_cast<float>(digamma_block(static_cast<double>(x)));
+  return x > 0.0f ? digamma_near(x) : reflected;
+}
+template <class F>
+PULLBACK_INLINE F digamma(F x) {
+  return is_gamma_block(x) ? digamma_block(x) : special::digamma(x);
+}
+
+// 1 / x^2 for |x| < kTinyGamma, where terms of other orders do not matter.
+constexpr double kTinyGamma = 0x1p-200;
+PULLBACK_INLINE double inverse_square(double x) {
+  const double scale = 0x1p300;
+  const TwoPart y = quotient({1.0, 0.0}, two_product(x * scale, x * scale));
+  const double size = (y.high + y.low) * scale * scale;
+  return magnitude(x) < 0x1p-513 ? kInfinity<double> : size;
 }
 
 // polygamma(1, x): x polygamma(1, x) is a polynomial in 1 / x up to kAsymptotic; below 1 it is that
@@ -206,14 +282,9 @@ PULLBACK_INLINE double trigamma_near(double x) {
   const double factor_low = large ? far.low : near_low + t_low * slope.high;
   TwoPart y = two_product(t, factor);
   y.low += mad(t, factor_low, t_low * factor);
-  // 1 / x^2; tiny x are scaled, and still less is infinite.
-  const bool tiny = x < 0x1p-200;
-  const double scale = tiny ? 0x1p300 : 1.0;
-  const TwoPart pole = divided({1.0, 0.0}, two_product(x * scale, x * scale));
-  const TwoPart sum = quick_sum(pole.high, tiny ? 0.0 : y.high);
-  const double rest = sum.low + (pole.low + (tiny ? 0.0 : y.low));
-  const double both = (sum.high + rest) * scale * scale;
-  return x < 0x1p-513 ? kInfinity<double> : low ? both : y.high + y.low;
+  const TwoPart pole = quotient({1.0, 0.0}, two_product(x, x)), sum = quick_sum(pole.high, y.high);
+  const double both = sum.high + (sum.low + (pole.low + y.low));
+  return x < kTinyGamma ? inverse_square(x) : low ? both : y.high + y.low;
 }
 template <class F>
 PULLBACK_INLINE F polygamma(F n, F x) {

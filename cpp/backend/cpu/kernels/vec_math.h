@@ -12,9 +12,10 @@
 #include "backend/cpu/kernels/vec_bessel_v.h"
 #include "backend/cpu/kernels/vec_entropy.h"
 #include "backend/cpu/kernels/vec_error_inverse.h"
-#include "backend/cpu/kernels/vec_gamma.h"
+#include "backend/cpu/kernels/vec_factorial.h"
 #include "backend/cpu/kernels/vec_sigmoid.h"
 #include "backend/cpu/kernels/vec_slopes.h"
+#include "backend/cpu/kernels/vec_zeta.h"
 
 namespace pullback {
 namespace {

@@ -129,16 +129,31 @@ PULLBACK_INLINE Quarter half_turns(double a) {
   const double shifted = 2.0 * a + kRound;
   return {a - 0.5 * (shifted - kRound), 0.0, bits_as<uint64_t>(shifted)};
 }
-// sin(pi a) / (pi a)
-PULLBACK_INLINE double sinc_small(double a) {
+// sin(pi a) and cos(pi a) for |a| < 2^50.
+struct Waves {
+  TwoPart sine, cosine;
+};
+PULLBACK_INLINE Waves waves_of(double a) {
   const Quarter q = half_turns(a);
-  const TwoPart t = two_product(q.r, kPi), bottom = two_product(a, kPi);
+  const TwoPart t = two_product(q.r, kPi);
   const double low = mad(q.r, kPiLow, t.low);
   const TwoPart sine = sin_two(t.high, low), cosine = cos_two(t.high, low);
   const bool odd = q.n & 1;
-  const TwoPart y = divided({odd ? cosine.high : sine.high, odd ? cosine.low : sine.low},
-                            {bottom.high, mad(a, kPiLow, bottom.low)});
-  return magnitude(a) < 0x1p-30 ? 1.0 : negative_if(y.high + y.low, q.n >> 1);
+  const uint64_t back = q.n >> 1, left = back ^ (q.n & 1);
+  return {{negative_if(odd ? cosine.high : sine.high, back),
+           negative_if(odd ? cosine.low : sine.low, back)},
+          {negative_if(odd ? sine.high : cosine.high, left),
+           negative_if(odd ? sine.low : cosine.low, left)}};
+}
+// sin(pi a) / (pi a)
+PULLBACK_INLINE TwoPart sinc_two(double a, TwoPart sine) {
+  const TwoPart bottom = two_product(a, kPi);
+  return divided(sine, {bottom.high, mad(a, kPiLow, bottom.low)});
+}
+PULLBACK_INLINE double sinc_small(double a) {
+  const TwoPart y = sinc_two(a, waves_of(a).sine);
+  // The sum of zeros would lose the sign.
+  return magnitude(a) < 0x1p-30 ? 1.0 : with_sign_of(y.high + y.low, y.high);
 }
 PULLBACK_INLINE float sinc_small(float a) {
   const Quarter q = half_turns(a);
@@ -159,17 +174,10 @@ PULLBACK_INLINE double sinc_slope_near(double a) {
   return first.high + (first.low + mad(a, -0x1.1873d8912200cp-54, rest));
 }
 PULLBACK_INLINE double sinc_slope_small(double a) {
-  const Quarter q = half_turns(a);
-  const TwoPart t = two_product(q.r, kPi), bottom = two_product(a, kPi);
-  const double low = mad(q.r, kPiLow, t.low);
-  const TwoPart sine = sin_two(t.high, low), cosine = cos_two(t.high, low);
-  const bool odd = q.n & 1;
-  // Both with the sign of the half turn; the cosine of an odd quarter has the opposite sign.
-  const TwoPart y = divided({odd ? cosine.high : sine.high, odd ? cosine.low : sine.low},
-                            {bottom.high, mad(a, kPiLow, bottom.low)});
-  const TwoPart sum = two_sum(odd ? -sine.high : cosine.high, -y.high);
-  const double rest = sum.low + ((odd ? -sine.low : cosine.low) - y.low);
-  const double far = negative_if((sum.high + rest) / a, q.n >> 1);
+  const Waves w = waves_of(a);
+  const TwoPart y = sinc_two(a, w.sine);
+  const TwoPart sum = two_sum(w.cosine.high, -y.high);
+  const double far = (sum.high + (sum.low + (w.cosine.low - y.low))) / a;
   return magnitude(a) <= 0.5 ? sinc_slope_near(a) : far;
 }
 PULLBACK_INLINE float sinc_slope_small(float a) {

@@ -30,6 +30,29 @@ PULLBACK_INLINE TwoPart divided(TwoPart top, TwoPart bottom) {
   const double rest = division_rest(top.high, bottom.high, q) + (top.low - q * bottom.low);
   return {q, rest / bottom.high};
 }
+PULLBACK_INLINE TwoPart product(TwoPart a, TwoPart b) {
+  const double high = a.high * b.high;
+  return {high, product_rest(a.high, b.high, high) + (a.high * b.low + a.low * b.high)};
+}
+PULLBACK_INLINE TwoPart product(double a, TwoPart b) {
+  const double high = a * b.high;
+  return {high, product_rest(a, b.high, high) + a * b.low};
+}
+// The same as divided() with one division.
+PULLBACK_INLINE TwoPart quotient(TwoPart top, TwoPart bottom) {
+  const double inverse = 1.0 / bottom.high, q = top.high * inverse;
+  const double rest = division_rest(top.high, bottom.high, q) + (top.low - q * bottom.low);
+  return {q, rest * inverse};
+}
+// 1 / x in two parts.
+PULLBACK_INLINE TwoPart reciprocal(double x) {
+  const double r = 1.0 / x;
+  return {r, division_rest(1.0, x, r) * r};
+}
+PULLBACK_INLINE TwoPart plus(TwoPart a, TwoPart b) {
+  const TwoPart y = two_sum(a.high, b.high);
+  return quick_sum(y.high, y.low + (a.low + b.low));
+}
 // For a number that is not negative.
 PULLBACK_INLINE TwoPart square_root(TwoPart a) {
   const double root = __builtin_sqrt(a.high), square = root * root;

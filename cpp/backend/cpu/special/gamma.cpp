@@ -65,12 +65,6 @@ R polygamma_gap_at(R n, R x, R d) {
   return polygamma_gap_of(static_cast<int>(n), x, d);
 }
 
-float sign_of_gamma(double x) {
-  if (x == 0) return std::signbit(x) ? -1 : 1;
-  if (x == -kInf<double> || std::isnan(x) || is_pole(x)) return kNan<float>;
-  return static_cast<float>(gamma_sign(x));
-}
-
 }  // namespace
 
 double gammaln(double a) { return static_cast<double>(log_gamma<Wide>(a)); }
@@ -81,8 +75,6 @@ double gamma(double a) { return static_cast<double>(gamma_of<Wide>(a)); }
 float gamma(float a) { return static_cast<float>(gamma_of<double>(a)); }
 double rgamma(double a) { return static_cast<double>(reciprocal_gamma<Wide>(a)); }
 float rgamma(float a) { return static_cast<float>(reciprocal_gamma<double>(a)); }
-double gammasgn(double a) { return sign_of_gamma(a); }
-float gammasgn(float a) { return sign_of_gamma(a); }
 double polygamma(double a, double b) { return polygamma_as<double, Wide>(a, b); }
 float polygamma(float a, float b) { return polygamma_as<float, double>(a, b); }
 

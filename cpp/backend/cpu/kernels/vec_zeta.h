@@ -1,0 +1,128 @@
+// The zeta functions of Hurwitz and Riemann for s > 1 and their first derivatives, for blocks of
+// elements: Euler-Maclaurin summation as in special/zeta.cpp, with terms and sums in two parts.
+// Every element of a block stops at its own number of terms, so neighbours never change it. float
+// computes in double.
+#pragma once
+
+#include "backend/cpu/kernels/vec_gamma.h"
+
+namespace pullback {
+namespace {
+namespace m {
+
+enum class Zeta { Value, ByExponent, ByOffset };
+
+// u^-s from log(u).
+PULLBACK_INLINE TwoPart power_of(TwoPart log, TwoPart s) {
+  const TwoPart exponent = product(s, log);
+  const bool inside = magnitude(exponent.high) < 900.0;
+  const ExpParts e =
+      exp_parts(clamped(-exponent.high, -900.0, 900.0), inside ? -exponent.low : 0.0);
+  const TwoPart y = one_plus(e);
+  // exp(-900) is 0 and exp(900) infinite.
+  return {scaled(y.high, e.shifted), scaled(y.low, e.shifted)};
+}
+// The rest of the sum from u on, divided by u^-s.
+PULLBACK_INLINE TwoPart zeta_tail(TwoPart u, double s, double less_one, TwoPart log, bool slope) {
+  constexpr int kTerms = 16;
+  const double r = 1.0 / u.high, square = r * r;
+  double sum = static_cast<double>(special::kEulerMaclaurin[kTerms - 1]), by_s = 0.0;
+#pragma GCC unroll 16
+  for (int k = kTerms - 2; k >= 0; --k) {
+    const double first = s + (2 * k + 1), second = first + 1.0;
+    const double factor = first * second * square;
+    by_s = mad(factor, by_s, (first + second) * square * sum);
+    sum = mad(factor, sum, static_cast<double>(special::kEulerMaclaurin[k]));
+  }
+  by_s = r * mad(s, by_s, sum);
+  const TwoPart whole = quotient(u, {less_one, 0.0});
+  TwoPart y = two_sum(whole.high, 0.5);
+  y.low += whole.low + s * r * sum;
+  if (!slope) return y;
+  const TwoPart steep = quotient(whole, {-less_one, 0.0});
+  return plus(product({-log.high, -log.low}, y), {steep.high, steep.low + by_s});
+}
+
+constexpr int kZetaBlock = 16;
+template <class F>
+PULLBACK_INLINE bool is_zeta_block(F s, F q, F least) {
+  constexpr F near = F(0x1p-60), far = F(0x1p60);
+  return (s > least) & (s < F(0x1p20)) & (q > near) & (q < far);
+}
+// The logarithms of u = q + k; one if all q are equal.
+struct ZetaLogs {
+  double high[kZetaBlock], low[kZetaBlock];
+};
+PULLBACK_INLINE void zeta_logs(ZetaLogs& logs, const double* q, const double* k, bool equal) {
+  for (int i = 0; i < (equal ? 1 : kZetaBlock); ++i) {
+    const TwoPart u = two_sum(q[i], k[i]), log = log_two(u.high);
+    logs.high[i] = log.high;
+    logs.low[i] = log.low + u.low / u.high;
+  }
+  if (!equal) return;
+  for (int i = 1; i < kZetaBlock; ++i) logs.high[i] = logs.high[0], logs.low[i] = logs.low[0];
+}
+
+template <Zeta which>
+[[gnu::noinline]] void zeta_block(double* y, const double* s0, const double* q) {
+  constexpr bool slope = which == Zeta::ByExponent, shifted = which == Zeta::ByOffset;
+  constexpr double kLost = slope ? 0x1p-66 : 0x1p-58;
+  double high[kZetaBlock], low[kZetaBlock], lost[kZetaBlock];
+  double count[kZetaBlock], at[kZetaBlock], most = 0.0, different = 0.0;
+  ZetaLogs logs;
+  for (int i = 0; i < kZetaBlock; ++i) {
+    // With so many terms, those of the tail fall below the last digit.
+    const double missing = 7.0 + 0.6 * (s0[i] + (shifted ? 1.0 : 0.0)) - q[i];
+    high[i] = low[i] = lost[i] = 0.0;
+    count[i] = missing > 0.0 ? (missing + 0x1p52) - 0x1p52 + 1.0 : 0.0;
+  }
+  for (int i = 0; i < kZetaBlock; ++i) {
+    most = count[i] > most ? count[i] : most;
+    different = q[i] == q[0] ? different : 1.0;
+  }
+  for (double k = 0.0; k < most; ++k) {
+    for (int i = 0; i < kZetaBlock; ++i) at[i] = k;
+    zeta_logs(logs, q, at, different == 0.0);
+    for (int i = 0; i < kZetaBlock; ++i) {
+      const bool live = k < count[i];
+      const TwoPart s = two_sum(s0[i], shifted ? 1.0 : 0.0);
+      const TwoPart power = power_of({logs.high[i], logs.low[i]}, s);
+      TwoPart term = power;
+      if (slope) term = product(term, {-logs.high[i], -logs.low[i]});
+      const TwoPart sum = two_sum(high[i], term.high);
+      const double rest = low[i] + (sum.low + term.low);
+      // Later terms do not matter, nor does the tail.
+      const bool last = power.high * (q[i] + k) <= kLost * magnitude(sum.high);
+      const bool ends = s.high > 2.0 ? last : false;
+      high[i] = live ? sum.high : high[i];
+      low[i] = live ? rest : low[i];
+      lost[i] = live ? (ends ? 1.0 : 0.0) : lost[i];
+      count[i] = live ? (ends ? k + 1.0 : count[i]) : count[i];
+    }
+    most = 0.0;
+    for (int i = 0; i < kZetaBlock; ++i) most = count[i] > most ? count[i] : most;
+  }
+  zeta_logs(logs, q, count, false);
+  for (int i = 0; i < kZetaBlock; ++i) {
+    const TwoPart s = two_sum(s0[i], shifted ? 1.0 : 0.0), u = two_sum(q[i], count[i]);
+    const TwoPart log = {logs.high[i], logs.low[i]};
+    const TwoPart tail = zeta_tail(u, s.high, shifted ? s0[i] : s0[i] - 1.0, log, slope);
+    const TwoPart rest = product(power_of(log, s), tail);
+    const bool drop = lost[i] > 0.0;
+    TwoPart sum = plus({high[i], low[i]}, {drop ? 0.0 : rest.high, drop ? 0.0 : rest.low});
+    if (shifted) sum = product(sum, {-s0[i], 0.0});
+    y[i] = sum.high + sum.low;
+  }
+}
+
+// The kernels compute these by blocks (elementwise.h).
+template <class F>
+F zeta(F s, F q);
+template <class F>
+F zeta_ds(F s, F q);
+template <class F>
+F zeta_dq(F s, F q);
+
+}  // namespace m
+}  // namespace
+}  // namespace pullback
