@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 from typing import Any
@@ -157,3 +158,46 @@ def test_a_profile_and_the_counts_of_steps_have_every_iteration() -> None:
     assert between - before >= 150
     assert tiles() - between == 9 * (between - before)  # a profile runs f nine times
     assert "tiles" in str(profile)
+
+
+def random_walk(x: Any) -> Any:
+    table = pb.constant(np.arange(7.0))
+
+    def step(i: Any, x: Any) -> Any:
+        jump = table[pb.cast(pb.abs(x), "int64") % 7] * pb.random.normal((), dtype="float64")
+        return 0.9 * x + jump
+
+    def inner(i: Any, x: Any) -> Any:
+        return pb.fori_loop(0, 4, step, x + pb.random.uniform((), dtype="float64"))
+
+    return pb.fori_loop(0, 5, inner, x)
+
+
+def up_to_a_draw(x: Any) -> Any:
+    return pb.while_loop(
+        lambda s: s < 4 + pb.random.uniform((), dtype="float64"),
+        lambda s: 1.1 * s + x * pb.exp(pb.random.normal((), dtype="float64")) / 9,
+        x,
+    )
+
+
+@each("f", [random_walk, up_to_a_draw])
+def test_draws_and_their_gradient_are_those_of_single_steps(f: Any) -> None:
+    """A profile runs the steps of the bodies one by one."""
+    compiled = pb.function(pb.value_and_grad(f))
+    x = pb.constant(1.5, dtype="float64")
+    pb.random.seed(3)
+    want: list[Any] = []
+
+    def record() -> Any:
+        want.append(compiled(x))
+        return want[-1]
+
+    with contextlib.suppress(ValueError):  # the number of iterations differs between calls
+        pb.profile(record)
+    assert len(want) == 9
+    pb.random.seed(3)
+    got = [compiled(x) for _ in want]
+    pairs = [[[float(v) for v in pair] for pair in pairs] for pairs in (got, want)]
+    assert pairs[0] == pairs[1]
+    assert len({value for value, _ in pairs[0]}) == len(got)

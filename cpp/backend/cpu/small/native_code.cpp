@@ -44,7 +44,7 @@ bool is_jump(const SmallProgram::Code& c) {
 
 }  // namespace
 
-bool NativeCompiler::emit_jump(const SmallProgram::Code& c) {
+void NativeCompiler::emit_jump(const SmallProgram::Code& c) {
   const auto to = static_cast<int32_t>(c.value);
   switch (c.kind) {
     case SmallProgram::Begin:
@@ -53,13 +53,13 @@ bool NativeCompiler::emit_jump(const SmallProgram::Code& c) {
       overwrite(c.out, 8);
       bytes({0x48, 0x85, 0xc0});  // test rax, rax
       jump(Condition::LessOrEqual, to);
-      return true;
+      return;
     case SmallProgram::Unless:
       bytes({0x80});  // cmp byte [rbx + a], 0
       in_frame(7, c.a);
       byte(0);
       jump(Condition::Equal, to);
-      return true;
+      return;
     case SmallProgram::Next:
     case SmallProgram::Again: {
       const bool counts_down = c.kind == SmallProgram::Next;
@@ -87,10 +87,10 @@ bool NativeCompiler::emit_jump(const SmallProgram::Code& c) {
         std::memcpy(&bytes_[leave], &distance, 4);
       }
       forget();
-      return true;
+      return;
     }
     default:
-      return false;
+      return;
   }
 }
 
@@ -126,16 +126,38 @@ void NativeCompiler::emit_slow(int32_t index) {
   fail_if_nonzero(index);
 }
 
-bool NativeCompiler::emit(int32_t index) {
+// A kernel of two results: (out, b, a, n).
+void NativeCompiler::emit_pair(const SmallProgram::Code& c) {
+  address_argument(0x48, 7, c.out);
+  address_argument(0x48, 6, c.b);
+  address_argument(0x48, 2, c.a);
+  byte(0xb9);  // mov ecx
+  immediate(c.n);
+  call(c.pair);
+}
+
+void NativeCompiler::emit_count(const SmallProgram::Code& c) {
+  integer(true, 0x8b, c.a);
+  bytes({0x48, 0x05});  // add rax
+  immediate(static_cast<int32_t>(c.value));
+  integer(true, 0x03, c.out);
+  overwrite(c.out, 8);
+  integer(true, 0x89, c.out);
+}
+
+void NativeCompiler::emit(int32_t index) {
   const SmallProgram::Code& c = program_.code[index];
   if (is_jump(c)) return emit_jump(c);
-  if (emit_move(c) || emit_element(c) || emit_unrolled(c)) return true;
+  if (emit_move(c) || emit_element(c) || emit_unrolled(c)) return;
   if (c.kind == SmallProgram::Call || c.kind >= SmallProgram::Casts) {
     emit_call(index);
+  } else if (c.kind == SmallProgram::Pairs) {
+    emit_pair(c);
+  } else if (c.kind == SmallProgram::Count) {
+    emit_count(c);
   } else {
     emit_slow(index);
   }
-  return true;
 }
 
 std::shared_ptr<const NativeCode> NativeCompiler::compile() {
@@ -158,8 +180,8 @@ std::shared_ptr<const NativeCode> NativeCompiler::compile() {
     if (program_.code[i].kind == SmallProgram::Stop) {
       bytes({0x31, 0xc0});  // xor eax, eax
       jump(std::nullopt, kEnd);
-    } else if (!emit(i)) {
-      return nullptr;
+    } else {
+      emit(i);
     }
   }
   const size_t end = bytes_.size();

@@ -12,11 +12,12 @@ constexpr int64_t kMostFrameBytes = 128 * 1024;
 constexpr int32_t kUnused =
     128;  // bytes: operands that a code does not have are in the first block
 
-bool draws(const BodyPlan& body) {
-  return std::ranges::any_of(body.numbers, [](const auto& number) {
-    const auto* input = std::get_if<BodyPlan::ScalarInput>(&number);
-    return input && input->seed;
-  });
+constexpr int64_t kMostInvariantBytes = 16 * 1024;  // copied in each run
+
+// Steps without a program and without scratch memory.
+bool is_callable(const Step& step) {
+  return std::holds_alternative<Random>(step.work) || std::holds_alternative<Gather>(step.work) ||
+         std::holds_alternative<ArgReduce>(step.work) || std::holds_alternative<Iota>(step.work);
 }
 
 }  // namespace
@@ -27,7 +28,7 @@ bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* a
                           const CarryOf& carry_of, Invariants* invariants, Body* out) {
   const Plan& plan = body.plan->plan;
   out->scope = {&plan, std::vector<int32_t>(plan.slots.size(), 0), {}};
-  const int32_t arena = take(plan.arena_bytes);
+  const int32_t arena = out->scope.arena = take(plan.arena_bytes);
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
     if (slot.kind == SlotKind::Temporary) {
@@ -42,21 +43,75 @@ bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* a
     const std::optional<int32_t> at = carry_of(body.arguments[a]);
     out->scope.slots[slot] = at ? *at : invariant(invariants, body.arguments[a].number, bytes);
   }
-  for (const auto& number : body.numbers) {
-    if (const auto* value = std::get_if<Scalar>(&number)) {
-      out->scope.scalars.emplace_back(*value);
-      continue;
-    }
-    const auto position =
-        std::get<RunScalar>(loop.in[std::get<BodyPlan::ScalarInput>(number).input]);
-    out->scope.scalars.push_back(around ? around->scalars[position.position]
-                                        : std::variant<Scalar, RunScalar>(position));
-  }
+  add_scalars(body, loop, around, out);
   for (const std::optional<int32_t> place : body.results) {
     out->roots.emplace_back();
     if (place) out->roots.back() = out->scope.slots[plan.outputs[*place]];
   }
-  return !draws(body);
+  return fits();
+}
+
+// Lists the scalars of a body in the frame.
+void SmallCompiler::add_scalars(const BodyPlan& body, const Loop& loop, const Scope* around,
+                                Body* out) {
+  using Value = std::variant<Scalar, RunScalar, SeedAt>;
+  // Scalars are copied as integers, which have all bits of the union.
+  const auto fill = [&](int32_t at, const Value& value) {
+    program_.constants.push_back({at, 1, DType::Int64, {}, {}});
+    auto& constant = program_.constants.back();
+    if (const auto* known = std::get_if<Scalar>(&value)) constant.value = *known;
+    if (const auto* run = std::get_if<RunScalar>(&value)) constant.scalar = *run;
+  };
+  const auto count = static_cast<int32_t>(body.numbers.size());
+  const int32_t list = out->scope.scalars_at = take(8 * count);
+  for (int32_t k = 0; k < count; ++k) {
+    const int32_t at = list + 8 * k;
+    const auto* input = std::get_if<BodyPlan::ScalarInput>(&body.numbers[k]);
+    Value value = Scalar{};
+    if (!input) {
+      value = std::get<Scalar>(body.numbers[k]);
+    } else {
+      const auto outer = std::get<RunScalar>(loop.in[input->input]);
+      value = around ? around->scalars[outer.position] : Value(outer);
+    }
+    const auto* made = std::get_if<SeedAt>(&value);
+    if (input && input->seed) {
+      const int32_t from = made ? made->at : take(8);
+      if (!made) fill(from, value);
+      out->seeds.emplace_back(at, from);
+      value = SeedAt{at};
+    } else if (made) {
+      copy(at, made->at, 8);  // of this iteration of the loop around
+    } else {
+      fill(at, value);
+    }
+    out->scope.scalars.push_back(value);
+  }
+}
+
+void SmallCompiler::add_seeds(const Body& body, SmallProgram::SeedPosition position,
+                              int32_t counter, int32_t trips) {
+  for (const auto& [at, from] : body.seeds) {
+    Code& code = add(Kind::Seed, at, from, position);
+    code.b = counter;
+    code.c = trips;
+  }
+}
+
+// A step that is run as a whole, on slots in the frame.
+bool SmallCompiler::add_call(const Step& step, const Scope& scope) {
+  const Plan& plan = *scope.plan;
+  const size_t most = SmallProgram::StepCall::kMostSlots;
+  if (plan.arguments.size() > most || plan.output_bytes.size() > most) return false;
+  SmallProgram::StepCall call{&step, &plan, {}, {}, scope.arena, scope.scalars_at};
+  for (const int32_t slot : plan.arguments) call.arguments.push_back(scope.slots[slot]);
+  call.outputs.resize(plan.output_bytes.size());
+  for (size_t s = 0; s < plan.slots.size(); ++s) {
+    if (plan.slots[s].kind == SlotKind::Output) call.outputs[plan.slots[s].index] = scope.slots[s];
+  }
+  program_.calls.push_back(std::make_shared<const SmallProgram::StepCall>(std::move(call)));
+  add(Kind::RunStep, 0, 0).step = program_.calls.back().get();
+  return true;
 }
 
 // The place of an input that is the same in all iterations. It is loaded before the loop.
@@ -65,7 +120,7 @@ int32_t SmallCompiler::invariant(Invariants* invariants, int32_t input, int64_t 
   if (!from.external) return from.at;
   int32_t& at = invariants->at[input];
   if (at == 0) {
-    at = take(bytes);
+    at = take(bytes > kMostInvariantBytes ? INT32_MAX : bytes);
     if (fits()) load(at, from, bytes);
   }
   return at;
@@ -79,7 +134,7 @@ bool SmallCompiler::add_steps(const Scope& scope) {
       if (const auto* group = std::get_if<TileGroup>(&step.work)) return add_group(*group, scope);
       if (const auto* layout = std::get_if<Layout>(&step.work)) return add_layout(*layout, scope);
       if (const auto* loop = std::get_if<Loop>(&step.work)) return add_nested(*loop, scope);
-      return false;
+      return is_callable(step) && add_call(step, scope);
     }();
     if (!added) return false;
   }
@@ -149,6 +204,7 @@ bool SmallCompiler::writes_directly(int32_t from, int32_t to, int64_t bytes, int
   bool written = false;
   for (int32_t i = begin; i < here(); ++i) {
     const Code& code = program_.code[i];
+    if (code.kind == Kind::RunStep) return false;  // it knows the offsets
     const bool first = !written && uses(code, from);
     written |= first;
     const bool reads_first = first && code.kind >= Kind::Casts;  // one element
@@ -232,6 +288,7 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   if (loop.condition) {
     copy(done, number(0), 8);
     begin = here();
+    add_seeds(condition, SmallProgram::Counted, done, trips);
     if (!add_steps(condition.scope)) return false;
   }
   const int32_t leave = here();
@@ -250,6 +307,11 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   for (const Stack& residual : residuals) push(residual, residual.at, loop.reversed);
   for (const Stack& entry : scanned) pull(entry, loop.reversed);
   const int32_t body_begin = here();
+  add_seeds(body,
+            loop.condition  ? SmallProgram::Counted
+            : loop.reversed ? SmallProgram::Backward
+                            : SmallProgram::CountedDown,
+            done, trips);
   if (!add_steps(body.scope)) return false;
   for (const Stack& entry : stacked) push(entry, *body.roots[entry.at], loop.reversed);
   finish_carries(&body, carry, loop.carry_bytes, body_begin);
@@ -295,6 +357,7 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
   const int32_t begin = here();
   for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
   const int32_t body_begin = here();
+  add_seeds(body, loop.reversed ? SmallProgram::CountedDown : SmallProgram::Backward, left, trips);
   if (!add_steps(body.scope)) return false;
   finish_carries(&body, carry, loop.replayed_bytes, body_begin);
   add(Kind::Next, left, 0).value = begin;
