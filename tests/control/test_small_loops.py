@@ -115,6 +115,30 @@ def test_loops_inside_of_loops_and_their_gradient() -> None:
     assert float(slope) == pytest.approx((by_numpy(a + h) - by_numpy(a - h)) / (2 * h), rel=1e-8)
 
 
+def test_branches_inside() -> None:
+    def step(s: Any) -> Any:
+        x, n = s
+        return pb.cond(x % 2 == 0, lambda x: x // 2, lambda x: 3 * x + 1, x), n + 1
+
+    collatz = pb.function(lambda x: pb.while_loop(lambda s: s[0] != 1, step, (x, x * 0)))
+    x, n = collatz(pb.constant(27))
+    assert (int(x), int(n)) == (1, 111)
+
+    def chosen(i: Any, x: Any) -> Any:
+        choices = [lambda x: x * x, pb.sin, lambda x: 1 - x]
+        return pb.switch(i % 5 - 1, choices, x)  # -1 … 3: the first and the last one twice
+
+    f = pb.function(pb.value_and_grad(lambda x: pb.fori_loop(0, 10, chosen, x)))
+    value, slope = f(pb.constant(0.8, dtype="float64"))
+    want, want_slope = 0.8, 1.0
+    for i in range(10):
+        k = min(max(i % 5 - 1, 0), 2)
+        want_slope *= [2 * want, np.cos(want), -1.0][k]
+        want = [want * want, np.sin(want), 1 - want][k]
+    assert float(value) == pytest.approx(want, rel=1e-14)
+    assert float(slope) == pytest.approx(want_slope, rel=1e-13)
+
+
 @each("trips", [-3, 0, 1, 7])
 def test_a_number_of_iterations_that_is_computed(trips: int) -> None:
     f = pb.function(pb.value_and_grad(lambda x, n: pb.fori_loop(0, n, lambda i, x: x * x, x)))

@@ -39,7 +39,8 @@ int native_stop_requested() noexcept { return stop_requested(); }
 
 bool is_jump(const SmallProgram::Code& c) {
   return c.kind == SmallProgram::Begin || c.kind == SmallProgram::Next ||
-         c.kind == SmallProgram::Unless || c.kind == SmallProgram::Again;
+         c.kind == SmallProgram::Unless || c.kind == SmallProgram::Above ||
+         c.kind == SmallProgram::Jump || c.kind == SmallProgram::Again;
 }
 
 }  // namespace
@@ -59,6 +60,15 @@ void NativeCompiler::emit_jump(const SmallProgram::Code& c) {
       in_frame(7, c.a);
       byte(0);
       jump(Condition::Equal, to);
+      return;
+    case SmallProgram::Above:
+      bytes({0x48, 0x81});  // cmp qword [rbx + a], n
+      in_frame(7, c.a);
+      immediate(c.n);
+      jump(Condition::Greater, to);
+      return;
+    case SmallProgram::Jump:
+      jump(std::nullopt, to);
       return;
     case SmallProgram::Next:
     case SmallProgram::Again: {

@@ -14,18 +14,13 @@ constexpr int32_t kUnused =
 
 constexpr int64_t kMostInvariantBytes = 16 * 1024;  // copied in each run
 
-// Steps without a program and without scratch memory.
-bool is_callable(const Step& step) {
-  return std::holds_alternative<Random>(step.work) || std::holds_alternative<Gather>(step.work) ||
-         std::holds_alternative<ArgReduce>(step.work) || std::holds_alternative<Iota>(step.work);
-}
-
 }  // namespace
 
 // Assigns places to the slots of a body. `carry_of` maps the number of an input to that of its
 // carry; `moving` has the places of arguments that change otherwise.
-bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* around,
-                          const CarryOf& carry_of, Invariants* invariants, Body* out) {
+bool SmallCompiler::enter(const BodyPlan& body, const std::vector<BodyInput>& in,
+                          const Scope* around, const CarryOf& carry_of, Invariants* invariants,
+                          Body* out) {
   const Plan& plan = body.plan->plan;
   out->scope = {&plan, std::vector<int32_t>(plan.slots.size(), 0), {}};
   const int32_t arena = out->scope.arena = take(plan.arena_bytes);
@@ -43,75 +38,12 @@ bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* a
     const std::optional<int32_t> at = carry_of(body.arguments[a]);
     out->scope.slots[slot] = at ? *at : invariant(invariants, body.arguments[a].number, bytes);
   }
-  add_scalars(body, loop, around, out);
+  add_scalars(body, in, around, out);
   for (const std::optional<int32_t> place : body.results) {
     out->roots.emplace_back();
     if (place) out->roots.back() = out->scope.slots[plan.outputs[*place]];
   }
   return fits();
-}
-
-// Lists the scalars of a body in the frame.
-void SmallCompiler::add_scalars(const BodyPlan& body, const Loop& loop, const Scope* around,
-                                Body* out) {
-  using Value = std::variant<Scalar, RunScalar, SeedAt>;
-  // Scalars are copied as integers, which have all bits of the union.
-  const auto fill = [&](int32_t at, const Value& value) {
-    program_.constants.push_back({at, 1, DType::Int64, {}, {}});
-    auto& constant = program_.constants.back();
-    if (const auto* known = std::get_if<Scalar>(&value)) constant.value = *known;
-    if (const auto* run = std::get_if<RunScalar>(&value)) constant.scalar = *run;
-  };
-  const auto count = static_cast<int32_t>(body.numbers.size());
-  const int32_t list = out->scope.scalars_at = take(8 * count);
-  for (int32_t k = 0; k < count; ++k) {
-    const int32_t at = list + 8 * k;
-    const auto* input = std::get_if<BodyPlan::ScalarInput>(&body.numbers[k]);
-    Value value = Scalar{};
-    if (!input) {
-      value = std::get<Scalar>(body.numbers[k]);
-    } else {
-      const auto outer = std::get<RunScalar>(loop.in[input->input]);
-      value = around ? around->scalars[outer.position] : Value(outer);
-    }
-    const auto* made = std::get_if<SeedAt>(&value);
-    if (input && input->seed) {
-      const int32_t from = made ? made->at : take(8);
-      if (!made) fill(from, value);
-      out->seeds.emplace_back(at, from);
-      value = SeedAt{at};
-    } else if (made) {
-      copy(at, made->at, 8);  // of this iteration of the loop around
-    } else {
-      fill(at, value);
-    }
-    out->scope.scalars.push_back(value);
-  }
-}
-
-void SmallCompiler::add_seeds(const Body& body, SmallProgram::SeedPosition position,
-                              int32_t counter, int32_t trips) {
-  for (const auto& [at, from] : body.seeds) {
-    Code& code = add(Kind::Seed, at, from, position);
-    code.b = counter;
-    code.c = trips;
-  }
-}
-
-// A step that is run as a whole, on slots in the frame.
-bool SmallCompiler::add_call(const Step& step, const Scope& scope) {
-  const Plan& plan = *scope.plan;
-  const size_t most = SmallProgram::StepCall::kMostSlots;
-  if (plan.arguments.size() > most || plan.output_bytes.size() > most) return false;
-  SmallProgram::StepCall call{&step, &plan, {}, {}, scope.arena, scope.scalars_at};
-  for (const int32_t slot : plan.arguments) call.arguments.push_back(scope.slots[slot]);
-  call.outputs.resize(plan.output_bytes.size());
-  for (size_t s = 0; s < plan.slots.size(); ++s) {
-    if (plan.slots[s].kind == SlotKind::Output) call.outputs[plan.slots[s].index] = scope.slots[s];
-  }
-  program_.calls.push_back(std::make_shared<const SmallProgram::StepCall>(std::move(call)));
-  add(Kind::RunStep, 0, 0).step = program_.calls.back().get();
-  return true;
 }
 
 // The place of an input that is the same in all iterations. It is loaded before the loop.
@@ -124,40 +56,6 @@ int32_t SmallCompiler::invariant(Invariants* invariants, int32_t input, int64_t 
     if (fits()) load(at, from, bytes);
   }
   return at;
-}
-
-bool SmallCompiler::add_steps(const Scope& scope) {
-  for (const Step& step : scope.plan->steps) {
-    if (!fits()) return false;
-    program_.origins.push_back({here(), &step});
-    const bool added = [&] {
-      if (const auto* group = std::get_if<TileGroup>(&step.work)) return add_group(*group, scope);
-      if (const auto* layout = std::get_if<Layout>(&step.work)) return add_layout(*layout, scope);
-      if (const auto* loop = std::get_if<Loop>(&step.work)) return add_nested(*loop, scope);
-      return is_callable(step) && add_call(step, scope);
-    }();
-    if (!added) return false;
-  }
-  return fits();
-}
-
-// Adds the runs of a body in a loop that has ended.
-void SmallCompiler::count(const BodyPlan& body, int32_t trips, int64_t more) {
-  const int32_t runs = number(0);
-  program_.parts.push_back({&body.plan->plan, runs});
-  add(Kind::Count, runs, trips).value = more;
-}
-
-bool SmallCompiler::add_nested(const Loop& loop, const Scope& scope) {
-  Places in, out;
-  for (const BodyInput& input : loop.in) {
-    const auto* view = std::get_if<View>(&input);
-    in.push_back(view ? std::optional(Place{scope.at(*view)}) : std::nullopt);
-  }
-  for (const std::optional<View>& view : loop.out) {
-    out.push_back(view ? std::optional(Place{scope.at(*view)}) : std::nullopt);
-  }
-  return add_loop(loop, &scope, in, out);
 }
 
 // Moves the results of a body to the places of the carries. The codes of the body begin at `begin`.
@@ -204,7 +102,7 @@ bool SmallCompiler::writes_directly(int32_t from, int32_t to, int64_t bytes, int
   bool written = false;
   for (int32_t i = begin; i < here(); ++i) {
     const Code& code = program_.code[i];
-    if (code.kind == Kind::RunStep) return false;  // it knows the offsets
+    if (code.kind == Kind::RunStep) return false;  // StepCall has offsets of its own
     const bool first = !written && uses(code, from);
     written |= first;
     const bool reads_first = first && code.kind >= Kind::Casts;  // one element
@@ -277,9 +175,10 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
     if (!scanned.empty() && number < carries + loop.stacked_in) return scanned[number - carries].at;
     return std::nullopt;
   };
-  if (!enter(loop.body, loop, around, place_of, &invariants, &body)) return false;
+  if (!enter(loop.body, loop.in, around, place_of, &invariants, &body)) return false;
   Body condition;
-  if (loop.condition && !enter(*loop.condition, loop, around, place_of, &invariants, &condition)) {
+  if (loop.condition &&
+      !enter(*loop.condition, loop.in, around, place_of, &invariants, &condition)) {
     return false;
   }
 
@@ -345,8 +244,8 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
     if (found == loop.replayed_from.end()) return std::nullopt;
     return carry[found - loop.replayed_from.begin()];
   };
-  if (!enter(*loop.replayed, loop, around, place_of, invariants, &body)) return false;
-  const int32_t left = take(8);
+  if (!enter(*loop.replayed, loop.in, around, place_of, invariants, &body)) return false;
+  const int32_t left = take(8), steps = take(8);
   const int32_t leave = here();
   add(Kind::Begin, left, trips);
   for (const Stack& state : *states) {
@@ -354,15 +253,23 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
         std::max<int64_t>(state.bytes, 1);
     copy(state.cursor, state.buffer, 8);
   }
+  const auto push_states = [&] {
+    for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
+  };
+  push_states();
+  copy(steps, number(0), 8);  // all iterations but the last one
+  add(Kind::Count, steps, trips).value = -1;
+  const int32_t single = here();
+  add(Kind::Begin, left, steps);
   const int32_t begin = here();
-  for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
-  const int32_t body_begin = here();
-  add_seeds(body, loop.reversed ? SmallProgram::CountedDown : SmallProgram::Backward, left, trips);
+  add_seeds(body, loop.reversed ? SmallProgram::CountedDown : SmallProgram::Counted, left, steps);
   if (!add_steps(body.scope)) return false;
-  finish_carries(&body, carry, loop.replayed_bytes, body_begin);
+  finish_carries(&body, carry, loop.replayed_bytes, begin);
+  push_states();
   add(Kind::Next, left, 0).value = begin;
+  program_.code[single].value = here();
+  count(*loop.replayed, steps, 0);
   program_.code[leave].value = here();
-  count(*loop.replayed, trips, 0);
   return true;
 }
 

@@ -45,6 +45,8 @@ struct SmallProgram {
     Begin,    // number at out = number at a; jumps if that is not positive
     Next,     // jumps while the number at out, less one, is positive
     Unless,   // jumps if the bool at a is false
+    Above,    // jumps if the number at a is greater than n
+    Jump,     // jumps
     Again,    // adds one to the number at out and jumps
     Seed,     // number at out = the seed of an iteration, from that at a: see SeedPosition
     RunStep,  // step->run

@@ -183,6 +183,12 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
       case SmallProgram::Unless:
         if (!get<uint8_t>(f + c.a)) next = begin + c.value;
         break;
+      case SmallProgram::Above:
+        if (get<int64_t>(f + c.a) > c.n) next = begin + c.value;
+        break;
+      case SmallProgram::Jump:
+        next = begin + c.value;
+        break;
       case SmallProgram::Again:
         put(f + c.out, get<int64_t>(f + c.out) + 1);
         if (--jumps == 0 && stopped()) return failure(Problem::Interrupted);
@@ -245,7 +251,8 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
         CASTS(5)
 #undef CASTS
 #undef CAST
-            default : __builtin_unreachable();
+      default:
+        __builtin_unreachable();
     }
   }
 }
