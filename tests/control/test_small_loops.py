@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 from typing import Any
@@ -114,6 +115,30 @@ def test_loops_inside_of_loops_and_their_gradient() -> None:
     assert float(slope) == pytest.approx((by_numpy(a + h) - by_numpy(a - h)) / (2 * h), rel=1e-8)
 
 
+def test_branches_inside() -> None:
+    def step(s: Any) -> Any:
+        x, n = s
+        return pb.cond(x % 2 == 0, lambda x: x // 2, lambda x: 3 * x + 1, x), n + 1
+
+    collatz = pb.function(lambda x: pb.while_loop(lambda s: s[0] != 1, step, (x, x * 0)))
+    x, n = collatz(pb.constant(27))
+    assert (int(x), int(n)) == (1, 111)
+
+    def chosen(i: Any, x: Any) -> Any:
+        choices = [lambda x: x * x, pb.sin, lambda x: 1 - x]
+        return pb.switch(i % 5 - 1, choices, x)  # -1 … 3: the first and the last one twice
+
+    f = pb.function(pb.value_and_grad(lambda x: pb.fori_loop(0, 10, chosen, x)))
+    value, slope = f(pb.constant(0.8, dtype="float64"))
+    want, want_slope = 0.8, 1.0
+    for i in range(10):
+        k = min(max(i % 5 - 1, 0), 2)
+        want_slope *= [2 * want, np.cos(want), -1.0][k]
+        want = [want * want, np.sin(want), 1 - want][k]
+    assert float(value) == pytest.approx(want, rel=1e-14)
+    assert float(slope) == pytest.approx(want_slope, rel=1e-13)
+
+
 @each("trips", [-3, 0, 1, 7])
 def test_a_number_of_iterations_that_is_computed(trips: int) -> None:
     f = pb.function(pb.value_and_grad(lambda x, n: pb.fori_loop(0, n, lambda i, x: x * x, x)))
@@ -157,3 +182,46 @@ def test_a_profile_and_the_counts_of_steps_have_every_iteration() -> None:
     assert between - before >= 150
     assert tiles() - between == 9 * (between - before)  # a profile runs f nine times
     assert "tiles" in str(profile)
+
+
+def random_walk(x: Any) -> Any:
+    table = pb.constant(np.arange(7.0))
+
+    def step(i: Any, x: Any) -> Any:
+        jump = table[pb.cast(pb.abs(x), "int64") % 7] * pb.random.normal((), dtype="float64")
+        return 0.9 * x + jump
+
+    def inner(i: Any, x: Any) -> Any:
+        return pb.fori_loop(0, 4, step, x + pb.random.uniform((), dtype="float64"))
+
+    return pb.fori_loop(0, 5, inner, x)
+
+
+def up_to_a_draw(x: Any) -> Any:
+    return pb.while_loop(
+        lambda s: s < 4 + pb.random.uniform((), dtype="float64"),
+        lambda s: 1.1 * s + x * pb.exp(pb.random.normal((), dtype="float64")) / 9,
+        x,
+    )
+
+
+@each("f", [random_walk, up_to_a_draw])
+def test_draws_and_their_gradient_are_those_of_single_steps(f: Any) -> None:
+    """A profile runs the steps of the bodies one by one."""
+    compiled = pb.function(pb.value_and_grad(f))
+    x = pb.constant(1.5, dtype="float64")
+    pb.random.seed(3)
+    want: list[Any] = []
+
+    def record() -> Any:
+        want.append(compiled(x))
+        return want[-1]
+
+    with contextlib.suppress(ValueError):  # the number of iterations differs between calls
+        pb.profile(record)
+    assert len(want) == 9
+    pb.random.seed(3)
+    got = [compiled(x) for _ in want]
+    pairs = [[[float(v) for v in pair] for pair in pairs] for pairs in (got, want)]
+    assert pairs[0] == pairs[1]
+    assert len({value for value, _ in pairs[0]}) == len(got)

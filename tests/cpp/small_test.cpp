@@ -147,7 +147,10 @@ SmallProgram random_program(const std::vector<Element>& elements) {
     size_t unless = 0;
     if (pick(8) == 0) {
       unless = small.code.size();
-      p.add(SmallProgram::Unless, 0, any_region(DType::Bool), 0);
+      const int64_t kind = pick(3);
+      if (kind == 0) p.add(SmallProgram::Unless, 0, any_region(DType::Bool), 0);
+      if (kind == 1) p.add(SmallProgram::Above, 0, any_region(DType::Int64), pick(21) - 10);
+      if (kind == 2) p.add(SmallProgram::Jump, 0, 0, 0);
     }
     if (pick(5)) {
       add_element(&p, elements);

@@ -39,12 +39,13 @@ int native_stop_requested() noexcept { return stop_requested(); }
 
 bool is_jump(const SmallProgram::Code& c) {
   return c.kind == SmallProgram::Begin || c.kind == SmallProgram::Next ||
-         c.kind == SmallProgram::Unless || c.kind == SmallProgram::Again;
+         c.kind == SmallProgram::Unless || c.kind == SmallProgram::Above ||
+         c.kind == SmallProgram::Jump || c.kind == SmallProgram::Again;
 }
 
 }  // namespace
 
-bool NativeCompiler::emit_jump(const SmallProgram::Code& c) {
+void NativeCompiler::emit_jump(const SmallProgram::Code& c) {
   const auto to = static_cast<int32_t>(c.value);
   switch (c.kind) {
     case SmallProgram::Begin:
@@ -53,13 +54,22 @@ bool NativeCompiler::emit_jump(const SmallProgram::Code& c) {
       overwrite(c.out, 8);
       bytes({0x48, 0x85, 0xc0});  // test rax, rax
       jump(Condition::LessOrEqual, to);
-      return true;
+      return;
     case SmallProgram::Unless:
       bytes({0x80});  // cmp byte [rbx + a], 0
       in_frame(7, c.a);
       byte(0);
       jump(Condition::Equal, to);
-      return true;
+      return;
+    case SmallProgram::Above:
+      bytes({0x48, 0x81});  // cmp qword [rbx + a], n
+      in_frame(7, c.a);
+      immediate(c.n);
+      jump(Condition::Greater, to);
+      return;
+    case SmallProgram::Jump:
+      jump(std::nullopt, to);
+      return;
     case SmallProgram::Next:
     case SmallProgram::Again: {
       const bool counts_down = c.kind == SmallProgram::Next;
@@ -87,10 +97,10 @@ bool NativeCompiler::emit_jump(const SmallProgram::Code& c) {
         std::memcpy(&bytes_[leave], &distance, 4);
       }
       forget();
-      return true;
+      return;
     }
     default:
-      return false;
+      return;
   }
 }
 
@@ -126,16 +136,38 @@ void NativeCompiler::emit_slow(int32_t index) {
   fail_if_nonzero(index);
 }
 
-bool NativeCompiler::emit(int32_t index) {
+// A kernel of two results: (out, b, a, n).
+void NativeCompiler::emit_pair(const SmallProgram::Code& c) {
+  address_argument(0x48, 7, c.out);
+  address_argument(0x48, 6, c.b);
+  address_argument(0x48, 2, c.a);
+  byte(0xb9);  // mov ecx
+  immediate(c.n);
+  call(c.pair);
+}
+
+void NativeCompiler::emit_count(const SmallProgram::Code& c) {
+  integer(true, 0x8b, c.a);
+  bytes({0x48, 0x05});  // add rax
+  immediate(static_cast<int32_t>(c.value));
+  integer(true, 0x03, c.out);
+  overwrite(c.out, 8);
+  integer(true, 0x89, c.out);
+}
+
+void NativeCompiler::emit(int32_t index) {
   const SmallProgram::Code& c = program_.code[index];
   if (is_jump(c)) return emit_jump(c);
-  if (emit_move(c) || emit_element(c) || emit_unrolled(c)) return true;
+  if (emit_move(c) || emit_element(c) || emit_unrolled(c)) return;
   if (c.kind == SmallProgram::Call || c.kind >= SmallProgram::Casts) {
     emit_call(index);
+  } else if (c.kind == SmallProgram::Pairs) {
+    emit_pair(c);
+  } else if (c.kind == SmallProgram::Count) {
+    emit_count(c);
   } else {
     emit_slow(index);
   }
-  return true;
 }
 
 std::shared_ptr<const NativeCode> NativeCompiler::compile() {
@@ -158,8 +190,8 @@ std::shared_ptr<const NativeCode> NativeCompiler::compile() {
     if (program_.code[i].kind == SmallProgram::Stop) {
       bytes({0x31, 0xc0});  // xor eax, eax
       jump(std::nullopt, kEnd);
-    } else if (!emit(i)) {
-      return nullptr;
+    } else {
+      emit(i);
     }
   }
   const size_t end = bytes_.size();

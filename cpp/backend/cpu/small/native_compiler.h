@@ -98,8 +98,8 @@ class NativeCompiler : Assembler {
     immediate(int32_t{0});
   }
 
-  bool emit(int32_t index);
-  bool emit_jump(const Code& c);
+  void emit(int32_t index);
+  void emit_jump(const Code& c);
   bool emit_move(const Code& c);
   bool emit_element(const Code& c);
   bool emit_unrolled(const Code& c);
@@ -112,6 +112,8 @@ class NativeCompiler : Assembler {
   void emit_mask(int operation, uint64_t mask, int bytes, const Code& c);
   void store_condition(Condition condition, int32_t at);
   void emit_call(int32_t index);
+  void emit_pair(const Code& c);
+  void emit_count(const Code& c);
   void emit_slow(int32_t index);
   void fail_if_nonzero(int32_t index);
 

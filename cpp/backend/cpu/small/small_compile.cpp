@@ -12,22 +12,18 @@ constexpr int64_t kMostFrameBytes = 128 * 1024;
 constexpr int32_t kUnused =
     128;  // bytes: operands that a code does not have are in the first block
 
-bool draws(const BodyPlan& body) {
-  return std::ranges::any_of(body.numbers, [](const auto& number) {
-    const auto* input = std::get_if<BodyPlan::ScalarInput>(&number);
-    return input && input->seed;
-  });
-}
+constexpr int64_t kMostInvariantBytes = 16 * 1024;  // copied in each run
 
 }  // namespace
 
 // Assigns places to the slots of a body. `carry_of` maps the number of an input to that of its
 // carry; `moving` has the places of arguments that change otherwise.
-bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* around,
-                          const CarryOf& carry_of, Invariants* invariants, Body* out) {
+bool SmallCompiler::enter(const BodyPlan& body, const std::vector<BodyInput>& in,
+                          const Scope* around, const CarryOf& carry_of, Invariants* invariants,
+                          Body* out) {
   const Plan& plan = body.plan->plan;
   out->scope = {&plan, std::vector<int32_t>(plan.slots.size(), 0), {}};
-  const int32_t arena = take(plan.arena_bytes);
+  const int32_t arena = out->scope.arena = take(plan.arena_bytes);
   for (size_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
     if (slot.kind == SlotKind::Temporary) {
@@ -42,21 +38,12 @@ bool SmallCompiler::enter(const BodyPlan& body, const Loop& loop, const Scope* a
     const std::optional<int32_t> at = carry_of(body.arguments[a]);
     out->scope.slots[slot] = at ? *at : invariant(invariants, body.arguments[a].number, bytes);
   }
-  for (const auto& number : body.numbers) {
-    if (const auto* value = std::get_if<Scalar>(&number)) {
-      out->scope.scalars.emplace_back(*value);
-      continue;
-    }
-    const auto position =
-        std::get<RunScalar>(loop.in[std::get<BodyPlan::ScalarInput>(number).input]);
-    out->scope.scalars.push_back(around ? around->scalars[position.position]
-                                        : std::variant<Scalar, RunScalar>(position));
-  }
+  add_scalars(body, in, around, out);
   for (const std::optional<int32_t> place : body.results) {
     out->roots.emplace_back();
     if (place) out->roots.back() = out->scope.slots[plan.outputs[*place]];
   }
-  return !draws(body);
+  return fits();
 }
 
 // The place of an input that is the same in all iterations. It is loaded before the loop.
@@ -65,44 +52,10 @@ int32_t SmallCompiler::invariant(Invariants* invariants, int32_t input, int64_t 
   if (!from.external) return from.at;
   int32_t& at = invariants->at[input];
   if (at == 0) {
-    at = take(bytes);
+    at = take(bytes > kMostInvariantBytes ? INT32_MAX : bytes);
     if (fits()) load(at, from, bytes);
   }
   return at;
-}
-
-bool SmallCompiler::add_steps(const Scope& scope) {
-  for (const Step& step : scope.plan->steps) {
-    if (!fits()) return false;
-    program_.origins.push_back({here(), &step});
-    const bool added = [&] {
-      if (const auto* group = std::get_if<TileGroup>(&step.work)) return add_group(*group, scope);
-      if (const auto* layout = std::get_if<Layout>(&step.work)) return add_layout(*layout, scope);
-      if (const auto* loop = std::get_if<Loop>(&step.work)) return add_nested(*loop, scope);
-      return false;
-    }();
-    if (!added) return false;
-  }
-  return fits();
-}
-
-// Adds the runs of a body in a loop that has ended.
-void SmallCompiler::count(const BodyPlan& body, int32_t trips, int64_t more) {
-  const int32_t runs = number(0);
-  program_.parts.push_back({&body.plan->plan, runs});
-  add(Kind::Count, runs, trips).value = more;
-}
-
-bool SmallCompiler::add_nested(const Loop& loop, const Scope& scope) {
-  Places in, out;
-  for (const BodyInput& input : loop.in) {
-    const auto* view = std::get_if<View>(&input);
-    in.push_back(view ? std::optional(Place{scope.at(*view)}) : std::nullopt);
-  }
-  for (const std::optional<View>& view : loop.out) {
-    out.push_back(view ? std::optional(Place{scope.at(*view)}) : std::nullopt);
-  }
-  return add_loop(loop, &scope, in, out);
 }
 
 // Moves the results of a body to the places of the carries. The codes of the body begin at `begin`.
@@ -149,6 +102,7 @@ bool SmallCompiler::writes_directly(int32_t from, int32_t to, int64_t bytes, int
   bool written = false;
   for (int32_t i = begin; i < here(); ++i) {
     const Code& code = program_.code[i];
+    if (code.kind == Kind::RunStep) return false;  // StepCall has offsets of its own
     const bool first = !written && uses(code, from);
     written |= first;
     const bool reads_first = first && code.kind >= Kind::Casts;  // one element
@@ -221,9 +175,10 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
     if (!scanned.empty() && number < carries + loop.stacked_in) return scanned[number - carries].at;
     return std::nullopt;
   };
-  if (!enter(loop.body, loop, around, place_of, &invariants, &body)) return false;
+  if (!enter(loop.body, loop.in, around, place_of, &invariants, &body)) return false;
   Body condition;
-  if (loop.condition && !enter(*loop.condition, loop, around, place_of, &invariants, &condition)) {
+  if (loop.condition &&
+      !enter(*loop.condition, loop.in, around, place_of, &invariants, &condition)) {
     return false;
   }
 
@@ -232,6 +187,7 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   if (loop.condition) {
     copy(done, number(0), 8);
     begin = here();
+    add_seeds(condition, SmallProgram::Counted, done, trips);
     if (!add_steps(condition.scope)) return false;
   }
   const int32_t leave = here();
@@ -250,6 +206,11 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   for (const Stack& residual : residuals) push(residual, residual.at, loop.reversed);
   for (const Stack& entry : scanned) pull(entry, loop.reversed);
   const int32_t body_begin = here();
+  add_seeds(body,
+            loop.condition  ? SmallProgram::Counted
+            : loop.reversed ? SmallProgram::Backward
+                            : SmallProgram::CountedDown,
+            done, trips);
   if (!add_steps(body.scope)) return false;
   for (const Stack& entry : stacked) push(entry, *body.roots[entry.at], loop.reversed);
   finish_carries(&body, carry, loop.carry_bytes, body_begin);
@@ -283,8 +244,8 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
     if (found == loop.replayed_from.end()) return std::nullopt;
     return carry[found - loop.replayed_from.begin()];
   };
-  if (!enter(*loop.replayed, loop, around, place_of, invariants, &body)) return false;
-  const int32_t left = take(8);
+  if (!enter(*loop.replayed, loop.in, around, place_of, invariants, &body)) return false;
+  const int32_t left = take(8), steps = take(8);
   const int32_t leave = here();
   add(Kind::Begin, left, trips);
   for (const Stack& state : *states) {
@@ -292,14 +253,23 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
         std::max<int64_t>(state.bytes, 1);
     copy(state.cursor, state.buffer, 8);
   }
+  const auto push_states = [&] {
+    for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
+  };
+  push_states();
+  copy(steps, number(0), 8);  // all iterations but the last one
+  add(Kind::Count, steps, trips).value = -1;
+  const int32_t single = here();
+  add(Kind::Begin, left, steps);
   const int32_t begin = here();
-  for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
-  const int32_t body_begin = here();
+  add_seeds(body, loop.reversed ? SmallProgram::CountedDown : SmallProgram::Counted, left, steps);
   if (!add_steps(body.scope)) return false;
-  finish_carries(&body, carry, loop.replayed_bytes, body_begin);
+  finish_carries(&body, carry, loop.replayed_bytes, begin);
+  push_states();
   add(Kind::Next, left, 0).value = begin;
+  program_.code[single].value = here();
+  count(*loop.replayed, steps, 0);
   program_.code[leave].value = here();
-  count(*loop.replayed, trips, 0);
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SmallCompiler: translates loops to small programs. small_compile.cpp translates loops and their
-// bodies, small_group.cpp tile groups and copies; small_frame.cpp assigns places. Start at
-// SmallCompiler::add_loop.
+// bodies, small_steps.cpp the steps of these, small_group.cpp tile groups and copies;
+// small_frame.cpp assigns places. Start at SmallCompiler::add_loop.
 #pragma once
 
 #include <functional>
@@ -28,11 +28,17 @@ class SmallCompiler {
     int32_t at;
     bool external = false;
   };
+  // A seed of the iteration, at an offset in the frame.
+  struct SeedAt {
+    int32_t at;
+  };
   // A plan: the offsets of its slots, and what its scalars are.
   struct Scope {
     const Plan* plan;
     std::vector<int32_t> slots;
-    std::vector<std::variant<Scalar, RunScalar>> scalars;
+    std::vector<std::variant<Scalar, RunScalar, SeedAt>> scalars;
+    int32_t scalars_at = 0;  // their offset, as a list
+    int32_t arena = 0;
     int32_t at(const View& view) const {
       return slots[view.slot] + static_cast<int32_t>(view.offset * size_of(view.dtype));
     }
@@ -40,6 +46,7 @@ class SmallCompiler {
   struct Body {
     Scope scope;
     std::vector<std::optional<int32_t>> roots;
+    std::vector<std::pair<int32_t, int32_t>> seeds;  // result and operand of each Seed
   };
   // Entries of a scanned input, of a stacked output or of residuals.
   struct Stack {
@@ -64,7 +71,7 @@ class SmallCompiler {
   void load(int32_t out, Place from, int64_t bytes);
   void store(Place to, int32_t a, int64_t bytes);
   int32_t constant(DType dtype, Scalar value, int32_t count = 1);
-  int32_t splat(const Scope& scope, const ScalarLoad& load, int32_t count);
+  std::optional<int32_t> splat(const Scope& scope, const ScalarLoad& load, int32_t count);
   int32_t number(int64_t value);
   void start(const Stack& stack, int32_t base, int64_t first, bool external);
   void pull(const Stack& stack, bool backward);
@@ -72,18 +79,28 @@ class SmallCompiler {
   int32_t here() const { return static_cast<int32_t>(program_.code.size()); }
 
   // small_compile.cpp
-  bool add_steps(const Scope& scope);
-  void count(const BodyPlan& body, int32_t trips, int64_t more);
-  bool add_nested(const Loop& loop, const Scope& scope);
   bool add_loop(const Loop& loop, const Scope* around, const Places& in, const Places& out);
   bool add_replay(const Loop& loop, const Scope* around, int32_t trips, Invariants* invariants,
                   std::vector<Stack>* states);
-  bool enter(const BodyPlan& body, const Loop& loop, const Scope* around, const CarryOf& carry_of,
-             Invariants* invariants, Body* out);
+  bool enter(const BodyPlan& body, const std::vector<BodyInput>& in, const Scope* around,
+             const CarryOf& carry_of, Invariants* invariants, Body* out);
   int32_t invariant(Invariants* invariants, int32_t input, int64_t bytes);
   void finish_carries(Body* body, const std::vector<int32_t>& carries,
                       const std::vector<int64_t>& bytes, int32_t begin);
   bool writes_directly(int32_t from, int32_t to, int64_t bytes, int32_t begin);
+
+  // small_steps.cpp
+  bool add_steps(const Scope& scope);
+  bool add_call(const Step& step, const Scope& scope);
+  void add_scalars(const BodyPlan& body, const std::vector<BodyInput>& in, const Scope* around,
+                   Body* out);
+  void add_seeds(const Body& body, SmallProgram::SeedPosition position, int32_t counter,
+                 int32_t trips);
+  void count(const BodyPlan& body, int32_t trips, int64_t more);
+  std::pair<Places, Places> places_of(const std::vector<BodyInput>& in,
+                                      const std::vector<std::optional<View>>& out,
+                                      const Scope& scope) const;
+  bool add_branch(const Branch& branch, const Scope& scope);
 
   // small_group.cpp
   bool add_group(const TileGroup& group, const Scope& scope);

@@ -57,10 +57,12 @@ int32_t SmallCompiler::constant(DType dtype, Scalar value, int32_t count) {
   return at;
 }
 
-int32_t SmallCompiler::splat(const Scope& scope, const ScalarLoad& load, int32_t count) {
+std::optional<int32_t> SmallCompiler::splat(const Scope& scope, const ScalarLoad& load,
+                                            int32_t count) {
   if (!load.scalar) return constant(load.dtype, load.constant, count);
   const auto& number = scope.scalars[load.scalar->position];
   if (const auto* value = std::get_if<Scalar>(&number)) return constant(load.dtype, *value, count);
+  if (!std::holds_alternative<RunScalar>(number)) return std::nullopt;
   const int32_t at = constant(load.dtype, Scalar{}, count);
   program_.constants.back().scalar = std::get<RunScalar>(number);
   return at;

@@ -200,7 +200,11 @@ bool SmallCompiler::add_group(const TileGroup& group, const Scope& scope) {
   for (const auto& d : tiles.directs) {
     places_[d.place] = static_cast<int32_t>(scope.slots[d.slot] + d.offset);
   }
-  for (const auto& s : tiles.splats) places_[s.place] = splat(scope, s.scalar, entries(s.row));
+  for (const auto& s : tiles.splats) {
+    const std::optional<int32_t> at = splat(scope, s.scalar, entries(s.row));
+    if (!at) return false;
+    places_[s.place] = *at;
+  }
   for (const auto& r : tiles.repeats) {
     const auto& from = r.source;
     const auto base = static_cast<int32_t>(scope.slots[from.slot] + from.offset);

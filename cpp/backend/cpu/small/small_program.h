@@ -41,15 +41,31 @@ struct SmallProgram {
     Pull8,
     Push,  // n bytes to the pointer at out, which advances by value
     Push8,
-    Buffer,  // pointer at out = a buffer of (number at a) * value bytes
-    Begin,   // number at out = number at a; jumps if that is not positive
-    Next,    // jumps while the number at out, less one, is positive
-    Unless,  // jumps if the bool at a is false
-    Again,   // adds one to the number at out and jumps
-    Count,   // adds the number at a, and value, to the number at out
-    Casts,   // + from * kComputeDTypes + to: one element
+    Buffer,   // pointer at out = a buffer of (number at a) * value bytes
+    Begin,    // number at out = number at a; jumps if that is not positive
+    Next,     // jumps while the number at out, less one, is positive
+    Unless,   // jumps if the bool at a is false
+    Above,    // jumps if the number at a is greater than n
+    Jump,     // jumps
+    Again,    // adds one to the number at out and jumps
+    Seed,     // number at out = the seed of an iteration, from that at a: see SeedPosition
+    RunStep,  // step->run
+    Count,    // adds the number at a, and value, to the number at out
+    Casts,    // + from * kComputeDTypes + to: one element
     Elements = Casts + kComputeDTypes * kComputeDTypes,  // + operation * kComputeDTypes + dtype
     kKinds = Elements + kElementwise * kComputeDTypes,
+  };
+  // The position of the iteration of a Seed, by its n: the number at b; the number at c less that
+  // at b; the number at b less one.
+  enum SeedPosition : int32_t { Counted, CountedDown, Backward };
+  // A step that is run as a whole, and the offsets of the slots and scalars of its plan.
+  struct StepCall {
+    static constexpr size_t kMostSlots = 32;  // arguments, or outputs
+    const Step* step;
+    const Plan* plan;
+    std::vector<int32_t> arguments, outputs;
+    int32_t arena, scalars;
+    Status run(char* frame) const;
   };
   struct Code {
     uint16_t kind;
@@ -58,6 +74,7 @@ struct SmallProgram {
     int32_t out = 0, a = 0, b = 0, c = 0;
     union {
       int64_t value = 0;  // bytes, or the number of the code to jump to
+      const StepCall* step;
       TileKernel call;
       RowKernel over_rows;
       PairKernel pair;
@@ -96,6 +113,7 @@ struct SmallProgram {
   std::vector<External> externals;
   std::vector<Origin> origins;
   std::vector<Part> parts;
+  std::vector<std::shared_ptr<const StepCall>> calls;
   int64_t frame_bytes = 0;
   int32_t buffers = 0;
 

@@ -5,10 +5,13 @@
 #include <memory>
 #include <unordered_map>
 
+#include "backend/cpu/data/index_run.h"
+#include "backend/cpu/data/random_run.h"
 #include "backend/cpu/kernels/elementwise.h"
 #include "backend/cpu/small/native_code.h"
 #include "backend/cpu/small/small_program.h"
 #include "backend/cpu/tiles/strided.h"
+#include "base/iteration_seed.h"
 #include "base/threads.h"
 
 namespace pullback {
@@ -180,12 +183,33 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
       case SmallProgram::Unless:
         if (!get<uint8_t>(f + c.a)) next = begin + c.value;
         break;
+      case SmallProgram::Above:
+        if (get<int64_t>(f + c.a) > c.n) next = begin + c.value;
+        break;
+      case SmallProgram::Jump:
+        next = begin + c.value;
+        break;
       case SmallProgram::Again:
         put(f + c.out, get<int64_t>(f + c.out) + 1);
         if (--jumps == 0 && stopped()) return failure(Problem::Interrupted);
         next = begin + c.value;
         break;
 
+      case SmallProgram::Seed: {
+        const auto counter = get<int64_t>(f + c.b);
+        const int64_t position = c.n == SmallProgram::Counted ? counter
+                                 : c.n == SmallProgram::CountedDown
+                                     ? get<int64_t>(f + c.c) - counter
+                                     : counter - 1;
+        put(f + c.out, seed_of_iteration(get<int64_t>(f + c.a), position));
+        break;
+      }
+      case SmallProgram::RunStep: {
+        const Status status = c.step->run(f);
+        if (status) break;
+        *at = &c;
+        return status;
+      }
       case SmallProgram::Count:
         put(f + c.out, get<int64_t>(f + c.out) + get<int64_t>(f + c.a) + c.value);
         break;
@@ -223,10 +247,12 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
         CASTS(1)
         CASTS(2)
         CASTS(3)
-        CASTS(4) CASTS(5)
+        CASTS(4)
+        CASTS(5)
 #undef CASTS
 #undef CAST
-            default : __builtin_unreachable();
+      default:
+        __builtin_unreachable();
     }
   }
 }
@@ -278,6 +304,20 @@ Status refused_code(const Code& c, int problem, const char* f) {
   status.detail =
       *std::find_if(index, index + c.n, [&](int64_t i) { return i < 0 || i >= c.length; });
   return status;
+}
+
+Status SmallProgram::StepCall::run(char* frame) const {
+  const void* in[kMostSlots];
+  void* out[kMostSlots];
+  for (size_t i = 0; i < arguments.size(); ++i) in[i] = frame + arguments[i];
+  for (size_t i = 0; i < outputs.size(); ++i) out[i] = frame + outputs[i];
+  const auto* numbers = reinterpret_cast<const Scalar*>(frame + scalars);
+  const RunArguments run{in, numbers, out, frame + arena, nullptr};
+  const Slots slots(*plan, run);
+  if (const auto* random = std::get_if<Random>(&step->work)) return run_random(*random, slots);
+  if (const auto* gather = std::get_if<Gather>(&step->work)) return run_gather(*gather, slots);
+  if (const auto* iota = std::get_if<Iota>(&step->work)) return run_iota(*iota, slots);
+  return run_arg_reduce(std::get<ArgReduce>(step->work), slots);
 }
 
 Status run_code(const SmallProgram::Code* code, char* frame, SmallBuffers& buffers) {
