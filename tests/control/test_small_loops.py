@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 from typing import Any
 
 import numpy as np
@@ -152,16 +150,6 @@ def test_an_error_inside_names_the_operation() -> None:
     f = pb.function(lambda a: pb.fori_loop(0, 4, lambda i, s: s // (2 - i), a))
     with pytest.raises(ZeroDivisionError, match="floor_divide: integer division by zero"):
         f(pb.constant(5)).numpy()
-
-
-def test_an_endless_loop_is_interrupted() -> None:
-    f = pb.function(lambda x: pb.while_loop(lambda s: s < 2.0, lambda s: s * 0.5, x))
-    x = pb.constant(1.0)
-    timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        f(x).numpy()
-    timer.join()
 
 
 def test_a_profile_and_the_counts_of_steps_have_every_iteration() -> None:

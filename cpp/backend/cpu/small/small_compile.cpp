@@ -8,16 +8,12 @@
 namespace pullback {
 namespace {
 
-constexpr int64_t kMostFrameBytes = 128 * 1024;
-constexpr int32_t kUnused =
-    128;  // bytes: operands that a code does not have are in the first block
-
 constexpr int64_t kMostInvariantBytes = 16 * 1024;  // copied in each run
 
 }  // namespace
 
-// Assigns places to the slots of a body. `carry_of` maps the number of an input to that of its
-// carry; `moving` has the places of arguments that change otherwise.
+// Assigns places to the slots of a body. `carry_of` returns the place of an argument that changes
+// between iterations.
 bool SmallCompiler::enter(const BodyPlan& body, const std::vector<BodyInput>& in,
                           const Scope* around, const CarryOf& carry_of, Invariants* invariants,
                           Body* out) {
