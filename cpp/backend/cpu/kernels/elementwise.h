@@ -10,6 +10,7 @@
 // once, and the tables of all instruction sets share them.
 #pragma once
 
+#include "backend/cpu/kernels/elementwise_pairs.h"
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"
@@ -213,66 +214,6 @@ PULLBACK_INLINE void by_blocks(T* y, const T* x, int64_t n) {
   for (int64_t k = i; k < n; ++k) last[k - i] = x[k];
   block<op, Row>(out, last);
   for (int64_t k = i; k < n; ++k) y[k] = out[k - i];
-}
-
-// Large functions of two arguments: blocks in double serve both dtypes.
-template <Op op>
-constexpr bool kIsZeta = op == Op::zeta || op == Op::zeta_ds || op == Op::zeta_dq;
-template <Op op>
-constexpr bool kHasPairs = kIsZeta<op> || op == Op::gamma_nth || op == Op::rgamma_nth ||
-                           op == Op::beta || op == Op::betaln;
-template <Op op>
-[[gnu::noinline]] void pair_block(double* y, const double* a, const double* b) {
-  if constexpr (op == Op::zeta) return m::zeta_block<m::Zeta::Value>(y, a, b);
-  if constexpr (op == Op::zeta_ds) return m::zeta_block<m::Zeta::ByExponent>(y, a, b);
-  if constexpr (op == Op::zeta_dq) return m::zeta_block<m::Zeta::ByOffset>(y, a, b);
-#pragma GCC ivdep
-  for (int i = 0; i < kBlock; ++i) {
-    if constexpr (op == Op::gamma_nth) y[i] = m::factorial<m::Factorial::GammaSlope>(b[i]);
-    if constexpr (op == Op::rgamma_nth) y[i] = m::factorial<m::Factorial::ReciprocalSlope>(b[i]);
-    if constexpr (op == Op::beta) y[i] = m::beta_near(a[i], b[i]);
-    if constexpr (op == Op::betaln) y[i] = m::betaln_near(a[i], b[i]);
-  }
-}
-template <Op op, class T>
-PULLBACK_INLINE bool is_in_pairs(T a, T b) {
-  if constexpr (kIsZeta<op>) return m::is_zeta_block(a, b, op == Op::zeta_dq ? T(0) : T(1));
-  if constexpr (op == Op::beta || op == Op::betaln) return m::is_beta_near(a, b);
-  return m::is_factorial_slope(a, b);
-}
-template <Op op, class T>
-PULLBACK_INLINE T outside_pairs(T a, T b) {
-  if constexpr (op == Op::zeta) return special::zeta(a, b);
-  if constexpr (op == Op::zeta_ds) return special::zeta_ds(a, b);
-  if constexpr (op == Op::zeta_dq) return special::zeta_dq(a, b);
-  if constexpr (op == Op::gamma_nth) return special::gamma_nth(a, b);
-  if constexpr (op == Op::rgamma_nth) return special::rgamma_nth(a, b);
-  if constexpr (op == Op::beta) return special::beta(a, b);
-  return special::betaln(a, b);
-}
-// Sums next to the limits of the range are left to the scalar functions, too.
-template <Op op>
-PULLBACK_INLINE bool is_valid_pair(double y) {
-  return !kIsZeta<op> || (m::magnitude(y) > 0x1p-960 && m::magnitude(y) < 0x1p1000);
-}
-template <Op op, class T>
-PULLBACK_INLINE void by_pairs(T* y, const T* a, const T* b, int64_t n) {
-  for (int64_t from = 0; from < n; from += kBlock) {
-    const int size = n - from < kBlock ? static_cast<int>(n - from) : kBlock;
-    double out[kBlock], x0[kBlock], x1[kBlock];
-    for (int i = 0; i < kBlock; ++i) {
-      const int64_t at = from + (i < size ? i : 0);
-      const bool inside = is_in_pairs<op>(a[at], b[at]);
-      x0[i] = inside ? static_cast<double>(a[at]) : 2.0;
-      x1[i] = inside ? static_cast<double>(b[at]) : 1.0;
-    }
-    pair_block<op>(out, x0, x1);
-    for (int i = 0; i < size; ++i) {
-      const T p = a[from + i], q = b[from + i];
-      const bool inside = is_in_pairs<op>(p, q) && is_valid_pair<op>(out[i]);
-      y[from + i] = inside ? static_cast<T>(out[i]) : outside_pairs<op>(p, q);
-    }
-  }
 }
 
 // The few functions with a version for 512-bit vectors that is faster than a loop.
