@@ -1366,6 +1366,9 @@ def jn_derivative(
 def kl_div(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the Kullback-Leibler term x log(x / y) - x + y."""
 
+def kl_div_slope(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
+    """Compute a derivative of `kl_div`."""
+
 def less(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Compare elementwise: `x < y`."""
 

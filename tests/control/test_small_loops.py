@@ -168,7 +168,7 @@ def test_a_profile_and_the_counts_of_steps_have_every_iteration() -> None:
     between = tiles()
     profile = pb.profile(lambda: f(x))
     assert between - before >= 150
-    assert tiles() - between == 9 * (between - before)  # a profile runs f nine times
+    assert tiles() - between == 10 * (between - before)  # a profile runs f ten times
     assert "tiles" in str(profile)
 
 
@@ -207,7 +207,7 @@ def test_draws_and_their_gradient_are_those_of_single_steps(f: Any) -> None:
 
     with contextlib.suppress(ValueError):  # the number of iterations differs between calls
         pb.profile(record)
-    assert len(want) == 9
+    assert len(want) == 10
     pb.random.seed(3)
     got = [compiled(x) for _ in want]
     pairs = [[[float(v) for v in pair] for pair in pairs] for pairs in (got, want)]

@@ -3,6 +3,7 @@ gradients and errors of any other positions."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_a_constant_step_is_a_view() -> None:
 
 def test_distinct_positions_need_no_zeros() -> None:
     f = pb.function(lambda g: pb.grad(lambda x: pb.sum(x[:, [2, 0, 1, 4, 3]] * g))(pb.ones_like(X)))
-    text = f.plan(X)
+    text = re.sub("  in .*", "", f.plan(X))  # the names of the operations
     assert "copy" in text and "scatter" not in text and "embed" not in text and "add" not in text
 
 

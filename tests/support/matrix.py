@@ -92,7 +92,11 @@ def orders(case: Case, xs: list[Any]) -> tuple[str, str]:
         weights = [pb.constant(rng.uniform(0.5, 1.5, y.shape), y.dtype) for y in ys]
         return [g for g in pb.gradients(ys, floats, grad_ys=weights) if g is not None]
 
-    tensors = [pb.Variable(x) if x.dtype.kind == "f" else pb.constant(x) for x in xs]
+    wrt = case.wrt or range(len(xs))  # an order has no gradient
+    tensors = [
+        pb.Variable(x) if x.dtype.kind == "f" and k in wrt else pb.constant(x)
+        for k, x in enumerate(xs)
+    ]
     floats = [t for t in tensors if isinstance(t, pb.Variable)]
     results = [y for y in first_of(case.run(*tensors)) if y.dtype.kind == "f"]
     if not floats or not results:

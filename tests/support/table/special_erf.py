@@ -79,6 +79,7 @@ CASES: list[Case] = [
     floats("rel_entr",       exactly(lambda a, b: a * mp.log(a / b)), POSITIVE, POSITIVE),
     floats("rel_entr_slope", exactly(lambda a, b: 1 + mp.log(a / b)), POSITIVE, POSITIVE),
     floats("kl_div",         exactly(lambda a, b: a * mp.log(a / b) - a + b), POSITIVE, POSITIVE),
+    floats("kl_div_slope",   exactly(lambda a, b: (b - a) / b),     POSITIVE, POSITIVE, ulp=2.0),
     floats("sinc",           exactly(sinc),                         REAL),
     floats("sinc_derivative", exactly(derivative(sinc)),            REAL, ORDER, wrt=(0,)),
 ]

@@ -45,8 +45,10 @@ PULLBACK_INLINE T outside_pairs(T a, T b) {
   if constexpr (op == Op::beta) return special::beta(a, b);
   return special::betaln(a, b);
 }
-template <Op op>
+template <Op op, class T>
 PULLBACK_INLINE bool is_valid_pair(double y) {
+  // Next to the root of betaln its terms cancel.
+  if constexpr (op == Op::betaln) return sizeof(T) == 4 || m::magnitude(y) > 0x1p-4;
   return !kIsZeta<op> || (m::magnitude(y) > 0x1p-960 && m::magnitude(y) < 0x1p1000);
 }
 template <Op op, class T>
@@ -63,7 +65,7 @@ PULLBACK_INLINE void by_pairs(T* y, const T* a, const T* b, int64_t n) {
     pair_block<op>(out, x0, x1);
     for (int i = 0; i < size; ++i) {
       const T p = a[from + i], q = b[from + i];
-      const bool inside = is_in_pairs<op>(p, q) && is_valid_pair<op>(out[i]);
+      const bool inside = is_in_pairs<op>(p, q) && is_valid_pair<op, T>(out[i]);
       y[from + i] = inside ? static_cast<T>(out[i]) : outside_pairs<op>(p, q);
     }
   }

@@ -121,13 +121,11 @@ PULLBACK_INLINE bool is_beta_near(F a, F b) {
   constexpr F least = F(0x1p-100);
   return (a >= least) & (b >= least) & (a + b <= F(kLargestGamma));
 }
-// digamma(x) to some four digits, for the rounding error of an argument; more next to 2, where
-// betaln(1, 1) is 0.
+// digamma(x) to some four digits, for the rounding error of an argument.
 PULLBACK_INLINE double rough_digamma(double x) {
   const double r = 1.0 / (x + 2.0), square = r * r;
   const double far = mad(square, mad(square, 1.0 / 120, -1.0 / 12), -0.5 * r);
-  const double y = (rough_log(x + 2.0) + far) - (1.0 / x + 1.0 / (x + 1.0)), w = x - 2.0;
-  return magnitude(w) < 0x1p-10 ? mad(w, 0x1.4a34cc4a60fa6p-1, 0x1.b0ee6072093cep-2) : y;
+  return (rough_log(x + 2.0) + far) - (1.0 / x + 1.0 / (x + 1.0));
 }
 PULLBACK_INLINE double beta_near(double a, double b) {
   const GammaParts first = gamma_parts(a), second = gamma_parts(b);
