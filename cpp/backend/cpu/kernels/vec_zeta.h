@@ -80,7 +80,8 @@ template <Zeta which>
     most = count[i] > most ? count[i] : most;
     different = q[i] == q[0] ? different : 1.0;
   }
-  for (double k = 0.0; k < most; ++k) {
+  for (int n = 0; n < most; ++n) {
+    const double k = n;
     for (int i = 0; i < kZetaBlock; ++i) at[i] = k;
     zeta_logs(logs, q, at, different == 0.0);
     for (int i = 0; i < kZetaBlock; ++i) {

@@ -8,7 +8,6 @@
 
 #include <sys/mman.h>
 
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -224,7 +223,7 @@ Status NativeCode::run(char* frame, SmallBuffers& buffers, const SmallProgram& p
                        const SmallProgram::Code** at) const {
   NativeContext context;
   context.buffers = &buffers;
-  const auto function = std::bit_cast<int (*)(char*, NativeContext*)>(memory_);
+  const auto function = reinterpret_cast<int (*)(char*, NativeContext*)>(memory_);
   const int problem = function(frame, &context);
   if (problem == 0) return {};
   if (context.code < 0) return failure(static_cast<Problem>(problem));

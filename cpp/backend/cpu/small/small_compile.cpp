@@ -44,7 +44,7 @@ bool SmallCompiler::enter(const BodyPlan& body, const std::vector<BodyInput>& in
 
 // The place of an input that is the same in all iterations. It is loaded before the loop.
 int32_t SmallCompiler::invariant(Invariants* invariants, int32_t input, int64_t bytes) {
-  const Place from = *invariants->in[input];
+  const Place from = present(invariants->in[input]);
   if (!from.external) return from.at;
   int32_t& at = invariants->at[input];
   if (at == 0) {
@@ -60,12 +60,12 @@ void SmallCompiler::finish_carries(Body* body, const std::vector<int32_t>& carri
   const auto is_carry = [&](int32_t at) { return std::ranges::find(carries, at) != carries.end(); };
   const auto read_by_another = [&](size_t k) {
     for (size_t j = 0; j < carries.size(); ++j) {
-      if (j != k && *body->roots[j] == carries[k]) return true;
+      if (j != k && present(body->roots[j]) == carries[k]) return true;
     }
     return false;
   };
   for (size_t k = 0; k < carries.size(); ++k) {
-    const int32_t from = *body->roots[k];
+    const int32_t from = present(body->roots[k]);
     if (is_carry(from) || read_by_another(k) ||
         !writes_directly(from, carries[k], bytes[k], begin)) {
       continue;
@@ -75,13 +75,13 @@ void SmallCompiler::finish_carries(Body* body, const std::vector<int32_t>& carri
     }
   }
   for (size_t k = 0; k < carries.size(); ++k) {  // the old value of another carry
-    int32_t& from = *body->roots[k];
+    int32_t& from = present(body->roots[k]);
     if (from == carries[k] || !is_carry(from)) continue;
     const int32_t kept = take(bytes[k]);
     copy(kept, from, bytes[k]);
     from = kept;
   }
-  for (size_t k = 0; k < carries.size(); ++k) copy(carries[k], *body->roots[k], bytes[k]);
+  for (size_t k = 0; k < carries.size(); ++k) copy(carries[k], present(body->roots[k]), bytes[k]);
 }
 
 // Replaces the block at `from` by the one at `to` if no code reads `to` after the first one that
@@ -122,7 +122,7 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   int32_t trips = 0;
   if (loop.counted) {
     trips = take(8);
-    load(trips, *in.back(), 8);
+    load(trips, present(in.back()), 8);
     const int dtype = static_cast<int>(DType::Int64);
     call(kernels().elementwise.of[static_cast<int>(Op::maximum)][dtype], trips, trips, number(0), 0,
          1);
@@ -133,7 +133,7 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   for (size_t k = 0; k < carries; ++k) {
     carry[k] = take(loop.carry_bytes[k]);
     if (!fits()) return false;
-    load(carry[k], *in[k], loop.carry_bytes[k]);
+    load(carry[k], present(in[k]), loop.carry_bytes[k]);
   }
   Invariants invariants{in, std::vector<int32_t>(in.size(), 0)};
 
@@ -151,14 +151,14 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   for (int32_t k = 0; k < loop.stacked_in && !loop.replayed && known > 0; ++k) {
     const View& view = std::get<View>(loop.in[carries + k]);
     const int64_t bytes = view.shape.size() * size_of(view.dtype) / known;
-    stack_at(*in[carries + k], bytes, &scanned);
+    stack_at(present(in[carries + k]), bytes, &scanned);
     scanned.back().at = take(bytes);
   }
   for (int32_t k = 0; k < loop.stacked_out && known > 0; ++k) {
     const std::optional<View>& view = loop.out[carries + k];
     if (!view) continue;
     const int64_t bytes = view->shape.size() * size_of(view->dtype) / known;
-    stack_at(*out[carries + k], bytes, &stacked);
+    stack_at(present(out[carries + k]), bytes, &stacked);
     stacked.back().at = static_cast<int32_t>(carries) + k;  // number of the root
   }
   if (loop.replayed && !add_replay(loop, around, trips, &invariants, &states)) return false;
@@ -188,7 +188,7 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   }
   const int32_t leave = here();
   if (loop.condition) {
-    add(Kind::Unless, 0, *condition.roots[0]);
+    add(Kind::Unless, 0, present(condition.roots[0]));
   } else {
     add(Kind::Begin, done, trips);
     for (const Stack& state : states) {
@@ -208,14 +208,14 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
                             : SmallProgram::CountedDown,
             done, trips);
   if (!add_steps(body.scope)) return false;
-  for (const Stack& entry : stacked) push(entry, *body.roots[entry.at], loop.reversed);
+  for (const Stack& entry : stacked) push(entry, present(body.roots[entry.at]), loop.reversed);
   finish_carries(&body, carry, loop.carry_bytes, body_begin);
   add(loop.condition ? Kind::Again : Kind::Next, done, 0).value = begin;
   program_.code[leave].value = here();
   count(loop.body, loop.condition ? done : trips, 0);
   if (loop.condition) count(*loop.condition, done, 1);
   for (size_t k = 0; k < carries; ++k) {
-    if (out[k]) store(*out[k], carry[k], loop.carry_bytes[k]);
+    if (out[k]) store(present(out[k]), carry[k], loop.carry_bytes[k]);
   }
   const std::optional<Place>& number_of_trips = out[carries + loop.stacked_out];
   if (number_of_trips) store(*number_of_trips, loop.condition ? done : trips, 8);
@@ -231,7 +231,7 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
     const int64_t bytes = loop.replayed_bytes[k];
     carry.push_back(take(bytes));
     if (!fits()) return false;
-    load(carry[k], *invariants->in[loop.replayed_from[k]], bytes);
+    load(carry[k], present(invariants->in[loop.replayed_from[k]]), bytes);
     states->push_back({take(8), take(bytes), bytes, take(8)});
   }
   Body body;
@@ -240,7 +240,7 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
     if (found == loop.replayed_from.end()) return std::nullopt;
     return carry[found - loop.replayed_from.begin()];
   };
-  if (!enter(*loop.replayed, loop.in, around, place_of, invariants, &body)) return false;
+  if (!enter(present(loop.replayed), loop.in, around, place_of, invariants, &body)) return false;
   const int32_t left = take(8), steps = take(8);
   const int32_t leave = here();
   add(Kind::Begin, left, trips);
@@ -264,7 +264,7 @@ bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t tr
   push_states();
   add(Kind::Next, left, 0).value = begin;
   program_.code[single].value = here();
-  count(*loop.replayed, steps, 0);
+  count(present(loop.replayed), steps, 0);
   program_.code[leave].value = here();
   return true;
 }

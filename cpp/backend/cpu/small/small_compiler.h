@@ -10,8 +10,17 @@
 
 #include "backend/cpu/small/small_program.h"
 #include "backend/cpu/tiles/group_run.h"
+#include "base/error.h"
 
 namespace pullback {
+
+// The value of an optional that a verified plan has.
+template <class Optional>
+auto& present(Optional& value) {
+  if (!value)
+    fail(ErrorKind::Runtime, "internal error: a small program without a part of its loop");
+  return *value;
+}
 
 class SmallCompiler {
  public:

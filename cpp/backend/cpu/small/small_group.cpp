@@ -158,7 +158,7 @@ bool SmallCompiler::add_reductions(const GroupProgram& group, const Scope& scope
   for (const auto& r : group.reductions) {
     const int64_t width = r.columns ? r.width : r.length;
     if (r.leaves && rows * width > kLeaf) return false;
-    const auto element = static_cast<int64_t>(size_of(r.fold.accumulator));
+    const int64_t element = size_of(r.fold.accumulator);
     const int32_t in = places_[r.place];
     const int32_t sums = take(r.lanes * r.width * element);
     identities(r.fold, sums, r.lanes * r.width);

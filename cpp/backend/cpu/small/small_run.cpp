@@ -25,12 +25,12 @@ constexpr int kJumpsPerCheck = 256;
 template <class T>
 PULLBACK_INLINE T get(const char* at) {
   T value;
-  __builtin_memcpy(&value, at, sizeof value);
+  __builtin_memcpy(static_cast<void*>(&value), at, sizeof value);
   return value;
 }
 template <class T>
 PULLBACK_INLINE void put(char* at, T value) {
-  __builtin_memcpy(at, &value, sizeof value);
+  __builtin_memcpy(at, static_cast<const void*>(&value), sizeof value);
 }
 
 // True for operations that are one expression, without a second path for a part of their domain.

@@ -126,14 +126,15 @@ bool SmallCompiler::add_branch(const Branch& branch, const Scope& scope) {
   for (int32_t i = 0; i < choices; ++i) {
     const BodyPlan& choice = branch.choices[i];
     const int32_t test = here();
-    if (i + 1 < choices) add(Kind::Above, 0, in[0]->at, i);
+    if (i + 1 < choices) add(Kind::Above, 0, present(in[0]).at, i);
     Body body;
     if (!enter(choice, branch.in, &scope, no_carry, &invariants, &body)) return false;
     if (!body.seeds.empty() || !add_steps(body.scope)) return false;
     count(choice, number(0), 1);
     for (size_t k = 0; k < branch.out.size(); ++k) {
       const std::optional<View>& view = branch.out[k];
-      if (view) copy(out[k]->at, *body.roots[k], view->shape.size() * size_of(view->dtype));
+      if (view)
+        copy(present(out[k]).at, present(body.roots[k]), view->shape.size() * size_of(view->dtype));
     }
     if (i + 1 == choices) break;
     leaves.push_back(here());
