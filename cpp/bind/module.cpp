@@ -209,9 +209,9 @@ Typed<"dict[str, typing.Any]", py::dict> status() {
   return out;
 }
 
-// (kind, operation, dtype, bytes, operations, elements, runs, seconds,
-// labels) of every step that runs during
-// `call`. With `locate`, plans are made anew, and a label is a name and a place in the program.
+// (kind, operation, dtype, bytes, operations, elements, runs, seconds, labels) of every step that
+// runs during `call`. With `locate`, plans are made anew, and a label is a name and a place in the
+// program; otherwise there are none.
 Typed<"list[pullback._typing.RecordedStep]", py::list> recorded_steps(
     const Typed<"collections.abc.Callable[[], builtins.object]", py::function>& call, bool locate) {
   std::optional<Located> located;

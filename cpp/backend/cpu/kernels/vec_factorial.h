@@ -101,7 +101,7 @@ PULLBACK_INLINE F rgamma(F x) {
   return is_gamma_block(x) ? factorial<Factorial::Reciprocal>(x) : special::rgamma(x);
 }
 // The derivatives of an order, beta and its logarithm: the kernels compute them by blocks in double
-// (elementwise.h).
+// (elementwise_pairs.h).
 template <class F>
 F gamma_nth(F n, F x);
 template <class F>

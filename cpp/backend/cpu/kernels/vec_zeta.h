@@ -116,7 +116,7 @@ template <Zeta which>
   }
 }
 
-// The kernels compute these by blocks (elementwise.h).
+// The kernels compute these by blocks (elementwise_pairs.h).
 template <class F>
 F zeta(F s, F q);
 template <class F>

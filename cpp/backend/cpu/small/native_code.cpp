@@ -17,8 +17,6 @@
 namespace pullback {
 namespace {
 
-constexpr int32_t kNativeJumpsPerCheck = 256;
-
 struct NativeContext {
   int32_t code = -1;  // that failed
   SmallBuffers* buffers;
@@ -84,7 +82,7 @@ void NativeCompiler::emit_jump(const SmallProgram::Code& c) {
       bytes({0x41, 0xff, 0xcc});  // dec r12d
       jump(Condition::NotEqual, to);
       bytes({0x41, 0xbc});  // mov r12d
-      immediate(kNativeJumpsPerCheck);
+      immediate(kJumpsPerCheck);
       call(native_stop_requested);
       bytes({0x85, 0xc0});  // test eax, eax
       jump(Condition::Equal, to);
@@ -182,7 +180,7 @@ std::shared_ptr<const NativeCode> NativeCompiler::compile() {
   bytes({0x48, 0x89, 0xfb});              // mov rbx, rdi
   bytes({0x49, 0x89, 0xf5});              // mov r13, rsi
   bytes({0x41, 0xbc});                    // mov r12d
-  immediate(kNativeJumpsPerCheck);
+  immediate(kJumpsPerCheck);
   for (int32_t i = 0; i < count; ++i) {
     if (targets[i]) forget();
     begins[i] = bytes_.size();

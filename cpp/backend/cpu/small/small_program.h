@@ -169,6 +169,10 @@ Status refused_code(const SmallProgram::Code& code, int problem, const char* fra
 
 class NativeCode;
 
+// Backward jumps between two checks for an interrupt, interpreted or native. Bodies take
+// nanoseconds to microseconds.
+constexpr int32_t kJumpsPerCheck = 256;
+
 // `frame` has frame_bytes, aligned to 64 bytes. Without `native`, codes are interpreted.
 Status run_small(const SmallProgram& program, const NativeCode* native, const Slots& slots,
                  char* frame);

@@ -19,9 +19,6 @@ namespace {
 
 using Code = SmallProgram::Code;
 
-// Backward jumps between two checks for an interrupt. Bodies take nanoseconds to microseconds.
-constexpr int kJumpsPerCheck = 256;
-
 template <class T>
 PULLBACK_INLINE T get(const char* at) {
   T value;
@@ -74,7 +71,7 @@ PULLBACK_INLINE void cast_element(char* f, const Code& c) {
 
 Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const Code** at) {
   const Code* next = begin;
-  int jumps = kJumpsPerCheck;
+  int32_t jumps = kJumpsPerCheck;
   const auto stopped = [&] {
     jumps = kJumpsPerCheck;
     return stop_requested();
