@@ -47,28 +47,34 @@ PULLBACK_INLINE void spread_lanes(T* y, const T* x, std::integer_sequence<int, k
    ...);
 }
 
+// Repeats entries of short rows, and returns the number of those that are done. A function of its
+// own: the loop of long rows is not vectorised if a lambda refers to its variables.
 template <class T>
-int spread(void* out, const void* a, const void*, const void*, int64_t rows,
-           int64_t length) noexcept {
-  auto* y = static_cast<T*>(out);
-  const auto* x = static_cast<const T*>(a);
+int64_t spread_short(T* y, const T* x, int64_t rows, int64_t length) {
   int64_t r = 0;
   if constexpr (sizeof(T) >= 4) {
-    if (length <= kShortRow) {
-      with_length(length, [&](auto known) {
-        constexpr int n = decltype(known)::kValue;
-        for (; r + Lanes<T>::kCount <= rows; r += Lanes<T>::kCount) {
-          spread_lanes<T, n>(y + r * n, x + r, std::make_integer_sequence<int, n>());
-        }
-      });
-    }
-  } else if (length <= kShortRow) {
+    with_length(length, [&](auto known) {
+      constexpr int n = decltype(known)::kValue;
+      for (; r + Lanes<T>::kCount <= rows; r += Lanes<T>::kCount) {
+        spread_lanes<T, n>(y + r * n, x + r, std::make_integer_sequence<int, n>());
+      }
+    });
+  } else {
     // One block that reaches into the next row, which is written afterwards.
     for (; (rows - r) * length >= kShortRow; ++r) {
       const T value = x[r];
       for (int64_t j = 0; j < kShortRow; ++j) y[r * length + j] = value;
     }
   }
+  return r;
+}
+
+template <class T>
+int spread(void* out, const void* a, const void*, const void*, int64_t rows,
+           int64_t length) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* x = static_cast<const T*>(a);
+  int64_t r = length <= kShortRow ? spread_short(y, x, rows, length) : 0;
   for (; r < rows; ++r) {
     const T value = x[r];
     for (int64_t j = 0; j < length; ++j) y[r * length + j] = value;
