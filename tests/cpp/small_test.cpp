@@ -63,6 +63,15 @@ std::vector<Element> all_elements() {
   return out;
 }
 
+// Those of floating numbers and bools, most of which are not calls in native code.
+std::vector<Element> without_integers(std::vector<Element> elements) {
+  const auto is_simple = [](DType dtype) { return is_float(dtype) || dtype == DType::Bool; };
+  std::erase_if(elements, [&](const Element& e) {
+    return !is_simple(e.out) || !is_simple(e.a) || !is_simple(e.others);
+  });
+  return elements;
+}
+
 Scalar random_scalar(DType dtype) {
   Scalar s{};
   if (is_float(dtype)) {
@@ -121,7 +130,37 @@ void add_move(Program* p) {
   }
 }
 
-// A loop over random codes, with branches, and a stack that it writes and reads.
+// Random codes, some of them after a jump that may leave them out.
+void add_codes(Program* p, const std::vector<Element>& elements, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    size_t unless = 0;
+    if (pick(12) == 0) {
+      unless = p->small.code.size();
+      const int64_t kind = pick(3);
+      if (kind == 0) p->add(SmallProgram::Unless, 0, any_region(DType::Bool), 0);
+      if (kind == 1) p->add(SmallProgram::Above, 0, any_region(DType::Int64), pick(21) - 10);
+      if (kind == 2) p->add(SmallProgram::Jump, 0, 0, 0);
+    }
+    if (pick(5)) {
+      add_element(p, elements);
+    } else {
+      add_move(p);
+    }
+    if (unless) p->small.code[unless].value = static_cast<int64_t>(p->small.code.size());
+  }
+}
+
+// A loop of kTrips iterations, and the offset of the number of those left.
+template <class Codes>
+void add_loop(Program* p, int32_t left, Codes&& codes) {
+  p->add(SmallProgram::Begin, left, kNumbers, 0);
+  const auto begin = static_cast<int64_t>(p->small.code.size());
+  codes();
+  p->add(SmallProgram::Next, left, 0, 0).value = begin;
+  p->small.code[begin - 1].value = static_cast<int64_t>(p->small.code.size());
+}
+
+// A loop over random codes, with branches, an inner loop, and a stack that it writes and reads.
 SmallProgram random_program(const std::vector<Element>& elements) {
   Program p;
   SmallProgram& small = p.small;
@@ -141,29 +180,16 @@ SmallProgram random_program(const std::vector<Element>& elements) {
   const int32_t bytes = whole ? 8 * kWidth : 8;
   p.add(SmallProgram::Address, push, kStack, 0);
   p.add(SmallProgram::Address, pull, kStack, 0);
-  p.add(SmallProgram::Begin, left, kNumbers, 0);
-  const auto begin = static_cast<int64_t>(small.code.size());
-  for (int64_t i = 0, count = 1 + pick(40); i < count; ++i) {
-    size_t unless = 0;
-    if (pick(8) == 0) {
-      unless = small.code.size();
-      const int64_t kind = pick(3);
-      if (kind == 0) p.add(SmallProgram::Unless, 0, any_region(DType::Bool), 0);
-      if (kind == 1) p.add(SmallProgram::Above, 0, any_region(DType::Int64), pick(21) - 10);
-      if (kind == 2) p.add(SmallProgram::Jump, 0, 0, 0);
+  add_loop(&p, left, [&] {
+    add_codes(&p, elements, 1 + pick(20));
+    if (pick(2)) {
+      add_loop(&p, kNumbers + 32, [&] { add_codes(&p, elements, 1 + pick(20)); });
+      add_codes(&p, elements, pick(5));
     }
-    if (pick(5)) {
-      add_element(&p, elements);
-    } else {
-      add_move(&p);
-    }
-    if (unless) small.code[unless].value = static_cast<int64_t>(small.code.size());
-  }
-  const int32_t from = any_region(DType::Float64), to = any_region(DType::Float64);
-  p.add(whole ? SmallProgram::Push : SmallProgram::Push8, push, from, bytes).value = bytes;
-  p.add(whole ? SmallProgram::Pull : SmallProgram::Pull8, to, pull, bytes).value = bytes;
-  p.add(SmallProgram::Next, left, 0, 0).value = begin;
-  small.code[begin - 1].value = static_cast<int64_t>(small.code.size());
+    const int32_t from = any_region(DType::Float64), to = any_region(DType::Float64);
+    p.add(whole ? SmallProgram::Push : SmallProgram::Push8, push, from, bytes).value = bytes;
+    p.add(whole ? SmallProgram::Pull : SmallProgram::Pull8, to, pull, bytes).value = bytes;
+  });
   p.add(SmallProgram::Stop, 0, 0, 0);
   return std::move(p.small);
 }
@@ -206,8 +232,9 @@ bool equal_frames(const Frame& a, const Frame& b) {
 void test_random_codes() {
   const std::vector<Element> elements = all_elements();
   check(elements.size() > 200, "most operations have a code of one element");
+  const std::vector<Element> simple = without_integers(elements);
   for (int round = 0; round < 3000; ++round) {
-    const SmallProgram program = random_program(elements);
+    const SmallProgram program = random_program(round % 2 ? simple : elements);
     Frame kernels_only, interpreted, native;
     check(static_cast<bool>(run_frame(by_kernels(program), false, &kernels_only)), "kernels run");
     check(static_cast<bool>(run_frame(program, false, &interpreted)), "codes run");

@@ -12,12 +12,8 @@ namespace pullback {
 
 // Conditions of jumps and of setcc, as they are encoded.
 enum class Condition : uint8_t {
-  NoCarry = 3,
   Equal = 4,
   NotEqual = 5,
-  Above = 7,
-  Parity = 10,
-  NoParity = 11,
   Less = 12,
   GreaterOrEqual = 13,
   LessOrEqual = 14,
@@ -66,6 +62,9 @@ class Assembler {
   }
   void set_byte(Condition condition, int reg) {  // setcc: 0 al, 1 cl
     bytes({0x0f, 0x90 | static_cast<int>(condition), 0xc0 | reg});
+  }
+  void move_from_rax(int reg) {  // movq
+    bytes({0x66, reg >= 8 ? 0x4c : 0x48, 0x0f, 0x6e, 0xc0 | (reg & 7) << 3});
   }
   void store_byte(int32_t at) {  // al
     byte(0x88);

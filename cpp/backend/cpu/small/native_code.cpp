@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <new>
 
 #include "base/threads.h"
@@ -73,22 +74,26 @@ void NativeCompiler::emit_jump(const SmallProgram::Code& c) {
       bytes({0x48, 0x83});  // sub or add qword [rbx + out], 1
       in_frame(counts_down ? 5 : 0, c.out);
       byte(1);
+      overwrite(c.out, 8);
       size_t leave = 0;
       if (counts_down) {
         bytes({0x0f, 0x80 | static_cast<int>(Condition::LessOrEqual)});
         leave = bytes_.size();
         immediate(int32_t{0});
       }
+      enter(to);
       bytes({0x41, 0xff, 0xcc});  // dec r12d
       jump(Condition::NotEqual, to);
       bytes({0x41, 0xbc});  // mov r12d
       immediate(kJumpsPerCheck);
       call(native_stop_requested);
       bytes({0x85, 0xc0});  // test eax, eax
-      jump(Condition::Equal, to);
-      byte(0xb8);  // mov eax
+      bytes({0x74, 10});    // jz over the next two
+      byte(0xb8);           // mov eax
       immediate(static_cast<int32_t>(Problem::Interrupted));
       jump(std::nullopt, kEnd);
+      enter(to);
+      jump(std::nullopt, to);
       if (counts_down) {
         const auto distance = static_cast<int32_t>(bytes_.size() - leave - 4);
         std::memcpy(&bytes_[leave], &distance, 4);
@@ -167,34 +172,112 @@ void NativeCompiler::emit(int32_t index) {
   }
 }
 
-std::shared_ptr<const NativeCode> NativeCompiler::compile() {
+// The codes that jumps lead to. Those that only the jump at the end of a loop leads to are loops.
+void NativeCompiler::find_loops() {
   const auto count = static_cast<int32_t>(program_.code.size());
-  slow_.reserve(2 * program_.code.size());  // their addresses are in the instructions
-  std::vector<uint8_t> targets(program_.code.size(), 0);
-  for (const SmallProgram::Code& c : program_.code) {
-    if (is_jump(c)) targets[c.value] = 1;
+  targets_.assign(program_.code.size(), 0);
+  for (int32_t i = 0; i < count; ++i) {
+    const SmallProgram::Code& c = program_.code[i];
+    if (!is_jump(c)) continue;
+    const auto to = static_cast<int32_t>(c.value);
+    const bool closes = c.kind == SmallProgram::Next || c.kind == SmallProgram::Again;
+    if (closes && !targets_[to]) {
+      loops_[to].last = i;
+    } else {
+      loops_.erase(to);
+    }
+    targets_[to] = 1;
   }
-  std::vector<size_t> begins(program_.code.size());
+}
+
+// Remembers a value that an iteration reads before the loop has written it.
+void NativeCompiler::read_first(int32_t at, int bytes) {
+  if (!loop_ || kept_is_known_) return;
+  const auto known = [&](const Kept& kept) { return kept.at == at; };
+  const auto first = std::ranges::lower_bound(written_, begin_of_loop_, {}, &Write::code);
+  const auto is_here = [&](const Write& write) { return write.at == at; };
+  if (std::ranges::any_of(loop_->kept, known)) return;
+  if (std::any_of(first, written_.end(), is_here)) return;
+  loop_->kept.push_back({at, bytes, 0});
+}
+
+// Of the values that are read first, those that the loop writes get registers.
+void NativeCompiler::keep_values() {
+  for (auto& [begin, loop] : loops_) {
+    const auto changes = [&, first = begin, last = loop.last](const Kept& kept) {
+      return std::ranges::any_of(written_, [&](const Write& write) {
+        return write.at == kept.at && write.code >= first && write.code < last;
+      });
+    };
+    std::erase_if(loop.kept, std::not_fn(changes));
+    if (loop.kept.size() > kLoopRegisters) loop.kept.resize(kLoopRegisters);
+    int reg = kValueRegisters;
+    for (Kept& kept : loop.kept) kept.reg = reg++;
+  }
+  kept_is_known_ = true;
+}
+
+// Brings the kept values of the loop that begins at `code`, if one does, to their registers.
+void NativeCompiler::enter(int32_t code) {
+  const auto loop = loops_.find(code);
+  if (loop == loops_.end()) return;
+  for (const Kept& kept : loop->second.kept) {
+    const auto from = cached(kept.at, kept.bytes);
+    if (from == kept.reg) continue;
+    if (from) {
+      move_registers(kept.reg, *from);
+    } else {
+      load(kept.reg, kept.at, kept.bytes);
+    }
+    forget_register(kept.reg);  // also if it had another kept value
+    register_of_[kept.at] = {kept.reg, kept.bytes};
+  }
+}
+
+void NativeCompiler::translate() {
+  const auto count = static_cast<int32_t>(program_.code.size());
+  begins_.assign(program_.code.size(), 0);
+  jumps_.clear();
+  slow_.clear();
+  bytes_.clear();
+  forget();
   bytes({0xf3, 0x0f, 0x1e, 0xfa});        // endbr64
   bytes({0x53, 0x41, 0x54, 0x41, 0x55});  // push rbx, r12, r13: the stack is aligned
   bytes({0x48, 0x89, 0xfb});              // mov rbx, rdi
   bytes({0x49, 0x89, 0xf5});              // mov r13, rsi
   bytes({0x41, 0xbc});                    // mov r12d
   immediate(kJumpsPerCheck);
-  for (int32_t i = 0; i < count; ++i) {
-    if (targets[i]) forget();
-    begins[i] = bytes_.size();
-    if (program_.code[i].kind == SmallProgram::Stop) {
+  for (index_ = 0; index_ < count; ++index_) {
+    if (targets_[index_]) {
+      enter(index_);
+      forget();
+    }
+    if (const auto loop = loops_.find(index_); loop != loops_.end()) {
+      loop_ = &loop->second;
+      begin_of_loop_ = index_;
+      for (const Kept& kept : loop_->kept) register_of_[kept.at] = {kept.reg, kept.bytes};
+    }
+    begins_[index_] = bytes_.size();
+    if (program_.code[index_].kind == SmallProgram::Stop) {
       bytes({0x31, 0xc0});  // xor eax, eax
       jump(std::nullopt, kEnd);
     } else {
-      emit(i);
+      emit(index_);
     }
   }
+}
+
+// Translated twice: the first time shows which values the loops read first.
+std::shared_ptr<const NativeCode> NativeCompiler::compile() {
+  slow_.reserve(2 * program_.code.size());  // their addresses are in the instructions
+  find_loops();
+  translate();
+  keep_values();
+  translate();
   const size_t end = bytes_.size();
   bytes({0x41, 0x5d, 0x41, 0x5c, 0x5b, 0xc3});  // pop r13, r12, rbx; ret
   for (const Jump& jump : jumps_) {
-    const size_t to = jump.code == kEnd ? end : begins[jump.code];
+    const size_t to = jump.code == kEnd ? end : begins_[jump.code];
     const auto distance = static_cast<int32_t>(to - jump.at - 4);
     std::memcpy(&bytes_[jump.at], &distance, 4);
   }

@@ -37,7 +37,11 @@ bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
   const bool words = c.n % 8 == 0 && c.n <= kMostCopied;
   switch (c.kind) {
     case SmallProgram::Move1:
-      load_byte(c.a);
+      if (const auto mask = cached(c.a, 1)) {
+        result(*mask, c.out, 1);
+        return true;
+      }
+      load_byte(c.a);  // a bool or an integer
       overwrite(c.out, 1);
       store_byte(c.out);
       return true;
@@ -82,30 +86,28 @@ void NativeCompiler::store_condition(Condition condition, int32_t at) {
   store_byte(at);
 }
 
-// An unordered comparison sets carry, zero and parity.
+// cmpsd: a mask, which is false for unordered operands, or true if they are to be not equal.
 void NativeCompiler::emit_compare(Op op, int bytes_of_one, const Code& c) {
-  const bool swapped = op == Op::less || op == Op::less_equal;
+  const bool swapped = op == Op::greater || op == Op::greater_equal;
   const int32_t left = swapped ? c.b : c.a, right = swapped ? c.a : c.b;
-  const int reg = in_register(left, bytes_of_one, {});
-  operate(bytes_of_one == 8 ? 0x66 : 0, 0x2e, reg, right, bytes_of_one);  // ucomisd
-  if (op == Op::equal || op == Op::not_equal) {
-    const bool equal = op == Op::equal;
-    set_byte(equal ? Condition::NoParity : Condition::Parity, 0);
-    set_byte(equal ? Condition::Equal : Condition::NotEqual, 1);
-    bytes({equal ? 0x20 : 0x08, 0xc8});  // and, or al, cl
-    overwrite(c.out, 1);
-    store_byte(c.out);
-    return;
-  }
-  const bool strict = op == Op::less || op == Op::greater;
-  store_condition(strict ? Condition::Above : Condition::NoCarry, c.out);
+  const int predicate = op == Op::equal                       ? 0
+                        : op == Op::less || op == Op::greater ? 1
+                        : op == Op::not_equal                 ? 4
+                                                              : 2;
+  const auto a = cached(left, bytes_of_one), b = cached(right, bytes_of_one);
+  const int reg = new_register({a.value_or(-1), b.value_or(-1)});
+  move_in(reg, left, bytes_of_one);
+  operate(bytes_of_one == 8 ? 0xf2 : 0xf3, 0xc2, reg, right, bytes_of_one);
+  byte(predicate);
+  if (bytes_of_one == 4) sse_registers(0, 0x14, reg, reg);  // unpcklps: 64 bits
+  result(reg, c.out, 1);
 }
 
 // xorps, andps with a mask.
 void NativeCompiler::emit_mask(int operation, uint64_t mask, int bytes_of_one, const Code& c) {
   bytes({0x48, 0xb8});  // mov rax
   immediate(mask);
-  bytes({0x66, 0x4c, 0x0f, 0x6e, 0xf8});  // movq xmm15, rax
+  move_from_rax(kScratch);
   const auto from = cached(c.a, bytes_of_one);
   const int reg = from ? new_register({*from}) : new_register({});
   move_in(reg, c.a, bytes_of_one);
@@ -114,13 +116,12 @@ void NativeCompiler::emit_mask(int operation, uint64_t mask, int bytes_of_one, c
 }
 
 bool NativeCompiler::emit_select(int bytes_of_one, const Code& c) {
-  const int b = in_register(c.b, bytes_of_one, {});
-  const int other = in_register(c.c, bytes_of_one, {b});
-  const int reg = new_register({b, other});
-  load_byte(c.a);
-  bytes({0x48, 0xf7, 0xd8});              // neg rax
-  bytes({0x66, 0x4c, 0x0f, 0x6e, 0xf8});  // movq xmm15, rax
-  move_registers(reg, kScratch);
+  const int mask = in_register(c.a, 1, {});
+  const int b = in_register(c.b, bytes_of_one, {mask});
+  const int other = in_register(c.c, bytes_of_one, {mask, b});
+  const int reg = new_register({mask, b, other});
+  move_registers(reg, mask);
+  move_registers(kScratch, mask);
   sse_registers(0, 0x54, reg, b);           // andps
   sse_registers(0, 0x55, kScratch, other);  // andnps
   sse_registers(0, 0x56, reg, kScratch);    // orps
@@ -217,23 +218,36 @@ bool NativeCompiler::emit_integer(Op op, int bytes_of_one, const Code& c) {
   }
 }
 
-// Bools are 0 or 1.
+// A bool operation whose first operand has a mask.
+bool NativeCompiler::emit_masks(Op op, const Code& c) {
+  const bool alone = op == Op::logical_not;
+  const int operation = op == Op::logical_and ? 0x54 : op == Op::logical_or ? 0x56 : 0x57;
+  const int a = in_register(c.a, 1, {});
+  const int b = alone ? kScratch : in_register(c.b, 1, {a});
+  const int reg = new_register({a, b});
+  if (alone) sse_registers(0x66, 0x76, b, b);  // pcmpeqd: ones
+  move_registers(reg, a);
+  sse_registers(0, operation, reg, b);
+  result(reg, c.out, 1);
+  return true;
+}
+
+// Bools in memory are 0 or 1.
 bool NativeCompiler::emit_bool(Op op, const Code& c) {
-  if (op == Op::logical_not) {
-    load_byte(c.a);
-    bytes({0x34, 1});  // xor al, 1
-    overwrite(c.out, 1);
-    store_byte(c.out);
-    return true;
-  }
   const int operation = op == Op::logical_and                          ? 0x22
                         : op == Op::logical_or                         ? 0x0a
                         : op == Op::logical_xor || op == Op::not_equal ? 0x32
                                                                        : 0;
-  if (!operation) return false;
+  if (op == Op::where) return emit_select(1, c);
+  if (!operation && op != Op::logical_not) return false;
+  if (cached(c.a, 1) || (operation && cached(c.b, 1))) return emit_masks(op, c);
   load_byte(c.a);
-  byte(operation);
-  in_frame(0, c.b);
+  if (operation) {
+    byte(operation);
+    in_frame(0, c.b);
+  } else {
+    bytes({0x34, 1});  // xor al, 1
+  }
   overwrite(c.out, 1);
   store_byte(c.out);
   return true;
