@@ -213,3 +213,39 @@ def test_draws_and_their_gradient_are_those_of_single_steps(f: Any) -> None:
     pairs = [[[float(v) for v in pair] for pair in pairs] for pairs in (got, want)]
     assert pairs[0] == pairs[1]
     assert len({value for value, _ in pairs[0]}) == len(got)
+
+
+@each("reverse", [False, True])
+def test_a_carry_that_becomes_the_scanned_entry(reverse: bool) -> None:
+    xs = pb.constant(np.array([1.0, 4.0, 9.0, 16.0]))
+    zero = pb.constant(0.0, dtype="float64")
+
+    def differences(xs: Any) -> Any:
+        return pb.scan(lambda before, x: (x, x - before), zero, xs, reverse=reverse)
+
+    ordered = xs.numpy()[::-1] if reverse else xs.numpy()
+    steps = np.diff(ordered, prepend=0.0)
+    for f in (differences, pb.function(differences)):
+        end, ys = f(xs)
+        assert float(end) == ordered[-1]
+        np.testing.assert_array_equal(ys.numpy(), steps[::-1] if reverse else steps)
+
+    loss = pb.function(pb.grad(lambda xs: pb.sum(differences(xs)[1] ** 2)))
+    slope = 2 * (steps - np.append(steps[1:], 0.0))
+    np.testing.assert_array_equal(loss(xs).numpy(), slope[::-1] if reverse else slope)
+
+
+def test_an_inner_scan_over_a_part_of_a_carry_that_is_replaced() -> None:
+    zero = pb.constant(0.0, dtype="float64")
+
+    def body(i: Any, c: Any) -> Any:
+        pairs = pb.scan(lambda s, x: (s + x, pb.stack([x, x])), zero, c[:3])[1]
+        return pb.reshape(pairs, (6,))
+
+    c = np.arange(1.0, 7.0)
+    for trips in (1, 2):
+        got = pb.function(lambda c, n=trips: pb.fori_loop(0, n, body, c))(pb.constant(c))
+        want = c
+        for _ in range(trips):
+            want = np.repeat(want[:3], 2)
+        np.testing.assert_array_equal(got.numpy(), want)

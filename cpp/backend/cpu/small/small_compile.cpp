@@ -58,6 +58,14 @@ int32_t SmallCompiler::invariant(Invariants* invariants, int32_t input, int64_t 
 void SmallCompiler::finish_carries(Body* body, const std::vector<int32_t>& carries,
                                    const std::vector<int64_t>& bytes, int32_t begin) {
   const auto is_carry = [&](int32_t at) { return std::ranges::find(carries, at) != carries.end(); };
+  // A result may also be an argument, such as the scanned entry, which the codes before wrote.
+  const Scope& scope = body->scope;
+  const auto is_written = [&](int32_t at) {
+    for (size_t s = 0; s < scope.slots.size(); ++s) {
+      if (scope.slots[s] == at && scope.plan->slots[s].kind == SlotKind::Output) return true;
+    }
+    return false;
+  };
   const auto read_by_another = [&](size_t k) {
     for (size_t j = 0; j < carries.size(); ++j) {
       if (j != k && present(body->roots[j]) == carries[k]) return true;
@@ -66,7 +74,7 @@ void SmallCompiler::finish_carries(Body* body, const std::vector<int32_t>& carri
   };
   for (size_t k = 0; k < carries.size(); ++k) {
     const int32_t from = present(body->roots[k]);
-    if (is_carry(from) || read_by_another(k) ||
+    if (is_carry(from) || !is_written(from) || read_by_another(k) ||
         !writes_directly(from, carries[k], bytes[k], begin)) {
       continue;
     }
@@ -99,6 +107,7 @@ bool SmallCompiler::writes_directly(int32_t from, int32_t to, int64_t bytes, int
   for (int32_t i = begin; i < here(); ++i) {
     const Code& code = program_.code[i];
     if (code.kind == Kind::RunStep) return false;  // StepCall has offsets of its own
+    if (code.kind == Kind::Address && in_block(code.a, to)) return false;  // read through pointers
     const bool first = !written && uses(code, from);
     written |= first;
     const bool reads_first = first && code.kind >= Kind::Casts;  // one element
