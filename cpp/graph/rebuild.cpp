@@ -30,10 +30,11 @@ NodeRef copy_node(const Node* node, std::span<Node* const> inputs) {
   }
   if (node->slice) copy->slice = std::make_unique<StridedSlice>(*node->slice);
   copy->operation = node->operation;
-  // A draw for vmap is traced although its inputs are not.
+  // A draw for vmap, or an operation whose bodies draw, is traced although its inputs are not.
   const auto traced = [](const Node* input) { return (input->flags & kTraced) != 0; };
   const StepKind step = traits(node->op).step;
-  const bool draws = step == StepKind::Random || step == StepKind::Control;
+  const bool draws = step == StepKind::Random ||
+                     (step == StepKind::Control && std::ranges::any_of(node->inputs(), is_draw));
   if (draws && std::ranges::none_of(node->inputs(), traced)) {
     copy->flags |= node->flags & kTraced;
   }

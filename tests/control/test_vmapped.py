@@ -173,3 +173,17 @@ def test_what_is_outside_of_the_entries() -> None:
         for x in X
     )
     same(got, want)
+
+
+def test_a_choice_with_the_gradient_of_a_loop_that_no_entry_changes() -> None:
+    """The cotangents of the loop depend on no argument of its branch."""
+
+    def powers(x: Any) -> Any:
+        return pb.fori_loop(0, 2, lambda i, s: s + x * x, 0.0)
+
+    def chosen(x: Any) -> Any:
+        return pb.cond(x > 0.5, pb.grad(powers), lambda x: x, x)
+
+    x = np.array([0.3, 1.3])
+    for f in (pb.vmap(chosen), pb.function(pb.vmap(chosen))):
+        np.testing.assert_allclose(f(x).numpy(), [0.3, 5.2], rtol=1e-15)

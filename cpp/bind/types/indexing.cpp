@@ -4,6 +4,7 @@
 
 #include "bind/types/indexing.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "bind/arrays/convert.h"
 #include "bind/common/trace_checks.h"
 #include "graph/variable.h"
+#include "graph/walk.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -212,9 +214,17 @@ NodeRef update_basic(const NodeRef& x, PyObject* key, const NodeRef& value, Upda
   return at_slice(x, part, index.slice, add ? update : Update::Set);
 }
 
+constexpr const char* kCopy = "; change a copy: y = x.copy(); y[...] = value";
+
+[[noreturn]] void fail_outside() {
+  fail(ErrorKind::Type, "item assignment", user_place(),
+       ": this tensor was created outside of the function that is being traced, and later calls "
+       "could not change it",
+       kCopy, ", or use a Variable");
+}
+
 // Refuses assignment to a tensor that tapes or traces may refer to later.
 void check_assignable(PyObject* object, const Node* x) {
-  constexpr const char* kCopy = "; change a copy: y = x.copy(); y[...] = value";
   if (Py_TYPE(object) != tensor_type) {
     fail(ErrorKind::Type, "'", Py_TYPE(object)->tp_name,
          "' object does not support item assignment");
@@ -229,12 +239,23 @@ void check_assignable(PyObject* object, const Node* x) {
          "change its arguments",
          kCopy);
   }
-  if (variable_scope_active() && x->seq < variable_scope_since()) {
-    fail(ErrorKind::Type, "item assignment", user_place(),
-         ": this tensor was created outside of the function that is being traced, and later calls "
-         "could not change it",
-         kCopy, ", or use a Variable");
-  }
+  if (variable_scope_active() && x->seq < variable_scope_since()) fail_outside();
+}
+
+// Refuses a new value that depends on an argument of vmap's function, for a tensor from outside of
+// it: the value would be a placeholder when the call has ended. A trace has tested the tensor
+// already, and its placeholders of variables may be newer than a tensor inside.
+void check_assigned(const Node* x, Node* changed) {
+  if (variable_scope_active() || x->flags & kTraced || !(changed->flags & kTraced)) return;
+  std::vector<Node*> below;
+  Node* const roots[] = {changed};
+  walk(std::span<Node* const>(roots), &below, [](const Node* node) {
+    return node->flags & kTraced ? node->inputs() : std::span<Node* const>();
+  });
+  const auto newer = [&](const Node* node) {
+    return node->op == Op::argument && node->flags & kTraced && node->seq > x->seq;
+  };
+  if (std::ranges::any_of(below, newer)) fail_outside();
 }
 
 // Fast path for the most common other key: positions along the first axis. Null for other keys.
@@ -270,13 +291,15 @@ NodeRef item_set(PyObject* object, PyObject* key, PyObject* value) {
   const NodeRef x = to_node(object, kWho);
   if (!is_variable(object)) check_assignable(object, x.get());
   const py::object given = py::reinterpret_borrow<py::object>(value);
+  NodeRef out;
   if (is_basic(key)) {
-    return update_basic(x, key, update_value(x, given, kWho), Update::Set, kWho);
+    out = update_basic(x, key, update_value(x, given, kWho), Update::Set, kWho);
+  } else {
+    const py::object old = py::reinterpret_steal<py::object>(wrap(x));
+    out = to_node(from_package("assigned")(old, py::handle(key), given).ptr(), kWho);
   }
-  return to_node(
-      from_package("assigned")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key), given)
-          .ptr(),
-      kWho);
+  if (!is_variable(object)) check_assigned(x.get(), out.get());
+  return out;
 }
 
 PyObject* make_at(const NodeRef& x) {
