@@ -1,12 +1,14 @@
 // Builds the message of a failed run: the operation, the entry or matrix, and the remedy.
 #include "eval/raise_failure.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/callback.h"
 #include "base/counted.h"
 #include "base/error.h"
+#include "graph/runtime.h"
 
 namespace pullback {
 namespace {
@@ -34,6 +36,19 @@ template <class... Parts>
   throw Error(kind, text(parts...), Error::Of::Run);
 }
 
+// Names the operation, and the line of the program that made it if the plan has it.
+std::string operation_of(const Step& step, Problem problem) {
+  const Op op = failed_operation(step, problem);
+  const char* who = op == Op::routine ? name_of(step) : name_of(op);
+  const auto known = [](const Label& label) { return label.site != 0; };
+  auto label = std::ranges::find_if(
+      step.labels, [&](const Label& each) { return each.op == op && known(each); });
+  if (label == step.labels.end()) label = std::ranges::find_if(step.labels, known);
+  if (label == step.labels.end() || !runtime.describe_site) return who;
+  const std::string place = runtime.describe_site(label->site);
+  return place.empty() ? who : text(who, ", made at ", place);
+}
+
 // Names the matrix of a batch.
 std::string place_of(const Status& status) {
   return status.bound > 1 ? text(" at place ", status.detail, " of the batch") : std::string();
@@ -45,7 +60,7 @@ void raise(const Plan& plan, const Status& status) {
   const bool of_step = status.step >= 0;
   const Step* step = status.inner ? status.inner : of_step ? &plan.steps[status.step] : nullptr;
   const Op op = step ? failed_operation(*step, status.problem) : Op::value;
-  const char* who = !of_step ? "evaluate" : op == Op::routine ? name_of(*step) : name_of(op);
+  const std::string who = of_step ? operation_of(*step, status.problem) : "evaluate";
   switch (status.problem) {
     case Problem::IndexOutOfRange:
       if (op == Op::pick || op == Op::place) {  // pick occurs only in losses, with labels as

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace pullback {
@@ -37,6 +38,8 @@ struct Runtime {
   // The present place in the user's program, as a number that the binding resolves; 0: unknown.
   // Sets `library_function` (graph/recorder.h).
   uint32_t (*find_site)() = nullptr;
+  // The file and line of such a number; empty if unknown. Runs no code of the program's.
+  std::string (*describe_site)(uint32_t site) = nullptr;
   // When the number of live nodes passes kManyNodes (again, after it fell below half): the program
   // keeps history without using it. Runs Python (a warning); may throw.
   void (*warn_many_nodes)(const Node* newest) = nullptr;

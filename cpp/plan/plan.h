@@ -41,7 +41,8 @@ struct Step {
   Work work;
   Op source;                              // the operation that errors name
   Composite composite = Composite::None;  // the outermost one that the operation is inside of
-  // Only with LocatedPlans (plan/passes/cache.h): the operations, the most expensive ones first.
+  // Only with LocatedPlans (plan/passes/cache.h) or while sites are recorded: the operations, the
+  // most expensive ones first.
   std::vector<Label> labels = {};
 };
 

@@ -85,10 +85,8 @@ std::string count_text(const Count& bad, const Shape& shape) {
 }
 
 std::string place_of(const Node* node) {
-  const py::object site = site_of(site_number(node));
-  if (site.is_none()) return "";
-  const py::tuple parts = site;
-  return text(", made at ", std::string(py::str(parts[0])), ":", std::string(py::str(parts[1])));
+  const std::string place = path_and_line_of(site_number(node));
+  return place.empty() ? place : ", made at " + place;
 }
 
 [[noreturn]] void refuse(const std::string& message) {

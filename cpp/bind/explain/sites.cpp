@@ -47,10 +47,11 @@ struct NoCollection {
 
 class Sites {
  public:
-  Sites() = default;
+  Sites() : first_(next_) {}
   Sites(const Sites&) = delete;
   Sites& operator=(const Sites&) = delete;
   ~Sites() {
+    next_ = first_ + static_cast<uint32_t>(sites_.size());
     for (const auto& [place, number] : numbers_) Py_DECREF(place.code);
   }
 
@@ -76,8 +77,8 @@ class Sites {
   }
 
   py::object describe(uint32_t number) const {
-    if (number == 0 || number > sites_.size()) return py::none();
-    const Site& site = sites_[number - 1];
+    if (number < first_ || number - first_ >= sites_.size()) return py::none();
+    const Site& site = sites_[number - first_];
     const py::handle code(site.code);
     return py::make_tuple(code.attr("co_filename"), site.line, code.attr("co_name"));
   }
@@ -115,8 +116,8 @@ class Sites {
     if (numbers_.size() >= kMost) return 0;
     uint32_t number = kOurs;
     if (!ours(place.code)) {
+      number = first_ + static_cast<uint32_t>(sites_.size());
       sites_.push_back({reinterpret_cast<PyObject*>(place.code), PyFrame_GetLineNumber(frame)});
-      number = static_cast<uint32_t>(sites_.size());
     }
     Py_INCREF(place.code);
     numbers_.emplace(place, number);
@@ -133,6 +134,9 @@ class Sites {
     return std::string_view(file, static_cast<size_t>(length)).starts_with(package_folder());
   }
 
+  // Numbers are never given again: plans of traced functions keep those of earlier recordings.
+  static inline uint32_t next_ = 1;
+  const uint32_t first_;
   std::vector<Site> sites_;
   std::unordered_map<Place, uint32_t, Hash> numbers_;
   Place recent_[256];
@@ -154,16 +158,21 @@ void set_recording(bool on) {
 
 OptionalSite site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
 
-std::string line_of(uint32_t site) {
+std::string path_and_line_of(uint32_t site) {
   const py::object place = site_of(site);
   if (place.is_none()) return "";
-  const std::string file = py::str(place[py::int_(0)]);
-  return text(file.substr(file.find_last_of("/\\") + 1), ":",
+  return text(std::string(py::str(place[py::int_(0)])), ":",
               std::string(py::str(place[py::int_(1)])));
+}
+
+std::string line_of(uint32_t site) {
+  const std::string place = path_and_line_of(site);
+  return place.substr(place.find_last_of("/\\") + 1);
 }
 
 void bind_recorder(py::module_& m) {
   runtime.find_site = [] { return sites ? sites->find() : 0; };
+  runtime.describe_site = &path_and_line_of;
   m.def("set_recording", &set_recording, py::arg("on"),
         "Record where the program makes tensors and reads values.");
   m.def(

@@ -16,6 +16,8 @@ OptionalSite site_of(uint32_t number);
 
 // "file.py:12"; empty for 0.
 std::string line_of(uint32_t site);
+// The same with the whole path.
+std::string path_and_line_of(uint32_t site);
 
 void set_recording(bool on);
 void bind_recorder(pybind11::module_& m);

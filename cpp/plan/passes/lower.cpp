@@ -311,7 +311,7 @@ void Lowering::find_composites() {
 
 std::vector<Label> Lowering::labels_of(std::span<const uint32_t> members) const {
   std::vector<Label> out;
-  if (!locating_plans) return out;
+  if (!locating_plans && !analysis_.snapshot->has_sites) return out;
   std::vector<uint32_t> order(members.begin(), members.end());
   std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) {
     const Cost cost = traits(nodes_[i]->op).cost;

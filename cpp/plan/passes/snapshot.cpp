@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "graph/make.h"
+#include "graph/recorder.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "plan/backend.h"
@@ -369,6 +370,15 @@ Device device_of(std::span<Node* const> nodes) {
   return *device == kAnyDevice ? kHost : *device;
 }
 
+void add_sites(Snapshot* snapshot) {
+  snapshot->has_sites = true;
+  for (const Node* node : snapshot->nodes) {
+    const uint32_t site = site_number(node);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&site);
+    snapshot->key.insert(snapshot->key.end(), bytes, bytes + sizeof site);
+  }
+}
+
 }  // namespace
 
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
@@ -390,6 +400,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
   for (const Replacement& replacement : replacements) numbering.replace(replacement);
   if (!traced) numbering.mark_kept();
   numbering.finish();
+  if (recording) add_sites(&snapshot);
   snapshot.hash = hash_bytes(snapshot.key.data(), snapshot.key.size());
   return snapshot;
 }

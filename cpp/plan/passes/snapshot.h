@@ -41,6 +41,7 @@ struct Snapshot {
   std::vector<unsigned char> key;
   uint64_t hash = 0;
   bool traced = false;
+  bool has_sites = false;  // in its key too: the plan names the lines of the program
   Device device;  // of all its nodes
 
   std::span<const PositionRun> known_positions_of(uint32_t i) const {
