@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -372,3 +373,12 @@ def test_a_composite_that_is_constant_is_named(debugging: None) -> None:
     assert why.findings[0].what.startswith("std, a function of several operations")
     why = pb.explain(pb.sum(pb.where(x > 5, x, 0.0)), x)  # the program's own
     assert why.reason == "masked"
+
+
+def test_of_two_operands_of_zeros_the_slope_is_named(debugging: None) -> None:
+    w = weights(1, 2)
+    factor = pb.Variable([0.0, 0.0], name="factor")
+    y = pb.sum((w - pb.constant([1.0, 2.0])) * factor)
+    why = pb.explain(y, w)
+    assert why.reason == "times_zero", why
+    assert re.search(r"operand of zeros, [^,]*factor", str(why)), why

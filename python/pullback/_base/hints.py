@@ -42,13 +42,15 @@ NAMES = {
     "range": "arange",
     "rem": "remainder",
     "rint": "round",
+    "stats.normal": "norm",
     "sub": "subtract",
     "tensor": "constant",
     "unsqueeze": "expand_dims",
 }
 
-# Names of other libraries, with an expression to use in their place.
+# Names of other libraries, with an expression to use in their place; some in one module only.
 INSTEAD = {
+    "Dense": "x @ weights + bias, with a Variable for each",
     "Linear": "x @ weights + bias, with a Variable for each",
     "Module": "a function of variables, as in the examples",
     "PRNGKey": "pb.random.seed(n), or pb.random.Generator(n)",
@@ -59,10 +61,19 @@ INSTEAD = {
     "cross_entropy": "pb.sparse_softmax_cross_entropy if the labels are numbers of classes, or "
     "pb.softmax_cross_entropy if they are probabilities",
     "datasets": "import pullback.datasets",
+    "default_rng": "pb.random.Generator(seed)",
+    "detach": "pb.stop_gradient(x)",
+    "gather": "pb.take(x, indices, axis=0)",
+    "linalg.cho_factor": "pb.linalg.cholesky(a) and pb.linalg.cho_solve",
     "linear": "x @ weights + bias",
     "load": "numpy.load(path), and assign() of each variable",
+    "minimize": "scipy.optimize.minimize with pb.grad, or an optimizer of pb.optimizers",
     "mse_loss": "pb.mean(pb.square(predictions - targets)), or pb.nn.l2_loss, which is half of it",
     "no_grad": "pb.stop_gradient(x) for the values that have no gradient",
+    "random.split": "pb.random.Generator(seed).spawn(n)",
+    "reduce_max": "pb.max(x, axis)",
+    "reduce_mean": "pb.mean(x, axis)",
+    "reduce_sum": "pb.sum(x, axis)",
     "save": "numpy.savez(path, **{v.name: v.numpy() for v in variables})",
 }
 
@@ -74,11 +85,17 @@ ATTRIBUTES = {
     "data": "x.numpy()",
     "detach": "pb.stop_gradient(x)",
     "double": "x.astype('float64')",
+    "exp": "pb.exp(x)",
     "expand": "pb.broadcast_to(x, shape)",
     "grad": "pb.gradients(loss, variables), which returns the gradients",
+    "log": "pb.log(x)",
     "long": "x.astype('int64')",
     "permute": "pb.permute_dims(x, axes)",
+    "relu": "pb.relu(x)",
     "requires_grad": "pb.Variable(value), whose gradients are tracked",
+    "sigmoid": "pb.sigmoid(x)",
+    "sqrt": "pb.sqrt(x)",
+    "tanh": "pb.tanh(x)",
     "to": "x.astype(dtype); pullback computes on the CPU",
     "type": "x.astype(dtype)",
     "unsqueeze": "pb.expand_dims(x, axis)",
@@ -95,6 +112,9 @@ KEYWORDS = {
     "keep_dims": "keepdims",
     "lr": "learning_rate",
     "nesterov": "use_nesterov",
+    "size": "shape",
+    "strides": "stride",
+    "tol": "rtol",
 }
 
 # Names of pb.nn that were also in pb. The others in both are those that most networks use.
@@ -130,9 +150,11 @@ def _absent(package: ModuleType, module: ModuleType, name: str) -> Any:
 
 
 def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
-    if name in INSTEAD:
-        return f"; use {INSTEAD[name]}"
-    for wanted in (name, NAMES.get(name)):
+    path = module.__name__.removeprefix("pullback.")
+    for wanted in (f"{path}.{name}", name):
+        if wanted in INSTEAD:
+            return f"; use {INSTEAD[wanted]}"
+    for wanted in (NAMES.get(f"{path}.{name}", name), NAMES.get(name)):
         for space in (module, package, *_modules(package)):
             if wanted in space.__all__:
                 path = f"{space.__name__.removeprefix('pullback')}.{wanted}".lstrip(".")

@@ -26,6 +26,7 @@ SELECTING = {
     "max", "min", "pick", "slice", "sparse_softmax_cross_entropy",
     "take", "take_along_axis",
 }  # fmt: skip
+PRODUCTS = {"multiply", "multiply_no_nan", "matmul", "divide", "dot", "einsum"}
 SUBTRACTING = {"difference", "divide", "subtract"}
 STEPS = {"ceil", "floor", "floor_divide", "round", "sign"}
 SATURATING = {"erf", "exp", "gelu", "log_softmax", "sigmoid", "softmax", "softplus", "tanh"}
@@ -182,9 +183,14 @@ def _dies(numbers: Numbers, step: Step, below: list[Step]) -> Finding:
             step,
             share=1.0,
         )
-    if step.kind in ("multiply", "multiply_no_nan", "matmul", "divide", "dot", "einsum"):
+    if step.kind in PRODUCTS:
+        # The slope by an operand that depends on x is the other one.
         zero = [
-            i for i, v in zip(step.inputs, values, strict=True) if v is not None and not has_any(v)
+            i
+            for k, (i, v) in enumerate(zip(step.inputs, values, strict=True))
+            if v is not None
+            and not has_any(v)
+            and any(j in ancestry.depends for m, j in enumerate(step.inputs) if m != k)
         ]
         if zero and step.composite is None:
             return Finding(
@@ -254,7 +260,9 @@ def why_tiny(numbers: Numbers) -> list[Finding]:
             Finding(
                 "vanishing",
                 f"the slope shrinks by a factor of {factor:.2g} at {step.name}{times}{given}",
-                "keep its input in the range where the function changes, or scale the loss",
+                "check the scale of its other operand, or scale the loss"
+                if step.kind in PRODUCTS
+                else "keep its input in the range where the function changes, or scale the loss",
                 step,
                 factor=factor,
             )

@@ -244,8 +244,10 @@ def _update(x: Tensor, key: Any, value: TensorLike, update: str, who: str = "") 
     value = _core.reshape(_core.fit(value, index.result, who), index.taken)
     base = index.merge_axes(x)
     unique = False
-    # Unique positions simplify only the gradients of these two.
-    if update in ("set", "multiply") and (_core.is_tracked(x) or _core.is_tracked(value)):
+    # Unique positions simplify the gradients of these two, and complex products need them.
+    multiplies = update == "multiply" and "complex" in str(x.dtype)
+    tracked = _core.is_tracked(x) or _core.is_tracked(value)
+    if multiplies or (update in ("set", "multiply") and tracked):
         unique = _without_duplicates(index.positions, base.shape[index.axis])
     changed = _core.at_index(base, value, index.positions, index.axis, update, unique)
     return index.restore_axes(x, changed)

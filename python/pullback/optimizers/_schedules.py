@@ -265,7 +265,7 @@ class WarmUp(_Schedule):
     Parameters
     ----------
     steps : int or float
-        Number of steps of the increase, above 0.
+        Number of steps of the increase, at least 1.
     after : float, Tensor or Variable or callable
         Learning rate at the end of the increase and after it: a number, or a schedule that starts
         there with its step 0.
@@ -273,7 +273,7 @@ class WarmUp(_Schedule):
     Raises
     ------
     ValueError
-        If `steps` is not above 0, or another number is negative.
+        If `steps` is below 1, or another number is negative.
     TypeError
         If an argument has an invalid type.
 
@@ -286,6 +286,12 @@ class WarmUp(_Schedule):
 
     def __init__(self, steps: int, after: Any) -> None:
         _check_steps(steps, "WarmUp")
+        if steps < 1:
+            text = (
+                f"WarmUp: expected at least 1 step, got {steps}; the arguments are the number of "
+                "steps and then the learning rate after them"
+            )
+            raise ValueError(text)
         if not callable(after):
             check_numbers("WarmUp", NON_NEGATIVE, after=after)
         self.steps = steps

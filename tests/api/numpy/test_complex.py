@@ -343,6 +343,7 @@ def test_items_are_assigned_and_updated() -> None:
     assert z.tolist() == [1 + 1j, 0, 2]
     assert pb.zeros(2, "complex64").at[0].set(3).tolist() == [3, 0]
     assert pb.constant(Z).at[1:].multiply(2j).tolist() == [1 + 2j, -2 - 1j, 8 + 6j]
+    assert pb.constant(Z).at[np.array([2, 1])].multiply(2.0).tolist() == [1 + 2j, -1 + 2j, 6 - 8j]
     with pytest.raises(TypeError, match="distinct indices for complex numbers"):
         pb.constant(Z).at[pb.constant([0, 0])].multiply(2j)
 
