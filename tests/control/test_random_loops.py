@@ -113,9 +113,7 @@ def test_random_scans_have_the_values_of_numpy() -> None:
         run = partial(program.run, pb, partial(_scan_of_pullback, reverse=reverse))
         for which, f in (("plain", run), ("function", pb.function(run))):
             made = f(tuple(map(pb.constant, carry)), tuple(map(pb.constant, xs)))
-            for got, want in zip(
-                (*made[0], *made[1]), (*expected[0], *expected[1]), strict=True
-            ):
+            for got, want in zip((*made[0], *made[1]), (*expected[0], *expected[1]), strict=True):
                 np.testing.assert_allclose(
                     got.numpy(), want, rtol=1e-13, err_msg=f"seed {seed}, {which}"
                 )

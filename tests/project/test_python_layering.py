@@ -41,7 +41,12 @@ BELOW = {
 # Above all of these: the module `pullback`, which imports them by name, and its two guests.
 ABOVE = {"__init__", "__main__", "_cli", "compat"}
 # Functions that return the public namespace or list its names import `pullback` when they run.
-NAMESPACE = {"_numpy/array_api.py", "_numpy/array_function.py", "_autodiff/rules.py"}
+NAMESPACE = {
+    "_autodiff/rules.py",
+    "_numpy/array_api.py",
+    "_numpy/array_function.py",
+    "_numpy/array_ufunc.py",
+}
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

@@ -366,13 +366,13 @@ Examples
      "__array_function__(self, function: collections.abc.Callable[..., object], types: "
      "collections.abc.Iterable[type], args: tuple[object, ...], kwargs: dict[str, object], /) -> "
      "typing.Any\n\n"
-     "Implement NumPy's function protocol: a tracked tensor refuses functions with a derivative."},
+     "Implement NumPy's function protocol: of a tracked tensor, the functions of pullback."},
     {"__array_ufunc__",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_ufunc_method)),
      METH_FASTCALL | METH_KEYWORDS,
      "__array_ufunc__(self, ufunc: numpy.ufunc, method: str, /, *inputs: object, **options: "
-     "object) -> Tensor | tuple[Tensor, Tensor]\n\n"
-     "Implement NumPy's ufunc protocol: operators return tensors, other ufuncs are errors."},
+     "object) -> typing.Any\n\n"
+     "Implement NumPy's ufunc protocol by the operators and functions of pullback."},
     {"__format__", format_method, METH_O,
      "__format__(self, specification: str, /) -> str\n\nFormat the number of a tensor with one "
      "element."},

@@ -1,9 +1,8 @@
 // NumPy's protocol for universal functions. An array on the left of an operator calls a ufunc;
-// those that correspond to operators apply the operator of tensors. Every other ufunc is refused
-// with the name of the function to use, because it would lose the gradient.
+// those that correspond to operators apply the operator of tensors. Every other ufunc, and each
+// method of one, is a function of pullback (python/pullback/_numpy/array_ufunc.py).
 #include "bind/types/ufunc.h"
 
-#include <cstring>
 #include <iterator>
 #include <string>
 
@@ -67,22 +66,23 @@ PyObject* apply(const Operator& found, PyObject* self, PyObject* left, PyObject*
   return type.tp_richcompare(right, left, kSwapped[found.comparison]);
 }
 
-// `method` is the method of the ufunc; empty if it was called directly.
-[[noreturn]] void refuse(py::handle self, py::handle ufunc, const std::string& method) {
-  std::string name = py::str(py::getattr(ufunc, "__name__", py::str("ufunc")));
-  const std::string type = py::str(py::type::of(self).attr("__name__"));
-  std::string advice = "use operations of pullback, or x.numpy()";
-  if (!method.empty()) {
-    name += "." + method;
-  } else {
-    for (const char* space : {"pullback", "pullback.special"}) {
-      if (!py::hasattr(py::module_::import(space), name.c_str())) continue;
-      advice = "use pb";
-      advice.append(space + std::strlen("pullback")).append(".").append(name);
-      break;
-    }
+PyObject* other(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const py::handle answer = found_once([]() -> py::object {
+    return py::module_::import("pullback._numpy.array_ufunc").attr("array_ufunc");
+  });
+  py::tuple inputs(static_cast<size_t>(count - 2));
+  for (Py_ssize_t i = 2; i < count; ++i) {
+    inputs[static_cast<size_t>(i - 2)] = py::reinterpret_borrow<py::object>(args[i]);
   }
-  fail(ErrorKind::Type, name, ": expected NumPy arrays, got a ", type, "; ", advice);
+  py::dict options;
+  const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    options[PyTuple_GET_ITEM(names, i)] = py::handle(args[count + i]);
+  }
+  return py::object(
+             answer(py::handle(self), py::handle(args[0]), py::handle(args[1]), inputs, options))
+      .release()
+      .ptr();
 }
 
 // For an operand that the operator of tensors does not accept. If its type does not implement the
@@ -101,7 +101,7 @@ PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t c
     const bool called =
         PyUnicode_Check(args[1]) && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0;
     const Operator* found = called && count == 4 ? operator_of(args[0]) : nullptr;
-    if (!found) refuse(self, args[0], called ? "" : std::string(py::str(py::handle(args[1]))));
+    if (!found) return other(self, args, count, names);
     if (names && PyTuple_GET_SIZE(names)) {
       fail(ErrorKind::Type, found->ufunc, ": expected no option with a tensor, got ",
            std::string(py::str(PyTuple_GET_ITEM(names, 0))),

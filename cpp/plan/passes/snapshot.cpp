@@ -92,7 +92,7 @@ class KeyWriter {
                                                                               : given_inputs(node);
     const std::span<const PositionRun> positions = snapshot_.known_positions_of(node->index);
     make_room(room_of(node) + inside.size() + positions.size_bytes() +
-              (inputs.size() + given.size() + 2) * sizeof(uint32_t));
+              (inputs.size() + given.size() + 3) * sizeof(uint32_t));
     const bool plain = node->attr == Attr{};
     head(node, node->op, (plain ? 0 : kHasAttr) | (positions.empty() ? 0 : kHasPositions));
     if (!plain) put(node->attr);
@@ -104,6 +104,7 @@ class KeyWriter {
     }
     for (const unsigned char byte : inside) put(byte);
     if (node->op == Op::output) put(node->output);
+    if (snapshot_.has_sites) put(site_number(node));
     put(static_cast<uint32_t>(inputs.size()));
     for (const Node* input : inputs) put(node->index - input->index);
     // They decide which steps are named after the composite.
@@ -125,7 +126,8 @@ class KeyWriter {
       put(output);
     }
     put(static_cast<uint32_t>(outputs.size()));
-    put(static_cast<uint32_t>(replaced.size()) | static_cast<uint32_t>(snapshot_.device.id) << 24);
+    put(static_cast<uint32_t>(replaced.size()) | uint32_t{snapshot_.has_sites} << 23 |
+        static_cast<uint32_t>(snapshot_.device.id) << 24);
     out_.resize(size_);
   }
 
@@ -370,21 +372,11 @@ Device device_of(std::span<Node* const> nodes) {
   return *device == kAnyDevice ? kHost : *device;
 }
 
-void add_sites(Snapshot* snapshot) {
-  snapshot->has_sites = true;
-  for (const Node* node : snapshot->nodes) {
-    const uint32_t site = site_number(node);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&site);
-    snapshot->key.insert(snapshot->key.end(), bytes, bytes + sizeof site);
-  }
-}
-
 }  // namespace
 
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
                        std::span<const Replacement> replacements) {
-  Snapshot snapshot;
-  snapshot.traced = traced;
+  Snapshot snapshot{.traced = traced, .has_sites = recording};
   std::vector<Node*> pending;
   for (Node* root : roots) {
     if (!root->has_value()) pending.push_back(root);
@@ -400,7 +392,6 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
   for (const Replacement& replacement : replacements) numbering.replace(replacement);
   if (!traced) numbering.mark_kept();
   numbering.finish();
-  if (recording) add_sites(&snapshot);
   snapshot.hash = hash_bytes(snapshot.key.data(), snapshot.key.size());
   return snapshot;
 }

@@ -151,18 +151,18 @@ def _absent(package: ModuleType, module: ModuleType, name: str) -> Any:
 
 def _hint(package: ModuleType, module: ModuleType, name: str) -> str:
     path = module.__name__.removeprefix("pullback.")
-    for wanted in (f"{path}.{name}", name):
-        if wanted in INSTEAD:
-            return f"; use {INSTEAD[wanted]}"
+    for own in (f"{path}.{name}", name):
+        if own in INSTEAD:
+            return f"; use {INSTEAD[own]}"
     for wanted in (NAMES.get(f"{path}.{name}", name), NAMES.get(name)):
         for space in (module, package, *_modules(package)):
             if wanted in space.__all__:
-                path = f"{space.__name__.removeprefix('pullback')}.{wanted}".lstrip(".")
+                here = f"{space.__name__.removeprefix('pullback')}.{wanted}".lstrip(".")
                 if space is module:
-                    path = str(wanted)
+                    here = str(wanted)
                 elif space is package:
-                    path = f"pb.{wanted}"
-                return f"; here it is {path!r}"
+                    here = f"pb.{wanted}"
+                return f"; here it is {here!r}"
     return did_you_mean(name, module.__all__)
 
 

@@ -1,19 +1,24 @@
 """NumPy's functions called with tensors (`__array_function__`, NEP 18).
 
-These functions have no gradients. They take the value of a tensor that is not tracked. They take
-the value of a tracked tensor if the result has no derivative: a bool, an integer, a string, None.
-Otherwise a TypeError names the function to use instead. Exceptions are the functions by which other
-libraries convert their input: they return values, as `numpy.asarray` does.
+A function of a tracked or traced tensor is the function of pullback with its name, so code that is
+written with `numpy` has gradients. Functions whose results have no derivative (a bool, an integer,
+a string, None), and all functions of a tensor that is not tracked, take its value and are NumPy's.
+So are the functions by which other libraries convert their input, unless a program calls them
+while a tape records or a function is traced. A function of a tracked tensor that pullback does not
+have is a TypeError.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy
 
 from .. import _core
+from .._base.hints import did_you_mean
 from .._core import Tensor, Variable
 
 # Their results depend only on shapes and dtypes.
@@ -25,6 +30,13 @@ _VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
 # `full_like` and `nan_to_num`, call them with some of their arguments.
 _WRITE = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
 _ESCAPE = (_VALUES - _LIKE) | _WRITE  # an escape if a gradient depends on the value
+# Their results have no derivative.
+_ANSWERS = {
+    "all", "allclose", "any", "argmax", "argmin", "argpartition", "argsort", "argwhere",
+    "array2string", "array_equal", "array_equiv", "array_repr", "array_str", "can_cast",
+    "count_nonzero", "digitize", "flatnonzero", "isclose", "isin", "lexsort", "min_scalar_type",
+    "nonzero", "result_type", "searchsorted",
+}  # fmt: skip
 
 
 def array_function(
@@ -35,6 +47,11 @@ def array_function(
     if name in _OF_TYPES:  # no value is evaluated
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     leaves, structure = _core.flatten((tuple(args), dict(kwargs)))
+    ours = None if name in _WRITE else _counterpart(function)
+    if ours is not None and any(_goes_on(name, leaf) for leaf in leaves):
+        if kwargs.get("out") is not None:
+            raise _refused(function)
+        return ours(*args, **kwargs)
     tracked = taken = False
     for k, leaf in enumerate(leaves):
         if isinstance(leaf, Tensor | Variable):
@@ -54,6 +71,37 @@ def array_function(
     return answer
 
 
+def _counterpart(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    import pullback
+
+    from .._base.hints import NAMES
+
+    name = NAMES.get(function.__name__, function.__name__)
+    inner = {"numpy.linalg": [pullback.linalg], "numpy.fft": [pullback.fft]}
+    spaces = inner.get(function.__module__, [pullback, pullback.linalg, pullback.special])
+    return next((vars(space)[name] for space in spaces if name in space.__all__), None)
+
+
+def _goes_on(name: str, leaf: Any) -> bool:
+    """Test for a tensor whose function has to be in the graph."""
+    if not isinstance(leaf, Tensor | Variable):
+        return False
+    if _core.is_traced(leaf):
+        return True
+    if name in _ANSWERS or not (_has_slopes(leaf) and _core.is_tracked(leaf)):
+        return False
+    return name not in _VALUES or (_core.Tape.any_recording() and not _called_by_library())
+
+
+def _called_by_library() -> bool:
+    """Test whether NumPy or SciPy called the function, and not the program."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    module = frame.f_globals.get("__name__", "") if frame is not None else ""
+    return str(module).split(".")[0] in ("numpy", "scipy")
+
+
 def _has_slopes(leaf: Any) -> bool:
     dtype = getattr(leaf, "dtype", None)
     if isinstance(dtype, numpy.dtype):
@@ -71,12 +119,9 @@ def _refused(function: Callable[..., Any]) -> TypeError:
 def _instead(function: Callable[..., Any]) -> str:
     import pullback
 
-    from .._base.hints import NAMES
-
-    name = NAMES.get(function.__name__, function.__name__)
-    spaces = {"numpy.linalg": pullback.linalg, "numpy.fft": pullback.fft}
-    space = spaces.get(function.__module__, pullback)
     value = "or pass pb.stop_gradient(x).numpy() if it is a constant by intent"
-    if name not in space.__all__:
-        return f"use operations of pullback, {value}"
-    return f"use {space.__name__}.{name}, {value}"
+    found = _counterpart(function)
+    if found is None:
+        near = did_you_mean(function.__name__, pullback.__all__)
+        return f"use operations of pullback, {value}{near}"
+    return f"use {found.__module__.split('._')[0]}.{found.__name__}, {value}"

@@ -3,8 +3,8 @@
 // Each code becomes a few instructions. The frame stays the home of all values: a result is stored
 // at once, and is also read from its register by later codes of the same straight line. So no
 // register is ever spilled; calls, and codes that jumps lead to, forget what the registers have.
-// Only the first codes of a loop know values: those that the loop changes and reads first stay in
-// registers of their own between iterations. Arithmetic on one element is scalar SSE2, whose
+// An exception are values that a loop changes and that its first codes read: they stay in registers
+// of their own between iterations. Arithmetic on one element is scalar SSE2, whose
 // results are those of the kernels; everything else is a call of the kernel or of the interpreter.
 //
 // rbx: frame; r13: NativeContext; r12: backward jumps until the next check for an interrupt; xmm0

@@ -1,0 +1,84 @@
+"""NumPy's and SciPy's universal functions called with tensors (`__array_ufunc__`, NEP 13).
+
+A ufunc is the function of pullback with its name, so code that is written with `numpy` has
+gradients. Ufuncs that are operators of tensors do not come here (cpp/bind/types/ufunc.cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._base.hints import did_you_mean
+from .._core import Tensor
+
+# Names that differ from those of pullback.
+NAMES = {
+    "degrees": "rad2deg",
+    "fabs": "abs",
+    "psi": "digamma",
+    "radians": "deg2rad",
+    "rint": "round",
+}
+_REDUCTIONS = {
+    "add": "sum",
+    "logical_and": "all",
+    "logical_or": "any",
+    "maximum": "max",
+    "minimum": "min",
+    "multiply": "prod",
+}
+_SCANS = {
+    "add": "cumulative_sum",
+    "maximum": "cumulative_max",
+    "minimum": "cumulative_min",
+    "multiply": "cumulative_prod",
+}
+
+
+def array_ufunc(
+    tensor: Any, ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
+    """Return the result of a ufunc or of its method, or raise a TypeError."""
+    import pullback
+
+    name = ufunc.__name__
+    whole = name if method == "__call__" else f"{name}.{method}"
+    unused = {key: value for key, value in options.items() if not _is_default(key, value)}
+    found: Callable[..., Any] | None = None
+    if method == "__call__":
+        wanted = NAMES.get(name, name)
+        spaces = (pullback, pullback.special)
+        found = next((vars(space)[wanted] for space in spaces if wanted in space.__all__), None)
+    elif method == "reduce" and name in _REDUCTIONS:
+        found = getattr(pullback, _REDUCTIONS[name])
+        unused = {"axis": 0, **unused}
+    elif method == "accumulate" and name in _SCANS:
+        found = getattr(pullback, _SCANS[name])
+        unused = {"axis": 0, **unused}
+    elif method == "outer" and len(inputs) == 2:
+        return _outer(ufunc, *inputs, **unused)
+    if found is None:
+        kind = type(tensor).__name__
+        advice = did_you_mean(name, [*pullback.__all__, *pullback.special.__all__])
+        raise TypeError(
+            f"{whole}: expected NumPy arrays, got a {kind}; use operations of pullback, or "
+            f"x.numpy(){advice}"
+        )
+    if unused and method == "__call__":
+        text = f"{whole}: expected no option with a tensor, got {next(iter(unused))}"
+        raise TypeError(text)
+    return found(*inputs, **unused)
+
+
+def _is_default(key: str, value: Any) -> bool:
+    return (key == "where" and value is True) or (key != "axis" and value is None)
+
+
+def _outer(ufunc: Any, a: Any, b: Any, **options: Any) -> Tensor:
+    import pullback
+
+    a, b = pullback.asarray(a), pullback.asarray(b)
+    made: Tensor = ufunc(_core.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **options)
+    return made
