@@ -252,3 +252,23 @@ def test_a_failure_inside_a_group_names_its_operation() -> None:
     n = pb.constant([4, 0])
     with pytest.raises(ZeroDivisionError, match=r"^floor_divide: integer division by zero"):
         pb.sum(pb.exp(pb.cast(8 // n, "float32"))).numpy()
+
+
+def test_what_a_function_returns():
+    def forgets(x):
+        pb.sum(x * x)
+
+    with pytest.raises(TypeError, match=r"^grad: .*got None; does it lack a return\?$"):
+        pb.grad(forgets)(np.ones(2))
+    with pytest.raises(ValueError, match=r"^scan: .*for xs, got shape \(\); .*length=n$"):
+        pb.scan(lambda c, x: (c, x), 0.0, 5)
+
+    async def later(x):
+        return x
+
+    def rows(x):
+        yield x
+
+    for f in (later, rows):
+        with pytest.raises(TypeError, match=r"^function: expected a function that returns"):
+            pb.function(f)

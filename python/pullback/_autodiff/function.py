@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import update_wrapper
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from operator import index
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -144,6 +145,11 @@ def function(
         )
     if not callable(f):
         raise TypeError(f"function: expected a function for f, got {_core.shown(f)}")
+    if iscoroutinefunction(f) or isgeneratorfunction(f) or isasyncgenfunction(f):
+        raise TypeError(
+            f"function: expected a function that returns its result, got {_core.shown(f)}, which "
+            "is a generator or a coroutine"
+        )
     if not hasattr(cache_size, "__index__"):
         raise TypeError(
             f"function: expected an integer for cache_size, got {_core.shown(cache_size)}"

@@ -295,7 +295,8 @@ def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:
 
 def check_value(value: Any, f: Callable[..., Any], who: str) -> None:
     if not isinstance(value, (Tensor, Variable)):
-        raise TypeError(f"{who}: expected a Tensor from {place(f)}, got {shown(value)}")
+        advice = "; does it lack a return?" if value is None else ""
+        raise TypeError(f"{who}: expected a Tensor from {place(f)}, got {shown(value)}{advice}")
     if value.dtype.kind != "f":
         cure = "apply real or abs" if value.dtype.kind == "c" else "cast it"
         raise TypeError(

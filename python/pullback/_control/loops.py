@@ -131,7 +131,10 @@ def _trip_count(scanned: Pytree, length: Any, who: str) -> int:
     lengths = {}
     for path, x in zip(scanned.tensor_paths(), scanned.tensors, strict=True):
         if not x.shape:
-            raise ValueError(f"{who}: expected at least one axis for xs{path}, got shape ()")
+            advice = "; for a number of iterations pass length=n" if who == "scan" else ""
+            raise ValueError(
+                f"{who}: expected at least one axis for xs{path}, got shape (){advice}"
+            )
         lengths[path] = x.shape[0]
     if length is not None:
         length = integer(length, who, "length")
