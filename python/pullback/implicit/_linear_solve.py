@@ -1,6 +1,6 @@
-"""Linear systems of _equation.py, on NumPy arrays.
+"""Linear systems of _equation.py.
 
-Dense systems are solved by LAPACK; larger ones by SciPy's iterative methods, which need only
+Dense systems are solved by LAPACK; larger ones by the loops of linalg/_krylov.py, which need only
 products with the matrix.
 """
 
@@ -11,9 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
+from .._autodiff.callback import callback_operation
+from .._core import Tensor
+from ..linalg._krylov import bicgstab, conjugate_gradients, gmres, norm
+
 MOST_DENSE = 128  # unknowns
 
 _ROUNDS = 20  # limit of iterations, in multiples of the number of unknowns
+_MOST_STEPS = 100  # of BiCGSTAB, which has converged by then or does not
+_RESTART = 50  # products in a cycle of GMRES
 
 
 def for_each(f: Callable[..., Any], rank: int = 1) -> Callable[..., Any]:
@@ -48,39 +55,34 @@ def dense_solver(who: str, where: str) -> Callable[..., Any]:
     return solve
 
 
-def iterative_solver(
-    on: Callable[..., Any], symmetric: bool, who: str, where: str
-) -> Callable[..., Any]:
-    """Return a solver of the linear system whose residual is `on(w, others)`."""
+def iterative_solution(on: Callable[[Any], Any], v: Tensor, symmetric: bool, where: str) -> Tensor:
+    """Return the solution w of the linear system `on(w) = v`, which has no derivative.
 
-    def solve(v: Any, *others: Any) -> Any:
-        try:
-            from scipy.sparse.linalg import LinearOperator, cg, gmres
-        except ImportError as error:
-            raise ImportError(
-                f"{who}: the gradient, a linear system of {len(v)} unknowns, requires SciPy; "
-                "install scipy"
-            ) from error
-        operator = LinearOperator(
-            (len(v), len(v)),
-            lambda w: on(w.astype(v.dtype).reshape(-1), others).numpy() + v,
-            dtype=v.dtype,
-        )
-        limits = {
-            "rtol": float(np.finfo(v.dtype).eps) ** 0.75,  # 2e-12 in float64, which is attainable
-            "atol": 0.0,
-            "maxiter": _ROUNDS * len(v),
-        }
-        failed = True
-        if symmetric:
-            w, failed = cg(operator, v, **limits)
-        if failed:  # cg, a short recurrence, stagnates earlier by rounding
-            w, failed = gmres(operator, v, restart=min(len(v), 50), **limits)
+    A short recurrence comes first. By rounding it may stagnate early, so GMRES makes the remaining
+    steps, if any.
+    """
+    entries = v.shape[0]
+    rtol = float(np.finfo(v.dtype).eps) ** 0.75  # 2e-12 in float64, which is attainable
+    size = norm(v)
+    bound = _core.multiply(size, rtol)
+    zeros = _core.full(v.shape, 0, v.dtype)
+    if symmetric:
+        w = conjugate_gradients(on, _core.identity, zeros, v, bound, _ROUNDS * entries).x
+    else:
+        w = bicgstab(on, zeros, v, bound, _MOST_STEPS).x
+    r = _core.subtract(v, on(w))
+    better = _core.less(norm(r), size)
+    w, r = _core.where(better, w, 0.0), _core.where(better, r, v)
+    restart = min(entries, _RESTART)
+    found = gmres(on, _core.identity, v, w, r, bound, restart, _ROUNDS * entries)
+    failed = _core.logical_not(_core.less_equal(found.size, bound))
+
+    def checked(w: Any, failed: Any) -> Any:
         if failed:
             raise np.linalg.LinAlgError(
-                f"{who}: {where}: gmres did not solve the linear system of the gradient, of "
-                f"{len(v)} unknowns; the derivative by x may be singular at this solution"
+                f"{where}: gmres did not solve the linear system of the gradient, of {entries} "
+                "unknowns; the derivative by x may be singular at this solution"
             )
-        return np.ascontiguousarray(w, v.dtype)
+        return w
 
-    return solve
+    return callback_operation(for_each(checked), [found.x, failed], v.dtype, v.shape, True)

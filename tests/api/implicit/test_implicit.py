@@ -252,6 +252,34 @@ def test_many_unknowns_of_a_minimum():
     same(pb.gradients(solve(np.zeros(n), a), a)[0], np.linalg.solve(matrix, np.ones(n)))
 
 
+def test_a_rotation_on_which_the_short_recurrence_breaks_down():
+    """The products with the derivative are orthogonal to their operands."""
+    n = 130
+    scale = np.repeat([1.0, 2.0, 5.0, 7.0, 11.0], n // 10)
+
+    def f(x, a):
+        first, second = x[: n // 2], x[n // 2 :]
+        return pb.concat([-scale * second, scale * first]) - a
+
+    solve = implicit.root(f, lambda f, x0, a: np.r_[a[n // 2 :] / scale, -a[: n // 2] / scale])
+    weights = RNG.normal(size=n)
+    slope = pb.grad(lambda a: pb.sum(weights * solve(np.zeros(n), a)))(RNG.normal(size=n))
+    same(slope, np.r_[-weights[n // 2 :] / scale, weights[: n // 2] / scale])
+
+
+def test_many_unknowns_of_a_batch():
+    n = 140
+    mix = RNG.normal(size=(n, n)) / (4 * n**0.5)
+    solve = implicit.fixed_point(lambda x, b: pb.tanh(mix @ x + b), by_iteration)
+    slope = pb.vmap(pb.grad(lambda b: pb.sum(solve(np.zeros(n), b) ** 2)))
+    # Different numbers of steps: the second equation is almost decoupled.
+    b = np.stack([0.1 * RNG.normal(size=n), np.full(n, 9.0), np.zeros(n)])
+    for got, one in zip(slope(b), b, strict=True):
+        x = solve(np.zeros(n), one).numpy()
+        by_x = np.eye(n) - (1 - x**2)[:, None] * mix
+        same(got, (1 - x**2) * np.linalg.solve(by_x.T, 2 * x))
+
+
 # --- errors
 
 
