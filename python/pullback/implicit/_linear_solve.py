@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._autodiff.callback import callback_operation
+from .._control.checks import evaluated_check
 from .._core import Tensor
 from ..linalg._krylov import bicgstab, conjugate_gradients, gmres, norm
 
@@ -75,14 +75,13 @@ def iterative_solution(on: Callable[[Any], Any], v: Tensor, symmetric: bool, whe
     w, r = _core.where(better, w, 0.0), _core.where(better, r, v)
     restart = min(entries, _RESTART)
     found = gmres(on, _core.identity, v, w, r, bound, restart, _ROUNDS * entries)
-    failed = _core.logical_not(_core.less_equal(found.size, bound))
 
-    def checked(w: Any, failed: Any) -> Any:
-        if failed:
-            raise np.linalg.LinAlgError(
-                f"{where}: gmres did not solve the linear system of the gradient, of {entries} "
-                "unknowns; the derivative by x may be singular at this solution"
-            )
-        return w
+    def fail(*_: Any) -> None:
+        raise np.linalg.LinAlgError(
+            f"{where}: gmres did not solve the linear system of the gradient, of {entries} "
+            "unknowns; the derivative by x may be singular at this solution"
+        )
 
-    return callback_operation(for_each(checked), [found.x, failed], v.dtype, v.shape, True)
+    good = evaluated_check(_core.less_equal(found.size, bound), fail, [])
+    solution: Tensor = _core.where(good, found.x, 0.0)
+    return solution
