@@ -88,7 +88,8 @@ bool SummedProducts::add(size_t input, const NodeRef& cotangent) {
   for (const auto& [left, right] : factors) {
     if (left && left->shape[0] >= kManyRows) return false;
     for (const NodeRef& factor : {left, right}) {
-      if (!factor || find_stacked(factor) || std::ranges::find(stacked_, factor) != stacked_.end()) continue;
+      if (!factor || find_stacked(factor) || std::ranges::find(stacked_, factor) != stacked_.end())
+        continue;
       if (std::ranges::find(fresh, factor) != fresh.end()) continue;
       fresh.push_back(factor);
       bytes += bytes_of(factor);
