@@ -222,8 +222,5 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
         value = callback_operation(solve, inputs, x.dtype, x.shape, True)
     else:
         products = ClosedGraph([product], [at], first)
-        fixed = [_core.stop_gradient(one) for one in products.others]
-        on = lambda w: products.copy([w, *fixed], False)[0]  # noqa: E731
-        right = _core.stop_gradient(v)
-        value = iterative_solution(on, right, symmetric, f"{who}: {place(f)}")
+        value = iterative_solution(products, _core.stop_gradient(v), symmetric, who, place(f))
     return _solution_node(value, graph, lambda y, _: y, symmetric, f, who)

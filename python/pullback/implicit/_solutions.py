@@ -19,7 +19,7 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
     A gradient costs one linear system with the Jacobian of `f` by x. For up to 128 unknowns the
     matrix is formed. For more unknowns the system is solved by BiCGSTAB [2]_, and by GMRES if this
     does not converge, from products with the matrix alone; if such a system has many solutions, one
-    is taken.
+    is taken. If GMRES stagnates, a matrix of up to 2048 unknowns is formed.
 
     Parameters
     ----------

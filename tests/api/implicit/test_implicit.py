@@ -267,6 +267,20 @@ def test_a_rotation_on_which_the_short_recurrence_breaks_down():
     same(slope, np.r_[-weights[n // 2 :] / scale, weights[: n // 2] / scale])
 
 
+def test_a_matrix_on_which_gmres_stagnates():
+    """It is formed. All directions of a random rotation have to be visited."""
+    n = 150
+    turn = np.linalg.qr(RNG.normal(size=(n, n)))[0]
+    solve = implicit.root(lambda x, a: pb.sin(turn @ x) - a, lambda f, x0, a: turn.T @ np.arcsin(a))
+    a = RNG.uniform(-0.9, 0.9, (2, n))
+    total = lambda a: pb.sum(solve(np.zeros(n), a) ** 2)  # noqa: E731
+    slope, rest = np.arcsin(a), 1 - a**2
+    same(pb.grad(total)(a[0]), 2 * slope[0] / rest[0] ** 0.5)
+    same(pb.vmap(pb.grad(total))(a), 2 * slope / rest**0.5)
+    second = pb.grad(lambda a: pb.sum(pb.grad(total)(a)))(a[0])
+    same(second, 2 / rest[0] + 2 * slope[0] * a[0] / rest[0] ** 1.5)
+
+
 def test_many_unknowns_of_a_batch():
     n = 140
     mix = RNG.normal(size=(n, n)) / (4 * n**0.5)
@@ -334,11 +348,11 @@ def test_errors_when_it_is_computed():
     slope = pb.gradients(flat(np.ones(2), a), a)[0]
     with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*the derivative by x is singular"):
         slope.numpy()
-    n = 200
-    flat = implicit.root(lambda x, a: x**2 - a, lambda f, x0, a: np.zeros(n))
-    a = pb.Variable(np.zeros(n))
-    with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*gmres did not solve"):
-        pb.gradients(flat(np.ones(n), a), a)[0].numpy()
+    for n, text in ((200, "the derivative by x is singular"), (2100, "gmres did not solve")):
+        flat = implicit.root(lambda x, a: x**2 - a, lambda f, x0, a, n=n: np.zeros(n))
+        a = pb.Variable(np.zeros(n))
+        with pytest.raises(np.linalg.LinAlgError, match=rf"^root: .*{text}"):
+            pb.gradients(flat(np.ones(n), a), a)[0].numpy()
 
 
 @pb.custom_gradient
