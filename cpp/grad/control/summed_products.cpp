@@ -19,9 +19,12 @@ bool is_matrix_transpose(const Node* node) {
          node->inputs_count == 1;
 }
 
-bool is_sum_of_rows(const Node* node) {
-  return node->op == Op::sum && is_matrix(node->in[0]) && node->attr.axes == axis_bit(0) &&
-         node->dtype == node->in[0]->dtype;
+// The matrix whose rows a node sums, to a vector or a matrix of one row; else null.
+Node* summed_matrix(const Node* node) {
+  if (node->op == Op::reshape && is_matrix(node) && node->shape[0] == 1) node = node->in[0];
+  const bool sums = node->op == Op::sum && node->attr.axes == axis_bit(0) && !node->rule;
+  return sums && is_matrix(node->in[0]) && node->dtype == node->in[0]->dtype ? node->in[0]
+                                                                             : nullptr;
 }
 
 NodeRef transposed(const NodeRef& matrix) {
@@ -52,8 +55,8 @@ std::vector<std::pair<NodeRef, NodeRef>> SummedProducts::factors_of(const NodeRe
       pending.push_back(node->in[0]);
       continue;
     }
-    if (is_sum_of_rows(node)) {
-      out.emplace_back(nullptr, NodeRef(node->in[0]));
+    if (Node* matrix = summed_matrix(node)) {
+      out.emplace_back(nullptr, NodeRef(matrix));
       continue;
     }
     const bool swapped = is_matrix_transpose(node);
