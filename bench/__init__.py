@@ -11,7 +11,8 @@
 What is timed is in the files of rows: formulas.py (value and gradient of formulas), classifiers.py
 (of two networks, and training steps), recompute.py (memory for time), attention.py (also by its
 memory), overhead.py (one operation), package.py (import, first call, size), machine.py (what the
-machine can do); growth.py has long chains. What the rows compute is in workloads.py (data) and in a
+machine can do), training_programs.py, science_programs.py and fitting_programs.py (steps of whole
+programs); growth.py has long chains. What the rows compute is in workloads.py (data) and in a
 by_LIBRARY.py each; limits.py is what nobody can beat, goals.py what is wanted.
 
 A library runs in a process of its own (worker.py), in the virtual environment that peers.py finds

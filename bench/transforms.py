@@ -27,6 +27,8 @@ class Task:
     autograd: Callable[..., Any] | None = None
     numpy: Callable[..., Any] | None = None
     tolerance: float = 1e-3
+    # The result is a loss and the first arrays, so many, after a step: their moves are compared.
+    moved: int = 0
 
 
 # --- a network of two hidden layers: its parameters, a direction for these, a batch
@@ -277,6 +279,18 @@ def _numbers(result: Any) -> list[float]:
     return [float(np.abs(np.asarray(result, np.float64)).sum())]
 
 
+def _check(task: Task, small: bool) -> Callable[[Any], list[float]]:
+    if not task.moved:
+        return _numbers
+    before = _arrays(task, small)[: task.moved]
+
+    def moves(result: Any) -> list[float]:
+        loss, *after = result
+        return _numbers([loss, *(np.asarray(a) - b for a, b in zip(after, before, strict=True))])
+
+    return moves
+
+
 def _arrays(task: Task, small: bool) -> list[Any]:
     return task.draw(np.random.default_rng(0), small)
 
@@ -292,7 +306,7 @@ def _pullback(task: Task, small: bool) -> Case:
         pb.evaluate(result)
         return result
 
-    return Case(run, check=_numbers)
+    return Case(run, check=_check(task, small))
 
 
 def _jax(task: Task, small: bool) -> Case:
@@ -303,7 +317,7 @@ def _jax(task: Task, small: bool) -> Case:
     arrays = [jnp.asarray(x) for x in _arrays(task, small)]
     assert task.jax is not None
     f = jax.jit(task.jax)
-    return Case(lambda: jax.block_until_ready(f(*arrays)), check=_numbers)
+    return Case(lambda: jax.block_until_ready(f(*arrays)), check=_check(task, small))
 
 
 def _torch(task: Task, compiled: bool, small: bool) -> Case:
@@ -312,12 +326,12 @@ def _torch(task: Task, compiled: bool, small: bool) -> Case:
     arrays = [torch.from_numpy(np.array(x)) for x in _arrays(task, small)]
     assert task.torch is not None
     f = torch.compile(task.torch) if compiled else task.torch
-    return Case(lambda: f(*arrays), check=_numbers)
+    return Case(lambda: f(*arrays), check=_check(task, small))
 
 
 def _with_numpy(call: Callable[..., Any], task: Task, small: bool) -> Case:
     arrays = _arrays(task, small)
-    return Case(lambda: call(*arrays), check=_numbers)
+    return Case(lambda: call(*arrays), check=_check(task, small))
 
 
 def row_of(task: Task, goal: Goal, compiled: bool = True) -> Row:

@@ -19,6 +19,9 @@ struct Batching {
   int64_t count = 0;             // number of entries
   // Random nodes with this number or a later one draw for each entry; see BatchScope.
   uint64_t first_draw = UINT64_MAX;
+  // The entries of the first batch are masks: entry i is true at its element i alone. So they
+  // select all rows or columns of a derivative.
+  bool units = false;
 };
 
 // The roots with a first axis of size `count`: entry i is the root with batches[k][i] in place of

@@ -66,6 +66,9 @@ class Batcher {
   NodeRef first_entry() const;
   // A draw for the whole batch at once.
   NodeRef drawn() const;
+  // The product of a shared matrix with all unit vectors: its rows or columns. Null if the other
+  // operand is not one.
+  NodeRef product_with_units() const;
   // The operation with a batched rule around the batched value.
   NodeRef with_rule() const;
   // An operation with several outputs. Some may depend on the batch even if no input does.

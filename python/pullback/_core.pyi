@@ -687,6 +687,7 @@ def batched_or_each(
     inputs: collections.abc.Sequence[pullback._typing.TensorLike],
     batches: collections.abc.Sequence[pullback._typing.TensorLike],
     count: typing.SupportsInt | typing.SupportsIndex,
+    units: bool = False,
 ) -> list[Tensor] | None:
     """Do the same, one by one if needed; None if a user-defined rule prevents that."""
 

@@ -442,6 +442,41 @@ def test_weights_of_recurrent_cells() -> None:
     assert "gemm" in str(gradient.plan(*values)).splitlines()[-1]
 
 
+def test_biases_of_recurrent_cells() -> None:
+    """Their cotangents are sums of rows that are stacked for the inputs and weights anyway."""
+    values = [normal(6, 3, 5), normal(5, 5), normal(5), normal(1, 5)]
+
+    def step(h: Any, x: Any, u: Any, bias: Any, row: Any) -> Any:
+        return pb.tanh(x + h @ u + bias + row * 0.5)
+
+    def scanned(xs: Any, *parameters: Any) -> Any:
+        def body(h: Any, x: Any) -> Any:
+            h = step(h, x, *parameters)
+            return h, h
+
+        return pb.sum(pb.scan(body, pb.zeros((3, 5), dtype="float64"), xs)[1] ** 2)
+
+    def written_out(xs: Any, *parameters: Any) -> Any:
+        h, total = pb.zeros((3, 5), dtype="float64"), 0.0
+        for k in range(6):
+            h = step(h, xs[k], *parameters)
+            total = total + pb.sum(h**2)
+        return total
+
+    for argnums in ((0, 1, 2, 3), (2,), (1, 3), (0, 2)):
+        found, expected = (pb.grad(f, argnums)(*values) for f in (scanned, written_out))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+    batch = pb.vmap(pb.grad(scanned, 2), in_axes=(None, None, 0, None))
+    several = np.stack([values[2], -values[2]])
+    one_by_one = [pb.grad(scanned, 2)(*values[:2], bias, values[3]) for bias in several]
+    np.testing.assert_allclose(
+        batch(*values[:2], several, values[3]), np.stack(one_by_one), rtol=1e-12
+    )
+    lines = str(pb.function(pb.grad(scanned, (0, 1, 2, 3))).plan(*values)).splitlines()
+    assert not [line for line in lines if line.startswith(" " * 8) and "sum v" in line]
+
+
 def test_products_of_weights_that_stay_in_the_loop() -> None:
     def plan(f: Any, *args: Any) -> str:
         return str(pb.function(pb.grad(f)).plan(*args)).splitlines()[-1]

@@ -31,7 +31,7 @@ BELOW = {
     "random": {"_base", "_typing", "_numpy"},
     "initializers": {"_base", "_typing", "_numpy", "random"},
     "nn": {"_base", "_typing", "_numpy", "_control", "initializers"},
-    "implicit": {"_base", "_autodiff"},
+    "implicit": {"_base", "_autodiff", "_control", "linalg"},
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "linalg"},
     "integrate": {"_autodiff", "_control"},

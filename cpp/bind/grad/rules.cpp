@@ -164,10 +164,13 @@ void bind_rules(py::module_& m) {
   m.def(
       "batched_or_each",
       [](std::vector<NodeRef> roots, std::vector<NodeRef> inputs, std::vector<NodeRef> batches,
-         int64_t count) {
-        return batched_or_each(std::move(roots), {std::move(inputs), std::move(batches), count});
+         int64_t count, bool units) {
+        Batching batching{std::move(inputs), std::move(batches), count};
+        batching.units = units;
+        return batched_or_each(std::move(roots), batching);
       },
       py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
+      py::arg("units") = false,
       "Do the same, one by one if needed; None if a user-defined rule prevents that.");
   m.def("row_squares", &row_squares, py::arg("x"), "Compute the sum of squares of each row.");
   m.def(

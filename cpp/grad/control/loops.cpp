@@ -62,8 +62,14 @@ class Reverse {
   std::vector<NodeRef> make() {
     DerivedLoop out;
     LoopRequest request;
-    SummedProducts products(loop_);
     std::vector<size_t> carries, stacked;  // body inputs whose cotangents are carries or stacked
+    std::vector<NodeRef> stacked_roots;
+    for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
+      if (!input_cotangents_[i]) continue;
+      stacked.push_back(i);
+      stacked_roots.push_back(input_cotangents_[i]);
+    }
+    SummedProducts products(loop_, std::move(stacked_roots));
     for (size_t k = 0; k < loop_.carries; ++k) {
       if (!root_cotangents_[k]) continue;
       carries.push_back(k);
@@ -83,12 +89,7 @@ class Reverse {
       const NodeRef sum = argument_like(body_.inputs[i]);
       out.add_carry(sum, zeros_like(body_.inputs[i]), sum_of(sum, input_cotangents_[i]));
     }
-    for (size_t i = loop_.carries; i < loop_.stacked_end; ++i) {
-      if (!input_cotangents_[i]) continue;
-      stacked.push_back(i);
-      out.stacked_roots.push_back(input_cotangents_[i]);
-    }
-    append(&out.stacked_roots, products.stacked());
+    out.stacked_roots = products.stacked();
     for (size_t k = 0; k < loop_.carries; ++k) {
       request.residuals.push_back(static_cast<int32_t>(k));
       const bool known = loop_.known();
@@ -117,16 +118,17 @@ class Reverse {
       for (size_t i : carries) request.cotangents_of.push_back(static_cast<int32_t>(i));
     }
     std::vector<NodeRef> answers(body_.inputs.size());
-    const size_t factors = products.stacked().size();
     if (carries.empty() && stacked.empty() && products.empty()) return answers;
     request.body = out.close(body_, numbers_, &request.form);
     const NodeRef reverse = make_loop(std::move(request));
     size_t next = 0;
     for (size_t i : carries) answers[i] = output_of(reverse, next++);
-    for (size_t i : stacked) answers[i] = output_of(reverse, next++);
-    std::vector<NodeRef> of_products;
-    for (size_t k = 0; k < factors; ++k) of_products.push_back(output_of(reverse, next++));
-    for (auto& [i, sum] : products.finish(of_products)) answers[i] = std::move(sum);
+    std::vector<NodeRef> outputs;
+    for (size_t k = 0; k < products.stacked().size(); ++k) {
+      outputs.push_back(output_of(reverse, next++));
+    }
+    for (size_t k = 0; k < stacked.size(); ++k) answers[stacked[k]] = outputs[k];
+    for (auto& [i, sum] : products.finish(outputs)) answers[i] = std::move(sum);
     for (size_t i = 0; i < answers.size(); ++i) {
       // After at least one iteration, a carry that receives no cotangent from the body has none. (A
       // loop without iterations passes the cotangent of its final carry on.)

@@ -19,6 +19,14 @@ bool is_matrix_transpose(const Node* node) {
          node->inputs_count == 1;
 }
 
+// The matrix whose rows a node sums, to a vector or a matrix of one row; else null.
+Node* summed_matrix(const Node* node) {
+  if (node->op == Op::reshape && is_matrix(node) && node->shape[0] == 1) node = node->in[0];
+  const bool sums = node->op == Op::sum && node->attr.axes == axis_bit(0) && !node->rule;
+  return sums && is_matrix(node->in[0]) && node->dtype == node->in[0]->dtype ? node->in[0]
+                                                                             : nullptr;
+}
+
 NodeRef transposed(const NodeRef& matrix) {
   return is_matrix_transpose(matrix.get()) ? NodeRef(matrix->in[0]) : transpose(matrix);
 }
@@ -31,7 +39,6 @@ NodeRef rows_of(const NodeRef& stacked) {
 
 }  // namespace
 
-// The factors of a sum of products, the left one transposed; empty if it is another expression.
 // Operations with a rule of their own are not taken apart, since second derivatives pass that rule.
 std::vector<std::pair<NodeRef, NodeRef>> SummedProducts::factors_of(const NodeRef& sum) {
   std::vector<std::pair<NodeRef, NodeRef>> out;
@@ -46,6 +53,10 @@ std::vector<std::pair<NodeRef, NodeRef>> SummedProducts::factors_of(const NodeRe
       if (node->in[0]->shape != node->shape || node->in[1]->shape != node->shape) return {};
       pending.push_back(node->in[1]);
       pending.push_back(node->in[0]);
+      continue;
+    }
+    if (Node* matrix = summed_matrix(node)) {
+      out.emplace_back(nullptr, NodeRef(matrix));
       continue;
     }
     const bool swapped = is_matrix_transpose(node);
@@ -78,9 +89,10 @@ bool SummedProducts::add(size_t input, const NodeRef& cotangent) {
   std::vector<NodeRef> fresh;
   int64_t bytes = 0;  // in an iteration
   for (const auto& [left, right] : factors) {
-    if (left->shape[0] >= kManyRows) return false;
+    if (left && left->shape[0] >= kManyRows) return false;
     for (const NodeRef& factor : {left, right}) {
-      if (find_stacked(factor) || std::ranges::find(stacked_, factor) != stacked_.end()) continue;
+      if (!factor || find_stacked(factor) || std::ranges::find(stacked_, factor) != stacked_.end())
+        continue;
       if (std::ranges::find(fresh, factor) != fresh.end()) continue;
       fresh.push_back(factor);
       bytes += bytes_of(factor);
@@ -91,8 +103,12 @@ bool SummedProducts::add(size_t input, const NodeRef& cotangent) {
     return false;
   }
   bytes_ += bytes;
-  Sum sum{input, {}};
-  for (const auto& [left, right] : factors) sum.products.push_back({place(left), place(right)});
+  Sum sum{input, cotangent->shape, {}};
+  for (const auto& [left, right] : factors) {
+    std::optional<Factor> first;
+    if (left) first = place(left);
+    sum.products.push_back({std::move(first), place(right)});
+  }
   sums_.push_back(std::move(sum));
   return true;
 }
@@ -119,8 +135,9 @@ std::vector<std::pair<size_t, NodeRef>> SummedProducts::finish(
   };
   for (const Sum& sum : sums_) {
     NodeRef total;
-    for (const Product& product : sum.products) {
-      total = sum_of(total, matmul(transpose(rows(product.left)), rows(product.right)));
+    for (const auto& [left, right] : sum.products) {
+      total = sum_of(total, left ? matmul(transpose(rows(*left)), rows(right))
+                                 : sum_to(rows(right), sum.shape));
     }
     out.emplace_back(sum.input, std::move(total));
   }

@@ -4,9 +4,11 @@
 //
 //   sum over t of transpose(x[t]) @ g[t]  =  transpose(concat(x)) @ concat(g)
 //
+// The sum of the rows of g[t], the cotangent of a bias, is such a product without a left factor.
 // Start at add.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,7 +19,9 @@ namespace pullback {
 
 class SummedProducts {
  public:
-  explicit SummedProducts(const LoopView& loop) : loop_(loop) {}
+  // `stacked`: values that the derived loop stacks in any case.
+  SummedProducts(const LoopView& loop, std::vector<NodeRef> stacked)
+      : loop_(loop), stacked_(std::move(stacked)) {}
 
   // Accepts the cotangent of a constant in one iteration, if it is a sum of products of matrices
   // and their factors need less memory traffic than a carry and little memory. Returns false
@@ -26,7 +30,7 @@ class SummedProducts {
 
   bool empty() const { return sums_.empty(); }
 
-  // The factors to stack: outputs of the derived loop, in this order.
+  // The given values and the factors to stack: outputs of the derived loop, in this order.
   const std::vector<NodeRef>& stacked() const { return stacked_; }
 
   // The cotangent of each accepted constant from the stacked factors.
@@ -38,13 +42,17 @@ class SummedProducts {
     size_t place = 0;  // else its number in stacked()
   };
   struct Product {
-    Factor left, right;  // transpose(left) @ right
+    std::optional<Factor> left;  // ones if there is none
+    Factor right;                // transpose(left) @ right
   };
   struct Sum {
     size_t input;
+    Shape shape;
     std::vector<Product> products;
   };
 
+  // The factors of a sum of products, the left one transposed, or null for a sum of rows; empty if
+  // it is another expression.
   static std::vector<std::pair<NodeRef, NodeRef>> factors_of(const NodeRef& sum);
   NodeRef find_stacked(const NodeRef& factor) const;
   Factor place(const NodeRef& factor);
@@ -53,7 +61,7 @@ class SummedProducts {
   const LoopView& loop_;
   std::vector<Sum> sums_;
   std::vector<NodeRef> stacked_;
-  int64_t bytes_ = 0;  // of the stacked factors of an iteration
+  int64_t bytes_ = 0;  // of the factors of an iteration that are stacked for their product
 };
 
 }  // namespace pullback

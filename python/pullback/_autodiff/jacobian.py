@@ -108,7 +108,7 @@ def row_batches(
     chosen: Tensor,
     length: Callable[[Any, int], int] = all_at_once,
 ) -> list[Tensor | None]:
-    """Return the gradients of `y` by `xs` for each cotangent that `chosen` selects.
+    """Return the gradients of `y` by `xs` for each unit cotangent; `chosen` are those of `units`.
 
     They are stacked along a first axis. `length` gives the number of cotangents that are computed
     at once.
@@ -134,7 +134,10 @@ def row_batches(
 def batched_in_chunks(
     roots: list[Tensor], where: Tensor, chosen: Tensor, length: Callable[[Any, int], int]
 ) -> list[Tensor] | None:
-    """Return the roots for each mask in `chosen`, in chunks; None if a rule prevents this."""
+    """Return the roots for each mask in `chosen`, in chunks; None if a rule prevents this.
+
+    `chosen` are all unit masks, as from `units`.
+    """
     if not roots:
         return []
     count = chosen.shape[0]
@@ -142,7 +145,7 @@ def batched_in_chunks(
     chunks = []
     for first in range(0, count, step):
         part = chosen[first : first + step] if step < count else chosen
-        made = _core.batched_or_each(roots, [where], [part], part.shape[0])
+        made = _core.batched_or_each(roots, [where], [part], part.shape[0], step >= count)
         if made is None:
             return None
         chunks.append(made)

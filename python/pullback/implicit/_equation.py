@@ -24,7 +24,7 @@ from .._autodiff.rules import place
 from .._autodiff.transforms import differentiable_leaf
 from .._base.pytree import flatten, leaves_like, unflatten
 from .._core import ClosedGraph, Rule, Tensor, Variable, shown
-from ._linear_solve import MOST_DENSE, dense_solver, for_each, iterative_solver
+from ._linear_solve import MOST_DENSE, dense_solver, for_each, iterative_solution
 
 _Residual = Callable[[Tensor, Tensor], "Tensor | None"]  # of the result of f and x, both flat
 
@@ -221,10 +221,6 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
         solve = for_each(dense_solver(who, place(f)), 2)
         value = callback_operation(solve, inputs, x.dtype, x.shape, True)
     else:
-        on = function(lambda w, others: graph.copy([w, *others], False)[0])
-        value = callback_operation(
-            for_each(iterative_solver(on, symmetric, who, place(f))),
-            [_core.stop_gradient(one) for one in (v, *graph.others)],
-            x.dtype, x.shape, True,
-        )  # fmt: skip
+        products = ClosedGraph([product], [at], first)
+        value = iterative_solution(products, _core.stop_gradient(v), symmetric, who, place(f))
     return _solution_node(value, graph, lambda y, _: y, symmetric, f, who)

@@ -17,8 +17,9 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
     that `f` reads. There is no gradient with respect to `x0`.
 
     A gradient costs one linear system with the Jacobian of `f` by x. For up to 128 unknowns the
-    matrix is formed. For more unknowns the system is solved by SciPy's GMRES from products with the
-    matrix alone; if such a system has many solutions, one is taken.
+    matrix is formed. For more unknowns the system is solved by BiCGSTAB [2]_, and by GMRES if this
+    does not converge, from products with the matrix alone; if such a system has many solutions, one
+    is taken. If GMRES stagnates, a matrix of up to 2048 unknowns is formed.
 
     Parameters
     ----------
@@ -49,9 +50,6 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
     numpy.linalg.LinAlgError
         When a gradient is evaluated: if the Jacobian of `f` by x is singular or, for more than 128
         unknowns, if the linear system has no solution.
-    ImportError
-        When a gradient is evaluated: if there are more than 128 unknowns and SciPy is not
-        installed.
 
     See Also
     --------
@@ -60,6 +58,8 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
     References
     ----------
     .. [1] A. Griewank, A. Walther, "Evaluating Derivatives", 2nd ed., SIAM, 2008, section 15.1.
+    .. [2] H. A. van der Vorst, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the
+       solution of nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 13, 1992.
 
     Examples
     --------
@@ -105,9 +105,6 @@ def fixed_point(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[.
         evaluated: if the solver returns another shape.
     numpy.linalg.LinAlgError
         When a gradient is evaluated: if the Jacobian of f(x) - x by x is singular.
-    ImportError
-        When a gradient is evaluated: if there are more than 128 unknowns and SciPy is not
-        installed.
 
     See Also
     --------
@@ -159,9 +156,6 @@ def minimum(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., 
         returns another shape.
     numpy.linalg.LinAlgError
         When a gradient is evaluated: if the Hessian of `f` by x is singular.
-    ImportError
-        When a gradient is evaluated: if there are more than 128 unknowns and SciPy is not
-        installed.
 
     See Also
     --------

@@ -16,6 +16,7 @@ import numpy as np
 from .. import _core
 from .._autodiff.rules import called, place
 from .._control.bodies import Pytree
+from .._control.checks import evaluated_check
 from .._core import Tensor, Variable
 from ._adjoint import with_adjoint
 from ._dormand_prince import GOOD, TOO_MANY, Solution, Tolerance, solve
@@ -203,18 +204,17 @@ def _tolerance(rtol: Any, atol: Any, max_steps: Any) -> Tolerance:
 def _checked(solution: Solution, ts: Tensor, sign: Any, tolerance: Tolerance, where: str) -> Tensor:
     """Return the solution, whose evaluation raises an error if it did not reach the end."""
 
-    def check(status: Any, t: Any, count: Any, ordered: Any) -> Any:  # also of a batch
+    def fail(_: Any, status: Any, t: Any, count: Any, ordered: Any) -> None:  # also of a batch
         if not np.all(ordered):
             raise ValueError(f"{WHO}: expected increasing or decreasing times for t")
         for one, at, steps in np.nditer([status, t, count]):
             if one != GOOD:
                 raise RuntimeError(_failure(int(one), float(at), int(steps), where, tolerance))
-        return np.asarray(status == GOOD)
 
     ordered = _core.all(ts[1:] >= ts[:-1])
+    good = _core.logical_and(_core.equal(solution.status, GOOD), ordered)
     inputs = [solution.status, sign * solution.t, solution.tried, ordered]
-    good = _core.callback(check, [_core.stop_gradient(x) for x in inputs], "bool", (), True)
-    return _core.where(good, solution.ys, 0.0)
+    return _core.where(evaluated_check(good, fail, inputs), solution.ys, 0.0)
 
 
 def _failure(status: int, t: float, count: int, where: str, tolerance: Tolerance) -> str:

@@ -16,9 +16,9 @@ from .._autodiff.closed_graph import recorded_from
 from .._autodiff.function import inlined_functions
 from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
-from .._control.loops import fori_loop, while_loop
 from .._core import ClosedGraph, Rule, Tensor, shown
-from ._least_squares import lstsq
+from ._krylov import conjugate_gradients, norm
+from ._krylov import gmres as gmres_cycles
 from ._matrices import one_dtype
 
 Operator = Any  # a function x ↦ A x, or a matrix
@@ -120,7 +120,7 @@ def gmres(
     x0 : array_like, optional
         Initial guess of the shape of `b`. Default: zeros.
     rtol, atol : float, optional
-        Tolerances as in `cg`; they are tested at restarts only. Defaults: 1e-5 and 0.
+        Tolerances as in `cg`. Defaults: 1e-5 and 0.
     restart : int, optional
         Number of products with `A` between restarts. As many vectors like `b` are stored. Default:
         20, or the number of entries of `b` if that is smaller.
@@ -133,7 +133,7 @@ def gmres(
     -------
     IterativeResult
         Pair (x, info): `x` has the shape and dtype of `b`; `info` is 0, or the number of restarts
-        if they did not suffice.
+        if they did not suffice. Restarts end early if three in a row do not reduce the residual.
 
     Raises
     ------
@@ -227,104 +227,19 @@ class _Method:
     def run(self, on: _Linear, m: _Linear | None, b: Tensor, x: Tensor | None) -> IterativeResult:
         b = _core.stop_gradient(b)
         on, m = on.frozen(), m and m.frozen()
-        bound = _core.maximum(_core.multiply(_norm(b), self.rtol), self.atol)
+        bound = _core.maximum(_core.multiply(norm(b), self.rtol), self.atol)
         start = _core.full(b.shape, 0, b.dtype) if x is None else x
         rest = b if x is None else _core.subtract(b, on(x))
-        steps = self._cg if self.who == "cg" else self._gmres
-        x, size, count = steps(on, m or _core.identity, b, start, rest, bound)
+        near = m or _core.identity
+        if self.who == "cg":
+            found = conjugate_gradients(on, near, start, rest, bound, self.most)
+        else:
+            found = gmres_cycles(on, near, b, start, rest, bound, self.restart, self.most)
         # NaN stops the iteration before its first step.
-        x = _core.where(_core.isnan(size), _core.full((), float("nan"), x.dtype), x)
-        short = _core.maximum(count, 1)
-        return IterativeResult(x, _core.where(_core.less_equal(size, bound), 0, short))
-
-    def _cg(self, on: Any, m: Any, b: Any, x: Any, r: Any, bound: Any) -> Any:
-        def more(state: Any) -> Any:
-            return _core.logical_and(
-                _core.greater(state[4], bound), _core.less(state[5], self.most)
-            )
-
-        def step(state: Any) -> Any:
-            x, r, p, rho, _, count = state
-            q = on(p)
-            alpha = _core.divide(rho, _inner(p, q))
-            x = _core.add(x, _core.multiply(alpha, p))
-            r = _core.subtract(r, _core.multiply(alpha, q))
-            z = m(r)
-            following = _inner(r, z)
-            p = _core.add(z, _core.multiply(_core.divide(following, rho), p))
-            return x, r, p, following, _norm(r), _core.add(count, 1)
-
-        z = m(r)
-        start = (x, r, z, _inner(r, z), _norm(r), _core.constant(0, "int64"))
-        x, _, _, _, size, count = while_loop(more, step, start)
-        return x, size, count
-
-    def _gmres(self, on: Any, m: Any, b: Any, x: Any, r: Any, bound: Any) -> Any:
-        def more(state: Any) -> Any:
-            return _core.logical_and(
-                _core.greater(state[2], bound), _core.less(state[3], self.most)
-            )
-
-        def cycle(state: Any) -> Any:
-            x, r, size, count = state
-            x = _core.add(x, self._step(on, m, r, size))
-            r = _core.subtract(b, on(x))
-            return x, r, _norm(r), _core.add(count, 1)
-
-        start = (x, r, _norm(r), _core.constant(0, "int64"))
-        x, _, size, count = while_loop(more, cycle, start)
-        return x, size, count
-
-    def _step(self, on: Any, m: Any, r: Any, size: Any) -> Tensor:
-        """Return the best change of x in the Krylov space of `restart` dimensions."""
-        count, shape, dtype = self.restart, r.shape, r.dtype
-        at = _core.arange(0, count + 1, 1, "int64")
-        rows = _core.expand_dims(at, 1)
-        size = _core.cast(size, dtype)
-        first = _core.divide(_core.reshape(r, (1, -1)), size)
-        basis = _core.where(_core.equal(rows, 0), first, _core.full((), 0, dtype))
-        sides = _core.full((count + 1, count), 0, dtype)
-
-        def grow(j: Any, state: Any) -> Any:
-            basis, sides = state
-            w = on(m(_core.reshape(_core.take(basis, j, 0), shape)))
-            w = _core.reshape(w, (-1,))
-            before = _norm(w)
-            known: Any = None
-            for _ in range(2):  # once is not enough: rounding leaves a component
-                h = _core.matmul(_core.conj(basis), w)
-                w = _core.subtract(w, _core.matmul(h, basis))
-                known = h if known is None else _core.add(known, h)
-            length = _norm(w)
-            # If w is not new, the basis spans the solution.
-            new = _core.greater(length, _core.multiply(before, _rounding(before)))
-            scale = _core.where(new, _core.divide(1.0, _core.where(new, length, 1.0)), 0.0)
-            w = _core.multiply(w, _core.cast(scale, dtype))
-            basis = _core.where(_core.equal(rows, _core.add(j, 1)), _core.expand_dims(w, 0), basis)
-            length = _core.cast(_core.where(new, length, 0.0), dtype)
-            column = _core.where(_core.equal(at, _core.add(j, 1)), length, known)
-            sides = _core.where(_core.equal(at[:-1], j), _core.expand_dims(column, 1), sides)
-            return basis, sides
-
-        basis, sides = fori_loop(0, count, grow, (basis, sides))
-        wanted = _core.where(_core.equal(at, 0), size, _core.full((), 0, dtype))
-        y = lstsq(sides, wanted).x
-        change: Tensor = m(_core.reshape(_core.matmul(y, basis[:-1]), shape))
-        return change
-
-
-def _rounding(x: Tensor) -> float:
-    return 1e-6 if x.dtype == "float32" else 1e-14
-
-
-def _inner(a: Tensor, b: Tensor) -> Tensor:
-    product = _core.multiply(_core.conj(a) if a.dtype.kind == "c" else a, b)
-    out: Tensor = _core.sum(product, None, False)
-    return out
-
-
-def _norm(x: Tensor) -> Tensor:
-    return _core.euclidean_norm(_core.abs(x))
+        nan = _core.full((), float("nan"), found.x.dtype)
+        x = _core.where(_core.isnan(found.size), nan, found.x)
+        short = _core.maximum(found.steps, 1)
+        return IterativeResult(x, _core.where(_core.less_equal(found.size, bound), 0, short))
 
 
 def _solved(

@@ -70,6 +70,33 @@ def test_entries_that_do_not_depend_are_zero_even_where_a_slope_is_infinite():
     assert tape.jacobian(y, x).numpy().tolist() == [[np.inf, 0, 0], [0, 0.5, 0], [0, 0, 0.25]]
 
 
+@each("mode", ["forward", "reverse"])
+@each("chunk", ["auto", 3])
+def test_a_matrix_next_to_the_units(mode, chunk):
+    """All unit vectors times a matrix are its rows: no product is computed."""
+    random = np.random.default_rng(0)
+    a, b, x = random.normal(size=(5, 7)), random.normal(size=(7, 4)), random.normal(size=7)
+    slope = lambda z: np.cosh(z)[:, None] ** -2.0  # noqa: E731
+    for f, expected in (
+        (lambda x: pb.tanh(a @ x), slope(a @ x) * a),
+        (lambda x: pb.tanh(x @ b), slope(x @ b) * b.T),
+        (lambda x: a @ pb.sin(x), a * np.cos(x)),
+        (lambda x: pb.sin(x) @ b, b.T * np.cos(x)),
+    ):
+        got = pb.jacobian(f, mode=mode, chunk=chunk)(x)
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+    by_a = pb.grad(lambda a: pb.sum(pb.jacobian(lambda x: a @ x, mode=mode, chunk=chunk)(x) * a))(a)
+    np.testing.assert_allclose(by_a, 2 * a, rtol=1e-15)
+
+
+@each("mode", ["forward", "reverse"])
+def test_entries_of_a_matrix_that_are_not_finite_stay_where_they_are(mode):
+    a = np.arange(6.0).reshape(2, 3)
+    a[0, 1], a[1, 2] = np.inf, np.nan
+    np.testing.assert_array_equal(pb.jacobian(lambda x: a @ x, mode=mode)(np.ones(3)), a)
+    np.testing.assert_array_equal(pb.jacobian(lambda x: x @ a, mode=mode)(np.ones(2)), a.T)
+
+
 def test_inside_and_through_a_function():
     @pb.function
     def f(v):

@@ -252,6 +252,48 @@ def test_many_unknowns_of_a_minimum():
     same(pb.gradients(solve(np.zeros(n), a), a)[0], np.linalg.solve(matrix, np.ones(n)))
 
 
+def test_a_rotation_on_which_the_short_recurrence_breaks_down():
+    """The products with the derivative are orthogonal to their operands."""
+    n = 130
+    scale = np.repeat([1.0, 2.0, 5.0, 7.0, 11.0], n // 10)
+
+    def f(x, a):
+        first, second = x[: n // 2], x[n // 2 :]
+        return pb.concat([-scale * second, scale * first]) - a
+
+    solve = implicit.root(f, lambda f, x0, a: np.r_[a[n // 2 :] / scale, -a[: n // 2] / scale])
+    weights = RNG.normal(size=n)
+    slope = pb.grad(lambda a: pb.sum(weights * solve(np.zeros(n), a)))(RNG.normal(size=n))
+    same(slope, np.r_[-weights[n // 2 :] / scale, weights[: n // 2] / scale])
+
+
+def test_a_matrix_on_which_gmres_stagnates():
+    """It is formed. All directions of a random rotation have to be visited."""
+    n = 150
+    turn = np.linalg.qr(RNG.normal(size=(n, n)))[0]
+    solve = implicit.root(lambda x, a: pb.sin(turn @ x) - a, lambda f, x0, a: turn.T @ np.arcsin(a))
+    a = RNG.uniform(-0.9, 0.9, (2, n))
+    total = lambda a: pb.sum(solve(np.zeros(n), a) ** 2)  # noqa: E731
+    slope, rest = np.arcsin(a), 1 - a**2
+    same(pb.grad(total)(a[0]), 2 * slope[0] / rest[0] ** 0.5)
+    same(pb.vmap(pb.grad(total))(a), 2 * slope / rest**0.5)
+    second = pb.grad(lambda a: pb.sum(pb.grad(total)(a)))(a[0])
+    same(second, 2 / rest[0] + 2 * slope[0] * a[0] / rest[0] ** 1.5)
+
+
+def test_many_unknowns_of_a_batch():
+    n = 140
+    mix = RNG.normal(size=(n, n)) / (4 * n**0.5)
+    solve = implicit.fixed_point(lambda x, b: pb.tanh(mix @ x + b), by_iteration)
+    slope = pb.vmap(pb.grad(lambda b: pb.sum(solve(np.zeros(n), b) ** 2)))
+    # Different numbers of steps: the second equation is almost decoupled.
+    b = np.stack([0.1 * RNG.normal(size=n), np.full(n, 9.0), np.zeros(n)])
+    for got, one in zip(slope(b), b, strict=True):
+        x = solve(np.zeros(n), one).numpy()
+        by_x = np.eye(n) - (1 - x**2)[:, None] * mix
+        same(got, (1 - x**2) * np.linalg.solve(by_x.T, 2 * x))
+
+
 # --- errors
 
 
@@ -306,11 +348,11 @@ def test_errors_when_it_is_computed():
     slope = pb.gradients(flat(np.ones(2), a), a)[0]
     with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*the derivative by x is singular"):
         slope.numpy()
-    n = 200
-    flat = implicit.root(lambda x, a: x**2 - a, lambda f, x0, a: np.zeros(n))
-    a = pb.Variable(np.zeros(n))
-    with pytest.raises(np.linalg.LinAlgError, match=r"^root: .*gmres did not solve"):
-        pb.gradients(flat(np.ones(n), a), a)[0].numpy()
+    for n, text in ((200, "the derivative by x is singular"), (2100, "gmres did not solve")):
+        flat = implicit.root(lambda x, a: x**2 - a, lambda f, x0, a, n=n: np.zeros(n))
+        a = pb.Variable(np.zeros(n))
+        with pytest.raises(np.linalg.LinAlgError, match=rf"^root: .*{text}"):
+            pb.gradients(flat(np.ones(n), a), a)[0].numpy()
 
 
 @pb.custom_gradient

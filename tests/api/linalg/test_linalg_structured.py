@@ -258,6 +258,25 @@ def test_gmres_stops_where_the_span_holds_the_solution() -> None:
     assert int(la.gmres(np.diag([0.0, 1.0]), np.ones(2)).info) > 0
 
 
+def test_products_of_gmres() -> None:
+    """A cycle ends as soon as its residual is small enough; stalled cycles end the iteration."""
+    calls = 0
+
+    def product(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return np.array([1.0, 1.0, 2.0, 2.0, 3.0]) * x
+
+    a = pb.numpy_function(product, lambda x: x, vjp=lambda primals, upstream: upstream[0])
+    x, info = la.gmres(a, np.ones(5), rtol=1e-12)
+    pb.evaluate([x, info])
+    close(x, [1, 1, 0.5, 0.5, 1 / 3], 10)
+    assert (int(info), calls) == (0, 4)  # one for the residual
+    shift = np.roll(np.eye(6), 1, 0)  # no cycle of fewer than 6 products reduces the residual
+    assert int(la.gmres(shift, np.eye(6)[0], restart=5).info) == 3
+    assert int(la.gmres(shift, np.eye(6)[0], restart=6, rtol=1e-12).info) == 0
+
+
 @pytest.mark.usefixtures("along_directions")
 def test_derivatives_of_iterative_solutions() -> None:
     n = 4
