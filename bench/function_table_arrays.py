@@ -12,6 +12,7 @@ PAIRS: Shapes = tuple(((n, n), (n, n)) for n in (4, 64, 512))
 SQUARES: Shapes = tuple(((n, n),) for n in (4, 32, 200))
 SYSTEMS: Shapes = tuple(((n, n), (n, 4)) for n in (4, 32, 200))
 BATCHES: Shapes = tuple(((n, 3, 3),) for n in (10, 1000, 100_000))
+SMALL_SYSTEMS: Shapes = tuple(((n, 3, 3), (n, 3, 1)) for n in (10, 1000, 100_000))
 VECTORS: Shapes = tuple(((n, 3), (n, 3)) for n in (10, 1000, 100_000))
 IMAGES: Shapes = tuple(((n, side, side, 16),) for n, side in ((1, 8), (8, 16), (16, 32)))
 FILTERS: Shapes = tuple((*image, (3, 3, 16, 16)) for image in IMAGES)
@@ -114,7 +115,18 @@ LINALG = {
         VECTORS, "linalg.cross(x, y) | jax: cross(x, y)\nvecdot(x, y) | torch: linalg.vecdot(x, y)"
     ),
     **_calls(VECTORS, "linalg.norm(x - y, axis=-1) | torch: linalg.norm(x - y, dim=-1)"),
-    **_calls(BATCHES, "x @ x\nlinalg.inv(x)\nlinalg.det(x)"),
+    **_calls(
+        BATCHES,
+        """
+        x @ x
+        linalg.inv(x)
+        linalg.det(x)
+        linalg.slogdet(x)[1]
+        linalg.cholesky(x @ x.mT + 3.0 * eye(3, dtype=x.dtype))
+        linalg.eigvalsh(x + x.mT)
+        """,
+    ),
+    **_calls(SMALL_SYSTEMS, "linalg.solve(x, y)"),
     **_calls(
         SQUARES,
         """

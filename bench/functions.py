@@ -3,7 +3,8 @@ one that is far behind is noticed.
 
 `python -m bench.functions` prints, for each function, dtype and size, the times of its value and of
 the gradient of its weighted sum: pullback in a `function`, NumPy or SciPy, jax.jit, torch eager.
-Each library has one process for all functions; they take turns at each. Times are minima.
+Each library has one process for all functions; they take turns at each. Times are minima. The
+functions that take longer than FAR times the best are listed at the end, the slowest first.
 `--at-most RATIO` makes the command fail if a function takes longer than RATIO times the best.
 """
 
@@ -40,6 +41,7 @@ MODULES = {
     "torch": ("torch", "torch.special", "torch.nn.functional"),
 }
 TURNS = 5
+FAR = 10
 
 
 class Item(NamedTuple):
@@ -193,6 +195,15 @@ def ratio_of(result: dict[str, Any]) -> float | None:
     return ours / min(seconds.values()) if ours and seconds else None
 
 
+def far_behind(slowest: list[dict[str, Any]]) -> str:
+    """The functions that take longer than FAR times the best library."""
+    far = [result for result in slowest if (ratio_of(result) or 0.0) > FAR]
+    if not far:
+        return f"No function takes more than {FAR} × the best."
+    lines = [f"{number(ratio_of(result) or 0.0)} × {' '.join(_line(result)[:4])}" for result in far]
+    return "\n".join([f"More than {FAR} × the best:", *lines])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.functions")
     parser.add_argument("families", nargs="*", help=f"of {', '.join(FAMILIES)}; default: all")
@@ -242,6 +253,7 @@ def main() -> int:
     for result in results:
         for library, error in result["errors"].items():
             print(f"{' '.join(map(str, result['item'].values()))}: {library}: {error}")
+    print(f"\n{far_behind(slowest)}")
     failed = any(
         options.at_most and (ratio_of(result) or 0.0) > options.at_most for result in results
     )

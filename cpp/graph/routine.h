@@ -12,9 +12,12 @@ enum class Routine : uint8_t {
   cholesky,          // l of a = l lᴴ, of the lower triangle of a
   triangular_solve,  // x of op(t) x = b, of one triangle of t
   lu,                // l and u of a[p] = l u in one matrix, p, the sign of that permutation, the
-                     // row that each was swapped with
+                     // row that each was swapped with, the determinant of a square a
+  solve,             // x of op(a) x = b, of small real matrices; the inverse of op(a) without b
   qr,                // q, r
   svd,               // u, s, vᴴ
+  pseudo_inverse,    // left and right with left · right = the pseudo-inverse of a, where singular
+                     // values up to a tolerance times the largest count as 0
   eigh,              // the eigenvalues of the lower triangle, ascending, and the vectors
   eig,               // the eigenvalues and the vectors, both complex
   absent,            // zeros as they are; fails where one is another number

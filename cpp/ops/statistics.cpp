@@ -57,12 +57,28 @@ std::optional<DType> wider(DType dtype) {
   }
 }
 
-// Of real floats, summed in the wider dtype, if there is one; divided by `scale` otherwise.
-Expr squares_of(const NodeRef& x, const Axes& axes, bool keepdims, const NodeRef& scale) {
+// Of the largest power of two.
+double largest_exponent(DType dtype) {
+  switch (dtype) {
+    case DType::Float16:
+      return 15;
+    case DType::BFloat16:
+    case DType::Float32:
+      return 127;
+    default:
+      return 1023;
+  }
+}
+
+// Of real floats, summed in the wider dtype, if there is one; multiplied by `factor` otherwise.
+Expr squares_of(const NodeRef& x, const Axes& axes, bool keepdims, const NodeRef& factor) {
   const auto wide = wider(x->dtype);
-  const Expr within = wide ? Expr(cast(x, *wide)) : Expr(x) / Expr(scale);
+  const Expr within = wide ? Expr(cast(x, *wide)) : Expr(x) * Expr(factor);
   return sum_of(square(within), axes, keepdims);
 }
+
+// A scale whose inverse is finite: squares of all numbers below it divided by it are normal.
+Expr invertible(const NodeRef& scale) { return maximum(scale, 0x1p-960); }
 
 }  // namespace
 
@@ -114,14 +130,15 @@ NodeRef normalize_square(const NodeRef& x, const std::vector<int64_t>& axes, dou
 NodeRef power_of_two_scale(const NodeRef& sizes, const Axes& axes) {
   const Expr top = stop_gradient(reduce(Op::max, sizes, axes, true));
   const Expr usable = (top > 0.0) & (top < kInfinity);
-  return exp2(floor(log2(where(usable, top, 1.0))));
+  // log2 rounds the largest numbers up.
+  return exp2(minimum(floor(log2(where(usable, top, 1.0))), largest_exponent(sizes->dtype)));
 }
 
 NodeRef euclidean_norm(const NodeRef& x, const Axes& axes, bool keepdims) {
   if (wider(x->dtype)) return cast(root(squares_of(x, axes, keepdims, nullptr)), x->dtype);
   if (x->shape.size() == 0) return sum_of(x, axes, keepdims);
-  const NodeRef scale = power_of_two_scale(abs(Expr(x)), axes);
-  NodeRef out = root(squares_of(x, axes, true, scale)) * Expr(scale);
+  const Expr scale = invertible(power_of_two_scale(abs(Expr(x)), axes));
+  NodeRef out = root(squares_of(x, axes, true, 1.0 / scale)) * scale;
   if (keepdims) return out;
   return axes ? squeeze(out, axes) : reshape(out, {});
 }
@@ -132,16 +149,17 @@ NodeRef euclidean_norm(const std::vector<NodeRef>& xs) {
     if (x->shape.size()) some.push_back(x);
   }
   if (some.size() < 2) return euclidean_norm(some.empty() ? xs[0] : some[0], std::nullopt, false);
-  NodeRef scale;
+  NodeRef scale, factor;
   if (!wider(xs[0]->dtype)) {
     std::vector<NodeRef> tops;
     for (const NodeRef& x : some) {
       tops.push_back(reduce(Op::max, abs(Expr(x)), std::nullopt, false));
     }
-    scale = reshape(power_of_two_scale(stack(tops, 0), std::nullopt), {});
+    scale = invertible(reshape(power_of_two_scale(stack(tops, 0), std::nullopt), {}));
+    factor = 1.0 / Expr(scale);
   }
   std::vector<Expr> squares;
-  for (const NodeRef& x : some) squares.push_back(squares_of(x, std::nullopt, false, scale));
+  for (const NodeRef& x : some) squares.push_back(squares_of(x, std::nullopt, false, factor));
   Expr total = squares[0];
   for (size_t k = 1; k < squares.size(); ++k) total = total + squares[k];
   return scale ? NodeRef(root(total) * Expr(scale)) : cast(root(total), xs[0]->dtype);

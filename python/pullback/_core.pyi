@@ -1693,6 +1693,12 @@ def prod(
 def promote(a: numpy.typing.DTypeLike, b: numpy.typing.DTypeLike) -> numpy.dtype[typing.Any]:
     """Return the dtype to which two dtypes promote."""
 
+def pseudo_inverse(
+    x: pullback._typing.TensorLike, tolerance: pullback._typing.TensorLike, who: str
+) -> tuple[Tensor, Tensor]:
+    """Return two factors of the pseudo-inverse; singular values up to `tolerance` times the largest
+    count as 0."""
+
 def push_overrides(
     overrides: dict[str, Rule], owner: typing.SupportsInt | typing.SupportsIndex
 ) -> None:

@@ -185,6 +185,18 @@ def test_functions_agree(item):
     np.testing.assert_allclose(ours.numpy(), expected, tolerance, tolerance)
 
 
+def test_functions_that_are_far_behind_are_listed():
+    seconds = [{"pullback": 3e-5, "jax": 1e-6, "numpy": 2e-6}, {"pullback": 9e-6, "jax": 1e-6}]
+    results = [
+        {"item": item._asdict(), "seconds": each_library, "errors": {}}
+        for item, each_library in zip(ITEMS, seconds, strict=False)
+    ]
+    first = f"30.0 × {ITEMS[0].name} "
+    assert first in functions.far_behind(results)
+    assert functions.far_behind(results).count("\n") == 1
+    assert functions.far_behind(results[1:]) == "No function takes more than 10 × the best."
+
+
 def test_goals_of_rows():
     for name, row in ROWS.items():
         if name in RATIOS:

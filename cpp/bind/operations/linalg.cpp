@@ -33,8 +33,8 @@ void bind_linalg(py::module_& m) {
   m.def(
       "lu",
       [](const NodeRef& a) {
-        const auto [packed, positions, sign, swaps] = lu(a);
-        return py::make_tuple(packed, positions, sign, swaps);
+        const Lu f = lu(a);
+        return py::make_tuple(f.packed, f.positions, f.sign, f.swaps);
       },
       py::arg("x"), py::pos_only(),
       "Return both factors in one matrix, the permutation, its sign and the row swaps.");

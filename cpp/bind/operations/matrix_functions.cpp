@@ -49,6 +49,15 @@ void bind_matrix_functions(py::module_& m) {
       },
       py::arg("x"), py::arg("who"),
       "Compute the reduced singular value decomposition; errors name `who`.");
+  m.def(
+      "pseudo_inverse",
+      [](const NodeRef& a, const NodeRef& tolerance, const std::string& who) {
+        const auto [left, right] = pseudo_inverse(a, tolerance, lasting(who));
+        return py::make_tuple(left, right);
+      },
+      py::arg("x"), py::arg("tolerance"), py::arg("who"),
+      "Return two factors of the pseudo-inverse; singular values up to `tolerance` times the "
+      "largest count as 0.");
 }
 
 }  // namespace pullback

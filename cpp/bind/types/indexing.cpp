@@ -11,6 +11,8 @@
 #include "base/counted.h"
 #include "bind/arrays/convert.h"
 #include "bind/common/trace_checks.h"
+#include "eval/evaluate.h"
+#include "graph/make.h"
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/expr.h"
@@ -276,11 +278,42 @@ NodeRef positions_of(const NodeRef& x, PyObject* key) {
   return node;
 }
 
+// Fast path for a mask of the first axes, whose value is read. Null for other keys.
+NodeRef masked_entries(const NodeRef& x, PyObject* key) {
+  NodeRef mask;
+  if (is_tensor(key)) {
+    mask = as_node(key);
+  } else if (py::isinstance<py::array>(key) &&
+             py::reinterpret_borrow<py::array>(key).dtype().kind() == 'b') {
+    mask = node_from_array(key, nullptr, "index");
+  }
+  if (!mask || mask->dtype != DType::Bool || mask->flags & kTraced) return nullptr;
+  const int64_t rank = mask->shape.rank;
+  if (rank == 0 || rank > x->shape.rank) return nullptr;
+  if (!std::equal(mask->shape.begin(), mask->shape.end(), x->shape.begin())) return nullptr;
+  evaluate(mask.get());
+  const Ref<Buffer> value = read_back(mask.get());
+  const auto* flags = static_cast<const uint8_t*>(value->host());
+  const int64_t size = mask->shape.size();
+  const int64_t count = std::count_if(flags, flags + size, [](uint8_t flag) { return flag != 0; });
+  Ref<Buffer> positions = make_buffer(count * size_of(DType::Int64));
+  auto* out = static_cast<int64_t*>(positions->host());
+  int64_t found = 0;
+  for (int64_t i = 0; found < count; ++i) {
+    out[found] = i;
+    found += flags[i] != 0;
+  }
+  Shape merged{size};
+  for (int64_t axis = rank; axis < x->shape.rank; ++axis) merged.append(x->shape[axis]);
+  return take(reshape(x, merged), make_value(DType::Int64, {count}, std::move(positions)), 0);
+}
+
 }  // namespace
 
 NodeRef get_item(const NodeRef& x, PyObject* key) {
   if (is_basic(key)) return get_basic(x, key);
   if (const NodeRef positions = positions_of(x, key)) return take(x, positions, 0);
+  if (NodeRef entries = masked_entries(x, key)) return entries;
   return to_node(
       from_package("get")(py::reinterpret_steal<py::object>(wrap(x)), py::handle(key)).ptr(),
       "index");

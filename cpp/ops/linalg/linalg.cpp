@@ -23,10 +23,14 @@ const char* name_of(Routine routine) {
       return "solve_triangular";
     case Routine::lu:
       return "lu";
+    case Routine::solve:
+      return "solve";
     case Routine::qr:
       return "qr";
     case Routine::svd:
       return "svd";
+    case Routine::pseudo_inverse:
+      return "pinv";
     case Routine::eigh:
       return "eigh";
     case Routine::eig:
@@ -161,12 +165,15 @@ NodeRef triangular_solve(const NodeRef& triangles, const NodeRef& given, const T
 Lu lu(const NodeRef& given, const char* who) {
   const NodeRef a = matrices(given, who);
   const Shape batch = batch_of(a);
-  const NodeRef made = make_routine({Routine::lu}, {a},
-                                    {{a->dtype, a->shape},
-                                     {DType::Int64, with(batch, {rows(a)})},
-                                     {real_of(a->dtype), batch},
-                                     {DType::Int64, with(batch, {std::min(rows(a), columns(a))})}});
-  return {output_of(made, 0), output_of(made, 1), output_of(made, 2), output_of(made, 3)};
+  std::vector<TensorType> outputs{{a->dtype, a->shape},
+                                  {DType::Int64, with(batch, {rows(a)})},
+                                  {real_of(a->dtype), batch},
+                                  {DType::Int64, with(batch, {std::min(rows(a), columns(a))})}};
+  const bool is_square = rows(a) == columns(a);
+  if (is_square) outputs.push_back({a->dtype, batch});
+  const NodeRef made = make_routine({Routine::lu}, {a}, std::move(outputs));
+  return {output_of(made, 0), output_of(made, 1), output_of(made, 2), output_of(made, 3),
+          is_square ? output_of(made, 4) : nullptr};
 }
 
 Qr qr(const NodeRef& given, bool full) {
@@ -194,6 +201,17 @@ Svd svd(const NodeRef& given, bool full, const char* who, Degenerate degenerate)
                                      {a->dtype, with(batch, {full ? n : k, n})}});
   return {cast_back(output_of(made, 0), given->dtype), cast_back(output_of(made, 1), given->dtype),
           cast_back(output_of(made, 2), given->dtype)};
+}
+
+PseudoInverse pseudo_inverse(const NodeRef& a, const NodeRef& tolerance, const char* who) {
+  const int64_t k = std::min(rows(a), columns(a));
+  const Shape batch = batch_of(a);
+  RoutineForm form{Routine::pseudo_inverse};
+  form.who = who;
+  const NodeRef made = make_routine(
+      form, {stop_gradient(a), stop_gradient(tolerance)},
+      {{a->dtype, with(batch, {columns(a), k})}, {a->dtype, with(batch, {k, rows(a)})}});
+  return {output_of(made, 0), output_of(made, 1)};
 }
 
 namespace {
@@ -254,12 +272,33 @@ NodeRef solved(const Lu& f, const NodeRef& b, bool transposed, const char* who) 
   return permuted_rows(z, f.positions, true);
 }
 
-// Requires matrices of one dtype and batch.
-NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool transposed, const char* who) {
-  const NodeRef inside = solved(lu(a, who), b, transposed, who);
+// Up to this number of rows it is cheaper to factorise again for a gradient than to store factors.
+constexpr int64_t kOneRoutine = 8;
+
+// Of matrices of one dtype and batch. `identity`: b is a batch of unit matrices.
+NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool transposed, const char* who,
+                       bool identity = false) {
+  NodeRef inside;
+  if (rows(a) > 0 && rows(a) <= kOneRoutine && !is_complex(a->dtype)) {
+    RoutineForm form{Routine::solve};
+    form.transposition = transposed ? Transposition::Adjoint : Transposition::None;
+    form.k = columns(b);
+    form.who = who;
+    const std::vector<TensorType> output{{b->dtype, b->shape}};
+    const NodeRef made =
+        identity ? make_routine(form, {a}, output) : make_routine(form, {a, b}, output);
+    inside = output_of(made, 0);
+  } else {
+    inside = solved(lu(a, who), b, transposed, who);
+  }
   NodeRef node = compose(Composite::solve, inside, {a, b});
   node->attr.reversed = transposed;
   return node;
+}
+
+NodeRef inverse(const NodeRef& a, bool transposed, const char* who) {
+  const NodeRef unit = broadcast_to(eye(rows(a), rows(a), 0, a->dtype), a->shape);
+  return solve_matrices(a, unit, transposed, who, true);
 }
 
 }  // namespace
@@ -267,6 +306,8 @@ NodeRef solve_matrices(const NodeRef& a, const NodeRef& b, bool transposed, cons
 NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who) {
   return solve_matrices(a, b, true, who);
 }
+
+NodeRef inverse_adjoint(const NodeRef& a) { return inverse(a, true, "inv"); }
 
 NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
   const auto [a, b] = equation(left, right, who);
@@ -278,7 +319,7 @@ NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
 
 NodeRef inv(const NodeRef& given, const char* who) {
   const NodeRef a = square(given, who);
-  return cast_back(solve(a, eye(rows(a), rows(a), 0, a->dtype), who), given->dtype);
+  return cast_back(inverse(a, false, who), given->dtype);
 }
 
 namespace {
@@ -296,10 +337,7 @@ NodeRef diagonal(const NodeRef& x) {
 
 NodeRef det(const NodeRef& given) {
   const NodeRef a = square(given, "det");
-  const Lu f = lu(a, "det");
-  const Expr product = prod(diagonal(f.packed), std::vector<int64_t>{-1}, false);
-  return cast_back(compose(Composite::det, product * Expr(cast(f.sign, a->dtype)), {a}),
-                   given->dtype);
+  return cast_back(compose(Composite::det, lu(a, "det").det, {a}), given->dtype);
 }
 
 Slogdet slogdet(const NodeRef& given) {

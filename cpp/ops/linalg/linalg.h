@@ -37,10 +37,10 @@ struct Triangle {
 NodeRef triangular_solve(const NodeRef& t, const NodeRef& b, const Triangle& triangle,
                          const char* who = "solve_triangular");
 
-// a[positions] = l u. `packed` has l and u in one matrix. Also the sign of the permutation, and for
-// each row the row that it was swapped with, in order.
+// a[positions] = l u. `packed` has l and u in one matrix. Also the sign of the permutation, for
+// each row the row that it was swapped with, in order, and the determinant; null if a is not square.
 struct Lu {
-  NodeRef packed, positions, sign, swaps;
+  NodeRef packed, positions, sign, swaps, det;
 };
 Lu lu(const NodeRef& a, const char* who = "lu");
 
@@ -54,6 +54,14 @@ struct Svd {
 };
 Svd svd(const NodeRef& a, bool full, const char* who = "svd",
         Degenerate degenerate = Degenerate::Nan);
+
+// The pseudo-inverse of a is left · right, of which the shorter side of a is the inner one. Without
+// gradient. `tolerance`: for each matrix a real 1×1 matrix; singular values up to that times the
+// largest count as 0.
+struct PseudoInverse {
+  NodeRef left, right;
+};
+PseudoInverse pseudo_inverse(const NodeRef& a, const NodeRef& tolerance, const char* who);
 
 struct Eigen {
   NodeRef w, v;
@@ -79,6 +87,7 @@ NodeRef adjoint(const NodeRef& x);
 NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back);
 // x with aᴴ x = b; one dtype and batch.
 NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who = "solve");
+NodeRef inverse_adjoint(const NodeRef& a);
 // Returns real zeros unchanged; fails with `who` if an entry is not zero.
 NodeRef absent(const NodeRef& marks, const char* who);
 // Makes a node of the routine, with its outputs. m, n and is_complex of the form are set from the

@@ -31,10 +31,6 @@ Expr mirrored(const Expr& x) {
   return part + Expr(adjoint(part));
 }
 
-Expr inverse_adjoint(const NodeRef& x) {
-  return solve_adjoint(x, broadcast_to(identity_like(x), x->shape));
-}
-
 // --- routines; `g`: the cotangents of the outputs, null for none
 
 NodeRef cholesky_cotangent(const Outputs& out, const NodeRef& g) {
@@ -161,7 +157,7 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
   };
   const BoundBody choices[] = {
       choice([](const NodeRef& x) -> NodeRef {
-        return of_each(conjugate(det(x))) * inverse_adjoint(x);
+        return of_each(conjugate(det(x))) * Expr(inverse_adjoint(x));
       }),
       choice([](const NodeRef& x) -> NodeRef {
         const auto [u, s, vh] = svd(x, false, "det");
@@ -195,15 +191,18 @@ struct LinalgRule : Rule {
   }
 };
 
+// Of x with a x = b, or aᴴ x = b if `reversed`.
+std::pair<NodeRef, NodeRef> solve_cotangents(const NodeRef& a, const NodeRef& x, const NodeRef& g,
+                                             bool reversed) {
+  const NodeRef gb = reversed ? solve(a, g, "solve") : solve_adjoint(a, g);
+  return {-(reversed ? times(x, adjoint(gb)) : times(gb, adjoint(x))), gb};
+}
+
 struct SolveRule : LinalgRule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
-    const NodeRef a(call.inputs[0]), x(call.node), g(call.cotangents[0]);
-    if (!call.node->attr.reversed) {
-      const NodeRef gb = solve_adjoint(a, g);
-      return {{Cotangent::Value, -times(gb, adjoint(x))}, {Cotangent::Value, gb}};
-    }
-    const NodeRef gb = solve(a, g, "solve");
-    return {{Cotangent::Value, -times(x, adjoint(gb))}, {Cotangent::Value, gb}};
+    const auto [ga, gb] = solve_cotangents(NodeRef(call.inputs[0]), NodeRef(call.node),
+                                           NodeRef(call.cotangents[0]), call.node->attr.reversed);
+    return {{Cotangent::Value, ga}, {Cotangent::Value, gb}};
   }
 };
 
@@ -218,7 +217,7 @@ struct DetRule : LinalgRule {
 struct LogabsdetRule : LinalgRule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const NodeRef a(call.inputs[0]), g(call.cotangents[0]);
-    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * inverse_adjoint(a)}};
+    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * Expr(inverse_adjoint(a))}};
   }
 };
 
@@ -256,7 +255,20 @@ std::vector<NodeRef> routine_cotangents(const NodeRef& operation, std::span<Node
       break;
     case Routine::lu:
       if (g[0]) answers[0] = lu_cotangent(operation, out, g[0]);
+      if (g.size() > 4 && g[4]) {
+        const Expr by_det =
+            of_each(g[4]) * Expr(cofactors(NodeRef(operation->inputs()[0]), out[4]));
+        answers[0] = answers[0] ? NodeRef(Expr(answers[0]) + by_det) : NodeRef(by_det);
+      }
       break;
+    case Routine::solve: {
+      const bool reversed = operation->operation->form.transposition != Transposition::None;
+      const auto [ga, gb] =
+          solve_cotangents(NodeRef(operation->inputs()[0]), out[0], g[0], reversed);
+      answers[0] = ga;
+      if (answers.size() > 1) answers[1] = gb;
+      break;
+    }
     case Routine::qr:
       answers[0] = qr_cotangent(operation, out, g[0], g[1]);
       break;
@@ -270,6 +282,7 @@ std::vector<NodeRef> routine_cotangents(const NodeRef& operation, std::span<Node
       answers[0] = eig_cotangent(operation, out, g);
       break;
     case Routine::absent:
+    case Routine::pseudo_inverse:  // of an operand without gradient
       break;
     case Routine::attention:
     case Routine::attention_cotangents:

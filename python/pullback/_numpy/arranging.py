@@ -185,10 +185,13 @@ def repeat(x: TensorLike, /, repeats: TensorLike, axis: SupportsIndex | None = N
     if axis is None:
         x, axis = _core.reshape(x, (-1,)), 0
     k = axes_of([axis], len(x.shape), "repeat")[0]
-    counts = _core.constant(repeats, who="repeat")
-    if counts.dtype.kind not in "iu":
-        raise TypeError(f"repeat: expected integers for repeats, got {counts.dtype}")
-    found = counts.numpy()
+    if type(repeats) is int:
+        found = numpy.asarray(repeats)
+    else:
+        counts = _core.constant(repeats, who="repeat")
+        if counts.dtype.kind not in "iu":
+            raise TypeError(f"repeat: expected integers for repeats, got {counts.dtype}")
+        found = counts.numpy()
     length = x.shape[k]
     if found.ndim > 1 or (found.ndim and found.shape not in ((1,), (length,))):
         raise ValueError(

@@ -209,10 +209,10 @@ def common_dtype(values: Sequence[Any], who: str) -> list[Any]:
         for k, (x, number) in enumerate(zip(values, numbers, strict=True))
     ]
     tensors = [k for k, number in enumerate(numbers) if not number]
-    dtypes = {str(out[k].dtype) for k in tensors}
-    if dtypes == {"bool"}:
-        raise TypeError(f"{who}: expected numbers, got bool; cast one operand")
-    if len(dtypes) == 1:
+    first = out[tensors[0]].dtype
+    if all(out[k].dtype == first for k in tensors):
+        if first.kind == "b":
+            raise TypeError(f"{who}: expected numbers, got bool; cast one operand")
         return out
     neighbour = _core.neighbour_dtype([values[k] for k in tensors], [out[k] for k in tensors])
     own = [out[k].dtype for k in tensors]

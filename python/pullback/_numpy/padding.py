@@ -107,8 +107,9 @@ def pad(
     rank = len(x.shape)
     ends = None
     if mode in ("constant", "linear_ramp"):
-        given = _core.cast(_core.constant(values, who="pad"), x.dtype)
-        ends = _core.broadcast_to(given, (rank, 2))
+        ends = _core.cast(_core.constant(values, who="pad"), x.dtype)
+        if ends.shape:
+            ends = _core.broadcast_to(ends, (rank, 2))
     lengths = None
     if stat_length is not None:
         lengths = _pairs(stat_length, rank, "stat_length")
@@ -122,7 +123,10 @@ def pad(
             if not width[side]:
                 continue
             if mode in ("constant", "linear_ramp", "empty"):
-                end = _core.full((), 0, x.dtype) if ends is None else ends[k, side]
+                if ends is None:
+                    end = _core.full((), 0, x.dtype)
+                else:
+                    end = ends[k, side] if ends.shape else ends
                 part = _ramp(x, k, side, width[side], end) if mode == "linear_ramp" else end
             elif mode in _STATISTICS:
                 part = _statistic(x, k, side, mode, None if lengths is None else lengths[k][side])
@@ -135,6 +139,8 @@ def pad(
 
 
 def _pairs(value: Any, rank: int, name: str) -> list[tuple[int, int]]:
+    if type(value) is int and value >= 0:
+        return [(value, value)] * rank
     numbers = _core.constant(value, who="pad").numpy()
     if numbers.dtype.kind not in "iu":
         raise TypeError(f"pad: expected integers for {name}, got {_core.shown(value)}")

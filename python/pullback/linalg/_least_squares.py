@@ -1,4 +1,4 @@
-"""Pseudo-inverses and least squares by singular values.
+"""Pseudo-inverses and least squares by QR, or by singular values if the rank may not be full.
 
 The last two axes are matrices, the leading axes a batch that broadcasts. Derivatives of every order
 exist in forward and reverse mode, also if singular values are equal or 0. They are the derivatives
@@ -188,13 +188,12 @@ def _kept(values: Tensor, cutoff: Tensor) -> Tensor:
 
 def _least(a: Tensor, b: Tensor, cutoff: Tensor, turned: bool, who: str) -> Any:
     """Return p b, where p is the pseudo-inverse of `a`, or of aᴴ if `turned`."""
-    u, s, vh = _core.reduced_svd(_core.stop_gradient(a), who)
-    kept = _kept(s, cutoff)
-    inverse = _core.where(kept, _core.divide(1.0, _core.where(kept, s, 1.0)), 0.0)
-    left, right = (adjoint(vh), adjoint(u)) if not turned else (u, vh)
-    columns = _core.expand_dims(_core.cast(inverse, a.dtype), -2)
-    y = _core.matmul(right, _core.stop_gradient(b))
-    value = _core.matmul(_core.multiply(left, columns), y)
+    tolerance = _core.reshape(cutoff, (*cutoff.shape[:-1], 1, 1))
+    matrices, tolerances = same_batch([a, tolerance], [2, 2], who)
+    left, right = _core.pseudo_inverse(matrices, tolerances, who)
+    if turned:
+        left, right = adjoint(right), adjoint(left)
+    value = _core.matmul(left, _core.matmul(right, _core.stop_gradient(b)))
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         a, b = inputs

@@ -29,6 +29,8 @@ def one_dtype(values: Sequence[Any], who: str) -> tuple[list[Tensor], Callable[[
 def same_batch(xs: Sequence[Tensor], ranks: Sequence[int], who: str) -> list[Tensor]:
     """Broadcast the axes before the last `ranks` ones to one shape."""
     before = [x.shape[: len(x.shape) - rank] for x, rank in zip(xs, ranks, strict=True)]
+    if all(batch == before[0] for batch in before):
+        return list(xs)
     try:
         batch = numpy.broadcast_shapes(*before)
     except ValueError:

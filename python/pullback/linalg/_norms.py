@@ -74,7 +74,8 @@ def _number(ord: Any, who: str) -> float:
 
 
 def _vector_norm(x: Tensor, axes: list[int], keepdims: bool, p: float) -> Tensor:
-    size = _core.abs(x)
+    squared = p == 2 and x.dtype.kind == "f" and bool(axes)  # signs do not matter
+    size = x if squared else _core.abs(x)
     if p == inf:
         return _core.max(size, axes, keepdims)
     if p == -inf:

@@ -6,6 +6,7 @@ and compares with the support.
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
     from ._distribution import Distribution
 
 
-def floats(values: list[Any], who: str) -> tuple[list[Tensor], Any]:
+def floats(values: list[Any], who: str, narrow: bool = False) -> tuple[list[Tensor], Any]:
     """Convert values to float64 tensors and return the dtype of the result.
 
     It is the promoted dtype of the operands, or the default floating dtype for integers. The
     computation is in float64, because densities are small differences of large terms: with
-    parameters of some millions, float32 would leave no correct digit.
+    parameters of some millions, float32 would leave no correct digit. With `narrow`, float32
+    remains float32.
     """
     tensors = _core.operands(values, who)
     dtype = reduce(_core.promote, [tensor.dtype for tensor in tensors])
@@ -31,7 +33,8 @@ def floats(values: list[Any], who: str) -> tuple[list[Tensor], Any]:
         raise TypeError(f"{who}: expected real numbers, got {dtype}")
     if dtype.kind != "f":
         dtype = _core.default_float()
-    return [_core.cast(tensor, "float64") for tensor in tensors], dtype
+    computed = dtype if narrow and dtype == "float32" else "float64"
+    return [_core.cast(tensor, computed) for tensor in tensors], dtype
 
 
 def check_broadcast(tensors: list[Tensor], names: list[str], who: str) -> None:
@@ -62,6 +65,7 @@ def read_arguments(
     x: tuple[Any, ...] = (),
 ) -> Arguments:
     """Convert the arguments of a method, whose name is `who`; `x` has at most one entry."""
+    narrow = family.digits_in_float32 and bool(x) and who != "pdf"  # exp enlarges errors
     who = f"{family.name}.{who}"
     names = [*family.shapes, "loc", *(["scale"] if family.scales else [])]
     if len(args) > len(names):
@@ -80,7 +84,7 @@ def read_arguments(
         raise TypeError(f"{who}: expected a value for {missing[0]}, got none")
     order = [key for key in names if key in given]
     all_given = [*x, *(given[key] for key in order)]
-    values, dtype = floats(all_given, who) if all_given else ([], None)
+    values, dtype = floats(all_given, who, narrow and not order) if all_given else ([], None)
     check_broadcast(values, [*(["x"] if x else []), *order], who)
     found = dict(zip(order, values[len(x) :], strict=True))
     shapes = [found[key] for key in family.shapes]
@@ -108,13 +112,17 @@ class StandardForm:
         self.exact = x
         self.z = x if family.scales else _core.floor(x)
         before = _core.less if family.low_is_inside else _core.less_equal
-        self.below = before(self.z, family.low)
-        self.above = _core.greater(self.z, family._high(*self.shapes))
+        high = family._high(*self.shapes)
+        # None: no number is outside.
+        self.below = None if family.low == -math.inf else before(self.z, family.low)
+        self.above = None if high is math.inf else _core.greater(self.z, high)
 
     def masked(self, value: Tensor) -> Tensor:
         return self.family._masked(value, self.given)
 
     def density(self, value: Tensor, outside: float) -> Tensor:
         """Return a density, with its value outside the support."""
-        ends = _core.logical_or(_core.logical_or(self.below, self.above), _core.isinf(self.z))
+        ends = _core.isinf(self.z)
+        for mask in (self.below, self.above):
+            ends = ends if mask is None else _core.logical_or(mask, ends)
         return self.masked(_core.where(ends, outside, value))

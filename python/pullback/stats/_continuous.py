@@ -29,7 +29,7 @@ class Norm(Symmetric):
     Tensor([-6.9314718e-01, -8.0460846e+02], dtype=float32)
     """
 
-    name = "norm"
+    name, digits_in_float32 = "norm", True
 
     def _logpdf(self, x: Tensor) -> Tensor:
         return -0.5 * _core.square(x) - HALF_LOG_TAU
@@ -61,7 +61,7 @@ class Expon(Continuous):
     Tensor([0.       , 1.3862944], dtype=float32)
     """
 
-    name, low = "expon", 0.0
+    name, low, digits_in_float32 = "expon", 0.0, True
 
     def _logpdf(self, x: Tensor) -> Tensor:
         return -x

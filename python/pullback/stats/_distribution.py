@@ -44,6 +44,8 @@ class Distribution:
     low: ClassVar[float] = -INFINITY
     low_is_inside: ClassVar[bool] = True
     scales: ClassVar[bool] = True
+    # True if float32 is enough for the functions of x alone: no terms cancel.
+    digits_in_float32: ClassVar[bool] = False
 
     def __repr__(self) -> str:
         return f"pb.stats.{self.name}"
@@ -110,8 +112,9 @@ class Distribution:
         """Evaluate a distribution function, with its values below and above the support."""
         at = self._standard_form(what, x, args, kwargs)
         value = getattr(self, "_" + what)(at.z, *at.shapes)
-        value = _core.where(at.below, ends[0], value)
-        return at.masked(_core.where(at.above, ends[1], value))
+        for mask, end in zip((at.below, at.above), ends, strict=True):
+            value = value if mask is None else _core.where(mask, end, value)
+        return at.masked(value)
 
     # --- public methods
 

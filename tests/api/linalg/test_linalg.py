@@ -169,6 +169,19 @@ def test_a_norm_overflows_only_where_it_is_too_large() -> None:
     close(y / 1e300, 5.0)
     close(pb.gradients(y, x)[0], [0.6, 0.8])
     close(la.vector_norm(np.array([3e-300, 4e-300])) * 1e300, 5.0)
+    for least in (5e-324, 1e-310):  # subnormal numbers
+        v = pb.Variable(np.array([3 * least, -4 * least, 0.0]))
+        close(la.vector_norm(v) / least, 5.0)
+        close(pb.gradients(la.vector_norm(v), v)[0], [0.6, -0.8, 0.0])
+    most = np.finfo("float64").max
+    v = pb.Variable(np.array([most / 2, -most / 2]))
+    close(la.vector_norm(v) / most, 0.5**0.5)
+    close(pb.gradients(la.vector_norm(v), v)[0], [0.5**0.5, -(0.5**0.5)])
+    for dtype in ("float32", "float64"):
+        most = np.finfo(dtype).max
+        for order in (2, 3, 0.5):
+            norm = la.vector_norm(np.array([most, 0], dtype), ord=order)
+            assert 1 - float(norm) / float(most) <= 2 * np.finfo(dtype).eps
     zero = pb.Variable(np.zeros(3))
     for order in (1, 2, 3, np.inf):
         assert not pb.gradients(la.vector_norm(zero, ord=order), zero)[0].numpy().any()
@@ -272,11 +285,43 @@ def test_small_matrices(n: int, dtype: str) -> None:
                 assert (f(*(x[i : i + 1] for x in operands)).numpy()[0] == ours[i]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 4, 8, 9])
+def test_gradients_of_small_matrices(n: int, dtype: str) -> None:
+    count = 19
+    a = numbers((count, n, n), dtype) + 2 * n**0.5 * np.eye(n, dtype=dtype)
+    a[:, [0, -1]] = a[:, [-1, 0]]
+    b, v = numbers((count, n, 2), dtype, 1), numbers((count, n, 2), dtype, 2)
+    w = numbers((count, n, n), dtype, 3)
+    inverse = np.linalg.inv(a.astype("float64"))
+    turned = inverse.swapaxes(-1, -2)
+    det = np.linalg.det(a.astype("float64"))[:, None, None]
+    of_solve = pb.grad(lambda a, b: pb.sum(la.solve(a, b) * v), (0, 1))(a, b)
+    by_b = turned @ v
+    expected = [
+        (pb.grad(lambda a: pb.sum(la.inv(a) * w))(a), -turned @ w @ turned),
+        (of_solve[0], -by_b @ (inverse @ b).swapaxes(-1, -2)),
+        (of_solve[1], by_b),
+        (pb.grad(lambda a: pb.sum(la.det(a)))(a), det * turned),
+        (pb.grad(lambda a: pb.sum(la.slogdet(a)[1]))(a), turned),
+    ]
+    for ours, theirs in expected:
+        scale = np.abs(theirs).max()
+        close((ours.numpy() / scale).astype(dtype), theirs / scale, 20)
+
+
 def test_small_matrices_that_fail() -> None:
     a = np.stack([np.eye(3)] * 40)
     a[33] = a[37] = np.ones((3, 3))
-    with pytest.raises(np.linalg.LinAlgError, match="place 33 of the batch is singular"):
-        la.solve(a, np.ones((40, 3, 1))).numpy()
+    for failing in (
+        lambda: la.solve(a, np.ones((40, 3, 1))),
+        lambda: la.solve(a, np.ones((40, 3, 0))),
+        lambda: la.inv(a),
+    ):
+        with pytest.raises(np.linalg.LinAlgError, match="place 33 of the batch is singular"):
+            failing().numpy()
+    assert la.solve(np.eye(3), np.ones((3, 0))).shape == (3, 0)
+    assert la.inv(np.zeros((0, 3, 3))).numpy().shape == (0, 3, 3)
     assert (la.det(a).numpy()[[32, 33, 37]] == [1, 0, 0]).all()
     with pytest.raises(np.linalg.LinAlgError, match="place 33 of the batch is not positive"):
         la.cholesky(a).numpy()
@@ -286,6 +331,14 @@ def test_small_matrices_that_fail() -> None:
     assert np.isnan(x[33]).all()
     assert (np.delete(x, 33, 0) == 1).all()
     assert np.isnan(la.det(a).numpy()[33])
+    assert np.isnan(la.inv(a).numpy()[33]).all()
+
+
+@pytest.mark.parametrize("n", [3, 40])
+def test_products_of_pivots_are_rounded_once(n: int) -> None:
+    pivots = np.ones(n, np.float32)
+    pivots[:3] = 1e30, 1e30, 1e-30
+    close(la.det(np.diag(pivots)).numpy() / np.float32(1e30), 1.0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])

@@ -194,7 +194,7 @@ def test_inside_of_a_loop_and_a_checkpoint() -> None:
 
 
 def test_one_factorisation_serves_all() -> None:
-    x, b = positive((3, 3), "float64"), numbers((3, 2), "float64")
+    x, b = positive((9, 9), "float64"), numbers((9, 2), "float64")
 
     def factorised(f: Callable[[Any], Any]) -> int:
         a = pb.Variable(x)

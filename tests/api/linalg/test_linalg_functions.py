@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from support.each import each
-from support.matrices import DTYPES, close, numbers, shifted
+from support.matrices import DTYPES, adjoint, close, numbers, shifted
 
 import pullback as pb
 
@@ -135,6 +135,44 @@ def test_least_squares(shape: tuple[int, ...], dtype: str) -> None:
         if len(shape) == 2 and m > n > 0 and len(tail) == 2:
             for ours, theirs in zip((x, residuals, rank, s), np.linalg.lstsq(a, b), strict=True):
                 close(ours, theirs, 10)
+
+
+@each("dtype", DTYPES)
+@each("shape", [(40, 40), (90, 30), (30, 90), (3, 40, 20)])
+def test_large_least_squares(shape: tuple[int, ...], dtype: str) -> None:
+    """With full rank, with less, and with a tolerance that removes singular values."""
+    full = numbers(shape, dtype)
+    *batch, m, n = shape
+    k = min(m, n) // 2
+    low = numbers((*batch, m, k), dtype, 1) @ numbers((*batch, k, n), dtype, 2)
+    s = np.linalg.svd(full, compute_uv=False)
+    between = (s[..., k - 1] + s[..., k]) / (2 * s[..., 0])
+    b = numbers((*batch, m, 2), dtype, 3)
+    for a, rtol, rank in ((full, None, 2 * k), (low, 1e-4, k), (full, between, k)):
+        expected = np.linalg.pinv(a, rtol=1e-10 if rtol is None else rtol)
+        close(la.pinv(a, rtol=rtol), expected, 100)
+        x, _, ranks, _ = la.lstsq(a, b, rtol)
+        close(x, expected @ b, 100)
+        assert (ranks.numpy() == rank).all()
+        w = numbers(x.shape, dtype, 4)
+        g = pb.grad(lambda b, a=a, w=w, rtol=rtol: pb.sum(pb.real(la.lstsq(a, b, rtol).x * w)))(b)
+        close(g, adjoint(expected) @ np.conj(w), 100)
+
+
+@each("dtype", ["float32", "float64"])
+def test_least_squares_of_ill_conditioned_matrices(dtype: str) -> None:
+    """No less accurate than by singular values: the error is at most that of the condition."""
+    unit = np.finfo(dtype).eps
+    for n in (3, 4, 5, 6):
+        a = scipy.linalg.hilbert(n).astype(dtype)
+        x = np.ones(n, dtype)
+        b = (a.astype("longdouble") @ x).astype(dtype)
+        solution = la.lstsq(a, b, rcond=0.0)[0].numpy()
+        assert np.linalg.norm(solution - x) <= 10 * unit * np.linalg.cond(a.astype("float64")) * n
+    assert np.isfinite(la.lstsq(np.diag([1e200, 1e-200]), np.ones(2), rcond=0.0)[0].numpy()).all()
+    for size in (1e-300, 1e300):  # whose squares underflow or overflow
+        a = size * np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 1.0]])
+        close(la.pinv(a) * size, np.linalg.pinv(a / size))
 
 
 def test_what_counts_as_no_rank() -> None:

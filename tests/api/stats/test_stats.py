@@ -340,6 +340,20 @@ def test_float32_of_large_parameters(call: Any) -> None:
     near(got, call(scipy_stats, np.float64), 1e-6)
 
 
+@pytest.mark.parametrize("family", ["norm", "expon"])
+@pytest.mark.parametrize("what", ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"])
+def test_float32_without_parameters(family: str, what: str) -> None:
+    """Computed in float32, to the digits of float32, in both tails."""
+    x = np.concatenate([np.linspace(-9, 9, 301), [-np.inf, np.inf, np.nan, 20.0]])
+    if what in ("ppf", "isf"):
+        x = np.concatenate([np.linspace(0, 1, 97), [-0.1, 1.1, np.nan, 1e-30]])
+    x = x.astype(np.float32)
+    got = getattr(getattr(pb.stats, family), what)(x)
+    want = getattr(getattr(scipy_stats, family), what)(x.astype(np.float64))
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got.numpy(), want.astype(np.float32), 3e-7, 1e-45)
+
+
 def test_shapes_that_do_not_broadcast() -> None:
     with pytest.raises(ValueError, match=r"^norm\.logpdf: .*x \(3,\), loc \(2,\)"):
         pb.stats.norm.logpdf(np.ones(3), np.ones(2))

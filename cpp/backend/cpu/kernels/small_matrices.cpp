@@ -47,6 +47,21 @@ void turn_back(const Vector<T>* from, int64_t size, int64_t count, int64_t first
   }
 }
 
+// Loads `columns` columns, from the first entry of b on, of `count` matrices of n rows and k
+// columns.
+template <class T>
+void load_columns(const T* b, int64_t n, int64_t k, int64_t count, int64_t columns, Vector<T>* to) {
+  if (columns == k) return transpose(b, n * k, count, 0, n * k, to);
+  for (int64_t r = 0; r < n; ++r) transpose(b, n * k, count, r * k, columns, to + r * columns);
+}
+
+template <class T>
+void store_columns(const Vector<T>* from, int64_t n, int64_t k, int64_t count, int64_t columns,
+                   T* x) {
+  if (columns == k) return turn_back(from, n * k, count, 0, n * k, x);
+  for (int64_t r = 0; r < n; ++r) turn_back(from + r * columns, n * k, count, r * k, columns, x);
+}
+
 template <class V>
 V absolute(const V& x) {
   return x < 0 ? -x : x;
@@ -139,6 +154,11 @@ void lu(const SmallLu& call) noexcept {
     for (int64_t l = 0; l < count && call.sign; ++l) {
       static_cast<T*>(call.sign)[i + l] = lanes.sign[l];
     }
+    for (int64_t l = 0; l < count && call.det; ++l) {
+      double product = lanes.sign[l];
+      for (int64_t r = 0; r < n; ++r) product *= lanes.a[r * (n + 1)][l];
+      static_cast<T*>(call.det)[i + l] = static_cast<T>(product);
+    }
   }
 }
 
@@ -223,21 +243,73 @@ int64_t triangular(const SmallTriangular& call) noexcept {
       const int64_t columns = least(call.k - c, kSmallMatrix);
       const T* b = static_cast<const T*>(call.b) + i * right + c;
       T* out = static_cast<T*>(call.x) + i * right + c;
-      if (columns == call.k) {
-        transpose(b, right, count, 0, right, x);
-      } else {
-        for (int64_t r = 0; r < n; ++r) {
-          transpose(b, right, count, r * call.k, columns, x + r * columns);
-        }
-      }
+      load_columns(b, n, call.k, count, columns, x);
       by_size(n, [&]<int kFixed> { triangular_lanes<T, kFixed>(t, x, columns, call); });
-      if (columns == call.k) {
-        turn_back(x, right, count, 0, right, out);
-      } else {
-        for (int64_t r = 0; r < n; ++r) {
-          turn_back(x + r * columns, right, count, r * call.k, columns, out);
-        }
+      store_columns(x, n, call.k, count, columns, out);
+    }
+  }
+  return -1;
+}
+
+// --- systems of any square matrix
+
+// y[i] = x[places[i]] for rows of `columns` entries or, if `back`, y[places[i]] = x[i].
+template <class T, int kFixed>
+void permute_rows(const LuLanes<T>& lanes, int64_t given, int64_t columns, bool back,
+                  const Vector<T>* x, Vector<T>* y) {
+  const int64_t n = kFixed ? kFixed : given;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t c = 0; c < columns; ++c) y[i * columns + c] = x[c];
+    for (int64_t j = 1; j < n; ++j) {
+      const auto here = back ? lanes.places[j] == LuLanes<T>::number(i)
+                             : lanes.places[i] == LuLanes<T>::number(j);
+      for (int64_t c = 0; c < columns; ++c) {
+        y[i * columns + c] = here ? x[j * columns + c] : y[i * columns + c];
       }
+    }
+  }
+}
+
+template <class T, int kFixed>
+void solve_lanes(const LuLanes<T>& lanes, int64_t columns, const SmallSolve& p, Vector<T>* x,
+                 Vector<T>* scratch) {
+  const SmallTriangular l{p.n, p.k, 0, true, true, p.transposed, nullptr, nullptr, nullptr};
+  const SmallTriangular u{p.n, p.k, 0, false, false, p.transposed, nullptr, nullptr, nullptr};
+  if (p.transposed) {
+    triangular_lanes<T, kFixed>(lanes.a, scratch, columns, u);
+    triangular_lanes<T, kFixed>(lanes.a, scratch, columns, l);
+    permute_rows<T, kFixed>(lanes, p.n, columns, true, scratch, x);
+  } else {
+    permute_rows<T, kFixed>(lanes, p.n, columns, false, scratch, x);
+    triangular_lanes<T, kFixed>(lanes.a, x, columns, l);
+    triangular_lanes<T, kFixed>(lanes.a, x, columns, u);
+  }
+}
+
+template <class T>
+int64_t solve(const SmallSolve& call) noexcept {
+  const int64_t n = call.n, size = n * n, right = n * call.k;
+  LuLanes<T> lanes;
+  Vector<T> x[kSmallSolve * kSmallMatrix];
+  Vector<T> b[kSmallSolve * kSmallMatrix];
+  for (int64_t i = 0; i < call.count; i += kLanes<T>) {
+    const int64_t count = least(call.count - i, kLanes<T>);
+    transpose(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes.a);
+    by_size(n, [&]<int kFixed> { lanes.template factorise<kFixed>(n); });
+    for (int64_t l = 0; l < count; ++l) {
+      for (int64_t r = 0; r < n; ++r) {
+        if (lanes.a[r * (n + 1)][l] == 0) return i + l;
+      }
+    }
+    for (int64_t c = 0; c < call.k; c += kSmallMatrix) {
+      const int64_t columns = least(call.k - c, kSmallMatrix);
+      if (call.b) {
+        load_columns(static_cast<const T*>(call.b) + i * right + c, n, call.k, count, columns, b);
+      } else {
+        for (int64_t e = 0; e < size; ++e) b[e] = Vector<T>{} + T(e % (n + 1) == 0);
+      }
+      by_size(n, [&]<int kFixed> { solve_lanes<T, kFixed>(lanes, columns, call, x, b); });
+      store_columns(x, n, call.k, count, columns, static_cast<T*>(call.x) + i * right + c);
     }
   }
   return -1;
@@ -249,7 +321,8 @@ namespace PULLBACK_KERNELS {
 
 constinit const SmallMatrixTable kSmallMatrixTable = {{&lu<float>, &lu<double>},
                                                       {&cholesky<float>, &cholesky<double>},
-                                                      {&triangular<float>, &triangular<double>}};
+                                                      {&triangular<float>, &triangular<double>},
+                                                      {&solve<float>, &solve<double>}};
 
 }  // namespace PULLBACK_KERNELS
 

@@ -36,7 +36,7 @@ class Workspace {
 template <class T>
 struct LibraryArrays {
   using Real = typename RealOf<T>::type;
-  T *matrix, *vectors, *others, *tau, *work;
+  T *matrix, *vectors, *others, *factors, *tau, *work;
   Real *values, *reals;
   int* ints;
 };
@@ -86,6 +86,8 @@ struct MatrixRun {
         return qr(at, arrays);
       case Routine::svd:
         return svd(at, arrays);
+      case Routine::pseudo_inverse:
+        return pseudo_inverse(at, arrays);
       case Routine::eigh:
         return eigh(at, arrays);
       case Routine::eig:
@@ -103,8 +105,13 @@ struct MatrixRun {
   Problem triangular_solve(int64_t at, int64_t block) const;
   Problem lu(int64_t at, const Arrays& arrays) const;
   Problem qr(int64_t at, const Arrays& arrays) const;
+  // library_pseudo_inverse.cpp
+  Problem pseudo_inverse(int64_t at, const Arrays& arrays) const;
+  bool invert_triangle(int64_t lead, bool left, Real tolerance, const T* r, T* inverse) const;
   // library_spectra.cpp
   Problem svd(int64_t at, const Arrays& arrays) const;
+  // The factors of one finite matrix; u and vh may be null.
+  Problem svd_of(const T* a, const Arrays& arrays, T* u, Real* s, T* vh) const;
   Problem eigh(int64_t at, const Arrays& arrays) const;
   Problem eig(int64_t at, const Arrays& arrays) const;
   Problem absent(int64_t at) const;
@@ -165,6 +172,7 @@ inline int64_t column_blocks(const RoutineForm& form) {
 inline bool is_tall(const RoutineForm& form) { return 6 * form.m >= 11 * form.n; }
 // LAPACK's letter for the singular vectors that the plan reads.
 inline char job_of_svd(const LibraryCall& call) {
+  if (call.form.routine == Routine::pseudo_inverse) return 'S';
   return !call.out[0] && !call.out[2] ? 'N' : call.form.full ? 'A' : 'S';
 }
 // The same for eigenvectors. For a general matrix they are always computed: without them, LAPACK

@@ -116,6 +116,12 @@ Problem MatrixRun<T>::lu(int64_t at, const Arrays& arrays) const {
     if (swaps) swaps[i] = other;
   }
   if (sign) *sign = odd ? Real(-1) : Real(1);
+  if (T* det = m == n ? out(4, at, 1) : nullptr) {
+    using Wide = std::conditional_t<Lapack<T>::kComplex, std::complex<double>, double>;
+    Wide product{odd ? -1.0 : 1.0};
+    for (int64_t i = 0; i < least; ++i) product *= Wide(arrays.matrix[i * (m + 1)]);
+    *det = static_cast<T>(product);
+  }
   if (packed) transpose(arrays.matrix, n, m, packed);
   return Problem::None;  // a pivot of zero is valid: the determinant is 0
 }

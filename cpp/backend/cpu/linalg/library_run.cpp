@@ -22,6 +22,32 @@ int64_t count(const T& size) {
 }
 
 template <class T>
+void query_svd(const Lapack<T>& lapack, LibraryStep* step) {
+  const RoutineForm& form = step->call.form;
+  const int64_t least = std::min(form.m, form.n);
+  const int m = static_cast<int>(form.m), n = static_cast<int>(form.n);
+  const int k = static_cast<int>(least);
+  T size{};
+  typename Lapack<T>::Real real{};
+  int ints = 0;
+  const char job = job_of_svd(step->call);
+  const int height = is_tall(form) ? m : n, width = is_tall(form) ? n : m;
+  const int rows = job == 'A' ? width : k;
+  if constexpr (Lapack<T>::kComplex) {
+    lapack.gesdd(kColumnMajor, job, height, width, nullptr, height, nullptr, nullptr, height,
+                 nullptr, rows, &size, -1, &real, &ints);
+  } else {
+    lapack.gesdd(kColumnMajor, job, height, width, nullptr, height, nullptr, nullptr, height,
+                 nullptr, rows, &size, -1, &ints);
+  }
+  step->work = count(size);
+  const int64_t most = std::max(form.m, form.n);
+  // From the documentation of the routine.
+  step->reals = least * std::max(5 * least + 7, 2 * most + 2 * least + 1);
+  step->ints = 8 * least;
+}
+
+template <class T>
 void query_sizes(const Lapack<T>& lapack, LibraryStep* step) {
   const LibraryCall& call = step->call;
   const RoutineForm& form = call.form;
@@ -53,30 +79,23 @@ void query_sizes(const Lapack<T>& lapack, LibraryStep* step) {
     case Routine::lu:
       step->ints = least;
       return;
+    case Routine::pseudo_inverse: {
+      query_svd(lapack, step);
+      const int height = std::max(m, n);
+      lapack.geqrf(kColumnMajor, height, k, nullptr, height, nullptr, &size, -1);
+      step->work = std::max(step->work, count(size));
+      lapack.orgqr(kColumnMajor, height, k, k, nullptr, height, nullptr, &size, -1);
+      step->work = std::max(step->work, count(size));
+      return;
+    }
     case Routine::qr:
       lapack.geqrf(kColumnMajor, m, n, nullptr, m, nullptr, &size, -1);
       step->work = count(size);
       lapack.orgqr(kColumnMajor, m, form.full ? m : k, k, nullptr, m, nullptr, &size, -1);
       step->work = std::max(step->work, count(size));
       return;
-    case Routine::svd: {
-      const char job = job_of_svd(call);
-      const int height = is_tall(form) ? m : n, width = is_tall(form) ? n : m;
-      const int rows = job == 'A' ? width : k;
-      if constexpr (Lapack<T>::kComplex) {
-        lapack.gesdd(kColumnMajor, job, height, width, nullptr, height, nullptr, nullptr, height,
-                     nullptr, rows, &size, -1, &real, &ints);
-      } else {
-        lapack.gesdd(kColumnMajor, job, height, width, nullptr, height, nullptr, nullptr, height,
-                     nullptr, rows, &size, -1, &ints);
-      }
-      step->work = count(size);
-      const int64_t most = std::max(form.m, form.n);
-      // From the documentation of the routine.
-      step->reals = least * std::max(5 * least + 7, 2 * most + 2 * least + 1);
-      step->ints = 8 * least;
-      return;
-    }
+    case Routine::svd:
+      return query_svd(lapack, step);
     case Routine::eigh:
       if constexpr (Lapack<T>::kComplex) {
         lapack.heevd(kColumnMajor, job_of_vectors(call), 'U', n, nullptr, n, nullptr, &size, -1,
@@ -101,11 +120,14 @@ LibraryArrays<T> take_arrays(const LibraryStep& step, Workspace* space) {
   LibraryArrays<T> out{};
   const auto is = [&](Routine routine) { return form.routine == routine; };
   if (is(Routine::cholesky) || is(Routine::triangular_solve) || is(Routine::absent)) return out;
+  const bool singular = is(Routine::svd) || is(Routine::pseudo_inverse);
   out.matrix = space->take<T>(m * n);
-  if (is(Routine::svd) || is(Routine::eig)) out.vectors = space->take<T>(std::max(m * m, n * n));
-  if (is(Routine::svd) && is_tall(form)) out.others = space->take<T>(n * n);
+  if (singular || is(Routine::eig)) out.vectors = space->take<T>(std::max(m * m, n * n));
+  if (singular && is_tall(form)) out.others = space->take<T>(n * n);
+  if (is(Routine::pseudo_inverse)) out.factors = space->take<T>((m + n) * least);
   if (is(Routine::qr)) out.vectors = space->take<T>(m * (form.full ? m : least));
-  if (is(Routine::qr) || is(Routine::eig)) out.tau = space->take<T>(least);
+  if (is(Routine::qr) || is(Routine::eig) || is(Routine::pseudo_inverse))
+    out.tau = space->take<T>(least);
   out.values = space->take<typename RealOf<T>::type>(least);
   out.work = space->take<T>(step.work);
   out.reals = space->take<typename RealOf<T>::type>(step.reals);
@@ -174,7 +196,9 @@ LibraryStep compile_library(const LibraryCall& call) {
   if (call.form.routine == Routine::eigh && job_of_vectors(call) == 'V') {
     check(1 + 6 * least + 2 * least * least, "elements in the workspace");
   }
-  if (call.form.routine == Routine::svd && job_of_svd(call) != 'N') {
+  const bool singular =
+      call.form.routine == Routine::svd || call.form.routine == Routine::pseudo_inverse;
+  if (singular && job_of_svd(call) != 'N') {
     check((call.form.is_complex ? 1 : 4) * least * least + 7 * least, "elements in the workspace");
   }
   by_dtype(call, [&]<class T>(T*) {

@@ -13,6 +13,7 @@ bool is_small(const LibraryCall& call) {
   if (form.n > kAlone && call.batch < kLaneMultiple) return false;
   if (form.is_complex || form.m != form.n || form.n < 1 || form.n > kSmallMatrix) return false;
   if (form.routine == Routine::lu) return !call.out[3];  // the kernels do not return the swaps
+  if (form.routine == Routine::solve) return form.n <= kSmallSolve;  // builders make no larger ones
   return form.routine == Routine::cholesky ||
          (form.routine == Routine::triangular_solve && form.k > 0);
 }
@@ -29,10 +30,16 @@ Status run_small(const LibraryCall& call, const Slots& slots, int64_t first, int
   Problem problem = Problem::None;
   if (form.routine == Routine::lu) {
     table.lu[wide]({n, count, at(call.in[0], n * n), at(call.out[0], n * n),
-                    reinterpret_cast<int64_t*>(at(call.out[1], n)), at(call.out[2], 1)});
+                    reinterpret_cast<int64_t*>(at(call.out[1], n)), at(call.out[2], 1),
+                    at(call.out[4], 1)});
   } else if (form.routine == Routine::cholesky) {
     failed = table.cholesky[wide]({n, count, at(call.in[0], n * n), at(call.out[0], n * n)});
     problem = Problem::NotPositive;
+  } else if (form.routine == Routine::solve) {
+    failed = table.solve[wide](
+        {n, form.k, count, form.transposition != Transposition::None, at(call.in[0], n * n),
+         call.in.size() > 1 ? at(call.in[1], n * form.k) : nullptr, at(call.out[0], n * form.k)});
+    problem = Problem::Singular;
   } else {
     failed = table.triangular[wide](
         {n, form.k, count, form.lower, form.unit, form.transposition != Transposition::None,

@@ -17,7 +17,13 @@ Problem MatrixRun<T>::svd(int64_t at, const Arrays& arrays) const {
   }
   const T* a = in(0, at, m * n);
   if (!finite(a, m * n)) return Problem::NotConverged;
-  Real* values = s ? s : arrays.values;
+  return svd_of(a, arrays, u, s ? s : arrays.values, vh);
+}
+
+template <class T>
+Problem MatrixRun<T>::svd_of(const T* a, const Arrays& arrays, T* u, Real* s, T* vh) const {
+  const int64_t left = form.full ? m : least;
+  const int64_t right = form.full ? n : least;
   // `rows` and `columns` of the matrix as the library sees it.
   const auto decompose = [&](int64_t rows, int64_t columns, T* of_columns, int64_t count_rows,
                              T* of_rows) {
@@ -26,12 +32,11 @@ Problem MatrixRun<T>::svd(int64_t at, const Arrays& arrays) const {
     int info;
     if constexpr (Lapack<T>::kComplex) {
       info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, arrays.matrix, height,
-                          values, of_columns, height, of_rows, lead, arrays.work, work,
-                          arrays.reals, arrays.ints);
+                          s, of_columns, height, of_rows, lead, arrays.work, work, arrays.reals,
+                          arrays.ints);
     } else {
-      info =
-          lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, arrays.matrix, height,
-                       values, of_columns, height, of_rows, lead, arrays.work, work, arrays.ints);
+      info = lapack.gesdd(kColumnMajor, job_of_svd(step.call), height, width, arrays.matrix, height,
+                          s, of_columns, height, of_rows, lead, arrays.work, work, arrays.ints);
     }
     return info ? Problem::NotConverged : Problem::None;
   };
@@ -129,6 +134,8 @@ Problem MatrixRun<T>::absent(int64_t at) const {
   template Problem MatrixRun<T>::svd(int64_t, const LibraryArrays<T>&) const;  \
   template Problem MatrixRun<T>::eigh(int64_t, const LibraryArrays<T>&) const; \
   template Problem MatrixRun<T>::eig(int64_t, const LibraryArrays<T>&) const;  \
+  template Problem MatrixRun<T>::svd_of(const T*, const LibraryArrays<T>&, T*, \
+                                        typename RealOf<T>::type*, T*) const;  \
   template Problem MatrixRun<T>::absent(int64_t) const;
 PULLBACK_SPECTRA(float)
 PULLBACK_SPECTRA(double)
