@@ -105,6 +105,7 @@ OPERATIONS = {
     "rgamma_nth": "Compute the a-th derivative of the reciprocal gamma function at b.",
     "same": "Test whether a and b are equal; NaN equals NaN.",
     "student_density": "Compute the density of Student's t distribution.",
+    "wrap_index": "Count positions a of an axis of size b from its start.",
 }
 
 # Where a public function of an elementwise operation is, the first that has it.

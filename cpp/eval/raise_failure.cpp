@@ -16,8 +16,8 @@ namespace {
 // True if an operation can fail with this problem.
 bool may_have(const Instruction& instruction, Problem problem) {
   if (problem == Problem::NegativePower) return instruction.op == Op::pow;
-  if (problem == Problem::ZeroDivision) return instruction.op != Op::pow && can_fail(instruction);
-  return can_fail(instruction);
+  if (problem == Problem::IndexOutOfRange) return traits(instruction.op).fails == Fails::Always;
+  return instruction.op != Op::pow && instruction.op != Op::wrap_index && can_fail(instruction);
 }
 
 // The operation that failed. In a group, source is the operation that the group is named after,
@@ -25,6 +25,7 @@ bool may_have(const Instruction& instruction, Problem problem) {
 Op failed_operation(const Step& step, Problem problem) {
   if (const TileGroup* group = group_of(step)) {
     for (const Instruction& instruction : group->instructions) {
+      if (instruction.op == Op::wrap_index && problem == Problem::IndexOutOfRange) return Op::take;
       if (may_have(instruction, problem)) return instruction.op;
     }
   }

@@ -212,6 +212,28 @@ NodeRef mean(const NodeRef& input, const Axes& axes, bool keepdims) {
                    axes_mask(x->shape, axes, "mean"), keepdims);
 }
 
+namespace {
+
+constexpr int kHalvings = 3;  // in one pass over the entries
+
+// The entries [outer, length, inner] of which a product along axes multiplies those of axis 1.
+NodeRef as_block(const NodeRef& x, AxisMask axes, int64_t length) {
+  const unsigned lowest = axes & (~unsigned{axes} + 1);
+  if ((axes & (axes + lowest)) == 0) {  // the axes are adjacent
+    const FoldedShape f = folded_shape(x->shape, axes);
+    return reshape(x, {f.outer, f.reduced, f.inner});
+  }
+  std::vector<int64_t> order;
+  for (const bool first : {true, false}) {
+    for (int64_t i = 0; i < x->shape.rank; ++i) {
+      if ((axes >> i & 1) == first) order.push_back(i);
+    }
+  }
+  return reshape(transpose(x, order), {1, length, x->shape.size() / length});
+}
+
+}  // namespace
+
 // A tree of halves: without a division, derivatives at zeros are exact at every order.
 NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
   if (const DType wide = widened(input->dtype); is_half(input)) {
@@ -221,12 +243,6 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
       is_inexact(input->dtype) ? input : cast(input, traits(input->dtype).accumulator);
   const AxisMask mask = axes_mask(all->shape, axes, "prod");
   const Shape result = folded(all->shape, mask, keepdims);
-  std::vector<int64_t> order;
-  for (const bool fold : {true, false}) {
-    for (int64_t i = 0; i < all->shape.rank; ++i) {
-      if ((mask >> i & 1) == fold) order.push_back(i);
-    }
-  }
   int64_t length = 1;
   for (int64_t i = 0; i < all->shape.rank; ++i) {
     if (mask >> i & 1) length *= all->shape[i];
@@ -237,13 +253,23 @@ NodeRef prod(const NodeRef& input, const Axes& axes, bool keepdims) {
     return with_axes(compose(Composite::prod, nothing + Expr(scalar(all->dtype, 1)), {all}), mask,
                      keepdims);
   }
-  NodeRef x = reshape(transpose(all, order), {length, result.size()});
+  NodeRef x = as_block(all, mask, length);
   std::vector<NodeRef> odd;
-  while (x->shape[0] > 1) {
-    const int64_t half = x->shape[0] / 2;
-    const auto parts = split(x, {half, half, x->shape[0] - 2 * half}, 0);
-    if (parts[2]->shape[0]) odd.push_back(parts[2]);
-    x = Expr(parts[0]) * Expr(parts[1]);
+  while (length > 1) {
+    int64_t half[kHalvings];
+    // Entries of the product after some halvings. A slice of a product is a product of slices, so
+    // several halvings read x once.
+    const auto entries = [&](auto&& self, int halvings, int64_t first, int64_t count) -> Expr {
+      if (halvings == 0) return narrow(x, 1, first, count);
+      return self(self, halvings - 1, first, count) *
+             self(self, halvings - 1, first + half[halvings - 1], count);
+    };
+    int done = 0;
+    for (; done < kHalvings && length > 1; ++done, length /= 2) {
+      half[done] = length / 2;
+      if (length % 2) odd.push_back(entries(entries, done, length - 1, 1));
+    }
+    x = entries(entries, done, 0, length);
   }
   for (const NodeRef& part : odd) x = Expr(x) * Expr(part);
   return with_axes(compose(Composite::prod, reshape(x, result), {all}), mask, keepdims);

@@ -15,7 +15,7 @@
 namespace pullback {
 namespace {
 
-enum class Domain : uint8_t { A, N, F, B, W, I, AC, NC, FC };
+enum class Domain : uint8_t { A, N, F, B, W, I, P, AC, NC, FC };
 using traits_detail::Result;
 
 struct Row {
@@ -112,11 +112,12 @@ DType compute_dtype(const Row& row, std::span<Node* const> inputs) {
       return dtype == DType::Bool ? DType::Int32 : dtype;
     case Domain::W:
     case Domain::I:
-      if (is_inexact(dtype) || (row.domain == Domain::I && dtype == DType::Bool)) {
+    case Domain::P:
+      if (is_inexact(dtype) || (row.domain != Domain::W && dtype == DType::Bool)) {
         fail(ErrorKind::Type, row.name, ": expected integers",
              row.domain == Domain::W ? " or bool" : "", ", got ", dtype);
       }
-      break;
+      return row.domain == Domain::P ? DType::Int64 : dtype;
     case Domain::A:
     case Domain::AC:
       break;

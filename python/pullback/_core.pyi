@@ -2125,6 +2125,9 @@ def while_loop(
 ) -> list[Tensor]:
     """Run a body while a condition is true."""
 
+def wrap_index(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
+    """Count positions a of an axis of size b from its start."""
+
 def xlog1py(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) -> Tensor:
     """Compute x log(1 + y), with the value 0 where `x` is 0 unless `y` is NaN."""
 

@@ -252,3 +252,30 @@ def test_sine_and_cosine_of_rows_and_of_elements(of_rows: Callable[[Any], Any]) 
     np.testing.assert_allclose(results[0].numpy(), numpy[of_rows](want), rtol=1e-12)
     expected = numpy[of_elements](want) * ROWS
     np.testing.assert_allclose(results[1].numpy(), expected, rtol=1e-12)
+
+
+def test_sums_of_complex_tensors_read_pairs_in_order() -> None:
+    """Their real and imaginary parts alternate in memory; a sum has no need to separate them."""
+    rng = np.random.default_rng(0)
+    z, w = (rng.standard_normal((30, 50)) + 1j * rng.standard_normal((30, 50)) for _ in range(2))
+    sums = pb.function(lambda z, w: (pb.reshape(-(z + w) - z, (1500,)), z + w))
+    steps = sums.plan(z, w)
+    assert steps.count("tiles") == 1 and "strides" not in steps, steps
+    shifted, total = sums(z, w)
+    assert np.array_equal(total.numpy(), z + w)
+    assert np.array_equal(shifted.numpy(), (-(z + w) - z).reshape(-1))
+    # Operations on parts after a sum are computed with it.
+    products = pb.function(lambda z, w: ((z + w) * w, z + w))
+    product, total = products(z, w)
+    assert np.allclose(product.numpy(), (z + w) * w) and np.array_equal(total.numpy(), z + w)
+    assert pb.function(lambda z, w: (z + w) * w).plan(z, w).count("tiles") == 1
+
+
+def test_columns_of_one_memory_are_read_together() -> None:
+    x = np.random.default_rng(0).standard_normal((2000, 3))
+    columns = pb.function(lambda x: (pb.exp(x[:, 0]), pb.sin(x[:, 1]), x[:, 2] + 1))
+    assert columns.plan(x).count("tiles") == 1
+    for got, want in zip(columns(x), (np.exp(x[:, 0]), np.sin(x[:, 1]), x[:, 2] + 1), strict=True):
+        assert np.allclose(got.numpy(), want, rtol=1e-15)
+    z = x[:, 0] + 1j * x[:, 1]
+    assert pb.function(pb.conj).plan(z).count("tiles") == 1

@@ -101,6 +101,8 @@ INSIDE_GRADIENTS |= {"ive_derivative", "log_ndtr_rest", "log_ndtr_slope", "log_r
 INSIDE_GRADIENTS |= {"jn_derivative", "yn_derivative", "rel_entr_slope", "kl_div_slope"}
 INSIDE_GRADIENTS |= {"i0e_slope", "i1_slope", "i1e_slope"}
 INSIDE_GRADIENTS |= {"logit_slope", "ndtr_slope", "ndtri_slope", "sinc_derivative"}
+# Of indexing by several arrays.
+INSIDE_GRADIENTS |= {"wrap_index"}
 
 
 def test_every_row_has_its_function_with_an_example(cases: list[Case]) -> None:

@@ -56,6 +56,7 @@ void test_tails(const char* level, const ElementwiseTable& table) {
         for (int64_t j = 0; j < in[i].n && !is_float(dtype) && !condition; ++j) {
           if (nonzero && in[i].get(j) == 0) in[i].set(j, 5);
           if (op == int(Op::pow) && i == 1) in[i].set(j, std::fabs(std::fmod(in[i].get(j), 9)));
+          if (op == int(Op::wrap_index)) in[i].set(j, i == 0 ? double(j % 18) - 9 : 9 + j % 5);
         }
       }
       // Bool results are one byte: the element size of the output is found by what is written.

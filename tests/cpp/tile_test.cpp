@@ -1,8 +1,10 @@
 // Tile groups: random programs with strided loads against the same kernels on whole arrays, and the
 // errors of integer arithmetic and of indices.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -124,6 +126,62 @@ void test_integer_problems() {
   }
 }
 
+void test_positions_out_of_range() {
+  for (int64_t n : {1, 5000, 300000}) {
+    for (int64_t bad : {int64_t{7}, int64_t{-8}, INT64_MAX, INT64_MIN}) {
+      Array a(DType::Int64, n);
+      for (int64_t i = 0; i < n; ++i) a.set(i, static_cast<double>(i % 14 - 7));
+      a.as<int64_t>()[n - 1] = bad;
+      Runner r;
+      TileGroup group;
+      group.count = n;
+      group.loads = {row_view(r.argument(a), DType::Int64, {n})};
+      group.scalars = {{std::nullopt, DType::Int64, {.i = 7}}};
+      group.instructions = {{Op::wrap_index, DType::Int64, DType::Int64, {0, 1}}};
+      group.stores = {{2, row_view(r.output(DType::Int64, n), DType::Int64, {n})}};
+      r.add(group);
+      const Status status = r.run_threads("positions");
+      check(status.problem == Problem::IndexOutOfRange && status.detail == bad && status.bound == 7,
+            text("position ", bad, " of ", n));
+    }
+  }
+}
+
+// Equal numbers share memory, but not those of another dtype or sign.
+void test_equal_numbers() {
+  for (int64_t n : {3, 5000}) {
+    Array x(DType::Float32, n);
+    for (int64_t i = 0; i < n; ++i) x.set(i, static_cast<double>(i % 5 + 1));
+    Runner r;
+    TileGroup group;
+    group.count = n;
+    group.loads = {row_view(r.argument(x), DType::Float32, {n})};
+    for (double number : {2.0, 0.0, -0.0, 2.0}) {
+      group.scalars.push_back({std::nullopt, DType::Float32, {.f = number}});
+    }
+    group.scalars.push_back({std::nullopt, DType::Float64, {.f = 2.0}});
+    group.instructions = {{Op::multiply, DType::Float32, DType::Float32, {0, 1}},  // v6
+                          {Op::multiply, DType::Float32, DType::Float32, {0, 2}},  // v7
+                          {Op::multiply, DType::Float32, DType::Float32, {0, 3}},  // v8
+                          {Op::add, DType::Float32, DType::Float32, {6, 4}},       // v9
+                          {Op::cast, DType::Float32, DType::Float64, {0}},         // v10
+                          {Op::add, DType::Float64, DType::Float64, {10, 5}}};     // v11
+    for (int32_t value : {7, 8, 9}) {
+      group.stores.push_back({value, row_view(r.output(DType::Float32, n), DType::Float32, {n})});
+    }
+    group.stores.push_back({11, row_view(r.output(DType::Float64, n), DType::Float64, {n})});
+    r.add(group);
+    check(bool(r.run_threads("equal numbers")), "equal numbers: status");
+    bool ok = true;
+    for (int64_t i = 0; i < n; ++i) {
+      ok &= r.outputs[0].get(i) == 0 && !std::signbit(r.outputs[0].get(i));
+      ok &= r.outputs[1].get(i) == 0 && std::signbit(r.outputs[1].get(i));
+      ok &= r.outputs[2].get(i) == 2 * x.get(i) + 2 && r.outputs[3].get(i) == x.get(i) + 2;
+    }
+    check(ok, "equal numbers");
+  }
+}
+
 // More values alive at once than the stack has room for.
 void test_many_instructions() {
   for (int64_t n : {1, 16, 3000}) {
@@ -197,6 +255,8 @@ int main() {
   test_random_programs();
   test_integer_problems();
   test_bad_index();
+  test_positions_out_of_range();
+  test_equal_numbers();
   test_many_instructions();
   return report();
 }

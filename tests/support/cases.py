@@ -216,6 +216,11 @@ def words(name: str, reference: Any, arity: int = 2, dtypes: str = "bil") -> Cas
     return _row(name, reference, domains, dtypes, "same", {"wrt": ()})
 
 
+def positions(name: str, reference: Any, *domains: Domain) -> Case:
+    """P: computes int64, no gradient."""
+    return _row(name, reference, domains, "l", "same", {"wrt": ()})
+
+
 # --- reductions: which axes of which shapes
 
 REDUCED: tuple[tuple[Shape, Any, bool], ...] = (

@@ -6,6 +6,9 @@
 #include "plan/passes/iteration_domains.h"
 
 #include <algorithm>
+#include <compare>
+#include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "ops/reduce.h"
@@ -39,6 +42,27 @@ bool repeats_rows(const Strided& view, int64_t entries, int64_t length) {
     expected *= view.shape[d];
   }
   return expected == entries;
+}
+
+// The columns of a memory that are read together: entries that are a few elements apart.
+struct ColumnKey {
+  uint32_t base;
+  int64_t first, step, count;
+  auto operator<=>(const ColumnKey&) const = default;
+};
+
+// The columns to which a view belongs, if it is one of at most four.
+std::optional<ColumnKey> columns_of(const Strided& view, uint32_t base) {
+  constexpr int64_t kMostColumns = 4;
+  int64_t step = 0;
+  int64_t inner = 1;
+  for (int64_t d = view.shape.rank; d-- > 0; inner *= view.shape[d]) {
+    if (view.shape[d] == 1) continue;
+    if (step == 0) step = view.strides[d];
+    if (view.strides[d] != step * inner) return std::nullopt;
+  }
+  if (step < 2 || step > kMostColumns) return std::nullopt;
+  return ColumnKey{base, view.offset / step, step, inner};
 }
 
 class Finder {
@@ -103,15 +127,20 @@ class Finder {
     }
   }
 
-  // Merges a member with the values that it reads in order, or with other readers of the same view:
-  // real and imaginary parts of a product are computed in one pass over the parts of both operands.
-  // Views that repeat entries do not count.
+  // Merges a member with the values that it reads in order, or with other readers of the same view
+  // or of columns beside it: real and imaginary parts are computed in one pass over the parts of
+  // their operands. Views that repeat entries do not count.
   void merge_readers_of(uint32_t member, const Read& read) {
     if (analysis_.kind[read.base] == Analysis::Number) return;
     if (analysis_.is_flat(read)) return merge(member, read.base);
     const Strided& strided = analysis_.strided(read);
     for (int64_t d = 0; d < strided.shape.rank; ++d) {
       if (strided.strides[d] == 0 && strided.shape[d] != 1) return;
+    }
+    if (const auto columns = columns_of(strided, read.base)) {
+      const auto [it, first] = columns_.try_emplace(*columns, member);
+      if (!first) merge(member, it->second);
+      return;
     }
     const uint64_t key = static_cast<uint64_t>(read.base) << 32 | read.view;
     const auto [it, first] = readers_.try_emplace(key, member);
@@ -264,6 +293,7 @@ class Finder {
   std::vector<uint32_t> parent_;
   std::unordered_map<int64_t, Length> lengths_;
   std::unordered_map<uint64_t, uint32_t> readers_;  // first reader of each view
+  std::map<ColumnKey, uint32_t> columns_;           // and of columns
   std::vector<uint32_t> host_of_;
   std::vector<int64_t> host_count_;  // elements of classes that have rows
   std::vector<int64_t> number_;

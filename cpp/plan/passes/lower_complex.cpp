@@ -18,7 +18,8 @@ namespace pullback {
 namespace {
 
 // The replacement of a node. A real node has no `im`. A complex value in memory is stored as
-// `pairs`, [elements, 2], until a part is needed.
+// `pairs`, [elements, 2], until a part is needed. A sum of such values has both forms; the ones
+// that nothing reads are dropped.
 struct Made {
   NodeRef re, im, pairs;
   NodeRef scalar;  // shown by `re`: some builders need it
@@ -105,7 +106,9 @@ class Expansion {
     }
     if (!complex) return {moved(node, node->dtype, 0), {}, {}, {}};
     if (node->op == Op::reshape && of(inputs[0]).pairs) {
-      return {{}, {}, of(inputs[0]).pairs, {}};
+      const Made& in = of(inputs[0]);
+      if (!in.re) return {{}, {}, in.pairs, {}};
+      return {moved(node, in.re->dtype, 0), moved(node, in.re->dtype, 1), in.pairs, {}};
     }
     if (is_elementwise(node->op)) return elementwise_parts(node, inputs);
     if (node->op == Op::matmul) return product(inputs[0], inputs[1]);
@@ -173,7 +176,21 @@ class Expansion {
     ComplexParts in[3];
     for (size_t k = 0; k < inputs.size(); ++k) in[k] = parts(inputs[k]);
     const ComplexParts out = complex_form(node->op, {in, inputs.size()});
-    return result(out.re, out.im);
+    Made made = result(out.re, out.im);
+    if (works_on_pairs(node, inputs)) {
+      std::vector<NodeRef> pairs;
+      for (const Node* input : inputs) pairs.push_back(of(input).pairs);
+      made.pairs = make_node(node->op, dtype, pairs[0]->shape, pointers(pairs));
+    }
+    return made;
+  }
+
+  // True for an operation on each part alone whose operands are pairs in the order of the result.
+  // As pairs it reads and writes memory in order.
+  bool works_on_pairs(const Node* node, std::span<Node* const> inputs) const {
+    if (node->op != Op::add && node->op != Op::subtract && node->op != Op::negative) return false;
+    return std::ranges::all_of(
+        inputs, [&](const Node* input) { return of(input).pairs && input->shape == node->shape; });
   }
 
   Made product(const Node* a, const Node* b) {

@@ -215,8 +215,7 @@ def _merge_indices(indices: list[Any], sizes: list[int], who: str) -> tuple[Any,
     total: Any = 0
     for k, (index, size) in enumerate(zip(indices, sizes, strict=True)):
         if isinstance(index, Tensor):
-            # Taking from 0, 1, 2, … resolves negative indices and checks each axis.
-            index = _core.take(_core.arange(0, size, 1, "int64"), index, 0, checked=True)
+            index = _core.wrap_index(index, size)
         total = total + index * prod(sizes[k + 1 :])
     if isinstance(total, Tensor):
         return _core.broadcast_to(total, block), block

@@ -260,6 +260,49 @@ def test_tensors_out_of_range_are_found_when_computed() -> None:
             x[key].numpy()
 
 
+@pytest.mark.parametrize("count", [2, 5000, 300_000])
+def test_positions_of_several_axes_are_checked_where_they_are_computed(count: int) -> None:
+    read = pb.function(lambda x, i, j, k: x[i // k, j + 0] + 1)
+    rng = np.random.default_rng(3)
+    i, j = rng.integers(-3, 3, count), rng.integers(-4, 4, count)
+    assert np.array_equal(read(X, i, j, 1).numpy(), X[i, j] + 1)
+    for bad in (4, -5, 2**62, -(2**63)):
+        j[-1] = bad
+        with pytest.raises(
+            IndexError, match=rf"^take: index {bad} is out of range for an axis of size 4$"
+        ):
+            read(X, i, j, 1).numpy()
+    j[-1] = 0
+    with pytest.raises(ZeroDivisionError, match="floor_divide"):
+        read(X, i, j, 0).numpy()
+
+
+def test_positions_in_a_loop_are_checked() -> None:
+    def total(i: Any) -> Any:
+        step = lambda s, at: (s + pb.constant(X)[at[0], at[1]], None)  # noqa: E731
+        return pb.scan(step, 0.0, i)[0].numpy()
+
+    i = pb.constant([[0, 1], [-1, -4], [2, 3]])
+    assert total(i) == X[0, 1] + X[-1, -4] + X[2, 3]
+    with pytest.raises(IndexError, match=r"^take: index 4 is out of range for an axis of size 4$"):
+        total(i + pb.constant([[0, 0], [0, 0], [0, 1]]))
+
+
+def test_reads_at_computed_positions_are_one_gather_each() -> None:
+    @pb.function
+    def bilinear(x: Any, at: Any) -> Any:
+        low = pb.floor(at)
+        share = at - low
+        i, j = pb.cast(low, "int64")
+        above = x[i, j] * (1 - share[1]) + x[i, j + 1] * share[1]
+        below = x[i + 1, j] * (1 - share[1]) + x[i + 1, j + 1] * share[1]
+        return above * (1 - share[0]) + below * share[0]
+
+    at = np.random.default_rng(4).uniform(0, 2, (2, 50))
+    kinds = [line.split()[1] for line in bilinear.plan(X, at).splitlines() if line[:1].isdigit()]
+    assert kinds.count("gather") == 4 and kinds.count("tiles") <= 3, kinds
+
+
 def test_bad_values() -> None:
     x = pb.constant(X)
     with pytest.raises(ValueError, match=r"at\[\].set: .* \(4,\), got shape \(2,\)"):

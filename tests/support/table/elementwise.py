@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import reference as ref
-from ..cases import ALL, Case, floats, numbers, truth, words
+from ..cases import ALL, Case, floats, numbers, positions, truth, words
 from .domains import (
     ABOVE_1,
     DIVISOR,
@@ -17,9 +17,11 @@ from .domains import (
     NONZERO,
     ODD,
     OPEN,
+    POSITION,
     POSITIVE,
     QUOTIENT,
     REAL,
+    SIZE,
     SMALL,
     TIES,
     WIDE,
@@ -126,4 +128,5 @@ CASES: list[Case] = [
     words  ("bitwise_invert", np.invert, arity=1),
     words  ("bitwise_left_shift", np.left_shift, dtypes="il"),
     words  ("bitwise_right_shift", np.right_shift, dtypes="il"),
+    positions("wrap_index", lambda i, n: np.where(i < 0, i + n, i), POSITION, SIZE),
 ]

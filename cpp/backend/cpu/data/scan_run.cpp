@@ -115,7 +115,7 @@ template <class A, class T, class R>
 void sum_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n) {
   A before = kNothing<A>;
   for (int64_t i = 0; i < n; i += kBlock) {
-    if (stop_requested()) return;
+    if (i > 0 && stop_requested()) return;
     before = before +
              sum_block_of<true, A>(x + i * dx, dx, y + i * dy, dy, std::min(kBlock, n - i), before);
   }

@@ -118,13 +118,16 @@ constexpr int64_t kParts = 16;
 
 inline int64_t parts_of(int64_t n) { return n >= kLongSort ? kParts : 1; }
 
-// The width of a digit: few passes, and counts that stay in a cache.
-constexpr int kBits = 11;
-constexpr int64_t kDigits = 1 << kBits;
+// The width of a digit: few passes, and counts that stay in a cache. Each pass reads all counts, so
+// those of a row of few words are fewer.
+constexpr int digit_bits(int64_t n) { return n < 2048 ? 8 : 11; }
+constexpr int64_t digits_of(int64_t n) { return int64_t{1} << digit_bits(n); }
 
+// Rows of at most this many words are merged. `low`: see sort_words.
+constexpr int64_t kShortRow = 256;
 template <class W>
-constexpr int64_t short_row() {
-  return sizeof(W) == 4 ? 1024 : sizeof(W) == 8 ? 2048 : 256;
+constexpr int64_t short_row(int low) {
+  return sizeof(W) == 8 && low == 0 ? 2048 : kShortRow;
 }
 
 // The bits in which the keys of the words differ.
@@ -142,25 +145,27 @@ uint64_t varying(const W* a, int64_t n) {
 // One pass: the parts are counted and distributed independently.
 template <class W>
 void distribute(const W* from, int64_t n, int shift, int64_t* counts, W* to) {
-  const auto digit = [=](const W& word) { return key_of(word) >> shift & (kDigits - 1); };
+  const int64_t digits = digits_of(n);
+  const uint64_t mask = static_cast<uint64_t>(digits) - 1;
+  const auto digit = [=](const W& word) { return key_of(word) >> shift & mask; };
   const int64_t parts = parts_of(n);
   parallel_for(parts, true, [&](int64_t p) {
-    int64_t* own = counts + p * kDigits;
-    std::fill(own, own + kDigits, 0);
+    int64_t* own = counts + p * digits;
+    std::fill(own, own + digits, 0);
     const int64_t end = (p + 1) * n / parts;
     for (int64_t i = p * n / parts; i < end; ++i) ++own[digit(from[i])];
   });
   if (stop_requested()) return;  // some parts were not counted
   int64_t sum = 0;
-  for (int64_t d = 0; d < kDigits; ++d) {
+  for (int64_t d = 0; d < digits; ++d) {
     for (int64_t p = 0; p < parts; ++p) {
-      const int64_t count = counts[p * kDigits + d];
-      counts[p * kDigits + d] = sum;
+      const int64_t count = counts[p * digits + d];
+      counts[p * digits + d] = sum;
       sum += count;
     }
   }
   parallel_for(parts, true, [&](int64_t p) {
-    int64_t* next = counts + p * kDigits;
+    int64_t* next = counts + p * digits;
     const int64_t end = (p + 1) * n / parts;
     for (int64_t i = p * n / parts; i < end; ++i) to[next[digit(from[i])]++] = from[i];
   });
@@ -180,8 +185,8 @@ template <class W>
 int64_t sort_memory(int64_t n) {
   using namespace sort_detail;
   const int64_t words = 2 * static_cast<int64_t>(sizeof(W)) * n;
-  if (n <= short_row<W>()) return words;
-  return words + static_cast<int64_t>(sizeof(int64_t)) * parts_of(n) * kDigits;
+  if (n <= kShortRow) return words;
+  return words + static_cast<int64_t>(sizeof(int64_t)) * parts_of(n) * digits_of(n);
 }
 
 // Sorts the n words at the beginning of that memory by the bits of their keys from `low` on. The
@@ -191,15 +196,16 @@ void sort_words(char* memory, int64_t n, int low) {
   using namespace sort_detail;
   W* a = reinterpret_cast<W*>(memory);
   W* spare = a + n;
-  if (n <= short_row<W>()) return sort_short(a, spare, n);
+  if (n <= short_row<W>(low)) return sort_short(a, spare, n);
   auto* counts = reinterpret_cast<int64_t*>(spare + n);
   constexpr int kKeyBits = sizeof(W) == 4 ? 32 : 64;
   const uint64_t differs = varying(a, n);
   W* from = a;
   W* to = spare;
-  for (int shift = low; shift < kKeyBits; shift += kBits) {
+  const uint64_t mask = static_cast<uint64_t>(digits_of(n)) - 1;
+  for (int shift = low; shift < kKeyBits; shift += digit_bits(n)) {
     if (stop_requested()) return;
-    if ((differs >> shift & (kDigits - 1)) == 0) continue;
+    if ((differs >> shift & mask) == 0) continue;
     distribute(from, n, shift, counts, to);
     std::swap(from, to);
   }

@@ -29,6 +29,7 @@ enum Domain : unsigned {
   B = 0x01,
   W = 0x27,
   I = 0x26,
+  P = 0x04,
   AC = A,  // complex numbers are computed by operations on their parts
   NC = N,
   FC = F
@@ -79,7 +80,7 @@ namespace row {
 
 // Errors of an integer kernel, checked before it writes anything.
 template <Op op, class T>
-PULLBACK_INLINE int refuses(const T* b, int64_t n) {
+PULLBACK_INLINE int refuses([[maybe_unused]] const T* a, const T* b, int64_t n) {
   if constexpr (m::kFloat<T>) {
     return kFine;
   } else if constexpr (op == Op::floor_divide || op == Op::remainder) {
@@ -90,6 +91,10 @@ PULLBACK_INLINE int refuses(const T* b, int64_t n) {
     int negative = 0;
     for (int64_t i = 0; i < n; ++i) negative |= b[i] < 0;
     return negative ? kNegativePower : kFine;
+  } else if constexpr (op == Op::wrap_index) {
+    int64_t outside = 0;  // its sign, since 64-bit comparisons are slow; see any_outside
+    for (int64_t i = 0; i < n; ++i) outside |= (a[i] + b[i]) | (b[i] - 1 - a[i]);
+    return outside < 0 ? kIndexOutOfRange : kFine;
   } else {
     return kFine;
   }
@@ -277,7 +282,7 @@ int binary(void* out, const void* a, const void* b, const void*, int64_t n) noex
   auto* y = static_cast<Out*>(out);
   const auto* x0 = static_cast<const T*>(a);
   const auto* x1 = static_cast<const T*>(b);
-  if (const int problem = refuses<op>(x1, n)) return problem;
+  if (const int problem = refuses<op>(x0, x1, n)) return problem;
   if constexpr (kHasNear<op, T>) {
     if (whole_tile_near<op>(y, x0, x1, n)) return kFine;
   }

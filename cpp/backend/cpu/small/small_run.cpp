@@ -11,6 +11,7 @@
 #include "backend/cpu/small/native_code.h"
 #include "backend/cpu/small/small_program.h"
 #include "backend/cpu/tiles/strided.h"
+#include "base/index_bounds.h"
 #include "base/iteration_seed.h"
 #include "base/threads.h"
 
@@ -296,10 +297,10 @@ std::optional<uint16_t> code_of_element(TileKernel kernel) {
 Status refused_code(const Code& c, int problem, const char* f) {
   Status status = failure(static_cast<Problem>(problem));
   if (status.problem != Problem::IndexOutOfRange) return status;
-  const auto* index = reinterpret_cast<const int64_t*>(f + c.b);
-  status.bound = c.length;
-  status.detail =
-      *std::find_if(index, index + c.n, [&](int64_t i) { return i < 0 || i >= c.length; });
+  const bool wraps = c.kind == SmallProgram::Call;
+  const auto* index = reinterpret_cast<const int64_t*>(f + (wraps ? c.a : c.b));
+  status.bound = wraps ? get<int64_t>(f + c.b) : c.length;
+  status.detail = first_outside(index, c.n, wraps ? -status.bound : 0, status.bound);
   return status;
 }
 

@@ -97,7 +97,7 @@ struct TileProgram {
   int32_t places = 0;
   int64_t scratch_bytes = 0;
   double cost = 0;       // estimated nanoseconds per row
-  bool streams = false;  // reads or writes more memory than the cache near a core
+  bool streams = false;  // prefetches the memory of the next tile
 
   std::vector<Code> code;
   std::vector<RowFold> folds;

@@ -2,7 +2,7 @@
 // library.
 #include "backend/cpu/tiles/tile_run.h"
 
-#include <algorithm>
+#include "base/index_bounds.h"
 
 namespace pullback {
 namespace {
@@ -34,18 +34,35 @@ void TileFrame::fill() {
     base_[i] = slots_.at(program_.directs[i].slot) + program_.directs[i].offset;
   }
   const int64_t entries[2] = {program_.tile * program_.length, program_.tile};
-  for (const auto& splat : program_.splats) {
-    char* to = place_[splat.place] = memory_ + splat.scratch;
-    const ScalarLoad& load = splat.scalar;
-    const Scalar value = load.scalar ? slots_.scalar(*load.scalar) : load.constant;
-    fill_scalar(load.dtype, value, to, entries[splat.row]);
-  }
+  for (size_t i = 0; i < program_.splats.size(); ++i) fill(i);
   for (const auto& repeat : program_.repeats) {
     const auto& source = repeat.source;
     char* to = place_[repeat.place] = memory_ + repeat.scratch;
     gather_strided(source.axes, slots_.at(source.slot) + source.offset, source.element, 0,
                    entries[source.row], to);
   }
+}
+
+// Equal numbers, such as the sizes of an image in several positions, share a block: a program may
+// have more numbers than the cache has room for.
+void TileFrame::fill(size_t number) {
+  const auto value_of = [&](const ScalarLoad& load) {
+    return load.scalar ? slots_.scalar(*load.scalar) : load.constant;
+  };
+  const auto& splat = program_.splats[number];
+  const DType dtype = splat.scalar.dtype;
+  const Scalar value = value_of(splat.scalar);
+  char*& place = place_[splat.place];
+  for (size_t i = 0; i < number; ++i) {
+    const auto& other = program_.splats[i];
+    const bool fits = other.scalar.dtype == dtype && other.row == splat.row;
+    if (fits && value_of(other.scalar).i == value.i) {
+      place = place_[other.place];
+      return;
+    }
+  }
+  place = memory_ + splat.scratch;
+  fill_scalar(dtype, value, place, program_.tile * (splat.row ? 1 : program_.length));
 }
 
 namespace {
@@ -155,10 +172,12 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
 Problem TileFrame::refuse(const TileProgram::Code& code, int problem, int64_t rows) {
   status_.problem = static_cast<Problem>(problem);
   if (status_.problem == Problem::IndexOutOfRange) {
-    const auto* index = reinterpret_cast<const int64_t*>(place_[code.in[1]]);
-    status_.bound = program_.row_length;
-    status_.detail = *std::find_if(index, index + rows,
-                                   [&](int64_t i) { return i < 0 || i >= program_.row_length; });
+    const bool wraps = code.kind == TileProgram::Kind::Call;
+    const auto* index = reinterpret_cast<const int64_t*>(place_[code.in[wraps ? 0 : 1]]);
+    status_.bound =
+        wraps ? *reinterpret_cast<const int64_t*>(place_[code.in[1]]) : program_.row_length;
+    const int64_t low = wraps ? -status_.bound : 0;
+    status_.detail = first_outside(index, rows, low, status_.bound);
   }
   return status_.problem;
 }

@@ -30,6 +30,7 @@ class TileFrame {
   template <class Between>
   Problem run_code(int64_t first, int64_t n, Between&& between);
   void fill();
+  void fill(size_t number);  // a splat
   Problem refuse(const TileProgram::Code& code, int problem, int64_t rows);
   void fold(const TileProgram::Code& code, int64_t rows);
 
