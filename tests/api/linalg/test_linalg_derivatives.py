@@ -222,6 +222,15 @@ def test_determinants_of_singular_matrices() -> None:
     close(pb.gradients(la.det(zero), zero)[0], [[0.0, 0.0], [-1.0, 0.0]])
 
 
+def test_determinants_whose_partial_products_overflow() -> None:
+    for n in (4, 40):  # in lanes, and by the library
+        values = np.resize([1e200, 1e200, 1e-200, 1e-200], n) * np.linspace(1, 2, n)
+        exact = np.prod(np.linspace(1, 2, n))
+        for dtype in ("float64", "complex128"):
+            close(la.det(np.diag(values).astype(dtype)), exact)
+            close(la.det(np.diag(np.sort(values)).astype(dtype)), exact)
+
+
 def with_values(values: Sequence[float], dtype: str, hermitian_one: bool) -> Any:
     """A matrix with these eigenvalues or, of a hermitian one, singular values too."""
     a = numbers((len(values),) * 2, dtype, 5)

@@ -155,9 +155,15 @@ void lu(const SmallLu& call) noexcept {
       static_cast<T*>(call.sign)[i + l] = lanes.sign[l];
     }
     for (int64_t l = 0; l < count && call.det; ++l) {
+      // Exponents aside: partial products may leave the range of the result.
       double product = lanes.sign[l];
-      for (int64_t r = 0; r < n; ++r) product *= lanes.a[r * (n + 1)][l];
-      static_cast<T*>(call.det)[i + l] = static_cast<T>(product);
+      int exponents = 0;
+      for (int64_t r = 0; r < n; ++r) {
+        int exponent = 0;
+        product *= __builtin_frexp(lanes.a[r * (n + 1)][l], &exponent);
+        exponents += exponent;
+      }
+      static_cast<T*>(call.det)[i + l] = static_cast<T>(__builtin_ldexp(product, exponents));
     }
   }
 }

@@ -1,4 +1,8 @@
 // Cholesky, LU and QR factorisations and triangular solves of one matrix.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
 #include "backend/cpu/linalg/library_call.h"
 #include "base/threads.h"
 
@@ -18,6 +22,30 @@ typename Lapack<T>::Alpha passed(const T& x) {
   } else {
     return x;
   }
+}
+
+double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
+std::complex<double> scaled(const std::complex<double>& x, int exponent) {
+  return {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
+}
+
+// The product of n numbers, in double and with exponents aside: partial products may leave the
+// range of the result.
+template <class T>
+T product_of_diagonal(const T* x, int64_t n, int64_t step, bool negative) {
+  using Wide = std::conditional_t<Lapack<T>::kComplex, std::complex<double>, double>;
+  Wide product{negative ? -1.0 : 1.0};
+  int64_t exponents = 0;
+  const auto normal = [&](const Wide& value) {
+    int exponent = 0;
+    std::frexp(std::max(std::abs(std::real(value)), std::abs(std::imag(value))), &exponent);
+    exponents += exponent;
+    return scaled(value, -exponent);
+  };
+  for (int64_t i = 0; i < n; ++i) product = normal(product * normal(Wide(x[i * step])));
+  constexpr int64_t kBeyond = 5000;  // of every exponent
+  return static_cast<T>(
+      scaled(product, static_cast<int>(std::clamp(exponents, -kBeyond, kBeyond))));
 }
 
 // Factorises the lower triangle in place; some of the upper one is overwritten. Threads share the
@@ -117,10 +145,7 @@ Problem MatrixRun<T>::lu(int64_t at, const Arrays& arrays) const {
   }
   if (sign) *sign = odd ? Real(-1) : Real(1);
   if (T* det = m == n ? out(4, at, 1) : nullptr) {
-    using Wide = std::conditional_t<Lapack<T>::kComplex, std::complex<double>, double>;
-    Wide product{odd ? -1.0 : 1.0};
-    for (int64_t i = 0; i < least; ++i) product *= Wide(arrays.matrix[i * (m + 1)]);
-    *det = static_cast<T>(product);
+    *det = product_of_diagonal(arrays.matrix, least, m + 1, odd);
   }
   if (packed) transpose(arrays.matrix, n, m, packed);
   return Problem::None;  // a pivot of zero is valid: the determinant is 0
