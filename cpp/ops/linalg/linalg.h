@@ -38,7 +38,8 @@ NodeRef triangular_solve(const NodeRef& t, const NodeRef& b, const Triangle& tri
                          const char* who = "solve_triangular");
 
 // a[positions] = l u. `packed` has l and u in one matrix. Also the sign of the permutation, for
-// each row the row that it was swapped with, in order, and the determinant; null if a is not square.
+// each row the row that it was swapped with, in order, and the determinant; null if a is not
+// square.
 struct Lu {
   NodeRef packed, positions, sign, swaps, det;
 };

@@ -195,7 +195,8 @@ struct LinalgRule : Rule {
 std::pair<NodeRef, NodeRef> solve_cotangents(const NodeRef& a, const NodeRef& x, const NodeRef& g,
                                              bool reversed) {
   const NodeRef gb = reversed ? solve(a, g, "solve") : solve_adjoint(a, g);
-  return {-(reversed ? times(x, adjoint(gb)) : times(gb, adjoint(x))), gb};
+  if (reversed) return {-times(x, adjoint(gb)), gb};
+  return {-times(gb, adjoint(x)), gb};
 }
 
 struct SolveRule : LinalgRule {
