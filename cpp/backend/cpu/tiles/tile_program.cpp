@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kSmallestTile = 512;
 constexpr int64_t kLargestTile = 2048;
 constexpr int64_t kTileFootprint = 16 * 1024;  // all memory of a tile: half of L1, beside the next
-// Prefetching the next tile pays for programs of many kernels over memory that no cache near the
+// Prefetching the next tile pays for programs with many kernels over memory that no cache near the
 // core holds: a product of complex64 numbers over 24 MB takes 0.68 of its time. The processor
 // prefetches the memory of few kernels itself, and requests beside its own slow it down: an
 // addition over 2 MB would take 1.5 of its time, four kernels over 16 MB 1.4 (Zen 4, virtual
