@@ -1,6 +1,5 @@
 // Elementwise builders: dtype promotion, broadcasting, and the gradient rules, which are generated
 // from the expressions of elementwise.def.
-
 #include "ops/elementwise.h"
 
 #include <cmath>

@@ -12,14 +12,16 @@ namespace {
 
 constexpr int64_t kSmallestTile = 512;
 constexpr int64_t kLargestTile = 2048;
-constexpr int64_t kTileFootprint = 16 * 1024;  // all memory of a tile: half of L1, beside the next
-// Prefetching the next tile pays for programs of many kernels over memory that no cache near the
-// core holds: a product of complex64 numbers over 24 MB takes 0.68 of its time. The processor
-// prefetches the memory of few kernels itself, and requests beside its own slow it down: an
-// addition over 2 MB would take 1.5 of its time, four kernels over 16 MB 1.4 (Zen 4, virtual
-// machine).
+constexpr int64_t kTileFootprint = 32 * 1024;  // all memory of a tile: should stay in L1
+// Prefetching the next tile pays for programs of several kernels over memory that no cache near the
+// core holds: a product of complex64 numbers over 24 MB takes 0.68 of its time, four additions and
+// multiplications over 48 MB 0.65. The processor prefetches the memory of few kernels itself, and
+// requests beside its own slow it down: an addition over 2 MB would take 1.5 of its time, four
+// kernels over 16 MB 1.4 (Zen 4, virtual machine).
 constexpr int64_t kStreamBytes = 8 * 1024 * 1024;
-constexpr size_t kStreamKernels = 8;
+constexpr size_t kStreamKernels = 6;
+constexpr int64_t kFarBytes = 32 * 1024 * 1024;
+constexpr size_t kFarKernels = 2;
 
 }  // namespace
 
@@ -153,9 +155,9 @@ void TileCompiler::choose_tile() {
   program_.tile = std::min(tile, std::max<int64_t>(program_.rows, 1));
 
   int64_t direct = 0;
-  for (const auto& d : program_.directs) direct += d.per_row;
-  program_.streams = order_ != TileOrder::Any && direct * program_.rows > kStreamBytes &&
-                     program_.code.size() >= kStreamKernels;
+  for (const auto& d : program_.directs) direct += d.per_row * program_.rows;
+  program_.streams = order_ != TileOrder::Any && direct > kStreamBytes &&
+                     program_.code.size() >= (direct > kFarBytes ? kFarKernels : kStreamKernels);
 
   int64_t at = 0;
   const auto reserve = [&](int64_t per_row) {
