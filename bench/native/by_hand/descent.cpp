@@ -90,7 +90,8 @@ Flight fly(double w) {
 }  // namespace
 
 // Of (x1² + y1²) - (x2² + y2²): the least by x1, y1 of the greatest by x2, y2.
-extern "C" void saddle(const double* start_x, const double* start_y, double* out) {
+extern "C" void saddle(const double* start_x, const double* start_y, double* x1, double* y1,
+                       double* x2, double* y2) {
   using Pair = Vector<2>;
   const Pair start = {*start_x, *start_y};
   const auto sum = [](const Pair& v) { return square(v[0]) + square(v[1]); };
@@ -102,10 +103,10 @@ extern "C" void saddle(const double* start_x, const double* start_y, double* out
   const Pair first =
       find_minimum([&](const Pair& v) { return sum(v) - sum(greatest(v)); }, twice, start);
   const Pair second = greatest(first);
-  out[0] = first[0];
-  out[1] = first[1];
-  out[2] = second[0];
-  out[3] = second[1];
+  *x1 = first[0];
+  *y1 = first[1];
+  *x2 = second[0];
+  *y2 = second[1];
 }
 
 extern "C" void particle(const double* start, double* out) {
