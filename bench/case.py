@@ -28,6 +28,10 @@ FAMILIES = [
     "loops",
     "short_rows",
     "small_loops",
+    "descents",
+    "gradbench",
+    "bundle_adjustment",
+    "hand_tracking",
     "sparse",
     "training_programs",
     "science_programs",
@@ -61,6 +65,7 @@ class Goal:
 
 OPENBLAS = "OpenBLAS"
 PEERS = ("torch", "jax", "tensorflow", "autograd")
+CPP_MOST = 1.2  # see Row.cpp_most
 
 Make = Callable[[bool], "Case | float"]
 
@@ -83,6 +88,7 @@ class Row:
     slow: frozenset[tuple[str, str]] = frozenset()  # takes seconds to set up: not for --smoke
     goal: Goal | None = None
     lazy_most: float | None = None  # what plain code may take, in times of the function
+    cpp_most: float | None = None  # what the goal's style may take, in times of C++ by hand
     tolerance: float = 1e-3  # between libraries; float32 sums in another order
     unrolled: bool = False  # thousands of operations: what the first call costs is worth a line
 

@@ -1,14 +1,14 @@
 """Value and gradient of formulas without a training loop: small ones, large arrays, long chains.
 
 The formulas are written in by_*.py. Beside the libraries stands "C++", the same by hand in plain
-loops (by_hand.cpp), where somebody would write that.
+loops (native/by_hand), where somebody would write that.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from .case import OPENBLAS, PEERS, Goal, Make, Row, by
+from .case import CPP_MOST, OPENBLAS, PEERS, Goal, Make, Row, by
 from .limits import copy_parameter, gmm_products, one_call, products
 from .workloads import LLSQ_SIZES, LSE_SIZES, WORKLOADS
 
@@ -44,13 +44,15 @@ def formula(
     unrolled: bool = False,
 ) -> Row:
     make = {key: made for key, made in libraries(name).items() if key not in without}
+    make |= more or {}
     tolerance = 1e-7 if WORKLOADS[name].float64 else 1e-3
     return Row(
         about,
         "µs",
-        make | (more or {}),
+        make,
         goal=goal,
         lazy_most=lazy_most,
+        cpp_most=CPP_MOST if BY_HAND in make else None,
         slow=slow,
         tolerance=tolerance,
         unrolled=unrolled,

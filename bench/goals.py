@@ -56,6 +56,10 @@ def verdicts(content: dict[str, Any], result: dict[str, Any]) -> list[Verdict]:
             out.append(_at_most(f"≤ {goal['most']:g} × {whom}", value, most))
         else:
             out.append(_at_most(f"≤ {goal['most']:g} {row['unit']}", value, goal["most"]))
+    if goal and style == goal["style"] and row.get("cpp_most"):
+        by_hand = best(same, ["C++"])
+        most = by_hand and row["cpp_most"] * by_hand
+        out.append(_at_most(f"≤ {row['cpp_most']:g} × C++", value, most))
     if style == "function":
         alone = of(same, "pullback", "value")
         if alone:

@@ -61,6 +61,7 @@ def content_of(
                 "unit": row.unit,
                 "goal": asdict(row.goal) if row.goal else None,
                 "lazy_most": row.lazy_most,
+                "cpp_most": row.cpp_most,
                 "unrolled": row.unrolled,
             }
             for name, row in rows.items()

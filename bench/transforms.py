@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import PEERS, Case, Goal, Make, Row
+from .case import CPP_MOST, PEERS, Case, Goal, Make, Row
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Task:
     torch: Callable[..., Any] | None = None
     autograd: Callable[..., Any] | None = None
     numpy: Callable[..., Any] | None = None
+    # A function of bench/native/by_hand, and of the arrays the sizes and the results that it takes.
+    cpp: tuple[str, Callable[..., tuple[list[int], list[Any]]]] | None = None
     tolerance: float = 1e-3
     # The result is a loss and the first arrays, so many, after a step: their moves are compared.
     moved: int = 0
@@ -334,6 +336,17 @@ def _with_numpy(call: Callable[..., Any], task: Task, small: bool) -> Case:
     return Case(lambda: call(*arrays), check=_check(task, small))
 
 
+def _cpp(task: Task, small: bool) -> Case:
+    from .by_cpp import prepare
+
+    arrays = _arrays(task, small)
+    assert task.cpp is not None
+    name, outputs_of = task.cpp
+    sizes, results = outputs_of(*arrays)
+    call = prepare(name, sizes, [*arrays, *results])
+    return Case(lambda: (call(), results)[1], check=_numbers)
+
+
 def row_of(task: Task, goal: Goal, compiled: bool = True) -> Row:
     make: dict[tuple[str, str], Make] = {("pullback", "function"): partial(_pullback, task)}
     if task.jax:
@@ -346,12 +359,15 @@ def row_of(task: Task, goal: Goal, compiled: bool = True) -> Row:
         make["autograd", ""] = partial(_with_numpy, task.autograd, task)
     if task.numpy:
         make["numpy", "by hand"] = partial(_with_numpy, task.numpy, task)
+    if task.cpp:
+        make["C++", "by hand"] = partial(_cpp, task)
     return Row(
         task.about,
         "µs",
         make,
         slow=frozenset({("torch", "compile")}) & {*make},
         goal=goal if len(make) > 1 else None,
+        cpp_most=CPP_MOST if task.cpp else None,
         tolerance=task.tolerance,
     )
 

@@ -18,6 +18,8 @@ from support.table import CASES
 import pullback as pb
 from bench import (
     attention,
+    bundle_adjustment,
+    descents,
     draws,
     error_functions,
     everyday,
@@ -25,6 +27,8 @@ from bench import (
     function_table,
     functions,
     goals,
+    gradbench,
+    hand_tracking,
     limits,
     loops,
     matrices,
@@ -49,6 +53,12 @@ ROWS = all_rows()
 LSE = [f"lse-{n}" for n in (2500, 20000, 160000, 1280000)]
 LLSQ = [f"llsq-{n}" for n in (16, 512, 16392)]
 GRADIENTS = ["rosen", "softreg", "mlp", "elem", "xent", "chain", "gmm", *LSE, *LLSQ, "lstm"]
+GRADBENCH = [
+    *descents.ROWS,
+    *gradbench.ROWS,
+    *bundle_adjustment.ROWS,
+    *hand_tracking.ROWS,
+]
 TRAINING = ["softreg-train", "mlp-train"]
 # One of each family in a smoke run, with the styles of pullback it has.
 SMOKE = {
@@ -102,6 +112,7 @@ def test_rows():
         *loops.ROWS,
         *short_rows.ROWS,
         *small_loops.ROWS,
+        *GRADBENCH,
         *vocabulary.ROWS,
         *error_functions.ROWS,
         *matrices.ROWS,
@@ -143,6 +154,7 @@ AT_PAR = [
     *loops.ROWS,
     *short_rows.ROWS,
     *small_loops.ROWS,
+    *GRADBENCH,
     *vocabulary.ROWS,
     *error_functions.ROWS,
     *matrices.ROWS,
@@ -211,6 +223,7 @@ def test_goals_of_rows():
             assert row.goal is None
         if row.goal:
             assert ("pullback", row.goal.style) in row.make
+        assert row.cpp_most == (1.2 if ("C++", "by hand") in row.make else None)
 
 
 # mlp has the kinks of relu, and the formula of softreg.

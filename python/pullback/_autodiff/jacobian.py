@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from math import prod
 from typing import Any
 
@@ -11,6 +12,12 @@ from .._core import Tensor
 
 MOST_AXES = 16
 PLACEHOLDER = "a placeholder cotangent"
+
+# The number of entries for which `vmap` batches the operations of the current function.
+mapped_entries: ContextVar[int] = ContextVar("mapped_entries", default=1)
+_MANY_ENTRIES = 64
+_FEW_UNITS = 4
+_FEW_ELEMENTS = 64
 
 
 def jacobian(
@@ -97,6 +104,17 @@ def units(y_shape: Sequence[int], batched: bool = False) -> Tensor:
     return _core.broadcast_to(chosen, (count, *y_shape))
 
 
+def few_for_many(count: int, xs: Sequence[Any]) -> bool:
+    """Test whether a pass for each of `count` units is faster than one pass for all.
+
+    Inside of `vmap` over many entries the axis of few units would be short and innermost: values
+    that the units share would be read once for each of them, and all would be stored in rows of few
+    numbers.
+    """
+    small = count <= _FEW_UNITS and all(x.size <= _FEW_ELEMENTS for x in xs)
+    return small and mapped_entries.get() >= _MANY_ENTRIES
+
+
 def all_at_once(linear: Any, count: int) -> int:
     return count
 
@@ -114,7 +132,8 @@ def row_batches(
     at once.
     """
     # check_numerics needs values, and names the operations of a gradient.
-    if not chosen.shape[0] or _core.checking_numbers():
+    count = chosen.shape[0]
+    if not count or _core.checking_numbers() or few_for_many(count, xs):
         return _one_by_one(y, xs, tape, chosen)
     g, where = unknown_unit(y)
     try:

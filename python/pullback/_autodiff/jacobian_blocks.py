@@ -12,7 +12,15 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from .gradients import with_zeros
-from .jacobian import PLACEHOLDER, batched_in_chunks, check_axes, row_batches, unit, units
+from .jacobian import (
+    PLACEHOLDER,
+    batched_in_chunks,
+    check_axes,
+    few_for_many,
+    row_batches,
+    unit,
+    units,
+)
 
 # Bytes of all tensors of a chunk as if none were fused. The actual memory is a small part of it.
 _CHUNK_BYTES = 2**30
@@ -79,7 +87,8 @@ class JacobianBlocks:
     def _columns(self, ys: list[Tensor], x: Tensor) -> list[Tensor | None]:
         """Compute blocks in forward mode, a column for each unit tangent of `x`."""
         chosen = units(x.shape)
-        if not chosen.shape[0] or _core.checking_numbers():
+        count = chosen.shape[0]
+        if not count or _core.checking_numbers() or few_for_many(count, [x]):
             return self._one_by_one(ys, x, chosen)
         where = _core.Trace(PLACEHOLDER).argument("bool", x.shape, False)
         try:

@@ -20,6 +20,7 @@ from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tensor, Variable
 from .._typing import P, R
 from .function import inlined_functions
+from .jacobian import mapped_entries
 from .rules import place
 
 __all__ = ["vectorize", "vmap"]
@@ -169,8 +170,12 @@ class _Batch:
                 "vmap: expected a mapped axis in at least one argument, got none; pass size"
             )
         self.first = _core.next_number()
-        with _core.BatchScope(), inlined_functions():
-            return self.f(*args, **kwargs)
+        entries = mapped_entries.set(self.count * mapped_entries.get())
+        try:
+            with _core.BatchScope(), inlined_functions():
+                return self.f(*args, **kwargs)
+        finally:
+            mapped_entries.reset(entries)
 
     def close(self, result: Any, out_axes: Any) -> Any:
         """Return the result for all entries, with their axes in place."""

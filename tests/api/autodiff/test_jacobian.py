@@ -1,5 +1,5 @@
-"""GradientTape.jacobian and batch_jacobian. That every operation goes over rows is in
-core/test_ops.py."""
+"""GradientTape.jacobian and batch_jacobian, and jacobian inside of vmap. That every operation goes
+over rows is in core/test_ops.py."""
 
 from __future__ import annotations
 
@@ -359,3 +359,45 @@ def test_bad_arguments():
         tape.jacobian(y, x, unconnected_gradients="no")
     with pytest.raises(RuntimeError, match="jacobian: the tape was never entered"):
         pb.GradientTape().jacobian(y, x)
+
+
+def projected(v):
+    """Two results of five numbers."""
+    a, b, c, d, e = (v[i] for i in range(5))
+    scale = pb.exp(-a * a) / (1 + b * b)
+    return pb.stack([scale * pb.sin(c * d), scale * c + e * e * a])
+
+
+@pytest.mark.parametrize("rows", [3, 64, 200])
+def test_jacobians_of_few_results_in_a_batch(rows):
+    """From 64 entries on there is a pass for each result."""
+    x = np.random.default_rng(0).standard_normal((rows, 5))
+    for way in (pb.vmap(pb.jacobian(projected)), pb.function(pb.vmap(pb.jacobian(projected)))):
+        got = way(pb.constant(x)).numpy()
+        assert got.shape == (rows, 2, 5)
+        for k in range(5):
+            step = 1e-6 * np.eye(5)[k]
+            ends = [pb.vmap(projected)(pb.constant(x + s)).numpy() for s in (step, -step)]
+            np.testing.assert_allclose(got[:, :, k], (ends[0] - ends[1]) / 2e-6, atol=1e-8)
+    one = pb.jacobian(projected)(pb.constant(x[1])).numpy()
+    np.testing.assert_allclose(got[1], one, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [3, 100])
+def test_hessians_of_few_numbers_in_a_batch(rows):
+    x = np.random.default_rng(1).standard_normal((rows, 3))
+    constant = pb.constant(x)
+    y = pb.vmap(pb.hessian(lambda v: pb.sin(v[0] * v[1]) + v[2] ** 3 * v[0]))(constant).numpy()
+    a, b, c = x.T
+    s, t = np.sin(a * b), np.cos(a * b)
+    zero = 0 * a
+    expected = [
+        [-b * b * s, t - a * b * s, 3 * c * c],
+        [t - a * b * s, -a * a * s, zero],
+        [3 * c * c, zero, 6 * a * c],
+    ]
+    np.testing.assert_allclose(y, np.moveaxis(np.array(expected), 2, 0), rtol=1e-12, atol=1e-12)
+    linear = pb.vmap(pb.jacobian(lambda v: pb.stack([2 * v[0], pb.sum(v)])))(constant).numpy()
+    assert np.array_equal(linear, np.broadcast_to([[2.0, 0, 0], [1, 1, 1]], (rows, 2, 3)))
+    none = pb.vmap(pb.jacobian(lambda v: pb.ones((2,), "float64")))(constant).numpy()
+    assert np.array_equal(none, np.zeros((rows, 2, 3)))
