@@ -32,7 +32,7 @@ ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
   {                                                                                               \
     static const KernelTable table = {                                                            \
         merged({&set::kIntegerTable, &set::kFloat32Table, &set::kFloat64Table, &set::kOrderTable, \
-                &special::kSpecialTable}),                                                        \
+                &set::kShareTable, &special::kSpecialTable}),                                     \
         set::kCastTable,                                                                          \
         set::kFoldTable,                                                                          \
         set::kRandomTable,                                                                        \

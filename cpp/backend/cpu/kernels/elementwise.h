@@ -7,10 +7,11 @@
 // valid because such an overlap is exact, so iterations are independent.
 //
 // Exception: rows whose value calls special:: are scalar. special/special_table.cpp compiles them
-// once, and the tables of all instruction sets share them.
+// once, and the tables of all instruction sets share them. Those of share_rows.h compute blocks.
 #pragma once
 
 #include "backend/cpu/kernels/elementwise_pairs.h"
+#include "backend/cpu/kernels/share_rows.h"
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"
@@ -290,6 +291,8 @@ int binary(void* out, const void* a, const void* b, const void*, int64_t n) noex
     m::by_order<T>(order_function<op>(), y, x0, x1, nullptr, n);
   } else if constexpr (kHasPairs<op>) {
     by_pairs<op>(y, x0, x1, n);
+  } else if constexpr (kHasShares<op>) {
+    by_shares<op, Row>(y, x0, x1, x1, n);
   } else {
     each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i])); });
   }
@@ -305,6 +308,8 @@ int ternary(void* out, const void* a, const void* b, const void* c, int64_t n) n
   const auto* x2 = static_cast<const T*>(c);
   if constexpr (kHasOrder<op>) {
     m::by_order<T>(order_function<op>(), y, x0, x1, x2, n);
+  } else if constexpr (kHasShares<op>) {
+    by_shares<op, Row>(y, x0, x1, x2, n);
   } else {
     each<Row>(n, [=](int64_t i) { y[i] = static_cast<Out>(Row::of(x0[i], x1[i], x2[i])); });
   }
@@ -318,11 +323,12 @@ constexpr bool is_special(const char* value) {
   return !*prefix;
 }
 
-// The rows are compiled in parts: those of an order and of pairs, which are large, for both dtypes
-// in one file.
-enum class Part { Vector, Order, Scalar };
+// The rows are compiled in parts: those of an order and of pairs, and those of incomplete gamma and
+// beta functions, which are large, for both dtypes in one file each.
+enum class Part { Vector, Order, Share, Scalar };
 template <Op op>
 constexpr Part part_of(const char* value) {
+  if (kHasShares<op>) return Part::Share;
   if (is_special(value)) return Part::Scalar;
   return kHasOrder<op> || kHasPairs<op> ? Part::Order : Part::Vector;
 }

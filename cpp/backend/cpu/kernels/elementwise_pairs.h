@@ -17,10 +17,28 @@ template <Op op>
 constexpr bool kHasPairs = kIsZeta<op> || op == Op::gamma_nth || op == Op::rgamma_nth ||
                            op == Op::beta || op == Op::betaln;
 template <Op op>
+[[gnu::noinline]] void zeta_pairs(double* y, const double* s, const double* q) {
+  double error[kPairBlock], other[kPairBlock], any = 0.0;
+  if constexpr (op == Op::zeta_ds) return m::zeta_block<m::Zeta::ByExponent>(y, error, s, q);
+  if constexpr (op == Op::zeta_dq) return m::zeta_block<m::Zeta::ByOffset>(y, error, s, q);
+  for (int i = 0; i < kPairBlock; ++i) {
+    const bool reflected = m::is_zeta_reflected(s[i], q[i]);
+    other[i] = reflected ? 1.0 - s[i] : s[i];
+    any += reflected ? 1.0 : 0.0;
+  }
+  m::zeta_block<m::Zeta::Value>(y, error, other, q);
+  if (any == 0.0) return;
+#pragma GCC ivdep
+  for (int i = 0; i < kPairBlock; ++i) {
+    const bool reflected = m::is_zeta_reflected(s[i], q[i]);
+    const double at = reflected ? s[i] : m::kZetaReflected;
+    const double value = m::reflected_zeta(at, {y[i], error[i]});
+    y[i] = reflected ? value : y[i];
+  }
+}
+template <Op op>
 [[gnu::noinline]] void pair_block(double* y, const double* a, const double* b) {
-  if constexpr (op == Op::zeta) return m::zeta_block<m::Zeta::Value>(y, a, b);
-  if constexpr (op == Op::zeta_ds) return m::zeta_block<m::Zeta::ByExponent>(y, a, b);
-  if constexpr (op == Op::zeta_dq) return m::zeta_block<m::Zeta::ByOffset>(y, a, b);
+  if constexpr (kIsZeta<op>) return zeta_pairs<op>(y, a, b);
 #pragma GCC ivdep
   for (int i = 0; i < kPairBlock; ++i) {
     if constexpr (op == Op::gamma_nth) y[i] = m::factorial<m::Factorial::GammaSlope>(b[i]);
@@ -31,7 +49,9 @@ template <Op op>
 }
 template <Op op, class T>
 PULLBACK_INLINE bool is_in_pairs(T a, T b) {
-  if constexpr (kIsZeta<op>) return m::is_zeta_block(a, b, op == Op::zeta_dq ? T(0) : T(1));
+  if constexpr (op == Op::zeta) return m::is_zeta_block(a, b, T(1)) | m::is_zeta_reflected(a, b);
+  if constexpr (op == Op::zeta_ds) return m::is_zeta_block(a, b, T(1));
+  if constexpr (op == Op::zeta_dq) return (a > T(0)) & m::is_zeta_block(a, b, T(0));
   if constexpr (op == Op::beta || op == Op::betaln) return m::is_beta_near(a, b);
   return m::is_factorial_slope(a, b);
 }

@@ -314,6 +314,7 @@ struct FourierFoldTable;
   extern const ElementwiseTable kFloat32Table;     \
   extern const ElementwiseTable kFloat64Table;     \
   extern const ElementwiseTable kOrderTable;       \
+  extern const ElementwiseTable kShareTable;       \
   extern const CastTable kCastTable;               \
   extern const FoldTable kFoldTable;               \
   extern const RandomTable kRandomTable;           \

@@ -1,8 +1,8 @@
 // Modified Bessel functions of any real order. Start at modified_block: blocks of arguments of one
-// order v >= 0 sum the power series below series_end, and Hankel's expansion beyond if its terms
-// decrease from the start, v^2 <= 2 x (DLMF 10.25.2 and 10.40.1). Both are nested products
-// 1 + q c_1 (1 + q c_2 (1 + …)) whose c_k depend on the order only. All other
-// arguments are computed by special::ive, one by one.
+// order v >= 0, or above kLeastV if it is not an integer, sum the power series below series_end,
+// and Hankel's expansion beyond if its terms decrease from the start, v^2 <= 2 x (DLMF 10.25.2 and
+// 10.40.1). Both are nested products 1 + q c_1 (1 + q c_2 (1 + …)) whose c_k depend on the order
+// only. All other arguments are computed by special::ive, one by one.
 //
 // All in two parts; float is computed in double.
 #pragma once
@@ -18,6 +18,7 @@ namespace m {
 
 constexpr double kLeastEnd = 25.0, kMostEnd = 200.0;
 constexpr int kMostTerms = 220;
+constexpr double kLeastV = -20.0;
 constexpr double kMostV = 100.0;  // 1 / gamma(v + 1) is far from the least number up to here
 constexpr TwoPart kPerTwoPi = {0.25 * kTwoPerPi.high, 0.25 * kTwoPerPi.low};
 
@@ -36,7 +37,7 @@ inline void set_series(NestedSum& s, TwoPart v, double end) {
     TwoPart next = two_sum(v.high, k);
     next.low += v.low;
     s.c[s.terms++] = quotient({1.0, 0.0}, product(k, next));
-    term *= 0.25 * end * end / (k * next.high);
+    term *= 0.25 * end * end / (k * magnitude(next.high));
     total += term;
   }
 }
@@ -118,8 +119,8 @@ template <bool slope, int lanes>
 
 PULLBACK_INLINE bool is_in_block(double v, double x, bool whole) {
   const double size = magnitude(x);
-  return (v >= 0.0) & (v <= kMostV) & (size > 0x1p-900) & (size < 0x1p500) & (whole | (x > 0.0)) &
-         ((size < series_end(v)) | (v * v <= 2.0 * size));
+  return (whole ? v >= 0.0 : v > kLeastV) & (v <= kMostV) & (size > 0x1p-900) & (size < 0x1p500) &
+         (whole | (x > 0.0)) & ((size < series_end(v)) | (v * v <= 2.0 * size));
 }
 
 template <bool slope, int lanes>

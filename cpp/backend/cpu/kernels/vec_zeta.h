@@ -1,10 +1,10 @@
-// The zeta functions of Hurwitz and Riemann for s > 1 and their first derivatives, for blocks of
-// elements: Euler-Maclaurin summation as in special/zeta.cpp, with terms and sums in two parts.
-// Every element of a block stops at its own number of terms, so neighbours never change it. float
-// computes in double.
+// The zeta functions of Hurwitz and Riemann and their first derivatives, for blocks of elements:
+// Euler-Maclaurin summation as in special/zeta.cpp, with terms and sums in two parts. Every element
+// of a block stops at its own number of terms, so neighbours never change it. float computes in
+// double.
 #pragma once
 
-#include "backend/cpu/kernels/vec_gamma.h"
+#include "backend/cpu/kernels/vec_factorial.h"
 
 namespace pullback {
 namespace {
@@ -23,7 +23,7 @@ PULLBACK_INLINE TwoPart power_of(TwoPart log, TwoPart s) {
   return {scaled(y.high, e.shifted), scaled(y.low, e.shifted)};
 }
 // The rest of the sum from u on, divided by u^-s.
-PULLBACK_INLINE TwoPart zeta_tail(TwoPart u, double s, double less_one, TwoPart log, bool slope) {
+PULLBACK_INLINE TwoPart zeta_tail(TwoPart u, double s, TwoPart less_one, TwoPart log, bool slope) {
   constexpr int kTerms = 16;
   const double r = 1.0 / u.high, square = r * r;
   double sum = static_cast<double>(special::kEulerMaclaurin[kTerms - 1]), by_s = 0.0;
@@ -35,19 +35,23 @@ PULLBACK_INLINE TwoPart zeta_tail(TwoPart u, double s, double less_one, TwoPart 
     sum = mad(factor, sum, static_cast<double>(special::kEulerMaclaurin[k]));
   }
   by_s = r * mad(s, by_s, sum);
-  const TwoPart whole = quotient(u, {less_one, 0.0});
+  const TwoPart whole = quotient(u, less_one);
   TwoPart y = two_sum(whole.high, 0.5);
   y.low += whole.low + s * r * sum;
   if (!slope) return y;
-  const TwoPart steep = quotient(whole, {-less_one, 0.0});
+  const TwoPart steep = quotient(whole, {-less_one.high, -less_one.low});
   return plus(product({-log.high, -log.low}, y), {steep.high, steep.low + by_s});
 }
 
 constexpr int kZetaBlock = 16;
+constexpr double kZetaReflected = -0.125;  // below, the terms of the sum cancel
+
+// `least` is the end of the domain of s; Riemann's function, for q = 1, is also defined below it.
 template <class F>
 PULLBACK_INLINE bool is_zeta_block(F s, F q, F least) {
   constexpr F near = F(0x1p-60), far = F(0x1p60);
-  return (s > least) & (s < F(0x1p20)) & (q > near) & (q < far);
+  const bool riemann = (q == F(1)) & (s > F(kZetaReflected)) & (s != F(1));
+  return ((s > least) | riemann) & (s < F(0x1p20)) & (q > near) & (q < far);
 }
 // The logarithms of u = q + k; one if all q are equal.
 struct ZetaLogs {
@@ -63,8 +67,9 @@ PULLBACK_INLINE void zeta_logs(ZetaLogs& logs, const double* q, const double* k,
   for (int i = 1; i < kZetaBlock; ++i) logs.high[i] = logs.high[0], logs.low[i] = logs.low[0];
 }
 
+// `error` is that of rounding y.
 template <Zeta which>
-[[gnu::noinline]] void zeta_block(double* y, const double* s0, const double* q) {
+[[gnu::noinline]] void zeta_block(double* y, double* error, const double* s0, const double* q) {
   constexpr bool slope = which == Zeta::ByExponent, shifted = which == Zeta::ByOffset;
   constexpr double kLost = slope ? 0x1p-66 : 0x1p-58;
   double high[kZetaBlock], low[kZetaBlock], lost[kZetaBlock];
@@ -107,13 +112,34 @@ template <Zeta which>
   for (int i = 0; i < kZetaBlock; ++i) {
     const TwoPart s = two_sum(s0[i], shifted ? 1.0 : 0.0), u = two_sum(q[i], count[i]);
     const TwoPart log = {logs.high[i], logs.low[i]};
-    const TwoPart tail = zeta_tail(u, s.high, shifted ? s0[i] : s0[i] - 1.0, log, slope);
+    const TwoPart tail = zeta_tail(u, s.high, two_sum(s0[i], shifted ? 0.0 : -1.0), log, slope);
     const TwoPart rest = product(power_of(log, s), tail);
     const bool drop = lost[i] > 0.0;
     TwoPart sum = plus({high[i], low[i]}, {drop ? 0.0 : rest.high, drop ? 0.0 : rest.low});
     if (shifted) sum = product(sum, {-s0[i], 0.0});
     y[i] = sum.high + sum.low;
+    error[i] = (sum.high - y[i]) + sum.low;
   }
+}
+
+// Riemann's function below kZetaReflected by the functional equation:
+// 2 (2 pi)^(s - 1) sin(pi s / 2) gamma(1 - s) times the function of 1 - s.
+template <class F>
+PULLBACK_INLINE bool is_zeta_reflected(F s, F q) {
+  return (q == F(1)) & (s <= F(kZetaReflected)) & (s > F(1.0 - kLargestGamma));
+}
+PULLBACK_INLINE double reflected_zeta(double s, TwoPart of_other) {
+  const TwoPart other = two_sum(1.0, -s);
+  constexpr TwoPart log_two_pi = {0x1.d67f1c864beb5p+0, -0x1.65b5a1b7ff5dfp-54};
+  const TwoPart exponent = product(other, log_two_pi);
+  const ExpParts power = exp_parts(-exponent.high, -exponent.low);
+  const GammaParts gamma = gamma_parts(other.high);
+  const TwoPart grown = product(product(2.0, of_other), product(one_plus(power), gamma.top));
+  const TwoPart y = quotient(product(grown, waves_of(0.5 * s).sine), gamma.bottom);
+  // The function changes fast next to its pole.
+  const double rest = other.high < 2.5 ? 0.5772156649 - 1.0 / (other.high - 1.0) : 0.0;
+  const double change = other.low * (rough_digamma(other.high) + rest);
+  return scaled(y.high + (y.low + y.high * change), power.shifted + gamma.n);
 }
 
 // The kernels compute these by blocks (elementwise_pairs.h).

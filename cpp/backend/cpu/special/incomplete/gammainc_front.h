@@ -5,12 +5,16 @@
 #include <cstddef>
 
 #include "backend/cpu/kernels/vec_error.h"
+#include "backend/cpu/kernels/vec_gamma_terms.h"
 #include "backend/cpu/kernels/vec_pow.h"
 #include "backend/cpu/special/gamma_tables.h"
 
 namespace pullback::special {
 namespace {
 
+using m::is_small;
+using m::less_log1p;
+using m::log_of;
 using m::ScaledTwo;
 using m::TwoPart;
 
@@ -37,28 +41,6 @@ double series(const long double (&c)[n], double x) {
   for (int k = end - 4; k >= first; k -= 2) other = other * square + static_cast<double>(c[k]);
   return (end - first) % 2 ? other * x + sum : sum * x + other;
 }
-
-TwoPart log_of(TwoPart x) {
-  const TwoPart log = m::log_two(x.high);
-  return {log.high, log.low + x.low / x.high};
-}
-
-// V(z) of x - log(1 + x) = x s - s z (2/3 + z V(z)) for -0.28 < x < 0.4, where s = x / (2 + x) and
-// z = s^2. The coefficients are those of m::log_two().
-double log_rest(double z) {
-  return m::polynomial(z, 0x1.9999999999996p-2, 0x1.2492492492f52p-2, 0x1.c71c71c5965ddp-3,
-                       0x1.745d182974a46p-3, 0x1.3b1364c01232cp-3, 0x1.112070b25685p-3,
-                       0x1.de3d2eebfdc2cp-4, 0x1.eac7fbc3989ddp-4);
-}
-TwoPart less_log1p(TwoPart x) {
-  TwoPart bottom = m::two_sum(2.0, x.high);
-  bottom.low += x.low;
-  const TwoPart s = m::quotient(x, bottom), z = m::product(s, s);
-  const TwoPart w =
-      sum_of({0x1.5555555555555p-1, 0x1.5555555555555p-55}, m::product(log_rest(z.high), z));
-  return sum_of(m::product(x, s), minus(m::product(s, m::product(z, w))));
-}
-bool is_small(double x) { return x > -0.28 && x < 0.4; }
 
 // a (x / a - 1 - log(x / a)) for a and x below kEndless.
 TwoPart deviation(double a, double x) {

@@ -145,7 +145,7 @@ double rough_deviation(double a, double x) {
   const double ratio = (x - a) / a;
   if (!is_small(ratio)) return (x - a) - a * m::log(x / a);
   const double s = ratio / (2.0 + ratio), z = s * s;
-  return a * (ratio * s - s * z * (0x1.5555555555555p-1 + z * log_rest(z)));
+  return a * (ratio * s - s * z * (0x1.5555555555555p-1 + z * m::log_rest(z)));
 }
 double rough_front(double a, double x) {
   if (a >= kStirlingFrom) {
