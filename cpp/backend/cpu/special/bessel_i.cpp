@@ -3,6 +3,7 @@
 #include <array>
 
 #include "backend/cpu/special/bessel.h"
+#include "backend/cpu/special/debye.h"
 #include "backend/cpu/special/long_double.h"
 
 // Everywhere below, x >= 0 and the function is w(x) = exp(-x) I_v(x). The power series is used up
@@ -164,6 +165,11 @@ double iv(double order, double x) noexcept {
   if (size == kInfinity) {
     return static_cast<double>(x < 0 && std::fmod(order, 2) != 0 ? -kInfinity : kInfinity);
   }
+  const double v = whole ? std::fabs(order) : order, far = std::fabs(x);
+  if (v >= 0 && is_far_i(v, far)) {
+    const double y = far_i(v, far, false);
+    return x < 0 && std::fmod(order, 2) != 0 ? -y : y;
+  }
   const Real y = scaled_i(order, size);
   // exp as two factors, so that none overflows if the product does not
   const Real out = y == 0 ? y : y * std::exp(size / 2) * std::exp(size / 2);
@@ -181,7 +187,9 @@ double ive(double order, double x, double times) noexcept {
   if (size == kInfinity) return 0;
   const bool odd = whole && std::fmod(std::fabs(order) + n, 2) != 0;
   if (x == 0 && odd) return 0;
-  const Real y = derivative(whole ? std::fabs(order) : order, size, n);
+  const double v = whole ? std::fabs(order) : order, far = std::fabs(x);
+  if (n == 0 && v >= 0 && is_far_i(v, far)) return (x < 0 && odd ? -1 : 1) * far_i(v, far, true);
+  const Real y = derivative(v, size, n);
   return static_cast<double>(x < 0 && odd ? -y : y);
 }
 
