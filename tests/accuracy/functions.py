@@ -47,6 +47,36 @@ def softplus(x: Any) -> Any:
     return mp.log1p(mp.exp(-abs(x))) + max(x, 0)
 
 
+def lower_gamma(a: Any) -> Any:
+    return mp.gammainc(a, 0, 2.5, regularized=True)
+
+
+def lower_beta(a: Any) -> Any:
+    return mp.betainc(a, 2.5, 0, 0.25, regularized=True)
+
+
+def student(n: Any) -> Any:
+    return 1 - mp.betainc(n / 2, 0.5, 0, n / (n + 2.25), regularized=True) / 2
+
+
+def difference(f: Exact) -> Exact:
+    """The derivative of a function without a formula for it, to some 40 digits of the 60."""
+
+    def slope(x: Any) -> Any:
+        h = x * mp.mpf(10) ** -20
+        return (f(x + h) - f(x - h)) / (2 * h)
+
+    return slope
+
+
+def second_difference(f: Exact) -> Exact:
+    def second(x: Any) -> Any:
+        h = x * mp.mpf(10) ** -14
+        return (f(x + h) - 2 * f(x) + f(x - h)) / h**2
+
+    return second
+
+
 def bell(x: Any) -> Any:
     return mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi)
 
@@ -313,6 +343,15 @@ FUNCTIONS: dict[str, Function] = {
                                      lambda x: (beta_density(1.5, 2.5, x)
                                                 * (0.5 / x - 1.5 / (1 - x))),
                                      low=0.0, high=1.0, hard=(1.0,)),
+    "gammainc(x, 2.5)": Function(lambda x: s.gammainc(x, 2.5), lower_gamma,
+                                 difference(lower_gamma), second_difference(lower_gamma),
+                                 low=1e-6, high=300.0),
+    "betainc(x, 2.5, 0.25)": Function(lambda x: s.betainc(x, 2.5, 0.25), lower_beta,
+                                     difference(lower_beta), second_difference(lower_beta),
+                                     low=1e-3, high=300.0),
+    "stdtr(x, 1.5)": Function(lambda x: s.stdtr(x, 1.5), student,
+                              difference(student), second_difference(student),
+                              low=1e-3, high=1e4),
     "zeta(x)": Function(lambda x: s.zeta(x), mp.zeta, lambda x: mp.zeta(x, 1, 1),
                         lambda x: mp.zeta(x, 1, 2),
                         low=1.0, high=100.0, hard=(1.0,)),
