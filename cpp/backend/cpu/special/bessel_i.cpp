@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "backend/cpu/kernels/vec_gamma_terms.h"
 #include "backend/cpu/special/bessel.h"
+#include "backend/cpu/special/debye.h"
 #include "backend/cpu/special/long_double.h"
 
 // Everywhere below, x >= 0 and the function is w(x) = exp(-x) I_v(x). The power series is used up
@@ -154,44 +154,6 @@ Real derivative(Real v, Real x, int times) {
   return second - 2 * slope + now;
 }
 
-// DLMF 10.41.3 in double, for x > 0 and v >= 0 with v^2 + x^2 >= kFarSquare, where few terms
-// matter: the sum of w^k u_k(p) / p^k for w = 1 / hypot(v, x) and p = v w.
-constexpr double kFarSquare = 1e4, kMostFar = 0x1p500;
-constexpr int kFarTerms = 12;
-struct FarTable {
-  double of[kFarTerms + 1][kFarTerms + 1];  // by powers of p^2
-};
-constexpr FarTable far_table() {
-  FarTable table{};
-  for (int k = 0; k <= kFarTerms; ++k) {
-    for (int j = 0; j <= k; ++j) table.of[k][j] = static_cast<double>(kDebyeTable.of[k][k + 2 * j]);
-  }
-  return table;
-}
-constexpr FarTable kFarTable = far_table();
-
-bool is_far(double v, double x) {
-  return x > 0x1p-500 && x < kMostFar && v < kMostFar && v * v + x * x >= kFarSquare;
-}
-double far_i(double v, double x, bool is_scaled) {
-  using m::TwoPart;
-  const TwoPart square = m::two_product(v, v), one = {1.0, 0.0}, at = {x, 0.0};
-  const TwoPart size = m::square_root(square + m::two_product(x, x)), both = size + v;
-  // v log(x / (v + size)) + size, less x if scaled
-  const TwoPart less = square / (size + x);  // size - x
-  const TwoPart log = m::relative(-((less + v) / both), at, one / both).log;
-  const TwoPart power = v * log + (is_scaled ? less : size);
-  const double w = 1.0 / size.high, q = (v * w) * (v * w);
-  double sum = 0;
-  for (int k = kFarTerms; k > 0; --k) {
-    double u = 0;
-    for (int j = k; j >= 0; --j) u = u * q + kFarTable.of[k][j];
-    sum = (sum + u) * w;
-  }
-  const TwoPart root = m::square_root(m::kTwoPi * size), top = m::two_sum(1.0, sum) / root;
-  return power.high > 800 ? m::kInfinity<double> : m::times_exp(top, power);
-}
-
 }  // namespace
 
 double iv(double order, double x) noexcept {
@@ -204,7 +166,7 @@ double iv(double order, double x) noexcept {
     return static_cast<double>(x < 0 && std::fmod(order, 2) != 0 ? -kInfinity : kInfinity);
   }
   const double v = whole ? std::fabs(order) : order, far = std::fabs(x);
-  if (v >= 0 && is_far(v, far)) {
+  if (v >= 0 && is_far_i(v, far)) {
     const double y = far_i(v, far, false);
     return x < 0 && std::fmod(order, 2) != 0 ? -y : y;
   }
@@ -226,7 +188,7 @@ double ive(double order, double x, double times) noexcept {
   const bool odd = whole && std::fmod(std::fabs(order) + n, 2) != 0;
   if (x == 0 && odd) return 0;
   const double v = whole ? std::fabs(order) : order, far = std::fabs(x);
-  if (n == 0 && v >= 0 && is_far(v, far)) return (x < 0 && odd ? -1 : 1) * far_i(v, far, true);
+  if (n == 0 && v >= 0 && is_far_i(v, far)) return (x < 0 && odd ? -1 : 1) * far_i(v, far, true);
   const Real y = derivative(v, size, n);
   return static_cast<double>(x < 0 && odd ? -y : y);
 }
