@@ -296,8 +296,8 @@ template <class T>
 int64_t solve(const SmallSolve& call) noexcept {
   const int64_t n = call.n, size = n * n, right = n * call.k;
   LuLanes<T> lanes;
-  Vector<T> x[kSmallSolve * kSmallMatrix];
-  Vector<T> b[kSmallSolve * kSmallMatrix];
+  Vector<T> x[kSmallSolve * kSmallMatrix] = {};
+  Vector<T> b[kSmallSolve * kSmallMatrix] = {};
   for (int64_t i = 0; i < call.count; i += kLanes<T>) {
     const int64_t count = least(call.count - i, kLanes<T>);
     transpose(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes.a);

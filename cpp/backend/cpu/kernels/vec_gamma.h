@@ -4,6 +4,8 @@
 // derivatives are scalar and compiled once (special/gamma.h).
 #pragma once
 
+#include <cstddef>
+
 #include "backend/cpu/kernels/vec_pow.h"
 #include "backend/cpu/kernels/vec_trig.h"
 #include "backend/cpu/special/gamma.h"
