@@ -77,8 +77,11 @@ def _counterpart(function: Callable[..., Any]) -> Callable[..., Any] | None:
     from .._base.hints import NAMES
 
     name = NAMES.get(function.__name__, function.__name__)
-    inner = {"numpy.linalg": [pullback.linalg], "numpy.fft": [pullback.fft]}
-    spaces = inner.get(function.__module__, [pullback, pullback.linalg, pullback.special])
+    spaces = {
+        "numpy": [pullback, pullback.linalg, pullback.special],
+        "numpy.fft": [pullback.fft],
+        "numpy.linalg": [pullback.linalg],
+    }.get(function.__module__, [])  # others, such as numpy.emath, have functions of their own
     return next((vars(space)[name] for space in spaces if name in space.__all__), None)
 
 

@@ -22,7 +22,7 @@ from ..linalg._krylov import bicgstab, conjugate_gradients, gmres, norm
 
 MOST_DENSE = 128  # unknowns
 
-_ROUNDS = 20  # limit of iterations, in multiples of the number of unknowns
+_ROUNDS = 20  # limit of products, in multiples of the number of unknowns
 _MOST_STEPS = 100  # of BiCGSTAB, which has converged by then or does not
 _RESTART = 50  # products in a cycle of GMRES
 _FEW_CYCLES = 4  # of GMRES, if the matrix can be formed
@@ -49,14 +49,25 @@ def for_each(f: Callable[..., Any], rank: int = 1) -> Callable[..., Any]:
 def dense_solver(who: str, where: str) -> Callable[..., Any]:
     """Return a solver of the linear system of a matrix."""
 
+    def singular(reason: object) -> Any:
+        return np.linalg.LinAlgError(
+            f"{who}: {where}: {reason}: the derivative by x is singular at this solution, which "
+            "has no derivative"
+        )
+
     def solve(matrix: Any, v: Any) -> Any:
         try:
-            return np.ascontiguousarray(np.linalg.solve(matrix, v))
+            w = np.linalg.solve(matrix, v)
         except np.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(
-                f"{who}: {where}: {error}: the derivative by x is singular at this solution, which "
-                "has no derivative"
-            ) from None
+            raise singular(error) from None
+        # A matrix that is singular but for rounding has a solution of huge entries. Values that are
+        # not finite stay in the result.
+        with np.errstate(all="ignore"):
+            rest = np.abs(matrix @ w - v).max(initial=0)
+            allowed = float(np.finfo(w.dtype).eps) ** 0.5 * np.abs(v).max(initial=0)
+        if np.isfinite(rest) and rest > allowed:
+            raise singular("a pivot is zero but for rounding")
+        return np.ascontiguousarray(w)
 
     return solve
 
@@ -87,9 +98,10 @@ def iterative_solution(
     r = _core.subtract(v, on(w))
     better = _core.less(norm(r), size)
     w, r = _core.where(better, w, 0.0), _core.where(better, r, v)
-    cycles = _FEW_CYCLES if entries <= _MOST_FORMED else _ROUNDS * entries
-    found = gmres(on, _core.identity, v, w, r, bound, min(entries, _RESTART), cycles)
-    good = _core.less_equal(found.size, bound)
+    restart = min(entries, _RESTART)
+    cycles = _FEW_CYCLES if entries <= _MOST_FORMED else _ROUNDS * entries // restart
+    found = gmres(on, _core.identity, v, w, r, bound, restart, cycles)
+    good = _core.logical_and(_core.isfinite(found.size), _core.less_equal(found.size, bound))
     if entries <= _MOST_FORMED:
         failed = _core.logical_not(good)
         return _solve_if(failed, products, others, found.x, v, dense_solver(who, where))

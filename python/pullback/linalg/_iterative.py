@@ -235,11 +235,13 @@ class _Method:
             found = conjugate_gradients(on, near, start, rest, bound, self.most)
         else:
             found = gmres_cycles(on, near, b, start, rest, bound, self.restart, self.most)
-        # NaN stops the iteration before its first step.
+        # NaN and infinity stop the iteration before its first step.
+        finite = _core.isfinite(found.size)
         nan = _core.full((), float("nan"), found.x.dtype)
-        x = _core.where(_core.isnan(found.size), nan, found.x)
+        x = _core.where(finite, found.x, nan)
         short = _core.maximum(found.steps, 1)
-        return IterativeResult(x, _core.where(_core.less_equal(found.size, bound), 0, short))
+        good = _core.logical_and(finite, _core.less_equal(found.size, bound))
+        return IterativeResult(x, _core.where(good, 0, short))
 
 
 def _solved(
@@ -256,7 +258,7 @@ def _solved(
         count = usual if count is None else integer(count, who, name)
         if count < 1 and entries:
             raise ValueError(f"{who}: expected a positive integer for {name}, got {count}")
-        counts.append(min(count, usual if name == "restart" else 1 << 62))
+        counts.append(min(count, max(entries, 1) if name == "restart" else 1 << 62))
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not isinstance(tolerance, (int, float)) or not tolerance >= 0:
             raise ValueError(

@@ -373,3 +373,14 @@ def test_operators_of_a_subclass_are_called_beside_an_array() -> None:
     np.testing.assert_array_equal(x**array, [1, 2])
     np.testing.assert_array_equal(array + x, [2, 3])
     np.testing.assert_array_equal(x * array, [1, 2])
+
+
+def test_functions_of_other_modules_of_numpy_are_not_ours() -> None:
+    """`numpy.emath` has complex results where `numpy` has NaN."""
+    x = np.array([-4.0, 9.0])
+    np.testing.assert_array_equal(np.emath.sqrt(pb.constant(x)), [2j, 3])
+    for f in (np.emath.sqrt, np.emath.log):
+        with pytest.raises(TypeError, match="NumPy would lose the gradient"):
+            pb.grad(lambda x, f=f: pb.sum(pb.abs(f(x))))(x)
+        with pytest.raises(RuntimeError, match="use pullback's operations"):
+            pb.function(f)(x)
