@@ -42,7 +42,7 @@ struct Snapshot {
   uint64_t hash = 0;
   bool traced = false;
   bool has_sites = false;  // in its key too: the plan names the lines of the program
-  Device device;  // of all its nodes
+  Device device;           // of all its nodes
 
   std::span<const PositionRun> known_positions_of(uint32_t i) const {
     const auto found = positions.find(i);
