@@ -42,7 +42,7 @@ class SummedProducts {
     size_t place = 0;  // else its number in stacked()
   };
   struct Product {
-    std::optional<Factor> left;  // ones if there is none
+    std::optional<Factor> left;  // absent: ones
     Factor right;                // transpose(left) @ right
   };
   struct Sum {

@@ -28,6 +28,7 @@ NAMES = {
     "custom_jvp": "custom_gradient",
     "custom_vjp": "custom_gradient",
     "eval": "evaluate",
+    "fabs": "abs",
     "jacfwd": "jacobian",
     "jacrev": "jacobian",
     "jit": "function",

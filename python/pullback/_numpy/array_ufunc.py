@@ -10,17 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
-from .._base.hints import did_you_mean
+from .._base.hints import NAMES, did_you_mean
 from .._core import Tensor
 
-# Names that differ from those of pullback.
-NAMES = {
-    "degrees": "rad2deg",
-    "fabs": "abs",
-    "psi": "digamma",
-    "radians": "deg2rad",
-    "rint": "round",
-}
 _REDUCTIONS = {
     "add": "sum",
     "logical_and": "all",

@@ -39,13 +39,20 @@ def _inner(a: Tensor, b: Tensor) -> Tensor:
     return out
 
 
+def _more_steps(bound: Any, most: int) -> Callable[[Any], Any]:
+    """Return the condition of a loop whose state ends with the norm and the number of steps."""
+
+    def more(state: Any) -> Any:
+        *_, size, count = state
+        return _core.logical_and(_core.greater(size, bound), _core.less(count, most))
+
+    return more
+
+
 def conjugate_gradients(
     on: Product, near: Product, x: Tensor, r: Tensor, bound: Any, most: int
 ) -> Solution:
     """`near` is the preconditioner."""
-
-    def more(state: Any) -> Any:
-        return _core.logical_and(_core.greater(state[4], bound), _core.less(state[5], most))
 
     def step(state: Any) -> Any:
         x, r, p, rho, _, count = state
@@ -60,7 +67,7 @@ def conjugate_gradients(
 
     z = near(r)
     start = (x, r, z, _inner(r, z), norm(r), _core.constant(0, "int64"))
-    x, _, _, _, size, count = while_loop(more, step, start)
+    x, _, _, _, size, count = while_loop(_more_steps(bound, most), step, start)
     return Solution(x, size, count)
 
 
@@ -70,9 +77,6 @@ def bicgstab(on: Product, x: Tensor, r: Tensor, bound: Any, most: int) -> Soluti
     The norm is that of a residual which is updated, not computed.
     """
     first = r
-
-    def more(state: Any) -> Any:
-        return _core.logical_and(_core.greater(state[4], bound), _core.less(state[5], most))
 
     def step(state: Any) -> Any:
         x, r, p, rho, _, count = state
@@ -92,7 +96,7 @@ def bicgstab(on: Product, x: Tensor, r: Tensor, bound: Any, most: int) -> Soluti
         return x, r, p, following, norm(r), _core.add(count, 1)
 
     start = (x, r, r, _core.square(norm(r)), norm(r), _core.constant(0, "int64"))
-    x, _, _, _, size, count = while_loop(more, step, start)
+    x, _, _, _, size, count = while_loop(_more_steps(bound, most), step, start)
     return Solution(x, size, count)
 
 

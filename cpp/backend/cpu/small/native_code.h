@@ -1,6 +1,6 @@
 // NativeCode: a small program as instructions of the processor, for x86-64 systems with the System
-// V calling convention. Elsewhere, and if the system grants no executable memory, there is none,
-// and the program is interpreted, which has the same bits. Start at compile_native().
+// V calling convention. Elsewhere, and if the system grants no executable memory, the program is
+// interpreted, which has the same bits. Start at compile_native().
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ class NativeCode {
   std::vector<SmallProgram::Code> slow_;
 };
 
-// Null if there is none. The program must exist as long as the code.
+// Null where programs are interpreted. The program must exist as long as the code.
 std::shared_ptr<const NativeCode> compile_native(const SmallProgram& program);
 
 }  // namespace pullback
