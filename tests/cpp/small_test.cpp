@@ -20,7 +20,7 @@ namespace {
 using Code = SmallProgram::Code;
 
 // For each compute dtype, kRegions regions of kWidth elements.
-constexpr int kRegions = 5, kWidth = 4;
+constexpr int kRegions = 5, kWidth = 20;
 constexpr int32_t kFirst = 128, kPool = kRegions * kWidth * 8;
 constexpr int32_t kNumbers = kFirst + kComputeDTypes * kPool;  // counters and pointers
 constexpr int32_t kStack = kNumbers + 128;
@@ -106,7 +106,7 @@ struct Program {
 
 void add_element(Program* p, const std::vector<Element>& elements) {
   const Element& e = elements[pick(static_cast<int64_t>(elements.size()))];
-  const int64_t n = pick(3) ? 1 : 1 + pick(kWidth);
+  const int64_t n = pick(3) ? 1 : 1 + pick(pick(2) ? kWidth : 4);
   // Of the same dtype, an input may be the output.
   Code& code = p->add(SmallProgram::Call, any_region(e.out), any_region(e.a), n);
   code.b = any_region(e.others);
@@ -121,7 +121,7 @@ void add_move(Program* p) {
   const int32_t from = any_region(dtype), to = any_region(dtype);
   if (from == to) return;
   if (pick(2)) {
-    p->add(SmallProgram::Copy, to, from, bytes * kWidth);
+    p->add(SmallProgram::Copy, to, from, bytes * (1 + pick(kWidth)));
   } else {
     const int kind = bytes == 8   ? SmallProgram::Move8
                      : bytes == 4 ? SmallProgram::Move4
@@ -177,7 +177,7 @@ SmallProgram random_program(const std::vector<Element>& elements) {
   small.constants.push_back({kNumbers, 1, DType::Int64, trips, {}});
   const int32_t left = kNumbers + 8, push = kNumbers + 16, pull = kNumbers + 24;
   const bool whole = pick(2) == 1;
-  const int32_t bytes = whole ? 8 * kWidth : 8;
+  const auto bytes = static_cast<int32_t>(whole ? 4 * (1 + pick(2 * kWidth)) : 8);
   p.add(SmallProgram::Address, push, kStack, 0);
   p.add(SmallProgram::Address, pull, kStack, 0);
   add_loop(&p, left, [&] {

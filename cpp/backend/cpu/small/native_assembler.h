@@ -83,10 +83,13 @@ class Assembler {
     bytes({rex, 0x8d});
     in_frame(modrm_reg, at);
   }
-  void through_pointer(int operation, int reg, int32_t at) {  // movsd with [rax + at]
-    byte(0xf2);
+  // Moves of 16, 8 or 4 bytes between a register and [rbx + at] or [rax + at]: 0x10 load, 0x11
+  // store.
+  void move_part(bool through_pointer, int operation, int reg, int32_t at, int32_t bytes_of_part) {
+    if (bytes_of_part < 16) byte(bytes_of_part == 8 ? 0xf2 : 0xf3);  // movsd, movss; else movups
     if (reg >= 8) byte(0x44);
-    bytes({0x0f, operation, 0x40 | (reg & 7) << 3, at});
+    bytes({0x0f, operation, 0x80 | (reg & 7) << 3 | (through_pointer ? 0 : 3)});
+    immediate(at);
   }
   void advance(int32_t at, int32_t by) {  // add qword [rbx + at], by
     bytes({0x48, 0x81});

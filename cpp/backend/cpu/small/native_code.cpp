@@ -160,7 +160,7 @@ void NativeCompiler::emit_count(const SmallProgram::Code& c) {
 void NativeCompiler::emit(int32_t index) {
   const SmallProgram::Code& c = program_.code[index];
   if (is_jump(c)) return emit_jump(c);
-  if (emit_move(c) || emit_element(c) || emit_unrolled(c)) return;
+  if (emit_move(c) || emit_element(c) || emit_unrolled(c) || emit_packed(c)) return;
   if (c.kind == SmallProgram::Call || c.kind >= SmallProgram::Casts) {
     emit_call(index);
   } else if (c.kind == SmallProgram::Pairs) {
@@ -195,7 +195,7 @@ void NativeCompiler::read_first(int32_t at, int bytes) {
   if (!loop_ || kept_is_known_) return;
   const auto known = [&](const Kept& kept) { return kept.at == at; };
   const auto first = std::ranges::lower_bound(written_, begin_of_loop_, {}, &Write::code);
-  const auto is_here = [&](const Write& write) { return write.at == at; };
+  const auto is_here = [&](const Write& write) { return write.covers(at); };
   if (std::ranges::any_of(loop_->kept, known)) return;
   if (std::any_of(first, written_.end(), is_here)) return;
   loop_->kept.push_back({at, bytes, 0});
@@ -206,7 +206,7 @@ void NativeCompiler::keep_values() {
   for (auto& [begin, loop] : loops_) {
     const auto changes = [&, first = begin, last = loop.last](const Kept& kept) {
       return std::ranges::any_of(written_, [&](const Write& write) {
-        return write.at == kept.at && write.code >= first && write.code < last;
+        return write.covers(kept.at) && write.code >= first && write.code < last;
       });
     };
     std::erase_if(loop.kept, std::not_fn(changes));

@@ -47,7 +47,7 @@ class NativeCompiler : Assembler {
     std::erase_if(register_of_, [&](const auto& entry) {
       return entry.first < at + bytes && at < entry.first + entry.second.bytes;
     });
-    if (!kept_is_known_) written_.push_back({index_, at});
+    if (!kept_is_known_) written_.push_back({index_, at, bytes});
   }
   std::optional<int> cached(int32_t at, int bytes) const {
     const auto found = register_of_.find(at);
@@ -128,6 +128,8 @@ class NativeCompiler : Assembler {
   bool emit_move(const Code& c);
   bool emit_element(const Code& c);
   bool emit_unrolled(const Code& c);
+  bool emit_packed(const Code& c);
+  void move_block(int32_t out, bool to_pointer, int32_t in, bool from_pointer, int32_t n);
   bool emit_float(Op op, int bytes, const Code& c);
   bool emit_integer(Op op, int bytes, const Code& c);
   bool emit_bool(Op op, const Code& c);
@@ -160,6 +162,8 @@ class NativeCompiler : Assembler {
   };
   struct Write {
     int32_t code, at;
+    int64_t bytes;
+    bool covers(int32_t other) const { return at <= other && other < at + bytes; }
   };
   struct Jump {
     size_t at;     // of its distance

@@ -6,8 +6,13 @@
 namespace pullback {
 namespace {
 
-constexpr int32_t kMostCopied = 64;   // bytes, by moves
+constexpr int32_t kMostCopied = 64;   // bytes, by moves whose values stay in registers
+constexpr int32_t kMostMoved = 512;   // bytes, by other moves
 constexpr int32_t kMostUnrolled = 8;  // elements of a call
+constexpr int32_t kMostPacked = 256;  // bytes of an operand of a call
+
+// The largest part of some bytes that one instruction moves.
+int32_t part_of_bytes(int32_t bytes) { return bytes >= 16 ? 16 : bytes >= 8 ? 8 : 4; }
 
 struct ElementBytes {
   int32_t out, a, others;
@@ -32,9 +37,22 @@ static_assert(Op::equal < Op::greater_equal && Op::greater_equal < Op::logical_n
 
 }  // namespace
 
+// Moves n bytes; a pointer, if there is one, is in rax.
+void NativeCompiler::move_block(int32_t out, bool to_pointer, int32_t in, bool from_pointer,
+                                int32_t n) {
+  for (int32_t i = 0; i < n;) {
+    const int32_t part = part_of_bytes(n - i);
+    move_part(from_pointer, 0x10, kScratch, in + i, part);
+    move_part(to_pointer, 0x11, kScratch, out + i, part);
+    i += part;
+  }
+  if (!to_pointer) overwrite(out, n);
+}
+
 bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
   const bool small = c.value == static_cast<int32_t>(c.value);
   const bool words = c.n % 8 == 0 && c.n <= kMostCopied;
+  const bool moved = c.n % 4 == 0 && c.n <= kMostMoved;
   switch (c.kind) {
     case SmallProgram::Move1:
       if (const auto mask = cached(c.a, 1)) {
@@ -52,16 +70,21 @@ bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
       return true;
     }
     case SmallProgram::Copy:
-      if (!words) return false;
+      if (!moved) return false;
+      if (!words) {
+        move_block(c.out, false, c.a, false, c.n);
+        return true;
+      }
       for (int32_t i = 0; i < c.n; i += 8) result(in_register(c.a + i, 8, {}), c.out + i, 8);
       return true;
     case SmallProgram::Pull:
     case SmallProgram::Pull8:
-      if (!words || !small) return false;
+      if (!moved || !small) return false;
       integer(true, 0x8b, c.a);
-      for (int32_t i = 0; i < c.n; i += 8) {
+      if (!words) move_block(c.out, false, 0, true, c.n);
+      for (int32_t i = 0; words && i < c.n; i += 8) {
         const int reg = new_register({});
-        through_pointer(0x10, reg, i);
+        move_part(true, 0x10, reg, i, 8);
         result(reg, c.out + i, 8);
       }
       advance(c.a, static_cast<int32_t>(c.value));
@@ -69,9 +92,12 @@ bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
       return true;
     case SmallProgram::Push:
     case SmallProgram::Push8:
-      if (!words || !small) return false;
+      if (!moved || !small) return false;
       integer(true, 0x8b, c.out);
-      for (int32_t i = 0; i < c.n; i += 8) through_pointer(0x11, in_register(c.a + i, 8, {}), i);
+      if (!words) move_block(0, true, c.a, false, c.n);
+      for (int32_t i = 0; words && i < c.n; i += 8) {
+        move_part(true, 0x11, in_register(c.a + i, 8, {}), i, 8);
+      }
       advance(c.out, static_cast<int32_t>(c.value));
       overwrite(c.out, 8);
       return true;
@@ -303,6 +329,37 @@ bool NativeCompiler::emit_element(const SmallProgram::Code& c) {
     default:
       return false;
   }
+}
+
+// A call for some elements of float32 or float64, as instructions on 16 bytes.
+bool NativeCompiler::emit_packed(const SmallProgram::Code& c) {
+  if (c.kind != SmallProgram::Call) return false;
+  const std::optional<uint16_t> kind = code_of_element(c.call);
+  if (!kind || *kind < SmallProgram::Elements) return false;
+  const int number = *kind - SmallProgram::Elements;
+  const auto op = static_cast<Op>(number / kComputeDTypes);
+  const auto dtype = static_cast<DType>(number % kComputeDTypes);
+  const bool real = dtype == DType::Float32 || dtype == DType::Float64;
+  const int operation = op == Op::add                            ? 0x58
+                        : op == Op::multiply || op == Op::square ? 0x59
+                        : op == Op::subtract                     ? 0x5c
+                        : op == Op::divide                       ? 0x5e
+                                                                 : 0;
+  const int32_t one = dtype == DType::Float64 ? 8 : 4;
+  if (!real || !operation || c.n * one > kMostPacked) return false;
+  const int32_t right = op == Op::square ? c.a : c.b;
+  const int a = new_register({}), b = new_register({a});
+  for (int32_t i = 0; i < c.n * one;) {
+    const int32_t left = c.n * one - i, part = left >= 16 ? 16 : one;
+    move_part(false, 0x10, a, c.a + i, part);
+    move_part(false, 0x10, b, right + i, part);
+    const int prefix = part == one ? (one == 8 ? 0xf2 : 0xf3) : (one == 8 ? 0x66 : 0);
+    sse_registers(prefix, operation, a, b);
+    move_part(false, 0x11, a, c.out + i, part);
+    i += part;
+  }
+  overwrite(c.out, c.n * one);
+  return true;
 }
 
 // A call for a few elements, as codes of one element.
