@@ -52,7 +52,7 @@ def _line(
     random: Random, shapes: list[Any], widths: tuple[int, int], depth: int
 ) -> tuple[Line, Shape]:
     """An operation on some of the values, and the shape of its result."""
-    kind = random.integers(7 if depth else 6)
+    kind = random.integers(8 if depth else 7)
     shape = _any_shape(random, widths)
     a, b, c = (_chosen(random, shapes, shape) for _ in range(3))
     if kind == 0:
@@ -68,7 +68,10 @@ def _line(
     if kind == 5:
         one, width = _chosen(random, shapes, ()), widths[random.integers(2)]
         return lambda xp, scan, v: xp.stack([v[one]] * width), (width,)
-    if kind == 6:
+    if kind == 6 and shape:
+        entry = int(random.integers(shape[0]))
+        return lambda xp, scan, v: v[a][entry], ()
+    if kind == 7:
         inner = _Program(random, depth - 1, shapes, widths)
         carries = [_chosen(random, shapes, s) for s in inner.carries]
         rows = [_chosen(random, shapes, s) for s in inner.entries]

@@ -92,11 +92,23 @@ class Mutant:
         if not python:
             if original.rstrip().endswith(";"):
                 return f"{{ if ({chosen}) {{ {self.mutated} }} else {{ {original} }} }}"
+            for text in (original, self.mutated):
+                if not _may_be_cpp_expression(text):
+                    raise CatalogueError(
+                        f"mutant {self.name}: expected an expression, or an original that is a "
+                        f"statement with its semicolon, got {text!r}"
+                    )
             return f"({chosen} ? ({self.mutated}) : ({original}))"
         if _is_expression(original):
             return f"(({self.mutated}) if {chosen} else ({original}))"
         inner = indent + "    "
         return f"if {chosen}:\n{inner}{self.mutated}\n{indent}else:\n{inner}{original}"
+
+
+def _may_be_cpp_expression(text: str) -> bool:
+    statement = re.match(r"\s*(if|else|for|while|return|continue|break|const|auto)\b|\s*$", text)
+    balanced = all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
+    return balanced and not statement
 
 
 def _is_expression(text: str) -> bool:
