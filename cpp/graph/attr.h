@@ -39,21 +39,23 @@ enum class Keep : uint8_t {
 
 struct Attr {
   AxisMask axes = 0;  // sum … any: those that are folded
-  bool keepdims = false;
+  union {
+    bool keepdims = false;  // folds, composites
+    Update update;          // at_slice, at_index; Set by default
+  };
   int8_t axis = 0;  // concat, take, scatter_add, at_index, argmax, argmin, scans, sorts, composites
-  Update update = Update::Set;  // at_slice, at_index
+  Keep keep = Keep::Default;  // whether its value outlives an evaluation
   union {
     bool unique = false;  // at_index: no position is known to come twice
     bool reversed;        // scans: from the end; sorts: the largest first; searches: see other.def
     uint8_t device;       // transfer: the id of the device of the result
   };
   Composite composite = Composite::None;  // custom
-  Keep keep = Keep::Default;              // whether its value outlives an evaluation
   AxisOrder order;                        // transpose: output axis i is input axis order[i]
 
   bool operator==(const Attr& other) const { return !std::memcmp(this, &other, sizeof other); }
 };
-static_assert(sizeof(Attr) == 16);
+static_assert(sizeof(Attr) == 16 && static_cast<int>(Update::Set) == 0);
 
 // The range of a slice (or an embed, or an at_slice): element i of axis d comes from start[d] + i *
 // step[d].

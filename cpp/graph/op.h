@@ -198,7 +198,7 @@ constexpr bool is_fold(Op op) { return traits(op).kind == OpKind::Fold; }
 constexpr const char* name_of(Op op) { return traits(op).name; }
 
 // The composite that a node of Op::custom computes.
-enum class Composite : uint8_t {
+enum class Composite : uint16_t {
   None,  // a user's custom_gradient
   mean,
   prod,

@@ -27,7 +27,7 @@ BELOW = {
     "_control": {"_base", "_typing", "_autodiff"},
     "_explain": {"_base", "_numpy", "_autodiff"},
     "fft": {"_base", "_typing", "_numpy"},
-    "special": {"_base", "_typing", "_numpy"},
+    "special": {"_base", "_typing", "_numpy", "_autodiff"},
     "random": {"_base", "_typing", "_numpy"},
     "initializers": {"_base", "_typing", "_numpy", "random"},
     "nn": {"_base", "_typing", "_numpy", "_control", "initializers"},

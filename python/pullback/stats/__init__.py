@@ -12,8 +12,10 @@ Tensor(-1.2082405, dtype=float32)
 """
 
 from ._continuous import cauchy, expon, laplace, logistic, lognorm, norm, uniform
-from ._discrete import bernoulli, binom, nbinom, poisson
+from ._discrete import bernoulli, binom, geom, nbinom, poisson
+from ._extreme_values import gumbel_l, gumbel_r, pareto, rayleigh, weibull_min
 from ._gamma_and_beta import beta, chi2, gamma, t
+from ._half_line import f, halfcauchy, halfnorm, invgamma, truncnorm
 from ._multivariate import dirichlet, multivariate_normal
 
 __all__ = [
@@ -24,14 +26,25 @@ __all__ = [
     "chi2",
     "dirichlet",
     "expon",
+    "f",
     "gamma",
+    "geom",
+    "gumbel_l",
+    "gumbel_r",
+    "halfcauchy",
+    "halfnorm",
+    "invgamma",
     "laplace",
     "logistic",
     "lognorm",
     "multivariate_normal",
     "nbinom",
     "norm",
+    "pareto",
     "poisson",
+    "rayleigh",
     "t",
+    "truncnorm",
     "uniform",
+    "weibull_min",
 ]

@@ -114,7 +114,8 @@ class StandardForm:
         before = _core.less if family.low_is_inside else _core.less_equal
         high = family._high(*self.shapes)
         # None: no number is outside.
-        self.below = None if family.low == -math.inf else before(self.z, family.low)
+        low = family._low(*self.shapes)
+        self.below = None if isinstance(low, float) and low == -math.inf else before(self.z, low)
         self.above = None if high is math.inf else _core.greater(self.z, high)
 
     def masked(self, value: Tensor) -> Tensor:

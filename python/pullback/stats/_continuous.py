@@ -12,7 +12,7 @@ from ._distribution import HALF_LOG_TAU, NAN
 _LOG_2 = math.log(2)
 
 
-def _log_less_one(z: Tensor) -> Tensor:
+def log_less_one(z: Tensor) -> Tensor:
     """Compute log(1 - exp(-z)) for z >= 0."""
     small = _core.less(z, _LOG_2)
     return _core.where(small, _core.log(-_core.expm1(-z)), _core.log1p(-_core.exp(-z)))
@@ -73,7 +73,7 @@ class Expon(Continuous):
         return _core.exp(-x)
 
     def _logcdf(self, x: Tensor) -> Tensor:
-        return _log_less_one(x)
+        return log_less_one(x)
 
     def _logsf(self, x: Tensor) -> Tensor:
         return -x

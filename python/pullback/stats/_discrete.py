@@ -303,7 +303,65 @@ class NBinom(Discrete):
         return 40.0 / math.sqrt(min(max(least, 1e-3), 1.0)) if least < math.inf else NAN
 
 
+class Geom(Discrete):
+    """Represent the geometric distribution: the number of the first trial that succeeds.
+
+    The shape parameter is the probability `p` of a success in a trial, in (0, 1].
+
+    Examples
+    --------
+    >>> pb.stats.geom.pmf([1, 2, 3], 0.5)
+    Tensor([0.5  , 0.25 , 0.125], dtype=float32)
+    """
+
+    name, shapes, low = "geom", ("p",), 1.0
+
+    def _valid(self, p: Tensor) -> list[Tensor]:
+        return [*positive(p), _core.less_equal(p, 1)]
+
+    def _logpmf(self, k: Tensor, p: Tensor) -> Tensor:
+        return _core.xlog1py(k - 1, -p) + _core.log(p)
+
+    def _pmf(self, k: Tensor, p: Tensor) -> Tensor:
+        return p * _core.exp(_core.xlog1py(k - 1, -p))
+
+    def _cdf(self, k: Tensor, p: Tensor) -> Tensor:
+        return -_core.expm1(_core.log1p(-p) * k)
+
+    def _sf(self, k: Tensor, p: Tensor) -> Tensor:
+        return _core.exp(_core.log1p(-p) * k)
+
+    def _logsf(self, k: Tensor, p: Tensor) -> Tensor:
+        return _core.log1p(-p) * k
+
+    def _ppf(self, q: Tensor, p: Tensor) -> Tensor:
+        return self._first(
+            _core.log1p(-q) / _core.log1p(-p), lambda k: _core.greater_equal(self._cdf(k, p), q)
+        )
+
+    def _isf(self, q: Tensor, p: Tensor) -> Tensor:
+        return self._first(
+            _core.log(q) / _core.log1p(-p), lambda k: _core.less_equal(self._sf(k, p), q)
+        )
+
+    def _first(self, trials: Tensor, reached: Callable[[Tensor], Tensor]) -> Tensor:
+        """Round a number of trials up; `reached` corrects a rounding error of the quotient."""
+        value = _core.ceil(trials)
+        before = _core.logical_and(reached(value - 1), _core.greater(value, 0))
+        return _core.stop_gradient(_core.where(before, value - 1, value))
+
+    def _entropy(self, p: Tensor) -> Tensor:
+        return (_core.entr(p) + _core.entr(1 - p)) / p
+
+    def _mean(self, p: Tensor) -> Tensor:
+        return 1 / p
+
+    def _var(self, p: Tensor) -> Tensor:
+        return (1 - p) / _core.square(p)
+
+
 bernoulli = Bernoulli()
 binom = Binom()
+geom = Geom()
 nbinom = NBinom()
 poisson = Poisson()

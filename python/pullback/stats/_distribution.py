@@ -83,6 +83,9 @@ class Distribution:
         """Return masks that are true if the parameters are valid."""
         return positive(*shapes)
 
+    def _low(self, *shapes: Any, **_: Any) -> Tensor | float:
+        return self.low
+
     def _high(self, *shapes: Any, **_: Any) -> Tensor | float:
         return INFINITY
 
