@@ -8,9 +8,10 @@
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
 `function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing`. Functions of `linalg`
-that NumPy or the Array API standard have in the main namespace are also here, and the functions of
-`nn` that most networks use. The names of TensorFlow 1 are in `pullback.compat.tf1`.
+`stats`, `implicit`, `initializers`, `integrate`, `interpolate`, `optimizers` and `testing`.
+Functions of `linalg` that NumPy or the Array API standard have in the main namespace are also here,
+and the functions of `nn` that most networks use. The names of TensorFlow 1 are in
+`pullback.compat.tf1`.
 """
 
 # Each module lists its public names in `__all__`. Type checkers follow the stars.
@@ -31,6 +32,7 @@ from . import (
     implicit,
     initializers,
     integrate,
+    interpolate,
     linalg,
     nn,
     optimizers,
@@ -172,6 +174,7 @@ __all__ = [
     "implicit",
     "initializers",
     "integrate",
+    "interpolate",
     "linalg",
     "log_softmax",
     "nn",

@@ -35,6 +35,7 @@ BELOW = {
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "linalg"},
     "integrate": {"_autodiff", "_control"},
+    "interpolate": {"_base", "_typing", "_numpy", "linalg"},
     "optimizers": {"_base", "_numpy", "_explain"},
     "testing": {"_autodiff"},
 }

@@ -13,6 +13,7 @@ NAMESPACES = [
     "implicit",
     "initializers",
     "integrate",
+    "interpolate",
     "linalg",
     "nn",
     "optimizers",

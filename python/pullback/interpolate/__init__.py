@@ -1,0 +1,15 @@
+"""Interpolation with SciPy's names, `pb.interpolate`."""
+
+from ._grids import RegularGridInterpolator, interpn, map_coordinates
+from ._piecewise import PPoly
+from ._splines import Akima1DInterpolator, CubicSpline, PchipInterpolator
+
+__all__ = [
+    "Akima1DInterpolator",
+    "CubicSpline",
+    "PPoly",
+    "PchipInterpolator",
+    "RegularGridInterpolator",
+    "interpn",
+    "map_coordinates",
+]

@@ -1,0 +1,340 @@
+"""`PPoly`: piecewise polynomials, which all splines are."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import factorial, nan
+from typing import Any, Literal
+
+import numpy as np
+
+from .. import _core
+from .._base.checks import axes_of, integer
+from .._core import Tensor
+from .._numpy.scans import cumsum
+from .._typing import TensorLike
+
+Extrapolate = bool | Literal["periodic"]
+
+
+def points_of(x: TensorLike, who: str, name: str = "x", least: int = 2) -> Tensor:
+    """Return breakpoints as a floating vector; raise a ValueError unless they increase."""
+    made = floating(x, who)
+    if len(made.shape) != 1 or made.shape[0] < least:
+        raise ValueError(
+            f"{who}: expected a vector of at least {least} points for {name}, got shape "
+            f"{made.shape}"
+        )
+    # The values of a traced tensor are not known.
+    if not _core.is_traced(made) and not bool(_core.all(_core.greater(made[1:], made[:-1]))):
+        raise ValueError(f"{who}: expected increasing points for {name}")
+    return made
+
+
+def floating(x: Any, who: str) -> Tensor:
+    """Return a floating or complex tensor; integers become the default floating dtype."""
+    made = _core.operands([x], who)[0]
+    return made if made.dtype.kind in "fc" else _core.cast(made, _core.default_float())
+
+
+def to_common_dtype(*tensors: Tensor) -> list[Tensor]:
+    dtype = reduce(_core.promote, [t.dtype for t in tensors])
+    return [_core.cast(t, dtype) for t in tensors]
+
+
+def extrapolate_of(value: Any, default: Extrapolate, who: str) -> Extrapolate:
+    if value is None:
+        return default
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if value == "periodic":
+        return "periodic"
+    raise ValueError(f"{who}: expected True, False or 'periodic' for extrapolate, got {value!r}")
+
+
+class PPoly:
+    """Represent a piecewise polynomial by coefficients and breakpoints.
+
+    Between ``x[i]`` and ``x[i + 1]`` it is the sum of ``c[k - m, i] * (t - x[i])**m`` over m <= k,
+    where k is the degree. It is differentiable in the coefficients, the breakpoints and the points
+    at which it is evaluated.
+
+    Parameters
+    ----------
+    c : array_like
+        Coefficients of shape (k + 1, n - 1, …), the highest power first.
+    x : array_like, real
+        Breakpoints in increasing order, of shape (n,).
+    extrapolate : bool or "periodic", optional
+        What the polynomial is outside the breakpoints: the one of the outermost interval (True),
+        NaN (False), or a periodic function. Default: True.
+    axis : int, optional
+        Axis of the results to which the shape of the points belongs. Default: 0.
+
+    Attributes
+    ----------
+    c : Tensor
+        Coefficients.
+    x : Tensor
+        Breakpoints.
+    extrapolate : bool or "periodic"
+        Rule outside the breakpoints.
+    axis : int
+        Axis of the results.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, or the breakpoints do not increase.
+
+    Examples
+    --------
+    >>> square = pb.interpolate.PPoly([[1.0], [0.0], [0.0]], [0.0, 1.0])
+    >>> square([0.5, 2.0]), square(0.5, 1)
+    (Tensor([0.25, 4.  ], dtype=float32), Tensor(1., dtype=float32))
+    """
+
+    def __init__(
+        self, c: TensorLike, x: TensorLike, extrapolate: Extrapolate | None = None, axis: int = 0
+    ) -> None:
+        who = type(self).__name__
+        made = floating(c, who)
+        points = points_of(x, who)
+        if len(made.shape) < 2 or made.shape[1] != points.shape[0] - 1 or made.shape[0] < 1:
+            raise ValueError(
+                f"{who}: expected coefficients of shape (k + 1, {points.shape[0] - 1}, ...), one "
+                f"column for each interval, got shape {made.shape}"
+            )
+        self._set(made, points, extrapolate_of(extrapolate, True, who), integer(axis, who, "axis"))
+
+    def _set(self, c: Tensor, x: Tensor, extrapolate: Extrapolate, axis: int) -> None:
+        self.c, self.x, self.extrapolate = c, x, extrapolate
+        self.axis = axes_of(axis, len(c.shape) - 1, type(self).__name__)[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(degree {self.c.shape[0] - 1}, {self.x.shape[0]} breakpoints)"
+
+    def __call__(
+        self, x: TensorLike, nu: int = 0, extrapolate: Extrapolate | None = None
+    ) -> Tensor:
+        """Evaluate the polynomial or a derivative of it.
+
+        Parameters
+        ----------
+        x : array_like, real
+            Points of any shape.
+        nu : int, optional
+            Order of the derivative. Default: 0.
+        extrapolate : bool or "periodic", optional
+            Rule outside the breakpoints. Default: the attribute.
+
+        Returns
+        -------
+        Tensor
+            Values; the shape of `x` replaces the interpolated axis.
+
+        Raises
+        ------
+        ValueError
+            If `nu` is negative or `extrapolate` is invalid.
+
+        Examples
+        --------
+        >>> line = pb.interpolate.PPoly([[2.0], [1.0]], [0.0, 1.0], extrapolate=False)
+        >>> line([0.5, 3.0])
+        Tensor([ 2., nan], dtype=float32)
+        """
+        who = type(self).__name__
+        rule = extrapolate_of(extrapolate, self.extrapolate, who)
+        order = integer(nu, who, "nu")
+        if order < 0:
+            raise ValueError(f"{who}: expected nu >= 0, got {order}; see antiderivative")
+        at = floating(x, who)
+        if at.dtype.kind == "c":
+            raise TypeError(f"{who}: expected real points, got {at.dtype}")
+        at, points = to_common_dtype(at, self.x)
+        if rule == "periodic":
+            at = points[0] + _core.remainder(at - points[0], points[-1] - points[0])
+        value = self._evaluate(at, points, order)
+        if rule is False:
+            outside = _core.logical_or(_core.less(at, points[0]), _core.greater(at, points[-1]))
+            value = _core.where(self._beside(outside), nan, value)
+        return self._placed(value, len(at.shape))
+
+    def _evaluate(self, at: Tensor, points: Tensor, order: int) -> Tensor:
+        """Return values of shape (*at.shape, *rest)."""
+        degree = self.c.shape[0] - 1
+        last = points.shape[0] - 2
+        number = _core.searchsorted(points, at, True) - 1
+        number = _core.minimum(_core.maximum(number, 0), last)
+        t = self._beside(at - _core.take(points, number, 0, checked=True))
+        if order > degree:
+            return _core.take(self.c[0], number, 0, checked=True) * 0.0 + 0.0 * t
+        # A polynomial of degree 0 has no t, whose shape and dtype belong to the result.
+        value = 0.0 * t
+        for power in range(degree, order - 1, -1):
+            factor = factorial(power) // factorial(power - order)
+            term = factor * _core.take(self.c[degree - power], number, 0, checked=True)
+            value = term + (value if power == degree else value * t)
+        return value
+
+    def _beside(self, t: Tensor) -> Tensor:
+        """Append axes of size 1 for those of the coefficients."""
+        return _core.reshape(t, (*t.shape, *(1,) * (len(self.c.shape) - 2)))
+
+    def _placed(self, value: Tensor, rank: int) -> Tensor:
+        """Move the axes of the points, which are the first ones, to the interpolated axis."""
+        if self.axis == 0:
+            return value
+        rest = range(rank, len(value.shape))
+        order = [*rest[: self.axis], *range(rank), *rest[self.axis :]]
+        return _core.transpose(value, order)
+
+    def derivative(self, nu: int = 1) -> PPoly:
+        """Return a derivative as a piecewise polynomial.
+
+        Parameters
+        ----------
+        nu : int, optional
+            Order of the derivative, at least 0. Default: 1.
+
+        Returns
+        -------
+        PPoly
+            The derivative, with the rule outside the breakpoints of this one.
+
+        Raises
+        ------
+        ValueError
+            If `nu` is negative.
+
+        Examples
+        --------
+        >>> square = pb.interpolate.PPoly([[1.0], [0.0], [0.0]], [0.0, 1.0])
+        >>> square.derivative()(3.0)
+        Tensor(6., dtype=float32)
+        """
+        order = integer(nu, type(self).__name__, "nu")
+        if order < 0:
+            raise ValueError(f"{type(self).__name__}.derivative: expected nu >= 0, got {order}")
+        degree = self.c.shape[0] - 1
+        rows = [
+            self.c[degree - power] * (factorial(power) // factorial(power - order))
+            for power in range(degree, order - 1, -1)
+        ]
+        c = _core.stack(rows or [self.c[0] * 0.0], 0)
+        return _made(c, self.x, self.extrapolate, self.axis)
+
+    def antiderivative(self, nu: int = 1) -> PPoly:
+        """Return an antiderivative that is 0 at the first breakpoint.
+
+        Parameters
+        ----------
+        nu : int, optional
+            How often to integrate, at least 0. Default: 1.
+
+        Returns
+        -------
+        PPoly
+            The antiderivative, which is continuous. One of a periodic polynomial is not periodic,
+            so its rule outside the breakpoints is False.
+
+        Raises
+        ------
+        ValueError
+            If `nu` is negative.
+
+        Examples
+        --------
+        >>> line = pb.interpolate.PPoly([[2.0], [0.0]], [0.0, 1.0])
+        >>> line.antiderivative()(3.0)
+        Tensor(9., dtype=float32)
+        """
+        order = integer(nu, type(self).__name__, "nu")
+        if order < 0:
+            raise ValueError(f"{type(self).__name__}.antiderivative: expected nu >= 0, got {order}")
+        c, degree = self.c, self.c.shape[0] - 1
+        widths = self._beside(self.x[1:] - self.x[:-1])
+        for _ in range(order):
+            rows = [c[degree - power] / (power + 1) for power in range(degree, -1, -1)]
+            area: Any = rows[0]
+            for row in rows[1:]:
+                area = area * widths + row
+            sums = cumsum(area * widths, axis=0)
+            start = _core.concat([sums[:1] * 0.0, sums[:-1]], 0)
+            c, degree = _core.stack([*rows, start], 0), degree + 1
+        rule = False if self.extrapolate == "periodic" and order else self.extrapolate
+        return _made(c, self.x, rule, self.axis)
+
+    def integrate(
+        self, a: TensorLike, b: TensorLike, extrapolate: Extrapolate | None = None
+    ) -> Tensor:
+        """Integrate from `a` to `b`.
+
+        Parameters
+        ----------
+        a, b : array_like, real, scalar
+            Limits of the integral.
+        extrapolate : bool or "periodic", optional
+            Rule outside the breakpoints. Default: the attribute.
+
+        Returns
+        -------
+        Tensor
+            The integral, without the interpolated axis.
+
+        Raises
+        ------
+        ValueError
+            If `extrapolate` is invalid.
+
+        Examples
+        --------
+        >>> square = pb.interpolate.PPoly([[1.0], [0.0], [0.0]], [0.0, 1.0])
+        >>> square.integrate(0.0, 3.0)
+        Tensor(9., dtype=float32)
+        """
+        rule = extrapolate_of(extrapolate, self.extrapolate, type(self).__name__)
+        whole = self.antiderivative()
+        if rule != "periodic":
+            return whole(b, 0, rule) - whole(a, 0, rule)
+        period = self.x[-1] - self.x[0]
+        parts = []
+        for limit in (a, b):
+            at, first = to_common_dtype(floating(limit, "PPoly.integrate"), self.x[0])
+            turns = _core.stop_gradient(_core.floor((at - first) / period))
+            parts.append(turns * whole(self.x[-1], 0, True) + whole(at - turns * period, 0, True))
+        return parts[1] - parts[0]
+
+
+def _made(c: Tensor, x: Tensor, extrapolate: Extrapolate, axis: int) -> PPoly:
+    """Return a polynomial without the checks of its arguments."""
+    made = PPoly.__new__(PPoly)
+    made._set(c, x, extrapolate, axis)
+    return made
+
+
+def of_slopes(x: Tensor, y: Tensor, slopes: Tensor) -> Tensor:
+    """Return the coefficients of cubic polynomials from values and slopes at the breakpoints.
+
+    `y` and `slopes` have shape (n, …); the result has shape (4, n - 1, …).
+    """
+    widths = _core.reshape(x[1:] - x[:-1], (x.shape[0] - 1, *(1,) * (len(y.shape) - 1)))
+    rise = (y[1:] - y[:-1]) / widths
+    bend = (slopes[:-1] + slopes[1:] - 2 * rise) / widths
+    c = [bend / widths, (rise - slopes[:-1]) / widths - bend, slopes[:-1], y[:-1]]
+    return _core.stack(c, 0)
+
+
+def vectors(y: Tensor, axis: int, points: int, who: str) -> tuple[Tensor, int]:
+    """Return values with the interpolated axis first, and that axis."""
+    if not y.shape:
+        raise ValueError(f"{who}: expected values of shape ({points}, ...) for y, got a scalar")
+    at = axes_of(axis, len(y.shape), who)[0]
+    if y.shape[at] != points:
+        raise ValueError(
+            f"{who}: expected {points} values along axis {at} of y, one for each point, got shape "
+            f"{y.shape}"
+        )
+    order = [at, *(k for k in range(len(y.shape)) if k != at)]
+    return (y if at == 0 else _core.transpose(y, order)), at
