@@ -8,9 +8,9 @@
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
 `function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `interpolate`, `optimizers` and `testing`.
-Functions of `linalg` that NumPy or the Array API standard have in the main namespace are also here,
-and the functions of `nn` that most networks use. The names of TensorFlow 1 are in
+`stats`, `implicit`, `initializers`, `integrate`, `interpolate`, `optimize`, `optimizers` and
+`testing`. Functions of `linalg` that NumPy or the Array API standard have in the main namespace are
+also here, and the functions of `nn` that most networks use. The names of TensorFlow 1 are in
 `pullback.compat.tf1`.
 """
 
@@ -35,6 +35,7 @@ from . import (
     interpolate,
     linalg,
     nn,
+    optimize,
     optimizers,
     random,
     special,
@@ -178,6 +179,7 @@ __all__ = [
     "linalg",
     "log_softmax",
     "nn",
+    "optimize",
     "optimizers",
     "random",
     "relu",

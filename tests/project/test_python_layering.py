@@ -36,6 +36,7 @@ BELOW = {
     "stats": {"_base", "_numpy", "linalg"},
     "integrate": {"_autodiff", "_control"},
     "interpolate": {"_base", "_typing", "_numpy", "linalg"},
+    "optimize": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "optimizers": {"_base", "_numpy", "_explain"},
     "testing": {"_autodiff"},
 }

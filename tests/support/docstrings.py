@@ -16,6 +16,7 @@ NAMESPACES = [
     "interpolate",
     "linalg",
     "nn",
+    "optimize",
     "optimizers",
     "random",
     "special",

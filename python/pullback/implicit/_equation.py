@@ -8,6 +8,7 @@ derivatives of every order exist. Start reading at `implicit_function`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
@@ -21,6 +22,7 @@ from .._autodiff.closed_graph import node_number, recorded_from
 from .._autodiff.function import function, inlined_functions
 from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
+from .._autodiff.shaping import with_gradient
 from .._autodiff.transforms import differentiable_leaf
 from .._base.pytree import flatten, leaves_like, unflatten
 from .._core import ClosedGraph, Rule, Tensor, Variable, shown
@@ -38,36 +40,85 @@ RESIDUALS: dict[str, _Residual] = {
     "root": lambda y, x: y,
     "fixed_point": _core.subtract,
     "minimum": _slope,
+    "least_squares": lambda y, x: _slope(_core.sum(_core.square(y)), x),
+    "elementwise root": lambda y, x: y,  # each entry of y depends on one entry of x
+    "symmetric root": lambda y, x: y,  # the derivative of y is symmetric
 }
+_SYMMETRIC = ("minimum", "least_squares", "symmetric root")
 
 
 def implicit_function(f: Any, solver: Any, who: str) -> Callable[..., Any]:
     """Return the function that `root`, `fixed_point` or `minimum` returns; `who` is its name."""
-    residual, scalar = RESIDUALS[who], who == "minimum"
     for name, given in (("f", f), ("solver", solver)):
         if not callable(given):
             raise TypeError(f"{who}: expected a function for {name}, got {shown(given)}")
 
     @wraps(f)
     def solution(x0: Any, *theta: Any) -> Any:
-        leaves, structure = flatten(x0)
-        x = _Unknown([differentiable_leaf(leaf, lambda _: f"{who}: x0") for leaf in leaves],
-                     structure, who)  # fmt: skip
-        arguments = _Arguments(theta)
-        at = _core.identity(_core.stop_gradient(x.start))
-        with recorded_from([at, *arguments.tensors], who) as first:
-            with inlined_functions():
-                returned = f(x.tree(at), *arguments.tree(arguments.tensors))
-            y = _scalar(returned, f, who) if scalar else x.flat(returned, f)
-            graph = ClosedGraph([y], [at], first)
-        if not _core.computed_from([y], [at])[0]:
-            raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
-        callback = _SolverCallback(graph, x, arguments, solver, scalar)
-        value = callback_operation(for_each(callback), callback.inputs(), at.dtype, at.shape, True)
-        found = _solution_node(value, graph, residual, scalar, f, who)
-        return x.tree(found)
+        x, arguments, graph = _recorded(f, x0, theta, who, who)
+        callback = _SolverCallback(graph, x, arguments, solver, who == "minimum")
+        start = x.start
+        value = callback_operation(
+            for_each(callback), callback.inputs(), x.dtype, start.shape, True
+        )
+        return x.tree(_solution_node(value, graph, who, f, who))
 
     return solution
+
+
+def solution_on_plan(
+    f: Any, x0: Any, theta: Sequence[Any], solve: Callable[..., Any], kind: str, who: str
+) -> tuple[Any, Tensor]:
+    """Return a solution and a bool that is True if it was found.
+
+    `solve` consists of operations. It receives the function of the vector x alone and the start,
+    and returns both. The gradient of a solution that was not found is NaN. `kind` is a key of
+    RESIDUALS.
+    """
+    x, _, graph = _recorded(f, x0, theta, kind, who)
+    others = [_core.stop_gradient(one) for one in graph.others]
+    value, success = solve(
+        lambda at: graph.copy([at, *others], False)[0], _core.stop_gradient(x.start)
+    )
+    found = _solution_node(_core.stop_gradient(value), graph, kind, f, who)
+    checked = with_gradient(found, lambda upstream: _core.where(success, upstream, math.nan))
+    return x.tree(checked), success
+
+
+def _recorded(
+    f: Any, x0: Any, theta: Sequence[Any], kind: str, who: str
+) -> tuple[_Unknown, _Arguments, ClosedGraph]:
+    """Return the unknown, the arguments, and the result of `f` as a closed graph of x."""
+    leaves, structure = flatten(x0)
+    x = _Unknown([differentiable_leaf(leaf, lambda _: f"{who}: x0") for leaf in leaves],
+                 structure, who)  # fmt: skip
+    arguments = _Arguments(theta)
+    at = _core.identity(_core.stop_gradient(x.start))
+    with recorded_from([at, *arguments.tensors], who) as first:
+        with inlined_functions():
+            returned = f(x.tree(at), *arguments.tree(arguments.tensors))
+        if kind == "minimum":
+            y = _scalar(returned, f, who)
+        elif kind == "least_squares":
+            y = _residuals(returned, x.dtype, f, who)
+        else:
+            y = x.flat(returned, f)
+        graph = ClosedGraph([y], [at], first)
+    if not _core.computed_from([y], [at])[0]:
+        raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
+    return x, arguments, graph
+
+
+def _residuals(returned: Any, dtype: Any, f: Any, who: str) -> Tensor:
+    """Return all entries of a pytree as one vector."""
+    leaves = [_core.constant(leaf, who=who) for leaf in flatten(returned)[0]]
+    for leaf in leaves:
+        if leaf.dtype != dtype:
+            raise TypeError(
+                f"{who}: expected residuals of dtype {dtype} from {place(f)}, that of x, got "
+                f"{leaf.dtype}; cast them"
+            )
+    return _core.concat([_core.reshape(leaf, (-1,)) for leaf in leaves], 0)
 
 
 class _Unknown:
@@ -183,19 +234,18 @@ class _SolverCallback:
         return np.ascontiguousarray(self.x.flat(answer, self.solver).numpy())
 
 
-def _solution_node(
-    value: Tensor, graph: ClosedGraph, residual: _Residual, symmetric: bool, f: Any, who: str
-) -> Tensor:
+def _solution_node(value: Tensor, graph: ClosedGraph, kind: str, f: Any, who: str) -> Tensor:
     """Return a node with this value, which is a root x of the residual of `graph`.
 
     The node has a derivative with respect to `others`.
     """
+    residual = RESIDUALS[kind]
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
         with recorded_from([x, *others]):
             r = residual(graph.copy([x, *others], False)[0], x)
-            w = None if r is None else _adjoint(r, x, cotangents[0], symmetric, f, who)
+            w = None if r is None else _adjoint(r, x, cotangents[0], kind, f, who)
         if r is None or w is None:
             raise ValueError(f"{who}: expected a gradient that depends on x from {place(f)}")
         answers: list[Any] = _core.gradients([r], others, [_core.negative(w)], overrides=True)
@@ -205,8 +255,11 @@ def _solution_node(
     return found
 
 
-def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str) -> Tensor | None:
+def _adjoint(r: Tensor, x: Tensor, v: Tensor, kind: str, f: Any, who: str) -> Tensor | None:
     """Return the w whose product from the left with the derivative of `r` by `x` is `v`."""
+    if kind == "elementwise root":
+        slope = _slope(r, x)
+        return None if slope is None else _core.divide(v, slope)
     at = _core.identity(_core.full(x.shape, 0, x.dtype))
     with recorded_from([at]) as first:
         (product,) = _core.gradients([r], [x], [at])
@@ -222,5 +275,7 @@ def _adjoint(r: Tensor, x: Tensor, v: Tensor, symmetric: bool, f: Any, who: str)
         value = callback_operation(solve, inputs, x.dtype, x.shape, True)
     else:
         products = ClosedGraph([product], [at], first)
+        symmetric = kind in _SYMMETRIC
         value = iterative_solution(products, _core.stop_gradient(v), symmetric, who, place(f))
-    return _solution_node(value, graph, lambda y, _: y, symmetric, f, who)
+    # The equation of w is linear; its matrix is symmetric if this one is.
+    return _solution_node(value, graph, "symmetric root" if kind in _SYMMETRIC else "root", f, who)

@@ -1,0 +1,13 @@
+"""Minima, roots and least squares, compiled and differentiable: `pb.optimize`.
+
+The solvers are loops of the plan, so they can be used inside `function` and `vmap`. Derivatives of
+a solution with respect to `args` follow from the implicit function theorem and do not depend on the
+steps. If a solver fails, `success` is False and the gradient is NaN.
+"""
+
+from ._least_squares import least_squares
+from ._minimize import minimize
+from ._result import OptimizeResult
+from ._roots import bisect, root
+
+__all__ = ["OptimizeResult", "bisect", "least_squares", "minimize", "root"]

@@ -1,0 +1,172 @@
+"""`least_squares`: the method of Levenberg and Marquardt as a loop of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._autodiff.closed_graph import recorded_from
+from .._autodiff.jacobian import jacobian
+from .._control.loops import while_loop
+from .._core import Tensor
+from .._numpy.diagonals import diag
+from ..implicit._equation import solution_on_plan
+from ..linalg import lstsq
+from ._result import OptimizeResult, arguments, dot, largest, most, tolerance
+
+
+def least_squares(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    *,
+    tol: float | None = None,
+    maxiter: int | None = None,
+) -> OptimizeResult:
+    """Minimize the sum of squares of residuals by the method of Levenberg and Marquardt.
+
+    The solver is a loop of the plan. It forms the Jacobian, and solves each damped system [1]_ by a
+    QR factorisation; the damping follows [2]_. Derivatives of the minimum with respect to `args`
+    are those of `implicit.minimum`: the second derivatives of the residuals are part of them.
+
+    Parameters
+    ----------
+    fun : callable
+        Function `fun(x, *args)` of operations of this library that returns the residuals, a tensor
+        or a pytree of tensors of the dtype of `x0`.
+    x0 : array_like or pytree of array_like
+        Start; its leaves have a single dtype, float32 or float64.
+    args : tuple, optional
+        Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
+    tol : float, optional
+        The solver ends when a step changes `x` by less than ``tol`` of its size, or when the
+        residuals are orthogonal to the columns of the Jacobian within `tol` (the cosine of the
+        angle). Default: the square root of the machine precision.
+    maxiter : int, optional
+        Largest number of steps. Default: 200.
+
+    Returns
+    -------
+    OptimizeResult
+        `x` has the structure of `x0`; `fun` has the residuals.
+
+    Raises
+    ------
+    TypeError
+        If `x0` has another dtype, or the residuals have another dtype than `x0`.
+    ValueError
+        If `fun` does not depend on x, or `tol` or `maxiter` is not positive.
+
+    See Also
+    --------
+    optimize.minimize, linalg.lstsq
+
+    References
+    ----------
+    .. [1] J. J. More, The Levenberg-Marquardt algorithm: implementation and theory, 1978.
+    .. [2] H. B. Nielsen, Damping parameter in Marquardt's method, 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.linspace(0.0, 4.0, 9)
+    >>> data = pb.Variable(3.0 * np.exp(-0.5 * t))
+    >>> residuals = lambda x, data: x[0] * pb.exp(-x[1] * t) - data
+    >>> result = pb.optimize.least_squares(residuals, np.array([1.0, 1.0]), data)
+    >>> bool(result.success), pb.round(result.x, 6)
+    (True, Tensor([3. , 0.5], dtype=float64))
+    """
+    who = "least_squares"
+    theta, limit = arguments(args), most(maxiter, 200, who)
+    counts: list[Tensor] = []
+
+    def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
+        x, success, nit = _levenberg(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
+        counts.append(nit)
+        return x, success
+
+    x, success = solution_on_plan(fun, x0, theta, solve, "least_squares", who)
+    return OptimizeResult(x, fun(x, *theta), success, counts[0])
+
+
+class _State(NamedTuple):
+    x: Tensor
+    residuals: Tensor
+    matrix: Tensor  # the Jacobian
+    scale: Tensor  # of each column: its largest norm so far
+    damping: Tensor
+    growth: Tensor  # of the damping after a step that is not taken
+    nit: Tensor
+    converged: Tensor
+
+
+def _with_jacobian(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    at = _core.identity(x)
+    with recorded_from([at]):
+        residuals = f(at)
+        (matrix,) = jacobian(residuals, [at], None, True)
+    assert matrix is not None  # zeros in place of None
+    return residuals, matrix
+
+
+def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
+    dtype = start.dtype
+    smallest = float(np.finfo(dtype).tiny)
+
+    def norms(matrix: Tensor) -> Tensor:
+        return _core.sqrt(_core.sum(matrix * matrix, [0]))
+
+    def is_orthogonal(residuals: Tensor, matrix: Tensor) -> Tensor:
+        size = _core.sqrt(dot(residuals, residuals))
+        slope = _core.sum(matrix * residuals[:, None], [0])
+        return _core.less_equal(largest(slope / (norms(matrix) + smallest)), tol * size)
+
+    def goes_on(state: _State) -> Tensor:
+        return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(state.converged))
+
+    def step(state: _State) -> _State:
+        below = diag(_core.sqrt(state.damping) * state.scale)
+        left = _core.concat([state.matrix, below], 0)
+        right = _core.concat([-state.residuals, 0 * state.x], 0)
+        move = lstsq(left, right)[0]
+        x = state.x + move
+        residuals, matrix = _with_jacobian(f, x)
+        before = dot(state.residuals, state.residuals)
+        gain = before - dot(residuals, residuals)
+        linear = state.residuals + _core.sum(state.matrix * move, [1])
+        expected = before - dot(linear, linear)
+        # False for NaN, so the step becomes smaller.
+        better = _core.logical_and(
+            _core.greater(gain, 0), _core.isfinite(_core.sum(matrix * matrix))
+        )
+        ratio = _core.where(better, gain / _core.where(better, expected, 1), 0)
+        shrink = _core.maximum(1 - _core.pow(2 * ratio - 1, 3), 1 / 3)
+        short = _core.less_equal(largest(move), tol * (largest(state.x) + tol))
+        x, residuals, matrix = (
+            _core.where(better, new, old)
+            for new, old in zip((x, residuals, matrix), state[:3], strict=True)
+        )
+        return _State(
+            x,
+            residuals,
+            matrix,
+            _core.maximum(norms(matrix), state.scale),
+            _core.where(better, state.damping * shrink, state.damping * state.growth),
+            _core.where(better, 2, 2 * state.growth),
+            state.nit + 1,
+            _core.logical_or(short, is_orthogonal(residuals, matrix)),
+        )
+
+    residuals, matrix = _with_jacobian(f, start)
+    scale = norms(matrix)
+    state = _State(
+        start, residuals, matrix, _core.where(_core.greater(scale, 0), scale, 1),
+        _core.full((), 1e-3, dtype), _core.full((), 2, dtype), _core.full((), 0, "int64"),
+        is_orthogonal(residuals, matrix),
+    )  # fmt: skip
+    end: _State = while_loop(goes_on, step, state)
+    finite = _core.isfinite(dot(end.residuals, end.residuals))
+    return end.x, _core.logical_and(end.converged, finite), end.nit

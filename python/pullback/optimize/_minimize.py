@@ -1,0 +1,242 @@
+"""`minimize`: a limited-memory quasi-Newton method as a loop of the plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from .._autodiff.closed_graph import recorded_from
+from .._control.loops import while_loop
+from .._core import Tensor
+from ..implicit._equation import solution_on_plan
+from ._result import OptimizeResult, arguments, dot, largest, most, tolerance
+
+_MEMORY = 10  # pairs of steps and changes of the gradient
+_TRIALS = 60  # of a line search
+_DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
+
+
+def minimize(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    *,
+    tol: float | None = None,
+    maxiter: int | None = None,
+) -> OptimizeResult:
+    """Minimize a function of any number of variables by L-BFGS.
+
+    The solver is a loop of the plan [1]_, with a line search by bisection [2]_. It needs only
+    gradients. Derivatives of the minimum with respect to `args` are those of `implicit.minimum`.
+
+    Parameters
+    ----------
+    fun : callable
+        Function `fun(x, *args)` of operations of this library that returns a floating tensor of
+        shape ().
+    x0 : array_like or pytree of array_like
+        Start; its leaves have a single dtype, float32 or float64.
+    args : tuple, optional
+        Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
+    tol : float, optional
+        The solver ends when no entry of the gradient is larger than `tol`. Default: the square root
+        of the machine precision. If rounding errors of `fun` prevent a further decrease, a gradient
+        below the cube root, times ``max(1, abs(fun))``, is enough.
+    maxiter : int, optional
+        Largest number of iterations. Default: 10,000.
+
+    Returns
+    -------
+    OptimizeResult
+        `x` has the structure of `x0`.
+
+    Raises
+    ------
+    TypeError
+        If `x0` has another dtype, or the result of `fun` is not a floating tensor of shape ().
+    ValueError
+        If `fun` does not depend on x, or `tol` or `maxiter` is not positive.
+
+    See Also
+    --------
+    implicit.minimum, optimize.least_squares
+
+    References
+    ----------
+    .. [1] D. C. Liu and J. Nocedal, On the limited memory BFGS method for large scale optimization,
+       1989.
+    .. [2] A. S. Lewis and M. L. Overton, Nonsmooth optimization via quasi-Newton methods, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def rosenbrock(x, a):
+    ...     return (a - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+    >>> a = pb.Variable(np.float64(1.5))
+    >>> result = pb.optimize.minimize(rosenbrock, np.zeros(2), a)
+    >>> bool(result.success), pb.round(result.x, 6), pb.round(pb.gradients(result.x[1], a)[0], 6)
+    (True, Tensor([1.5 , 2.25], dtype=float64), Tensor(3., dtype=float64))
+    """
+    who = "minimize"
+    theta, limit = arguments(args), most(maxiter, 10_000, who)
+    counts: list[Tensor] = []
+
+    def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
+        x, success, nit = _lbfgs(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
+        counts.append(nit)
+        return x, success
+
+    x, success = solution_on_plan(fun, x0, theta, solve, "minimum", who)
+    return OptimizeResult(x, fun(x, *theta), success, counts[0])
+
+
+class _State(NamedTuple):
+    x: Tensor
+    value: Tensor
+    slope: Tensor
+    steps: Tensor  # (memory, n), the last one is the newest
+    changes: Tensor  # of the slope
+    weights: Tensor  # 1 / (step · change); 0: unused
+    nit: Tensor
+    stuck: Tensor  # the last line search decreased neither value nor slope
+
+
+class _Trial(NamedTuple):
+    """A point of a line search, and the best one that decreases the value enough."""
+
+    t: Tensor
+    low: Tensor
+    high: Tensor
+    value: Tensor
+    slope: Tensor
+    low_value: Tensor
+    low_slope: Tensor
+    nit: Tensor
+    done: Tensor
+
+
+def _with_slope(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    at = _core.identity(x)
+    with recorded_from([at]):
+        value = f(at)
+        (slope,) = _core.gradients([value], [at])
+    assert slope is not None  # f depends on x
+    return value, slope
+
+
+def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
+    dtype, n = start.dtype, start.shape[0]
+    loose = float(np.finfo(dtype).eps) ** (1 / 3)
+
+    def is_small(state: _State) -> Tensor:
+        return _core.less_equal(largest(state.slope), tol)
+
+    def goes_on(state: _State) -> Tensor:
+        ended = _core.logical_or(is_small(state), state.stuck)
+        return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
+
+    def step(state: _State) -> _State:
+        direction, scale = _direction(state)
+        trial = _line_search(f, state, direction, scale)
+        moved = trial.t * direction
+        change = trial.slope - state.slope
+        curvature = dot(moved, change)
+        fits = _core.greater(curvature, float(np.finfo(dtype).eps) * dot(change, change))
+        weight = _core.where(fits, 1 / _core.where(fits, curvature, 1), 0)
+
+        def pushed(old: Tensor, new: Tensor) -> Tensor:
+            return _core.where(fits, _core.concat([old[1:], new[None]], 0), old)
+
+        # Rounding errors may leave the value as it is: then the slope has to decrease.
+        lower = _core.logical_or(
+            _core.less(trial.value, state.value),
+            _core.less(largest(trial.slope), largest(state.slope)),
+        )
+        better = _core.logical_and(_core.greater(trial.t, 0), lower)
+        return _State(
+            _core.where(better, state.x + moved, state.x),
+            _core.where(better, trial.value, state.value),
+            _core.where(better, trial.slope, state.slope),
+            pushed(state.steps, moved),
+            pushed(state.changes, change),
+            pushed(state.weights, weight),
+            state.nit + 1,
+            _core.logical_not(better),
+        )
+
+    value, slope = _with_slope(f, start)
+    zeros = _core.full((_MEMORY, n), 0, dtype)
+    state = _State(
+        start, value, slope, zeros, zeros, _core.full((_MEMORY,), 0, dtype),
+        _core.full((), 0, "int64"), _core.full((), False, "bool"),
+    )  # fmt: skip
+    end: _State = while_loop(goes_on, step, state)
+    exact = loose * _core.maximum(_core.abs(end.value), 1)
+    enough = _core.logical_and(end.stuck, _core.less_equal(largest(end.slope), exact))
+    return end.x, _core.logical_or(is_small(end), enough), end.nit
+
+
+def _direction(state: _State) -> tuple[Tensor, Tensor]:
+    """Return the quasi-Newton direction (two-loop recursion), and the first step to try."""
+    q = state.slope
+    parts = []
+    for i in reversed(range(_MEMORY)):
+        part = state.weights[i] * dot(state.steps[i], q)
+        q = q - part * state.changes[i]
+        parts.append(part)
+    newest = dot(state.changes[-1], state.changes[-1]) * state.weights[-1]
+    used = _core.greater(newest, 0)
+    q = q * _core.where(used, 1 / _core.where(used, newest, 1), 1)
+    for i in range(_MEMORY):
+        other = state.weights[i] * dot(state.changes[i], q)
+        q = q + (parts[_MEMORY - 1 - i] - other) * state.steps[i]
+    downhill = _core.greater(dot(q, state.slope), 0)
+    direction = -_core.where(downhill, q, state.slope)
+    size = _core.sqrt(dot(state.slope, state.slope))
+    first = _core.minimum(1 / _core.where(_core.greater(size, 0), size, 1), 1)
+    return direction, _core.where(_core.logical_and(used, downhill), 1, first)
+
+
+def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Trial:
+    """Bisect until the weak Wolfe conditions are met; t is 0 if nothing decreases the value."""
+    down = dot(state.slope, direction)
+
+    def goes_on(trial: _Trial) -> Tensor:
+        return _core.logical_and(_core.logical_not(trial.done), _core.less(trial.nit, _TRIALS))
+
+    def step(trial: _Trial) -> _Trial:
+        value, slope = _with_slope(f, state.x + trial.t * direction)
+        # False for NaN, so the step becomes smaller.
+        lower = _core.less_equal(value, state.value + _DECREASE * trial.t * down)
+        finite = _core.isfinite(dot(slope, slope))
+        lower = _core.logical_and(lower, finite)
+        flat = _core.greater_equal(dot(slope, direction), _CURVATURE * down)
+        done = _core.logical_and(lower, flat)
+        low = _core.where(lower, trial.t, trial.low)
+        high = _core.where(lower, trial.high, trial.t)
+        bounded = _core.less(high, math.inf)
+        middle = _core.where(bounded, 0.5 * (low + _core.where(bounded, high, 0)), 2 * trial.t)
+        return _Trial(
+            _core.where(done, trial.t, middle),
+            low,
+            high,
+            value,
+            slope,
+            _core.where(lower, value, trial.low_value),
+            _core.where(lower, slope, trial.low_slope),
+            trial.nit + 1,
+            done,
+        )
+
+    zero = _core.full((), 0, state.x.dtype)
+    trial = _Trial(
+        _core.cast(first, state.x.dtype), zero, zero + math.inf, state.value, state.slope,
+        state.value, state.slope, _core.full((), 0, "int64"), _core.full((), False, "bool"),
+    )  # fmt: skip
+    end: _Trial = while_loop(goes_on, step, trial)
+    # The last lower point is the accepted one, or the best one found.
+    return end._replace(t=end.low, value=end.low_value, slope=end.low_slope)

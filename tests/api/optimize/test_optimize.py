@@ -1,0 +1,185 @@
+"""Solvers beside SciPy; derivatives of solutions beside finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+scipy_optimize = pytest.importorskip("scipy.optimize")
+random = np.random.default_rng(5)
+
+
+def rosenbrock(x: Any) -> Any:
+    return pb.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def near(got: Any, want: Any, tolerance: float = 1e-7) -> None:
+    np.testing.assert_allclose(np.asarray(got), want, rtol=tolerance, atol=tolerance)
+
+
+def test_minima() -> None:
+    for n, start in ((2, -1.2), (2, 5.0), (5, 0.0), (30, -1.2), (200, 0.5)):
+        result = pb.optimize.minimize(rosenbrock, np.full(n, start))
+        assert bool(result.success), (n, start)
+        near(result.x, np.ones(n), 1e-6)
+        near(result.fun, 0.0, 1e-12)
+    problems: list[tuple[Any, Any, Any]] = [
+        (lambda x: pb.sum(pb.cosh(x - [1.0, -2.0])), [0.0, 0.0], [1.0, -2.0]),
+        (lambda x: pb.sum((x * [1.0, 1e3]) ** 4) + pb.sum(x**2), [3.0, 3.0], [0.0, 0.0]),
+        (lambda x: -pb.log(x[0]) + x[0], [0.01], [1.0]),  # NaN beside the domain
+        (lambda x: pb.sqrt(1 + x[0] ** 2) * 1e6, [30.0], [0.0]),
+    ]
+    for f, start, want in problems:
+        result = pb.optimize.minimize(f, np.array(start))
+        assert bool(result.success)
+        near(result.x, want, 1e-5)
+    result = pb.optimize.minimize(rosenbrock, np.zeros(4, np.float32))
+    assert bool(result.success)
+    assert result.x.dtype == np.float32
+    near(result.x, np.ones(4), 2e-2)
+    tree = pb.optimize.minimize(
+        lambda p: (p["a"] - 1.0) ** 2 + pb.sum((p["b"] + 2.0) ** 2),
+        {"a": np.float64(0.0), "b": np.zeros(3)},
+    )
+    near(tree.x["a"], 1.0)
+    near(tree.x["b"], np.full(3, -2.0))
+
+
+def quartic(x: Any, a: Any, scale: Any) -> Any:
+    return pb.sum((x - a) ** 4 + scale * (x - a) ** 2) + pb.sum(x) ** 2
+
+
+A, SCALE = np.array([1.0, 3.0, -0.5]), np.float64(1.5)
+
+
+def test_derivatives_of_minima() -> None:
+    def x_of(a: Any, scale: Any) -> Any:
+        return pb.optimize.minimize(quartic, np.zeros(3), (a, scale), tol=1e-12).x
+
+    pb.testing.check_gradients(x_of, A, SCALE, order=2)
+    compiled = pb.function(x_of)
+    near(compiled(A, SCALE), x_of(A, SCALE))
+    jacobian = pb.jacobian(x_of)(A, SCALE)
+    near(pb.jacobian(compiled)(A, SCALE), jacobian)
+    near(pb.vmap(pb.jacobian(x_of), in_axes=(0, None))(np.stack([A, A + 1]), SCALE)[0], jacobian)
+    # fun is differentiable too: the derivative of a minimum by a parameter, at the minimum.
+    slope = pb.grad(lambda s: pb.optimize.minimize(quartic, np.zeros(3), (A, s)).fun)(SCALE)
+    near(slope, np.sum((np.asarray(x_of(A, SCALE)) - A) ** 2), 1e-6)
+
+
+def test_least_squares() -> None:
+    t = np.linspace(0.0, 4.0, 12)
+    data = 3 * np.exp(-0.5 * t) + 0.05 * np.cos(9 * t)
+
+    def residuals(x: Any, data: Any) -> Any:
+        return x[0] * pb.exp(-x[1] * t) + x[2] - data
+
+    for start in ([1.0, 1.0, 0.0], [10.0, 0.01, 5.0]):
+        result = pb.optimize.least_squares(residuals, np.array(start), data)
+        numpy = lambda x: x[0] * np.exp(-x[1] * t) + x[2] - data  # noqa: E731
+        tight = {"xtol": 1e-14, "ftol": 1e-14, "gtol": 1e-14}
+        expected = scipy_optimize.least_squares(numpy, [1.0, 1.0, 0.0], **tight)
+        assert bool(result.success)
+        near(result.x, expected.x, 1e-6)
+        near(result.fun, expected.fun, 1e-6)
+
+    def x_of(data: Any) -> Any:
+        start = np.array([1.0, 1.0, 0.0])
+        return pb.optimize.least_squares(residuals, start, data, tol=1e-12).x
+
+    pb.testing.check_gradients(x_of, data, order=2)
+    near(pb.vmap(x_of)(np.stack([data, data * 2]))[1], x_of(data * 2), 1e-6)
+    # Rosenbrock's function as residuals, a fit with a singular matrix, residuals of a pytree.
+    curved = pb.optimize.least_squares(
+        lambda x: pb.stack([10 * (x[1] - x[0] ** 2), 1 - x[0]]), np.array([-1.2, 1.0])
+    )
+    near(curved.x, [1.0, 1.0])
+    flat = pb.optimize.least_squares(lambda x: {"r": x[:1] + x[1:] - 2.0}, np.array([5.0, 0.0]))
+    near(flat.x[0] + flat.x[1], 2.0)
+
+
+def test_roots() -> None:
+    def f(x: Any, a: Any) -> Any:
+        return pb.stack([x[0] * pb.exp(x[1]) - a[0], x[0] ** 2 + x[1] ** 3 - a[1]])
+
+    a = np.array([2.0, 3.0])
+    result = pb.optimize.root(f, np.array([1.0, 1.0]), a)
+    assert bool(result.success)
+    near(result.fun, np.zeros(2), 1e-12)
+    x_of = lambda a: pb.optimize.root(f, np.array([1.0, 1.0]), a).x  # noqa: E731
+    pb.testing.check_gradients(x_of, a, order=2)
+    near(pb.vmap(x_of)(np.stack([a, a + 0.1]))[1], x_of(a + 0.1))
+    far = pb.optimize.root(lambda x: pb.atan(x), np.array([20.0]))  # plain Newton diverges
+    near(far.x, [0.0])
+    n = 200
+    laplace = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    b = random.uniform(0.5, 1.0, n)
+    large = lambda x, b: pb.matmul(laplace, x) + 0.1 * x**3 - b  # noqa: E731
+    result = pb.optimize.root(large, np.zeros(n), b)
+    assert bool(result.success)
+    near(result.fun, np.zeros(n), 1e-9)
+    x = np.asarray(result.x)
+    slope = pb.grad(lambda b: pb.sum(pb.optimize.root(large, np.zeros(n), b).x))(b)
+    near(slope, np.linalg.solve(laplace + np.diag(0.3 * x**2), np.ones(n)), 1e-6)
+    with pytest.raises(np.linalg.LinAlgError):
+        pb.optimize.root(lambda x: x**2 + 1.0, np.zeros(1)).x.numpy()
+
+
+def test_bisect() -> None:
+    def f(x: Any, a: Any) -> Any:
+        return x * pb.exp(x) - a
+
+    a = np.array([[0.5, 2.0, 20.0], [1.0, 0.0, 7.0]])
+    x_of = lambda a: pb.optimize.bisect(f, 0.0, np.full((2, 3), 5.0), a)  # noqa: E731
+    expected = [scipy_optimize.brentq(lambda x, c=c: x * np.exp(x) - c, 0, 5) for c in a.flat]
+    near(x_of(a), np.reshape(expected, a.shape), 1e-11)
+    small = lambda a: pb.optimize.bisect(f, np.float64(0.0), np.float64(5.0), a)  # noqa: E731
+    pb.testing.check_gradients(small, np.float64(2.0), order=2)
+    near(pb.vmap(pb.grad(small))(a[0]), 1 / (np.exp(x_of(a)[0]) * (1 + np.asarray(x_of(a)[0]))))
+    near(pb.jacobian(x_of)(a)[0, 1, 0, 1], pb.grad(small)(np.float64(2.0)))
+    traced = pb.function(lambda a: pb.optimize.bisect(f, 0.0, 5.0, a))
+    assert np.isnan(float(traced(-3.0)))
+    with pytest.raises(ValueError, match=r"bisect: .* different signs at a and b"):
+        pb.optimize.bisect(f, 0.0, 5.0, -3.0)
+
+
+def test_a_failure_is_not_silent() -> None:
+    a = pb.Variable(A)
+    result = pb.optimize.minimize(quartic, np.array([5.0, -7.0, 1.0]), (a, SCALE), maxiter=2)
+    assert not bool(result.success)
+    assert int(result.nit) == 2
+    assert np.isfinite(np.asarray(result.x)).all()
+    assert np.isnan(np.asarray(pb.gradients(pb.sum(result.x), a)[0])).all()
+    below = pb.optimize.minimize(lambda x: -pb.sum(x), np.zeros(2), maxiter=50)
+    assert not bool(below.success)
+    rootless = pb.optimize.root(lambda x: pb.exp(x), np.zeros(1))
+    assert not bool(rootless.success)
+    stuck = pb.optimize.least_squares(lambda x: pb.exp(-x) + 1.0, np.zeros(1), maxiter=3)
+    assert not bool(stuck.success)
+
+
+def test_errors() -> None:
+    optimize = pb.optimize
+    for error, words, call in (
+        (TypeError, "minimize: expected a floating tensor of shape", lambda: optimize.minimize(
+            lambda x: x, np.zeros(2))),
+        (ValueError, "minimize: expected a result that depends on x", lambda: optimize.minimize(
+            lambda x: pb.sum(pb.ones(2)), np.zeros(2))),
+        (TypeError, "minimize: x0: expected a floating dtype", lambda: optimize.minimize(
+            lambda x: x, np.zeros(2, int))),
+        (ValueError, "minimize: expected tol > 0", lambda: optimize.minimize(
+            rosenbrock, np.zeros(2), tol=0.0)),
+        (ValueError, "root: expected maxiter >= 1", lambda: optimize.root(
+            lambda x: x, np.zeros(2), maxiter=0)),
+        (ValueError, "root: expected shape", lambda: optimize.root(lambda x: x[:1], np.zeros(2))),
+        (TypeError, "least_squares: expected residuals of dtype float64", lambda: (
+            optimize.least_squares(lambda x: pb.astype(x, "float32"), np.zeros(2)))),
+        (ValueError, "bisect: expected shape", lambda: optimize.bisect(
+            lambda x: x[:1], np.zeros(2), np.ones(2))),
+    ):  # fmt: skip
+        with pytest.raises(error, match=words):
+            call()
