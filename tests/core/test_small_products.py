@@ -53,6 +53,19 @@ def test_values_and_gradients(m: int, k: int, n: int, count: int, dtype: str) ->
             assert np.array_equal(gb.numpy(), by_b if right else by_b.sum(0))
 
 
+def test_two_axes_of_matrices() -> None:
+    """Batches whose axes are not one in memory, since an operand is shared along one of them."""
+    for m, k, n in SIDES:
+        for left, right in (
+            ((3, 40), (3, 1)),
+            ((1, 40), (3, 40)),
+            ((3, 1), (1, 40)),
+            ((40,), (7, 1)),
+        ):
+            a, b = integers((*left, m, k), "float64", 3), integers((*right, k, n), "float64", 4)
+            assert np.array_equal((pb.constant(a) @ pb.constant(b)).numpy(), a @ b)
+
+
 def test_matrices_do_not_mix() -> None:
     """A NaN stays in its own product, whichever lane or neighbour in memory that has."""
     for m, k, n in SIDES:

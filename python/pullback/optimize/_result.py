@@ -1,7 +1,5 @@
 """`OptimizeResult` and the parts that the solvers share."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
