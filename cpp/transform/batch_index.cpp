@@ -2,6 +2,8 @@
 
 #include "transform/batch_index.h"
 
+#include "graph/make.h"
+#include "graph/rule.h"
 #include "ops/expr.h"
 
 namespace pullback {
@@ -53,6 +55,17 @@ NodeRef split_first_axis(const NodeRef& x, int64_t count) {
   return reshape(x, shape);
 }
 
+// The first axis becomes the last.
+NodeRef first_axis_last(const NodeRef& x) {
+  std::vector<int64_t> order;
+  for (int64_t d = 1; d < x->shape.rank; ++d) order.push_back(d);
+  order.push_back(0);
+  return transpose(x, order);
+}
+
+// A pending operation without a rule of its own, of which another form may be evaluated.
+bool is_replaceable(const Node* node) { return !node->has_value() && !node->rule; }
+
 }  // namespace
 
 NodeRef batched_index(const Node* node, std::span<const NodeRef> in, int64_t count) {
@@ -103,6 +116,34 @@ NodeRef batched_search(const Node* node, const NodeRef& sorted, const NodeRef& x
     before = before | (node->attr.reversed ? last : last & !formula::isnan(entries));
   }
   return reduce(Op::sum, before, std::vector<int64_t>{-1}, false);
+}
+
+NodeRef batch_last(const NodeRef& x) {
+  const NoOverrides none;
+  std::vector<const Node*> unary;  // operations between the take and `x`, the last one first
+  const Node* node = x.get();
+  for (; is_replaceable(node) && is_elementwise(node->op) && node->inputs_count == 1;
+       node = node->in[0]) {
+    unary.push_back(node);
+  }
+  const bool moves = is_replaceable(node) && node->op == Op::take && node->attr.axis > 0 &&
+                     node->in[0]->shape.size() <= node->shape.size();
+  if (!moves) return first_axis_last(x);
+  NodeRef table = first_axis_last(NodeRef(node->in[0]));
+  for (size_t i = unary.size(); i-- > 0;) {
+    Node* inputs[] = {table.get()};
+    table = make_node(unary[i]->op, unary[i]->dtype, table->shape, inputs, unary[i]->attr);
+    table->in_composite = unary[i]->in_composite;
+  }
+  Shape shape;
+  for (int64_t d = 1; d < x->shape.rank; ++d) shape.append(x->shape[d]);
+  shape.append(x->shape[0]);
+  Attr attr = node->attr;
+  --attr.axis;
+  Node* inputs[] = {table.get(), node->in[1]};
+  NodeRef out = make_node(Op::take, x->dtype, shape, inputs, attr);
+  out->in_composite = node->in_composite;
+  return out;
 }
 
 }  // namespace pullback

@@ -12,5 +12,8 @@ NodeRef batched_index(const Node* node, std::span<const NodeRef> in, int64_t cou
 // searchsorted for a sorted array that differs between entries: counts by comparing with all
 // numbers.
 NodeRef batched_search(const Node* node, const NodeRef& sorted, const NodeRef& x, int64_t count);
+// `x` with its first axis, a batch, as the last one. Entries taken from a table that is not larger
+// are taken as whole batches from the transposed table, after the elementwise operations on them.
+NodeRef batch_last(const NodeRef& x);
 
 }  // namespace pullback

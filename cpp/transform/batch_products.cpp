@@ -27,6 +27,21 @@ NodeRef Batcher::product_with_units() const {
   return nullptr;
 }
 
+// One matrix times a thin matrix per entry: one product with the columns of all entries as rows. A
+// few columns fill only a part of a vector of the processor; the result is transposed, which is
+// worth it for long sums. A single column needs no transposition.
+NodeRef Batcher::product_of_columns() const {
+  constexpr int64_t kThin = 4, kLongSum = 32;
+  const Node *a = node_->in[0], *b = node_->in[1];
+  if (has_batch(0) || a->shape.rank != 2 || b->shape.rank != 2) return nullptr;
+  const int64_t columns = b->shape[1];
+  const bool thin = columns > 1 && columns <= kThin && b->shape[0] >= kLongSum;
+  if (columns != 1 && !thin) return nullptr;
+  const NodeRef rows = reshape(swap_last_axes(input(1)), {count_ * columns, b->shape[0]});
+  const NodeRef out = like_product(rows, swap_last_axes(input(0)));
+  return swap_last_axes(reshape(out, {count_, columns, node_->shape[0]}));
+}
+
 NodeRef Batcher::like_product(const NodeRef& a, const NodeRef& b) const {
   NodeRef out = matmul(a, b);
   out->in_composite = node_->in_composite;

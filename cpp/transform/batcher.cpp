@@ -315,13 +315,7 @@ NodeRef Batcher::step(StepKind kind, Attr attr) const {
       if (batching_.units) {
         if (NodeRef out = product_with_units()) return out;
       }
-      // One matrix times a vector per entry: one product with the vectors as rows.
-      if (!has_batch(0) && node_->in[0]->shape.rank == 2 && node_->in[1]->shape.rank == 2 &&
-          node_->shape[1] == 1) {
-        const NodeRef rows = reshape(input(1), {count_, node_->in[1]->shape[0]});
-        const NodeRef out = like_product(rows, swap_last_axes(input(0)));
-        return reshape(out, {count_, node_->shape[0], 1});
-      }
+      if (NodeRef out = product_of_columns()) return out;
       return like_product(broadcasting(0, rank), broadcasting(1, rank));
     }
     case StepKind::Concat:

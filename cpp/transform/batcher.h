@@ -69,6 +69,8 @@ class Batcher {
   // The product of a shared matrix with all unit vectors: its rows or columns. Null if the other
   // operand is not one.
   NodeRef product_with_units() const;
+  // The product of a shared matrix with matrices of few columns. Null for other operands.
+  NodeRef product_of_columns() const;
   // The operation with a batched rule around the batched value.
   NodeRef with_rule() const;
   // An operation with several outputs. Some may depend on the batch even if no input does.

@@ -673,6 +673,9 @@ def banded_solve(
 ) -> Tensor:
     """Solve a banded system with `below` diagonals under the main one."""
 
+def batch_last(x: pullback._typing.TensorLike) -> Tensor:
+    """Move the first axis, a batch, to the end; entries that are taken move in their table."""
+
 def batched(
     roots: collections.abc.Sequence[pullback._typing.TensorLike],
     inputs: collections.abc.Sequence[pullback._typing.TensorLike],

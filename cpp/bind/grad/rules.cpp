@@ -15,6 +15,7 @@
 #include "graph/runtime.h"
 #include "graph/walk.h"
 #include "transform/batch.h"
+#include "transform/batch_index.h"
 
 namespace pullback {
 namespace {
@@ -172,6 +173,8 @@ void bind_rules(py::module_& m) {
       py::arg("roots"), py::arg("inputs"), py::arg("batches"), py::arg("count"),
       py::arg("units") = false,
       "Do the same, one by one if needed; None if a user-defined rule prevents that.");
+  m.def("batch_last", &batch_last, py::arg("x"),
+        "Move the first axis, a batch, to the end; entries that are taken move in their table.");
   m.def("row_squares", &row_squares, py::arg("x"), "Compute the sum of squares of each row.");
   m.def(
       "rows_of", [](const NodeRef& x, bool as_added)->Typed<"tuple[Tensor, Tensor] | None"> {

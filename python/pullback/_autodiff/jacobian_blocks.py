@@ -129,6 +129,5 @@ class JacobianBlocks:
 
 def _columns_last(batch: Tensor, y: Tensor, x: Tensor) -> Tensor:
     """Move the batch axis of the elements of `x` from the front to the end."""
-    order = (*range(1, batch.ndim), 0)
-    moved = _core.cast(_core.transpose(batch, order), x.dtype)
+    moved = _core.cast(_core.batch_last(batch), x.dtype)
     return _core.reshape(moved, (*y.shape, *x.shape))

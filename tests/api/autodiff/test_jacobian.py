@@ -97,6 +97,36 @@ def test_entries_of_a_matrix_that_are_not_finite_stay_where_they_are(mode):
     np.testing.assert_array_equal(pb.jacobian(lambda x: x @ a, mode=mode)(np.ones(2)), a.T)
 
 
+def test_columns_of_taken_entries():
+    """Forward mode takes all columns of an entry at once, from a table with the columns last."""
+    random = np.random.default_rng(0)
+    at, mix = np.array([[3, -1, 0, 3], [2, 2, 1, -4]]), random.normal(size=(2, 4, 3, 2))
+    x = random.normal(size=3)
+    formulas = (
+        lambda xp, x: -xp.sin(x * mix[0, :, :, 0])[at],
+        lambda xp, x: xp.abs(xp.take(x * mix[..., 0], at, axis=1)),
+        lambda xp, x: xp.take(x[:, None] * mix[0], at[0, :1], axis=0),  # fewer than in the table
+        lambda xp, x: xp.cumsum(x)[np.array([2, 0, -1, 1])],
+    )
+    for f in formulas:
+        got = pb.jacobian(lambda x, f=f: f(pb, x), mode="forward")(x)
+        np.testing.assert_allclose(got, numerical(lambda x, f=f: f(np, x), x), atol=1e-8)
+    f = lambda x: pb.sin(x * mix[0, :, :, 0])[at]  # noqa: E731
+    second = pb.jacobian(pb.jacobian(f, mode="forward"), mode="forward")(x)
+    diagonal = np.einsum("abiii->abi", second.numpy())
+    expected = (-np.sin(x * mix[0, :, :, 0]) * mix[0, :, :, 0] ** 2)[at]
+    np.testing.assert_allclose(diagonal, expected, rtol=1e-14)
+    got = pb.grad(lambda x: pb.sum(pb.jacobian(f, mode="forward")(x)))(x)
+    np.testing.assert_allclose(got, expected.sum((0, 1)), rtol=1e-14)
+    traced = pb.function(lambda x, at: pb.jacobian(lambda x: -(x * x)[at], mode="forward")(x))
+    for _ in range(2):
+        got = traced(x, np.array([2, 2, 0, 1, -1]))
+        np.testing.assert_array_equal(got, (-2 * np.diag(x))[[2, 2, 0, 1, 2]])
+    assert "to out" in next(line for line in traced.plan(x, at[0]).splitlines() if "gather" in line)
+    with pytest.raises(IndexError, match="3"):
+        traced(x, np.array([0, 1, 2, 3])).numpy()
+
+
 def test_inside_and_through_a_function():
     @pb.function
     def f(v):

@@ -400,3 +400,20 @@ def test_axes_of_a_dict_go_by_its_keys() -> None:
     found = pb.vmap(lambda d: pb.sum(d["a"]) + 10 * pb.sum(d["b"]), in_axes=({"b": 0, "a": 1},))
     expected = nest["a"].sum(0) + 10 * nest["b"].sum(1)
     np.testing.assert_allclose(found(nest), expected)
+
+
+@each("columns", [1, 3, 5])
+@each("length", [8, 40])
+def test_one_matrix_times_a_thin_matrix_per_entry(columns, length):
+    """A few columns of all entries are the rows of one product."""
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(6, length)), random.normal(size=(4, length, columns))
+    f = lambda b: pb.matmul(a, pb.sin(b))  # noqa: E731
+    np.testing.assert_allclose(pb.vmap(f)(b), a @ np.sin(b), rtol=1e-13, atol=1e-14)
+    got = pb.grad(lambda b: pb.sum(pb.vmap(f)(b) ** 2))(b)
+    np.testing.assert_allclose(got, 2 * np.cos(b) * (a.T @ a @ np.sin(b)), rtol=1e-12, atol=1e-12)
+    by_a = pb.grad(lambda a: pb.sum(pb.vmap(lambda b: a @ b)(b) ** 2))(a)
+    expected = 2 * np.einsum("bik,bjk->ij", a @ b, b)
+    np.testing.assert_allclose(by_a, expected, rtol=1e-12, atol=1e-12)
+    empty = pb.vmap(lambda b: pb.matmul(np.zeros((0, length)), b))(b)
+    assert empty.shape == (4, 0, columns)
