@@ -67,3 +67,31 @@ def test_a_sum_does_not_depend_on_the_product_that_it_follows(n: int) -> None:
         product = pb.matmul(pb.constant(a), pb.constant(b))
         pb.evaluate([product])
         assert pb.sum(product * 1.5, axis=axis).numpy().tobytes() == fused.tobytes()
+
+
+def test_folds_that_compute_squares_and_absolute_values() -> None:
+    """Bits are those of the fold of stored squares, for rows, columns, middle axes and views."""
+    rng = np.random.default_rng(3)
+    shapes = [(5,), (100_003,), (33, 2), (70, 17), (40, 16), (11, 300), (9, 200, 33), (300, 1000)]
+    for dtype in (np.float32, np.float64):
+        for shape in shapes:
+            x = rng.normal(size=shape).astype(dtype)
+            x.flat[3] = -np.inf
+            for c in (pb.constant(x), pb.transpose(pb.constant(x))):
+                squares, sizes = pb.constant(np.square(c.numpy())), pb.constant(abs(c.numpy()))
+                for axis in (None, *range(len(shape))):
+                    for got, want in (
+                        (pb.sum(pb.square(c), axis=axis), pb.sum(squares, axis=axis)),
+                        (pb.sum(c * c, axis=axis), pb.sum(squares, axis=axis)),
+                        (pb.max(pb.abs(c), axis=axis), pb.max(sizes, axis=axis)),
+                        (-pb.max(-pb.abs(c), axis=axis), pb.min(sizes, axis=axis)),
+                    ):
+                        assert got.numpy().tobytes() == want.numpy().tobytes()
+                row = pb.sqrt(pb.sum(pb.square(c), axis=-1, keepdims=True) + 1)
+                stored = pb.sqrt(pb.sum(squares, axis=-1, keepdims=True) + 1)
+                assert (c / row).numpy().tobytes() == (c / stored).numpy().tobytes()
+            x.flat[4] = np.nan
+            assert np.isnan(pb.max(pb.abs(pb.constant(x))).numpy())
+            v = pb.Variable(x := rng.normal(size=shape).astype(dtype))
+            v.assign(v - pb.sum(pb.square(v)))  # in place, after the sum
+            np.testing.assert_allclose(v.numpy(), x - np.sum(np.square(x, dtype=float)), 1e-5)

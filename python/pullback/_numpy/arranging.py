@@ -189,9 +189,11 @@ def repeat(x: TensorLike, /, repeats: TensorLike, axis: SupportsIndex | None = N
         found = numpy.asarray(repeats)
     else:
         counts = _core.constant(repeats, who="repeat")
-        if counts.dtype.kind not in "iu":
-            raise TypeError(f"repeat: expected integers for repeats, got {counts.dtype}")
         found = counts.numpy()
+        if not found.size:
+            found = found.astype(int)  # an empty list has the default floating dtype
+        if found.dtype.kind not in "iu":
+            raise TypeError(f"repeat: expected integers for repeats, got {counts.dtype}")
     length = x.shape[k]
     if found.ndim > 1 or (found.ndim and found.shape not in ((1,), (length,))):
         raise ValueError(

@@ -107,7 +107,9 @@ def pad(
     rank = len(x.shape)
     ends = None
     if mode in ("constant", "linear_ramp"):
-        ends = _core.cast(_core.constant(values, who="pad"), x.dtype)
+        # An integer wraps around, as in NumPy. Floats in a list have the digits of float64.
+        stored = None if type(values) is int else x.dtype
+        ends = _core.cast(_core.constant(values, stored, who="pad"), x.dtype)
         if ends.shape:
             ends = _core.broadcast_to(ends, (rank, 2))
     lengths = None

@@ -7,7 +7,7 @@ import math
 from .. import _core
 from .._core import Tensor
 from ._density import Continuous, Symmetric
-from ._distribution import HALF_LOG_TAU, NAN
+from ._distribution import HALF_LOG_TAU, NAN, half_square
 
 _LOG_2 = math.log(2)
 
@@ -32,7 +32,7 @@ class Norm(Symmetric):
     name, digits_in_float32 = "norm", True
 
     def _logpdf(self, x: Tensor) -> Tensor:
-        return -0.5 * _core.square(x) - HALF_LOG_TAU
+        return -half_square(x) - HALF_LOG_TAU
 
     def _cdf(self, x: Tensor) -> Tensor:
         return _core.ndtr(x)
@@ -73,7 +73,7 @@ class Expon(Continuous):
         return _core.exp(-x)
 
     def _logcdf(self, x: Tensor) -> Tensor:
-        return log_less_one(x)
+        return log_less_one(_core.cast(x, "float64"))  # three rounded steps exceed one ulp
 
     def _logsf(self, x: Tensor) -> Tensor:
         return -x
@@ -214,7 +214,7 @@ class LogNorm(Continuous):
 
     def _logpdf(self, x: Tensor, s: Tensor) -> Tensor:
         log = _core.log(x)
-        return -0.5 * _core.square(log / s) - log - _core.log(s) - HALF_LOG_TAU
+        return -half_square(log / s) - log - _core.log(s) - HALF_LOG_TAU
 
     def _cdf(self, x: Tensor, s: Tensor) -> Tensor:
         return _core.ndtr(_core.log(x) / s)
@@ -238,7 +238,7 @@ class LogNorm(Continuous):
         return _core.log(s) + (0.5 + HALF_LOG_TAU)
 
     def _mean(self, s: Tensor) -> Tensor:
-        return _core.exp(0.5 * _core.square(s))
+        return _core.exp(half_square(s))
 
     def _var(self, s: Tensor) -> Tensor:
         return _core.expm1(_core.square(s)) * _core.exp(_core.square(s))

@@ -7,7 +7,7 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from ._density import Continuous, Symmetric
-from ._distribution import HALF_LOG_TAU, INFINITY, NAN
+from ._distribution import HALF_LOG_TAU, INFINITY, NAN, half_square
 
 
 class StudentT(Symmetric):
@@ -25,9 +25,13 @@ class StudentT(Symmetric):
     name, shapes = "t", ("df",)
 
     def _logpdf(self, x: Tensor, df: Tensor) -> Tensor:
-        tail = 0.5 * (df + 1) * _core.log1p(_core.square(x) / df)
+        ratio = _core.square(x / _core.sqrt(df))  # which may overflow
+        far = _core.greater(ratio, 1e18)
+        near = _core.log1p(_core.where(far, 0, ratio))
+        distant = 2 * _core.log(_core.where(far, _core.abs(x), 1)) - _core.log(df)
+        tail = 0.5 * (df + 1) * _core.where(far, distant, near)
         value = -tail - 0.5 * _core.log(df) - _core.betaln(0.5 * df, 0.5)
-        normal = -0.5 * _core.square(x) - HALF_LOG_TAU
+        normal = -half_square(x) - HALF_LOG_TAU
         return _core.where(_core.isinf(df), normal, value)
 
     def _pdf(self, x: Tensor, df: Tensor) -> Tensor:

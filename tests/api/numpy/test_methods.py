@@ -53,6 +53,7 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda x: x.repeat(2),
     lambda x: x.repeat(2, 1),
     lambda x: x.repeat([1, 3], axis=0),
+    lambda x: x[:0].repeat([], axis=0),
     lambda x: x.take([0, 2], 1),
     lambda x: x.take([0, 5]),
     lambda x: x.diagonal(),

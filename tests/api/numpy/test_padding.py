@@ -37,6 +37,16 @@ def test_pad_options() -> None:
     got = pb.pad(X, 2, "linear_ramp", end_values=(5, -4))
     np.testing.assert_allclose(got.numpy(), np.pad(X, 2, "linear_ramp", end_values=(5, -4)))
 
+    z, ends = np.zeros(2), ([0.1, 0.2], (-1.25, 1 / 3), [(0.1, 0.7)])
+    for e in ends:  # all digits of float64, from a list as from an array
+        for mode, name in (("constant", "constant_values"), ("linear_ramp", "end_values")):
+            got = pb.pad(z, 2, mode, **{name: e}).numpy()  # type: ignore[arg-type]
+            np.testing.assert_allclose(got, np.pad(z, 2, mode, **{name: e}), 1e-15)  # type: ignore[call-overload]
+    got = pb.pad(np.zeros(1, int), 1, constant_values=[16777217.0, -3.5]).numpy()
+    assert got.tolist() == [16777217, 0, -3]
+    got = pb.pad(np.zeros(1, "u1"), 1, constant_values=-1).numpy()
+    assert got.tolist() == [255, 0, 255]
+
     def frame(vector: Any, width: Any, axis: int, options: Any) -> None:
         vector[: width[0]] = options["value"]
         vector[vector.shape[0] - width[1] :] = options["value"] + axis

@@ -380,6 +380,50 @@ def test_float32_without_parameters(family: str, what: str) -> None:
     np.testing.assert_allclose(got.numpy(), want.astype(np.float32), 3e-7, 1e-45)
 
 
+def test_log_densities_of_far_numbers() -> None:
+    """No square overflows before the log density, its slope or its second slope does."""
+    stats = pb.stats
+    for family, shapes, dtype, x in (
+        ("norm", (), np.float32, [1.9e19, -2.5e19]),
+        ("norm", (), np.float64, [1.4e154, -1.8e154]),
+        ("t", (3.0,), np.float64, [1.4e154, -1.7e308, 4e9, 1e9, 1.0]),
+        ("t", (1e300,), np.float64, [1e120, 1.0]),
+        ("t", (np.inf,), np.float64, [1.4e154]),
+    ):
+        call = partial(lambda who, own, v: who.logpdf(v, *own), getattr(stats, family), shapes)
+        slope = pb.grad(lambda v, call=call: pb.sum(call(v)))
+        bend = pb.grad(lambda v, slope=slope: pb.sum(slope(v)))
+        at, single = pb.constant(np.array(x, dtype)), 4e-7 * (dtype == np.float32)
+        for k, value in enumerate(x):
+            v, n = mp.mpf(float(dtype(value))), mp.mpf(shapes[0]) if shapes else mp.inf
+            near(call(at).numpy()[k], float(_log_student(v, n)), single or 1e-13)
+            with mp.workdps(60):
+                first = -v if n == mp.inf else -(n + 1) * v / (n + v * v)
+                second = mp.mpf(-1) if n == mp.inf else -(n + 1) * (n - v * v) / (n + v * v) ** 2
+            near(slope(at).numpy()[k], float(first), single or 1e-13)
+            near(bend(at).numpy()[k], float(second), single or 1e-13, 1e-307)
+    x = pb.constant(np.array([3e38, -1.8e38], np.float32))
+    slope = pb.grad(lambda v: pb.sum(stats.norm.logpdf(v)))
+    np.testing.assert_array_equal(slope(x).numpy(), -x.numpy())
+
+
+def _log_student(x: Any, n: Any) -> Any:
+    with mp.workdps(340):
+        if n == mp.inf:
+            return -x * x / 2 - mp.log(2 * mp.pi) / 2
+        beta = mp.loggamma(n / 2) + mp.loggamma(mp.mpf(1) / 2) - mp.loggamma((n + 1) / 2)
+        return -(n + 1) / 2 * mp.log1p(x * x / n) - mp.log(n) / 2 - beta
+
+
+def test_log_cdf_of_expon_to_one_ulp() -> None:
+    """Float32 is rounded once."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(0, 3, 2000), np.exp(rng.uniform(-20, 4, 2000))]).astype("f")
+    got, d = pb.stats.expon.logcdf(x).numpy(), x.astype(np.float64)
+    want = np.where(d < 0.7, np.log(-np.expm1(-d)), np.log1p(-np.exp(-d)))
+    assert np.max(np.abs(got - want) / np.spacing(np.abs(want.astype("f")))) < 0.51
+
+
 def test_shapes_that_do_not_broadcast() -> None:
     with pytest.raises(ValueError, match=r"^norm\.logpdf: .*x \(3,\), loc \(2,\)"):
         pb.stats.norm.logpdf(np.ones(3), np.ones(2))

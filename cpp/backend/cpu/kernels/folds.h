@@ -25,7 +25,8 @@ struct Choose<false, T, U> {
   using type = U;
 };
 
-template <class T, class Sum, DType dtype>
+// With `squares`, of the squares of the values, each rounded to their dtype.
+template <class T, class Sum, DType dtype, bool squares = false>
 struct SumFold {
   using Value = T;
   using Accumulator = Sum;
@@ -35,7 +36,12 @@ struct SumFold {
   static constexpr Sum kIdentity = 0;
   static constexpr bool kSideBySide = sizeof(T) > 1;   // short rows
   static constexpr bool kInRegisters = sizeof(T) > 1;  // columns
-  PULLBACK_INLINE static Sum lift(T a) { return static_cast<Sum>(a); }
+  template <class U>
+  PULLBACK_INLINE static U entry(const U& a) {
+    if constexpr (squares) return a * a;
+    return a;
+  }
+  PULLBACK_INLINE static Sum lift(T a) { return static_cast<Sum>(entry(a)); }
   PULLBACK_INLINE static Sum merge(Sum a, Sum b) { return a + b; }
   PULLBACK_INLINE static Sum row(const T* x, int64_t n) {
     if (n < kLanes) {
@@ -51,7 +57,7 @@ struct SumFold {
       for (int64_t j = 0; j < kLanes; ++j) lane[j] += lift(x[i + j]);
     }
     Sum sum = tree<kLanes>(lane);
-    return add_rest(sum, x + i, n - i);
+    return add_rest<true>(sum, x + i, n - i);
   }
   // A row in each lane. Its accumulators may need two vectors, each with a name, because vectors
   // that are wider than registers would be stored in memory.
@@ -67,7 +73,7 @@ struct SumFold {
       return __builtin_shufflevector(v, v, first + static_cast<int>(j)...);
     }
     PULLBACK_INLINE void add(const Vector& v) {
-      const auto lifted = __builtin_convertvector(v, Wide);
+      const auto lifted = __builtin_convertvector(entry(v), Wide);
       low += part<0>(lifted, std::make_index_sequence<kSums>());
       if constexpr (sizeof(Sum) > sizeof(T)) {
         high += part<kSums>(lifted, std::make_index_sequence<kSums>());
@@ -81,12 +87,18 @@ struct SumFold {
     }
   };
   // In trees of fixed size: lanes of variable number would be stored in memory.
-  template <class U>
+  // `x` has values, or values that are lifted.
+  template <bool values, class U>
   PULLBACK_INLINE static Sum add_rest(Sum sum, const U* x, int64_t rest) {
-    if (rest & 8) sum += sum_lanes<8>(x), x += 8;
-    if (rest & 4) sum += sum_lanes<4>(x), x += 4;
-    if (rest & 2) sum += sum_lanes<2>(x), x += 2;
-    return rest & 1 ? sum + static_cast<Sum>(x[0]) : sum;
+    if (rest & 8) sum += sum_lanes<8, values>(x), x += 8;
+    if (rest & 4) sum += sum_lanes<4, values>(x), x += 4;
+    if (rest & 2) sum += sum_lanes<2, values>(x), x += 2;
+    return rest & 1 ? sum + lifted<values>(x[0]) : sum;
+  }
+  template <bool value, class U>
+  PULLBACK_INLINE static Sum lifted(U a) {
+    if constexpr (value) return lift(a);
+    return static_cast<Sum>(a);
   }
   // Adds first to the lanes of a leaf, and then to its rest.
   PULLBACK_INLINE static void add_part(const T* x, int64_t n, int64_t at, int64_t length,
@@ -112,7 +124,7 @@ struct SumFold {
   }
   static Sum sum_of(Sum* state, int64_t length) {
     const Sum* rest = state + kLanes;
-    if (length >= kLanes) return add_rest(tree<kLanes>(state), rest, length % kLanes);
+    if (length >= kLanes) return add_rest<false>(tree<kLanes>(state), rest, length % kLanes);
     Sum sum = kIdentity;
     for (int64_t i = 0; i < length; ++i) sum += rest[i];
     return sum;
@@ -124,10 +136,10 @@ struct SumFold {
     }
     return lane[0];
   }
-  template <int64_t lanes, class U>
+  template <int64_t lanes, bool values, class U>
   PULLBACK_INLINE static Sum sum_lanes(const U* x) {
     Sum lane[lanes];
-    for (int64_t j = 0; j < lanes; ++j) lane[j] = static_cast<Sum>(x[j]);
+    for (int64_t j = 0; j < lanes; ++j) lane[j] = lifted<values>(x[j]);
     return tree<lanes>(lane);
   }
   // Sums of bools, in blocks whose count fits 16 bits.
@@ -143,7 +155,8 @@ struct SumFold {
   }
 };
 
-template <class T, DType dtype, bool largest>
+// With `magnitudes`, of the absolute values of floats.
+template <class T, DType dtype, bool largest, bool magnitudes = false>
 struct ExtremeFold {
   using Value = T;
   using Accumulator = T;
@@ -167,7 +180,10 @@ struct ExtremeFold {
   static constexpr bool kSideBySide =
       sizeof(T) == 4 || (sizeof(T) == 8 && PULLBACK_KERNELS::kVectorBytes > 16);
   static constexpr bool kInRegisters = false;
-  PULLBACK_INLINE static T lift(T a) { return a; }
+  PULLBACK_INLINE static T lift(T a) {
+    if constexpr (magnitudes) return m::bits_as<T>(m::bits_as<Key>(a) & kMagnitude);
+    return a;
+  }
   PULLBACK_INLINE static T merge(T a, T b) {
     if constexpr (largest) return m::maximum(a, b);
     return m::minimum(a, b);
@@ -198,7 +214,7 @@ struct ExtremeFold {
     Key best = key(m::bits_as<Key>(kIdentity)), top = 0;
     for (int64_t i = 0; i < n; ++i) {
       const Key bits = m::bits_as<Key>(x[i]);
-      best = better(best, key(bits));
+      best = better(best, magnitudes ? bits & kMagnitude : key(bits));
       top = (bits & kMagnitude) > top ? bits & kMagnitude : top;
     }
     return value_of(best, top);
@@ -209,13 +225,17 @@ struct ExtremeFold {
     using Vector = typename L::Vector;
     using Keys = typename Lanes<Key>::Vector;
     Keys best, top = {};
-    PULLBACK_INLINE explicit Rows(const T* to) : best(keys_of(L::load(to))) { add(L::load(to)); }
+    PULLBACK_INLINE explicit Rows(const T* to) : best(keys_of(L::load(to))) {
+      add_keys(best, L::load(to));
+    }
     PULLBACK_INLINE static Keys keys_of(const Vector& v) {
       const auto bits = reinterpret_cast<Keys>(v);
       return m::kFloat<T> ? bits ^ ((bits < 0) & kMagnitude) : bits;
     }
     PULLBACK_INLINE void add(const Vector& v) {
-      const Keys keys = keys_of(v);
+      add_keys(magnitudes ? reinterpret_cast<Keys>(v) & kMagnitude : keys_of(v), v);
+    }
+    PULLBACK_INLINE void add_keys(const Keys& keys, const Vector& v) {
       best = (largest ? keys > best : keys < best) ? keys : best;
       if constexpr (m::kFloat<T>) {
         const Keys size = reinterpret_cast<Keys>(v) & kMagnitude;

@@ -207,20 +207,24 @@ namespace PULLBACK_KERNELS {
       entry<LogicFold<double, every>>(),  entry<LogicFold<uint64_t, every>>(), \
   }
 
-constinit const FoldTable kFoldTable = {{
-    {
-        entry<SumFold<uint8_t, int64_t, traits(DType::Bool).accumulator>>(),
-        entry<SumFold<int32_t, int64_t, traits(DType::Int32).accumulator>>(),
-        entry<SumFold<int64_t, int64_t, traits(DType::Int64).accumulator>>(),
-        entry<SumFold<float, double, traits(DType::Float32).accumulator>>(),
-        entry<SumFold<double, double, traits(DType::Float64).accumulator>>(),
-        entry<SumFold<uint64_t, uint64_t, traits(DType::UInt64).accumulator>>(),
-    },
-    PULLBACK_EXTREMES(true),
-    PULLBACK_EXTREMES(false),
-    PULLBACK_LOGIC(true),
-    PULLBACK_LOGIC(false),
-}};
+constinit const FoldTable kFoldTable = {
+    {{
+         entry<SumFold<uint8_t, int64_t, traits(DType::Bool).accumulator>>(),
+         entry<SumFold<int32_t, int64_t, traits(DType::Int32).accumulator>>(),
+         entry<SumFold<int64_t, int64_t, traits(DType::Int64).accumulator>>(),
+         entry<SumFold<float, double, traits(DType::Float32).accumulator>>(),
+         entry<SumFold<double, double, traits(DType::Float64).accumulator>>(),
+         entry<SumFold<uint64_t, uint64_t, traits(DType::UInt64).accumulator>>(),
+     },
+     PULLBACK_EXTREMES(true),
+     PULLBACK_EXTREMES(false),
+     PULLBACK_LOGIC(true),
+     PULLBACK_LOGIC(false)},
+    {entry<SumFold<float, double, traits(DType::Float32).accumulator, true>>(),
+     entry<SumFold<double, double, traits(DType::Float64).accumulator, true>>()},
+    {entry<ExtremeFold<float, DType::Float32, true, true>>(),
+     entry<ExtremeFold<double, DType::Float64, true, true>>()},
+};
 
 }  // namespace PULLBACK_KERNELS
 

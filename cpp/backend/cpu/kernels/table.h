@@ -70,6 +70,8 @@ constexpr int fold_index(Op op) { return static_cast<int>(op) - static_cast<int>
 
 struct FoldTable {
   Fold of[kFolds][kComputeDTypes];
+  Fold squares[2];     // sum of the squares of float32, of float64
+  Fold magnitudes[2];  // maximum of the absolute values
 };
 
 // For `rows` rows of `length` elements; `b` has one entry per row.

@@ -27,7 +27,7 @@ bool is_ordered(const Reduction& r) { return r.op == Op::sum && is_float(r.dtype
 
 void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, GroupProgram* p) {
   GroupProgram::Reduce out;
-  out.fold = kernels().folds.of[fold_index(r.op)][static_cast<int>(r.dtype)];
+  out.fold = from.fold;
   const int accumulator = static_cast<int>(out.fold.accumulator);
   const ElementwiseTable& table = kernels().elementwise;
   out.merge = table.of[static_cast<int>(out.fold.merge)][accumulator];

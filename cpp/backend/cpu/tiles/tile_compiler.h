@@ -3,6 +3,7 @@
 // (tile_program.cpp) and emit().
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "backend/common/slots.h"
@@ -51,6 +52,7 @@ class TileCompiler {
   void emit_partner(int32_t index);
   void emit_rows(int32_t index);
   void emit_placed(int32_t index);
+  std::pair<Fold, int32_t> find_fold(Op op, DType dtype, int32_t value) const;
   void emit_fold(const Fold& fold, DType value, DType result, int64_t reduced, int64_t inner,
                  int32_t in, int32_t out);
   void emit_scatter(int32_t index);

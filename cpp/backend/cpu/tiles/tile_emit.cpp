@@ -64,11 +64,14 @@ void TileCompiler::emit(int32_t index) {
     if (instruction.op == Op::add) emit_placed(index);
   } else if (instruction.op == Op::pick || instruction.op == Op::place) {
     emit_rows(index);
+  } else if (values_.folded(index) >= 0) {
+    return;
   } else if (folds && group_.length > 1) {
-    const Fold& fold = kernels().folds.of[fold_index(instruction.op)][dtype];
-    const int32_t in = operand(instruction.in[0], false);
+    const auto [fold, from] = find_fold(instruction.op, instruction.dtype, instruction.in[0]);
+    const int32_t in = operand(from, false);
     emit_fold(fold, instruction.dtype, instruction.result, group_.length, 1, in,
               destination(value));
+    free_if_dead(from, index);
   } else if (folds || instruction.op == Op::cast) {  // the fold of a single element
     code.call = kernels().casts.of[dtype][static_cast<int>(instruction.result)];
     emit_elementwise(index, code);
@@ -190,6 +193,18 @@ void TileCompiler::emit_placed(int32_t index) {
   add_code(Kind::Rows, true, 0.12 * static_cast<double>(group_.length)) = code;
 }
 
+// The kernels of a fold, and the value that they read.
+std::pair<Fold, int32_t> TileCompiler::find_fold(Op op, DType dtype, int32_t value) const {
+  const FoldTable& folds = kernels().folds;
+  const int32_t index = value - leaves();
+  if (index < 0 || values_.folded(index) < 0) {
+    return {folds.of[fold_index(op)][static_cast<int>(dtype)], value};
+  }
+  const bool wide = dtype == DType::Float64;
+  return {op == Op::sum ? folds.squares[wide] : folds.magnitudes[wide],
+          group_.instructions[index].in[0]};
+}
+
 void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_t reduced,
                              int64_t inner, int32_t in, int32_t out) {
   const bool direct = fold.accumulator == result;
@@ -282,12 +297,13 @@ void TileCompiler::place_reductions() {
   for (const Reduction& r : group_.reductions) {
     if (order_ != TileOrder::Blocks) {
       const bool row = values_.is_row(r.outer * r.reduced * r.inner, r.value);
-      program_.reduced.push_back({operand(r.value, row), row});
+      const auto [fold, from] = find_fold(r.op, r.dtype, r.value);
+      program_.reduced.push_back({operand(from, row), row, fold});
       program_.cost += 0.2 * static_cast<double>(row ? 1 : program_.length);
       continue;
     }
-    const Fold& fold = kernels().folds.of[fold_index(r.op)][static_cast<int>(r.dtype)];
-    const int32_t in = operand(r.value, false);
+    const auto [fold, from] = find_fold(r.op, r.dtype, r.value);
+    const int32_t in = operand(from, false);
     const int32_t out = direct(r.out, r.inner * size_of(r.out.dtype));
     emit_fold(fold, r.dtype, r.out.dtype, r.reduced, r.inner, in, out);
   }

@@ -112,6 +112,7 @@ struct TileProgram {
   struct Reduced {
     int32_t place;
     bool row;
+    Fold fold;
   };
   std::vector<Reduced> reduced;
 };

@@ -41,9 +41,11 @@ TileValues::TileValues(const TileGroup& group) : group_(group) {
   }
   find_pairs();
   find_placed();
+  find_folded();
   for (int32_t i = 0; i < instructions; ++i) {
     const Instruction& instruction = group.instructions[i];
-    const int32_t when = partner_[i] >= 0 ? std::min(i, partner_[i]) : std::max(i, placed_[i]);
+    const int32_t when =
+        partner_[i] >= 0 ? std::min(i, partner_[i]) : std::max({i, placed_[i], folded_[i]});
     for (int k = 0; k < instruction.in.size(); ++k) {
       bool row = instruction.row;
       if (is_fold(instruction.op)) row = false;
@@ -119,17 +121,22 @@ TileValues::Interleaved TileValues::find_interleaved(int32_t count, ViewOf&& vie
   return out;
 }
 
-// Finds `place`s that one addition alone reads. The memory that such a place reads must not be
-// overwritten before that addition.
-void TileValues::find_placed() {
-  placed_.assign(group_.instructions.size(), -1);
-  if (group_.length == 1) return;
+std::vector<int32_t> TileValues::count_uses() const {
   std::vector<int32_t> uses(info_.size(), 0);
   for (const Instruction& instruction : group_.instructions) {
     for (const int32_t in : instruction.in) ++uses[in];
   }
   for (const Store& store : group_.stores) ++uses[store.value];
   for (const Reduction& reduction : group_.reductions) ++uses[reduction.value];
+  return uses;
+}
+
+// Finds `place`s that one addition alone reads. The memory that such a place reads must not be
+// overwritten before that addition.
+void TileValues::find_placed() {
+  placed_.assign(group_.instructions.size(), -1);
+  if (group_.length == 1) return;
+  const std::vector<int32_t> uses = count_uses();
   for (int32_t i = 0; i < static_cast<int32_t>(placed_.size()); ++i) {
     const Instruction& add = group_.instructions[i];
     if (add.op != Op::add || add.row || !is_float(add.dtype)) continue;
@@ -143,10 +150,39 @@ void TileValues::find_placed() {
   }
 }
 
+// Finds squares that are summed and absolute values whose maximum is taken. The memory that they
+// read must not be overwritten before the fold.
+void TileValues::find_folded() {
+  folded_.assign(group_.instructions.size(), -1);
+  const std::vector<int32_t> uses = count_uses();
+  const auto find = [&](Op fold, int32_t value, int32_t when) {
+    const int32_t index = value - leaves();
+    if (index < 0 || uses[value] > 1) return;
+    const Instruction& instruction = group_.instructions[index];
+    const DType dtype = instruction.dtype;
+    const bool squares = instruction.op == Op::square ||
+                         (instruction.op == Op::multiply && instruction.in[0] == instruction.in[1]);
+    if (dtype != DType::Float32 && dtype != DType::Float64) return;
+    if (instruction.row || instruction.result != dtype) return;
+    if ((fold == Op::sum && squares) || (fold == Op::max && instruction.op == Op::abs)) {
+      folded_[index] = when;
+    }
+  };
+  for (int32_t i = 0; group_.length > 1 && i < static_cast<int32_t>(folded_.size()); ++i) {
+    const Instruction& fold = group_.instructions[i];
+    const int32_t first = fold.in.size() > 0 ? fold.in[0] - leaves() : -1;
+    if (!is_fold(fold.op) || first < 0 || stored_between(first, i)) continue;
+    find(fold.op, fold.in[0], i);
+  }
+  if (!group_.stores.empty()) return;
+  for (const Reduction& r : group_.reductions) find(r.op, r.value, kEnd);
+}
+
 bool TileValues::stored_between(int32_t first, int32_t last) const {
   const auto at = info_.begin() + leaves();
-  return std::any_of(at + first + 1, at + last,
-                     [](const ValueInfo& info) { return info.first_store >= 0; });
+  return std::any_of(at + first + 1, at + last, [](const ValueInfo& info) {
+    return info.first_store >= 0 || info.first_scatter >= 0;
+  });
 }
 
 // A load per element that repeats one entry along each row becomes a load per row.

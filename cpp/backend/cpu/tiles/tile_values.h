@@ -56,9 +56,15 @@ class TileValues {
   // -1.
   int32_t placed(int32_t instruction) const { return placed_[instruction]; }
 
+  // For a square or an absolute value that one fold alone reads and computes itself: the
+  // instruction of that fold, or kEnd for a reduction; else -1.
+  int32_t folded(int32_t instruction) const { return folded_[instruction]; }
+
  private:
   void find_pairs();
+  std::vector<int32_t> count_uses() const;
   void find_placed();
+  void find_folded();
   struct Interleaved {
     std::vector<int32_t> set;  // number of the set of each view; -1: none
     std::vector<std::vector<int32_t>> sets;
@@ -76,6 +82,7 @@ class TileValues {
   std::vector<ValueInfo> info_;
   std::vector<int32_t> partner_;
   std::vector<int32_t> placed_;
+  std::vector<int32_t> folded_;
   Interleaved interleaved_loads_, interleaved_stores_;
 };
 
