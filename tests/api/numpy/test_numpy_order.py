@@ -27,6 +27,7 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda x: np.nansum(x, 0, None, None, True),
     lambda x: np.ptp(x, 0, None, True),
     lambda x: np.sort(x, -1, None, None),
+    lambda x: np.sort(x, None),
     lambda x: np.take(x, [1, 0], 1),
     lambda x: np.clip(x, 0.0, 1.0, None),
     lambda x: np.trace(x, 0, 0, 1),
