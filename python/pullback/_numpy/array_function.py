@@ -10,6 +10,7 @@ have is a TypeError.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
@@ -51,6 +52,7 @@ def array_function(
     if ours is not None and any(_goes_on(name, leaf) for leaf in leaves):
         if kwargs.get("out") is not None:
             raise _refused(function)
+        args, kwargs = _in_our_order(function, ours, args, kwargs)
         return ours(*args, **kwargs)
     tracked = taken = False
     for k, leaf in enumerate(leaves):
@@ -83,6 +85,50 @@ def _counterpart(function: Callable[..., Any]) -> Callable[..., Any] | None:
         "numpy.linalg": [pullback.linalg],
     }.get(function.__module__, [])  # others, such as numpy.emath, have functions of their own
     return next((vars(space)[name] for space in spaces if name in space.__all__), None)
+
+
+@functools.cache
+def _numpy_order(
+    function: Callable[..., Any], ours: Callable[..., Any]
+) -> tuple[int, list[str], dict[str, Any]] | None:
+    """Return the number of arguments with one position in both functions, the parameters of
+    NumPy's function, and the defaults of those that only NumPy's function has. None without a
+    signature.
+    """
+    import inspect  # slow to import
+
+    try:
+        theirs = list(inspect.signature(function).parameters.values())
+        own = list(inspect.signature(ours).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in theirs + own):
+        return None
+    same = 0
+    for a, b in zip(theirs, own, strict=False):
+        required = a.default is a.empty or a.name == b.name
+        if not (b.kind is b.POSITIONAL_ONLY or (b.kind is b.POSITIONAL_OR_KEYWORD and required)):
+            break
+        same += 1
+    positional = [p.name for p in theirs if p.kind is not p.KEYWORD_ONLY]
+    accepted = {p.name for p in own}
+    return same, positional, {p.name: p.default for p in theirs if p.name not in accepted}
+
+
+def _in_our_order(
+    function: Callable[..., Any],
+    ours: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Name the arguments that have another position in NumPy's function than in ours."""
+    order = _numpy_order(function, ours) if len(args) > 1 or kwargs else None
+    if order is None:
+        return args, kwargs
+    same, positional, unknown = order
+    named = {**dict(zip(positional[same:], args[same:], strict=False)), **kwargs}
+    named = {k: v for k, v in named.items() if k not in unknown or v is not unknown[k]}
+    return args[:same], named
 
 
 def _goes_on(name: str, leaf: Any) -> bool:

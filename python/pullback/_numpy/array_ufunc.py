@@ -45,7 +45,8 @@ def array_ufunc(
         found = next((vars(space)[wanted] for space in spaces if wanted in space.__all__), None)
     elif method == "reduce" and name in _REDUCTIONS:
         found = getattr(pullback, _REDUCTIONS[name])
-        unused = {"axis": 0, **unused}
+        scalar = getattr(inputs[0], "ndim", None) == 0  # NumPy reduces it along "axis 0"
+        unused = {**unused, "axis": None} if scalar else {"axis": 0, **unused}
     elif method == "accumulate" and name in _SCANS:
         found = getattr(pullback, _SCANS[name])
         unused = {"axis": 0, **unused}

@@ -14,6 +14,7 @@ from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Side, TensorLike
 from .advanced_index import along_axis
+from .arranging import ravel
 from .indexing import get
 from .shape import listed
 
@@ -21,7 +22,12 @@ __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "s
 
 
 def sort(
-    x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True
+    x: TensorLike,
+    /,
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool = True,
 ) -> Tensor:
     """Sort the elements along an axis.
 
@@ -32,8 +38,9 @@ def sort(
     ----------
     x : array_like, real
         Input of rank 1 or higher.
-    axis : int, default -1
-        Axis to sort along; negative values count from the last axis.
+    axis : int or None, default -1
+        Axis to sort along; negative values count from the last axis. None: sort the flattened
+        input.
     descending : bool, default False
         Sort from the largest to the smallest element.
     stable : bool, default True
@@ -42,14 +49,14 @@ def sort(
     Returns
     -------
     Tensor
-        Shape and dtype of `x`.
+        Shape and dtype of `x`, one axis if `axis` is None.
 
     Raises
     ------
     ValueError
         If `axis` is out of range.
     TypeError
-        If `x` is complex or `axis` is not an integer.
+        If `x` is complex or `axis` is not an integer or None.
 
     Examples
     --------
@@ -60,11 +67,18 @@ def sort(
         stable = flag(stable, "sort", "stable")
     if descending is not False:
         descending = flag(descending, "sort", "descending")
+    if axis is None:
+        x, axis = ravel(x), 0
     return _core.sort(x, axis, bool(descending))
 
 
 def argsort(
-    x: TensorLike, /, axis: SupportsIndex = -1, *, descending: bool = False, stable: bool = True
+    x: TensorLike,
+    /,
+    axis: SupportsIndex | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool = True,
 ) -> Tensor:
     """Return the indices that sort the elements along an axis.
 
@@ -75,8 +89,9 @@ def argsort(
     ----------
     x : array_like, real
         Input of rank 1 or higher.
-    axis : int, default -1
-        Axis to sort along; negative values count from the last axis.
+    axis : int or None, default -1
+        Axis to sort along; negative values count from the last axis. None: sort the flattened
+        input.
     descending : bool, default False
         Sort from the largest to the smallest element.
     stable : bool, default True
@@ -85,14 +100,14 @@ def argsort(
     Returns
     -------
     Tensor
-        Shape of `x`; dtype int64.
+        Shape of `x`, one axis if `axis` is None; dtype int64.
 
     Raises
     ------
     ValueError
         If `axis` is out of range.
     TypeError
-        If `x` is complex or `axis` is not an integer.
+        If `x` is complex or `axis` is not an integer or None.
 
     Examples
     --------
@@ -103,6 +118,8 @@ def argsort(
         stable = flag(stable, "argsort", "stable")
     if descending is not False:
         descending = flag(descending, "argsort", "descending")
+    if axis is None:
+        x, axis = ravel(x), 0
     return _core.argsort(x, axis, bool(descending))
 
 

@@ -55,8 +55,13 @@ def size(x: Any, *_: Any) -> Any:
 
 CASES: list[Case] = [
     *calls("sort", along("sort"), np.sort, *AXES, domain=DISTINCT, name="sort"),
+    *calls("sort", lambda x: pb.sort(x, None), lambda x: np.sort(x, None), ((3, 4),), ((),),
+           domain=DISTINCT, name="sort"),
     *calls("sort", along("sort", descending=True), falling, *AXES, domain=DISTINCT,
            name="sort descending"),
+    *calls("argsort", lambda x: pb.argsort(x, None),
+           lambda x: np.argsort(x, None, kind="stable"), ((3, 4),), domain=DISTINCT, wrt=(),
+           result="index", name="argsort"),
     *calls("argsort", along("argsort"), lambda x, a: np.argsort(x, a, kind="stable"), *AXES,
            domain=DISTINCT, wrt=(), result="index", name="argsort"),
     *calls("searchsorted", lambda x: pb.searchsorted([-1.0, 0.0, 0.0, 1.0], x),
