@@ -8,9 +8,9 @@
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
 `function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `optimizers` and `testing`. Functions of `linalg`
-that NumPy or the Array API standard have in the main namespace are also here, and the functions of
-`nn` that most networks use. The names of TensorFlow 1 are in `pullback.compat.tf1`.
+`stats`, `implicit`, `initializers`, `integrate`, `optimizers`, `testing` and `tree`. Functions of
+`linalg` that NumPy or the Array API standard have in the main namespace are also here, and the
+functions of `nn` that most networks use. The names of TensorFlow 1 are in `pullback.compat.tf1`.
 """
 
 # Each module lists its public names in `__all__`. Type checkers follow the stars.
@@ -38,6 +38,7 @@ from . import (
     special,
     stats,
     testing,
+    tree,
 )
 from ._autodiff.callback import *
 from ._autodiff.checkpoint import *
@@ -187,6 +188,7 @@ __all__ = [
     "special",
     "stats",
     "testing",
+    "tree",
 ]
 __all__ += _autodiff.callback.__all__
 __all__ += _autodiff.checkpoint.__all__

@@ -37,6 +37,7 @@ BELOW = {
     "integrate": {"_autodiff", "_control"},
     "optimizers": {"_base", "_numpy", "_explain"},
     "testing": {"_autodiff"},
+    "tree": {"_base"},
 }
 # Above all of these: the module `pullback`, which imports them by name, and its two guests.
 ABOVE = {"__init__", "__main__", "_cli", "compat"}
