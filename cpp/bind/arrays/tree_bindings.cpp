@@ -49,6 +49,10 @@ void bind_tree(py::module_& m) {
   py::class_<Tree> structure(m, "Structure", "The structure of a pytree without its leaves.");
   no_pickle(structure);
   structure
+      .def_static("__new__",  // an object that was not initialised would end the process
+                  [](const py::args&, const py::kwargs&) -> py::object {
+                    throw py::type_error("Structure: cannot be made directly; use tree.structure");
+                  })
       .def(
           "__eq__",
           [](const Tree& self, const AnyObject& other) {

@@ -466,8 +466,9 @@ class GradientTape:
 
 
 def _tensors(nest: Any, name: str, who: str = "gradient") -> list[Any]:
-    # None is an empty subtree of the sources, but alone or as a target it is a mistake.
-    leaves = flatten(nest, none_is_leaf=nest is None or name == "target")[0]
+    # None is an empty subtree, but alone, in a list of tensors, or as a target it is a mistake.
+    mistake = nest is None or type(nest) in (list, tuple) or name == "target"
+    leaves = flatten(nest, none_is_leaf=mistake)[0]
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, (Tensor, Variable)):
             raise TypeError(

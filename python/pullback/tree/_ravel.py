@@ -13,8 +13,8 @@ from .._core import Tensor
 def ravel(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
     """Return the elements of all leaves as one vector, and the function that undoes it.
 
-    Differentiable in every leaf; the returned function is differentiable in the vector. It converts
-    solvers that know vectors only, such as those of SciPy, to pytrees of parameters.
+    Differentiable in every leaf; the returned function is differentiable in the vector. It adapts
+    solvers of vectors, such as those of SciPy, to pytrees of parameters.
 
     Parameters
     ----------

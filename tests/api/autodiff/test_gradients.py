@@ -280,15 +280,10 @@ def test_untracked_ys():
 @pytest.mark.parametrize("wrong", [None, 3.0, "x", np.ones(2), [1.0], {"x": 1}, object()])
 def test_what_is_not_a_tensor(wrong):
     x = var(1.0)
-    with pytest.raises(TypeError, match=r"for ys\[1\], got"):
-        pb.gradients([x * x, wrong], x)
-    if wrong is None:  # an empty subtree of the sources, but neither a source nor a target
-        assert pb.gradients(x * x, [x, None], stop_gradients=[None])[1] is None
-        with pytest.raises(TypeError, match=r"for xs\[0\], got None"):
-            pb.gradients(x * x, None)
-        return
     with pytest.raises(TypeError, match=r"for xs\[1\], got"):
         pb.gradients(x * x, [x, wrong])
+    with pytest.raises(TypeError, match=r"for ys\[1\], got"):
+        pb.gradients([x * x, wrong], x)
     with pytest.raises(TypeError, match=r"for stop_gradients\[1\], got"):
         pb.gradients(x * x, x, stop_gradients=[x, wrong])
     assert listed(pb.gradients(x * x, x)) == [2.0]
