@@ -25,6 +25,7 @@ from . import (
     _control,
     _core,
     _explain,
+    _files,
     _numpy,
     _runtime,
     fft,
@@ -68,6 +69,7 @@ from ._explain.check_numerics import *
 from ._explain.draw import *
 from ._explain.explain import *
 from ._explain.paths import *
+from ._files.saving import *
 from ._numpy.aliases import *
 from ._numpy.arithmetic import *
 from ._numpy.arranging import *
@@ -216,6 +218,7 @@ __all__ += _explain.check_numerics.__all__
 __all__ += _explain.draw.__all__
 __all__ += _explain.explain.__all__
 __all__ += _explain.paths.__all__
+__all__ += _files.saving.__all__
 __all__ += _numpy.aliases.__all__
 __all__ += _numpy.arithmetic.__all__
 __all__ += _numpy.arranging.__all__

@@ -26,6 +26,7 @@ BELOW = {
     "_autodiff": {"_base", "_typing", "_numpy"},
     "_control": {"_base", "_typing", "_autodiff"},
     "_explain": {"_base", "_numpy", "_autodiff"},
+    "_files": {"optimizers", "random"},
     "fft": {"_base", "_typing", "_numpy"},
     "special": {"_base", "_typing", "_numpy"},
     "random": {"_base", "_typing", "_numpy"},
