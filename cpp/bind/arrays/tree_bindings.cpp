@@ -17,6 +17,12 @@ py::list as_list(std::vector<py::object> objects) {
 
 std::string bracketed(py::handle key) { return "[" + std::string(py::str(py::repr(key))) + "]"; }
 
+// An object that was not initialised would end the process.
+PyObject* refuse_new_structure(PyTypeObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_TypeError, "Structure: cannot be made directly; use tree.structure");
+  return nullptr;
+}
+
 // Collects the entries of one container and their steps of a path.
 struct EntryReader {
   std::vector<py::object> entries;
@@ -48,11 +54,8 @@ struct EntryReader {
 void bind_tree(py::module_& m) {
   py::class_<Tree> structure(m, "Structure", "The structure of a pytree without its leaves.");
   no_pickle(structure);
+  reinterpret_cast<PyTypeObject*>(structure.ptr())->tp_new = refuse_new_structure;
   structure
-      .def_static("__new__",  // an object that was not initialised would end the process
-                  [](const py::args&, const py::kwargs&) -> py::object {
-                    throw py::type_error("Structure: cannot be made directly; use tree.structure");
-                  })
       .def(
           "__eq__",
           [](const Tree& self, const AnyObject& other) {
