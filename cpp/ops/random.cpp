@@ -108,6 +108,13 @@ void free_random_source(RandomSource source) {
   if (found != sources().end() && !found->second.traced) sources().erase(found);
 }
 
+RandomState state_of_source(RandomSource source) { return state_of(source); }
+
+void set_state_of_source(RandomSource source, RandomState state) {
+  refuse_in_trace("load_state_dict");
+  state_of(source) = state;
+}
+
 uint64_t seed_of(RandomSource source) { return state_of(source).seed; }
 
 // Disjoint from the seeds of iterations, which begin at position 0.

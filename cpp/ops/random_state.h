@@ -19,6 +19,9 @@ constexpr RandomSource kModuleSource = 0;
 RandomSource new_random_source(uint64_t seed);
 // Functions traced with the source can still draw from it.
 void free_random_source(RandomSource source);
+RandomState state_of_source(RandomSource source);
+// Raises while a function is traced.
+void set_state_of_source(RandomSource source, RandomState state);
 // The seed of a source, and the seed of its n-th child.
 uint64_t seed_of(RandomSource source);
 uint64_t seed_of_child(uint64_t seed, int64_t n);

@@ -8,9 +8,9 @@
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
 `function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `interpolate`, `optimize`, `optimizers` and
-`testing`. Functions of `linalg` that NumPy or the Array API standard have in the main namespace are
-also here, and the functions of `nn` that most networks use. The names of TensorFlow 1 are in
+`stats`, `implicit`, `initializers`, `integrate`, `interpolate`, `optimize`, `optimizers`, `testing`
+and `tree`. Functions of `linalg` that NumPy or the Array API standard have in the main namespace
+are also here, and the functions of `nn` that most networks use. The names of TensorFlow 1 are in
 `pullback.compat.tf1`.
 """
 
@@ -26,6 +26,7 @@ from . import (
     _control,
     _core,
     _explain,
+    _files,
     _numpy,
     _runtime,
     fft,
@@ -41,6 +42,7 @@ from . import (
     special,
     stats,
     testing,
+    tree,
 )
 from ._autodiff.callback import *
 from ._autodiff.checkpoint import *
@@ -70,6 +72,7 @@ from ._explain.check_numerics import *
 from ._explain.draw import *
 from ._explain.explain import *
 from ._explain.paths import *
+from ._files.saving import *
 from ._numpy.aliases import *
 from ._numpy.arithmetic import *
 from ._numpy.arranging import *
@@ -192,6 +195,7 @@ __all__ = [
     "special",
     "stats",
     "testing",
+    "tree",
 ]
 __all__ += _autodiff.callback.__all__
 __all__ += _autodiff.checkpoint.__all__
@@ -219,6 +223,7 @@ __all__ += _explain.check_numerics.__all__
 __all__ += _explain.draw.__all__
 __all__ += _explain.explain.__all__
 __all__ += _explain.paths.__all__
+__all__ += _files.saving.__all__
 __all__ += _numpy.aliases.__all__
 __all__ += _numpy.arithmetic.__all__
 __all__ += _numpy.arranging.__all__

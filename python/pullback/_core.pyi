@@ -531,10 +531,14 @@ class NumberCheck:
 
 class Structure:
     """The structure of a pytree without its leaves."""
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __len__(self) -> int: ...
     def __reduce__(self, *args: object) -> typing.NoReturn:
         """Refuse to be pickled or copied."""
     def __reduce_ex__(self, *args: object) -> typing.NoReturn:
         """Refuse to be pickled or copied."""
+    def __repr__(self) -> str: ...
 
 def abs(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the absolute value."""
@@ -900,6 +904,9 @@ def checked_tangents(
 def checking_numbers() -> bool:
     """Test for an open block in this context."""
 
+def children_of(object: object) -> tuple[tuple[typing.Any, ...], typing.Any] | None:
+    """Return (children, extra) of an object of a registered class, else None."""
+
 def cholesky(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the Cholesky factor."""
 
@@ -1163,7 +1170,9 @@ def fail_run(after: typing.SupportsInt | typing.SupportsIndex) -> None:
 def fit(value: pullback._typing.TensorLike, shape: pullback._typing.Shape, who: str) -> Tensor:
     """Broadcast the value of an update to a shape."""
 
-def flatten(tree: object) -> tuple[list[typing.Any], Structure]:
+def flatten(
+    tree: object, is_leaf: object = None, none_is_leaf: bool = False
+) -> tuple[list[typing.Any], Structure]:
     """Return the leaves of a pytree, in order, and its structure."""
 
 def floor(x: pullback._typing.TensorLike, /) -> Tensor:
@@ -1618,6 +1627,9 @@ def not_equal(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /)
 def num_threads() -> int:
     """Return the number of threads that plans use."""
 
+def object_of_children(type: type, children: tuple[typing.Any, ...], extra: object) -> typing.Any:
+    """Return an object of a registered class."""
+
 def one_hot(
     indices: pullback._typing.TensorLike,
     /,
@@ -1707,6 +1719,9 @@ def push_overrides(
 ) -> None:
     """Enter a block of overrides; `owner` is the address of its context manager."""
 
+def pytree_entries(tree: object) -> tuple[list[str], list[typing.Any]] | None:
+    """Return the steps of paths to the entries of a container, and the entries; None for a leaf."""
+
 def qr(x: pullback._typing.TensorLike, /, full: bool) -> tuple[Tensor, Tensor]:
     """Compute the QR decomposition."""
 
@@ -1789,6 +1804,10 @@ def records_aside(begin: bool) -> None:
 
 def reduced_svd(x: pullback._typing.TensorLike, who: str) -> tuple[Tensor, Tensor, Tensor]:
     """Compute the reduced singular value decomposition; errors name `who`."""
+
+def register_pytree(type: object, flatten: object, unflatten: object) -> bool:
+    """Register the functions that flatten and rebuild the objects of a class; return False if it
+    has a treatment of its own."""
 
 def register_rule(name: str, rule: Rule, replace: bool) -> None:
     """Register a rule under a name."""
@@ -1890,6 +1909,13 @@ def set_num_threads(n: typing.SupportsInt | typing.SupportsIndex) -> None:
 def set_recording(on: bool) -> None:
     """Record where the program makes tensors and reads values."""
 
+def set_state_of_source(
+    source: typing.SupportsInt | typing.SupportsIndex,
+    seed: typing.SupportsInt | typing.SupportsIndex,
+    counter: typing.SupportsInt | typing.SupportsIndex,
+) -> None:
+    """Set seed and counter of a source."""
+
 def shown(x: object) -> str:
     """Describe an object for messages, without evaluating it."""
 
@@ -1985,6 +2011,9 @@ def stack(
     arrays: collections.abc.Sequence[pullback._typing.TensorLike], /, axis: typing.SupportsIndex
 ) -> Tensor:
     """Join arrays along a new axis."""
+
+def state_of_source(source: typing.SupportsInt | typing.SupportsIndex) -> tuple[int, int]:
+    """Return seed and counter of a source."""
 
 def status() -> dict[str, typing.Any]:
     """Return counters of plans, nodes, memory and steps."""

@@ -26,6 +26,7 @@ BELOW = {
     "_autodiff": {"_base", "_typing", "_numpy"},
     "_control": {"_base", "_typing", "_autodiff"},
     "_explain": {"_base", "_numpy", "_autodiff"},
+    "_files": {"optimizers", "random"},
     "fft": {"_base", "_typing", "_numpy"},
     "special": {"_base", "_typing", "_numpy", "_autodiff"},
     "random": {"_base", "_typing", "_numpy"},
@@ -39,6 +40,7 @@ BELOW = {
     "optimize": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "optimizers": {"_base", "_numpy", "_explain"},
     "testing": {"_autodiff"},
+    "tree": {"_base"},
 }
 # Above all of these: the module `pullback`, which imports them by name, and its two guests.
 ABOVE = {"__init__", "__main__", "_cli", "compat"}

@@ -22,6 +22,7 @@ NAMESPACES = [
     "special",
     "stats",
     "testing",
+    "tree",
 ]
 MODULES = ["pullback"] + [f"pullback.{name}" for name in ("datasets", *NAMESPACES)]
 # Classes that a user receives and does not create: they document attributes, not parameters.

@@ -13,6 +13,7 @@ FUNCTIONS = {
 }
 # Not about arrays: what they are given first is a function, a name, a setting or anything.
 OTHERS = {
+    "load", "save",
     "__array_namespace_info__", "associative_scan", "check_numerics", "checkpoint", "cond",
     "custom_gradient", "draw", "evaluate", "explain", "fori_loop", "map", "scan", "switch",
     "while_loop",

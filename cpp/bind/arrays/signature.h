@@ -32,6 +32,7 @@ class Signature {
   void keys(const DictKeys& keys) {
     for (py::handle entry : keys.taken) key(entry.ptr());
   }
+  void extra(const py::object& value) { fixed(value.ptr()); }
   void leaf(PyObject* object);
   // Adds an argument by value, whatever its type.
   void fixed(PyObject* object);

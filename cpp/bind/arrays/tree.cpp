@@ -1,43 +1,12 @@
-// Flattens and rebuilds pytrees. The exact types of common containers are tested first; the fields
-// of a dataclass, and OrderedDict, are looked up once.
+// Flattens and rebuilds pytrees, and compares their structures.
 #include "bind/arrays/tree.h"
 
-#include <unordered_map>
-
-#include "base/error.h"
+#include "base/hash.h"
 #include "bind/common/error_text.h"
 #include "bind/common/found_once.h"
-#include "bind/common/no_pickle.h"
-#include "bind/common/tensor.h"
 
 namespace pullback {
 namespace {
-
-// Caches whether a type is a dataclass. The weak reference shows whether an address still belongs
-// to that type.
-struct DataclassEntry {
-  py::object type;
-  py::object names;  // null: not a dataclass
-};
-
-const DataclassEntry& dataclass_entry(PyTypeObject* type) {
-  static auto* entries = new std::unordered_map<PyTypeObject*, DataclassEntry>;
-  auto* object = reinterpret_cast<PyObject*>(type);
-  const auto found = entries->find(type);
-  if (found != entries->end() && PyWeakref_GetObject(found->second.type.ptr()) == object) {
-    return found->second;
-  }
-  DataclassEntry entry{py::reinterpret_steal<py::object>(PyWeakref_NewRef(object, nullptr)), {}};
-  if (!entry.type) throw py::error_already_set();
-  if (PyObject_HasAttrString(object, "__dataclass_fields__")) {
-    py::list names;
-    for (py::handle field : py::module_::import("dataclasses").attr("fields")(py::handle(object))) {
-      names.append(field.attr("name"));
-    }
-    entry.names = py::tuple(names);
-  }
-  return (*entries)[type] = std::move(entry);
-}
 
 py::handle ordered_dict() {
   return found_once(
@@ -57,60 +26,17 @@ py::object maker_of(PyObject* mapping) {
   return partial(type, py::handle(mapping).attr("default_factory"));
 }
 
-bool strings_in_order(PyObject* keys) {
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys); ++i) {
-    if (!PyUnicode_CheckExact(PyList_GET_ITEM(keys, i))) return false;
-    if (i && PyUnicode_Compare(PyList_GET_ITEM(keys, i - 1), PyList_GET_ITEM(keys, i)) > 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
-
-PytreeKind pytree_kind(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  if (type == tensor_type || type == &PyFloat_Type || type == &PyLong_Type ||
-      type == &PyUnicode_Type || type == &PyBool_Type || object == Py_None ||
-      type == variable_type || type == array_type) {
-    return PytreeKind::Leaf;
-  }
-  if (type == &PyTuple_Type) return PytreeKind::Tuple;
-  if (type == &PyList_Type) return PytreeKind::List;
-  if (type == &PyDict_Type) return PytreeKind::Dict;
-  if (PyTuple_Check(object)) {
-    return PyObject_HasAttrString(reinterpret_cast<PyObject*>(type), "_fields")
-               ? PytreeKind::NamedTuple
-               : PytreeKind::Sequence;
-  }
-  if (PyList_Check(object)) return PytreeKind::Sequence;
-  if (PyDict_Check(object)) {
-    return ordered_dict().ptr() == reinterpret_cast<PyObject*>(type) ? PytreeKind::OrderedDict
-                                                                     : PytreeKind::Mapping;
-  }
-  return dataclass_entry(type).names ? PytreeKind::Dataclass : PytreeKind::Leaf;
-}
-
-py::tuple field_names(PyTypeObject* type) {
-  return py::reinterpret_borrow<py::tuple>(dataclass_entry(type).names);
-}
-
-DictKeys keys_of(PyObject* dict, PytreeKind kind) {
-  const auto keys = py::reinterpret_steal<py::list>(PyDict_Keys(dict));
-  if (!keys) throw py::error_already_set();
-  if (kind == PytreeKind::OrderedDict || strings_in_order(keys.ptr())) return {keys, keys};
-  const auto sorted = py::reinterpret_steal<py::list>(PySequence_List(keys.ptr()));
-  if (PyList_Sort(sorted.ptr()) == 0) return {keys, sorted};
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
-  PyErr_Clear();  // keys that cannot be ordered keep their order
-  return {keys, keys};
-}
 
 struct TreeBuilder {
   Tree tree;
   std::vector<py::object>* leaves;
+  const Tree::Leaves& more;
 
+  bool stops_at(PyObject* object) const {
+    if (more.none && object == Py_None) return true;
+    return more.test && py::bool_(more.test(py::handle(object)));
+  }
   void open(PytreeKind kind, PyObject* object, Py_ssize_t count) {
     py::object type;
     if (kind == PytreeKind::Mapping) {
@@ -124,8 +50,9 @@ struct TreeBuilder {
     for (py::handle key : keys.taken) {
       tree.keys_.push_back(py::reinterpret_borrow<py::object>(key));
     }
-    if (!keys.taken.is(keys.inserted)) tree.entries_.back().inserted = keys.inserted;
+    if (!keys.taken.is(keys.inserted)) tree.entries_.back().extra = keys.inserted;
   }
+  void extra(py::object value) { tree.entries_.back().extra = std::move(value); }
   void leaf(PyObject* object) {
     tree.entries_.push_back({PytreeKind::Leaf, 0, {}, {}});
     ++tree.leaves_;
@@ -146,8 +73,15 @@ void refuse_endless_pytree(PyObject* object, const char* who) {
 }
 
 Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves, const char* who) {
-  TreeBuilder builder{{}, leaves};
+  const Leaves more;
+  TreeBuilder builder{{}, leaves, more};
   visit_pytree(object, builder, who);
+  return std::move(builder.tree);
+}
+
+Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves, const Leaves& more) {
+  TreeBuilder builder{{}, leaves, more};
+  visit_pytree(object, builder);
   return std::move(builder.tree);
 }
 
@@ -164,6 +98,8 @@ struct Tree::Reader {
     switch (e.kind) {
       case PytreeKind::Leaf:
         return std::move(leaves[leaf++]);
+      case PytreeKind::None:
+        return py::none();
       case PytreeKind::Tuple:
         return tuple(e.count);
       case PytreeKind::List:
@@ -179,8 +115,13 @@ struct Tree::Reader {
       case PytreeKind::NamedTuple:
         return py::reinterpret_steal<py::object>(
             checked(PyObject_Call(e.type.ptr(), tuple(e.count).ptr(), nullptr)));
+      case PytreeKind::Registered: {
+        const py::tuple entries = tuple(e.count);
+        return object_of_children(reinterpret_cast<PyTypeObject*>(e.type.ptr()),
+                                  {entries, e.extra});
+      }
       default:
-        return dataclass(e);
+        return with_fields(e);
     }
   }
 
@@ -198,8 +139,8 @@ struct Tree::Reader {
 
   py::object dict(const Entry& e) {
     py::dict out;
-    if (e.inserted) {  // restores the order of insertion
-      for (py::handle key : e.inserted) set(out, key, Py_None);
+    if (e.extra) {  // restores the order of insertion
+      for (py::handle key : e.extra) set(out, key, Py_None);
     }
     const size_t first = std::exchange(key, key + e.count);
     for (uint32_t i = 0; i < e.count; ++i) {
@@ -215,17 +156,23 @@ struct Tree::Reader {
 
   // Sets the fields without calling __init__ or __post_init__, also in frozen classes: the fields
   // may be tensors where there were numbers.
-  py::object dataclass(const Entry& e) {
+  py::object with_fields(const Entry& e) {
     auto* type = reinterpret_cast<PyTypeObject*>(e.type.ptr());
     static PyObject* no_arguments = PyTuple_New(0);
     const auto out =
         py::reinterpret_steal<py::object>(checked(type->tp_new(type, no_arguments, nullptr)));
-    const py::tuple names = field_names(type);
-    for (uint32_t i = 0; i < e.count; ++i) {
-      const py::object value = next();
-      if (PyObject_GenericSetAttr(out.ptr(), PyTuple_GET_ITEM(names.ptr(), i), value.ptr()) < 0) {
+    const FieldNames names = field_names(type);
+    const auto set_field = [&](py::handle name, const py::object& value) {
+      if (PyObject_GenericSetAttr(out.ptr(), name.ptr(), value.ptr()) < 0) {
         throw py::error_already_set();
       }
+    };
+    for (uint32_t i = 0; i < e.count; ++i) {
+      const py::object value = next();
+      set_field(PyTuple_GET_ITEM(names.entries.ptr(), i), value);
+    }
+    for (size_t i = 0; i < names.statics.size(); ++i) {
+      set_field(names.statics[i], py::reinterpret_borrow<py::tuple>(e.extra)[i]);
     }
     return out;
   }
@@ -249,46 +196,121 @@ py::object Tree::unflatten(std::span<py::object> leaves) const {
 int Tree::traverse(visitproc visit, void* arg) const {
   for (const Entry& entry : entries_) {
     Py_VISIT(entry.type.ptr());
-    Py_VISIT(entry.inserted.ptr());
+    Py_VISIT(entry.extra.ptr());
   }
   for (const py::object& key : keys_) Py_VISIT(key.ptr());
   return 0;
 }
 
-void bind_tree(py::module_& m) {
-  py::class_<Tree> structure(m, "Structure", "The structure of a pytree without its leaves.");
-  no_pickle(structure);
-  m.def(
-      "flatten", [](const AnyObject& tree)->Typed<"tuple[list[typing.Any], Structure]"> {
-        std::vector<py::object> leaves;
-        Tree structure = Tree::flatten(tree.ptr(), &leaves);
-        py::list list(leaves.size());
-        for (size_t i = 0; i < leaves.size(); ++i) {
-          PyList_SET_ITEM(list.ptr(), i, leaves[i].release().ptr());
-        }
-        return py::make_tuple(list, py::cast(std::move(structure)));
-      },
-      py::arg("tree"), "Return the leaves of a pytree, in order, and its structure.");
-  m.def(
-      "unflatten",
-      [](const Tree& structure,
-         const Typed<"collections.abc.Iterable[builtins.object]", py::iterable>& leaves)
-          ->Typed<"typing.Any"> {
-            std::vector<py::object> list;
-            const py::iterator iterator = py::iter(leaves);
-            while (list.size() < structure.leaves()) {  // takes only as many as it needs
-              auto leaf = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()));
-              if (!leaf) {
-                if (PyErr_Occurred()) throw py::error_already_set();
-                fail(ErrorKind::Value, "unflatten: expected ", structure.leaves(), " leaves, got ",
-                     list.size());
-              }
-              list.push_back(std::move(leaf));
-            }
-            return structure.unflatten(list);
-          },
-      py::arg("structure"), py::arg("leaves"),
-      "Return a pytree of this structure with these leaves.");
+namespace {
+
+bool are_equal(const py::object& a, const py::object& b) {
+  if (a.is(b)) return true;
+  return a && b && a.equal(b);
 }
+
+// True if both make the same type; a defaultdict is made by a functools.partial.
+bool are_same_types(const py::object& a, const py::object& b) {
+  if (a.is(b)) return true;
+  if (!a || !b || PyType_Check(a.ptr()) || PyType_Check(b.ptr())) return false;
+  return a.attr("func").is(b.attr("func")) && a.attr("args").equal(b.attr("args"));
+}
+
+}  // namespace
+
+bool Tree::equals(const Tree& other) const {
+  const auto same = [](const Entry& a, const Entry& b) {
+    if (a.kind != b.kind || a.count != b.count || !are_same_types(a.type, b.type)) return false;
+    return a.kind < PytreeKind::Fields || are_equal(a.extra, b.extra);
+  };
+  return std::ranges::equal(entries_, other.entries_, same) &&
+         std::ranges::equal(keys_, other.keys_, are_equal);
+}
+
+size_t Tree::hash() const {
+  std::vector<uint64_t> words;
+  for (const Entry& entry : entries_) {
+    words.push_back(static_cast<uint64_t>(entry.kind) | static_cast<uint64_t>(entry.count) << 8);
+  }
+  for (const py::object& key : keys_) words.push_back(static_cast<uint64_t>(py::hash(key)));
+  return hash_bytes(words.data(), words.size() * sizeof(uint64_t));
+}
+
+namespace {
+
+std::string repr_of(py::handle object) { return py::str(py::repr(object)); }
+
+}  // namespace
+
+// Writes a structure as an expression with a star for each leaf.
+struct TreeWriter {
+  const Tree& tree;
+  size_t entry = 0;
+  size_t key = 0;
+
+  std::string next() {
+    const Tree::Entry& e = tree.entries_[entry++];
+    switch (e.kind) {
+      case PytreeKind::Leaf:
+        return "*";
+      case PytreeKind::None:
+        return "None";
+      case PytreeKind::Tuple:
+        return "(" + entries(e.count) + (e.count == 1 ? ",)" : ")");
+      case PytreeKind::List:
+        return "[" + entries(e.count) + "]";
+      case PytreeKind::Dict:
+        return "{" + items(e.count) + "}";
+      case PytreeKind::OrderedDict:
+        return "OrderedDict({" + items(e.count) + "})";
+      case PytreeKind::Mapping:
+        return name(e) + "({" + items(e.count) + "})";
+      case PytreeKind::Sequence:
+        return name(e) + "([" + entries(e.count) + "])";
+      case PytreeKind::NamedTuple:
+        return name(e) + "(" + entries(e.count, e.type.attr("_fields")) + ")";
+      case PytreeKind::Fields: {
+        const FieldNames names = field_names(reinterpret_cast<PyTypeObject*>(e.type.ptr()));
+        std::string out = entries(e.count, names.entries);
+        for (size_t i = 0; i < names.statics.size(); ++i) {
+          out += (out.empty() ? "" : ", ") + std::string(py::str(names.statics[i])) + "=" +
+                 repr_of(py::reinterpret_borrow<py::tuple>(e.extra)[i]);
+        }
+        return name(e) + "(" + out + ")";
+      }
+      default: {
+        std::string out = entries(e.count);
+        if (!e.extra.is_none()) out += (out.empty() ? "" : ", ") + ("extra=" + repr_of(e.extra));
+        return name(e) + "(" + out + ")";
+      }
+    }
+  }
+
+  static std::string name(const Tree::Entry& e) {
+    const py::object type = PyType_Check(e.type.ptr()) ? e.type : e.type.attr("func");
+    return py::str(type.attr("__name__"));
+  }
+
+  std::string entries(uint32_t count, const py::object& names = {}) {
+    std::string out;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (i) out += ", ";
+      if (names) out += std::string(py::str(py::handle(names)[py::int_(i)])) + "=";
+      out += next();
+    }
+    return out;
+  }
+
+  std::string items(uint32_t count) {
+    const size_t first = std::exchange(key, key + count);
+    std::string out;
+    for (uint32_t i = 0; i < count; ++i) {
+      out += (i ? ", " : "") + repr_of(tree.keys_[first + i]) + ": " + next();
+    }
+    return out;
+  }
+};
+
+std::string Tree::text() const { return TreeWriter{*this}.next(); }
 
 }  // namespace pullback

@@ -1,13 +1,15 @@
-// Tree: pytrees of dict, list, tuple, namedtuple and dataclass; anything else is a leaf. Entries of
-// a dict are taken in the order of its sorted keys, so that dicts which were filled in different
-// orders match, and are rebuilt in their own order. Entries of an OrderedDict are taken in its
-// order, those of a dataclass in the order of its fields. Start at visit_pytree() and Tree.
+// Tree: pytrees of dict, list, tuple, namedtuple, dataclass, attrs class and registered class.
+// None is an empty subtree; anything else is a leaf. Entries of a dict are taken in the order of
+// its sorted keys, so that dicts which were filled in different orders match, and are rebuilt in
+// their own order. Entries of an OrderedDict are taken in its order, those of a dataclass in the
+// order of its fields. Start at visit_pytree() and Tree; tree_types.cpp classifies types.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace pullback {
@@ -16,6 +18,7 @@ namespace py = pybind11;
 
 enum class PytreeKind : uint8_t {
   Leaf,
+  None,  // the object None, without entries
   Tuple,
   List,
   Dict,
@@ -23,13 +26,33 @@ enum class PytreeKind : uint8_t {
   Sequence,  // another subclass of list or tuple, made from a list of its entries
   Mapping,   // another subclass of dict, made from a dict of its entries
   NamedTuple,
-  Dataclass,
+  Fields,      // a dataclass or a class of attrs
+  Registered,  // a class with functions that flatten and rebuild it
 };
 
 // The kind of an object. A leaf is nearly always recognised by its type alone.
 PytreeKind pytree_kind(PyObject* object);
-// The names of the fields of a dataclass type.
-py::tuple field_names(PyTypeObject* type);
+// The names of the fields of a class of kind Fields. Those with metadata {"static": True} belong to
+// the structure.
+struct FieldNames {
+  py::tuple entries;
+  py::tuple statics;
+};
+FieldNames field_names(PyTypeObject* type);
+// The values of these attributes.
+py::tuple attributes_of(PyObject* object, const py::tuple& names);
+// The children of an object of kind Registered, and its auxiliary data, a part of the structure.
+struct Children {
+  py::tuple entries;
+  py::object extra;
+};
+Children children_of(PyObject* object);
+// An object of a registered class.
+py::object object_of_children(PyTypeObject* type, const Children& children);
+// Registers a class: flatten(object) returns (children, extra), unflatten(extra, children)
+// rebuilds.
+// Returns false for a class whose kind cannot change.
+bool register_pytree(py::handle type, py::handle flatten, py::handle unflatten);
 // The keys of a dict in their own order, and in the order in which entries are taken (sorted if
 // they can be). Both are the same list if the orders agree.
 struct DictKeys {
@@ -60,12 +83,25 @@ class RecursionGuard {
 
 template <class Visitor>
 void visit_entries(PyObject* object, Visitor& visitor) {
+  if constexpr (requires { visitor.stops_at(object); }) {
+    if (visitor.stops_at(object)) {
+      visitor.leaf(object);
+      return;
+    }
+  }
   const PytreeKind kind = pytree_kind(object);
   if (kind == PytreeKind::Leaf) {
     visitor.leaf(object);
     return;
   }
+  if (kind == PytreeKind::None) {
+    visitor.open(kind, object, 0);
+    return;
+  }
   const RecursionGuard guard;
+  const auto visit_tuple = [&](const py::tuple& entries) {
+    for (py::handle entry : entries) visit_entries(entry.ptr(), visitor);
+  };
   if (kind == PytreeKind::Dict || kind == PytreeKind::OrderedDict || kind == PytreeKind::Mapping) {
     const DictKeys keys = keys_of(object, kind);
     visitor.open(kind, object, static_cast<Py_ssize_t>(keys.taken.size()));
@@ -78,15 +114,18 @@ void visit_entries(PyObject* object, Visitor& visitor) {
       }
       visit_entries(py::reinterpret_borrow<py::object>(value).ptr(), visitor);
     }
-  } else if (kind == PytreeKind::Dataclass) {
-    const py::tuple names = field_names(Py_TYPE(object));
-    const Py_ssize_t count = PyTuple_GET_SIZE(names.ptr());
-    visitor.open(kind, object, count);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
-      if (!value) throw py::error_already_set();
-      visit_entries(py::reinterpret_steal<py::object>(value).ptr(), visitor);
+  } else if (kind == PytreeKind::Fields) {
+    const FieldNames names = field_names(Py_TYPE(object));
+    visitor.open(kind, object, PyTuple_GET_SIZE(names.entries.ptr()));
+    if (PyTuple_GET_SIZE(names.statics.ptr())) {
+      visitor.extra(attributes_of(object, names.statics));
     }
+    visit_tuple(attributes_of(object, names.entries));
+  } else if (kind == PytreeKind::Registered) {
+    const Children children = children_of(object);
+    visitor.open(kind, object, PyTuple_GET_SIZE(children.entries.ptr()));
+    visitor.extra(children.extra);
+    visit_tuple(children.entries);
   } else {
     // The code of a leaf may change the list, so its size is read again each time.
     visitor.open(kind, object, PySequence_Fast_GET_SIZE(object));
@@ -98,7 +137,9 @@ void visit_entries(PyObject* object, Visitor& visitor) {
 }
 
 // Visits a pytree depth first: visitor.open(kind, object, count) for a container, then
-// visitor.keys(keys) if it is a dict, then the entries; visitor.leaf(object) for a leaf.
+// visitor.keys(keys) if it is a dict or visitor.extra(value) for static fields and auxiliary data,
+// then the entries; visitor.leaf(object) for a leaf. A visitor may declare more objects leaves by
+// stops_at(object).
 template <class Visitor>
 void visit_pytree(PyObject* object, Visitor& visitor, const char* who = nullptr) {
   try {
@@ -111,23 +152,36 @@ void visit_pytree(PyObject* object, Visitor& visitor, const char* who = nullptr)
 // The structure of a pytree without its leaves.
 class Tree {
  public:
+  // Objects that are leaves beside the ordinary ones.
+  struct Leaves {
+    bool none = false;
+    py::object test;  // null, or a predicate
+  };
   // Appends the leaves of `object`, borrowed from it, and returns its structure. `who`: see
   // refuse_endless_pytree().
   static Tree flatten(PyObject* object, std::vector<py::object>* leaves, const char* who = nullptr);
+  static Tree flatten(PyObject* object, std::vector<py::object>* leaves, const Leaves& more);
 
   size_t leaves() const { return leaves_; }
   bool is_leaf() const { return entries_.size() == 1 && leaves_ == 1; }
   // A pytree with these leaves, leaves() of them; takes over their references.
   py::object unflatten(std::span<py::object> leaves) const;
+  // Compares types, keys, static fields and auxiliary data by ==, which may run Python code.
+  bool equals(const Tree& other) const;
+  size_t hash() const;
+  std::string text() const;
   int traverse(visitproc visit, void* arg) const;
 
  private:
   friend struct TreeBuilder;
+  friend struct TreeWriter;
   struct Entry {
     PytreeKind kind;
-    uint32_t count;       // of entries
-    py::object type;      // or another callable that makes it
-    py::object inserted;  // the keys of a dict whose insertion order is not the sorted order
+    uint32_t count;   // of entries
+    py::object type;  // or another callable that makes it
+    // The keys of a dict whose insertion order is not the sorted order; static values; auxiliary
+    // data.
+    py::object extra;
   };
   struct Reader;
 

@@ -33,7 +33,7 @@ struct Decorated {
 class CustomCall {
  public:
   CustomCall(PyObject* decorated, PyObject* values) : decorated_(decorated) {
-    Tree::flatten(values, &leaves_);
+    Tree::flatten(values, &leaves_, Tree::Leaves{.none = true});  // a rule may answer for None
     // The inputs before the call: f may assign items of them.
     for (const py::object& x : leaves_) {
       if (is_tensor(x.ptr())) inputs_.push_back(resolve_weak(as_node(x.ptr())));

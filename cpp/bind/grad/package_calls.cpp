@@ -82,7 +82,11 @@ std::optional<Tree> for_tensors(PyObject* value, const std::string& who, const c
     return std::nullopt;
   }
   std::vector<py::object> leaves;
-  Tree tree = Tree::flatten(value, &leaves);
+  // None is an empty subtree of a pytree, but alone, in a list of tensors, or as a target it is a
+  // mistake.
+  const bool none_is_leaf = value == Py_None || PyList_CheckExact(value) ||
+                            PyTuple_CheckExact(value) || std::string_view(name) == "ys";
+  Tree tree = Tree::flatten(value, &leaves, Tree::Leaves{none_is_leaf, {}});
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!has_value_to_see(leaves[i].ptr())) {
       fail(ErrorKind::Type, who, ": expected a Tensor or a Variable for ", name, "[",

@@ -182,7 +182,7 @@ class Call {
       if (is_variable(value) || node.get() != reinterpret_cast<PyTensor*>(value)->node) {
         reads->push_back(std::move(node));
       }
-    } else if (pytree_kind(value) != PytreeKind::Leaf) {
+    } else if (pytree_kind(value) > PytreeKind::None) {
       std::vector<pybind11::object> leaves;
       Tree::flatten(value, &leaves);
       for (const pybind11::object& leaf : leaves) {

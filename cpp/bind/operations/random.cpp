@@ -41,6 +41,19 @@ void bind_random(py::module_& m) {
         "Return the seed of a new sequence, which counts as a draw.");
   m.def("new_random_source", &new_random_source, py::arg("seed"), "Make a source of draws.");
   m.def("free_random_source", &free_random_source, py::arg("source"), "Free a source of draws.");
+  m.def(
+      "state_of_source",
+      [](RandomSource source) {
+        const RandomState now = state_of_source(source);
+        return Pair{now.seed, now.counter};
+      },
+      py::arg("source"), "Return seed and counter of a source.");
+  m.def(
+      "set_state_of_source",
+      [](RandomSource source, uint64_t seed, int64_t counter) {
+        set_state_of_source(source, {seed, counter});
+      },
+      py::arg("source"), py::arg("seed"), py::arg("counter"), "Set seed and counter of a source.");
   m.def("seed_of", &seed_of, py::arg("source"), "Return the seed of a source.");
   m.def("seed_of_child", &seed_of_child, py::arg("seed"), py::arg("n"),
         "Return the seed of the n-th child of a source.");

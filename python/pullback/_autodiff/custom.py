@@ -204,7 +204,8 @@ def custom_gradient(
             def rule_at(primals: Sequence[Any]) -> CustomRule:
                 left = iter(primals)
                 others = [next(left) if kind_of(x) == TENSOR else x for x in leaves]
-                given = dict(zip(keys, unflatten(flatten(list(values))[1], others), strict=True))
+                structure = flatten(list(values), none_is_leaf=True)[1]
+                given = dict(zip(keys, unflatten(structure, others), strict=True))
                 if parameters is None:
                     made = paired(*given["args"], **given["kwargs"])
                 else:

@@ -122,7 +122,9 @@ class CustomRule:
                     f"the variables, because it takes `variables`; got {_core.shown(pair)}"
                 )
             answers = self.of_arguments(pair[0])
-            answers += self._counted(flatten(pair[1])[0], len(self.variables), "variables")
+            answers += self._counted(
+                flatten(pair[1], none_is_leaf=True)[0], len(self.variables), "variables"
+            )
         else:
             answers = self.of_arguments(self.cotangents_by_rule(cotangents))
         if self.ordinary:
@@ -135,7 +137,7 @@ class CustomRule:
         The rule may omit arguments that are not tensors, and numbers that are tensors only because
         they are traced; or it has one entry for each argument.
         """
-        answers: Sequence[Any] = flatten(answer)[0]
+        answers: Sequence[Any] = flatten(answer, none_is_leaf=True)[0]
         tensors = sum(kind <= TRACED_NUMBER for kind in self.kinds)
         for last in (TRACED_NUMBER, NUMBER, OTHER, TENSOR):
             asked = [i for i, kind in enumerate(self.kinds) if kind <= last]
@@ -244,7 +246,7 @@ class RuleWithSecond:
         out: list[Any] = []
         pairs = zip(answer, (primals, upstream), ("primals", "upstream gradients"), strict=True)
         for part, asked, what in pairs:
-            entries = flatten(part)[0]
+            entries = flatten(part, none_is_leaf=True)[0]
             if len(entries) != len(asked):
                 raise ValueError(
                     f"{who}: expected {counted(len(asked), 'gradient')} for the {what}, got "

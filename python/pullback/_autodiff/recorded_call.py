@@ -106,7 +106,7 @@ class RecordedCall:
 
     def results(self, value: Any) -> list[Any]:
         """Return the floating tensors of the result of `f`."""
-        leaves = flatten(value)[0]
+        leaves = flatten(value, none_is_leaf=value is None)[0]
         for leaf in leaves:
             if not isinstance(leaf, (Tensor, Variable)):
                 raise TypeError(

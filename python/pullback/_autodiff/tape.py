@@ -130,7 +130,7 @@ class GradientTape:
         """
         if not self._entered:
             raise RuntimeError(f"watch: {NEVER_ENTERED}")
-        for tensor in flatten(tensors)[0]:
+        for tensor in flatten(tensors, none_is_leaf=tensors is None)[0]:
             if not isinstance(tensor, (Tensor, Variable)):
                 raise ValueError(
                     f"watch: expected a Tensor or a Variable for tensors, got "
@@ -466,7 +466,9 @@ class GradientTape:
 
 
 def _tensors(nest: Any, name: str, who: str = "gradient") -> list[Any]:
-    leaves = flatten(nest)[0]
+    # None is an empty subtree, but alone, in a list of tensors, or as a target it is a mistake.
+    mistake = nest is None or type(nest) in (list, tuple) or name == "target"
+    leaves = flatten(nest, none_is_leaf=mistake)[0]
     for i, leaf in enumerate(leaves):
         if not isinstance(leaf, (Tensor, Variable)):
             raise TypeError(

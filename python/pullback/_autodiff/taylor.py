@@ -202,9 +202,7 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
             return _differentiate_along(recorded, [[axis, None]], 2)[1][1]
 
         leaves, structure = flatten(vmap(along)(axes))
-        return unflatten(
-            structure, [leaf if leaf is None else _core.sum(leaf, 0) for leaf in leaves]
-        )
+        return unflatten(structure, [_core.sum(leaf, 0) for leaf in leaves])
 
     return at
 

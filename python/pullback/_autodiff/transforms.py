@@ -209,7 +209,8 @@ def result_and_gradients(
         value = _value_of(result, f, who) if has_aux else result
         check_value(value, f, who)
         found = with_zeros(core_gradients([value], xs), xs)
-        tensors = [leaf for leaf in flatten(result)[0] if isinstance(leaf, Tensor)]
+        returned = flatten(result)[0] if has_aux else [result]
+        tensors = [leaf for leaf in returned if isinstance(leaf, Tensor)]
         tape.end_histories([*tensors, *found])
         answers = iter(found)
         gradients = tuple(unflatten(structure, answers) for structure in structures)
@@ -266,6 +267,8 @@ def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> 
         path = "" if leaf is argument else written_behind(argument)[_place_of(leaf, leaves)]
         return f"{f}: argument {position}{path}"
 
+    if argument is None:  # not an empty pytree, but a mistake
+        leaves = [None]
     return [differentiable_leaf(leaf, where) for leaf in leaves]
 
 

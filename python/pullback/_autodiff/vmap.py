@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import counted
-from .._base.pytree import flatten, unflatten, written_behind
+from .._base.pytree import flatten, keys_in_order, unflatten, written_behind
 from .._core import Tensor, Variable
 from .._typing import P, R
 from .function import inlined_functions
@@ -238,7 +238,7 @@ def spread_axes(axes: Any, tree: Any, who: str) -> list[int | None]:
     if hasattr(axes, "__index__") and not isinstance(axes, bool):
         return [index(axes)] * len(flatten(tree)[0])
     if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
-        keys = flatten({key: key for key in tree})[0]  # as the core orders them
+        keys = keys_in_order(tree)
         return [axis for key in keys for axis in spread_axes(axes[key], tree[key], who)]
     lists = isinstance(axes, (tuple, list)) and isinstance(tree, (tuple, list))
     if lists and len(axes) == len(tree):

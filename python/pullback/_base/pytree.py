@@ -1,25 +1,42 @@
-"""Pytrees: dicts, lists, tuples, namedtuples and dataclasses of tensors.
+"""Pytrees: dicts, lists, tuples, namedtuples, dataclasses, attrs classes and registered classes.
 
-The core flattens and unflattens them; this file adds comparison of structures and paths of leaves.
+None is an empty subtree. The core flattens and unflattens; this file adds comparison with other
+pytrees and paths of leaves.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from .. import _core
 from .._core import flatten, unflatten
 from .checks import counted
 
-__all__ = ["flatten", "leaf_paths", "leaves_like", "unflatten", "written_behind"]
+__all__ = [
+    "flatten",
+    "flatten_with_none",
+    "keys_in_order",
+    "leaf_paths",
+    "leaves_like",
+    "unflatten",
+    "written_behind",
+]
 
 
-def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
+def flatten_with_none(tree: Any) -> tuple[list[Any], _core.Structure]:
+    """Return leaves and structure of a pytree whose None are leaves, as in TensorFlow."""
+    return flatten(tree, none_is_leaf=True)
+
+
+def leaves_like(
+    nest: Any, other: Any, who: str, is_leaf: Callable[[Any], bool] | None = None
+) -> list[Any]:
     """Return the subtrees of `other` at the positions of the leaves of `nest`.
 
     A subtree may be any object, for example a list of numbers. None stands for None everywhere.
-    Another structure raises ValueError.
+    Another structure raises ValueError. `is_leaf` is a predicate for more leaves of `nest`.
 
     Examples
     --------
@@ -30,36 +47,36 @@ def leaves_like(nest: Any, other: Any, who: str) -> list[Any]:
     ValueError: f: expected the keys 'a', 'b', got 'a'
     """
     if other is None:
-        return [None] * len(flatten(nest)[0])
+        return [None] * len(flatten(nest, is_leaf)[0])
+    if is_leaf and is_leaf(nest):
+        return [other]
+    if nest is None:
+        raise ValueError(f"{who}: expected None, got {_core.shown(other)}")
+    parts = _core.pytree_entries(nest)
+    if parts is None:
+        return [other]
+    steps, entries = parts
     if isinstance(nest, dict):
         if not isinstance(other, dict) or other.keys() != nest.keys():
             wanted = ", ".join(map(repr, nest))
             got = ", ".join(map(repr, other)) if isinstance(other, dict) else repr(other)
             raise ValueError(f"{who}: expected the keys {wanted}, got {got}")
-        order = _keys_in_order(nest)
-        return [leaf for k in order for leaf in leaves_like(nest[k], other[k], f"{who}[{k!r}]")]
-    if isinstance(nest, (list, tuple)):
-        if not isinstance(other, (list, tuple)):
-            other = [other]
-        if len(other) != len(nest):
-            raise ValueError(f"{who}: expected {counted(len(nest), 'entry')}, got {len(other)}")
-        pairs = enumerate(zip(nest, other, strict=True))
-        return [leaf for i, (a, b) in pairs for leaf in leaves_like(a, b, f"{who}[{i}]")]
-    if hasattr(type(nest), "__dataclass_fields__"):
-        from dataclasses import fields
-
+        others = [other[key] for key in keys_in_order(nest)]
+    elif isinstance(nest, (list, tuple)):
+        others = list(other) if isinstance(other, (list, tuple)) else [other]
+        if len(others) != len(entries):
+            raise ValueError(f"{who}: expected {counted(len(entries), 'entry')}, got {len(others)}")
+    else:
         if type(other) is not type(nest):
             raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
-        names = [field.name for field in fields(nest)]
-        return [
-            leaf
-            for name in names
-            for leaf in leaves_like(getattr(nest, name), getattr(other, name), f"{who}.{name}")
-        ]
-    return [other]
+        others = (_core.pytree_entries(other) or ([], []))[1]
+        if len(others) != len(entries):
+            raise ValueError(f"{who}: expected {counted(len(entries), 'entry')}, got {len(others)}")
+    triples = zip(steps, entries, others, strict=True)
+    return [leaf for step, a, b in triples for leaf in leaves_like(a, b, who + step, is_leaf)]
 
 
-def leaf_paths(nest: Any, path: str = "") -> list[str]:
+def leaf_paths(nest: Any, path: str = "", none_is_leaf: bool = False) -> list[str]:
     """Return the path of each leaf, for error messages.
 
     The path of an entry of a flat list is its number alone.
@@ -69,21 +86,15 @@ def leaf_paths(nest: Any, path: str = "") -> list[str]:
     >>> leaf_paths({"a": 1, "b": (2, 3)}), leaf_paths([1, 2])
     (["['a']", "['b'][0]", "['b'][1]"], ['0', '1'])
     """
-    if isinstance(nest, dict):
-        inner = [(f"[{key!r}]", nest[key]) for key in _keys_in_order(nest)]
-    elif isinstance(nest, (list, tuple)):
-        inner = [(f"[{i}]", entry) for i, entry in enumerate(nest)]
-    elif hasattr(type(nest), "__dataclass_fields__"):
-        from dataclasses import fields
-
-        inner = [(f".{field.name}", getattr(nest, field.name)) for field in fields(nest)]
-    else:
+    parts = None if nest is None and none_is_leaf else _core.pytree_entries(nest)
+    if parts is None:
         number = path.strip("[]")
         return [number if number.isdigit() else path]
-    return [leaf for step, entry in inner for leaf in leaf_paths(entry, path + step)]
+    pairs = zip(*parts, strict=True)
+    return [leaf for step, entry in pairs for leaf in leaf_paths(entry, path + step, none_is_leaf)]
 
 
-def written_behind(nest: Any) -> list[str]:
+def written_behind(nest: Any, none_is_leaf: bool = False) -> list[str]:
     """Return the paths of the leaves as they are written after the name of the pytree.
 
     Unlike in `leaf_paths`, the number of an entry of a list is in brackets.
@@ -93,12 +104,12 @@ def written_behind(nest: Any) -> list[str]:
     >>> written_behind([1, {"a": 2}])
     ['[0]', "[1]['a']"]
     """
-    return [f"[{path}]" if path.isdigit() else path for path in leaf_paths(nest)]
+    paths = leaf_paths(nest, none_is_leaf=none_is_leaf)
+    return [f"[{path}]" if path.isdigit() else path for path in paths]
 
 
-def _keys_in_order(nest: dict[Any, Any]) -> list[Any]:
+def keys_in_order(nest: dict[Any, Any]) -> list[Any]:
     """Return the keys in the order of the core: sorted if they are ordered."""
-    ordered = isinstance(nest, OrderedDict)
-    flat = OrderedDict.fromkeys(nest, 0) if ordered else dict.fromkeys(nest, 0)
-    places = unflatten(flatten(flat)[1], range(len(flat)))
-    return sorted(nest, key=places.__getitem__)
+    kind = OrderedDict if type(nest) is OrderedDict else dict
+    parts = _core.pytree_entries(kind((key, key) for key in nest))
+    return parts[1] if parts else []

@@ -21,8 +21,8 @@ class Pytree:
     """The leaves of a pytree as tensors, and the structure to rebuild it."""
 
     def __init__(self, tree: Any, who: str) -> None:
-        leaves, self.structure = flatten(tree)
-        self.paths = written_behind(tree)
+        leaves, self.structure = flatten(tree, none_is_leaf=True)
+        self.paths = written_behind(tree, none_is_leaf=True)
         self.none = [leaf is None for leaf in leaves]
         self.tensors: list[Tensor] = []
         self.numbers: list[bool] = []  # Python numbers, whose dtype may change

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 from typing import NoReturn, SupportsIndex
 
 from .. import _core
@@ -17,7 +18,8 @@ class Generator(LocationScale, Shaped, Discrete):
     """Generate random numbers from an independent sequence with a seed.
 
     The functions of `pb.random` are its methods. A function that is traced with a generator draws
-    from it in each call. A generator cannot be copied or pickled.
+    from it in each call. A generator cannot be copied or pickled; `state_dict`
+    and `pb.save` save its state.
 
     Parameters
     ----------
@@ -79,6 +81,65 @@ class Generator(LocationScale, Shaped, Discrete):
         made = [Generator(_core.seed_of_child(seed, first + k)) for k in range(count)]
         self._children += count
         return made
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the state: the seed, and the numbers of draws and of spawned generators.
+
+        Returns
+        -------
+        dict of str to int
+            Entries 'seed', 'draws' and 'children'.
+
+        Examples
+        --------
+        >>> generator = pb.random.Generator(7)
+        >>> _ = generator.normal(3)
+        >>> generator.state_dict()
+        {'seed': 7, 'draws': 1, 'children': 0}
+        """
+        seed, draws = _core.state_of_source(self._source)
+        return {"seed": seed, "draws": draws, "children": self._children}
+
+    def load_state_dict(self, state: Mapping[str, SupportsIndex]) -> None:
+        """Continue from the state of this or another generator.
+
+        Parameters
+        ----------
+        state : mapping of str to int
+            Result of `state_dict`.
+
+        Raises
+        ------
+        TypeError
+            If `state` is not a mapping or an entry is not an integer.
+        ValueError
+            If an entry is missing, unknown or out of range.
+        RuntimeError
+            If a function is being traced.
+
+        Examples
+        --------
+        >>> a, b = pb.random.Generator(7), pb.random.Generator(1)
+        >>> _ = a.normal(3)
+        >>> b.load_state_dict(a.state_dict())
+        >>> bool((a.normal(3).numpy() == b.normal(3).numpy()).all())
+        True
+        """
+        who = "load_state_dict"
+        if not isinstance(state, Mapping):
+            raise TypeError(f"{who}: expected a dict for state, got {_core.shown(state)}")
+        if set(state) != {"seed", "draws", "children"}:
+            raise ValueError(
+                f"{who}: expected the entries 'seed', 'draws', 'children', got "
+                f"{', '.join(map(repr, state)) or 'none'}"
+            )
+        seed = seed_number(state["seed"], who)
+        draws, children = (integer(state[key], who, key) for key in ("draws", "children"))
+        for key, value in (("draws", draws), ("children", children)):
+            if not 0 <= value < 2**63:
+                raise ValueError(f"{who}: expected an integer >= 0 for {key}, got {value}")
+        _core.set_state_of_source(self._source, seed, draws)
+        self._children = children
 
     def __repr__(self) -> str:
         return f"Generator(seed={_core.seed_of(self._source)})"

@@ -16,7 +16,8 @@ import pullback
 from .... import _core
 from ...._autodiff.checkpoint import one_after, times
 from ...._autodiff.custom_rule import TENSOR
-from ...._core import flatten, unflatten
+from ...._base.pytree import flatten_with_none as flatten
+from ...._core import unflatten
 from .._gradients.backprop import pull_back
 from .._gradients.custom_gradients import custom_operation
 from .._graph import mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...._core import flatten
+from ...._base.pytree import flatten_with_none as flatten
 from .._graph import mode
 from .._graph.create import convert_to_tensor, graph_of, scope_of
 from .._graph.shapes import TensorShape

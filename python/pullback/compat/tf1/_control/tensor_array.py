@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from .... import _core
+from ...._base.pytree import flatten_with_none as flatten
 from ...._base.pytree import leaf_paths
-from ...._core import flatten, unflatten
+from ...._core import unflatten
 from .._graph import mode
 from .._graph.create import apply, convert_to_tensor, graph_of
 from .._graph.opdef import RowError, define
@@ -249,7 +250,7 @@ class TensorTree:
 
     def __init__(self, tree: Any) -> None:
         leaves, self.structure = flatten(tree)
-        self.paths = leaf_paths(tree)
+        self.paths = leaf_paths(tree, none_is_leaf=True)
         self.leaves = [convert_to_tensor(x) if isinstance(x, IndexedSlices) else x for x in leaves]
         self.tensors = [
             x.flow if isinstance(x, TensorArray) else convert_to_tensor(x) for x in self.leaves

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...._base.pytree import flatten_with_none as flatten
 from ...._control import branches, loops
-from ...._core import flatten
 from .._graph import mode
 from .._graph.create import argument_tensor, cast, convert_to_tensor, graph_of, scope_of
 from .._graph.graph import _stack as modes

@@ -20,7 +20,8 @@ import pullback
 from .... import _core
 from ...._autodiff.custom import Decoration, undecorated
 from ...._autodiff.custom_rule import NUMBER, OTHER, TENSOR, CustomRule
-from ...._core import flatten, unflatten
+from ...._base.pytree import flatten_with_none as flatten
+from ...._core import unflatten
 from .._graph import mode, shape_functions
 from .._graph.create import convert_to_tensor, graph_of, is_tensor
 from .._graph.graph import GraphKeys

@@ -16,7 +16,8 @@ import pullback
 from .... import _core
 from ...._autodiff.jacobian import check_batches, entry_first, units, unknown_unit
 from ...._base import last_query, settings
-from ...._core import flatten, unflatten
+from ...._base.pytree import flatten_with_none as flatten
+from ...._core import unflatten
 from .._graph import mode
 from .._graph.create import apply, convert_to_tensor, graph_of
 from .._graph.graph import get_default_graph

@@ -13,7 +13,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from .... import _core
-from ...._core import flatten, unflatten
+from ...._base.pytree import flatten_with_none as flatten
+from ...._core import unflatten
 from ..dtypes import DType, as_dtype
 from ..errors import InvalidArgumentError, OperatorNotAllowedInGraphError
 from .operation import Operation, session_for

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...._core import flatten
+from ...._base.pytree import flatten_with_none as flatten
 from .._control.scan import _along
 from .._graph.create import cast, convert_to_tensor
 from .._graph.shapes import TensorShape

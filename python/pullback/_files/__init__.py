@@ -1,0 +1,5 @@
+"""Files: pytrees that are saved and loaded."""
+
+from . import saving
+
+__all__ = ["saving"]
