@@ -7,16 +7,12 @@ its name in the file. `_Writer` and `_Reader` mirror each other; start there.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import OrderedDict
 from collections.abc import Iterable
-from inspect import signature
 from io import BytesIO
 from math import isfinite
-from secrets import token_hex
 from typing import Any, TypeAlias
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -92,6 +88,10 @@ def save(path: Path, tree: Any) -> None:
     >>> pb.load(path)
     {'w': Tensor([1., 2.], dtype=float32), 'layers': (3, None)}
     """
+    import json  # these are slow to import
+    from secrets import token_hex
+    from zipfile import ZipFile
+
     writer = _Writer()
     structure = {"format": _FORMAT, "version": _VERSION, "tree": writer.written(tree, "tree")}
     name = os.fspath(path)
@@ -155,6 +155,9 @@ def load(path: Path, classes: Iterable[type] = ()) -> Any:
     >>> pb.load(path, classes=[Layer])
     [Layer(w=Tensor([1., 1.], dtype=float32), b=None)]
     """
+    import json
+    from zipfile import BadZipFile, ZipFile
+
     known: dict[str, type] = {}
     for cls in classes:
         if not isinstance(cls, type):
@@ -271,6 +274,8 @@ class _Writer:
 
     def _call(self, x: Any, path: str) -> dict[str, Any]:
         """Return the call that makes an optimizer or a schedule."""
+        from inspect import signature
+
         arguments = {}
         for name in signature(type(x)).parameters:
             value, where = getattr(x, name), f"{path}.{name}"

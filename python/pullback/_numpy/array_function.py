@@ -30,6 +30,7 @@ _VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
 # They write values into an array, through which no gradient passes. NumPy's own functions, such as
 # `full_like` and `nan_to_num`, call them with some of their arguments.
 _WRITE = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
+_FILES = {"load", "save"}  # files of arrays; those of pullback are of another format
 _ESCAPE = (_VALUES - _LIKE) | _WRITE  # an escape if a gradient depends on the value
 # Their results have no derivative.
 _ANSWERS = {
@@ -48,7 +49,7 @@ def array_function(
     if name in _OF_TYPES:  # no value is evaluated
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     leaves, structure = _core.flatten((tuple(args), dict(kwargs)))
-    ours = None if name in _WRITE else _counterpart(function)
+    ours = None if name in _WRITE | _FILES else _counterpart(function)
     if ours is not None and any(_goes_on(name, leaf) for leaf in leaves):
         if kwargs.get("out") is not None:
             raise _refused(function)

@@ -150,6 +150,8 @@ LEFT_OUT = [
     ("identity", "dtype", "is the identity function; eye makes the matrix"),
     ("matrix_rank pinv svd", "hermitian", "changes the speed only"),
     ("matmul outer tensordot vecdot", "x2", "is b, as in dot"),
+    ("load", "mmap_mode allow_pickle fix_imports encoding max_header_size", "has another format"),
+    ("save", "arr allow_pickle", "writes another format"),
     ("vectorize", "otypes doc excluded cache signature", "is vmap with NumPy's name"),
     ("corrcoef", "bias ddof", "have no effect; deprecated"),
     ("nanpercentile nanquantile percentile quantile", "interpolation", "is method; deprecated"),
