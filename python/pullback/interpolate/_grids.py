@@ -137,8 +137,9 @@ class RegularGridInterpolator:
         who = "RegularGridInterpolator"
         rule = choice(method or self.method, ("linear", "nearest"), who, "method")
         at = self._coordinates(xi, who)
-        values, *rest = to_common_dtype(self.values, *self.grid, *at)
-        grid, at = rest[: len(at)], rest[len(at) :]
+        real = _core.real(self.values) if self.values.dtype.kind == "c" else self.values
+        _, *rest = to_common_dtype(real, *self.grid, *at)
+        values, grid, at = self.values, rest[: len(at)], rest[len(at) :]
         outside: Any = None
         for axis, (points, x) in enumerate(zip(grid, at, strict=True)):
             beyond = _core.logical_or(_core.less(x, points[0]), _core.greater(x, points[-1]))
@@ -326,9 +327,9 @@ def map_coordinates(
     if integer(order, who, "order") not in (0, 1):
         raise ValueError(f"{who}: expected order 0 or 1, got {order}")
     rule = choice(mode, _MODES, who, "mode")
-    image, at = to_common_dtype(floating(input, who), floating(coordinates, who))
-    if at.dtype.kind == "c" and floating(coordinates, who).dtype.kind == "c":
-        raise TypeError(f"{who}: expected real coordinates, got complex ones")
+    image, at = floating(input, who), floating(coordinates, who)
+    if at.dtype.kind == "c":
+        raise TypeError(f"{who}: expected real coordinates, got {at.dtype}")
     if not image.shape or 0 in image.shape:
         raise ValueError(f"{who}: expected an image with entries, got shape {image.shape}")
     if not at.shape or at.shape[0] != len(image.shape):
@@ -336,7 +337,6 @@ def map_coordinates(
             f"{who}: expected coordinates of shape ({len(image.shape)}, ...), one row for each "
             f"axis of the image, got shape {at.shape}"
         )
-    at = _core.real(at)
     axes, outside = [], None
     for axis, size in enumerate(image.shape):
         x = at[axis]

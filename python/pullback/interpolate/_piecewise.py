@@ -18,15 +18,22 @@ Extrapolate = bool | Literal["periodic"]
 
 
 def points_of(x: TensorLike, who: str, name: str = "x", least: int = 2) -> Tensor:
-    """Return breakpoints as a floating vector; raise a ValueError unless they increase."""
+    """Return breakpoints as a floating vector; raise a ValueError unless they increase.
+
+    While a function is traced, those that do not increase become NaN.
+    """
     made = floating(x, who)
     if len(made.shape) != 1 or made.shape[0] < least:
         raise ValueError(
             f"{who}: expected a vector of at least {least} points for {name}, got shape "
             f"{made.shape}"
         )
-    # The values of a traced tensor are not known.
-    if not _core.is_traced(made) and not bool(_core.all(_core.greater(made[1:], made[:-1]))):
+    if made.dtype.kind == "c":
+        raise TypeError(f"{who}: expected real points for {name}, got {made.dtype}")
+    increasing = _core.all(_core.greater(made[1:], made[:-1]))
+    if _core.is_traced(made):  # its values are not known
+        return _core.where(increasing, made, nan)
+    if not bool(increasing):
         raise ValueError(f"{who}: expected increasing points for {name}")
     return made
 

@@ -30,8 +30,6 @@ class _Spline(PPoly):
         """Return the points, the values of shape (n, …), and the interpolated axis."""
         who = type(self).__name__
         points, values = points_of(x, who, least=least), floating(y, who)
-        if points.dtype.kind == "c":
-            raise TypeError(f"{who}: expected real points, got {points.dtype}")
         if values.dtype.kind == "c":
             raise TypeError(f"{who}: expected real values, got {values.dtype}")
         points, values = to_common_dtype(points, values)

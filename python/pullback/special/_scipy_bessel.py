@@ -48,12 +48,10 @@ _struve: ScipyFunction = ScipyFunction("struve", _struve_slopes, ("v",))
 _modstruve: ScipyFunction = ScipyFunction("modstruve", _modstruve_slopes, ("v",))
 
 
-def _airy_slopes(z: Any) -> list[list[Any]]:
-    ai, aip, bi, bip = _airy.of_float64(z)
-    return [[aip], [z * ai], [bip], [z * bi]]
-
-
-_airy: ScipyFunction = ScipyFunction("airy", _airy_slopes, results=4)
+_ai = ScipyFunction("airy", lambda z: [_ai_slope.of_float64(z)], result=0)
+_ai_slope: ScipyFunction = ScipyFunction("airy", lambda z: [z * _ai.of_float64(z)], result=1)
+_bi = ScipyFunction("airy", lambda z: [_bi_slope.of_float64(z)], result=2)
+_bi_slope: ScipyFunction = ScipyFunction("airy", lambda z: [z * _bi.of_float64(z)], result=3)
 
 
 @composite
@@ -360,5 +358,4 @@ def airy(z: TensorLike, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     >>> pb.special.airy([0.0, 1.0])[0]
     Tensor([0.35502806, 0.13529241], dtype=float32)
     """
-    ai, aip, bi, bip = _airy.several(z)
-    return ai, aip, bi, bip
+    return _ai(z), _ai_slope(z), _bi(z), _bi_slope(z)

@@ -32,20 +32,21 @@ def _gauss(a: float, b: float, c: float, m: Any) -> Any:
 
 def _ellipk_slopes(m: Any) -> list[Any]:
     # K is pi/2 2F1(1/2, 1/2; 1; m), whose slope has no cancellation at 0 (DLMF, 19.5.1).
-    near_one = m > 0.5
-    inside = _core.where(near_one, m, 0.75)
-    difference = _ellipe.of_float64(inside) - (1 - inside) * _ellipk.of_float64(inside)
+    far = _core.abs(m) > 0.5
+    inside = _core.where(far, m, 0.75)
+    rest = _core.where(inside == 1, 0, (1 - inside) * _ellipk.of_float64(inside))
+    difference = _ellipe.of_float64(inside) - rest
     slope = difference / (2 * inside * (1 - inside))
-    other = _core.where(near_one, 0.25, m)
-    return [_core.where(near_one, slope, math.pi / 8 * _gauss(1.5, 1.5, 2.0, other))]
+    other = _core.where(far, 0.25, m)
+    return [_core.where(far, slope, math.pi / 8 * _gauss(1.5, 1.5, 2.0, other))]
 
 
 def _ellipe_slopes(m: Any) -> list[Any]:
-    near_one = m > 0.5
-    inside = _core.where(near_one, m, 0.75)
+    far = _core.abs(m) > 0.5
+    inside = _core.where(far, m, 0.75)
     slope = (_ellipe.of_float64(inside) - _ellipk.of_float64(inside)) / (2 * inside)
-    other = _core.where(near_one, 0.25, m)
-    return [_core.where(near_one, slope, -math.pi / 8 * _gauss(0.5, 1.5, 2.0, other))]
+    other = _core.where(far, 0.25, m)
+    return [_core.where(far, slope, -math.pi / 8 * _gauss(0.5, 1.5, 2.0, other))]
 
 
 _ellipk: ScipyFunction = ScipyFunction("ellipk", _ellipk_slopes)

@@ -66,30 +66,32 @@ def _expn_slopes(n: Any, x: Any) -> list[Any]:
     return [-_core.where(n < 1, lowest, _expn.of_float64(_core.maximum(n - 1, 0), x))]
 
 
-def _quotient_at_zero(function: Any, z: Any) -> Any:
-    """Return function(z) / z, which is 1 at 0."""
+def _sine_over(z: Any) -> Any:
+    """Return sin(z) / z, which is 1 at 0 and for a real z 0 at infinity."""
+    regular = z != 0
+    if z.dtype.kind != "c":
+        regular = _core.logical_and(regular, _core.logical_not(_core.isinf(z)))
+    divisor = _core.where(regular, z, 1)
+    ends = _core.where(z == 0, 1, 0)
+    return _core.where(regular, _core.sin(divisor) / divisor, ends)
+
+
+def _hyperbolic_sine_over(z: Any) -> Any:
+    """Return sinh(z) / z, which is 1 at 0."""
     nonzero = z != 0
     divisor = _core.where(nonzero, z, 1)
-    return _core.where(nonzero, function(divisor) / divisor, 1)
+    return _core.where(nonzero, _core.sinh(divisor) / divisor, 1)
 
 
 _expi: ScipyFunction = ScipyFunction("expi", lambda z: [_core.exp(z) / z])
 _exp1: ScipyFunction = ScipyFunction("exp1", lambda z: [-_core.exp(-z) / z])
 _expn: ScipyFunction = ScipyFunction("expn", _expn_slopes, ("n",))
-_sici: ScipyFunction = ScipyFunction(
-    "sici", lambda z: [[_quotient_at_zero(_core.sin, z)], [_core.cos(z) / z]], results=2
-)
-_shichi: ScipyFunction = ScipyFunction(
-    "shichi", lambda z: [[_quotient_at_zero(_core.sinh, z)], [_core.cosh(z) / z]], results=2
-)
-
-
-def _fresnel_slopes(z: Any) -> list[list[Any]]:
-    phase = 0.5 * math.pi * (z * z)
-    return [[_core.sin(phase)], [_core.cos(phase)]]
-
-
-_fresnel: ScipyFunction = ScipyFunction("fresnel", _fresnel_slopes, results=2)
+_si = ScipyFunction("sici", lambda z: [_sine_over(z)], result=0)
+_ci = ScipyFunction("sici", lambda z: [_core.cos(z) / z], result=1)
+_shi = ScipyFunction("shichi", lambda z: [_hyperbolic_sine_over(z)], result=0)
+_chi = ScipyFunction("shichi", lambda z: [_core.cosh(z) / z], result=1)
+_fresnel_s = ScipyFunction("fresnel", lambda z: [_core.sin(0.5 * math.pi * (z * z))], result=0)
+_fresnel_c = ScipyFunction("fresnel", lambda z: [_core.cos(0.5 * math.pi * (z * z))], result=1)
 _dawsn: ScipyFunction = ScipyFunction("dawsn", _dawson_slopes)
 _erfi: ScipyFunction = ScipyFunction("erfi", lambda z: [2 / math.sqrt(math.pi) * _core.exp(z * z)])
 _wofz: ScipyFunction = ScipyFunction("wofz", _faddeeva_slopes, is_complex=True)
@@ -231,8 +233,7 @@ def sici(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.sici([0.5, 1.0])[0]
     Tensor([0.4931074 , 0.94608307], dtype=float32)
     """
-    first, second = _sici.several(z)
-    return first, second
+    return _si(z), _ci(z)
 
 
 @composite
@@ -265,8 +266,7 @@ def shichi(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.shichi([0.5, 1.0])[0]
     Tensor([0.50699675, 1.0572509 ], dtype=float32)
     """
-    first, second = _shichi.several(z)
-    return first, second
+    return _shi(z), _chi(z)
 
 
 @composite
@@ -299,8 +299,7 @@ def fresnel(z: TensorLike, /) -> tuple[Tensor, Tensor]:
     >>> pb.special.fresnel([0.5, 1.0])[0]
     Tensor([0.06473243, 0.43825915], dtype=float32)
     """
-    first, second = _fresnel.several(z)
-    return first, second
+    return _fresnel_s(z), _fresnel_c(z)
 
 
 @composite

@@ -37,12 +37,13 @@ class ScipyFunction:
     name : str
         Name in `scipy.special`.
     slopes : callable
-        Returns the derivatives of the results: for each result one for each variable. It receives
-        the orders and variables as tensors of float64 or complex128 of one shape.
+        Returns the derivative by each variable. It receives the orders and variables as tensors of
+        float64 or complex128 of one shape.
     orders : tuple of str, optional
         Names of the orders, for errors.
-    results : int, optional
-        Number of results of SciPy's function.
+    result : int, optional
+        Number of the result, if SciPy's function has several. Each is an operation of its own: an
+        infinite slope of another one must not meet its cotangent, which is 0.
     is_complex : bool, optional
         If True, results are complex for real arguments too.
     arranged : callable, optional
@@ -54,20 +55,16 @@ class ScipyFunction:
         name: str,
         slopes: Slopes,
         orders: tuple[str, ...] = (),
-        results: int = 1,
+        result: int | None = None,
         is_complex: bool = False,
         arranged: Callable[..., Any] | None = None,
     ) -> None:
         self._name, self._slopes, self._orders = name, slopes, orders
-        self._results, self._is_complex, self._arranged = results, is_complex, arranged
-        self._operation = custom_gradient(self._values, jvp=self._tangents)
+        self._result, self._is_complex, self._arranged = result, is_complex, arranged
+        self._operation = custom_gradient(self._value, jvp=self._tangent, verify="never")
 
     def __call__(self, *args: Any, takes_complex: bool = True) -> Tensor:
         """Return the result for arguments that broadcast."""
-        return self.several(*args, takes_complex=takes_complex)[0]
-
-    def several(self, *args: Any, takes_complex: bool = True) -> tuple[Tensor, ...]:
-        """Return all results for arguments that broadcast."""
         who = self._name
         tensors = [_operand(x, who) for x in args]
         orders = len(self._orders)
@@ -78,69 +75,57 @@ class ScipyFunction:
         if dtype.kind == "c" and not takes_complex:
             raise TypeError(f"{who}: expected real numbers, got {dtype}")
         tensors[:orders] = [
-            _order(x, self._name, n) for x, n in zip(tensors[:orders], self._orders, strict=True)
+            _order(x, who, n) for x, n in zip(tensors[:orders], self._orders, strict=True)
         ]
-        shape = _shape(tensors, self._name)
-        results = self._of_float64([_core.broadcast_to(_wide(x), shape) for x in tensors])
-        if results[0].dtype.kind == "c" and dtype.kind != "c":
+        y = self.of_float64(*tensors)
+        if y.dtype.kind == "c" and dtype.kind != "c":
             dtype = _core.promote(dtype, np.dtype("complex64"))
-        return tuple(_core.cast(y, dtype) for y in results)
+        return _core.cast(y, dtype)
 
-    def of_float64(self, *tensors: Any) -> Any:
-        """Return the results for tensors of float64 or complex128, without conversions."""
-        shape = _shape(tensors, self._name)
-        results = self._of_float64([_core.broadcast_to(_wide(x), shape) for x in tensors])
-        return results[0] if self._results == 1 else results
+    def of_float64(self, *tensors: Any) -> Tensor:
+        """Return the result in float64 or complex128."""
+        try:
+            shape = np.broadcast_shapes(*(x.shape for x in tensors))
+        except ValueError:
+            shapes = ", ".join(str(x.shape) for x in tensors)
+            raise ValueError(
+                f"{self._name}: expected shapes that broadcast, got {shapes}"
+            ) from None
+        made: Tensor = self._operation(*(_core.broadcast_to(_wide(x), shape) for x in tensors))
+        return made
 
-    def _of_float64(self, tensors: list[Any]) -> tuple[Any, ...]:
-        out = self._operation(*tensors)
-        return (out,) if self._results == 1 else tuple(out)
-
-    def _values(self, *xs: Tensor) -> Any:
+    def _value(self, *xs: Tensor) -> Tensor:
         function = getattr(scipy_special(self._name), self._name)
-        orders = len(self._orders)
 
         def evaluate(*arrays: Any) -> Any:
             with np.errstate(all="ignore"):
                 out = function(*(self._arranged(*arrays) if self._arranged else arrays))
-            out = out if self._results == 1 else np.stack(out, -1)
-            return np.ascontiguousarray(out, dtype)
+            return np.ascontiguousarray(out if self._result is None else out[self._result], dtype)
 
-        is_complex = self._is_complex or any(x.dtype.kind == "c" for x in xs[orders:])
+        variables = xs[len(self._orders) :]
+        is_complex = self._is_complex or any(x.dtype.kind == "c" for x in variables)
         dtype = np.dtype("complex128" if is_complex else "float64")
-        shape = xs[0].shape
-        if self._results == 1:
-            return callback_operation(evaluate, xs, dtype, shape, takes_batches=True)
-        stacked = callback_operation(
-            evaluate, xs, dtype, (*shape, self._results), takes_batches=True
-        )
-        return tuple(stacked[..., k] for k in range(self._results))
+        return callback_operation(evaluate, xs, dtype, xs[0].shape, takes_batches=True)
 
-    def _tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-        rows = self._slopes(*primals)
-        rows = [rows] if self._results == 1 else rows
+    def _tangent(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         orders = len(self._orders)
+        slopes = self._slopes(*primals)
+        terms = [slope * t for slope, t in zip(slopes, tangents[orders:], strict=True)]
         # An order has an answer, so that the rule of `_order` is called, which raises.
-        of_orders = [0.0 * t for t in tangents[:orders]]
-        made = []
-        for row in rows:
-            terms = [slope * t for slope, t in zip(row, tangents[orders:], strict=True)]
-            made.append(reduce(_core.add, [*terms, *of_orders]))
-        return made[0] if self._results == 1 else tuple(made)
+        return reduce(_core.add, [*terms, *(0.0 * t for t in tangents[:orders])])
 
 
 def _is_scalar(x: Any) -> bool:
-    return isinstance(x, (bool, int, float, complex)) or (
-        isinstance(x, Tensor) and _core.is_number(x)
-    )
+    if isinstance(x, Tensor):
+        return _core.is_number(x)
+    # NumPy's scalars have a dtype.
+    return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
 
 
 def _operand(x: Any, who: str) -> Any:
     """Return a tensor; Python numbers keep all of their digits."""
-    if isinstance(x, (bool, int, float)):
-        return _core.constant(x, "float64")
-    if isinstance(x, complex):
-        return _core.constant(x, "complex128")
+    if _is_scalar(x) and not isinstance(x, Tensor):
+        return _core.constant(x, "complex128" if isinstance(x, complex) else "float64")
     return _core.operands([x], who)[0]
 
 
@@ -159,14 +144,6 @@ def _floating_dtype(args: Sequence[Any], tensors: Sequence[Any]) -> Any:
 
 def _wide(x: Any) -> Any:
     return _core.cast(x, "complex128" if x.dtype.kind == "c" else "float64")
-
-
-def _shape(tensors: Sequence[Any], who: str) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*(x.shape for x in tensors))
-    except ValueError:
-        shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ValueError(f"{who}: expected shapes that broadcast, got {shapes}") from None
 
 
 def _order(x: Any, who: str, name: str) -> Any:

@@ -154,6 +154,11 @@ def test_images_are_those_of_scipy() -> None:
 
 
 def test_dtypes() -> None:
+    made = pb.interpolate.RegularGridInterpolator(([0, 1],), np.array([1j, 3.0]))([0.25])
+    near(made, [0.75 + 0.75j])
+    near(pb.interpolate.map_coordinates(np.array([1j, 3.0]), [[0.25]]), [0.75 + 0.75j])
+    unsorted = pb.function(lambda x: pb.interpolate.CubicSpline(x, [1.0, 2.0, 3.0])(0.5))
+    assert np.isnan(float(unsorted(np.array([0.0, 2.0, 1.0]))))
     x, y = [0, 1, 2, 3], [0, 1, 8, 27]
     assert pb.interpolate.CubicSpline(x, y)(0.5).dtype == np.float32
     assert pb.interpolate.CubicSpline(np.array(x, "f8"), y)(0.5).dtype == np.float64
