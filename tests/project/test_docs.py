@@ -43,7 +43,8 @@ def test_documentation_and_signature(name):
         # The names of a wrapper, and those that pybind11 makes up.
         vague = re.fullmatch(r"args|kwargs|arg\d+|_\w*", parameter.name) and not variadic
         # SciPy's name for the further arguments of a function.
-        vague = vague and not (name.startswith("pullback.optimize.") and parameter.name == "args")
+        of_scipy = name.startswith(("pullback.optimize.", "pullback.integrate.quad"))
+        vague = vague and not (of_scipy and parameter.name == "args")
         check.that(not vague, f"a parameter is named {parameter.name}")
         check.that(" at 0x" not in repr(parameter.default), f"unreadable default: {parameter}")
         typed = parameter.annotation is not parameter.empty or parameter.name == "self"

@@ -35,7 +35,7 @@ BELOW = {
     "implicit": {"_base", "_autodiff", "_control", "linalg"},
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "linalg"},
-    "integrate": {"_autodiff", "_control"},
+    "integrate": {"_base", "_autodiff", "_control"},
     "interpolate": {"_base", "_typing", "_numpy", "linalg"},
     "optimize": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "optimizers": {"_base", "_numpy", "_explain"},

@@ -1,5 +1,6 @@
-"""Solutions of differential equations: `pb.integrate`."""
+"""Integrals and solutions of differential equations: `pb.integrate`."""
 
 from ._odeint import odeint
+from ._quad import quad
 
-__all__ = ["odeint"]
+__all__ = ["odeint", "quad"]
