@@ -44,6 +44,15 @@ std::vector<NodeRef> RecordedGraph::copy(std::vector<NodeRef> inputs,
     fail(ErrorKind::Value, "ClosedGraph: expected ", static_cast<int64_t>(graph_->inputs.size()),
          " tensors, got ", static_cast<int64_t>(inputs.size()));
   }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Node& given = *inputs[k];
+    const Node& recorded = *graph_->inputs[k];
+    if (given.dtype != recorded.dtype || given.shape != recorded.shape) {
+      fail(ErrorKind::Type, "ClosedGraph: expected ", name_of(recorded.dtype), " of shape ",
+           recorded.shape, " for input ", static_cast<int64_t>(k), ", got ", name_of(given.dtype),
+           " of shape ", given.shape);
+    }
+  }
   const NoOverrides none;
   const Ref<GraphCopy> made(new GraphCopy(graph_, std::move(inputs)));
   std::vector<NodeRef> roots =

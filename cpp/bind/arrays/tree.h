@@ -40,7 +40,7 @@ struct FieldNames {
 };
 FieldNames field_names(PyTypeObject* type);
 // The values of these attributes.
-py::tuple attributes_of(PyObject* object, const py::tuple& names);
+py::tuple attribute_values(PyObject* object, const py::tuple& names);
 // The children of an object of kind Registered, and its auxiliary data, a part of the structure.
 struct Children {
   py::tuple entries;
@@ -118,9 +118,9 @@ void visit_entries(PyObject* object, Visitor& visitor) {
     const FieldNames names = field_names(Py_TYPE(object));
     visitor.open(kind, object, PyTuple_GET_SIZE(names.entries.ptr()));
     if (PyTuple_GET_SIZE(names.statics.ptr())) {
-      visitor.extra(attributes_of(object, names.statics));
+      visitor.extra(attribute_values(object, names.statics));
     }
-    visit_tuple(attributes_of(object, names.entries));
+    visit_tuple(attribute_values(object, names.entries));
   } else if (kind == PytreeKind::Registered) {
     const Children children = children_of(object);
     visitor.open(kind, object, PyTuple_GET_SIZE(children.entries.ptr()));

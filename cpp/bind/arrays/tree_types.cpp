@@ -112,7 +112,7 @@ PytreeKind pytree_kind(PyObject* object) {
 
 FieldNames field_names(PyTypeObject* type) { return *type_entry(type).names; }
 
-py::tuple attributes_of(PyObject* object, const py::tuple& names) {
+py::tuple attribute_values(PyObject* object, const py::tuple& names) {
   py::tuple out(names.size());
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.ptr()); ++i) {
     PyObject* value = PyObject_GetAttr(object, PyTuple_GET_ITEM(names.ptr(), i));
