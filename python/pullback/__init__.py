@@ -104,12 +104,14 @@ from ._numpy.logic import *
 from ._numpy.methods import add_methods as _add_methods
 from ._numpy.nan_reductions import *
 from ._numpy.padding import *
+from ._numpy.polynomials import *
 from ._numpy.powers import *
 from ._numpy.products import *
 from ._numpy.quantiles import *
 from ._numpy.ranges import *
 from ._numpy.reductions import *
 from ._numpy.rounding import *
+from ._numpy.sampled_derivatives import *
 from ._numpy.scans import *
 from ._numpy.selection import *
 from ._numpy.sets import *
@@ -120,6 +122,7 @@ from ._numpy.statistics import *
 from ._numpy.triangular import *
 from ._numpy.trigonometric import *
 from ._numpy.trigonometric_aliases import *
+from ._numpy.without_nan import *
 from ._runtime.evaluation import *
 from ._runtime.profile import *
 from ._runtime.support import *
@@ -254,12 +257,14 @@ __all__ += _numpy.joining.__all__
 __all__ += _numpy.logic.__all__
 __all__ += _numpy.nan_reductions.__all__
 __all__ += _numpy.padding.__all__
+__all__ += _numpy.polynomials.__all__
 __all__ += _numpy.powers.__all__
 __all__ += _numpy.products.__all__
 __all__ += _numpy.quantiles.__all__
 __all__ += _numpy.ranges.__all__
 __all__ += _numpy.reductions.__all__
 __all__ += _numpy.rounding.__all__
+__all__ += _numpy.sampled_derivatives.__all__
 __all__ += _numpy.scans.__all__
 __all__ += _numpy.selection.__all__
 __all__ += _numpy.sets.__all__
@@ -270,6 +275,7 @@ __all__ += _numpy.statistics.__all__
 __all__ += _numpy.triangular.__all__
 __all__ += _numpy.trigonometric.__all__
 __all__ += _numpy.trigonometric_aliases.__all__
+__all__ += _numpy.without_nan.__all__
 __all__ += _runtime.evaluation.__all__
 __all__ += _runtime.profile.__all__
 __all__ += _runtime.support.__all__

@@ -114,6 +114,10 @@ EXAMPLES = {
     "partition": lambda x: pb.partition(x, 1),
     "percentile": lambda x: pb.percentile(x, 30, axis=0),
     "piecewise": lambda x: pb.piecewise(x, [X > 1], [x]),
+    "polyval": lambda x: pb.polyval(x[0], x),
+    "setdiff1d": lambda x: pb.setdiff1d(x[0], x[1]),
+    "setxor1d": lambda x: pb.setxor1d(x[0], x[1]),
+    "vander": lambda x: pb.vander(x[0]),
     "quantile": lambda x: pb.quantile(x, 0.3, axis=0),
     "select": lambda x: pb.select([X > 1], [x]),
     "sph_harm_y": lambda x: pb.real(pb.special.sph_harm_y(2, 1, x, 0.5)),
@@ -269,8 +273,8 @@ DISCRETE = {  # their results are integers or bool
 
 # The shape or dtype of their results depends on values, so that `function` refuses them.
 DATA_DEPENDENT = {
-    "intersect1d", "real_if_close", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values",
+    "intersect1d", "real_if_close", "setdiff1d", "setxor1d", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values",
 }  # fmt: skip
 
 

@@ -22,6 +22,8 @@ from .shape import flat
 __all__ = [
     "intersect1d",
     "isin",
+    "setdiff1d",
+    "setxor1d",
     "union1d",
     "unique",
     "unique_all",
@@ -364,6 +366,78 @@ def intersect1d(x: TensorLike, y: TensorLike, /) -> Tensor:
     values = both.numpy()[order]
     twice = np.flatnonzero(values[1:] == values[:-1])
     return _core.take(both, order[twice], 0, checked=True)
+
+
+@composite
+def setdiff1d(x: TensorLike, y: TensorLike, /) -> Tensor:
+    """Return the distinct values of `x` that `y` does not contain.
+
+    The shape of the result depends on values, so both inputs are evaluated at the call.
+    Differentiable: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Inputs of any shape.
+
+    Returns
+    -------
+    Tensor
+        Distinct values in ascending order, shape (k,); the promoted dtype.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
+    >>> pb.setdiff1d([3, 1, 3, 2], [2, 5])
+    Tensor([1, 3], dtype=int64)
+    """
+    one, other = _core.operands([x, y], "setdiff1d")
+    values = _unique(one, "setdiff1d").values
+    alone = ~np.isin(values.numpy(), known_values(other, "setdiff1d"))
+    return _core.take(values, np.flatnonzero(alone), 0, checked=True)
+
+
+@composite
+def setxor1d(x: TensorLike, y: TensorLike, /) -> Tensor:
+    """Return the distinct values that exactly one of two arrays contains.
+
+    The shape of the result depends on values, so both inputs are evaluated at the call.
+    Differentiable: the gradient of a value flows to its first occurrence.
+
+    Parameters
+    ----------
+    x, y : array_like, real
+        Inputs of any shape.
+
+    Returns
+    -------
+    Tensor
+        Distinct values in ascending order, shape (k,); the promoted dtype.
+
+    Raises
+    ------
+    RuntimeError
+        If a function is being traced, where the values are not known.
+    TypeError
+        If an input is complex.
+
+    Examples
+    --------
+    >>> pb.setxor1d([3, 1, 3], [2, 3])
+    Tensor([1, 2], dtype=int64)
+    """
+    two = _core.operands([x, y], "setxor1d")
+    both = _core.concat([_unique(one, "setxor1d").values for one in two], 0)
+    order = _core.argsort(both, 0).numpy()
+    values = both.numpy()[order]
+    differs = np.concatenate([[True], values[1:] != values[:-1], [True]])
+    return _core.take(both, order[differs[1:] & differs[:-1]], 0, checked=True)
 
 
 @composite

@@ -148,7 +148,11 @@ def quad(
     )
     if rules.limit < 1:
         raise ValueError(f"{who}: expected limit >= 1, got {rules.limit}")
-    limits = [x if isinstance(x, float) else _core.cast(x, dtype) for x in (low, high)]
+    limits = [
+        x if isinstance(x, float) and abs(x) == inf
+        else _core.constant(x, dtype) if isinstance(x, float) else _core.cast(x, dtype)
+        for x in (low, high)
+    ]  # fmt: skip
     g, ends, sign = _on_finite_range(f, limits, dtype)
     outer = [*tensors, *(x for x in limits if isinstance(x, Tensor))]
     y, error = _integral(g, ends[0], ends[1], outer, rules, place(func))
@@ -160,8 +164,8 @@ def _is_array(x: Any) -> bool:
 
 
 def _limit(x: Any, who: str) -> Tensor | float:
-    """Return a number if it is infinite, else a tensor."""
-    if isinstance(x, (float, np.floating)) and abs(x) == inf:
+    """Return a Python number or an infinite one as a number, else a tensor."""
+    if isinstance(x, (int, float, np.floating)) and (abs(x) == inf or not _is_array(x)):
         return float(x)
     tensor = _core.operands([x], who)[0]
     if tensor.dtype.kind == "c":

@@ -15,7 +15,7 @@ from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.flipping import flip
 from .._typing import TensorLike
-from ._piecewise import floating, points_of, to_common_dtype
+from ._piecewise import beside, floating, points_of, reals
 
 
 class RegularGridInterpolator:
@@ -88,9 +88,9 @@ class RegularGridInterpolator:
             raise ValueError(
                 f"{who}: expected values of at least {len(points)} axes, got shape {made.shape}"
             )
+        made, *coordinates = beside(who, values, *points)
         grid = []
-        for axis, given in enumerate(points):
-            along = floating(given, who)
+        for axis, along in enumerate(coordinates):
             size = along.shape[0] if along.shape else 0
             if len(along.shape) == 1 and size > 1 and _decreases(along):
                 along, made = flip(along, 0), flip(made, axis)
@@ -137,9 +137,8 @@ class RegularGridInterpolator:
         who = "RegularGridInterpolator"
         rule = choice(method or self.method, ("linear", "nearest"), who, "method")
         at = self._coordinates(xi, who)
-        real = _core.real(self.values) if self.values.dtype.kind == "c" else self.values
-        _, *rest = to_common_dtype(real, *self.grid, *at)
-        values, grid, at = self.values, rest[: len(at)], rest[len(at) :]
+        values, *rest = beside(who, self.values, *self.grid, *at)
+        grid, at = rest[: len(at)], rest[len(at) :]
         outside: Any = None
         for axis, (points, x) in enumerate(zip(grid, at, strict=True)):
             beyond = _core.logical_or(_core.less(x, points[0]), _core.greater(x, points[-1]))
@@ -154,18 +153,18 @@ class RegularGridInterpolator:
         fill = nan if self.bounds_error else self.fill_value
         if fill is None:
             return result
-        beside = (1,) * (len(result.shape) - len(outside.shape))
-        return _core.where(_core.reshape(outside, (*outside.shape, *beside)), fill, result)
+        trailing = (1,) * (len(result.shape) - len(outside.shape))
+        return _core.where(_core.reshape(outside, (*outside.shape, *trailing)), fill, result)
 
     def _coordinates(self, xi: Any, who: str) -> list[Tensor]:
         """Return a tensor of coordinates for each axis, all of one shape."""
         count = len(self.grid)
         if isinstance(xi, tuple):
-            made = [floating(x, who) for x in xi]
+            made = reals(who, *xi, *self.grid)[: len(xi)]
             shape = np.broadcast_shapes(*(x.shape for x in made))
             made = [_core.broadcast_to(x, shape) for x in made]
         else:
-            points = floating(xi, who)
+            points = reals(who, xi, *self.grid)[0]
             if count == 1 and (not points.shape or points.shape[-1] != 1):
                 points = points[..., None]
             made = [points[..., k] for k in range(points.shape[-1])] if points.shape else []
@@ -174,8 +173,6 @@ class RegularGridInterpolator:
                 f"{who}: expected points of {count} coordinates, one for each axis of the grid, "
                 f"got {len(made)}"
             )
-        if any(x.dtype.kind == "c" for x in made):
-            raise TypeError(f"{who}: expected real points, got complex ones")
         return made
 
 
@@ -208,11 +205,11 @@ def _at_corners(values: Tensor, axes: list[list[Corner]], outside: Any = None) -
         rank = len(corner[0][0].shape)
         weights = [weight for _, weight, _ in corner if weight is not None]
         masks = [mask for _, _, mask in corner if mask is not None]
-        beside = (1,) * (len(term.shape) - rank)
+        trailing = (1,) * (len(term.shape) - rank)
         for mask in masks:
-            term = _core.where(_core.reshape(mask, (*mask.shape, *beside)), term, outside)
+            term = _core.where(_core.reshape(mask, (*mask.shape, *trailing)), term, outside)
         for weight in weights:
-            term = term * _core.reshape(weight, (*weight.shape, *beside))
+            term = term * _core.reshape(weight, (*weight.shape, *trailing))
         total = term if total is None else total + term
     return total  # type: ignore[no-any-return]
 
@@ -327,9 +324,7 @@ def map_coordinates(
     if integer(order, who, "order") not in (0, 1):
         raise ValueError(f"{who}: expected order 0 or 1, got {order}")
     rule = choice(mode, _MODES, who, "mode")
-    image, at = floating(input, who), floating(coordinates, who)
-    if at.dtype.kind == "c":
-        raise TypeError(f"{who}: expected real coordinates, got {at.dtype}")
+    image, at = beside(who, input, coordinates)
     if not image.shape or 0 in image.shape:
         raise ValueError(f"{who}: expected an image with entries, got shape {image.shape}")
     if not at.shape or at.shape[0] != len(image.shape):

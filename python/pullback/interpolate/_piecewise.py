@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from math import factorial, nan
 from typing import Any, Literal
 
@@ -17,19 +16,16 @@ from .._typing import TensorLike
 Extrapolate = bool | Literal["periodic"]
 
 
-def points_of(x: TensorLike, who: str, name: str = "x", least: int = 2) -> Tensor:
-    """Return breakpoints as a floating vector; raise a ValueError unless they increase.
+def points_of(made: Tensor, who: str, name: str = "x", least: int = 2) -> Tensor:
+    """Check breakpoints: a vector whose entries increase, else a ValueError.
 
     While a function is traced, those that do not increase become NaN.
     """
-    made = floating(x, who)
     if len(made.shape) != 1 or made.shape[0] < least:
         raise ValueError(
             f"{who}: expected a vector of at least {least} points for {name}, got shape "
             f"{made.shape}"
         )
-    if made.dtype.kind == "c":
-        raise TypeError(f"{who}: expected real points for {name}, got {made.dtype}")
     increasing = _core.all(_core.greater(made[1:], made[:-1]))
     if _core.is_traced(made):  # its values are not known
         return _core.where(increasing, made, nan)
@@ -38,15 +34,29 @@ def points_of(x: TensorLike, who: str, name: str = "x", least: int = 2) -> Tenso
     return made
 
 
+def reals(who: str, *values: Any) -> list[Tensor]:
+    """Return real floating tensors of a common dtype; Python numbers take that of the others."""
+    made = _core.operands(list(values), who)
+    for one in made:
+        if one.dtype.kind == "c":
+            raise TypeError(f"{who}: expected real points and values, got {one.dtype}")
+    if made[0].dtype.kind == "f":
+        return list(made)
+    return [_core.cast(one, _core.default_float()) for one in made]
+
+
+def beside(who: str, values: Any, *points: Any) -> list[Tensor]:
+    """Return values, which may be complex, and real points."""
+    first = floating(values, who)
+    if first.dtype.kind != "c":
+        return reals(who, values, *points)
+    return [first, *reals(who, *points, _core.real(first))[:-1]]
+
+
 def floating(x: Any, who: str) -> Tensor:
     """Return a floating or complex tensor; integers become the default floating dtype."""
     made = _core.operands([x], who)[0]
     return made if made.dtype.kind in "fc" else _core.cast(made, _core.default_float())
-
-
-def to_common_dtype(*tensors: Tensor) -> list[Tensor]:
-    dtype = reduce(_core.promote, [t.dtype for t in tensors])
-    return [_core.cast(t, dtype) for t in tensors]
 
 
 def extrapolate_of(value: Any, default: Extrapolate, who: str) -> Extrapolate:
@@ -105,8 +115,8 @@ class PPoly:
         self, c: TensorLike, x: TensorLike, extrapolate: Extrapolate | None = None, axis: int = 0
     ) -> None:
         who = type(self).__name__
-        made = floating(c, who)
-        points = points_of(x, who)
+        made, points = beside(who, c, x)
+        points = points_of(points, who)
         if len(made.shape) < 2 or made.shape[1] != points.shape[0] - 1 or made.shape[0] < 1:
             raise ValueError(
                 f"{who}: expected coefficients of shape (k + 1, {points.shape[0] - 1}, ...), one "
@@ -156,10 +166,7 @@ class PPoly:
         order = integer(nu, who, "nu")
         if order < 0:
             raise ValueError(f"{who}: expected nu >= 0, got {order}; see antiderivative")
-        at = floating(x, who)
-        if at.dtype.kind == "c":
-            raise TypeError(f"{who}: expected real points, got {at.dtype}")
-        at, points = to_common_dtype(at, self.x)
+        at, points = reals(who, x, self.x)
         if rule == "periodic":
             at = points[0] + _core.remainder(at - points[0], points[-1] - points[0])
         value = self._evaluate(at, points, order)
@@ -303,12 +310,13 @@ class PPoly:
         """
         rule = extrapolate_of(extrapolate, self.extrapolate, type(self).__name__)
         whole = self.antiderivative()
+        a, b, _ = reals("PPoly.integrate", a, b, self.x)
         if rule != "periodic":
             return whole(b, 0, rule) - whole(a, 0, rule)
         period = self.x[-1] - self.x[0]
         parts = []
-        for limit in (a, b):
-            at, first = to_common_dtype(floating(limit, "PPoly.integrate"), self.x[0])
+        for at in (a, b):
+            first = self.x[0]
             turns = _core.stop_gradient(_core.floor((at - first) / period))
             parts.append(turns * whole(self.x[-1], 0, True) + whole(at - turns * period, 0, True))
         return parts[1] - parts[0]

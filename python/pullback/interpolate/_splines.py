@@ -13,10 +13,9 @@ from ._piecewise import (
     Extrapolate,
     PPoly,
     extrapolate_of,
-    floating,
     of_slopes,
     points_of,
-    to_common_dtype,
+    reals,
     vectors,
 )
 
@@ -29,10 +28,8 @@ class _Spline(PPoly):
     ) -> tuple[Tensor, Tensor, int]:
         """Return the points, the values of shape (n, …), and the interpolated axis."""
         who = type(self).__name__
-        points, values = points_of(x, who, least=least), floating(y, who)
-        if values.dtype.kind == "c":
-            raise TypeError(f"{who}: expected real values, got {values.dtype}")
-        points, values = to_common_dtype(points, values)
+        points, values = reals(who, x, y)
+        points = points_of(points, who, least=least)
         values, at = vectors(values, integer(axis, who, "axis"), points.shape[0], who)
         return points, values, at
 
@@ -143,7 +140,7 @@ def _conditions(bc_type: Any, y: Tensor) -> tuple[Any, Any]:
                 "CubicSpline: expected a name or a pair (1 or 2, value) for a condition of "
                 f"bc_type, got {one!r}"
             )
-        value = floating(one[1], "CubicSpline")
+        value = reals("CubicSpline", one[1], y)[0]
         if tuple(value.shape) != tuple(y.shape[1:]):
             raise ValueError(
                 f"CubicSpline: expected a derivative of shape {y.shape[1:]} in bc_type, got "

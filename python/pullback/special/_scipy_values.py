@@ -67,6 +67,11 @@ class ScipyFunction:
         """Return the result for arguments that broadcast."""
         who = self._name
         tensors = [_operand(x, who) for x in args]
+        arrays = [x for x, given in zip(tensors, args, strict=True) if _has_dtype(given)]
+        if not any(x.dtype.kind == "c" for x in tensors):  # Python's numbers in lists
+            for k, given in enumerate(args):
+                if not (_has_dtype(given) or _is_scalar(given)):
+                    tensors[k] = _core.operands([given, *arrays], who)[0]
         orders = len(self._orders)
         for name, x in zip(self._orders, tensors, strict=False):
             if x.dtype.kind == "c":
@@ -113,6 +118,10 @@ class ScipyFunction:
         terms = [slope * t for slope, t in zip(slopes, tangents[orders:], strict=True)]
         # An order has an answer, so that the rule of `_order` is called, which raises.
         return reduce(_core.add, [*terms, *(0.0 * t for t in tangents[:orders])])
+
+
+def _has_dtype(x: Any) -> bool:
+    return hasattr(x, "dtype") and not _is_scalar(x)
 
 
 def _is_scalar(x: Any) -> bool:

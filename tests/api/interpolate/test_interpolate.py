@@ -153,6 +153,18 @@ def test_images_are_those_of_scipy() -> None:
         near(pb.interpolate.map_coordinates(one, [[0.3, 5.0]], mode=mode), [2.0, 2.0])
 
 
+def test_python_numbers_keep_their_digits() -> None:
+    x, y = np.arange(4.0), np.array([0.0, 1.0, 0.0, 1.0])
+    ours, theirs = pb.interpolate.CubicSpline(x, y), scipy_interpolate.CubicSpline(x, y)
+    near(ours(0.3), theirs(0.3), 1e-15)
+    near(ours([0.3]), theirs([0.3]), 1e-15)
+    near(ours.integrate(0.1, 0.3), theirs.integrate(0.1, 0.3), 1e-15)
+    near(pb.interpolate.CubicSpline([0.1, 0.2, 0.4, 0.5], y)(0.3),
+         scipy_interpolate.CubicSpline([0.1, 0.2, 0.4, 0.5], y)(0.3), 1e-14)  # fmt: skip
+    near(pb.interpolate.map_coordinates(y, [[0.3]]), [0.3], 1e-15)
+    near(pb.interpolate.RegularGridInterpolator(([0.1, 0.2],), y[:2])((0.13,)), 0.3, 1e-14)
+
+
 def test_dtypes() -> None:
     made = pb.interpolate.RegularGridInterpolator(([0, 1],), np.array([1j, 3.0]))([0.25])
     near(made, [0.75 + 0.75j])
@@ -177,7 +189,7 @@ def test_errors() -> None:
             [0, 1], [1, 2], bc_type=((1, [1.0]), (1, 0.0)))),
         (ValueError, "equal first and last values", lambda: spline(
             [0, 1], [1, 2], bc_type="periodic")),
-        (TypeError, "expected real values", lambda: spline([0, 1], [1j, 2])),
+        (TypeError, "expected real points and values", lambda: spline([0, 1], [1j, 2])),
         (ValueError, "expected True, False or 'periodic'", lambda: spline(
             [0, 1], [1, 2], extrapolate="no")),
         (ValueError, "expected nu >= 0", lambda: spline([0, 1], [1, 2])(0.5, -1)),
