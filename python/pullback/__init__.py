@@ -8,10 +8,10 @@
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
 `function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `interpolate`, `optimize`, `optimizers`, `testing`
-and `tree`. Functions of `linalg` that NumPy or the Array API standard have in the main namespace
-are also here, and the functions of `nn` that most networks use. The names of TensorFlow 1 are in
-`pullback.compat.tf1`.
+`stats`, `implicit`, `initializers`, `integrate`, `interop`, `interpolate`, `optimize`,
+`optimizers`, `testing` and `tree`. Functions of `linalg` that NumPy or the Array API standard have
+in the main namespace are also here, and the functions of `nn` that most networks use. The names of
+TensorFlow 1 are in `pullback.compat.tf1`.
 """
 
 # Each module lists its public names in `__all__`. Type checkers follow the stars.
@@ -33,6 +33,7 @@ from . import (
     implicit,
     initializers,
     integrate,
+    interop,
     interpolate,
     linalg,
     nn,
@@ -181,6 +182,7 @@ __all__ = [
     "implicit",
     "initializers",
     "integrate",
+    "interop",
     "interpolate",
     "linalg",
     "log_softmax",

@@ -6,6 +6,7 @@ import inspect
 import re
 import types
 import typing
+from pathlib import Path
 
 import pytest
 from support.check import Check
@@ -14,6 +15,7 @@ from support.each import each
 from support.process import run
 
 import pullback as pb
+from pullback._base import hints
 
 # What is reachable as pb.x without being in __all__: modules that are imported on their own.
 APART = {"compat", "datasets"}
@@ -132,3 +134,12 @@ def test_version():
     from importlib.metadata import version
 
     assert pb.__version__ == version("pullback")
+
+
+def test_page_of_names_in_other_libraries():
+    """The tables of docs/coming_from.md are those of the hints in errors."""
+    page = (Path(__file__).parents[2] / "docs" / "coming_from.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", page, re.M)
+    wanted = [(name, f"`{own}`") for name, own in hints.NAMES.items()]
+    wanted += [*hints.INSTEAD.items(), *((f"x.{k}", v) for k, v in hints.ATTRIBUTES.items())]
+    assert rows == wanted

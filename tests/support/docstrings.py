@@ -13,6 +13,7 @@ NAMESPACES = [
     "implicit",
     "initializers",
     "integrate",
+    "interop",
     "interpolate",
     "linalg",
     "nn",

@@ -21,6 +21,16 @@ _REDUCTIONS = {
     "minimum": "min",
     "multiply": "prod",
 }
+# Ufuncs that SciPy's functions call: a tensor arrives at these.
+_OF_SCIPY = {
+    "_lambertw": "lambertw",
+    "_riemann_zeta": "zeta",
+    "_spherical_in": "spherical_in",
+    "_spherical_jn": "spherical_jn",
+    "_spherical_kn": "spherical_kn",
+    "_spherical_yn": "spherical_yn",
+    "_zeta": "zeta",
+}
 _SCANS = {
     "add": "cumulative_sum",
     "maximum": "cumulative_max",
@@ -35,7 +45,9 @@ def array_ufunc(
     """Return the result of a ufunc or of its method, or raise a TypeError."""
     import pullback
 
-    name = ufunc.__name__
+    name = _OF_SCIPY.get(ufunc.__name__, ufunc.__name__)
+    if name == "lambertw" and len(inputs) == 3:
+        inputs = _without_tolerance(*inputs)
     whole = name if method == "__call__" else f"{name}.{method}"
     unused = {key: value for key, value in options.items() if not _is_default(key, value)}
     found: Callable[..., Any] | None = None
@@ -63,6 +75,12 @@ def array_ufunc(
         text = f"{whole}: expected no option with a tensor, got {next(iter(unused))}"
         raise TypeError(text)
     return found(*inputs, **unused)
+
+
+def _without_tolerance(z: Any, k: Any, tol: Any) -> tuple[Any, Any]:
+    if tol != 1e-8:
+        raise TypeError("lambertw: expected no tol with a tensor; the result has all digits")
+    return z, k
 
 
 def _is_default(key: str, value: Any) -> bool:

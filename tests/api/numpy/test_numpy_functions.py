@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -387,3 +388,22 @@ def test_functions_of_other_modules_of_numpy_are_not_ours() -> None:
             pb.grad(lambda x, f=f: pb.sum(pb.abs(f(x))))(x)
         with pytest.raises(RuntimeError, match="use pullback's operations"):
             pb.function(f)(x)
+
+
+def test_functions_of_scipy_with_private_ufuncs() -> None:
+    special = pytest.importorskip("scipy.special")
+    ufuncs = pytest.importorskip("scipy.special._ufuncs")
+    x = np.array([-0.2, -0.05])
+    for f, inputs in (
+        (special.lambertw, x + 1),
+        (lambda x: special.lambertw(x, -1), x),
+        (special.zeta, x + 3),
+        (lambda x: special.zeta(x, 1.5), x + 3),
+        *((partial(getattr(ufuncs, f"_spherical_{kind}n"), 2), x + 1) for kind in "jyik"),
+    ):
+        value, (g,) = pb.value_and_grad(lambda x, f=f: pb.sum(pb.real(f(x))), [0])(inputs)
+        np.testing.assert_allclose(float(value), np.sum(np.real(f(inputs))), rtol=1e-13)
+        wanted = np.real(f(inputs + 1e-6) - f(inputs - 1e-6)) / 2e-6
+        np.testing.assert_allclose(g.numpy(), wanted, rtol=1e-7)
+    with pytest.raises(TypeError, match="lambertw: expected no tol with a tensor"):
+        special.lambertw(pb.constant(x), 0, 1e-3)

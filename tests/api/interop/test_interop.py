@@ -1,0 +1,186 @@
+"""Functions of pullback in PyTorch and JAX, and the reverse, against derivatives by hand."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import pullback as pb
+
+X = np.array([0.5, -1.25, 2.0])
+W = np.array([[1.0, 2.0, -1.0], [0.5, 0.25, 3.0]])
+Z = np.array([0.5 + 1j, -1.0 + 0.25j])
+
+
+def model(x, w):
+    return pb.sum(pb.sin(w @ x) * pb.exp(x[:2]))
+
+
+def model_in(np_like, x, w):
+    return (np_like.sin(w @ x) * np_like.exp(x[:2])).sum()
+
+
+def gradients_by_hand(x, w):
+    inner, factor = w @ x, np.exp(x[:2])
+    g = np.cos(inner) * factor
+    return w.T @ g + [*(np.sin(inner) * factor), 0.0], np.outer(g, x)
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="PyTorch is not installed")
+
+
+@pytest.fixture
+def jax():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield jax
+    jax.config.update("jax_enable_x64", before)
+
+
+def test_import_loads_no_other_library():
+    code = "import sys, pullback; sys.exit(any(n in sys.modules for n in ('torch', 'jax')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["torch", "jax"])
+def test_a_missing_library_is_named(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    extra = [X] if name == "torch" else []
+    for call, args in ((f"{name}_function", []), (f"from_{name}", extra)):
+        with pytest.raises(ImportError, match=f"{call}: requires {name}"):
+            getattr(pb.interop, call)(pb.sin, *args)
+        with pytest.raises(TypeError, match=f"{call}: expected a function for f"):
+            getattr(pb.interop, call)(3, *args)
+
+
+def test_torch_function(torch):
+    f = pb.interop.torch_function(model)
+    x, w = (torch.tensor(a, requires_grad=True) for a in (X, W))
+    y = f(x, w)
+    assert_allclose(y.item(), float(model(X, W)), rtol=1e-14)
+    for g, wanted in zip(torch.autograd.grad(y, [x, w]), gradients_by_hand(X, W), strict=True):
+        assert_allclose(g.numpy(), wanted, rtol=1e-13)
+    assert torch.autograd.gradcheck(f, (x, w))
+    assert torch.autograd.gradgradcheck(f, (x, w))
+
+
+def test_torch_function_of_pytrees_and_integers(torch):
+    def scaled(p, k, power):
+        return {"y": p["x"] ** power, "k": k + 1}
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    made = pb.interop.torch_function(scaled)({"x": x}, torch.tensor([3]), 3)
+    assert made["k"].tolist() == [4] and not made["k"].requires_grad
+    made["y"].sum().backward()
+    assert x.grad.tolist() == [3.0, 12.0] and x.grad.dtype == torch.float32
+    with pytest.raises(TypeError, match="torch_function: expected a function that returns tensors"):
+        pb.interop.torch_function(lambda x: 3)(x)
+    with pytest.raises(TypeError, match="torch_function: expected at least one tensor"):
+        pb.interop.torch_function(pb.sin)(1.0)
+
+
+def test_torch_function_is_called_once_for_a_gradient(torch):
+    pb.random.seed(5)
+    f = pb.interop.torch_function(lambda x: x * pb.random.uniform((3,), dtype="float64"))
+    x = torch.tensor(X, requires_grad=True)
+    y = f(x)
+    (g,) = torch.autograd.grad(y.sum(), x)
+    assert_allclose(g.numpy() * X, y.detach().numpy(), rtol=1e-14)
+
+
+def test_torch_function_of_a_modified_argument(torch):
+    x = torch.tensor(X, requires_grad=True)
+    inner = x * 1
+    y = pb.interop.torch_function(lambda x: x * x)(inner)
+    inner.data.mul_(7)
+    (g,) = torch.autograd.grad(y.sum(), x)
+    assert_allclose(g.numpy(), 2 * X)
+
+
+def test_torch_function_of_complex_numbers(torch):
+    z = torch.tensor(Z, requires_grad=True)
+    f = pb.interop.torch_function(lambda z: pb.exp(z) * z.conj() * 2j)
+    assert torch.autograd.gradcheck(f, (z,))
+
+
+def test_from_torch(torch):
+    f = pb.interop.from_torch(lambda x, w: model_in(torch, x, w), ((), "float64"))
+    x, w = pb.Variable(X), pb.Variable(W)
+    assert_allclose(f(x, w).numpy(), model(X, W).numpy(), rtol=1e-14)
+    for g, wanted in zip(pb.gradients(f(x, w), [x, w]), gradients_by_hand(X, W), strict=True):
+        assert_allclose(g.numpy(), wanted, rtol=1e-13)
+    hessian = pb.jacobian(pb.grad(lambda x: f(x, W)), mode="reverse")(X)
+    assert_allclose(hessian.numpy(), pb.hessian(lambda x: model(x, W))(X).numpy(), rtol=1e-12)
+
+
+def test_from_torch_of_several_results(torch):
+    f = pb.interop.from_torch(
+        lambda x, k: (x.exp_(), k + 1, k.double() / 2), lambda x, k: [x, k, x]
+    )
+    x = pb.Variable(X)
+    k = np.array([1, 2, 3])
+    powers, more, half = f(x, pb.constant(k))
+    assert more.numpy().tolist() == [2, 3, 4]
+    assert_allclose(pb.gradients(powers, x)[0].numpy(), np.exp(X))
+    assert half.numpy().tolist() == [0.5, 1.0, 1.5]
+
+
+def test_from_torch_of_complex_numbers(torch):
+    f = pb.interop.from_torch(lambda z: torch.exp(z) * z.conj() * 2j, lambda z: z)
+    ours = pb.vjp(lambda z: pb.exp(z) * pb.conj(z) * 2j, Z)[1](Z)[0]
+    assert_allclose(pb.vjp(f, Z)[1](Z)[0].numpy(), ours.numpy(), rtol=1e-13)
+
+
+def test_jax_function(jax):
+    f = pb.interop.jax_function(model)
+    found = jax.jit(jax.grad(f, (0, 1)))(X, W)
+    for g, wanted in zip(found, gradients_by_hand(X, W), strict=True):
+        assert_allclose(g, wanted, rtol=1e-13)
+    second = jax.jacrev(jax.grad(f))(X, W)
+    wanted = jax.hessian(lambda x: model_in(jax.numpy, x, W))(X)
+    assert_allclose(second, wanted, rtol=1e-12)
+    rows = jax.vmap(jax.grad(f), (0, None))(np.stack([X, 2 * X]), W)
+    assert_allclose(rows[1], gradients_by_hand(2 * X, W)[0], rtol=1e-13)
+
+
+def test_jax_function_of_pytrees_and_integers(jax):
+    f = pb.interop.jax_function(lambda p, k: {"y": p["x"] ** 3, "k": k + 1})
+    assert f({"x": X}, 3)["k"] == 4
+    g = jax.grad(lambda p: f(p, 3)["y"].sum())({"x": X})
+    assert_allclose(g["x"], 3 * X**2)
+
+
+def test_jax_and_complex_numbers(jax):
+    def own(z):
+        return pb.exp(z) * pb.conj(z) * 2j
+
+    def same(z):
+        return jax.numpy.exp(z) * jax.numpy.conj(z) * 2j
+
+    there = jax.vjp(pb.interop.jax_function(own), Z)[1](Z)[0]
+    assert_allclose(there, jax.vjp(same, Z)[1](Z)[0], rtol=1e-13)
+    here = pb.vjp(pb.interop.from_jax(same), Z)[1](Z)[0]
+    assert_allclose(here.numpy(), pb.vjp(own, Z)[1](Z)[0].numpy(), rtol=1e-13)
+
+
+def test_from_jax(jax):
+    f = pb.interop.from_jax(jax.jit(lambda x, w: model_in(jax.numpy, x, w)))
+    x, w = pb.Variable(X), pb.Variable(W)
+    for g, wanted in zip(pb.gradients(f(x, w), [x, w]), gradients_by_hand(X, W), strict=True):
+        assert_allclose(g.numpy(), wanted, rtol=1e-13)
+    hessian = pb.jacobian(pb.grad(lambda x: f(x, W)), mode="reverse")(X)
+    assert_allclose(hessian.numpy(), pb.hessian(lambda x: model(x, W))(X).numpy(), rtol=1e-12)
+
+
+def test_64_bits_are_not_dropped(jax):
+    jax.config.update("jax_enable_x64", False)
+    with pytest.raises(TypeError, match="from_jax: expected arrays of at most 32 bits, got float6"):
+        pb.interop.from_jax(jax.numpy.sin)(X)
+    with pytest.raises(TypeError, match="jax_function: expected arrays of at most 32 bits"):
+        pb.interop.jax_function(lambda x: x.astype("float64"))(X)
+    assert pb.interop.from_jax(jax.numpy.sin)(X.astype("float32")).dtype == "float32"
