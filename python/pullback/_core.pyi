@@ -119,7 +119,11 @@ class _ArrayMembers:
     def argmin(self, axis: typing.SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
         """Return the index of the minimum along an axis."""
     def argsort(
-        self, axis: typing.SupportsIndex = -1, *, descending: bool = False, stable: bool = True
+        self,
+        axis: typing.SupportsIndex | None = -1,
+        *,
+        descending: bool = False,
+        stable: bool = True,
     ) -> Tensor:
         """Return the indices that sort the elements along an axis."""
     def astype(
@@ -261,7 +265,11 @@ class _ArrayMembers:
     def size(self) -> int:
         """Return the number of elements, an int."""
     def sort(
-        self, axis: typing.SupportsIndex = -1, *, descending: bool = False, stable: bool = True
+        self,
+        axis: typing.SupportsIndex | None = -1,
+        *,
+        descending: bool = False,
+        stable: bool = True,
     ) -> Tensor:
         """Sort the elements along an axis."""
     def squeeze(

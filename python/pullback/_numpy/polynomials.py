@@ -14,6 +14,8 @@ from .scans import cumprod
 
 __all__ = ["polyval", "vander"]
 
+_MOST_COEFFICIENTS = 10_000  # each is an operation
+
 
 @composite
 def polyval(p: TensorLike, x: TensorLike) -> Tensor:
@@ -37,7 +39,7 @@ def polyval(p: TensorLike, x: TensorLike) -> Tensor:
     Raises
     ------
     ValueError
-        If `p` is not a vector.
+        If `p` is not a vector, or has more than 10,000 coefficients.
 
     Examples
     --------
@@ -48,6 +50,11 @@ def polyval(p: TensorLike, x: TensorLike) -> Tensor:
     if len(coefficients.shape) != 1:
         raise ValueError(
             f"polyval: expected a vector of coefficients for p, got shape {coefficients.shape}"
+        )
+    if coefficients.shape[0] > _MOST_COEFFICIENTS:
+        raise ValueError(
+            f"polyval: expected at most {_MOST_COEFFICIENTS} coefficients, got "
+            f"{coefficients.shape[0]}"
         )
     value = _core.multiply(points, 0)
     for k in range(coefficients.shape[0]):
