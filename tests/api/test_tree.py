@@ -190,7 +190,7 @@ def test_subclasses_and_what_cannot_be_registered():
     for cls in (dict, list, tuple, float, np.ndarray, pb.Tensor, pb.Variable, type(None)):
         with pytest.raises(ValueError, match="register: expected a class without a treatment"):
             pb.tree.register(cls, len, len)
-    with pytest.raises(TypeError, match="expected a class for cls"):
+    with pytest.raises(TypeError, match="expected a class for class_"):
         pb.tree.register(3, len, len)
     pb.tree.register(Row, lambda r: 3, lambda *_: None)
     with pytest.raises(TypeError, match=r"expected a pair \(children, extra\).*Row"):

@@ -35,6 +35,7 @@ RECEIVED = {
     "pullback.ProfileStep",
     "pullback.Tensor",
     "pullback.datasets.Mnist",
+    "pullback.optimize.OptimizeResult",
 }
 # numpydoc's checks but for those of an extended summary (ES01), which is optional; of See Also
 # (SA01, SA04), an optional list of names; of type names (PR06), since "array_like, integer" names

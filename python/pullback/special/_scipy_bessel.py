@@ -341,7 +341,7 @@ def airy(z: TensorLike, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
     Returns
     -------
-    Ai, Aip, Bi, Bip : Tensor
+    tuple of Tensor
         Ai, Ai', Bi and Bi', of the shape of `z` and its dtype, or the default floating one.
 
     Raises

@@ -216,8 +216,8 @@ def sici(z: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     Returns
     -------
-    si, ci : Tensor
-        Shape of `z`; the dtype of `z`, or the default floating one.
+    tuple of Tensor
+        Both integrals. Shape of `z`; the dtype of `z`, or the default floating one.
 
     Raises
     ------
@@ -249,8 +249,8 @@ def shichi(z: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     Returns
     -------
-    shi, chi : Tensor
-        Shape of `z`; the dtype of `z`, or the default floating one.
+    tuple of Tensor
+        Both integrals. Shape of `z`; the dtype of `z`, or the default floating one.
 
     Raises
     ------
@@ -282,8 +282,8 @@ def fresnel(z: TensorLike, /) -> tuple[Tensor, Tensor]:
 
     Returns
     -------
-    S, C : Tensor
-        Shape of `z`; the dtype of `z`, or the default floating one.
+    tuple of Tensor
+        S and C. Shape of `z`; the dtype of `z`, or the default floating one.
 
     Raises
     ------

@@ -194,7 +194,7 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Test | None = Non
 
 
 def register(
-    cls: type,
+    class_: type,
     flatten: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten: Callable[[Any, tuple[Any, ...]], Any],
 ) -> None:
@@ -206,7 +206,7 @@ def register(
 
     Parameters
     ----------
-    cls : type
+    class_ : type
         Class that is not a container already, such as dict, list or tuple.
     flatten : callable
         Function of an object that returns a pair (children, extra). `children` is an iterable of
@@ -218,10 +218,10 @@ def register(
     Raises
     ------
     TypeError
-        If `cls` is not a class or a function is not callable.
+        If `class_` is not a class or a function is not callable.
     ValueError
-        If `cls` is a leaf or a container that has its own treatment: a number, str, array, tensor,
-        dict, list or tuple.
+        If `class_` is a leaf or a container that has its own treatment: a number, str, array,
+        tensor, dict, list or tuple.
 
     Examples
     --------
@@ -235,17 +235,17 @@ def register(
     >>> float(slopes.low), float(slopes.high)
     (-1.0, 6.0)
     """
-    if not isinstance(cls, type):
-        raise TypeError(f"register: expected a class for cls, got {_core.shown(cls)}")
+    if not isinstance(class_, type):
+        raise TypeError(f"register: expected a class for class_, got {_core.shown(class_)}")
     for name, function in (("flatten", flatten), ("unflatten", unflatten)):
         if not callable(function):
             raise TypeError(
                 f"register: expected a function for {name}, got {_core.shown(function)}"
             )
-    if not _core.register_pytree(cls, flatten, unflatten):
+    if not _core.register_pytree(class_, flatten, unflatten):
         raise ValueError(
-            f"register: expected a class without a treatment of its own for cls, got "
-            f"{cls.__name__}; derive a class from it"
+            f"register: expected a class without a treatment of its own for class_, got "
+            f"{class_.__name__}; derive a class from it"
         )
 
 
