@@ -81,7 +81,9 @@ def solution_on_plan(
         lambda at: graph.copy([at, *others], False)[0], _core.stop_gradient(x.start)
     )
     found = _solution_node(_core.stop_gradient(value), graph, kind, f, who)
-    checked = with_gradient(found, lambda upstream: _core.where(success, upstream, math.nan))
+    # A product, since forward mode transposes the rule: it is linear, and where() of NaN is not.
+    factor = _core.where(success, _core.full((), 1, x.dtype), math.nan)
+    checked = with_gradient(found, lambda upstream: upstream * factor)
     return x.tree(checked), success
 
 

@@ -157,9 +157,11 @@ def _slopes(x: Tensor, y: Tensor, first: Any, last: Any) -> Tensor:
     wide = _columns(h, rank)
     rise = (y[1:] - y[:-1]) / wide
     if n == 2:  # without a knot inside, that condition is a straight line
-        first = (1, rise[0]) if first == "not-a-knot" else first
-        last = (1, rise[0]) if last == "not-a-knot" else last
-    if n == 3 and first == last == "not-a-knot":  # both conditions are one: a parabola
+        first = (1, rise[0]) if isinstance(first, str) else first
+        last = (1, rise[0]) if isinstance(last, str) else last
+    if (
+        n == 3 and isinstance(first, str) and isinstance(last, str)
+    ):  # both conditions are one: a parabola
         second = (rise[1] - rise[0]) / (x[2] - x[0])
         middle = rise[0] + second * wide[0]
         return _core.stack([rise[0] - second * wide[0], middle, rise[1] + second * wide[1]], 0)
@@ -169,7 +171,7 @@ def _slopes(x: Tensor, y: Tensor, first: Any, last: Any) -> Tensor:
     for end, condition, inner, outer in (("first", first, 1, 0), ("last", last, -2, -1)):
         near, far = h[outer : outer + 1 or None], h[inner : inner + 1 or None] if n > 2 else None
         slope = rise[outer]
-        if condition == "not-a-knot":
+        if isinstance(condition, str):
             assert far is not None
             span = near + far
             s, t = near[0], far[0]

@@ -101,6 +101,7 @@ class _State(NamedTuple):
     growth: Tensor  # of the damping after a step that is not taken
     nit: Tensor
     converged: Tensor
+    stuck: Tensor  # a step that is short because of the damping did not reduce the residuals
 
 
 def _with_jacobian(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -119,13 +120,14 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
     def norms(matrix: Tensor) -> Tensor:
         return _core.sqrt(_core.sum(matrix * matrix, [0]))
 
-    def is_orthogonal(residuals: Tensor, matrix: Tensor) -> Tensor:
+    def is_orthogonal(residuals: Tensor, matrix: Tensor, tol: float = tol) -> Tensor:
         size = _core.sqrt(dot(residuals, residuals))
         slope = _core.sum(matrix * residuals[:, None], [0])
         return _core.less_equal(largest(slope / (norms(matrix) + smallest)), tol * size)
 
     def goes_on(state: _State) -> Tensor:
-        return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(state.converged))
+        ended = _core.logical_or(state.converged, state.stuck)
+        return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
 
     def step(state: _State) -> _State:
         below = diag(_core.sqrt(state.damping) * state.scale)
@@ -157,7 +159,8 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
             _core.where(better, state.damping * shrink, state.damping * state.growth),
             _core.where(better, 2, 2 * state.growth),
             state.nit + 1,
-            _core.logical_or(short, is_orthogonal(residuals, matrix)),
+            _core.logical_or(_core.logical_and(short, better), is_orthogonal(residuals, matrix)),
+            _core.logical_and(short, _core.logical_not(better)),
         )
 
     residuals, matrix = _with_jacobian(f, start)
@@ -165,8 +168,12 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
     state = _State(
         start, residuals, matrix, _core.where(_core.greater(scale, 0), scale, 1),
         _core.full((), 1e-3, dtype), _core.full((), 2, dtype), _core.full((), 0, "int64"),
-        is_orthogonal(residuals, matrix),
+        is_orthogonal(residuals, matrix), _core.full((), False, "bool"),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
     finite = _core.isfinite(dot(end.residuals, end.residuals))
-    return end.x, _core.logical_and(end.converged, finite), end.nit
+    # Rounding errors may prevent a decrease next to the minimum.
+    loose = float(np.finfo(dtype).eps ** (1 / 3))
+    enough = _core.logical_and(end.stuck, is_orthogonal(end.residuals, end.matrix, loose))
+    good = _core.logical_or(end.converged, enough)
+    return end.x, _core.logical_and(good, finite), end.nit

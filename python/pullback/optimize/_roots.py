@@ -122,7 +122,7 @@ def _newton(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tens
         return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
 
     def step(state: _State) -> _State:
-        move = _newton_step(f, state.x, state.value)
+        move, solved = _newton_step(f, state.x, state.value)
         before = _core.sqrt(dot(state.value, state.value))
 
         def too_long(trial: _Halving) -> Tensor:
@@ -145,6 +145,7 @@ def _newton(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tens
         x = _core.where(end.lower, state.x + end.t * move, state.x)
         # Rounding errors of f may prevent a decrease next to the root.
         short = _core.less_equal(largest(move), tol * (largest(state.x) + tol))
+        short = _core.logical_and(short, solved)
         value = _core.where(end.lower, end.value, state.value)
         zero = _core.equal(largest(value), 0)
         return _State(
@@ -161,20 +162,23 @@ def _newton(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tens
     return last.x, last.converged, last.nit
 
 
-def _newton_step(f: Any, x: Tensor, value: Tensor) -> Tensor:
+def _newton_step(f: Any, x: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a step, and whether it solves the linear system."""
     at = _core.identity(x)
     if x.shape[0] <= MOST_DENSE:
         with recorded_from([at]):
             (matrix,) = jacobian(f(at), [at], None, True)
         assert matrix is not None  # zeros in place of None
-        return solve(matrix, -value)
+        return solve(matrix, -value), _core.full((), True, "bool")
 
     def product(v: Tensor) -> Tensor:
         tangent: Tensor = jvp(f, (x,), (v,))[1]
         return tangent
 
     found: Tensor = gmres(product, -value, rtol=_KRYLOV_TOLERANCE)[0]
-    return found
+    rest = product(found) + value
+    size = 10 * _KRYLOV_TOLERANCE * _core.sqrt(dot(value, value))
+    return found, _core.less_equal(_core.sqrt(dot(rest, rest)), size)
 
 
 def bisect(
@@ -212,7 +216,7 @@ def bisect(
     -------
     Tensor
         The roots, of the dtype to which `a` and `b` promote. NaN if the signs at both ends are
-        equal.
+        equal, or the interval is too long after `maxiter` halvings.
 
     Raises
     ------
@@ -257,7 +261,7 @@ def bisect(
             )
 
         def halve(state: _Interval) -> _Interval:
-            middle = 0.5 * (state.low + state.high)
+            middle = 0.5 * state.low + 0.5 * state.high
             same = _core.greater(_core.sign(f(middle)) * _core.sign(first), 0)
             return _Interval(
                 _core.where(same, middle, state.low), _core.where(same, state.high, middle),
@@ -267,8 +271,13 @@ def bisect(
         count = _core.full((), 0, "int64")
         made: _Interval = while_loop(goes_on, halve, _Interval(start, end, count))
         root_at_start = _core.equal(first, 0)
-        x = _core.where(root_at_start, start, 0.5 * (made.low + made.high))
-        return _core.where(valid, x, math.nan), valid
+        x = _core.where(root_at_start, start, 0.5 * made.low + 0.5 * made.high)
+        # False for NaN, and for an interval that is still too long.
+        width = _core.abs(made.high - made.low)
+        found = _core.less_equal(width, xtol + relative * _core.abs(made.high))
+        found = _core.logical_or(_core.logical_and(valid, found), root_at_start)
+        found = _core.logical_and(found, _core.logical_not(_core.isnan(f(x))))
+        return _core.where(found, x, math.nan), found
 
     x, _ = solution_on_plan(f, low, theta, solver, "elementwise root", who)
     valid = brackets[0]

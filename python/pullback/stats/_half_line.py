@@ -220,23 +220,29 @@ class TruncNorm(Continuous):
     def _high(self, a: Tensor, b: Tensor) -> Tensor:
         return b
 
-    def _part(self, x: Tensor, y: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        """Compute Φ(y) - Φ(x), as a part of the larger tail probability of the limits."""
-        right = _core.greater(a, 0)
+    def _part(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute Φ(y) - Φ(x) as a part of the larger tail probability, and its logarithm."""
+        right = _core.greater(x, 0)
         sign = _core.where(right, -1.0, 1.0)
-        top = _core.log_ndtr(_core.where(right, -a, b))
+        # At an infinite end the part is 0, whatever the tail.
+        top = _core.log_ndtr(_core.where(right, _core.maximum(-x, -1e150), y))
 
         def tail(t: Tensor) -> Tensor:
             infinite = _core.isinf(t)  # where the slope of log_ndtr is infinite or NaN
-            value = _core.exp(_core.log_ndtr(sign * _core.where(infinite, 0.0, t)) - top)
+            value = _core.exp(_core.log_ndtr(sign * _core.where(infinite, 1e9, t)) - top)
             end = _core.where(_core.greater(sign * t, 0), _core.exp(-top), 0.0)
             return _core.where(infinite, end, value)
 
-        return sign * (tail(y) - tail(x))
+        return sign * (tail(y) - tail(x)), top
 
-    def _log_mass(self, a: Tensor, b: Tensor) -> Tensor:
-        top = _core.log_ndtr(_core.where(_core.greater(a, 0), -a, b))
-        return top + _core.log(self._part(a, b, a, b))
+    def _log_mass(self, x: Tensor, y: Tensor) -> Tensor:
+        part, top = self._part(x, y)
+        return top + _core.log(part)
+
+    def _ratio(self, x: Tensor, y: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """Compute the probability of [x, y]."""
+        (part, top), (whole, whole_top) = self._part(x, y), self._part(a, b)
+        return part * _core.exp(top - whole_top) / whole
 
     def _density_at(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
         infinite = _core.isinf(x)
@@ -247,10 +253,16 @@ class TruncNorm(Continuous):
         return -0.5 * x * x - HALF_LOG_TAU - self._log_mass(a, b)
 
     def _cdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._part(a, x, a, b) / self._part(a, b, a, b)
+        return self._ratio(a, x, a, b)
 
     def _sf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._part(x, b, a, b) / self._part(a, b, a, b)
+        return self._ratio(x, b, a, b)
+
+    def _logcdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return self._log_mass(a, x) - self._log_mass(a, b)
+
+    def _logsf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return self._log_mass(x, b) - self._log_mass(a, b)
 
     def _quantile(self, q: Tensor, rest: Tensor, a: Tensor, b: Tensor) -> Tensor:
         """Compute the quantile of q = 1 - rest from the smaller tail of the normal distribution."""

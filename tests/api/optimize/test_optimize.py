@@ -162,6 +162,21 @@ def test_a_failure_is_not_silent() -> None:
     assert not bool(stuck.success)
 
 
+def test_failures_in_every_mode() -> None:
+    def f(a: Any) -> Any:
+        start = np.full(3, 9.0)
+        return pb.optimize.root(lambda x, a: pb.exp(x) - a, start, a, maxiter=2).x
+
+    for mode in ("forward", "reverse"):
+        assert np.isnan(np.asarray(pb.jacobian(f, mode=mode)(np.float64(1.0)))).all()
+    for g in (lambda x: x**2 + 1.0, lambda x: pb.sum(x) * np.ones(200) - np.arange(200.0)):
+        assert not bool(pb.optimize.root(g, np.ones(200)).success)
+    stuck = lambda x: pb.where(x > 0, x + 1, np.nan)  # noqa: E731
+    assert not bool(pb.optimize.least_squares(stuck, np.ones(1)).success)
+    assert np.isnan(float(pb.optimize.bisect(lambda x: x - 0.3, 0.0, 1.0, maxiter=3)))
+    assert np.isnan(float(pb.optimize.bisect(lambda x: x - 1, np.float64(0), np.float64(1e300))))
+
+
 def test_errors() -> None:
     optimize = pb.optimize
     for error, words, call in (
