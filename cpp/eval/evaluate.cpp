@@ -333,7 +333,7 @@ void PlanRun::run(const CachedPlan& cached) {
     if (status.problem == Problem::Interrupted && runtime.check_signals) {
       runtime.check_signals();
     }
-    raise(plan, status);
+    raise(plan, status, cached.device);
   }
   for (int32_t slot : plan.outputs) {
     const Slot& s = plan.slots[slot];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eval/evaluate.h"
+#include "graph/make.h"
 #include "graph/walk.h"
 #include "plan/passes/snapshot.h"
 #include "runtime/buffer.h"
@@ -33,18 +34,13 @@ std::vector<NodeRef> lowest_transfers(std::span<const NodeRef> roots) {
   return out;
 }
 
-// The device of the plan that computes a node.
-Device run_device(const NodeRef& node) {
-  return node->device() == kAnyDevice ? kHost : node->device();
-}
-
 void evaluate_each_device(std::span<const NodeRef> roots,
                           const std::function<void(std::span<Node* const>)>& evaluate) {
   std::vector<NodeRef> rest(roots.begin(), roots.end());
   while (!rest.empty()) {
-    const Device device = run_device(rest.front());
+    const Device device = device_of(rest.front().get());
     const auto others = std::stable_partition(
-        rest.begin(), rest.end(), [&](const NodeRef& node) { return run_device(node) == device; });
+        rest.begin(), rest.end(), [&](const NodeRef& node) { return device_of(node.get()) == device; });
     evaluate(pointers({rest.begin(), others}));
     rest.erase(rest.begin(), others);
   }

@@ -57,7 +57,7 @@ std::string place_of(const Status& status) {
 
 }  // namespace
 
-void raise(const Plan& plan, const Status& status) {
+void raise(const Plan& plan, const Status& status, Device device) {
   const bool of_step = status.step >= 0;
   const Step* step = status.inner ? status.inner : of_step ? &plan.steps[status.step] : nullptr;
   const Op op = step ? failed_operation(*step, status.problem) : Op::value;
@@ -98,6 +98,8 @@ void raise(const Plan& plan, const Status& status) {
                ": no LAPACK library could be loaded; run `python -m pullback doctor`");
     case Problem::Memory:
       fail_run(ErrorKind::Memory, who, ": cannot allocate the scratch space of a step");
+    case Problem::Device:
+      fail_run(ErrorKind::Runtime, who, ": ", memory_of(device).failure());
     case Problem::Callback:
       throw CallbackError(std::exchange(callback_failure, nullptr));
     case Problem::Interrupted:

@@ -6,6 +6,6 @@
 
 namespace pullback {
 
-[[noreturn]] void raise(const Plan& plan, const Status& status);
+[[noreturn]] void raise(const Plan& plan, const Status& status, Device device);
 
 }  // namespace pullback

@@ -20,6 +20,7 @@
 #include "graph/runtime.h"
 #include "graph/walk.h"
 #include "ops/linalg/linalg.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 namespace {
@@ -108,6 +109,14 @@ class ReversePass {
 
   void add(const Node* input, Cotangent contribution, FactoredMask nonzero = {}) {
     const size_t at = graph_.position(input);
+    if (several_devices && input->device() == kAnyDevice && contribution.value &&
+        contribution.value->device() != kAnyDevice) {
+      // Readers of such an input may be on several devices.
+      nonzero.intersect(contribution.mask);
+      const NodeRef dense = dense_of(contribution.value, nonzero, contribution.clean);
+      contribution = {Cotangent::Value, transfer(dense, device_of(input)), nullptr, true};
+      nonzero = {};
+    }
     adjoints_[at].add(std::move(contribution), input->shape, graph_.zeros(at), std::move(nonzero));
   }
 

@@ -105,7 +105,7 @@ NodeRef make_value(DType dtype, const Shape& shape, Ref<Buffer> buffer) {
   node->op = Op::value;
   node->dtype = dtype;
   node->shape = shape;
-  node->device_id = buffer->device.id;
+  node->device_id = buffer->device.is_host() ? kAnyDevice.id : buffer->device.id;
   node->value = std::move(buffer);
   if (recording) record_node(node.get(), {});
   return node;
@@ -133,6 +133,25 @@ Ref<Buffer> buffer_of_scalar(const Node* node) {
   return buffer;
 }
 
+namespace {
+
+Device first_device = kHost;
+thread_local Device device_of_thread = kAnyDevice;  // none
+
+}  // namespace
+
+Device default_device() {
+  return device_of_thread == kAnyDevice ? first_device : device_of_thread;
+}
+
+Device exchange_default_device(Device device) {
+  const Device before = default_device();
+  device_of_thread = device;
+  return before;
+}
+
+void set_first_device(Device device) { first_device = device; }
+
 std::optional<Device> common_device(std::span<Node* const> nodes) {
   Device common = kAnyDevice;
   for (const Node* node : nodes) {
@@ -150,6 +169,7 @@ NodeRef make_argument(DType dtype, const Shape& shape) {
   node->dtype = dtype;
   node->shape = shape;
   node->flags = kTracked | kTraced;
+  node->device_id = kAnyDevice.id;
   if (recording) record_node(node.get(), {});
   return node;
 }

@@ -28,6 +28,17 @@ Ref<Buffer> buffer_of_scalar(const Node* node);  // a new buffer with its value
 inline Ref<Buffer> read_back(const Node* node) {
   return node->value ? copy_to(kHost, node->value) : buffer_of_scalar(node);
 }
+// Where this thread's nodes of any device are evaluated, and where its variables are made.
+Device default_device();
+// Sets it, and returns the one before.
+Device exchange_default_device(Device device);
+// The default device of threads that have set none; kHost at first.
+void set_first_device(Device device);
+// The device on which a node has or will have its value.
+inline Device device_of(const Node* node) {
+  return node->device() == kAnyDevice ? default_device() : node->device();
+}
+
 // The device of all nodes, or kAnyDevice; nullopt if there are two.
 std::optional<Device> common_device(std::span<Node* const> nodes);
 // A placeholder: stands for an input while a function is traced.

@@ -9,6 +9,8 @@
 #include "graph/recorder.h"
 #include "graph/rule.h"
 #include "graph/runtime.h"
+#include "runtime/buffer.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 namespace {
@@ -52,6 +54,14 @@ NodeRef detached(const NodeRef& node) {
   return copy;
 }
 
+// On a device, for good; a pending value is returned as is.
+NodeRef placed(NodeRef node, Device device) {
+  if (!several_devices || !node->value) return node;
+  node->value = copy_to(device, node->value);
+  node->device_id = device.id;
+  return node;
+}
+
 }  // namespace
 
 void add_ref(Variable* variable) { ++variable->refs; }
@@ -70,7 +80,7 @@ Ref<Variable> make_variable(const NodeRef& initial, bool trainable, std::string 
   variable->shape = initial->shape;
   variable->trainable = trainable;
   variable->name = std::move(name);
-  variable->current = detached(initial);
+  variable->current = placed(detached(initial), device_of(initial.get()));
   if (variable->pending()) list_pending(variable.get());
   return variable;
 }
@@ -111,6 +121,12 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
     fail(ErrorKind::Value, who, ": expected shape ", variable->shape, " for variable '",
          variable->name, "', got ", value->shape);
   }
+  const Device device = device_of(variable->current.get());
+  if (value->device() != kAnyDevice && value->device() != device) {
+    fail(ErrorKind::Value, who, ": variable '", variable->name, "' is on ", name_of(device),
+         ", and the value is on ", name_of(value->device()), "; move the value with .to(\"",
+         name_of(device), "\")");
+  }
   if (variable_scope) {
     variable_scope->assign(variable, value);
     return;
@@ -123,7 +139,7 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
     runtime.finish_updates(variable, value.get());
   }
   // Freed last: destroying a history may run arbitrary code.
-  const NodeRef before = std::exchange(variable->current, detached(value));
+  const NodeRef before = std::exchange(variable->current, placed(detached(value), device));
   variable->failed = false;
   const NodeRef reading = std::exchange(variable->reading, nullptr);
   variable->pending() ? list_pending(variable) : forget_pending(variable);
@@ -154,7 +170,7 @@ void commit_updates() {
     Variable* variable = list[i];
     if (variable->pending()) continue;
     // A new leaf replaces the update's node, so the history of the update can be freed.
-    histories.push_back(std::exchange(variable->current, detached(variable->current)));
+    histories.push_back(std::exchange(variable->current, placed(detached(variable->current), device_of(variable->current.get()))));
     variable->failed = false;
     if (variable->reading && !variable->reading->value) {
       variable->reading->value = variable->current->value;

@@ -29,10 +29,10 @@ NodeRef identity(const NodeRef& x) { return unary(Op::identity, x, x->shape); }
 NodeRef stop_gradient(const NodeRef& x) { return unary(Op::stop_gradient, x, x->shape); }
 
 NodeRef transfer(const NodeRef& x, Device device) {
-  if (x->device() == device || x->device() == kAnyDevice) return x;
+  if (x->device() == device || device == kAnyDevice) return x;
   Attr attr;
   attr.device = device.id;
-  return unary(Op::transfer, x, x->shape, attr);
+  return unary(Op::transfer, as_value(x), x->shape, attr);
 }
 
 NodeRef reshape(const NodeRef& x, const Shape& requested, const char* who) {

@@ -30,6 +30,7 @@ enum class Problem : uint8_t {
   Callback,      // a callback failed: see callback_failure
   Injected,      // by a test, with the null backend
   Memory,        // no scratch memory
+  Device,        // the device has failed: see DeviceMemory::failure()
   Interrupted,   // RunArguments::interrupted returned true
 };
 

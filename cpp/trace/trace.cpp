@@ -35,8 +35,9 @@ void Trace::abandon() {
   set_variable_scope(outer_);
 }
 
-NodeRef Trace::add_argument(DType dtype, const Shape& shape, bool weak) {
+NodeRef Trace::add_argument(DType dtype, const Shape& shape, bool weak, Device device) {
   arguments_.push_back(make_argument(dtype, shape));
+  arguments_.back()->device_id = device.id;
   arguments_.back()->origin = origin_.get();
   if (weak) arguments_.back()->flags |= kWeak;
   return arguments_.back();
@@ -54,6 +55,7 @@ NodeRef Trace::read(Variable* variable) {
     state.initial = make_argument(variable->dtype, variable->shape);
     state.initial->origin = origin_.get();
     state.initial->variable = variable->id;
+    state.initial->device_id = variable->current->device_id;
     state.current = state.initial;
   }
   return state.current;
@@ -92,6 +94,7 @@ void Trace::close(std::vector<NodeRef> outputs) {
     NodeRef before = state.initial;
     if (!before) {
       before = unread.emplace_back(make_argument(state.variable->dtype, state.variable->shape));
+      before->device_id = state.variable->current->device_id;
     }
     replacements.push_back({before.get(), record_.roots()[returned_ + k].get()});
   }

@@ -38,7 +38,7 @@ class Trace : public VariableScope, public std::enable_shared_from_this<Trace> {
 
   // A weak argument represents a Python float: a float64, like every value computed from such
   // arguments only.
-  NodeRef add_argument(DType dtype, const Shape& shape, bool weak);
+  NodeRef add_argument(DType dtype, const Shape& shape, bool weak, Device device = kAnyDevice);
   NodeRef read(Variable* variable) override;
   void assign(Variable* variable, const NodeRef& value) override;
   Origin* origin() const override { return origin_.get(); }

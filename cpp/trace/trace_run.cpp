@@ -160,7 +160,9 @@ bool Trace::run_once(std::span<const NodeRef> arguments, std::span<NodeRef> resu
     const Output& place = places_[k];
     if (place.kind == Output::Known) return place.known;
     const Node* node = record_.roots()[k].get();
-    return make_value(node->dtype, node->shape, plan_run.result(place.index));
+    NodeRef made = make_value(node->dtype, node->shape, plan_run.result(place.index));
+    made->device_id = made->value->device.id;
+    return made;
   };
   for (size_t k = 0; k < returned_; ++k) results[k] = result(k);
   if (!decisions.empty()) mark_results(results, decisions, call.get());

@@ -7,7 +7,7 @@
 [Tensor([2., 4., 6.], dtype=float32)]
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
-`function` deal with derivatives. The namespaces are `nn`, `linalg`, `fft`, `random`, `special`,
+`function` deal with derivatives. The namespaces are `cuda`, `nn`, `linalg`, `fft`, `random`, `special`,
 `stats`, `implicit`, `initializers`, `integrate`, `interop`, `interpolate`, `optimize`,
 `optimizers`, `testing` and `tree`. Functions of `linalg` that NumPy or the Array API standard have
 in the main namespace are also here, and the functions of `nn` that most networks use. The names of
@@ -29,6 +29,7 @@ from . import (
     _files,
     _numpy,
     _runtime,
+    cuda,
     fft,
     implicit,
     initializers,
@@ -124,6 +125,7 @@ from ._numpy.triangular import *
 from ._numpy.trigonometric import *
 from ._numpy.trigonometric_aliases import *
 from ._numpy.without_nan import *
+from ._runtime.devices import *
 from ._runtime.evaluation import *
 from ._runtime.profile import *
 from ._runtime.support import *
@@ -176,6 +178,7 @@ __all__ = [
     "bool",
     "convolve",
     "correlate",
+    "cuda",
     "dropout",
     "fft",
     "gelu",
@@ -278,6 +281,7 @@ __all__ += _numpy.triangular.__all__
 __all__ += _numpy.trigonometric.__all__
 __all__ += _numpy.trigonometric_aliases.__all__
 __all__ += _numpy.without_nan.__all__
+__all__ += _runtime.devices.__all__
 __all__ += _runtime.evaluation.__all__
 __all__ += _runtime.profile.__all__
 __all__ += _runtime.support.__all__
@@ -302,6 +306,7 @@ def _name_publicly() -> None:
 
 
 _name_publicly()
+_runtime.devices.start()
 
 
 if not TYPE_CHECKING:  # type checkers see the names themselves

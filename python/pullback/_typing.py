@@ -51,7 +51,7 @@ TensorTree: TypeAlias = "Tensor | Sequence[TensorTree] | Mapping[Any, TensorTree
 
 # Options of several functions.
 DataFormat: TypeAlias = Literal["NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"]
-Device: TypeAlias = Literal["cpu"]
+Device: TypeAlias = str
 QuantileMethod: TypeAlias = Literal[
     "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased",
     "normal_unbiased",

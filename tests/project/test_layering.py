@@ -33,7 +33,7 @@ INNER = {
     "grad": {"zeros", "control", "sparse"},
     "plan": {"passes", "verify"},
     "backend": {
-        "null", "one_step", "common", "cpu", "cpu/common", "cpu/convolution", "cpu/data",
+        "null", "one_step", "common", "cuda", "cpu", "cpu/common", "cpu/convolution", "cpu/data",
         "cpu/fourier", "cpu/kernels", "cpu/linalg", "cpu/products", "cpu/small", "cpu/special",
         "cpu/special/incomplete", "cpu/tiles",
     },

@@ -19,6 +19,7 @@ void bind_attention(pybind11::module_& m);
 void bind_fourier(pybind11::module_& m);
 void bind_layers(pybind11::module_& m);
 void bind_statistics(pybind11::module_& m);
+void bind_device(pybind11::module_& m);
 
 // --- conversions of arguments
 

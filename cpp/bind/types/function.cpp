@@ -340,7 +340,8 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
       [&](PyObject* leaf) {
         const Node* node = signature.tensors[next++].get();
         return tensor_object(trace.add_argument(
-            node->dtype, node->shape, PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf)));
+            node->dtype, node->shape, PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf),
+            node->device()));
       },
       &record->arguments);
   std::vector<py::object> leaves;

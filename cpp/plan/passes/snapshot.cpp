@@ -361,15 +361,15 @@ class Numbering {
   std::unordered_set<const Node*> operations_;
 };
 
-// A pending transfer below has an input on another device: evaluate() computes transfers before it
-// takes a snapshot, so here it belongs to a trace.
-Device device_of(std::span<Node* const> nodes) {
+// evaluate() computes transfers before it takes a snapshot. A pending one belongs to a trace: it is
+// an alias in a plan of its device, unless its input is on another.
+Device plan_device(std::span<Node* const> nodes) {
   const std::optional<Device> device = common_device(nodes);
   if (!device) {
     fail(ErrorKind::NotImplemented,
          "transfer: a traced function runs on one device; transfer its arguments or its results");
   }
-  return *device == kAnyDevice ? kHost : *device;
+  return *device == kAnyDevice ? default_device() : *device;
 }
 
 }  // namespace
@@ -385,7 +385,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
   walk(std::span<Node* const>(pending), &sorted, [](const Node* node) {
     return is_input(node) ? std::span<Node* const>() : value_inputs(node);
   });
-  if (several_devices) snapshot.device = device_of(sorted);
+  if (several_devices) snapshot.device = plan_device(sorted);
   Numbering numbering(&snapshot, sorted.size());
   numbering.number(sorted);
   for (Node* root : pending) numbering.root(root);

@@ -72,7 +72,7 @@ INSTEAD = {
     "defvjp": "pb.custom_gradient, whose function returns the result and its rule",
     "Dense": "x @ weights + bias, with a Variable for each",
     "detach": "pb.stop_gradient(x)",
-    "device_put": "x itself: pullback computes on the CPU",
+    "device_put": "x.to_device(device)",
     "elementwise_grad": "pb.grad(lambda x: pb.sum(f(x)))",
     "enable_grad": "nothing: operations are always tracked",
     "eval_shape": "f(x).shape and f(x).dtype, which are known without an evaluation",

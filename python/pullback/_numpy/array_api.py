@@ -37,10 +37,24 @@ newaxis = None
 pi = numpy.pi
 
 
-def on_device(device: Any, who: str) -> None:
-    """Raise a ValueError unless the device is the only one."""
-    if device is not None and device != DEVICE:
-        raise ValueError(f"{who}: expected 'cpu' or None for device, got {_core.shown(device)}")
+def check_device(device: Any, who: str) -> None:
+    """Raise a TypeError unless the device is a name or None."""
+    if device is not None and not isinstance(device, str):
+        raise TypeError(
+            f"{who}: expected 'cpu', 'cuda', 'cuda:1' or None for device, "
+            f"got {_core.shown(device)}"
+        )
+
+
+def placed(x: Tensor, device: Any, who: str) -> Tensor:
+    """Move a new tensor to a device; None is the default of `use_device`."""
+    check_device(device, who)
+    if device is None and (device := _core.default_device()) == DEVICE:
+        return x
+    try:
+        return _core.transfer(x, device)
+    except ValueError as error:
+        raise ValueError(f"{who}: {error}") from None
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
@@ -53,8 +67,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     x : object
         Array with the method `__dlpack__`, in the memory of the processor. A tensor is accepted
         too.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
     copy : bool, optional
         False is an error unless `x` is a tensor. Default: None, which permits a copy.
 
@@ -68,7 +82,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     TypeError
         If `x` has no `__dlpack__`, or `copy` is neither a bool nor None.
     ValueError
-        If `copy` is False and `x` is not a tensor, or `device` is neither "cpu" nor None.
+        If `copy` is False and `x` is not a tensor, or there is no device of this name.
     BufferError
         If the other library or NumPy cannot exchange the array.
 
@@ -78,7 +92,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     >>> pb.from_dlpack(numpy.array([1.0, 2.0]))
     Tensor([1., 2.], dtype=float64)
     """
-    on_device(device, "from_dlpack")
+    check_device(device, "from_dlpack")
     check_copy(copy, "from_dlpack")
     if isinstance(x, Tensor):
         return _core.identity(x)
@@ -94,7 +108,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
         array = numpy.from_dlpack(x)
     except (BufferError, RuntimeError, ValueError) as error:
         raise BufferError(f"from_dlpack: {error}") from error
-    return _core.constant(array, who="from_dlpack")
+    return placed(_core.constant(array, who="from_dlpack"), device, "from_dlpack")
 
 
 def namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
@@ -131,42 +145,49 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 
 
 def device(self: Any) -> str:
-    """Return the device of the tensor, which is always "cpu".
+    """Return the device of the tensor.
 
     Returns
     -------
     str
-        The string "cpu".
+        "cpu", or a GPU such as "cuda:0".
     """
-    return DEVICE
+    return _core.device_of(self)
 
 
 def to_device(self: Any, device: str, /, *, stream: None = None) -> Tensor:
-    """to_device(self, device: typing.Literal['cpu'], /, *, stream: None = None) -> Tensor
+    """to_device(self, device: str, /, *, stream: None = None) -> Tensor
 
-    Return the tensor itself, since "cpu" is the only device.
+    Return the tensor on a device.
+
+    The gradient moves back.
 
     Parameters
     ----------
-    device : {"cpu"}
-        Target device.
+    device : str
+        "cpu", "cuda" for the first GPU, or "cuda:1" for another.
     stream : None, optional
         Accepted for the Array API standard; it must be None.
 
     Returns
     -------
     Tensor
-        The same value. A variable returns a tensor.
+        The same value; the tensor itself if it is there. A variable returns a tensor.
 
     Raises
     ------
+    TypeError
+        If `device` is not a str.
     ValueError
-        If `device` is neither "cpu" nor None, or `stream` is not None.
+        If there is no device of this name, or `stream` is not None.
+    RuntimeError
+        If CUDA is not available.
     """
-    on_device(device, "to_device")
+    if not isinstance(device, str):
+        raise TypeError(f"to_device: expected a str for device, got {_core.shown(device)}")
     if stream is not None:
         raise ValueError(f"to_device: expected None for stream, got {_core.shown(stream)}")
-    return self if isinstance(self, Tensor) else _core.identity(self)
+    return placed(self if isinstance(self, Tensor) else _core.identity(self), device, "to_device")
 
 
 def dlpack(
@@ -273,8 +294,8 @@ class _Info:
 
         Parameters
         ----------
-        device : {"cpu"}, optional
-            The only device. Default: None, which means "cpu".
+        device : str, optional
+            Any device, which makes no difference.
 
         Returns
         -------
@@ -284,9 +305,9 @@ class _Info:
         Raises
         ------
         ValueError
-            If `device` is neither "cpu" nor None.
+            If there is no device of this name.
         """
-        on_device(device, "default_dtypes")
+        check_device(device, "default_dtypes")
         real = _core.default_float()
         wide = numpy.dtype("complex64" if real == "float32" else "complex128")
         integer = numpy.dtype("int64")
@@ -300,8 +321,8 @@ class _Info:
 
         Parameters
         ----------
-        device : {"cpu"}, optional
-            The only device. Default: None, which means "cpu".
+        device : str, optional
+            Any device, which makes no difference.
         kind : str or tuple of str, optional
             Kind of dtypes, as in `isdtype`. Default: all dtypes.
 
@@ -313,11 +334,11 @@ class _Info:
         Raises
         ------
         ValueError
-            If a kind is unknown, or `device` is neither "cpu" nor None.
+            If a kind is unknown, or there is no device of this name.
         """
         import pullback as pb
 
-        on_device(device, "dtypes")
+        check_device(device, "dtypes")
         found = {name: getattr(pb, name) for name in _DTYPES if hasattr(pb, name)}
         if kind is None:
             return found

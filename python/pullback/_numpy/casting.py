@@ -8,7 +8,7 @@ from .. import _core
 from .._base.checks import flag
 from .._core import Tensor
 from .._typing import Device, TensorLike
-from .array_api import on_device
+from .array_api import check_device, placed
 
 __all__ = ["astype", "cast"]
 
@@ -29,8 +29,8 @@ def astype(
     copy : bool, optional
         Accepted for compatibility with the Array API standard. It makes no difference, because a
         tensor is never modified. Default: True.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def astype(
         If `copy` is not a bool, `dtype` is unknown, or if `x` is complex and `dtype` is neither
         complex nor bool; take `real` or `abs` of `x` first.
     ValueError
-        If `device` is neither "cpu" nor None.
+        If there is no device of this name.
 
     See Also
     --------
@@ -56,8 +56,9 @@ def astype(
     """
     if copy is not True:
         copy = flag(copy, "astype", "copy")
-    on_device(device, "astype")
-    return _core.cast(x, dtype, copy)
+    check_device(device, "astype")
+    out = _core.cast(x, dtype, copy)
+    return out if device is None else placed(out, device, "astype")
 
 
 def cast(x: TensorLike, dtype: npt.DTypeLike, /) -> Tensor:

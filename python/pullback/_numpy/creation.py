@@ -13,7 +13,7 @@ from .. import _core
 from .._base.checks import check_copy, integer, offset_of
 from .._core import Tensor
 from .._typing import Device, DType, Shape, TensorLike
-from .array_api import on_device
+from .array_api import check_device, placed
 
 __all__ = [
     "asarray",
@@ -74,8 +74,8 @@ def zeros(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
         Shape of the result.
     dtype : dtype_like, optional
         Dtype. Default: the default floating dtype.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def zeros(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+        If `shape` has a negative size, or there is no device of this name.
 
     Examples
     --------
@@ -95,8 +95,7 @@ def zeros(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     Tensor([[0., 0., 0.],
             [0., 0., 0.]], dtype=float32)
     """
-    on_device(device, "zeros")
-    return full(shape, 0.0, dtype)
+    return placed(_core.full(shape, 0.0, dtype), device, "zeros")
 
 
 def ones(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -108,8 +107,8 @@ def ones(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> 
         Shape of the result.
     dtype : dtype_like, optional
         Dtype. Default: the default floating dtype.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -121,15 +120,14 @@ def ones(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> 
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+        If `shape` has a negative size, or there is no device of this name.
 
     Examples
     --------
     >>> pb.ones(3, "int32")
     Tensor([1, 1, 1], dtype=int32)
     """
-    on_device(device, "ones")
-    return full(shape, 1.0, dtype)
+    return placed(_core.full(shape, 1.0, dtype), device, "ones")
 
 
 def full(
@@ -147,8 +145,8 @@ def full(
         A number, or an array that broadcasts to `shape`.
     dtype : dtype_like, optional
         Dtype. Default: dtype of `fill_value`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -161,8 +159,8 @@ def full(
         If `shape` does not consist of integers, `dtype` is unknown, or a complex value is cast to a
         dtype that is neither complex nor bool.
     ValueError
-        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or `device` is
-        neither "cpu" nor None.
+        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or there is no device of this
+        name.
 
     Examples
     --------
@@ -172,8 +170,7 @@ def full(
     Tensor([[1, 2],
             [1, 2]], dtype=int64)
     """
-    on_device(device, "full")
-    return _core.full(shape, fill_value, dtype)
+    return placed(_core.full(shape, fill_value, dtype), device, "full")
 
 
 def eye(
@@ -197,8 +194,8 @@ def eye(
         Diagonal, above the main one if positive. Default: 0, the main diagonal.
     dtype : dtype_like, optional
         Dtype. Default: the default floating dtype.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -210,7 +207,7 @@ def eye(
     TypeError
         If a size or `k` is not an integer, or `dtype` is unknown.
     ValueError
-        If a size is negative, or `device` is neither "cpu" nor None.
+        If a size is negative, or there is no device of this name.
 
     Examples
     --------
@@ -218,10 +215,9 @@ def eye(
     Tensor([[1., 0.],
             [0., 1.]], dtype=float32)
     """
-    on_device(device, "eye")
     rows = integer(n_rows, "eye", "n_rows")
     columns = rows if n_cols is None else integer(n_cols, "eye", "n_cols")
-    return _core.eye(rows, columns, offset_of(k, "eye"), dtype)
+    return placed(_core.eye(rows, columns, offset_of(k, "eye"), dtype), device, "eye")
 
 
 def one_hot(
@@ -284,8 +280,8 @@ def asarray(
         A number, a NumPy array or scalar, a nested list, or a tensor.
     dtype : dtype_like, optional
         Dtype to which the value is cast. Default: see `constant`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
     copy : bool, optional
         True makes a new tensor. False is an error if a copy is required. Default: None, which
         copies if required.
@@ -301,8 +297,7 @@ def asarray(
         If the dtype is not supported, a complex value is cast to a dtype that is neither complex
         nor bool, or `copy` is neither a bool nor None.
     ValueError
-        If nested lists are ragged, `copy` is False and a copy is required, or `device` is neither
-        "cpu" nor None.
+        If nested lists are ragged, `copy` is False and a copy is required, or there is no device of this name.
     OverflowError
         If a Python integer does not fit in the dtype.
 
@@ -315,16 +310,17 @@ def asarray(
     >>> pb.asarray([1.0, 2.0])
     Tensor([1., 2.], dtype=float32)
     """
-    on_device(device, "asarray")
+    check_device(device, "asarray")
     check_copy(copy, "asarray")
     out = _core.constant(value, dtype, "asarray")
     if isinstance(value, Tensor) and value.dtype == out.dtype:
-        return _core.identity(value) if copy else value
+        out = _core.identity(value) if copy else value
+        return out if device is None else placed(out, device, "asarray")
     if copy is False:
         raise ValueError(
             "asarray: expected True or None for copy, got False; this value must be copied"
         )
-    return out
+    return placed(out, device, "asarray")
 
 
 def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -338,8 +334,8 @@ def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
         Shape of the result.
     dtype : dtype_like, optional
         Dtype. Default: the default floating dtype.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -351,12 +347,11 @@ def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or `device` is neither "cpu" nor None.
+        If `shape` has a negative size, or there is no device of this name.
 
     Examples
     --------
     >>> pb.empty(2)
     Tensor([0., 0.], dtype=float32)
     """
-    on_device(device, "empty")
-    return full(shape, 0.0, dtype)
+    return placed(_core.full(shape, 0.0, dtype), device, "empty")

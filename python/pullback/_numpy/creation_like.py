@@ -8,7 +8,7 @@ from __future__ import annotations
 from .. import _core
 from .._core import Tensor
 from .._typing import Device, DType, TensorLike
-from .array_api import on_device
+from .array_api import placed
 
 __all__ = ["empty_like", "full_like", "ones_like", "zeros_like"]
 
@@ -22,8 +22,8 @@ def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
         Array whose shape and dtype are used.
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -35,15 +35,14 @@ def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     TypeError
         If `dtype` is unknown.
     ValueError
-        If `device` is neither "cpu" nor None.
+        If there is no device of this name.
 
     Examples
     --------
     >>> pb.zeros_like([1.0, 2.0])
     Tensor([0., 0.], dtype=float32)
     """
-    on_device(device, "zeros_like")
-    return full_like(x, 0, dtype)
+    return placed(full_like(x, 0, dtype), device, "zeros_like")
 
 
 def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -55,8 +54,8 @@ def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = 
         Array whose shape and dtype are used.
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -68,15 +67,14 @@ def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = 
     TypeError
         If `dtype` is unknown.
     ValueError
-        If `device` is neither "cpu" nor None.
+        If there is no device of this name.
 
     Examples
     --------
     >>> pb.ones_like([1.0, 2.0])
     Tensor([1., 1.], dtype=float32)
     """
-    on_device(device, "ones_like")
-    return full_like(x, 1, dtype)
+    return placed(full_like(x, 1, dtype), device, "ones_like")
 
 
 def full_like(
@@ -94,8 +92,8 @@ def full_like(
         A number, or an array that broadcasts to the shape of `x`. It is cast to the dtype.
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -108,17 +106,16 @@ def full_like(
         If `dtype` is unknown, or a complex value is cast to a dtype that is neither complex nor
         bool.
     ValueError
-        If `fill_value` does not broadcast to the shape of `x`, or `device` is neither "cpu" nor
-        None.
+        If `fill_value` does not broadcast to the shape of `x`, or there is no device of this name.
 
     Examples
     --------
     >>> pb.full_like([1.0, 2.0], 5)
     Tensor([5., 5.], dtype=float32)
     """
-    on_device(device, "full_like")
     like = _core.identity(x)
-    return _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
+    out = _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
+    return placed(out, device, "full_like")
 
 
 def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -130,8 +127,8 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
         Array whose shape and dtype are used.
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -143,12 +140,12 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     TypeError
         If `dtype` is unknown.
     ValueError
-        If `device` is neither "cpu" nor None.
+        If there is no device of this name.
 
     Examples
     --------
     >>> pb.empty_like([1.0, 2.0])
     Tensor([0., 0.], dtype=float32)
     """
-    on_device(device, "empty_like")
-    return full_like(_core.constant(x, who="empty_like"), 0, dtype)
+    like = _core.constant(x, who="empty_like")
+    return placed(full_like(like, 0, dtype), device, "empty_like")

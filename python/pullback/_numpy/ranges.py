@@ -15,7 +15,7 @@ from .._base.dtypes import float64
 from .._core import Tensor
 from .._typing import Device, DType, TensorLike
 from .arranging import moveaxis
-from .array_api import on_device
+from .array_api import placed
 
 __all__ = ["arange", "geomspace", "linspace", "logspace", "meshgrid"]
 
@@ -47,8 +47,8 @@ def linspace(
         Dtype. Values are rounded down for an integer dtype. Default: see below.
     axis : int, optional
         Axis of the values in the result. Default: 0.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -61,8 +61,7 @@ def linspace(
     TypeError
         If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
     ValueError
-        If `num` or `axis` is out of range, the shapes do not broadcast, or `device` is neither
-        "cpu" nor None.
+        If `num` or `axis` is out of range, the shapes do not broadcast, or there is no device of this name.
 
     See Also
     --------
@@ -75,7 +74,6 @@ def linspace(
     """
     if endpoint is not True:
         endpoint = flag(endpoint, "linspace", "endpoint")
-    on_device(device, "linspace")
     count = _count(num, "linspace")
     first, last = _ends(start, stop, dtype, "linspace")
     share = _share(count, endpoint, first, last)
@@ -87,7 +85,7 @@ def linspace(
     line = _core.where(_core.constant(share < 0.5), near, far)
     if dtype is not None:
         line = _core.cast(line if _core.dtype(dtype).kind in "fc" else _core.floor(line), dtype)
-    return _placed(line, axis, "linspace")
+    return placed(_placed(line, axis, "linspace"), device, "linspace")
 
 
 @composite
@@ -335,8 +333,8 @@ def arange(
         Step, not 0. Default: 1.
     dtype : dtype_like, optional
         Dtype. Default: int64 if all arguments are integers, else the default floating dtype.
-    device : {"cpu"}, optional
-        The only device. Default: None, which means "cpu".
+    device : str, optional
+        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
 
     Returns
     -------
@@ -348,7 +346,7 @@ def arange(
     TypeError
         If an argument is not a number, or `dtype` is unknown or bool.
     ValueError
-        If `step` is 0, an argument is infinite or NaN, or `device` is neither "cpu" nor None.
+        If `step` is 0, an argument is infinite or NaN, or there is no device of this name.
     RuntimeError
         If an argument is a tensor without a value in a function that is being traced.
 
@@ -363,7 +361,6 @@ def arange(
     >>> pb.arange(1, 2, 0.25)
     Tensor([1.  , 1.25, 1.5 , 1.75], dtype=float32)
     """
-    on_device(device, "arange")
     if stop is None:
         start, stop = 0, start
     first, end, by = (_number(x, "arange") for x in (start, stop, step))
@@ -379,7 +376,8 @@ def arange(
                 f"and {step}"
             )
         length, natural = ceil(quotient), _core.default_float()
-    return _core.arange(first, max(0, length), by, natural if dtype is None else dtype)
+    dtype = natural if dtype is None else dtype
+    return placed(_core.arange(first, max(0, length), by, dtype), device, "arange")
 
 
 def _number(x: Any, who: str) -> int | float:

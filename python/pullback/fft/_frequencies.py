@@ -8,7 +8,7 @@ from .. import _core
 from .._base.checks import axes_of, number
 from .._base.composite import composite
 from .._core import Tensor
-from .._numpy.array_api import on_device
+from .._numpy.array_api import placed
 from .._numpy.flipping import roll
 from .._typing import Device, DType, TensorLike
 from ._transform import Axes, points_of
@@ -167,7 +167,6 @@ def ifftshift(x: TensorLike, /, axes: SupportsIndex | Axes = None) -> Tensor:
 
 
 def _frequencies(k: Tensor, n: int, d: Any, dtype: Any, device: Any, who: str) -> Tensor:
-    on_device(device, who)
     dtype = _core.default_float() if dtype is None else dtype
     spacing = number(d, who, "d")
     if spacing == 0:
@@ -176,7 +175,7 @@ def _frequencies(k: Tensor, n: int, d: Any, dtype: Any, device: Any, who: str) -
     out = _core.cast(wide, dtype)
     if out.dtype.kind != "f":
         raise TypeError(f"{who}: expected a floating dtype for dtype, got {out.dtype}")
-    return out
+    return placed(out, device, who)
 
 
 def _shifted(x: Any, axes: Any, who: str, by: Any) -> Tensor:

@@ -1,0 +1,225 @@
+// Size classes, four per doubling, as in runtime/memory.cpp. Small blocks are cut from segments,
+// which are never returned; larger blocks are requested one by one.
+#include "backend/cuda/cuda_memory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "runtime/memory.h"
+
+namespace pullback::cuda {
+namespace {
+
+constexpr int64_t kSmallestBlock = 512;
+constexpr int64_t kSegment = int64_t{2} << 20;
+constexpr int64_t kLargestSmall = kSegment / 4;
+constexpr int64_t kStaging = int64_t{8} << 20;
+
+std::atomic<bool> forked{false};
+thread_local const CudaMemory* current = nullptr;
+
+int64_t class_size(int64_t bytes) {
+  if (bytes <= kSmallestBlock) return kSmallestBlock;
+  const int64_t quarter = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bytes))) / 8;
+  return (bytes + quarter - 1) / quarter * quarter;
+}
+
+std::string in_units(int64_t bytes) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return out;
+}
+
+// NOLINTBEGIN(performance-no-int-to-ptr): addresses of the device
+void* pointer(Address address) { return reinterpret_cast<void*>(address); }
+// NOLINTEND(performance-no-int-to-ptr)
+Address address_of(const void* pointer) { return reinterpret_cast<Address>(pointer); }
+
+}  // namespace
+
+CudaMemory::CudaMemory(const Driver& driver, int index) : driver_(driver), index_(index) {
+  static const bool once = [] {
+    at_fork([] {}, [] {}, [] { forked = true; });
+    return true;
+  }();
+  static_cast<void>(once);
+  Ordinal device = 0;
+  check(driver_.device_get(&device, index), "cuDeviceGet");
+  check(driver_.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
+  const auto lock = enter();
+  check(driver_.make_stream(&stream_, kNonBlocking), "cuStreamCreate");
+  void* pinned = nullptr;
+  check(driver_.allocate_pinned(&pinned, kStaging), "cuMemAllocHost");
+  staging_ = static_cast<char*>(pinned);
+}
+
+std::string CudaMemory::failure() const {
+  if (forked) return "CUDA was in use before fork()";
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+std::unique_lock<std::mutex> CudaMemory::enter() {
+  if (forked) {
+    fail(ErrorKind::Runtime, "cuda:", index_,
+         ": CUDA was in use before fork(), which leaves it unusable in the child; start processes "
+         "with the method 'spawn'");
+  }
+  std::unique_lock lock(mutex_);
+  if (!lost_.empty()) fail(ErrorKind::Runtime, lost_);
+  if (current != this) {
+    check(driver_.set_context(context_), "cuCtxSetCurrent");
+    current = this;
+  }
+  return lock;
+}
+
+void CudaMemory::check(Result result, const char* function) {
+  if (!result) return;
+  lost_ = text("cuda:", index_, ": ", function, " failed with ", describe(driver_, result),
+               "; the device is lost, restart the process. Tensors on the CPU are unharmed");
+  fail(ErrorKind::Runtime, lost_);
+}
+
+Result CudaMemory::request(Address* address, int64_t size) {
+  const Result result = driver_.allocate(address, static_cast<size_t>(size));
+  if (result != kOutOfMemory) return result;
+  wait();  // queued work may read the blocks
+  free_cached();
+  return driver_.allocate(address, static_cast<size_t>(size));
+}
+
+void* CudaMemory::allocate(int64_t bytes) {
+  const auto lock = enter();
+  if (bytes > kLargestBlock) out_of_memory(bytes);
+  const int64_t size = class_size(bytes);
+  Address address = 0;
+  const auto free = cached_.find(size);
+  if (free != cached_.end() && !free->second.empty()) {
+    address = free->second.back();
+    free->second.pop_back();
+    figures_.cached -= size;
+  } else {
+    const bool small = size <= kLargestSmall;
+    if (!small || segment_rest_ < size) {
+      const Result result = request(&address, small ? kSegment : size);
+      if (result == kOutOfMemory) {
+        size_t left = 0, total = 0;
+        driver_.memory_info(&left, &total);
+        fail(ErrorKind::Memory, "cuda:", index_, ": cannot allocate ", in_units(size), "; ",
+             in_units(static_cast<int64_t>(left)), " of ", in_units(static_cast<int64_t>(total)),
+             " are free, tensors and plans of this process have ", in_units(figures_.live));
+      }
+      check(result, "cuMemAlloc");
+      if (small) {
+        segment_ = address;
+        segment_rest_ = kSegment;
+      }
+    }
+    if (small) {
+      address = segment_;
+      segment_ += static_cast<Address>(size);
+      segment_rest_ -= size;
+    }
+  }
+  figures_.live += size;
+  figures_.peak = std::max(figures_.peak, figures_.live);
+  return pointer(address);
+}
+
+void CudaMemory::release(void* address, int64_t bytes) noexcept {
+  if (forked) return;
+  const std::lock_guard lock(mutex_);
+  if (!lost_.empty()) return;
+  const int64_t size = class_size(bytes);
+  figures_.live -= size;
+  try {
+    cached_[size].push_back(address_of(address));
+    figures_.cached += size;
+  } catch (const std::bad_alloc&) {  // the block leaks
+  }
+}
+
+void CudaMemory::copy(void* to, const void* from, int64_t bytes) {
+  const auto lock = enter();
+  if (bytes <= 0) return;
+  check(driver_.copy(address_of(to), address_of(from), static_cast<size_t>(bytes), stream_),
+        "cuMemcpyDtoDAsync");
+}
+
+// Pinned memory that no queued copy uses.
+char* CudaMemory::stage(int64_t bytes) {
+  if (staged_ + bytes > kStaging) wait();
+  char* const out = staging_ + staged_;
+  staged_ += (bytes + 63) / 64 * 64;
+  return out;
+}
+
+void CudaMemory::upload(void* to, const void* host, int64_t bytes) {
+  const auto lock = enter();
+  for (int64_t at = 0; at < bytes; at += kStaging / 2) {
+    const int64_t part = std::min(bytes - at, kStaging / 2);
+    char* const staged = stage(part);
+    std::memcpy(staged, static_cast<const char*>(host) + at, static_cast<size_t>(part));
+    check(driver_.upload(address_of(to) + static_cast<Address>(at), staged,
+                         static_cast<size_t>(part), stream_),
+          "cuMemcpyHtoDAsync");
+  }
+}
+
+void CudaMemory::download(void* host, const void* from, int64_t bytes) {
+  const auto lock = enter();
+  for (int64_t at = 0; at < bytes; at += kStaging / 2) {
+    const int64_t part = std::min(bytes - at, kStaging / 2);
+    char* const staged = stage(part);
+    check(driver_.download(staged, address_of(from) + static_cast<Address>(at),
+                           static_cast<size_t>(part), stream_),
+          "cuMemcpyDtoHAsync");
+    wait();
+    std::memcpy(static_cast<char*>(host) + at, staged, static_cast<size_t>(part));
+  }
+}
+
+void CudaMemory::wait() {
+  check(driver_.synchronize(stream_), "cuStreamSynchronize");
+  staged_ = 0;
+}
+
+void CudaMemory::synchronize() {
+  const auto lock = enter();
+  wait();
+}
+
+MemoryFigures CudaMemory::figures() {
+  const auto lock = enter();
+  MemoryFigures out = figures_;
+  size_t left = 0, total = 0;
+  check(driver_.memory_info(&left, &total), "cuMemGetInfo");
+  out.free = static_cast<int64_t>(left);
+  out.total = static_cast<int64_t>(total);
+  return out;
+}
+
+void CudaMemory::free_cached() {
+  for (auto& [size, blocks] : cached_) {
+    if (size <= kLargestSmall) continue;
+    while (!blocks.empty()) {
+      check(driver_.release(blocks.back()), "cuMemFree");
+      blocks.pop_back();
+      figures_.cached -= size;
+    }
+  }
+}
+
+void CudaMemory::trim() {
+  const auto lock = enter();
+  wait();
+  free_cached();
+}
+
+}  // namespace pullback::cuda

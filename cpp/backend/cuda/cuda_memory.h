@@ -1,0 +1,69 @@
+// CudaMemory: the memory of one GPU, and the stream in which all its work is in order.
+//
+// Because of that order, a freed block may be used again at once: whatever read it was queued
+// before. Start at CudaMemory::allocate().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/driver.h"
+#include "runtime/device_memory.h"
+
+namespace pullback::cuda {
+
+struct MemoryFigures {
+  int64_t live = 0;    // bytes of blocks in use; sizes are rounded up by at most a quarter
+  int64_t peak = 0;    // the highest `live` so far
+  int64_t cached = 0;  // bytes of free blocks that are kept
+  int64_t free = 0;    // as the driver reports
+  int64_t total = 0;
+};
+
+class CudaMemory final : public DeviceMemory {
+ public:
+  // Makes the context of the device. Raises RuntimeError if the driver refuses.
+  CudaMemory(const Driver& driver, int index);
+
+  void* allocate(int64_t bytes) override;
+  void release(void* address, int64_t bytes) noexcept override;
+  void copy(void* to, const void* from, int64_t bytes) override;
+  void upload(void* to, const void* host, int64_t bytes) override;
+  void download(void* host, const void* from, int64_t bytes) override;
+  std::string failure() const override;
+
+  // Waits for all work of the device.
+  void synchronize();
+  MemoryFigures figures();
+  // Returns free blocks to the driver.
+  void trim();
+
+ private:
+  // Locks the device, and makes its context current in this thread. Raises RuntimeError in a forked
+  // child and after a failure of the driver.
+  std::unique_lock<std::mutex> enter();
+  // After a failure, the device is lost: the context of the driver is unusable.
+  void check(Result result, const char* function);
+  Result request(Address* address, int64_t size);
+  void free_cached();
+  void wait();
+  char* stage(int64_t bytes);
+
+  const Driver& driver_;
+  const int index_;
+  mutable std::mutex mutex_;
+  Context context_ = nullptr;
+  Stream stream_ = nullptr;
+  std::string lost_;  // the failure that ended the device
+  std::map<int64_t, std::vector<Address>> cached_;  // free blocks by size
+  Address segment_ = 0;                             // from which small blocks are cut
+  int64_t segment_rest_ = 0;
+  char* staging_ = nullptr;  // pinned
+  int64_t staged_ = 0;       // bytes of it that queued uploads may still read
+  MemoryFigures figures_;
+};
+
+}  // namespace pullback::cuda

@@ -1,0 +1,45 @@
+// The CUDA driver, loaded at run time: nothing of CUDA is needed to build or to import. The types
+// are declarations of our own of what the driver documents (CUDA Driver API reference).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace pullback::cuda {
+
+using Result = int;                  // CUresult; 0 is success
+using Ordinal = int;                 // CUdevice
+using Address = unsigned long long;  // CUdeviceptr
+using Context = struct ContextOfDriver*;
+using Stream = struct StreamOfDriver*;
+
+constexpr Result kOutOfMemory = 2;
+constexpr Result kStubLibrary = 34;
+constexpr Result kNoDevice = 100;
+constexpr Result kSystemMismatch = 803;
+constexpr Result kNoForwardCompatibility = 804;
+constexpr unsigned int kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr int kComputeMajor = 75;         // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int kComputeMinor = 76;
+constexpr int kOldestDriver = 12000;  // of CUDA 12.0
+
+struct Driver {
+#define DRIVER(member, symbol, arguments) Result(*member) arguments = nullptr;
+#include "backend/cuda/driver.def"
+#undef DRIVER
+  std::string path;  // of the loaded library
+  int version = 0;   // 1000 * major + 10 * minor
+  int devices = 0;
+};
+
+// Loads and initialises the driver at the first call, and makes no context. Null if there is none
+// that can be used: see unavailable_reason().
+const Driver* driver();
+// Why driver() is null, and what to do; empty if it is not.
+const std::string& unavailable_reason();
+
+// The name and the meaning of an error, such as "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory
+// access was encountered)".
+std::string describe(const Driver& driver, Result error);
+
+}  // namespace pullback::cuda

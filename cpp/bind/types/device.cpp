@@ -1,0 +1,89 @@
+// Devices of tensors, and the CUDA backend, as Python functions; pullback.cuda has the public ones.
+
+#include <optional>
+#include <string>
+
+#include "backend/cuda/cuda_backend.h"
+#include "bind/arrays/convert.h"
+#include "bind/operations/functions.h"
+#include "graph/make.h"
+#include "graph/variable.h"
+
+namespace pullback {
+namespace {
+
+// "cpu", "cuda" or "cuda:1". A GPU is registered when it is first named.
+Device device_named(const std::string& name) {
+  if (name == "cpu") return kHost;
+  if (name == "cuda") return cuda::open_device(0);
+  const std::string digits = name.starts_with("cuda:") ? name.substr(5) : "";
+  if (digits.empty() || digits.size() > 3 || digits.find_first_not_of("0123456789") != digits.npos) {
+    fail(ErrorKind::Value, "expected \"cpu\", \"cuda\" or \"cuda:\" and a number for device, got \"",
+         name, "\"");
+  }
+  return cuda::open_device(std::stoi(digits));
+}
+
+cuda::CudaMemory& memory_named(const std::string& name) {
+  const Device device = device_named(name);
+  if (device.is_host()) fail(ErrorKind::Value, "expected a GPU, such as \"cuda:0\", got \"cpu\"");
+  return cuda::memory_of_cuda(device);
+}
+
+}  // namespace
+
+void bind_device(py::module_& m) {
+  m.def(
+      "device_of", [](const NodeRef& x) { return name_of(device_of(x.get())); }, py::arg("x"),
+      "Return the name of the device of a tensor.");
+  m.def(
+      "transfer", [](const NodeRef& x, const std::string& device) {
+        const Device to = device_named(device);
+        return several_devices ? transfer(x, to) : x;
+      },
+      py::arg("x"), py::arg("device"), "Return a tensor on a device.");
+  m.def(
+      "exchange_default_device",
+      [](const std::string& device) {
+        return name_of(exchange_default_device(device_named(device)));
+      },
+      py::arg("device"), "Set the default device of this thread, and return the one before.");
+  m.def(
+      "set_first_device",
+      [](const std::string& device) { set_first_device(device_named(device)); },
+      py::arg("device"), "Set the default device of threads that have set none.");
+  m.def(
+      "default_device", [] { return name_of(default_device()); },
+      "Return the default device of this thread.");
+  m.def("cuda_reason", &cuda::unavailable_reason, "Return why CUDA cannot be used, or \"\".");
+  m.def("cuda_device_count", &cuda::device_count, "Return the number of GPUs.");
+  m.def(
+      "cuda_memory",
+      [](const std::string& device) {
+        const cuda::MemoryFigures found = memory_named(device).figures();
+        py::dict out;
+        out["live"] = found.live;
+        out["peak"] = found.peak;
+        out["cached"] = found.cached;
+        out["free"] = found.free;
+        out["total"] = found.total;
+        return Typed<"dict[str, int]", py::dict>(out);
+      },
+      py::arg("device"), "Return figures of the memory of a GPU, in bytes.");
+  m.def(
+      "cuda_trim", [](const std::string& device) { memory_named(device).trim(); },
+      py::arg("device"), "Return cached memory to the driver.");
+  m.def(
+      "cuda_synchronize", [](const std::string& device) { memory_named(device).synchronize(); },
+      py::arg("device"), "Wait for the work of a GPU.");
+  m.def(
+      "cuda_fallbacks",
+      [] {
+        py::dict out;
+        for (const auto& [kind, count] : cuda::fallbacks()) out[py::str(kind)] = count;
+        return Typed<"dict[str, int]", py::dict>(out);
+      },
+      "Return how many steps of each kind have run on the host.");
+}
+
+}  // namespace pullback

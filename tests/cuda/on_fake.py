@@ -1,0 +1,203 @@
+"""Tests that run with the fake driver (fake_driver.cpp): see test_cuda.py, which runs them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+FAKE = ctypes.CDLL(os.environ["PULLBACK_FAKE_DRIVER"])
+FAKE.fake_calls.restype = FAKE.fake_used_bytes.restype = ctypes.c_int64
+OUT_OF_MEMORY, ILLEGAL_ADDRESS = 2, 700
+
+
+@pytest.fixture(autouse=True)
+def no_faults() -> Iterator[None]:
+    yield
+    FAKE.fake_reset()
+
+
+def there(x: object) -> pb.Tensor:
+    return pb.asarray(np.asarray(x), device="cuda")
+
+
+def test_available() -> None:
+    assert pb.cuda.is_available() and pb.cuda.reason() == ""
+    assert pb.cuda.device_count() == 2
+
+
+def test_a_tensor_moves_there_and_back() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    moved = pb.constant(x).to_device("cuda")
+    assert moved.device == "cuda:0" and "0." in repr(moved)
+    np.testing.assert_array_equal(moved.numpy(), x)
+    back = moved.to_device("cpu")
+    assert back.device == "cpu"
+    np.testing.assert_array_equal(back.numpy(), x)
+    assert moved.to_device("cuda") is moved or moved.to_device("cuda").device == "cuda:0"
+    large = np.arange(3_000_000.0)  # more than the staging memory
+    np.testing.assert_array_equal(there(large).numpy(), large)
+    assert there(np.zeros((0, 3))).numpy().shape == (0, 3)
+
+
+def test_operations_have_the_bits_of_the_processor() -> None:
+    x = np.random.default_rng(0).normal(size=(40, 40))
+    for f in (
+        lambda x: pb.sum(pb.tanh(x @ x) * 2, axis=0),
+        lambda x: pb.linalg.solve(x, pb.ones(40, "float64")),
+        lambda x: pb.sort(x, axis=1)[:, ::-1] + np.arange(40.0),
+        lambda x: pb.fft.fft(x).real,
+        lambda x: pb.fori_loop(0, 5, lambda i, y: pb.sin(y) + x, x),
+        lambda x: pb.cond(pb.sum(x) > 0, lambda: x * 2, lambda: x - 1),
+        lambda x: x[[3, 1], :][:, x[0] > 0],
+    ):
+        here, moved = f(pb.constant(x)), f(there(x))
+        assert moved.device == "cuda:0"
+        np.testing.assert_array_equal(moved.numpy(), here.numpy())
+    assert sum(pb.cuda.fallbacks().values()) > 0
+
+
+def test_gradients_are_where_their_tensors_are() -> None:
+    x = pb.Variable([1.0, 2.0], dtype="float64")
+    moved = x.to_device("cuda")
+    y = pb.sum(moved**3)
+    (inside,) = pb.gradients(y, [moved])
+    assert inside.device == "cuda:0"
+    np.testing.assert_array_equal(inside.numpy(), [3, 12])
+    np.testing.assert_array_equal(pb.gradients(y, [x])[0].numpy(), [3, 12])
+    np.testing.assert_array_equal(pb.grad(lambda t: pb.sum(t * t))(moved).numpy(), [2, 4])
+    np.testing.assert_array_equal(pb.hessian(lambda t: pb.sum(t**3))(moved).numpy(), [[6, 0], [0, 12]])
+    np.testing.assert_array_equal(pb.vmap(pb.sin)(moved).numpy(), np.sin([1.0, 2.0]))
+
+
+def test_devices_do_not_mix() -> None:
+    there_one, here = there([1.0]), there([1.0]).to_device("cpu")
+    with pytest.raises(ValueError, match=r"add: .*cuda:0, cpu"):
+        there_one + here
+    np.testing.assert_array_equal((there_one + np.ones(1) + 1).numpy(), [3])
+    other = pb.asarray([2.0], dtype="float64", device="cuda:1")
+    with pytest.raises(ValueError, match="cuda:1"):
+        there_one + other
+    np.testing.assert_array_equal((other.to_device("cuda") + there_one).numpy(), [3])
+
+
+def test_use_device() -> None:
+    with pb.use_device("cuda"):
+        x = pb.ones(3)
+        v = pb.Variable([1.0, 2.0, 3.0])
+        made = [x, pb.eye(2), pb.arange(3), pb.random.normal((2,)), pb.linspace(0, 1, 3)]
+        assert {t.device for t in made} == {"cuda:0"} and v.device == "cuda:0"
+        assert (pb.sin(np.ones(2)) + 1).device == "cuda:0"
+    assert pb.ones(3).device == "cpu"
+    v.assign_add(x)
+    np.testing.assert_array_equal(v.numpy(), [2, 3, 4])
+    assert v.device == "cuda:0"
+    with pytest.raises(ValueError, match="variable .* is on cuda:0"):
+        v.assign(pb.Variable([1.0, 2.0, 3.0]).to_device("cpu"))
+
+
+def test_training_step() -> None:
+    """The same parameters as on the processor after steps of an optimizer in a function."""
+
+    def run(device: str) -> np.ndarray:
+        with pb.use_device(device):
+            w = pb.Variable(np.linspace(-1, 1, 12).reshape(4, 3))
+            optimizer = pb.optimizers.Adam(0.1)
+
+            @pb.function
+            def step(x: pb.Tensor, y: pb.Tensor) -> pb.Tensor:
+                return optimizer.minimize(lambda: pb.mean((pb.tanh(x @ w) - y) ** 2), [w])
+
+            random = np.random.default_rng(1)
+            for _ in range(5):
+                step(random.normal(size=(8, 4)), random.normal(size=(8, 3)))
+            assert w.device == ("cuda:0" if device == "cuda" else "cpu")
+            return w.numpy()
+
+    np.testing.assert_array_equal(run("cuda"), run("cpu"))
+
+
+def test_memory_is_returned() -> None:
+    pb.cuda.synchronize()
+    before = pb.cuda.memory()
+    x = there(np.ones(1_000_000))
+    x.numpy()
+    assert pb.cuda.memory()["live"] >= before["live"] + 8_000_000
+    del x
+    after = pb.cuda.memory()
+    assert after["live"] == before["live"] and after["cached"] >= 8_000_000
+    pb.cuda.trim()
+    assert pb.cuda.memory()["cached"] < 8_000_000
+
+
+def test_out_of_memory_leaves_everything_as_it_was() -> None:
+    x = there(np.ones(1000))
+    x.numpy()
+    FAKE.fake_fail(b"cuMemAlloc_v2", 1, OUT_OF_MEMORY)
+    y = there(np.ones(1_000_000)) * 1.0
+    np.testing.assert_array_equal(y.numpy(), np.ones(1_000_000))  # the second request succeeds
+    del y
+    pb.cuda.trim()
+    with pytest.raises(MemoryError, match="cuda:0: cannot allocate .* are free"):
+        pb.asarray(np.ones(1_200_000_000, np.int8), device="cuda").numpy()
+    np.testing.assert_array_equal((x + 1).numpy(), np.full(1000, 2.0))
+
+
+@pytest.mark.parametrize("function", ["cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
+                                      "cuStreamSynchronize", "cuMemAlloc_v2"])  # fmt: skip
+def test_a_lost_device_says_so(function: str) -> None:
+    """In a process of its own, since the device stays lost."""
+    pid = os.fork()
+    if pid:
+        assert os.waitpid(pid, 0)[1] == 0
+        return
+    os._exit(os.system(f"{os.environ['PYTHON_FOR_FAKE']} {__file__} {function}") and 1)
+
+
+def test_a_forked_child_cannot_use_the_device() -> None:
+    x = there([1.0])
+    x.numpy()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            (x + 1).numpy()
+        except RuntimeError as error:
+            os._exit(0 if "before fork()" in str(error) and pb.ones(2).numpy().sum() == 2 else 1)
+        os._exit(2)
+    assert os.waitpid(pid, 0)[1] == 0
+    np.testing.assert_array_equal((x + 1).numpy(), [2])
+
+
+def test_errors_of_data_name_the_operation() -> None:
+    with pytest.raises(IndexError, match="take"):
+        pb.take(there(np.ones(3)), there(np.array([5]))).numpy()
+    with pytest.raises(ValueError, match=r"expected a device of cuda:0 to cuda:1, got cuda:7"):
+        pb.zeros(2, device="cuda:7")
+    with pytest.raises(ValueError, match='"cpu", "cuda"'):
+        pb.zeros(2, device="gpu")
+
+
+def lose(function: str) -> None:
+    here, x = pb.constant([1.0, 2.0]), there(np.ones(3))
+    (x * 2).numpy()
+    FAKE.fake_fail(function.encode(), 1, ILLEGAL_ADDRESS)
+    for _ in range(2):
+        try:
+            y = there(np.ones(2_000_000)) + 1.0
+            y.numpy()
+        except RuntimeError as error:
+            assert "CUDA_ERROR_ILLEGAL_ADDRESS" in str(error) and "lost" in str(error), error
+        else:
+            raise AssertionError("no error")
+    np.testing.assert_array_equal((here + 1).numpy(), [2, 3])
+
+
+if __name__ == "__main__":
+    import sys
+
+    lose(sys.argv[1])
