@@ -36,7 +36,11 @@ def _struve_term(v: Any, x: Any) -> Any:
 
 def _struve_slopes(v: Any, x: Any) -> list[Any]:
     around = _struve.of_float64(v - 1, x) + _struve_term(v, x)
-    return _half(around, _struve.of_float64(v + 1, x), -1)
+    near = _half(around, _struve.of_float64(v + 1, x), -1)[0]
+    # For a large argument, the two functions and the term cancel in higher derivatives.
+    is_far = _core.abs(x) > 1
+    far = _struve.of_float64(v - 1, x) - v / _core.where(is_far, x, 1) * _struve.of_float64(v, x)
+    return [_core.where(is_far, far, near)]
 
 
 def _modstruve_slopes(v: Any, x: Any) -> list[Any]:
@@ -179,7 +183,8 @@ def struve(v: TensorLike, x: TensorLike, /) -> Tensor:
     """Compute the Struve function.
 
     Values are those of SciPy. The derivative is (struve(v - 1, x) - struve(v + 1, x) + c) / 2,
-    where c is (x / 2)^v / (sqrt(pi) gamma(v + 3/2)).
+    where c is (x / 2)^v / (sqrt(pi) gamma(v + 3/2)), and for |x| > 1 the equal
+    struve(v - 1, x) - v struve(v, x) / x.
 
     Parameters
     ----------

@@ -429,3 +429,63 @@ def test_shapes_that_do_not_broadcast() -> None:
         pb.stats.norm.logpdf(np.ones(3), np.ones(2))
     with pytest.raises(ValueError, match=r"^multivariate_normal\.pdf: .*x \(3,\), mean \(2,\)"):
         pb.stats.multivariate_normal.pdf(np.ones(3), np.ones(2))
+
+
+def test_moments_of_narrow_and_far_truncnorm() -> None:
+    def exact(a: float, b: float) -> list[float]:
+        if a + b < 0:
+            mean, *rest = exact(-b, -a)
+            return [-mean, *rest]
+        low, high = (
+            max(mp.mpf(a), -14),
+            min(mp.mpf(b), max(a, 0) + (14 if a < 5 else 60 / mp.mpf(a))),
+        )
+        points = mp.linspace(low, high, 9)
+
+        def over(f: Callable[[Any], Any]) -> Any:
+            return mp.quad(lambda x: f(x) * mp.exp((low - x) * (low + x) / 2), points)
+
+        mass = over(lambda x: 1)
+        mean = over(lambda x: x) / mass
+        variance = over(lambda x: (x - mean) ** 2) / mass
+        entropy = mp.log(mass) + over(lambda x: (x - low) * (x + low) / 2) / mass
+        return [float(mean), float(variance), float(entropy)]
+
+    family = pb.stats.truncnorm
+    with mp.workdps(40):
+        for a, b in [(0, 1e-9), (-8, -7.5), (30, np.inf), (1e4, np.inf), (5, 5.001), (-3, np.inf)]:
+            limits = np.float64(a), np.float64(b)
+            got = [float(f(*limits)) for f in (family.mean, family.var, family.entropy)]
+            np.testing.assert_allclose(got, exact(a, b), rtol=1e-12)
+
+
+def test_quantiles_of_far_truncnorm() -> None:
+    def above(x: Any, a: float, b: float) -> Any:
+        tail = [mp.erfc(mp.mpf(float(t)) / mp.sqrt(2)) for t in (x, a, b)]
+        return (tail[0] - tail[2]) / (tail[1] - tail[2])
+
+    family = pb.stats.truncnorm
+    with mp.workdps(40):
+        for a, b in [(40.0, np.inf), (100.0, 101.0), (30.0, 50.0)]:
+            for q in (1e-3, 0.4, 0.95):
+                x, y = (float(f(np.float64(q), a, b)) for f in (family.isf, family.ppf))
+                mirrored = float(family.ppf(np.float64(q), -b, -a))
+                assert float(above(x, a, b)) == pytest.approx(q, rel=1e-11)
+                assert float(1 - above(y, a, b)) == pytest.approx(q, rel=1e-9)
+                assert mirrored == pytest.approx(-x, rel=1e-14)
+
+
+def test_certain_success_of_geom() -> None:
+    geom = pb.stats.geom
+    assert [float(geom.ppf(q, 1.0)) for q in (0.0, 1e-9, 0.5, 1.0)] == [0, 1, 1, 1]
+    assert float(geom.isf(0.5, 1.0)) == 1
+    for k, slope in ((1, 1.0), (2, -1.0), (3, 0.0)):
+        assert float(pb.grad(geom.pmf, 1)(k, 1.0)) == slope
+    assert float(pb.grad(geom.logpmf, 1)(1, 1.0)) == 1
+    assert float(pb.grad(geom.cdf, 1)(1, 1.0)) == 1 and float(pb.grad(geom.sf, 1)(2, 1.0)) == 0
+    for p in (1e-18, 1e-3, 0.3, 0.7, 1.0):
+        with mp.workdps(40):
+            exact = mp.mpf(p)
+            want = -mp.log(exact) - ((1 - exact) * mp.log(1 - exact) / exact if p < 1 else 0)
+        assert float(geom.entropy(np.float64(p))) == pytest.approx(float(want), rel=1e-14)
+    assert float(pb.grad(geom.entropy)(np.float64(1.0))) == -np.inf
