@@ -72,6 +72,8 @@ COMPUTE: list[Callable[[Any], Any]] = [
     np.add.reduce,
     lambda x: np.multiply.reduce(x, axis=1, keepdims=True),
     np.add.accumulate,
+    lambda x: np.logaddexp.reduce(x, axis=1),
+    np.logaddexp.accumulate,
     lambda x: np.subtract.outer(x, A[0]),
 ]
 # Those that pullback does not have, and what the message says.
