@@ -241,8 +241,10 @@ def where(condition: TensorLike, x: Any = None, y: Any = None) -> Any:
 
     Raises
     ------
+    TypeError
+        If only one of `x` and `y` is given.
     ValueError
-        If only one of `x` and `y` is given, or the shapes do not broadcast.
+        If the shapes do not broadcast.
     RuntimeError
         If only the condition is given and a function is being traced.
 
@@ -257,5 +259,5 @@ def where(condition: TensorLike, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         return indices_of_nonzero(condition, "where")
     if x is None or y is None:
-        raise ValueError("where: expected both x and y, or only the condition, got one of them")
+        raise TypeError("where: expected both x and y, or only the condition, got one of them")
     return _core.where(condition, x, y)

@@ -101,7 +101,6 @@ def test_blocks_and_positions() -> None:
         lambda m: m.ravel_multi_index(([0], [1], [1]), (2, 3)),
         lambda m: m.where(X > 0),
         lambda m: m.where(True),
-        lambda m: m.where(X > 0, X),
         lambda m: (m.shape(X), m.ndim(X), m.size(X), m.size(X, 0), m.size(X, (0, 1)), m.size(3)),
         lambda m: m.copy(X),
     ]
