@@ -60,6 +60,7 @@ ATTRIBUTES = {
     "at": "pullback._numpy.indexing.At",
     "device": "pullback._typing.Device",
     "dtype": "numpy.dtype[typing.Any]",
+    "flat": "pullback._numpy.flat.Flat",
     "imag": "Tensor",
     "itemsize": "int",
     "mT": "Tensor",

@@ -75,10 +75,13 @@ from ._explain.explain import *
 from ._explain.paths import *
 from ._files.saving import *
 from ._numpy.aliases import *
+from ._numpy.applying import *
 from ._numpy.arithmetic import *
 from ._numpy.arranging import *
 from ._numpy.array_api import *
+from ._numpy.binary_parts import *
 from ._numpy.bitwise import *
+from ._numpy.blocks import *
 from ._numpy.bounds import *
 from ._numpy.broadcasting import *
 from ._numpy.casting import *
@@ -90,6 +93,8 @@ from ._numpy.creation import *
 from ._numpy.creation_like import *
 from ._numpy.diagonals import *
 from ._numpy.differences import *
+from ._numpy.distinct import *
+from ._numpy.divisors import *
 from ._numpy.dtype_functions import *
 from ._numpy.einsum import *
 from ._numpy.exponentials import *
@@ -99,6 +104,7 @@ from ._numpy.floating_point import *
 from ._numpy.gather import *
 from ._numpy.histograms import *
 from ._numpy.hyperbolic import *
+from ._numpy.inserting import *
 from ._numpy.interpolation import *
 from ._numpy.joining import *
 from ._numpy.logic import *
@@ -106,6 +112,7 @@ from ._numpy.methods import add_methods as _add_methods
 from ._numpy.nan_reductions import *
 from ._numpy.padding import *
 from ._numpy.polynomials import *
+from ._numpy.positions import *
 from ._numpy.powers import *
 from ._numpy.products import *
 from ._numpy.quantiles import *
@@ -117,6 +124,7 @@ from ._numpy.scans import *
 from ._numpy.selection import *
 from ._numpy.sets import *
 from ._numpy.shape import *
+from ._numpy.sizes import *
 from ._numpy.sorting import *
 from ._numpy.splitting import *
 from ._numpy.statistics import *
@@ -128,6 +136,7 @@ from ._runtime.evaluation import *
 from ._runtime.profile import *
 from ._runtime.support import *
 from .fft._convolve import convolve, correlate
+from .linalg._polynomial_fit import polyfit
 from .nn import (
     dropout,
     gelu,
@@ -189,6 +198,7 @@ __all__ = [
     "nn",
     "optimize",
     "optimizers",
+    "polyfit",
     "random",
     "relu",
     "sigmoid",
@@ -230,10 +240,13 @@ __all__ += _explain.explain.__all__
 __all__ += _explain.paths.__all__
 __all__ += _files.saving.__all__
 __all__ += _numpy.aliases.__all__
+__all__ += _numpy.applying.__all__
 __all__ += _numpy.arithmetic.__all__
 __all__ += _numpy.arranging.__all__
 __all__ += _numpy.array_api.__all__
+__all__ += _numpy.binary_parts.__all__
 __all__ += _numpy.bitwise.__all__
+__all__ += _numpy.blocks.__all__
 __all__ += _numpy.bounds.__all__
 __all__ += _numpy.broadcasting.__all__
 __all__ += _numpy.casting.__all__
@@ -245,6 +258,8 @@ __all__ += _numpy.creation.__all__
 __all__ += _numpy.creation_like.__all__
 __all__ += _numpy.diagonals.__all__
 __all__ += _numpy.differences.__all__
+__all__ += _numpy.distinct.__all__
+__all__ += _numpy.divisors.__all__
 __all__ += _numpy.dtype_functions.__all__
 __all__ += _numpy.einsum.__all__
 __all__ += _numpy.exponentials.__all__
@@ -254,12 +269,14 @@ __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__
 __all__ += _numpy.histograms.__all__
 __all__ += _numpy.hyperbolic.__all__
+__all__ += _numpy.inserting.__all__
 __all__ += _numpy.interpolation.__all__
 __all__ += _numpy.joining.__all__
 __all__ += _numpy.logic.__all__
 __all__ += _numpy.nan_reductions.__all__
 __all__ += _numpy.padding.__all__
 __all__ += _numpy.polynomials.__all__
+__all__ += _numpy.positions.__all__
 __all__ += _numpy.powers.__all__
 __all__ += _numpy.products.__all__
 __all__ += _numpy.quantiles.__all__
@@ -271,6 +288,7 @@ __all__ += _numpy.scans.__all__
 __all__ += _numpy.selection.__all__
 __all__ += _numpy.sets.__all__
 __all__ += _numpy.shape.__all__
+__all__ += _numpy.sizes.__all__
 __all__ += _numpy.sorting.__all__
 __all__ += _numpy.splitting.__all__
 __all__ += _numpy.statistics.__all__

@@ -61,6 +61,15 @@ EXAMPLES = {
     "imag": lambda x: pb.imag(x * 1j),
     "real": lambda x: pb.real(x * 1j),
     "real_if_close": lambda x: pb.real_if_close(pb.complex(x, 0.0)),
+    "apply_along_axis": lambda x: pb.apply_along_axis(lambda row: row * row, 1, x),
+    "block": lambda x: pb.block([[x, x]]),
+    "delete": lambda x: pb.delete(x, 0, 1),
+    "frexp": lambda x: pb.frexp(x)[0],
+    "insert": lambda x: pb.insert(x, 0, x[0], 1),
+    "ldexp": lambda x: pb.ldexp(x, 2),
+    "modf": lambda x: pb.modf(x)[0],
+    "polyfit": lambda x: pb.polyfit(x[0], x[1], 1),
+    "where": lambda x: pb.where(x > 1, x, 2.0 * x),
     "append": lambda x: pb.append(x, x),
     "array_split": lambda x: pb.array_split(x, 2)[0],
     "concatenate": lambda x: pb.concatenate([x, x]),
@@ -260,6 +269,7 @@ NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "z
     "broadcast_shapes",
     "empty",
     *("diag_indices", "tri", "tril_indices", "triu_indices"),
+    *("gcd", "indices", "ix_", "lcm", "ravel_multi_index", "unravel_index"),
 }
 DISCRETE = {  # their results are integers or bool
     "argsort", "searchsorted",

@@ -65,8 +65,9 @@ def test_every_public_function_is_in_some_program() -> None:
 
 WITHOUT_PROGRAMS = {
     "about dtypes and shapes, not values": "can_cast finfo iinfo isdtype result_type iscomplexobj "
-    "isrealobj broadcast_shapes supports",
-    "positions without an input that has a gradient": "diag_indices tril_indices triu_indices",
+    "isrealobj broadcast_shapes supports ndim shape size",
+    "positions without an input that has a gradient": "diag_indices tril_indices triu_indices "
+    "indices ix_ ravel_multi_index unravel_index",
     "other values each time, or none": "dropout empty empty_like",
     "of what it is given": "associative_scan vectorize",
     "modes of a program, or of tests of derivatives": "tangents jvp linearize vjp divergence "
@@ -93,6 +94,8 @@ WITHOUT_PROGRAMS = {
     "spherical_in spherical_jn spherical_kn spherical_yn struve wofz yv",
     "in tests of their own (test_numpy_names.py)": "fmax fmin gradient nanargmax nanargmin "
     "nancumsum nanprod polyval setdiff1d setxor1d unwrap vander",
+    "in tests of their own (test_numpy_arrays.py)": "apply_along_axis apply_over_axes array_equal "
+    "array_equiv block copy delete fix frexp gcd insert lcm ldexp modf polyfit",
     "of files (test_saving.py)": "load save",
     "settings": "get_default_dtype get_num_threads num_threads register_gradient set_debug "
     "set_default_dtype set_escapes set_gradient_verification set_num_threads",

@@ -28,6 +28,7 @@ OTHERS = {
     "set_debug", "set_default_dtype", "set_escapes", "set_gradient_verification", "set_num_threads",
     "sparse_hessian", "sparse_jacobian",
     "supports", "value_and_grad", "iscomplexobj", "isrealobj",
+    "apply_along_axis", "apply_over_axes", "ndim", "shape", "size",
 }  # fmt: skip
 
 

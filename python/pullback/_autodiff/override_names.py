@@ -20,6 +20,7 @@ ALIASES = {
     "bitwise_not": "bitwise_invert",
     "concatenate": "concat",
     "conjugate": "conj",
+    "fix": "trunc",
     "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift",
     "mod": "remainder",

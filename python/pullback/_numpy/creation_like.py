@@ -1,4 +1,4 @@
-"""Creation of arrays with the shape of another array, and with its dtype by default.
+"""Copies, and creation of arrays with the shape of another array, and with its dtype by default.
 
 `dtype` and `device` are handled as in creation.py.
 """
@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from .. import _core
+from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Device, DType, TensorLike
 from .array_api import on_device
 
-__all__ = ["empty_like", "full_like", "ones_like", "zeros_like"]
+__all__ = ["copy", "empty_like", "full_like", "ones_like", "zeros_like"]
 
 
 def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -152,3 +153,30 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     """
     on_device(device, "empty_like")
     return full_like(_core.constant(x, who="empty_like"), 0, dtype)
+
+
+@composite
+def copy(x: TensorLike, /) -> Tensor:
+    """Return a tensor with the same value.
+
+    An assignment to items of the copy does not change `x`. Differentiable in `x`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Examples
+    --------
+    >>> x = pb.constant([1.0, 2.0])
+    >>> y = pb.copy(x)
+    >>> y[0] = 5.0
+    >>> x
+    Tensor([1., 2.], dtype=float32)
+    """
+    return _core.identity(_core.constant(x, who="copy"))

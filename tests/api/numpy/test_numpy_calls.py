@@ -149,7 +149,7 @@ LEFT_OUT = [
         "ar2",
         "is y, as in the other functions of two arrays",
     ),
-    ("unique", "axis sorted", "distinct rows are missing; values are always sorted"),
+    ("unique", "sorted", "values are always sorted"),
     ("take", "mode", "indices out of range are errors"),
     ("eye tri", "M", "is n_cols or m: names in lower case"),
     ("identity", "dtype", "is the identity function; eye makes the matrix"),
