@@ -56,24 +56,31 @@ def leaves_like(
     if parts is None:
         return [other]
     steps, entries = parts
-    if isinstance(nest, dict):
+    registered = type(nest) not in (dict, list, tuple) and _core.children_of(nest) is not None
+    if registered or not isinstance(nest, (dict, list, tuple)):
+        if type(other) is not type(nest):
+            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
+        others, form = _one_level(other)
+        own_form = _one_level(nest)[1]
+        if form != own_form:
+            raise ValueError(f"{who}: expected {own_form}, got {form}")
+    elif isinstance(nest, dict):
         if not isinstance(other, dict) or other.keys() != nest.keys():
             wanted = ", ".join(map(repr, nest))
             got = ", ".join(map(repr, other)) if isinstance(other, dict) else repr(other)
             raise ValueError(f"{who}: expected the keys {wanted}, got {got}")
         others = [other[key] for key in keys_in_order(nest)]
-    elif isinstance(nest, (list, tuple)):
-        others = list(other) if isinstance(other, (list, tuple)) else [other]
-        if len(others) != len(entries):
-            raise ValueError(f"{who}: expected {counted(len(entries), 'entry')}, got {len(others)}")
     else:
-        if type(other) is not type(nest):
-            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
-        others = (_core.pytree_entries(other) or ([], []))[1]
+        others = list(other) if isinstance(other, (list, tuple)) else [other]
         if len(others) != len(entries):
             raise ValueError(f"{who}: expected {counted(len(entries), 'entry')}, got {len(others)}")
     triples = zip(steps, entries, others, strict=True)
     return [leaf for step, a, b in triples for leaf in leaves_like(a, b, who + step, is_leaf)]
+
+
+def _one_level(tree: Any) -> tuple[list[Any], _core.Structure]:
+    """Flatten a container into its entries."""
+    return flatten(tree, lambda subtree: subtree is not tree)
 
 
 def leaf_paths(nest: Any, path: str = "", none_is_leaf: bool = False) -> list[str]:
