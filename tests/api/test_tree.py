@@ -189,7 +189,8 @@ def test_subclasses_and_what_cannot_be_registered():
     assert pb.tree.leaves(Row([1, 2])) == [1, 2]
     pb.tree.register(Row, lambda r: (r[:1], tuple(r[1:])), lambda rest, first: Row([*first, *rest]))
     assert pb.tree.leaves(Row([1, 2])) == [1]
-    for cls in (dict, list, tuple, float, np.ndarray, pb.Tensor, pb.Variable, type(None)):
+    kinds = (dict, list, tuple, float, complex, np.float32, np.ndarray, pb.Tensor, pb.Variable)
+    for cls in (*kinds, type(None)):
         with pytest.raises(ValueError, match="register: expected a class without a treatment"):
             pb.tree.register(cls, len, len)
     with pytest.raises(TypeError, match="expected a class for class_"):
@@ -216,6 +217,25 @@ def test_children_of_registered_containers_are_paired_as_they_are_flattened():
             pb.tree.map(lambda x, y: (x, y), table, other)
     with pytest.raises(ValueError, match=r"expected .*tanh.*, got .*relu"):
         pb.tree.map(lambda x, y: x, Layer(1, 2), Layer(1, 2, "relu"))
+
+
+def test_axes_of_vmap_for_classes():
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    for tree, axes in (
+        (Layer(x, y), Layer(1, None)),
+        (Table(w=x, b=y), Table(w=1, b=None)),
+        (WithMethods(x, y, "a"), WithMethods(1, None, "a")),
+    ):
+
+        def f(t):
+            first, second = pb.tree.leaves(t)
+            return pb.sum(first) * second
+
+        assert np.array_equal(pb.vmap(f, in_axes=(axes,))(tree), x.sum(0)[:, None] * y)
+        out = pb.vmap(lambda t: t, in_axes=(axes,), out_axes=axes)(tree)
+        assert [leaf.shape for leaf in pb.tree.leaves(out)] == [(2, 3), (3,)]
+    with pytest.raises(ValueError, match="in_axes of argument 0"):
+        pb.vmap(f, in_axes=(Table(b=None, w=1),))(Table(w=x, b=y))
 
 
 def test_branches_and_loops_keep_static_data():

@@ -83,10 +83,18 @@ bool is_always_leaf(const PyTypeObject* type) {
          type == array_type;
 }
 
-// True if pytree_kind() does not depend on entries for types.
-bool has_fixed_kind(const PyTypeObject* type) {
-  return is_always_leaf(type) || type == &PyTuple_Type || type == &PyList_Type ||
-         type == &PyDict_Type || type == Py_TYPE(Py_None);
+bool is_number_of_numpy(PyTypeObject* type) {
+  const py::handle generic =
+      found_once([]() -> py::object { return py::module_::import("numpy").attr("generic"); });
+  return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+         PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(generic.ptr()));
+}
+
+// True for a type whose objects are always leaves, or containers with their own kind.
+bool has_fixed_kind(PyTypeObject* type) {
+  return is_always_leaf(type) || type == &PyComplex_Type || type == &PyTuple_Type ||
+         type == &PyList_Type || type == &PyDict_Type || type == Py_TYPE(Py_None) ||
+         is_number_of_numpy(type);
 }
 
 py::object function_of(PyTypeObject* type, const py::object& registered, const char* method) {

@@ -16,10 +16,12 @@ from .checks import counted
 
 __all__ = [
     "flatten",
+    "flatten_once",
     "flatten_with_none",
     "keys_in_order",
     "leaf_paths",
     "leaves_like",
+    "own_entries",
     "unflatten",
     "written_behind",
 ]
@@ -56,14 +58,12 @@ def leaves_like(
     if parts is None:
         return [other]
     steps, entries = parts
-    registered = type(nest) not in (dict, list, tuple) and _core.children_of(nest) is not None
-    if registered or not isinstance(nest, (dict, list, tuple)):
+    if (own := own_entries(nest)) is not None:
         if type(other) is not type(nest):
             raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
-        others, form = _one_level(other)
-        own_form = _one_level(nest)[1]
-        if form != own_form:
-            raise ValueError(f"{who}: expected {own_form}, got {form}")
+        others, form = flatten_once(other)
+        if form != own[1]:
+            raise ValueError(f"{who}: expected {own[1]}, got {form}")
     elif isinstance(nest, dict):
         if not isinstance(other, dict) or other.keys() != nest.keys():
             wanted = ", ".join(map(repr, nest))
@@ -78,9 +78,20 @@ def leaves_like(
     return [leaf for step, a, b in triples for leaf in leaves_like(a, b, who + step, is_leaf)]
 
 
-def _one_level(tree: Any) -> tuple[list[Any], _core.Structure]:
-    """Flatten a container into its entries."""
+def flatten_once(tree: Any) -> tuple[list[Any], _core.Structure]:
+    """Return the entries of a container, and its structure with a leaf for each."""
     return flatten(tree, lambda subtree: subtree is not tree)
+
+
+def own_entries(tree: Any) -> tuple[list[Any], _core.Structure] | None:
+    """Flatten an object of a dataclass, a class of attrs or a registered class once.
+
+    Return None for others. A registered class may be a subclass of dict, list or tuple.
+    """
+    if type(tree) in (dict, list, tuple):
+        return None
+    entries, structure = flatten_once(tree)
+    return (entries, structure) if structure.static_data() else None
 
 
 def leaf_paths(nest: Any, path: str = "", none_is_leaf: bool = False) -> list[str]:
