@@ -264,6 +264,21 @@ def test_a_list_that_changes_while_it_is_flattened():
             pb.tree.flatten((entries, 0), is_leaf=test)
 
 
+def test_arguments_of_functions_that_are_flattened_differently_each_time():
+    class Unstable:
+        def __init__(self, *counts):
+            self.counts = list(counts)  # the last one remains
+
+    def flattened(u):
+        return [np.ones(2)] * (u.counts.pop(0) if u.counts[1:] else u.counts[0]), None
+
+    pb.tree.register(Unstable, flattened, lambda _, xs: len(xs))
+    for counts in ((1, 500), (0, 1), (3, 0)):
+        with pytest.raises(RuntimeError, match=r"function: .*flattened alike each time"):
+            pb.function(lambda n: n)(Unstable(*counts))
+    assert pb.function(lambda n: n)(Unstable(1)) == 1
+
+
 def test_structures_outlive_the_registration_of_their_class():
     @dataclass
     class Point:
