@@ -567,6 +567,8 @@ class Structure:
     def __reduce_ex__(self, *args: object) -> typing.NoReturn:
         """Refuse to be pickled or copied."""
     def __repr__(self) -> str: ...
+    def static_data(self) -> list[tuple[type, typing.Any]]:
+        """Return class and static data of each dataclass, class of attrs and registered class."""
 
 def abs(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the absolute value."""

@@ -114,6 +114,9 @@ def test_classes(path):
     Other.__name__ = "Layer"
     with pytest.raises(ValueError, match="expected the fields w, activation of Layer"):
         pb.load(path, [Other, Interval])
+    without_registration = type("Interval", (), {})
+    with pytest.raises(TypeError, match="load: expected a registered class, got Interval"):
+        pb.load(path, [Layer, without_registration])
     with pytest.raises(ValueError, match="distinct names"):
         pb.load(path, [Other, Layer])
     with pytest.raises(ValueError, match="distinct names"):
