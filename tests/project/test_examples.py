@@ -98,6 +98,13 @@ def test_digits_by_convolution_in_full(full_mnist):
     assert example("digits_by_convolution").main(full_mnist) >= 0.985
 
 
+def test_each_is_short_and_in_the_gallery():
+    page = (EXAMPLES.parent / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for path in EXAMPLES.glob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 120, path.name
+        assert f" <gallery/{path.stem}>\n" in page, path.name
+
+
 def test_each_has_a_test():
     names = {path.stem for path in EXAMPLES.glob("*.py") if not path.stem.startswith("tf1_")}
     assert {f"test_{name}" for name in names} <= globals().keys()
