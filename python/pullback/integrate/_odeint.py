@@ -16,7 +16,7 @@ def odeint(
     max_steps: int = 100_000,
     adjoint: Literal["discrete", "continuous"] = "discrete",
 ) -> Any:
-    """Solve the ordinary differential equation y' = f(y, t, *args) with y(t[0]) = y0.
+    """Solve the ordinary differential equation `y' = f(y, t, *args)` with y(t[0]) = y0.
 
     The method is Dormand–Prince of order 5(4) with an interpolant of order 4 [1]_, so the steps do
     not depend on the requested times; no step goes beyond the last one. The solution is one
