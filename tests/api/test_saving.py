@@ -161,7 +161,13 @@ def test_generators_continue(path):
     first = draw().numpy()
     generator.load_state_dict(state)
     np.testing.assert_array_equal(draw().numpy(), first)
-    for wrong in ({}, {**state, "draws": -1}, {**state, "seed": -1}, {**state, "more": 1}):
+    for wrong in (
+        {},
+        {**state, "draws": -1},
+        {**state, "draws": 2**63 - 1},
+        {**state, "seed": -1},
+        {**state, "more": 1},
+    ):
         with pytest.raises(ValueError, match="load_state_dict: expected"):
             generator.load_state_dict(wrong)
     with pytest.raises(TypeError, match="load_state_dict: expected a dict"):
