@@ -81,7 +81,10 @@ def read(data: bytes, where: str) -> tuple[dict[str, tuple[Any, str]], dict[str,
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{where}, got a damaged header") from None
     body = memoryview(data)[8 + size :]
-    arrays = {name: _array(body, *entry, f"{where}, got {name!r} of") for name, *entry in entries}
+    arrays = {
+        name: _array(body, dtype, shape, offsets, f"{where}, got {name!r} of")
+        for name, dtype, shape, offsets in entries
+    }
     return arrays, metadata
 
 
