@@ -103,6 +103,8 @@ def test_blocks_and_positions() -> None:
         lambda m: m.where(True),
         lambda m: (m.shape(X), m.ndim(X), m.size(X), m.size(X, 0), m.size(X, (0, 1)), m.size(3)),
         lambda m: m.copy(X),
+        lambda m: m.array([[1.0, 2.0]], "float64", ndmin=3),
+        lambda m: m.array(X, copy=None),
     ]
     check_calls(calls)
     x = pb.Variable(X)
@@ -250,6 +252,7 @@ SLOPES: list[Callable[[Any], Any]] = [
     lambda x: pb.modf(3.0 * x)[0],
     lambda x: pb.unique(pb.outer(x, x), axis=0),
     lambda x: pb.copy(x),
+    lambda x: pb.array([[x[0], x[1] * x[2]], [1.0, x[3]]], ndmin=3),
     lambda x: x[pb.where(x > 0)],
 ]
 
