@@ -61,6 +61,7 @@ EXAMPLES = {
     "imag": lambda x: pb.imag(x * 1j),
     "real": lambda x: pb.real(x * 1j),
     "real_if_close": lambda x: pb.real_if_close(pb.complex(x, 0.0)),
+    "array": pb.array,
     "apply_along_axis": lambda x: pb.apply_along_axis(lambda row: row * row, 1, x),
     "block": lambda x: pb.block([[x, x]]),
     "delete": lambda x: pb.delete(x, 0, 1),

@@ -33,7 +33,7 @@ BELOW = {
     "initializers": {"_base", "_typing", "_numpy", "random"},
     "nn": {"_base", "_typing", "_numpy", "_control", "initializers"},
     "implicit": {"_base", "_autodiff", "_control", "linalg"},
-    "interop": {"_autodiff"},
+    "interop": {"_autodiff", "_numpy", "tree"},
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "linalg"},
     "integrate": {"_base", "_autodiff", "_control"},

@@ -19,7 +19,6 @@ P = ParamSpec("P")
 
 # Names of other libraries, with the public name in pullback.
 NAMES = {
-    "array": "constant",
     "as_tensor": "asarray",
     "bmm": "matmul",
     "cat": "concat",

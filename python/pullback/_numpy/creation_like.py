@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 from .. import _core
+from .._base.checks import check_copy, integer
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Device, DType, TensorLike
 from .array_api import on_device
 
-__all__ = ["copy", "empty_like", "full_like", "ones_like", "zeros_like"]
+__all__ = ["array", "copy", "empty_like", "full_like", "ones_like", "zeros_like"]
 
 
 def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -153,6 +156,57 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     """
     on_device(device, "empty_like")
     return full_like(_core.constant(x, who="empty_like"), 0, dtype)
+
+
+@composite
+def array(
+    object: TensorLike, dtype: DType = None, *, copy: bool | None = True, ndmin: SupportsIndex = 0
+) -> Tensor:
+    """Return a tensor with the given value, with the options of ``np.array``.
+
+    An assignment to items of the result does not change a given tensor. Differentiable in `object`,
+    also if it is a list of tensors.
+
+    Parameters
+    ----------
+    object : array_like
+        A number, a NumPy array or scalar, a nested list, or a tensor.
+    dtype : dtype_like, optional
+        Dtype to which the value is cast. Default: as in `constant`.
+    copy : bool, default True
+        Accepted for compatibility with NumPy and without effect.
+    ndmin : int, default 0
+        Least number of axes. Axes of size 1 are added in front.
+
+    Returns
+    -------
+    Tensor
+        Shape of `object`, or with leading axes; the given or the inferred dtype.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not supported, or an option is invalid.
+    ValueError
+        If nested lists are ragged, or `ndmin` is above 16.
+
+    See Also
+    --------
+    asarray, constant, stack
+
+    Examples
+    --------
+    >>> pb.array([1.0, 2.0], ndmin=2)
+    Tensor([[1., 2.]], dtype=float32)
+    """
+    check_copy(copy, "array")
+    least = integer(ndmin, "array", "ndmin")
+    if least > 16:
+        raise ValueError(f"array: expected at most 16 axes for ndmin, got {least}")
+    x = _core.identity(_core.constant(object, dtype, "array"))
+    if least <= len(x.shape):
+        return x
+    return _core.reshape(x, (1,) * (least - len(x.shape)) + tuple(x.shape))
 
 
 @composite

@@ -19,12 +19,12 @@ __all__ = ["gcd", "lcm"]
 
 def _of_integers(compute: Any, x: TensorLike, y: TensorLike, who: str) -> Tensor:
     operands = _core.operands([x, y], who)
-    for operand in operands:
-        if operand.dtype.kind not in "iu":
-            raise TypeError(f"{who}: expected integers, got {operand.dtype}")
+    dtype = _core.promote(*(operand.dtype for operand in operands))
+    for kind in (*(operand.dtype for operand in operands), dtype):
+        if kind.kind not in "iu":
+            raise TypeError(f"{who}: expected integers of a common dtype, got {kind}")
     shape = common_shape([operand.shape for operand in operands], who)
-    wide = [_core.broadcast_to(operand, shape) for operand in operands]
-    dtype = operands[0].dtype
+    wide = [_core.broadcast_to(_core.cast(operand, dtype), shape) for operand in operands]
     return _core.callback(lambda a, b: np.asarray(compute(a, b)), wide, dtype, shape, True)
 
 

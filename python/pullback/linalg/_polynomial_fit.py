@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import reduce
 from typing import Any, Literal, SupportsIndex
 
 from numpy import finfo
@@ -140,9 +141,9 @@ def polyfit(
 def _floats(values: list[Any]) -> list[Tensor]:
     """Return real values in their common floating dtype."""
     found = _core.operands(values, _WHO)
-    for one in found:
-        if one.dtype.kind == "c":
-            raise TypeError(f"{_WHO}: expected real numbers, got {one.dtype}")
-    if found[0].dtype.kind != "f":
-        found = [_core.cast(one, _core.default_float()) for one in found]
-    return found
+    dtype = reduce(_core.promote, [one.dtype for one in found])
+    if dtype.kind == "c":
+        raise TypeError(f"{_WHO}: expected real numbers, got {dtype}")
+    if dtype.kind in "biu":
+        dtype = _core.default_float()
+    return [_core.cast(one, dtype) for one in found]

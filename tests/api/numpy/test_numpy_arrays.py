@@ -103,6 +103,8 @@ def test_blocks_and_positions() -> None:
         lambda m: m.where(True),
         lambda m: (m.shape(X), m.ndim(X), m.size(X), m.size(X, 0), m.size(X, (0, 1)), m.size(3)),
         lambda m: m.copy(X),
+        lambda m: m.array([[1.0, 2.0]], "float64", ndmin=3),
+        lambda m: m.array(X, copy=None),
     ]
     check_calls(calls)
     x = pb.Variable(X)
@@ -148,6 +150,11 @@ def test_divisors() -> None:
             rows = pb.vmap(getattr(pb, name), (0, None))(i, j)
             np.testing.assert_array_equal(rows.numpy(), want)
             np.testing.assert_array_equal(pb.function(getattr(pb, name))(i, j).numpy(), want)
+    mixed = np.uint8(200), np.array([-100, 24], np.int8)
+    same(pb.gcd(*mixed), np.gcd(*mixed))
+    assert pb.gcd(*mixed).dtype == np.gcd(*mixed).dtype == "int16"
+    with pytest.raises(TypeError, match=r"^lcm: expected integers of a common dtype, got float"):
+        pb.lcm(np.uint64(1), np.int64(1))
     assert pb.gcd(0, 0).item() == 0
     assert np.lcm(pb.constant([4, 6]), 10).tolist() == [20, 30]
     for bad in (1.5, True):
@@ -228,6 +235,8 @@ def test_polyfit() -> None:
             for extra in options
         ]
     )
+    assert pb.polyfit([0, 1, 2], y[:3, 0], 1).dtype == "float64"
+    assert pb.polyfit([0, 1, 2], [1, 2, 4], 1).dtype == "float32"
     pb.testing.check_gradients(lambda x, y, w: pb.polyfit(x, y, 2, w=w), x, y[:, 1], 2 + x)
     pb.testing.check_gradients(lambda y: pb.polyfit(x, y, 1, cov=True)[1], y)
     with pytest.warns(np.exceptions.RankWarning, match="^polyfit: ") as caught:
@@ -250,6 +259,7 @@ SLOPES: list[Callable[[Any], Any]] = [
     lambda x: pb.modf(3.0 * x)[0],
     lambda x: pb.unique(pb.outer(x, x), axis=0),
     lambda x: pb.copy(x),
+    lambda x: pb.array([[x[0], x[1] * x[2]], [1.0, x[3]]], ndmin=3),
     lambda x: x[pb.where(x > 0)],
 ]
 

@@ -149,6 +149,7 @@ LEFT_OUT = [
         "ar2",
         "is y, as in the other functions of two arrays",
     ),
+    ("array", "ndmax", "limits lists of Python objects, which are errors here"),
     ("unique", "sorted", "values are always sorted"),
     ("take", "mode", "indices out of range are errors"),
     ("eye tri", "M", "is n_cols or m: names in lower case"),
