@@ -98,7 +98,7 @@ def test_digits_by_convolution():
 
 @pytest.mark.slow
 def test_digits_by_convolution_in_full(full_mnist):
-    assert example("digits_by_convolution").main(full_mnist)[0] >= 0.985
+    assert example("digits_by_convolution").main(full_mnist, epochs=6)[0] >= 0.985
 
 
 def test_gradient_clipping():
