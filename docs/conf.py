@@ -22,6 +22,8 @@ suppress_warnings = ["ref.footnote", "myst.header"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "pullback"
+html_favicon = "_static/icon.svg"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 smartquotes = False
@@ -29,6 +31,11 @@ toc_object_entries = False
 html_sidebars = {"get_started": [], "benchmarks": [], "changelog": []}
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
+    "logo": {
+        "image_light": "_static/icon.svg",
+        "image_dark": "_static/icon.svg",
+        "text": "pullback",
+    },
     "show_prev_next": False,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,

@@ -40,7 +40,7 @@ def logits_of(p, images, rate=0.0):
     return x @ p["output"][0] + p["output"][1]
 
 
-def main(folder=None, epochs=6, batch=100):
+def main(folder=None, epochs=3, batch=100):
     pb.random.seed(0)
     random = np.random.default_rng(0)
     digits = load_mnist(folder)

@@ -40,7 +40,7 @@ def real(batch):
     return chosen + 0.05 * pb.random.normal((batch, 2))
 
 
-def main(steps=3000, batch=256, critic_steps=3):
+def main(steps=2500, batch=128, critic_steps=3):
     pb.random.seed(0)
     generator, critic = network(0, 4, 2), network(1, 2, 1)
     flat = {id(net): [v for pair in net for v in pair] for net in (generator, critic)}

