@@ -2225,4 +2225,4 @@ def zeta_ds(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -
 def zeta_dss(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a derivative of `zeta` by s, s."""
 
-__version__: str = "0.1.0"
+__version__: str
