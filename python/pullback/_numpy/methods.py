@@ -194,9 +194,20 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+def _html(self: Any) -> str:
+    """_repr_html_(self) -> str
+
+    Return the HTML that notebooks show.
+    """
+    from .notebook import tensor_html
+
+    return tensor_html(self)
+
+
 def add_methods(public: Mapping[str, Any]) -> None:
     """Add the methods to both classes; those in METHODS call the public functions."""
     functions = {name: _method(public[name]) for name in METHODS}
+    functions["_repr_html_"] = _html
     for cls in (Tensor, Variable):
         for name, method in {**absent_attributes(), **OWN, **functions}.items():
             setattr(cls, name, method)
