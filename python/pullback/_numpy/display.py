@@ -1,4 +1,7 @@
-"""The HTML of a tensor in notebooks: its class, dtype and shape, and the outer entries."""
+"""The HTML of a tensor in notebooks: its class, dtype and shape, and the outer entries.
+
+Values are read where no tape records the read of a variable.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,17 @@ from .._core import Variable
 EDGE = 5  # rows and columns at each end of a larger array
 
 
+def is_known(x: Any) -> bool:
+    """Return whether a tensor or variable has a value, outside of functions that are traced."""
+    return isinstance(x, Variable) or not _core.is_traced(x)
+
+
+def value_of(x: Any) -> Any:
+    """Return the value as an array; the read is not recorded."""
+    [array] = Context().run(_core.arrays_of, [x])
+    return array
+
+
 def tensor_html(x: Any) -> str:
     """Return a table with the values; they are evaluated as `repr` does.
 
@@ -19,9 +33,9 @@ def tensor_html(x: Any) -> str:
     """
     name = f" '{x.name}'" if isinstance(x, Variable) else ""
     head = f"{type(x).__name__}{name}  {x.dtype}  shape {x.shape}"
-    if not isinstance(x, Variable) and _core.is_traced(x):
+    if not is_known(x):
         return caption(f"{head}  (traced, without a value)")
-    [array] = Context().run(_core.arrays_of, [x])  # where no tape records the read of a variable
+    array = value_of(x)
     if array.ndim > 2:
         first = (0,) * (array.ndim - 2)
         if 0 in array.shape[:-2]:
