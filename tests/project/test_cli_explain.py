@@ -77,6 +77,43 @@ def test_only_structure_inside_of_traced_functions(run):
     assert "1 of the gradients belong to traced functions" in done.stderr
 
 
+def test_a_variable_that_a_traced_function_made_nan(run):
+    done = run(
+        "w, v = pb.Variable(1.0, name='w'), pb.Variable(1.0, name='v')\n"
+        "@pb.function\n"
+        "def step():\n"
+        "    for x, g in zip((w, v), pb.gradients(pb.log(w - 2) + v, [w, v])):\n"
+        "        x.assign_sub(g)\n"
+        "step()\n"
+    )
+    assert done.returncode == 1
+    assert "script.py:7 in step: Variable 'w' has NaN in the end" in done.stderr, done.stderr
+    assert "Variable 'v'" not in done.stderr
+
+
+def test_many_findings_are_counted(run):
+    done = run(
+        "vs = [pb.Variable(1.0) for _ in range(150)]\n"
+        "pb.gradients(sum(pb.round(v) for v in vs), vs)\n"
+    )
+    assert done.stderr.count(" is zero (once)") == 20
+    assert "130 more gradients are None, zero or not finite." in done.stderr
+    assert "explain: 1 request for gradients, 150 findings" in done.stderr
+
+
+def test_threads_and_a_closed_output(run):
+    done = run(
+        "import threading, time\n"
+        "def work():\n"
+        "    time.sleep(0.5)\n"
+        "    pb.gradients(pb.Variable(1.0) * 2, pb.Variable(1.0, name='late'))\n"
+        "threading.Thread(target=work).start()\n"
+        "sys.stdout.close()\n"
+    )
+    assert "gradient by Variable 'late' is None" in done.stderr
+    assert done.returncode == 1
+
+
 def test_the_script_is_not_changed(run):
     source = (
         "import __main__, os, pickle, warnings\n"

@@ -10,6 +10,9 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
+import weakref
+from contextlib import suppress
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -17,12 +20,15 @@ import numpy as np
 
 from .. import _core
 from .._base import last_query
+from .._explain.analysis import analyse
 from .._explain.ancestry import Place
-from .._explain.explanation import TITLES, Explanation
+from .._explain.explanation import TITLES
 from .._explain.query import Question
 from .._explain.query_kinds import question_of
+from .._numpy.display import value_of
 
 SHOWN = 20  # reports; the others are counted
+MOST = 100  # explanations, since each evaluates all operations between target and source
 BAD = ("none", "nan", "infinite", "zero")
 
 
@@ -34,15 +40,18 @@ class Entry:
     counts : dict
         Number of gradients of each status.
     first : dict
-        The explanation of the first gradient of each status of BAD, if there is one.
+        The text that explains the first gradient of each status of BAD.
     last : str
         Status of the newest gradient.
+    variable : weakref or None
+        The variable, if a gradient by it had no value.
     """
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
-        self.first: dict[str, Explanation | None] = {}
+        self.first: dict[str, str] = {}
         self.last = ""
+        self.variable: weakref.ref[Any] | None = None
 
     def reported(self) -> list[str]:
         """Return the statuses to report.
@@ -50,6 +59,14 @@ class Entry:
         A gradient may be zero at the start or for a while, so zeros count if the last one is zero.
         """
         return [s for s in BAD if self.counts.get(s) and (s != "zero" or self.last == "zero")]
+
+    def status_of_variable(self) -> str:
+        """Return the status of the present value of the variable, "flows" if there is none."""
+        variable = self.variable and self.variable()
+        try:
+            return "flows" if variable is None else _status_of(value_of(variable))
+        except Exception:  # of a computation that the program has not read
+            return "flows"
 
 
 class Watch:
@@ -59,6 +76,7 @@ class Watch:
         self.entries: dict[tuple[Place | None, int, str], Entry] = {}
         self.requests = 0
         self.without_values = 0
+        self.explained = 0
 
     def __call__(self, request: last_query.Asked, answers: list[Any]) -> None:
         site = _core.current_site()
@@ -77,9 +95,27 @@ class Watch:
             entry = self.entries.setdefault((place, i, name), Entry())
             entry.counts[status] = entry.counts.get(status, 0) + 1
             entry.last = status
-            self.without_values += status == "unknown"
+            if status == "unknown":
+                self.without_values += 1
+                if isinstance(x, _core.Variable):
+                    entry.variable = weakref.ref(x)
             if status in BAD and status not in entry.first:
-                entry.first[status] = _explained(status, ys, x, seeds, given)
+                entry.first[status] = self._explained(status, ys, x, seeds, given)
+
+    def _explained(
+        self, status: str, ys: list[Any], x: Any, seeds: list[Any], given: dict[str, Any]
+    ) -> str:
+        """Return the explanation for the first of the targets whose gradient has the status."""
+        self.explained += 1
+        for y, seed in zip(ys if self.explained <= MOST else (), seeds, strict=False):
+            try:
+                why = analyse(question_of("explain", y, x, seed=seed, **given))
+            except Exception:  # the program goes on in any case
+                continue
+            if why.status == status:
+                return str(why)
+        inside = "it was requested inside of a transform, or there are too many"
+        return f"not explained: {inside}"
 
     def report(self) -> tuple[str, bool]:
         """Return the text for the user, and whether a gradient is reported."""
@@ -94,12 +130,19 @@ class Watch:
             often = f"{entry.counts[status]} of {total} times" if total > 1 else "once"
             at = f"{place}: " if place else ""
             head = f"{at}the gradient by {name} {TITLES[status]} ({often})"
-            why = entry.first[status]
-            text = str(why) if why else "not explained: it was requested inside of a transform"
-            text = text.replace("\n", "\n  ")
+            text = entry.first[status].replace("\n", "\n  ")
             paragraphs.append(f"{head}\n  {text}")
         if len(found) > SHOWN:
             paragraphs.append(f"{len(found) - SHOWN} more gradients are None, zero or not finite.")
+        for (place, _, name), entry in self.entries.items():
+            status = entry.status_of_variable()
+            if status in ("nan", "infinite"):
+                at = f"{place}: " if place else ""
+                paragraphs.append(
+                    f"{at}{name} {TITLES[status]} in the end, and its gradient was requested while "
+                    "a function was traced\n  do    call it inside of `with pb.check_numerics():`"
+                )
+                found.append((place, name, entry, status))
         requests = f"{self.requests} request{'s' * (self.requests != 1)} for gradients"
         summary = f"explain: {requests}, {len(found) or 'no'} finding{'s' * (len(found) != 1)}"
         if self.without_values:
@@ -140,22 +183,6 @@ def _aside() -> Any:
     return Question.asking(None)  # type: ignore[arg-type]
 
 
-def _explained(
-    status: str, ys: list[Any], x: Any, seeds: list[Any], given: dict[str, Any]
-) -> Explanation | None:
-    """Return the explanation for the first of the targets whose gradient has the status."""
-    from .._explain.analysis import analyse
-
-    for y, seed in zip(ys, seeds, strict=True):
-        try:
-            why = analyse(question_of("explain", y, x, seed=seed, **given))
-        except Exception:  # the program goes on in any case
-            continue
-        if why.status == status:
-            return why
-    return None
-
-
 def explain_script(path: str, arguments: list[str]) -> int:
     """Run a script as `python path *arguments` does, and print a report to the standard error.
 
@@ -181,11 +208,14 @@ def explain_script(path: str, arguments: list[str]) -> int:
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
         trace = _of_script(error.__traceback__)
         sys.excepthook(type(error), error.with_traceback(trace), trace)
-    finally:
-        last_query.listener = None
-        _core.set_recording(False)
+    for thread in threading.enumerate():  # the interpreter waits for them at its end
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()
+    last_query.listener = None
+    _core.set_recording(False)
     text, reported = watch.report()
-    sys.stdout.flush()
+    with suppress(AttributeError, OSError, ValueError):  # the script may have closed it
+        sys.stdout.flush()
     print(f"\n{text}", file=sys.stderr)
     return status or int(reported)
 
