@@ -82,6 +82,7 @@ SKIPPED = {
     "__new__",
     "__reduce__",
     "__repr__",
+    "__str__",
     "__vectorcalloffset__",
     "__weaklistoffset__",
 }

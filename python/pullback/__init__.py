@@ -73,6 +73,7 @@ from ._explain.check_numerics import *
 from ._explain.draw import *
 from ._explain.explain import *
 from ._explain.paths import *
+from ._explain.plan_text import add_html_of_plans as _add_html_of_plans
 from ._files.saving import *
 from ._numpy.aliases import *
 from ._numpy.applying import *
@@ -133,6 +134,7 @@ from ._numpy.trigonometric import *
 from ._numpy.trigonometric_aliases import *
 from ._numpy.without_nan import *
 from ._runtime.evaluation import *
+from ._runtime.memory_profile import *
 from ._runtime.profile import *
 from ._runtime.support import *
 from .fft._convolve import convolve, correlate
@@ -177,6 +179,7 @@ def _set_blas_path() -> None:
 
 _set_blas_path()
 _add_methods(globals())
+_add_html_of_plans()
 
 __all__ = [
     "Tensor",
@@ -297,6 +300,7 @@ __all__ += _numpy.trigonometric.__all__
 __all__ += _numpy.trigonometric_aliases.__all__
 __all__ += _numpy.without_nan.__all__
 __all__ += _runtime.evaluation.__all__
+__all__ += _runtime.memory_profile.__all__
 __all__ += _runtime.profile.__all__
 __all__ += _runtime.support.__all__
 __all__.sort(key=_numbers_in_order)

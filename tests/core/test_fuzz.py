@@ -88,7 +88,8 @@ WITHOUT_PROGRAMS = {
     "adaptive_avg_pool adaptive_max_pool avg_pool conv1d conv2d conv3d conv_transpose fold lp_pool "
     "max_pool resize unfold upsample",
     "the neighbour in its dtype, and a long double has others": "nextafter",
-    "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",
+    "shows, or computes nothing": "draw explain evaluate gradient_paths profile profile_memory "
+    "check_numerics",
     "SciPy's (test_scipy_values.py)": "airy dawsn ellipe ellipk erfi exp1 expi expn fresnel hyp0f1 "
     "hyp1f1 hyp2f1 jv k0 k1 kv lambertw loggamma modstruve owens_t shichi sici sph_harm_y "
     "spherical_in spherical_jn spherical_kn spherical_yn struve wofz yv",

@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parents[2] / "python" / "pullback"
 BELOW = {
     "_typing": set(),
     "_base": {"_typing"},
-    "_runtime": {"_typing"},
+    "_runtime": {"_base", "_typing", "_autodiff", "_explain"},
     "datasets": set(),
     "_numpy": {"_base", "_typing"},
     "_autodiff": {"_base", "_typing", "_numpy"},

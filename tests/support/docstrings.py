@@ -32,6 +32,8 @@ RECEIVED = {
     "pullback.Explanation",
     "pullback.GradientPath",
     "pullback.Profile",
+    "pullback.MemoryLine",
+    "pullback.MemoryProfile",
     "pullback.ProfileStep",
     "pullback.Tensor",
     "pullback.datasets.Mnist",

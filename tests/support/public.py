@@ -24,7 +24,7 @@ OTHERS = {
     "divergence", "fisher_product", "gauss_newton_product", "hessian", "hvp", "jacobian", "vhp",
     "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
     "derivative", "jet", "laplacian",
-    "num_threads", "numpy_function", "profile", "register_gradient",
+    "num_threads", "numpy_function", "profile", "profile_memory", "register_gradient",
     "set_debug", "set_default_dtype", "set_escapes", "set_gradient_verification", "set_num_threads",
     "sparse_hessian", "sparse_jacobian",
     "supports", "value_and_grad", "iscomplexobj", "isrealobj",

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Literal, TypeVar, overload
 
 import numpy as np
 
+from .._base import last_query
 from .._base.checks import flag
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
@@ -266,13 +267,16 @@ def result_and_gradients(
             tape.stop()
         value = _value_of(result, f, who) if has_aux else result
         check_value(value, f, who)
-        found = with_zeros(core_gradients([value], xs), xs)
+        answers = core_gradients([value], xs)
+        if last_query.listener is not None:  # now: the histories end with the call
+            last_query.listener(([value], xs, [None], tape, [], None), answers)
+        found = with_zeros(answers, xs)
         returned = flatten(result)[0] if has_aux else [result]
         tensors = [leaf for leaf in returned if isinstance(leaf, Tensor)]
         tape.end_histories([*tensors, *found])
-        answers = iter(found)
+        entries = iter(found)
         gradients = tuple(
-            unflatten(structure, [next(answers) if wanted else None for wanted in chosen])
+            unflatten(structure, [next(entries) if wanted else None for wanted in chosen])
             for structure, chosen in structures
         )
         return tuple(result) if has_aux else result, gradients[0] if single else gradients

@@ -191,7 +191,7 @@ def set_debug(on: bool) -> None:
     if on != debugging:
         _core.set_recording(on)
         _core.warn_of_escapes(on)
-        last_query.forget()
+        last_query.store(on)
     debugging = on
 
 

@@ -284,9 +284,27 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+def _str(self: Any) -> str:
+    """Return the number of a tensor without axes, as NumPy does, and otherwise `repr(self)`."""
+    from .display import is_known, value_of
+
+    return repr(self) if self.shape or not is_known(self) else str(value_of(self))
+
+
+def _html(self: Any) -> str:
+    """_repr_html_(self) -> str
+
+    Return the HTML that notebooks show.
+    """
+    from .display import tensor_html
+
+    return tensor_html(self)
+
+
 def add_methods(public: Mapping[str, Any]) -> None:
     """Add the methods to both classes; those in METHODS call the public functions."""
     functions = {name: _method(public[name]) for name in METHODS}
+    functions |= {"__str__": _str, "_repr_html_": _html}
     for cls in (Tensor, Variable):
         for name, method in {**absent_attributes(), **OWN, **functions}.items():
             setattr(cls, name, method)
