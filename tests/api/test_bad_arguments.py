@@ -5,6 +5,7 @@ import inspect
 import re
 
 import pytest
+import scipy.sparse
 from support.public import FUNCTIONS, OTHERS, parameters
 
 import pullback as pb
@@ -107,6 +108,7 @@ VALID = {
     "seed": (0,),
     "solve_banded": ((0, 0), pb.ones((1, 2)), ONES[0]),
     "sparse_softmax_cross_entropy": (ONES, [0, 1]),
+    "sparse_solve": (scipy.sparse.eye_array(2, format="csr"), ONES),
     "sph_harm_y": (1, 0, ONES, ONES),
     "spherical_in": (1, ONES),
     "spherical_jn": (1, ONES),

@@ -28,9 +28,16 @@ from ._diagonals import diagonal, trace
 from ._iterative import cg, gmres
 from ._least_squares import lstsq, pinv
 from ._lu import lu_factor, lu_solve
+from ._matrix_equations import (
+    solve_continuous_are,
+    solve_continuous_lyapunov,
+    solve_discrete_are,
+    solve_discrete_lyapunov,
+)
 from ._matrix_functions import expm, logm, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
+from ._sparse import sparse_solve
 from ._structured import block_diag, khatri_rao, solve_banded, toeplitz, tridiagonal_solve
 from ._tensor_equations import tensorinv, tensorsolve
 
@@ -73,8 +80,13 @@ __all__ = [
     "slogdet",
     "solve",
     "solve_banded",
+    "solve_continuous_are",
+    "solve_continuous_lyapunov",
+    "solve_discrete_are",
+    "solve_discrete_lyapunov",
     "solve_sylvester",
     "solve_triangular",
+    "sparse_solve",
     "sqrtm",
     "svd",
     "svdvals",
