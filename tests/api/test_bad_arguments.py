@@ -107,6 +107,8 @@ VALID = {
     "searchsorted": (ONES[0], ONES),
     "seed": (0,),
     "solve_banded": ((0, 0), pb.ones((1, 2)), ONES[0]),
+    "solve_continuous_are": (pb.eye(2),) * 4,
+    "solve_discrete_are": (pb.eye(2),) * 4,
     "sparse_softmax_cross_entropy": (ONES, [0, 1]),
     "sparse_solve": (scipy.sparse.eye_array(2, format="csr"), ONES),
     "sph_harm_y": (1, 0, ONES, ONES),

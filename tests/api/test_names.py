@@ -244,6 +244,9 @@ EXAMPLES = {
     "sparse_solve": lambda x: pb.linalg.sparse_solve(
         scipy.sparse.eye_array(3, format="csr"), x, x[0] + 3
     ),
+    "solve_continuous_are": lambda x: pb.linalg.solve_continuous_are(*[positive(x)] * 4),
+    "solve_discrete_are": lambda x: pb.linalg.solve_discrete_are(*[positive(x)] * 4),
+    "solve_discrete_lyapunov": lambda x: pb.linalg.solve_discrete_lyapunov(x / 9, x),
     "solve_sylvester": lambda x: pb.linalg.solve_sylvester(positive(x), positive(x), x),
     "sqrtm": lambda x: pb.linalg.sqrtm(positive(x)),
     "fold": lambda x: pb.nn.fold(x[None], 5, 3, data_format="NCW"),

@@ -23,8 +23,9 @@ from numpy.linalg import LinAlgError
 
 from .._numpy.diagonals import kron
 from .._numpy.products import dot, inner, matmul, matrix_transpose, outer, tensordot, vdot, vecdot
-from ._decompositions import cholesky, eig, eigh, eigvals, eigvalsh, lu, qr, svd, svdvals
+from ._decompositions import cholesky, lu, qr, svd, svdvals
 from ._diagonals import diagonal, trace
+from ._eigenvalues import eig, eigh, eigvals, eigvalsh
 from ._iterative import cg, gmres
 from ._least_squares import lstsq, pinv
 from ._lu import lu_factor, lu_solve
@@ -34,7 +35,7 @@ from ._matrix_equations import (
     solve_discrete_are,
     solve_discrete_lyapunov,
 )
-from ._matrix_functions import expm, logm, solve_sylvester, sqrtm
+from ._matrix_functions import expm, logm, polar, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
 from ._sparse import sparse_solve
@@ -76,6 +77,7 @@ __all__ = [
     "norm",
     "outer",
     "pinv",
+    "polar",
     "qr",
     "slogdet",
     "solve",

@@ -79,7 +79,7 @@ def sparse_solve(
     The gradient with respect to the three stored entries:
 
     >>> pb.grad(lambda v: pb.linalg.sparse_solve(a, [2.0, 9.0], v).sum())(a.data)
-    Tensor([-0.75, -0.25, -0.5 ], dtype=float64)
+    Tensor([-0.375, -0.25 , -0.5  ], dtype=float64)
     """
     if not is_sparse(A):
         raise TypeError(
