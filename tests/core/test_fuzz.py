@@ -72,7 +72,7 @@ WITHOUT_PROGRAMS = {
     "modes of a program, or of tests of derivatives": "tangents jvp linearize vjp divergence "
     "linear_transpose vmap jacobian hessian hvp vhp gauss_newton_product fisher_product "
     "per_example_gradients per_example_gradient_norms sparse_jacobian sparse_hessian jet "
-    "derivative laplacian",
+    "derivative laplacian jacobian_diagonal hessian_diagonal propagate_covariance",
     "of objects of others": "asarray from_dlpack",
     "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
     "block_diag cg cho_solve cholesky cross det eig eigh eigvals eigvalsh expm gmres inv "
