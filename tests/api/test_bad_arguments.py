@@ -64,6 +64,7 @@ VALID = {
     "diag_indices": (2,),
     "digitize": (ONES, ONES[0]),
     "dsplit": (CUBE, 2),
+    "eigsh": (pb.eye(4), 1),
     "einsum": ("ij", ONES),
     "embedding": (ONES, [0, 1]),
     "embedding_bag": (ONES, [[0, 1]]),

@@ -33,6 +33,7 @@ ALIASES = {
 # Public functions whose purpose is a gradient that they define, and solvers by an implicit rule.
 SHAPED = {
     "cg",
+    "eigsh",
     "gmres",
     "clip_gradient",
     "grad_pass_through",

@@ -162,7 +162,7 @@ def gmres(
     return _solved("gmres", A, b, x0, rtol, atol, maxiter, M, restart)
 
 
-class _Linear:
+class Linear:
     """A linear function as a closed graph, and its other inputs."""
 
     def __init__(self, graph: ClosedGraph, others: Sequence[Tensor], what: str) -> None:
@@ -172,11 +172,11 @@ class _Linear:
         result: Tensor = self.graph.copy([x, *self.others], False)[0]
         return result
 
-    def frozen(self) -> _Linear:
+    def frozen(self) -> Linear:
         others = [_core.stop_gradient(one) for one in self.others]
-        return _Linear(self.graph, others, self.what)
+        return Linear(self.graph, others, self.what)
 
-    def adjoint(self, like: Tensor, who: str) -> _Linear:
+    def adjoint(self, like: Tensor, who: str) -> Linear:
         x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
         with recorded_from([x, at]) as first:
             (made,) = _core.gradients([self(x)], [x], [at])
@@ -186,10 +186,10 @@ class _Linear:
                     "no gradient"
                 )
             graph = ClosedGraph([_core.identity(made)], [at], first)
-        return _Linear(graph, graph.others, self.what)
+        return Linear(graph, graph.others, self.what)
 
 
-def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
+def recorded_map(f: Operator, b: Tensor, who: str, what: str) -> Linear:
     at = _core.identity(_core.full(b.shape, 0, b.dtype))
     matrix = None
     if not callable(f):
@@ -215,16 +215,21 @@ def _recorded(f: Operator, b: Tensor, who: str, what: str) -> _Linear:
         graph = ClosedGraph([_core.identity(y)], [at], first)
     if not _core.computed_from([y], [at])[0]:
         raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
-    return _Linear(graph, graph.others, what)
+    return Linear(graph, graph.others, what)
 
 
-class _Method:
+class Method:
     """The method that solves an equation and the equations of all its derivatives."""
 
-    def __init__(self, who: str, rtol: Any, atol: Any, most: int, restart: int) -> None:
+    def __init__(
+        self, who: str, rtol: Any, atol: Any, most: int, restart: int, least: float | None = None
+    ) -> None:
         self.who, self.rtol, self.atol, self.most, self.restart = who, rtol, atol, most, restart
+        # If given, a solution is NaN unless the tolerance is reached and its norm shows no singular
+        # value below `least`.
+        self.least = least
 
-    def run(self, on: _Linear, m: _Linear | None, b: Tensor, x: Tensor | None) -> IterativeResult:
+    def run(self, on: Linear, m: Linear | None, b: Tensor, x: Tensor | None) -> IterativeResult:
         b = _core.stop_gradient(b)
         on, m = on.frozen(), m and m.frozen()
         bound = _core.maximum(_core.multiply(norm(b), self.rtol), self.atol)
@@ -238,9 +243,13 @@ class _Method:
         # NaN and infinity stop the iteration before its first step.
         finite = _core.isfinite(found.size)
         nan = _core.full((), float("nan"), found.x.dtype)
-        x = _core.where(finite, found.x, nan)
-        short = _core.maximum(found.steps, 1)
         good = _core.logical_and(finite, _core.less_equal(found.size, bound))
+        usable = finite
+        if self.least is not None:
+            largest = _core.divide(norm(b), self.least)
+            usable = _core.logical_and(good, _core.less_equal(norm(found.x), largest))
+        x = _core.where(usable, found.x, nan)
+        short = _core.maximum(found.steps, 1)
         return IterativeResult(x, _core.where(good, 0, short))
 
 
@@ -264,20 +273,20 @@ def _solved(
             raise ValueError(
                 f"{who}: expected a non-negative number for {name}, got {shown(tolerance)}"
             )
-    on = _recorded(a, right, who, "A")
-    near = None if m is None else _recorded(m, right, who, "M").frozen()
+    on = recorded_map(a, right, who, "A")
+    near = None if m is None else recorded_map(m, right, who, "M").frozen()
     if x0 is not None:
         x0 = _core.stop_gradient(_core.constant(x0, right.dtype, f"{who}: x0"))
         if x0.shape != right.shape:
             raise ValueError(
                 f"{who}: expected shape {right.shape}, that of b, for x0, got {x0.shape}"
             )
-    method = _Method(who, float(rtol), float(atol), *counts)
-    return _attached(method, on, near, right, x0)
+    method = Method(who, float(rtol), float(atol), counts[0], counts[1])
+    return attached(method, on, near, right, x0)
 
 
-def _attached(
-    method: _Method, on: _Linear, m: _Linear | None, b: Tensor, x0: Tensor | None
+def attached(
+    method: Method, on: Linear, m: Linear | None, b: Tensor, x0: Tensor | None
 ) -> IterativeResult:
     """Return the solution with its derivative by `b` and by the inputs of the matrix."""
     value, info = method.run(on, m, b, x0)
@@ -285,10 +294,10 @@ def _attached(
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         x, *others = (_core.identity(one) for one in (outputs[0], *inputs[:-1]))
         with recorded_from([x, *others]):
-            now = _Linear(on.graph, others, on.what)
+            now = Linear(on.graph, others, on.what)
             turned = now if method.who == "cg" else now.adjoint(b, method.who)
             turned_m = m if m is None or method.who == "cg" else m.adjoint(b, method.who)
-            w = _attached(method, turned, turned_m, cotangents[0], None).x
+            w = attached(method, turned, turned_m, cotangents[0], None).x
             y = now(x)
         answers: list[Any] = _core.gradients([y], others, [_core.negative(w)], overrides=True)
         return [*answers, w]
