@@ -89,6 +89,7 @@ VALID = {
     "lu_solve": ((ONES, [0, 1]), ONES),
     "matrix_power": (ONES, 2),
     "max_pool": (CUBE, 2),
+    "minres": (ONES, ONES[0]),
     "moveaxis": (ONES, 0, 1),
     "multi_head_attention": (ONES, ONES, ONES, [ONES] * 4, 1),
     "multigammaln": (ONES * 5, 2),

@@ -77,7 +77,7 @@ WITHOUT_PROGRAMS = {
     "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
     "block_diag cg cho_solve cholesky cross det eig eigh eigsh eigvals eigvalsh expm gmres inv "
     "khatri_rao logm lstsq lu lu_factor lu_solve matrix_norm matrix_power matrix_rank "
-    "multi_dot pinv polar qr slogdet solve solve_banded solve_continuous_are "
+    "minres multi_dot pinv polar qr slogdet solve solve_banded solve_continuous_are "
     "solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester "
     "solve_triangular sparse_solve sqrtm svd svdvals tensorinv tensorsolve toeplitz "
     "tridiagonal_solve vector_norm",

@@ -35,6 +35,7 @@ SHAPED = {
     "cg",
     "eigsh",
     "gmres",
+    "minres",
     "clip_gradient",
     "grad_pass_through",
     "numpy_function",

@@ -26,7 +26,7 @@ from .._numpy.products import dot, inner, matmul, matrix_transpose, outer, tenso
 from ._decompositions import cholesky, lu, qr, svd, svdvals
 from ._diagonals import diagonal, trace
 from ._eigenvalues import eig, eigh, eigvals, eigvalsh
-from ._iterative import cg, gmres
+from ._iterative import cg, gmres, minres
 from ._least_squares import lstsq, pinv
 from ._lu import lu_factor, lu_solve
 from ._matrix_equations import (
@@ -75,6 +75,7 @@ __all__ = [
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "minres",
     "multi_dot",
     "norm",
     "outer",

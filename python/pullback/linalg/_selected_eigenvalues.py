@@ -17,7 +17,7 @@ from .._autodiff.closed_graph import recorded_from
 from .._autodiff.function import function
 from .._base.checks import choice, integer, number
 from .._core import Rule, Tensor
-from .._numpy.sparse_products import is_sparse, product
+from .._numpy.sparse_products import is_sparse
 from ._eigenvalues import EighResult
 from ._iterative import Linear, Method, attached, recorded_map
 from ._matrices import adjoint, one_dtype
@@ -107,8 +107,7 @@ def eigsh(
         raise ValueError(f"{WHO}: expected ncv from {k + 1} to {n}, got {ncv}")
     if maxiter is not None and (maxiter := integer(maxiter, WHO, "maxiter")) < 1:
         raise ValueError(f"{WHO}: expected a positive integer for maxiter, got {maxiter}")
-    apply = (lambda v: product(A, v)) if is_sparse(A) else A
-    on = recorded_map(apply, start, WHO, "A")
+    on = recorded_map(A, start, WHO, "A")
     options = {"which": which, "ncv": ncv, "maxiter": maxiter, "tol": tol}
     rows = _rows(on, start, k, options)
     values, size = _core.real(rows[0]), _core.real(rows[1, 0])
