@@ -51,6 +51,7 @@ from ._autodiff.clipping import *
 from ._autodiff.custom import *
 from ._autodiff.derivative_products import *
 from ._autodiff.derivatives import *
+from ._autodiff.diagonals import *
 from ._autodiff.forward import *
 from ._autodiff.function import *
 from ._autodiff.gradients import *
@@ -60,6 +61,7 @@ from ._autodiff.sparse import *
 from ._autodiff.tape import *
 from ._autodiff.taylor import *
 from ._autodiff.transforms import *
+from ._autodiff.uncertainty import *
 from ._autodiff.vjp import *
 from ._autodiff.vmap import *
 from ._base.dtypes import *
@@ -221,6 +223,7 @@ __all__ += _autodiff.clipping.__all__
 __all__ += _autodiff.custom.__all__
 __all__ += _autodiff.derivative_products.__all__
 __all__ += _autodiff.derivatives.__all__
+__all__ += _autodiff.diagonals.__all__
 __all__ += _autodiff.forward.__all__
 __all__ += _autodiff.function.__all__
 __all__ += _autodiff.gradients.__all__
@@ -230,6 +233,7 @@ __all__ += _autodiff.sparse.__all__
 __all__ += _autodiff.tape.__all__
 __all__ += _autodiff.taylor.__all__
 __all__ += _autodiff.transforms.__all__
+__all__ += _autodiff.uncertainty.__all__
 __all__ += _autodiff.vjp.__all__
 __all__ += _autodiff.vmap.__all__
 __all__ += _base.dtypes.__all__

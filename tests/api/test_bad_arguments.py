@@ -5,6 +5,7 @@ import inspect
 import re
 
 import pytest
+import scipy.sparse
 from support.public import FUNCTIONS, OTHERS, parameters
 
 import pullback as pb
@@ -64,6 +65,7 @@ VALID = {
     "diag_indices": (2,),
     "digitize": (ONES, ONES[0]),
     "dsplit": (CUBE, 2),
+    "eigsh": (pb.eye(4), 1),
     "einsum": ("ij", ONES),
     "embedding": (ONES, [0, 1]),
     "embedding_bag": (ONES, [[0, 1]]),
@@ -93,6 +95,7 @@ VALID = {
     "lu_solve": ((ONES, [0, 1]), ONES),
     "matrix_power": (ONES, 2),
     "max_pool": (CUBE, 2),
+    "minres": (ONES, ONES[0]),
     "moveaxis": (ONES, 0, 1),
     "multi_head_attention": (ONES, ONES, ONES, [ONES] * 4, 1),
     "multigammaln": (ONES * 5, 2),
@@ -114,7 +117,10 @@ VALID = {
     "searchsorted": (ONES[0], ONES),
     "seed": (0,),
     "solve_banded": ((0, 0), pb.ones((1, 2)), ONES[0]),
+    "solve_continuous_are": (pb.eye(2),) * 4,
+    "solve_discrete_are": (pb.eye(2),) * 4,
     "sparse_softmax_cross_entropy": (ONES, [0, 1]),
+    "sparse_solve": (scipy.sparse.eye_array(2, format="csr"), ONES),
     "sph_harm_y": (1, 0, ONES, ONES),
     "spherical_in": (1, ONES),
     "spherical_jn": (1, ONES),

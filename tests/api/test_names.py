@@ -3,6 +3,7 @@ the override map knows every one, two arrays that could be swapped may be given 
 
 import numpy as np
 import pytest
+import scipy.sparse
 from support.each import each
 from support.public import FUNCTIONS, OTHERS, parameters
 
@@ -250,6 +251,12 @@ EXAMPLES = {
     "rnn": lambda x: pb.nn.rnn(x[:, None], x[:1], *recurrent(x, 1))[0],
     "lu_solve": lambda x: pb.linalg.lu_solve(pb.linalg.lu_factor(positive(x)), x),
     "solve_banded": lambda x: pb.linalg.solve_banded((1, 1), x + 3 * pb.eye(3)[[1]], x[0]),
+    "sparse_solve": lambda x: pb.linalg.sparse_solve(
+        scipy.sparse.eye_array(3, format="csr"), x, x[0] + 3
+    ),
+    "solve_continuous_are": lambda x: pb.linalg.solve_continuous_are(*[positive(x)] * 4),
+    "solve_discrete_are": lambda x: pb.linalg.solve_discrete_are(*[positive(x)] * 4),
+    "solve_discrete_lyapunov": lambda x: pb.linalg.solve_discrete_lyapunov(x / 9, x),
     "solve_sylvester": lambda x: pb.linalg.solve_sylvester(positive(x), positive(x), x),
     "sqrtm": lambda x: pb.linalg.sqrtm(positive(x)),
     "fold": lambda x: pb.nn.fold(x[None], 5, 3, data_format="NCW"),

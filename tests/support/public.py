@@ -21,6 +21,7 @@ OTHERS = {
     "function", "get_default_dtype", "get_num_threads", "grad", "gradient_override_map",
     "gradient_paths", "gradients",
     "per_example_gradients", "per_example_gradient_norms",
+    "hessian_diagonal", "jacobian_diagonal", "propagate_covariance",
     "divergence", "fisher_product", "gauss_newton_product", "hessian", "hvp", "jacobian", "vhp",
     "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
     "derivative", "jet", "laplacian",

@@ -34,7 +34,9 @@ ALIASES = {
 # Public functions whose purpose is a gradient that they define, and solvers by an implicit rule.
 SHAPED = {
     "cg",
+    "eigsh",
     "gmres",
+    "minres",
     "clip_gradient",
     "grad_pass_through",
     "numpy_function",
