@@ -2,7 +2,8 @@
 
 The solvers are loops of the plan, so they can be used inside `function` and `vmap`. Derivatives of
 a solution with respect to `args` follow from the implicit function theorem and do not depend on the
-steps. If a solver fails, `success` is False and the gradient is NaN.
+steps. If a solver does not converge, `success` is False, `message` states the reason, and the
+gradient is NaN.
 """
 
 from ._least_squares import least_squares
