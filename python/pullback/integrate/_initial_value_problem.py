@@ -100,7 +100,7 @@ class FlatState:
         self.args = args
         self.tree = Pytree(y0, f"{WHO}: y0")
         numbers = isinstance(y0, list) and not any(x.shape for x in self.tree.tensors)
-        self.hint = ", or pass np.array(y0) for a vector" if numbers else ""
+        self.hint = "; pass np.array(y0) if y is a vector" if numbers else ""
         self.dtype = _dtype_of(self.tree)
         self.real = REAL[self.dtype]
         self.tree.tensors = [_core.cast(x, self.dtype) for x in self.tree.tensors]
@@ -129,7 +129,8 @@ class FlatState:
             result = called(self.f, WHO, "(y, t, *args)", state, t, *self.args)
         except TypeError as error:
             if self.hint:
-                raise TypeError(f"{error}; y0 is a list, so y is a list{self.hint}") from error
+                text = f"{WHO}: y0 is a list, so {place(self.f)} receives a list: {error}"
+                raise TypeError(text + self.hint) from error
             raise
         slope = Pytree(result, f"{WHO}: the result of {place(self.f)}")
         if not slope.same_structure(self.tree):
