@@ -95,16 +95,22 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
 
 
 def vector_of_numbers(value: Any, who: str) -> Any:
-    """Return a list of numbers, nested or not, as a tensor of floats; another value as it is."""
+    """Return a list of numbers, nested or not, as a tensor of floats; another value as it is.
+
+    Python numbers take the dtype of the numbers of NumPy, if any.
+    """
+    numbers: list[Any] = []
 
     def is_numbers(one: Any) -> bool:
         if isinstance(one, list):
             return bool(one) and all(map(is_numbers, one))
+        numbers.append(one)
         return isinstance(one, (int, float, numpy.number)) and not isinstance(one, bool)
 
     if not isinstance(value, list) or not is_numbers(value):
         return value
-    return made_floating(value, who)
+    dtypes = [one.dtype for one in numbers if isinstance(one, numpy.number)]
+    return made_floating(numpy.asarray(value, numpy.result_type(*dtypes)) if dtypes else value, who)
 
 
 def entries_stacked(value: Any, who: str) -> Any:

@@ -154,10 +154,10 @@ class RegularGridInterpolator:
             missing = none if missing is None else _core.logical_or(missing, none)
         result = _at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
         fill = nan if self.bounds_error else self.fill_value
-        rest = len(result.shape) - len(outside.shape)
+        trailing = len(result.shape) - len(outside.shape)
         if fill is not None:
-            result = _core.where(with_axes(outside, rest), fill, result)
-        return _core.where(with_axes(missing, rest), nan, result)
+            result = _core.where(with_axes(outside, trailing), fill, result)
+        return _core.where(with_axes(missing, trailing), nan, result)
 
     def _coordinates(self, xi: Any, who: str) -> list[Tensor]:
         """Return a tensor of coordinates for each axis, all of one shape."""
