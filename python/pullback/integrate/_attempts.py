@@ -12,13 +12,14 @@ derivatives of their implicit equation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
 from .._autodiff.closed_graph import recorded_from
 from .._autodiff.jacobian import jacobian
+from .._control.branches import cond
 from .._control.loops import while_loop
 from .._core import Tensor
 from ..implicit._equation import solution_on_plan
@@ -92,10 +93,9 @@ def radau(
     stop = _core.stop_gradient
     start, now = _core.identity(stop(y)), stop(t)
     with recorded_from([start]):
-        (found,) = jacobian(f(start, now), [start], None, True)
-    assert found is not None  # zeros in place of None
-    by_y = stop(found)
-    eye = _core.eye(n, n, 0, dtype)
+        (by_y,) = jacobian(f(start, now), [start], None, True)
+    assert by_y is not None  # zeros in place of None
+    by_y = stop(by_y)
     # I - size * (integrals x by_y), for the stages one after the other
     blocks = _core.reshape(matrix, (3, 1, 3, 1)) * _core.reshape(by_y, (1, n, 1, n))
     whole = _core.eye(3 * n, 3 * n, 0, dtype) - stop(size) * _core.reshape(blocks, (3 * n, 3 * n))
@@ -103,7 +103,7 @@ def radau(
     inverse = solve(_core.where(usable, whole, _core.eye(3 * n, 3 * n, 0, dtype)),
                     _core.eye(3 * n, 3 * n, 0, dtype))  # fmt: skip
 
-    def equation(z: Tensor) -> Tensor:
+    def equation(z: Tensor, t: Tensor, y: Tensor, size: Tensor) -> Tensor:
         rows = _core.reshape(z, (3, n))
         slopes = [f(y + rows[i], t + float(c) * size) for i, c in enumerate(_AT)]
         change = size * _core.matmul(integrals, _core.stack(slopes, 0))
@@ -113,58 +113,68 @@ def radau(
     eps = float(np.finfo(dtype).eps)
     enough = max(10 * eps / max(tolerance.rtol, eps), min(0.03, tolerance.rtol**0.5), eps)
 
-    def newton(g: Callable[[Tensor], Tensor], z: Tensor) -> tuple[Tensor, Tensor]:
-        def goes_on(state: _Iteration) -> Tensor:
-            ended = _core.logical_or(state.converged, state.failed)
-            more = _core.less(state.tries, _MOST_ITERATIONS)
-            return _core.logical_and(more, _core.logical_not(ended))
+    def goes_on(state: _Iteration) -> Tensor:
+        ended = _core.logical_or(state.converged, state.failed)
+        more = _core.less(state.tries, _MOST_ITERATIONS)
+        return _core.logical_and(more, _core.logical_not(ended))
 
-        def improved(state: _Iteration) -> _Iteration:
-            change = -_core.matmul(inverse, g(state.z))
-            parts = _core.reshape(change, (3, n)) / unit
-            norm = _core.sqrt(_core.mean(parts * parts))
-            known = _core.greater(state.tries, 0)
-            rate = _core.where(known, norm / _core.maximum(state.last, 1e-30), 0.5)
-            rest = _core.pow(rate, _core.cast(_MOST_ITERATIONS - state.tries, dtype))
-            safe = _core.where(_core.less(rate, 1), 1 - rate, 1)
-            # `not <` and `not <=`: NaN counts as a failure.
-            slow = _core.logical_not(_core.less_equal(rest / safe * norm, enough))
-            slow = _core.logical_or(slow, _core.logical_not(_core.less(rate, 1)))
-            failed = _core.logical_or(
-                _core.logical_and(known, slow), _core.logical_not(_core.isfinite(norm))
-            )
-            small = _core.less(rate / safe * norm, enough)
-            exact = _core.less_equal(norm, 10 * eps)
-            converged = _core.logical_or(_core.logical_and(known, small), exact)
-            return _Iteration(
-                _core.where(failed, state.z, state.z + change), norm, state.tries + 1,
-                _core.logical_and(converged, _core.logical_not(failed)), failed,
-            )  # fmt: skip
+    def improved(state: _Iteration) -> _Iteration:
+        change = -_core.matmul(inverse, equation(state.z, now, start, stop(size)))
+        parts = _core.reshape(change, (3, n)) / unit
+        norm = _core.sqrt(_core.mean(parts * parts))
+        known = _core.greater(state.tries, 0)
+        rate = _core.where(known, norm / _core.maximum(state.last, 1e-30), 0.5)
+        rest = _core.pow(rate, _core.cast(_MOST_ITERATIONS - state.tries, dtype))
+        safe = _core.where(_core.less(rate, 1), 1 - rate, 1)
+        # `not <` and `not <=`: NaN counts as a failure.
+        slow = _core.logical_not(_core.less_equal(rest / safe * norm, enough))
+        slow = _core.logical_or(slow, _core.logical_not(_core.less(rate, 1)))
+        failed = _core.logical_or(
+            _core.logical_and(known, slow), _core.logical_not(_core.isfinite(norm))
+        )
+        small = _core.less(rate / safe * norm, enough)
+        exact = _core.less_equal(norm, 10 * eps)
+        converged = _core.logical_or(_core.logical_and(known, small), exact)
+        return _Iteration(
+            _core.where(failed, state.z, state.z + change), norm, state.tries + 1,
+            _core.logical_and(converged, _core.logical_not(failed)), failed,
+        )  # fmt: skip
 
-        false = _core.full((), False, "bool")
-        begin = _Iteration(z, _core.full((), 1, dtype), _core.full((), 0, "int64"), false, false)
-        end: _Iteration = while_loop(goes_on, improved, begin)
-        outcome.append(end)
-        # The caller rejects a step without a solution, which has no gradient then.
-        return end.z, _core.full((), True, "bool")
-
-    outcome: list[_Iteration] = []
-    zeros = _core.full((3 * n,), 0, dtype)
-    z: Tensor = solution_on_plan(equation, zeros, (), newton, "root", "solve_ivp")[0]
+    false, zeros = _core.full((), False, "bool"), _core.full((3 * n,), 0, dtype)
+    one = _core.full((), 1, dtype)
+    first = _Iteration(zeros, one, _core.full((), 0, "int64"), false, false)
+    found: _Iteration = while_loop(goes_on, improved, first)
+    z = stop(found.z)
     rows = _core.reshape(z, (3, n))
-    end = y + rows[2]
-    shifted = _EIGENVALUE * eye - stop(size) * by_y
+    shifted = _EIGENVALUE * _core.eye(n, n, 0, dtype) - stop(size) * by_y
     weights = _core.constant(_WEIGHTS.astype(dtype))
     right = stop(size * slope + _core.matmul(weights, rows))
-    difference = solve(_core.where(usable, shifted, eye), _core.where(usable, right, 0))
-    error = weighted_norm(difference, larger(y, end), tolerance)
-    solved = _core.logical_and(outcome[0].converged, usable)
+    difference = solve(_core.where(usable, shifted, _core.eye(n, n, 0, dtype)),
+                       _core.where(usable, right, 0))  # fmt: skip
+    error = weighted_norm(difference, larger(y, y + rows[2]), tolerance)
+    solved = _core.logical_and(found.converged, usable)
     error = _core.where(solved, error, np.inf)
-    count = _core.cast(outcome[0].tries, dtype)
+    count = _core.cast(found.tries, dtype)
     safety = 0.9 * (2 * _MOST_ITERATIONS + 1) / (2 * _MOST_ITERATIONS + count)
     factor = safety * _core.pow(_core.maximum(error, 1e-30), -0.25)
     factor = _core.where(solved, factor, 0.5)
-    return Attempt(end, f(end, t + size), _core.matmul(powers, rows), error, factor)
+
+    def taken(z: Tensor, t: Tensor, y: Tensor, slope: Tensor, size: Tensor) -> Any:
+        made: Tensor = solution_on_plan(
+            lambda z: equation(z, t, y, size), z, (), lambda _, z: (z, true), "root", "solve_ivp"
+        )[0]
+        rows = _core.reshape(made, (3, n))
+        end = y + rows[2]
+        return end, f(end, t + size), _core.matmul(powers, rows)
+
+    def left(z: Tensor, t: Tensor, y: Tensor, slope: Tensor, size: Tensor) -> Any:
+        return y, slope, _core.full((3, n), 0, dtype)
+
+    true = _core.full((), True, "bool")
+    # A step that is not taken may be infinite, which must not reach a gradient.
+    good = _core.less_equal(error, 1)
+    end, last, polynomial = cond(good, taken, left, z, t, y, slope, size)
+    return Attempt(end, last, polynomial, error, factor)
 
 
 METHODS: dict[str, Callable[..., Attempt]] = {"RK45": dormand_prince, "Radau": radau}
