@@ -37,6 +37,7 @@ RECEIVED = {
     "pullback.datasets.Mnist",
     "pullback.integrate.OdeResult",
     "pullback.integrate.OdeSolution",
+    "pullback.optimize.CurveFit",
     "pullback.optimize.OptimizeResult",
 }
 # numpydoc's checks but for those of an extended summary (ES01), which is optional; of See Also

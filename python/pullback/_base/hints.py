@@ -288,9 +288,9 @@ def without(**hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            who = function.__name__  # also for errors of the core
             for name in hints:
                 if name in kwargs:
-                    who = function.__name__
                     raise TypeError(f"{who}: unexpected keyword argument {name!r}; {hints[name]}")
             return function(*args, **kwargs)
 

@@ -6,9 +6,10 @@ steps. If a solver does not converge, `success` is False, `message` states the r
 gradient is NaN.
 """
 
+from ._curve_fit import CurveFit, curve_fit
 from ._least_squares import least_squares
 from ._minimize import minimize
 from ._result import OptimizeResult
 from ._roots import bisect, root
 
-__all__ = ["OptimizeResult", "bisect", "least_squares", "minimize", "root"]
+__all__ = ["CurveFit", "OptimizeResult", "bisect", "curve_fit", "least_squares", "minimize", "root"]

@@ -102,6 +102,41 @@ def test_least_squares() -> None:
     near(flat.x[0] + flat.x[1], 2.0)
 
 
+def test_curve_fit() -> None:
+    x = np.linspace(0.0, 4.0, 15)
+    y = 3 * np.exp(-0.7 * x) + 0.5 + 0.05 * np.cos(7 * x)
+    model = lambda x, a, b, c: a * pb.exp(-b * x) + c  # noqa: E731
+    numpy = lambda x, a, b, c: a * np.exp(-b * x) + c  # noqa: E731
+    deviations = random.uniform(0.5, 2.0, 15)
+    root = random.normal(size=(15, 15))
+    covariance = root @ root.T + 15 * np.eye(15)
+    for sigma in (None, 0.3, deviations, covariance):
+        for absolute in (False, True):
+            options = {"sigma": sigma, "absolute_sigma": absolute}
+            got = pb.optimize.curve_fit(model, x, y, **options, tol=1e-12)
+            want = scipy_optimize.curve_fit(numpy, x, y, **options, xtol=1e-14, ftol=1e-14)
+            near(got[0], want[0], 1e-6)
+            near(got.pcov / want[1], np.ones((3, 3)), 1e-4)
+    start = [2.0, 1.0, 0.0]
+    near(pb.optimize.curve_fit(lambda x, *p: model(x, *p), x, y, start).popt, want[0], 0.2)
+    fit = lambda y, s: tuple(pb.optimize.curve_fit(model, x, y, sigma=s, tol=1e-12))  # noqa: E731
+    pb.testing.check_gradients(fit, y, deviations, rtol=1e-4)
+    both = pb.vmap(lambda y: pb.optimize.curve_fit(model, x, y).popt)(np.stack([y, 2 * y]))
+    near(both[0], pb.optimize.curve_fit(model, x, y).popt, 1e-6)
+    failed = pb.optimize.curve_fit(model, x, y * np.nan)
+    assert np.isnan(np.asarray(failed.pcov)).all()
+    few = pb.optimize.curve_fit(lambda x, a: a * x, [np.float64(1)], [np.float64(2)])
+    assert np.isinf(np.asarray(few.pcov)).all()
+    for words, call in (
+        ("pass p0, since", lambda: pb.optimize.curve_fit(lambda x, *p: x, x, y)),
+        (r"expected values of shape \(15,\)", lambda: pb.optimize.curve_fit(
+            lambda x, a: a * x[:2], x, y)),
+        ("for sigma, got", lambda: pb.optimize.curve_fit(model, x, y, sigma=np.ones(2))),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"curve_fit: .*{words}"):
+            call()
+
+
 def test_roots() -> None:
     def f(x: Any, a: Any) -> Any:
         return pb.stack([x[0] * pb.exp(x[1]) - a[0], x[0] ** 2 + x[1] ** 3 - a[1]])
