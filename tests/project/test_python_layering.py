@@ -36,7 +36,7 @@ BELOW = {
     "interop": {"_autodiff", "_numpy", "tree"},
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "linalg"},
-    "integrate": {"_base", "_autodiff", "_control"},
+    "integrate": {"_base", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "interpolate": {"_base", "_typing", "_numpy", "linalg"},
     "optimize": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "optimizers": {"_base", "_numpy", "_explain"},

@@ -37,6 +37,9 @@ RECEIVED = {
     "pullback.ProfileStep",
     "pullback.Tensor",
     "pullback.datasets.Mnist",
+    "pullback.integrate.OdeResult",
+    "pullback.integrate.OdeSolution",
+    "pullback.optimize.CurveFit",
     "pullback.optimize.OptimizeResult",
 }
 # numpydoc's checks but for those of an extended summary (ES01), which is optional; of See Also

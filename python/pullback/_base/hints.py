@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from inspect import Parameter, getattr_static, signature
 from types import ModuleType
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec, TypeVar
 from warnings import warn
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 # Names of other libraries, with the public name in pullback.
 NAMES = {
@@ -38,6 +39,11 @@ NAMES = {
     "neg": "negative",
     "nograd": "stop_gradient",
     "optim": "optimizers",
+    "optimize.brentq": "bisect",
+    "optimize.fsolve": "root",
+    "optimize.leastsq": "least_squares",
+    "optimize.newton": "root",
+    "optimize.root_scalar": "bisect",
     "permute": "permute_dims",
     "rand": "uniform",
     "randint": "integers",
@@ -84,6 +90,9 @@ INSTEAD = {
     "holomorphic_grad": "pb.vjp(f, z), which conjugates the derivative",
     "index_select": "pb.take(x, indices, axis)",
     "inference_mode": "pb.stop_gradient(x) for the values that have no gradient",
+    "interpolate.interp1d": "pb.interp(x, xp, fp) for lines between the points, or "
+    "pb.interpolate.CubicSpline(xp, fp)",
+    "interpolate.UnivariateSpline": "pb.interpolate.CubicSpline(x, y)",
     "is_tensor": "isinstance(x, pb.Tensor)",
     "lax": "the control flow of pb, such as pb.scan, pb.cond and pb.while_loop",
     "linalg.cho_factor": "pb.linalg.cholesky(a) and pb.linalg.cho_solve",
@@ -94,7 +103,7 @@ INSTEAD = {
     "make_vjp": "pb.vjp(f, x)",
     "manual_seed": "pb.random.seed(n)",
     "masked_fill": "pb.where(mask, value, x)",
-    "minimize": "scipy.optimize.minimize with pb.grad, or an optimizer of pb.optimizers",
+    "minimize": "pb.optimize.minimize, or an optimizer of pb.optimizers",
     "Module": "a function of variables, as in the examples",
     "mse_loss": "pb.mean(pb.square(predictions - targets)), or pb.nn.l2_loss, which is half of it",
     "narrow": "x[start : start + n]",
@@ -284,6 +293,23 @@ def with_hints(init: Callable[P, None]) -> Callable[P, None]:
             raise
 
     return hinting
+
+
+def without(**hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that refuses keywords of other libraries, each with a hint."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            who = function.__name__  # also for errors of the core
+            for name in hints:
+                if name in kwargs:
+                    raise TypeError(f"{who}: unexpected keyword argument {name!r}; {hints[name]}")
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorated
 
 
 def did_you_mean(name: Any, known: Iterable[str], similarity: float = 0.7) -> str:
