@@ -95,6 +95,10 @@ WITHOUT_PROGRAMS = {
     "SciPy's (test_scipy_values.py)": "airy dawsn ellipe ellipk erfi exp1 expi expn fresnel hyp0f1 "
     "hyp1f1 hyp2f1 jv k0 k1 kv lambertw loggamma modstruve owens_t shichi sici sph_harm_y "
     "spherical_in spherical_jn spherical_kn spherical_yn struve wofz yv",
+    "SciPy's of several variables (test_scipy_variables.py)": "binom comb ellipeinc ellipj "
+    "ellipkinc eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_hermite "
+    "eval_hermitenorm eval_jacobi eval_laguerre eval_legendre exp10 ivp jvp kn kvp voigt_profile "
+    "yvp",
     "in tests of their own (test_numpy_names.py)": "fmax fmin gradient nanargmax nanargmin "
     "nancumsum nanprod polyval setdiff1d setxor1d unwrap vander",
     "in tests of their own (test_numpy_arrays.py)": "apply_along_axis apply_over_axes array "

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import _core
+from .._base.checks import integer_orders
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
@@ -25,6 +26,12 @@ _yv: ScipyFunction = ScipyFunction(
 )
 _kv: ScipyFunction = ScipyFunction(
     "kv", lambda v, z: _half(-_kv.of_float64(v - 1, z), -_kv.of_float64(v + 1, z), 1), ("v",)
+)
+_kn = ScipyFunction(
+    "kn",
+    lambda n, x: _half(-_kv.of_float64(n - 1, x), -_kv.of_float64(n + 1, x), 1),
+    ("n",),
+    arranged=lambda n, x: (n.astype("int64"), x),
 )
 _k0: ScipyFunction = ScipyFunction("k0", lambda x: [-_k1.of_float64(x)])
 _k1: ScipyFunction = ScipyFunction("k1", lambda x: [-_k0.of_float64(x) - _k1.of_float64(x) / x])
@@ -176,6 +183,49 @@ def kv(v: TensorLike, z: TensorLike, /) -> Tensor:
     Tensor([3.2251427 , 0.922137  , 0.00453194], dtype=float32)
     """
     return _kv(v, z)
+
+
+@composite
+def kn(n: TensorLike, x: TensorLike, /) -> Tensor:
+    """Compute the modified Bessel function of the second kind of integer order.
+
+    Values are those of SciPy. The derivative is -(kv(n - 1, x) + kv(n + 1, x)) / 2.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Order.
+    x : array_like, real
+        Argument. Shapes broadcast; integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer, or `x` is complex.
+    ValueError
+        If the shapes do not broadcast.
+    ImportError
+        If SciPy is not installed.
+
+    See Also
+    --------
+    kv
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.25.3.
+
+    Examples
+    --------
+    >>> pb.special.kn(2, [0.5, 1.0, 5.0])
+    Tensor([7.550184e+00, 1.624839e+00, 5.308944e-03], dtype=float32)
+    """
+    return _kn(integer_orders(n, "kn"), x, takes_complex=False)
 
 
 @composite

@@ -12,6 +12,7 @@ from .. import _core
 from .._base.checks import known_values
 from .._core import Tensor
 from ._distribution import INFINITY, NAN, Distribution, positive
+from ._tails import log_betainc
 
 _MOST_TERMS = 10_000_000
 
@@ -232,6 +233,18 @@ class Binom(Discrete):
         whole = _core.greater_equal(k, n)
         return _core.where(whole, 0.0, _core.betainc(k + 1, n - k, p))
 
+    def _logcdf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        whole = _core.greater_equal(k, n)
+        cdf, sf, n = self._cdf(k, n, p), self._sf(k, n, p), _core.where(whole, k + 1, n)
+        logs = _core.log1p(-p), _core.log(p)
+        return _core.where(whole, 0.0, log_betainc(cdf, sf, n - k, k + 1, (1 - p, p), logs))
+
+    def _logsf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        whole = _core.greater_equal(k, n)
+        cdf, sf, n = self._cdf(k, n, p), self._sf(k, n, p), _core.where(whole, k + 1, n)
+        logs = _core.log(p), _core.log1p(-p)
+        return _core.where(whole, -INFINITY, log_betainc(sf, cdf, k + 1, n - k, (p, 1 - p), logs))
+
     def _mean(self, n: Tensor, p: Tensor) -> Tensor:
         return n * p
 
@@ -290,6 +303,14 @@ class NBinom(Discrete):
 
     def _sf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
         return _core.betaincc(n, k + 1, p)
+
+    def _logcdf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        logs = _core.log(p), _core.log1p(-p)
+        return log_betainc(self._cdf(k, n, p), self._sf(k, n, p), n, k + 1, (p, 1 - p), logs)
+
+    def _logsf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        logs = _core.log1p(-p), _core.log(p)
+        return log_betainc(self._sf(k, n, p), self._cdf(k, n, p), k + 1, n, (1 - p, p), logs)
 
     def _mean(self, n: Tensor, p: Tensor) -> Tensor:
         return n * (1 - p) / p
