@@ -12,7 +12,7 @@ import json
 import os
 import platform
 from dataclasses import asdict
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def content_of(
 ) -> dict[str, Any]:
     """Everything that is known about a run, as it goes to JSON."""
     return {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": about,
         "smoke": smoke,
         "rows": {

@@ -40,7 +40,7 @@ def logits_of(p, images, rate=0.0):
     return x @ p["output"][0] + p["output"][1]
 
 
-def main(folder=None, epochs=6, batch=100):
+def main(folder=None, epochs=3, batch=100):
     pb.random.seed(0)
     random = np.random.default_rng(0)
     digits = load_mnist(folder)
@@ -68,7 +68,17 @@ def main(folder=None, epochs=6, batch=100):
     right = np.concatenate([classes(some).numpy() for some in np.split(digits.test_images, 10)])
     accuracy = float(np.mean(right == digits.test_labels))
     print(f"{accuracy:.2%} of the test images")
-    return accuracy
+    return accuracy, digits.test_images, digits.test_labels, right
+
+
+def plot(figure, result):
+    _, images, labels, found = result
+    wrong = np.flatnonzero(labels != found)[:8]
+    for axis, k in zip(figure.subplots(2, 8).flat, [*range(8), *wrong], strict=False):
+        axis.imshow(images[k].reshape(28, 28), cmap="gray")
+        axis.set_title(str(found[k]), color="green" if found[k] == labels[k] else "red")
+        axis.axis("off")
+    figure.suptitle("predictions: the first test images, and the first errors")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def main(rounds=10, steps=40):
     random = np.random.default_rng(0)
     w = random.normal(0, 0.3, (STATES, ACTIONS)).astype(np.float32)
     parameters = {"w": w, "b": np.zeros(ACTIONS, np.float32)}
-    first = last = None
+    losses = []
     for _ in range(rounds):
         target = parameters  # frozen: the updates below create new arrays
         for _ in range(steps):
@@ -51,12 +51,20 @@ def main(rounds=10, steps=40):
             parameters = {
                 name: pb.evaluate(parameters[name] - 0.1 * gradient[name]) for name in parameters
             }
-            last = float(loss)
-            first = last if first is None else first
-    print(f"loss {first:.3f} -> {last:.3f}")
+            losses.append(float(loss))
+    print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f}")
     learned = np.asarray(parameters["w"])
     print(np.round(learned, 2))
-    return first, last, learned
+    return losses, learned
+
+
+def plot(figure, result):
+    losses, learned = result
+    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    left.semilogy(losses)
+    left.set(xlabel="step", title="loss")
+    right.imshow(learned, cmap="Blues", vmin=0, vmax=1)
+    right.set(xlabel="action", ylabel="entry of the state", title="weights")
 
 
 if __name__ == "__main__":

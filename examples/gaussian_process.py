@@ -57,7 +57,19 @@ def main(n=200):
     mean, deviation = predict(found.x, pb.constant(x), y, new)
     error = float(pb.max(pb.abs(mean - np.sin(new))))
     print(f"largest error {error:.3f}, largest deviation {float(pb.max(deviation)):.3f}")
-    return found, error
+    return found, error, (x, y, new, mean.numpy(), deviation.numpy())
+
+
+def plot(figure, result):
+    x, y, new, mean, deviation = result[2]
+    axis = figure.subplots()
+    axis.plot(x, y, ".", label="observations")
+    axis.plot(new, mean, label="mean")
+    band = mean - 2 * deviation, mean + 2 * deviation
+    axis.fill_between(new, *band, alpha=0.3, color="C1", label="± 2 deviations")
+    axis.plot(new, np.sin(new), "k--", linewidth=1, label="sine")
+    axis.legend(ncols=4, loc="upper center")
+    axis.set(ylim=(-1.7, 2.2))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ def accuracy(logits, source):
     return float(pb.mean(pb.equal(logits > 0.0, source > 0.5)))
 
 
-def main(reversal=True, steps=400):
+def train(reversal, steps=400):
     random = np.random.default_rng(0)
     n = 200
     source = np.repeat([0.0, 1.0], n // 2).astype(np.float32)
@@ -54,6 +54,20 @@ def main(reversal=True, steps=400):
     return result
 
 
+def main():
+    return {"plain": train(reversal=False), "reversed": train(reversal=True)}
+
+
+def plot(figure, results):
+    axis = figure.subplots()
+    for k, (name, accuracies) in enumerate(results.items()):
+        bars = axis.bar(np.arange(2) + 0.4 * k, accuracies, 0.4, label=name)
+        axis.bar_label(bars, fmt="%.2f")
+    axis.axhline(0.5, color="gray", linestyle="--")
+    axis.set_xticks([0.2, 1.2], ["digits", "sources"])
+    axis.set(title="accuracy of the reader and of the critic", ylim=(0, 1.15))
+    axis.legend()
+
+
 if __name__ == "__main__":
-    main(reversal=False)
-    main(reversal=True)
+    main()

@@ -4,7 +4,7 @@ The forward pass draws one code with the probabilities softmax(logits): the larg
 plus Gumbel noise. The backward pass is that of a softmax of the same sum (Jang, Gu and Poole,
 "Categorical reparameterization with Gumbel-softmax", 2017).
 
-    python examples/gumbel_softmax.py
+python examples/gumbel_softmax.py
 """
 
 import numpy as np
@@ -43,7 +43,16 @@ def main(steps=300, codes=8, batch=256, verbose=True):
     best = pb.argmax(logits, axis=-1).numpy()
     if verbose:
         print(f"squared error {losses[0]:.3f} -> {losses[-1]:.3f}, codes {best.tolist()}")
-    return losses[0], losses[-1], best
+    return losses, best, pb.softmax(logits).numpy()
+
+
+def plot(figure, result):
+    losses, _, probabilities = result
+    left, right = figure.subplots(1, 2)
+    left.semilogy(losses)
+    left.set(xlabel="step", title="squared error")
+    right.imshow(probabilities, cmap="Blues", vmin=0, vmax=1)
+    right.set(xlabel="code", ylabel="message", title="learned probabilities")
 
 
 if __name__ == "__main__":

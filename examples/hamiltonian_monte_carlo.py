@@ -52,7 +52,24 @@ def main(chains=500, transitions=200):
     mean, covariance = found.mean(axis=0), np.cov(found.T)
     print(f"{len(found)} samples, {float(pb.mean(pb.stack(moved))):.0%} of the proposals taken")
     print(f"mean {np.round(mean, 2)}, covariance {np.round(covariance, 2).tolist()}")
-    return mean, covariance
+    return mean, covariance, found
+
+
+def plot(figure, result):
+    found = result[2]
+    left, right = figure.subplots(1, 2)
+    left.plot(*found[::20].T, ".", markersize=1)
+    values, vectors = np.linalg.eigh(COVARIANCE)
+    angle = np.linspace(0, 2 * np.pi, 100)
+    circle = np.sqrt(values)[:, None] * [np.cos(angle), np.sin(angle)]
+    for radius in (1, 2, 3):
+        left.plot(*(MEAN[:, None] + radius * vectors @ circle), color="C1")
+    left.set(title="samples; known contours")
+    x = np.linspace(-4, 6, 200)
+    right.hist(found[:, 0], 60, density=True)
+    spread = COVARIANCE[0, 0]
+    right.plot(x, np.exp(-((x - MEAN[0]) ** 2) / (2 * spread)) / np.sqrt(2 * np.pi * spread))
+    right.set(title="first coordinate")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,18 @@ def main(steps=1500):
         loss = step()
     error = float(pb.max(pb.abs(network(p, x) - np.sin(x))))
     print(f"loss {float(loss):.1e}, largest error of u {error:.1e}")
-    return error
+    return error, x, network(p, x).numpy(), residual(p, pb.constant(x)).numpy()
+
+
+def plot(figure, result):
+    _, x, u, rest = result
+    left, right = figure.subplots(1, 2)
+    left.plot(x, np.sin(x), color="lightgray", linewidth=6, label="sin(x)")
+    left.plot(x, u, label="network")
+    left.legend()
+    right.plot(x, rest, label="u'' + sin(x)")
+    right.plot(x, u - np.sin(x), label="error of u")
+    right.legend()
 
 
 if __name__ == "__main__":

@@ -34,12 +34,31 @@ def main():
     def hessp(w, v):
         return hessian_product(w, v).numpy()
 
-    start = np.zeros(5)
-    quasi = minimize(fun, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0})
-    newton = minimize(fun, start, jac=True, hessp=hessp, method="trust-ncg", options={"gtol": 1e-9})
-    for name, result in [("L-BFGS-B", quasi), ("trust-ncg", newton)]:
-        print(f"{name}: {result.nit} iterations, loss {result.fun:.6f}, w {np.round(result.x, 4)}")
-    return quasi, newton
+    results, paths = {}, {}
+    for method, options in [("L-BFGS-B", {"ftol": 0}), ("trust-ncg", {})]:
+        paths[method] = [np.zeros(5)]
+        results[method] = result = minimize(
+            fun,
+            paths[method][0],
+            jac=True,
+            hessp=hessp if method == "trust-ncg" else None,
+            method=method,
+            callback=lambda w, path=paths[method]: path.append(w.copy()),
+            options={"gtol": 1e-9, **options},
+        )
+        weights = np.round(result.x, 4)
+        print(f"{method}: {result.nit} iterations, loss {result.fun:.6f}, w {weights}")
+    losses = {method: [fun(w)[0] for w in path] for method, path in paths.items()}
+    return results["L-BFGS-B"], results["trust-ncg"], losses
+
+
+def plot(figure, result):
+    best = min(result[0].fun, result[1].fun)
+    axis = figure.subplots()
+    for method, losses in result[2].items():
+        axis.semilogy(np.maximum(np.array(losses) - best, 1e-13), ".-", label=method)
+    axis.set(xlabel="iteration", title="loss above the minimum")
+    axis.legend()
 
 
 if __name__ == "__main__":

@@ -38,6 +38,15 @@ def main():
     w = pb.Variable([0.4, 1.6])
     plain = pb.gradients(pb.sum(pb.square(pb.round(w))), w)[0]
     print("the slope of round itself:", plain.numpy().tolist())
+    return {"straight-through": losses, "derivative of round": train(pb.round)[0]}
+
+
+def plot(figure, losses):
+    axis = figure.subplots()
+    for name, values in losses.items():
+        axis.semilogy(np.maximum(values, 1e-4), label=name)
+    axis.set(xlabel="step", title="loss")
+    axis.legend()
 
 
 if __name__ == "__main__":

@@ -71,7 +71,18 @@ def main(steps=1500, batch=100):
         losses.append(float(step(images[random.integers(0, len(images), batch)])))
     first, last = losses[0], np.mean(losses[-50:])
     print(f"negative bound: {first:.1f} at first, {last:.1f} at the end")
-    return first, last
+    code = pb.random.normal((24, CODE))
+    return losses, pb.sigmoid(logits_of(p, code)).numpy()
+
+
+def plot(figure, result):
+    losses, images = result
+    left, right = figure.subplots(1, 2)
+    left.plot(losses)
+    left.set(xlabel="step", title="negative bound", ylim=(80, 300))
+    right.imshow(images.reshape(4, 6, 28, 28).swapaxes(1, 2).reshape(4 * 28, 6 * 28), cmap="gray")
+    right.set(title="decoded samples of the prior")
+    right.axis("off")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ ATTRIBUTES = {
     "at": "pullback._numpy.indexing.At",
     "device": "pullback._typing.Device",
     "dtype": "numpy.dtype[typing.Any]",
+    "flat": "pullback._numpy.flat.Flat",
     "imag": "Tensor",
     "itemsize": "int",
     "mT": "Tensor",
@@ -81,6 +82,7 @@ SKIPPED = {
     "__new__",
     "__reduce__",
     "__repr__",
+    "__str__",
     "__vectorcalloffset__",
     "__weaklistoffset__",
 }
@@ -226,6 +228,7 @@ def main(path: Path) -> None:
     text = text.replace("builtins.object", "object")
     text = re.sub(r"^__all__.*?\]\n", "", text, flags=re.M | re.S)
     text = re.sub(r'^( +)"""\n +(.*)\n +"""$', wrapped, text, flags=re.M)
+    text = re.sub(r"^(__version__: str) = .*$", r"\1", text, flags=re.M)  # of pyproject.toml alone
     imports = "import types\nimport numpy\nimport pullback._numpy.indexing\n"
     text = text.replace("import numpy\n", imports, 1)
     path.write_text(text)

@@ -50,8 +50,10 @@ inline std::string to_text(std::string_view s) { return std::string(s); }
 inline std::string to_text(const std::string& s) { return s; }
 inline std::string to_text(const char* s) { return s; }
 inline std::string to_text(int v) { return std::to_string(v); }
-inline std::string to_text(int64_t v) { return std::to_string(v); }
-inline std::string to_text(uint64_t v) { return std::to_string(v); }
+inline std::string to_text(long v) { return std::to_string(v); }
+inline std::string to_text(long long v) { return std::to_string(v); }
+inline std::string to_text(unsigned long v) { return std::to_string(v); }  // size_t, on macOS too
+inline std::string to_text(unsigned long long v) { return std::to_string(v); }
 
 // Concatenates values that have a to_text overload (numbers, strings, Shape, DType).
 template <class... Parts>

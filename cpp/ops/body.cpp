@@ -92,7 +92,8 @@ class Closing {
       inside_.insert(node);
       return;
     }
-    if (is_draw(node)) {
+    // An older draw was made once, outside: an operation of only such draws is captured.
+    if (is_draw(node) && made_here(node)) {
       draws_.push_back(node);
       inside_.insert(node);
       return;
@@ -125,6 +126,12 @@ class Closing {
     }
     node->flags |= kTracked | kTraced;
     for (size_t k = 0; k < inputs.size(); ++k) {
+      if (is_draw(inputs[k]) && !inside_.contains(inputs[k])) {
+        fail(ErrorKind::Runtime, name_of(node->op),
+             ": random numbers with parameters that depend on the state of a loop are drawn in "
+             "each iteration, but these were drawn before it; draw outside of the function of the "
+             "loop, with constant parameters, and transform the numbers inside");
+      }
       const NodeRef with = inside(inputs[k]);
       if (with != inputs[k]) replace_input(node, k, with.get());
     }

@@ -14,6 +14,8 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#elif defined(_WIN32)
+#include <malloc.h>
 #endif
 
 namespace pullback {
@@ -103,7 +105,19 @@ void* from_system(int64_t size) {
     return data;
   }
 #endif
+#if defined(_WIN32)
+  return _aligned_malloc(bytes, 64);
+#else
   return std::aligned_alloc(64, bytes);
+#endif
+}
+
+void to_system(void* data) {
+#if defined(_WIN32)
+  _aligned_free(data);
+#else
+  std::free(data);
+#endif
 }
 
 void take_from_cache(Pool& p, CachedBlock* block) {
@@ -117,7 +131,7 @@ void shrink_cache(Pool& p, int64_t limit) {
   while (p.status.cached_bytes > limit) {
     CachedBlock* oldest = CachedBlock::of(p.all.before);
     take_from_cache(p, oldest);
-    std::free(oldest);
+    to_system(oldest);
   }
 }
 
@@ -174,7 +188,7 @@ void free_bytes(void* data, int64_t bytes) noexcept {
   std::lock_guard lock(p.mutex);
   p.status.live_bytes -= size;
   --p.status.live_blocks;
-  if (c >= kClasses) return std::free(data);
+  if (c >= kClasses) return to_system(data);
   auto* block = new (data) CachedBlock;
   block->size = size;
   p.classes[c].insert(&block->of_class);

@@ -52,6 +52,7 @@ from ._autodiff.clipping import *
 from ._autodiff.custom import *
 from ._autodiff.derivative_products import *
 from ._autodiff.derivatives import *
+from ._autodiff.diagonals import *
 from ._autodiff.forward import *
 from ._autodiff.function import *
 from ._autodiff.gradients import *
@@ -61,6 +62,7 @@ from ._autodiff.sparse import *
 from ._autodiff.tape import *
 from ._autodiff.taylor import *
 from ._autodiff.transforms import *
+from ._autodiff.uncertainty import *
 from ._autodiff.vjp import *
 from ._autodiff.vmap import *
 from ._base.dtypes import *
@@ -74,12 +76,16 @@ from ._explain.check_numerics import *
 from ._explain.draw import *
 from ._explain.explain import *
 from ._explain.paths import *
+from ._explain.plan_text import add_html_of_plans as _add_html_of_plans
 from ._files.saving import *
 from ._numpy.aliases import *
+from ._numpy.applying import *
 from ._numpy.arithmetic import *
 from ._numpy.arranging import *
 from ._numpy.array_api import *
+from ._numpy.binary_parts import *
 from ._numpy.bitwise import *
+from ._numpy.blocks import *
 from ._numpy.bounds import *
 from ._numpy.broadcasting import *
 from ._numpy.casting import *
@@ -91,6 +97,8 @@ from ._numpy.creation import *
 from ._numpy.creation_like import *
 from ._numpy.diagonals import *
 from ._numpy.differences import *
+from ._numpy.distinct import *
+from ._numpy.divisors import *
 from ._numpy.dtype_functions import *
 from ._numpy.einsum import *
 from ._numpy.exponentials import *
@@ -100,6 +108,7 @@ from ._numpy.floating_point import *
 from ._numpy.gather import *
 from ._numpy.histograms import *
 from ._numpy.hyperbolic import *
+from ._numpy.inserting import *
 from ._numpy.interpolation import *
 from ._numpy.joining import *
 from ._numpy.logic import *
@@ -107,6 +116,7 @@ from ._numpy.methods import add_methods as _add_methods
 from ._numpy.nan_reductions import *
 from ._numpy.padding import *
 from ._numpy.polynomials import *
+from ._numpy.positions import *
 from ._numpy.powers import *
 from ._numpy.products import *
 from ._numpy.quantiles import *
@@ -118,6 +128,7 @@ from ._numpy.scans import *
 from ._numpy.selection import *
 from ._numpy.sets import *
 from ._numpy.shape import *
+from ._numpy.sizes import *
 from ._numpy.sorting import *
 from ._numpy.splitting import *
 from ._numpy.statistics import *
@@ -127,9 +138,11 @@ from ._numpy.trigonometric_aliases import *
 from ._numpy.without_nan import *
 from ._runtime.devices import *
 from ._runtime.evaluation import *
+from ._runtime.memory_profile import *
 from ._runtime.profile import *
 from ._runtime.support import *
 from .fft._convolve import convolve, correlate
+from .linalg._polynomial_fit import polyfit
 from .nn import (
     dropout,
     gelu,
@@ -170,6 +183,7 @@ def _set_blas_path() -> None:
 
 _set_blas_path()
 _add_methods(globals())
+_add_html_of_plans()
 
 __all__ = [
     "Tensor",
@@ -192,6 +206,7 @@ __all__ = [
     "nn",
     "optimize",
     "optimizers",
+    "polyfit",
     "random",
     "relu",
     "sigmoid",
@@ -211,6 +226,7 @@ __all__ += _autodiff.clipping.__all__
 __all__ += _autodiff.custom.__all__
 __all__ += _autodiff.derivative_products.__all__
 __all__ += _autodiff.derivatives.__all__
+__all__ += _autodiff.diagonals.__all__
 __all__ += _autodiff.forward.__all__
 __all__ += _autodiff.function.__all__
 __all__ += _autodiff.gradients.__all__
@@ -220,6 +236,7 @@ __all__ += _autodiff.sparse.__all__
 __all__ += _autodiff.tape.__all__
 __all__ += _autodiff.taylor.__all__
 __all__ += _autodiff.transforms.__all__
+__all__ += _autodiff.uncertainty.__all__
 __all__ += _autodiff.vjp.__all__
 __all__ += _autodiff.vmap.__all__
 __all__ += _base.dtypes.__all__
@@ -233,10 +250,13 @@ __all__ += _explain.explain.__all__
 __all__ += _explain.paths.__all__
 __all__ += _files.saving.__all__
 __all__ += _numpy.aliases.__all__
+__all__ += _numpy.applying.__all__
 __all__ += _numpy.arithmetic.__all__
 __all__ += _numpy.arranging.__all__
 __all__ += _numpy.array_api.__all__
+__all__ += _numpy.binary_parts.__all__
 __all__ += _numpy.bitwise.__all__
+__all__ += _numpy.blocks.__all__
 __all__ += _numpy.bounds.__all__
 __all__ += _numpy.broadcasting.__all__
 __all__ += _numpy.casting.__all__
@@ -248,6 +268,8 @@ __all__ += _numpy.creation.__all__
 __all__ += _numpy.creation_like.__all__
 __all__ += _numpy.diagonals.__all__
 __all__ += _numpy.differences.__all__
+__all__ += _numpy.distinct.__all__
+__all__ += _numpy.divisors.__all__
 __all__ += _numpy.dtype_functions.__all__
 __all__ += _numpy.einsum.__all__
 __all__ += _numpy.exponentials.__all__
@@ -257,12 +279,14 @@ __all__ += _numpy.floating_point.__all__
 __all__ += _numpy.gather.__all__
 __all__ += _numpy.histograms.__all__
 __all__ += _numpy.hyperbolic.__all__
+__all__ += _numpy.inserting.__all__
 __all__ += _numpy.interpolation.__all__
 __all__ += _numpy.joining.__all__
 __all__ += _numpy.logic.__all__
 __all__ += _numpy.nan_reductions.__all__
 __all__ += _numpy.padding.__all__
 __all__ += _numpy.polynomials.__all__
+__all__ += _numpy.positions.__all__
 __all__ += _numpy.powers.__all__
 __all__ += _numpy.products.__all__
 __all__ += _numpy.quantiles.__all__
@@ -274,6 +298,7 @@ __all__ += _numpy.scans.__all__
 __all__ += _numpy.selection.__all__
 __all__ += _numpy.sets.__all__
 __all__ += _numpy.shape.__all__
+__all__ += _numpy.sizes.__all__
 __all__ += _numpy.sorting.__all__
 __all__ += _numpy.splitting.__all__
 __all__ += _numpy.statistics.__all__
@@ -283,6 +308,7 @@ __all__ += _numpy.trigonometric_aliases.__all__
 __all__ += _numpy.without_nan.__all__
 __all__ += _runtime.devices.__all__
 __all__ += _runtime.evaluation.__all__
+__all__ += _runtime.memory_profile.__all__
 __all__ += _runtime.profile.__all__
 __all__ += _runtime.support.__all__
 __all__.sort(key=_numbers_in_order)

@@ -1,7 +1,8 @@
-"""Commands: `python -m pullback demo`, `doctor` and `report`.
+"""Commands: `python -m pullback demo`, `doctor`, `explain`, `bench` and `report`.
 
-`demo` trains a model on digits, `doctor` describes the setup, and `report` lists the names of
-TensorFlow that programs use and those that `pullback.compat.tf1` has.
+`demo` trains a model on digits, `doctor` describes the setup, `explain` runs a script and explains
+gradients that are None, zero or not finite, `bench` measures five gradients on this machine, and
+`report` lists the names of TensorFlow that programs use and those that `pullback.compat.tf1` has.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="swap in a custom gradient and compare it with the plain one",
     )
     commands.add_parser("doctor", help="print the hardware and the libraries in use")
+    script = commands.add_parser("explain", help="run a script and explain its gradients")
+    script.add_argument("file", metavar="FILE", help="a program of Python")
+    script.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="its arguments")
+    commands.add_parser("bench", help="measure five gradients beside NumPy, in about 15 seconds")
     names = commands.add_parser("report", help="list the names of TensorFlow in programs")
     names.add_argument("path", metavar="PATH", help="a program, or a folder of programs")
 
@@ -34,6 +39,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         from ._cli.doctor import doctor
 
         doctor()
+        return 0
+    if options.command == "explain":
+        from ._cli.explain import explain_script
+
+        try:
+            return explain_script(options.file, options.arguments)
+        except OSError as error:  # of the file itself: the errors of the script are caught
+            parser.error(f"explain: {error}")
+    if options.command == "bench":
+        from ._cli.bench import bench
+
+        bench()
         return 0
     if options.command == "report":
         from .compat.tf1.report import report

@@ -98,6 +98,8 @@ class _ArrayMembers:
     def __sub__(self, other: pullback._typing.TensorLike, /) -> Tensor: ...
     def __truediv__(self, other: pullback._typing.TensorLike, /) -> Tensor: ...
     def __xor__(self, other: pullback._typing.TensorLike, /) -> Tensor: ...
+    def _repr_html_(self) -> str:
+        """Return the HTML that notebooks show."""
     def all(
         self,
         axis: pullback._typing.Axis = None,
@@ -118,6 +120,8 @@ class _ArrayMembers:
         """Return the index of the maximum along an axis."""
     def argmin(self, axis: typing.SupportsIndex | None = None, keepdims: bool = False) -> Tensor:
         """Return the index of the minimum along an axis."""
+    def argpartition(self, kth: typing.SupportsIndex, axis: typing.SupportsIndex = -1) -> Tensor:
+        """Return the indices that partition the elements along an axis."""
     def argsort(
         self,
         axis: typing.SupportsIndex | None = -1,
@@ -138,6 +142,13 @@ class _ArrayMembers:
     @property
     def at(self) -> pullback._numpy.indexing.At:
         """Return an indexer for updates of entries."""
+    def choose(
+        self,
+        choices: collections.abc.Sequence[pullback._typing.TensorLike],
+        *,
+        mode: typing.Literal["raise", "wrap", "clip"] = "raise",
+    ) -> Tensor:
+        """Select each element from one of several arrays by its number."""
     def clip(
         self,
         min: pullback._typing.TensorLike | None = None,
@@ -147,6 +158,10 @@ class _ArrayMembers:
         a_max: pullback._typing.TensorLike | None = None,
     ) -> Tensor:
         """Limit the values of `self` to the interval from `min` to `max`."""
+    def compress(
+        self, condition: pullback._typing.TensorLike, axis: typing.SupportsIndex | None = None
+    ) -> Tensor:
+        """Select the slices along an axis where a condition is true."""
     def conj(self) -> Tensor:
         """Return the complex conjugate of `self`."""
     def conjugate(self) -> Tensor:
@@ -176,13 +191,16 @@ class _ArrayMembers:
     @property
     def dtype(self) -> numpy.dtype[typing.Any]:
         """Return the dtype of the elements, a numpy.dtype."""
+    @property
+    def flat(self) -> pullback._numpy.flat.Flat:
+        """Return the elements in row-major order, for reads and assignments."""
     def flatten(self) -> Tensor:
         """Return the elements as a vector, in row-major order."""
     @property
     def imag(self) -> Tensor:
         """Return the imaginary part, like `pullback.imag`."""
-    def item(self) -> bool | int | float | complex:
-        """Return the value of a tensor with one element as a Python number."""
+    def item(self, *args: int | tuple[int, ...]) -> bool | int | float | complex:
+        """Return one element as a Python number."""
     @property
     def itemsize(self) -> int:
         """Return the size of an element in bytes, an int."""
@@ -226,6 +244,8 @@ class _ArrayMembers:
         """Return the indices of the elements that are not 0."""
     def numpy(self) -> numpy.typing.NDArray[typing.Any]:
         """Return the value as a NumPy array."""
+    def partition(self, kth: typing.SupportsIndex, axis: typing.SupportsIndex = -1) -> Tensor:
+        """Partition the elements along an axis around the k-th smallest."""
     def prod(
         self,
         axis: pullback._typing.Axis = None,
@@ -306,6 +326,8 @@ class _ArrayMembers:
         """Return the elements at indices along an axis."""
     def to_device(self, device: typing.Literal["cpu"], /, *, stream: None | None = None) -> Tensor:
         """Return the tensor itself, since "cpu" is the only device."""
+    def tobytes(self, order: typing.Literal["C", "F", "A"] = "C") -> bytes:
+        """Return the bytes of the value."""
     def tolist(self) -> typing.Any:
         """Return the value as a nested list of Python numbers."""
     def trace(
@@ -547,6 +569,8 @@ class Structure:
     def __reduce_ex__(self, *args: object) -> typing.NoReturn:
         """Refuse to be pickled or copied."""
     def __repr__(self) -> str: ...
+    def static_data(self) -> list[tuple[type, typing.Any]]:
+        """Return class and static data of each dataclass, class of attrs and registered class."""
 
 def abs(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the absolute value."""
@@ -2203,4 +2227,4 @@ def zeta_ds(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -
 def zeta_dss(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a derivative of `zeta` by s, s."""
 
-__version__: str = "0.1.0"
+__version__: str

@@ -5,6 +5,7 @@ import inspect
 import re
 
 import pytest
+import scipy.sparse
 from support.public import FUNCTIONS, OTHERS, parameters
 
 import pullback as pb
@@ -60,33 +61,41 @@ VALID = {
     "cumulative_min": (ONES[0],),
     "cumulative_prod": (ONES[0],),
     "cumulative_sum": (ONES[0],),
+    "delete": (ONES, 0),
     "diag_indices": (2,),
     "digitize": (ONES, ONES[0]),
     "dsplit": (CUBE, 2),
+    "eigsh": (pb.eye(4), 1),
     "einsum": ("ij", ONES),
     "embedding": (ONES, [0, 1]),
     "embedding_bag": (ONES, [[0, 1]]),
     "empty": ((2, 2),),
-    "eye": (2,),
     "expn": (1, ONES),
+    "eye": (2,),
     "fill_diagonal": (ONES, 2.0),
     "fold": (pb.ones((1, 1, 2)), 2, 2),
     "full": ((2,), 1.0),
+    "gcd": ([1, 2], [1, 2]),
     "global_norm": ([ONES],),
     "gmres": (ONES, ONES[0]),
     "grad_pass_through": (pb.sin,),
     "group_norm": (CUBE, 2),
     "gru": (CUBE, ONES, pb.ones((6, 2)), pb.ones((6, 2))),
     "hsplit": (ONES, 2),
+    "indices": ((2, 2),),
+    "insert": (ONES, 0, 1.0),
     "interp": (ONES, [0.0, 1.0], ONES[0]),
     "invert": ([1, 2],),
     "jn": (1, ONES),
+    "lcm": ([1, 2], [1, 2]),
+    "ldexp": (ONES, 1),
     "left_shift": ([1, 2], [1, 2]),
     "lp_pool": (CUBE, 2, 2),
     "lstm": (CUBE, (ONES, ONES), pb.ones((8, 2)), pb.ones((8, 2))),
     "lu_solve": ((ONES, [0, 1]), ONES),
     "matrix_power": (ONES, 2),
     "max_pool": (CUBE, 2),
+    "minres": (ONES, ONES[0]),
     "moveaxis": (ONES, 0, 1),
     "multi_head_attention": (ONES, ONES, ONES, [ONES] * 4, 1),
     "multigammaln": (ONES * 5, 2),
@@ -95,7 +104,9 @@ VALID = {
     "pad": (ONES, 1),
     "partition": (ONES, 0),
     "permute_dims": (ONES, (1, 0)),
+    "polyfit": (pb.arange(3.0), pb.arange(3.0), 1),
     "polyval": (ONES[0], ONES),
+    "ravel_multi_index": (([0, 1], [1, 0]), (2, 2)),
     "repeat": (ONES, 2),
     "reshape": (ONES, (4,)),
     "resize": (CUBE, 4),
@@ -106,7 +117,20 @@ VALID = {
     "searchsorted": (ONES[0], ONES),
     "seed": (0,),
     "solve_banded": ((0, 0), pb.ones((1, 2)), ONES[0]),
+    "solve_continuous_are": (pb.eye(2),) * 4,
+    "solve_discrete_are": (pb.eye(2),) * 4,
     "sparse_softmax_cross_entropy": (ONES, [0, 1]),
+    "sparse_solve": (scipy.sparse.eye_array(2, format="csr"), ONES),
+    "eval_chebyt": (1, ONES),
+    "eval_chebyu": (1, ONES),
+    "eval_gegenbauer": (1, ONES, ONES),
+    "eval_genlaguerre": (1, ONES, ONES),
+    "eval_hermite": (1, ONES),
+    "eval_hermitenorm": (1, ONES),
+    "eval_jacobi": (1, ONES, ONES, ONES),
+    "eval_laguerre": (1, ONES),
+    "eval_legendre": (1, ONES),
+    "kn": (1, ONES),
     "sph_harm_y": (1, 0, ONES, ONES),
     "spherical_in": (1, ONES),
     "spherical_jn": (1, ONES),
@@ -125,6 +149,7 @@ VALID = {
     "tril_indices": (2,),
     "triu_indices": (2,),
     "unfold": (CUBE, 1),
+    "unravel_index": ([0, 1], (2, 2)),
     "upsample": (CUBE, 2),
     "vander": (ONES[0],),
     "vsplit": (ONES, 2),
@@ -166,6 +191,7 @@ def problem_of(name, kind, arguments, keywords):
     return "accepted" if kind == "object" else None
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.RankWarning")  # of polyfit
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - OTHERS))
 def test_errors_name_the_function_that_was_called(name):
     """Every parameter refuses what it cannot take."""

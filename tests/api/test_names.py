@@ -3,6 +3,7 @@ the override map knows every one, two arrays that could be swapped may be given 
 
 import numpy as np
 import pytest
+import scipy.sparse
 from support.each import each
 from support.public import FUNCTIONS, OTHERS, parameters
 
@@ -61,6 +62,16 @@ EXAMPLES = {
     "imag": lambda x: pb.imag(x * 1j),
     "real": lambda x: pb.real(x * 1j),
     "real_if_close": lambda x: pb.real_if_close(pb.complex(x, 0.0)),
+    "array": pb.array,
+    "apply_along_axis": lambda x: pb.apply_along_axis(lambda row: row * row, 1, x),
+    "block": lambda x: pb.block([[x, x]]),
+    "delete": lambda x: pb.delete(x, 0, 1),
+    "frexp": lambda x: pb.frexp(x)[0],
+    "insert": lambda x: pb.insert(x, 0, x[0], 1),
+    "ldexp": lambda x: pb.ldexp(x, 2),
+    "modf": lambda x: pb.modf(x)[0],
+    "polyfit": lambda x: pb.polyfit(x[0], x[1], 1),
+    "where": lambda x: pb.where(x > 1, x, 2.0 * x),
     "append": lambda x: pb.append(x, x),
     "array_split": lambda x: pb.array_split(x, 2)[0],
     "concatenate": lambda x: pb.concatenate([x, x]),
@@ -120,6 +131,20 @@ EXAMPLES = {
     "vander": lambda x: pb.vander(x[0]),
     "quantile": lambda x: pb.quantile(x, 0.3, axis=0),
     "select": lambda x: pb.select([X > 1], [x]),
+    "eval_chebyt": lambda x: pb.special.eval_chebyt(2, x),
+    "eval_chebyu": lambda x: pb.special.eval_chebyu(2, x),
+    "eval_gegenbauer": lambda x: pb.special.eval_gegenbauer(2, 0.5, x),
+    "eval_genlaguerre": lambda x: pb.special.eval_genlaguerre(2, 0.5, x),
+    "eval_hermite": lambda x: pb.special.eval_hermite(2, x),
+    "eval_hermitenorm": lambda x: pb.special.eval_hermitenorm(2, x),
+    "eval_jacobi": lambda x: pb.special.eval_jacobi(2, 0.5, 0.5, x),
+    "eval_laguerre": lambda x: pb.special.eval_laguerre(2, x),
+    "eval_legendre": lambda x: pb.special.eval_legendre(2, x),
+    "ivp": lambda x: pb.special.ivp(1.5, x),
+    "jvp": lambda x: pb.special.jvp(1.5, x),
+    "kn": lambda x: pb.special.kn(2, x),
+    "kvp": lambda x: pb.special.kvp(1.5, x),
+    "yvp": lambda x: pb.special.yvp(1.5, x),
     "sph_harm_y": lambda x: pb.real(pb.special.sph_harm_y(2, 1, x, 0.5)),
     "spherical_in": lambda x: pb.special.spherical_in(1, x),
     "spherical_jn": lambda x: pb.special.spherical_jn(1, x),
@@ -240,6 +265,12 @@ EXAMPLES = {
     "rnn": lambda x: pb.nn.rnn(x[:, None], x[:1], *recurrent(x, 1))[0],
     "lu_solve": lambda x: pb.linalg.lu_solve(pb.linalg.lu_factor(positive(x)), x),
     "solve_banded": lambda x: pb.linalg.solve_banded((1, 1), x + 3 * pb.eye(3)[[1]], x[0]),
+    "sparse_solve": lambda x: pb.linalg.sparse_solve(
+        scipy.sparse.eye_array(3, format="csr"), x, x[0] + 3
+    ),
+    "solve_continuous_are": lambda x: pb.linalg.solve_continuous_are(*[positive(x)] * 4),
+    "solve_discrete_are": lambda x: pb.linalg.solve_discrete_are(*[positive(x)] * 4),
+    "solve_discrete_lyapunov": lambda x: pb.linalg.solve_discrete_lyapunov(x / 9, x),
     "solve_sylvester": lambda x: pb.linalg.solve_sylvester(positive(x), positive(x), x),
     "sqrtm": lambda x: pb.linalg.sqrtm(positive(x)),
     "fold": lambda x: pb.nn.fold(x[None], 5, 3, data_format="NCW"),
@@ -260,6 +291,7 @@ NO_FLOATS = {"arange", "eye", "normal", "one_hot", "ones", "seed", "uniform", "z
     "broadcast_shapes",
     "empty",
     *("diag_indices", "tri", "tril_indices", "triu_indices"),
+    *("gcd", "indices", "ix_", "lcm", "ravel_multi_index", "unravel_index"),
 }
 DISCRETE = {  # their results are integers or bool
     "argsort", "searchsorted",

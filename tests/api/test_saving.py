@@ -114,6 +114,9 @@ def test_classes(path):
     Other.__name__ = "Layer"
     with pytest.raises(ValueError, match="expected the fields w, activation of Layer"):
         pb.load(path, [Other, Interval])
+    without_registration = type("Interval", (), {})
+    with pytest.raises(TypeError, match="load: expected a registered class, got Interval"):
+        pb.load(path, [Layer, without_registration])
     with pytest.raises(ValueError, match="distinct names"):
         pb.load(path, [Other, Layer])
     with pytest.raises(ValueError, match="distinct names"):
@@ -158,7 +161,13 @@ def test_generators_continue(path):
     first = draw().numpy()
     generator.load_state_dict(state)
     np.testing.assert_array_equal(draw().numpy(), first)
-    for wrong in ({}, {**state, "draws": -1}, {**state, "seed": -1}, {**state, "more": 1}):
+    for wrong in (
+        {},
+        {**state, "draws": -1},
+        {**state, "draws": 2**63 - 1},
+        {**state, "seed": -1},
+        {**state, "more": 1},
+    ):
         with pytest.raises(ValueError, match="load_state_dict: expected"):
             generator.load_state_dict(wrong)
     with pytest.raises(TypeError, match="load_state_dict: expected a dict"):
@@ -222,3 +231,81 @@ def test_nothing_in_a_file_runs(path):
     rewritten(path, {**header, "version": 2, "tree": None})
     with pytest.raises(ValueError, match="expected version 1"):
         pb.load(path)
+
+
+def test_the_safetensors_format(tmp_path):
+    path = tmp_path / "model.safetensors"
+    adam, v = pb.optimizers.Adam(0.1), pb.Variable([1.0, 2.0], name="v")
+    adam.apply_gradients([(pb.ones(2), v)])
+    tree = {
+        "encoder": {"w": pb.ones((2, 3)).T, "b": pb.asarray([1.5, -2.25], "bfloat16")},
+        "layers": [np.arange(3), (pb.asarray(3.0), None)],
+        "name": "text",
+        "empty": pb.zeros((0, 3), "float16"),
+        "v": v,
+        "adam": adam,
+        "a.b": pb.ones(1),
+        "a": {"b": pb.zeros(1)},
+    }
+    pb.save(path, tree)
+    got = pb.load(path)
+    assert got["encoder"]["w"].numpy().tolist() == [[1.0, 1.0]] * 3
+    assert got["encoder"]["b"].dtype == "bfloat16"
+    assert got["encoder"]["b"].tolist() == [1.5, -2.25]
+    assert got["layers"][0].tolist() == [0, 1, 2] and got["layers"][1][0].item() == 3.0
+    assert got["layers"][1][1] is None and got["name"] == "text"
+    assert (got["empty"].shape, got["empty"].dtype) == ((0, 3), "float16")
+    assert got["a.b"].tolist() == [1.0] and got["a"]["b"].tolist() == [0.0]
+    for model in (tree, got):  # the optimizer goes on as it was
+        model["adam"].apply_gradients([(pb.ones(2), model["v"])])
+    assert got["v"].numpy().tolist() == v.numpy().tolist()
+    data = path.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    start = int.from_bytes(data[:8], "little") + 8
+    assert start % 8 == 0
+    entry = header["encoder.b"]
+    assert (entry["dtype"], entry["shape"]) == ("BF16", [2])
+    first, last = entry["data_offsets"]
+    assert data[start + first : start + last] == bytes.fromhex("c03f10c0")  # little-endian
+    with pytest.raises(TypeError, match=r"^save: the safetensors format has no dtype complex128"):
+        pb.save(path, [np.ones(1, complex)])
+    assert path.read_bytes() == data and len(list(tmp_path.iterdir())) == 1
+
+
+def safetensors_of(header, body=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def test_safetensors_of_other_libraries(tmp_path):
+    path = tmp_path / "model.safetensors"
+    x = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+    y = {"dtype": "BOOL", "shape": [], "data_offsets": [8, 9]}
+    numbers = np.array([0.5, -1.0], "<f4").tobytes() + b"\x01"
+    path.write_bytes(safetensors_of({"__metadata__": {"format": "pt"}, "x": x, "y": y}, numbers))
+    got = pb.load(path)
+    assert got["x"].tolist() == [0.5, -1.0] and got["y"].item() is True
+    for damaged in (
+        b"", b"\xff" * 8, safetensors_of(b"[]"), safetensors_of(b"{"), safetensors_of({"x": 1}),
+        safetensors_of({"x": x}, numbers[:7]),
+        safetensors_of({"x": {**x, "dtype": "F99"}}, numbers),
+        safetensors_of({"x": {**x, "shape": [-2]}}, numbers),
+        safetensors_of({"x": {**x, "shape": [3]}}, numbers),
+        safetensors_of({"x": {**x, "shape": ["2"]}}, numbers),
+        safetensors_of({"x": {**x, "data_offsets": [-1, 7]}}, numbers),
+        safetensors_of({"__metadata__": {"pullback.save": "{}"}}),
+        safetensors_of({"__metadata__": {"pullback.save": "[", "names": "[]"}}),
+    ):  # fmt: skip
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"^load: .*model\.safetensors"):
+            pb.load(path)
+
+
+def test_the_library_safetensors_reads_and_writes_the_same(tmp_path):
+    library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    path = tmp_path / "model.safetensors"
+    pb.save(path, {"w": pb.asarray([[1.0, 2.0]], "float64"), "n": [pb.asarray(7)]})
+    got = library.load_file(path)
+    assert got["w"].tolist() == [[1.0, 2.0]] and got["n.0"].tolist() == 7
+    library.save_file({"x": np.arange(4, dtype=np.int16).reshape(2, 2)}, path)
+    assert pb.load(path)["x"].tolist() == [[0, 1], [2, 3]]

@@ -1,5 +1,7 @@
 """`pb.tree`: leaves, structures, registered classes, static fields, None as an empty subtree."""
 
+import gc
+import weakref
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass, field
 from typing import Any
@@ -187,7 +189,8 @@ def test_subclasses_and_what_cannot_be_registered():
     assert pb.tree.leaves(Row([1, 2])) == [1, 2]
     pb.tree.register(Row, lambda r: (r[:1], tuple(r[1:])), lambda rest, first: Row([*first, *rest]))
     assert pb.tree.leaves(Row([1, 2])) == [1]
-    for cls in (dict, list, tuple, float, np.ndarray, pb.Tensor, pb.Variable, type(None)):
+    kinds = (dict, list, tuple, float, complex, np.float32, np.ndarray, pb.Tensor, pb.Variable)
+    for cls in (*kinds, type(None)):
         with pytest.raises(ValueError, match="register: expected a class without a treatment"):
             pb.tree.register(cls, len, len)
     with pytest.raises(TypeError, match="expected a class for class_"):
@@ -195,6 +198,111 @@ def test_subclasses_and_what_cannot_be_registered():
     pb.tree.register(Row, lambda r: 3, lambda *_: None)
     with pytest.raises(TypeError, match=r"expected a pair \(children, extra\).*Row"):
         pb.tree.leaves(Row([1]))
+
+
+class Table(dict):
+    """A dict whose children are in the order of insertion; the keys belong to the structure."""
+
+
+pb.tree.register(
+    Table, lambda t: (t.values(), tuple(t)), lambda keys, xs: Table(zip(keys, xs, strict=True))
+)
+
+
+def test_children_of_registered_containers_are_paired_as_they_are_flattened():
+    table = Table(b=1, a=2)
+    assert pb.tree.map(lambda x, y: (x, y), table, Table(b=3, a=4)) == {"b": (1, 3), "a": (2, 4)}
+    for other in (Table(a=3, b=4), {"b": 3, "a": 4}):
+        with pytest.raises(ValueError, match=r"map: rest\[0\]: expected"):
+            pb.tree.map(lambda x, y: (x, y), table, other)
+    with pytest.raises(ValueError, match=r"expected .*tanh.*, got .*relu"):
+        pb.tree.map(lambda x, y: x, Layer(1, 2), Layer(1, 2, "relu"))
+
+
+def test_axes_of_vmap_for_classes():
+    x, y = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    for tree, axes in (
+        (Layer(x, y), Layer(1, None)),
+        (Table(w=x, b=y), Table(w=1, b=None)),
+        (WithMethods(x, y, "a"), WithMethods(1, None, "a")),
+    ):
+
+        def f(t):
+            first, second = pb.tree.leaves(t)
+            return pb.sum(first) * second
+
+        assert np.array_equal(pb.vmap(f, in_axes=(axes,))(tree), x.sum(0)[:, None] * y)
+        out = pb.vmap(lambda t: t, in_axes=(axes,), out_axes=axes)(tree)
+        assert [leaf.shape for leaf in pb.tree.leaves(out)] == [(2, 3), (3,)]
+    with pytest.raises(ValueError, match="in_axes of argument 0"):
+        pb.vmap(f, in_axes=(Table(b=None, w=1),))(Table(w=x, b=y))
+
+
+def test_branches_and_loops_keep_static_data():
+    x = pb.asarray([1.0, 2.0])
+    for one, other in ((Table(a=x, b=2 * x), Table(b=x, a=2 * x)), (Layer(x, x), Layer(x, x, "r"))):
+        with pytest.raises(ValueError, match="cond: expected results of one structure"):
+            pb.function(lambda t, one=one, other=other: pb.cond(t > 0, lambda: one, lambda: other))(
+                1.0
+            )
+        with pytest.raises(ValueError, match="scan: expected the structure"):
+            pb.scan(lambda c, _, other=other: (other, None), one, None, length=2)
+        carry, _ = pb.scan(lambda c, _: (pb.tree.map(lambda y: 2 * y, c), None), one, length=2)
+        assert pb.tree.structure(carry) == pb.tree.structure(one)
+
+
+def test_a_list_that_changes_while_it_is_flattened():
+    for change in (lambda xs: xs.pop(), lambda xs: xs.append(4)):
+        entries = [1, 2, 3]
+
+        def test(subtree, entries=entries, change=change):
+            if subtree == 2:
+                change(entries)
+            return False
+
+        with pytest.raises(RuntimeError, match="flatten: expected a list that keeps its size"):
+            pb.tree.flatten((entries, 0), is_leaf=test)
+
+
+def test_arguments_of_functions_that_are_flattened_differently_each_time():
+    class Unstable:
+        def __init__(self, *counts):
+            self.counts = list(counts)  # the last one remains
+
+    def flattened(u):
+        return [np.ones(2)] * (u.counts.pop(0) if u.counts[1:] else u.counts[0]), None
+
+    pb.tree.register(Unstable, flattened, lambda _, xs: len(xs))
+    for counts in ((1, 500), (0, 1), (3, 0)):
+        with pytest.raises(RuntimeError, match=r"function: .*flattened alike each time"):
+            pb.function(lambda n: n)(Unstable(*counts))
+    assert pb.function(lambda n: n)(Unstable(1)) == 1
+
+
+def test_structures_outlive_the_registration_of_their_class():
+    @dataclass
+    class Point:
+        x: Any
+        y: Any
+
+    leaves, structure = pb.tree.flatten(Point(1, 2))
+    pb.tree.register(Point, lambda p: ((p.x,), p.y), lambda y, x: Point(*x, y))
+    assert repr(structure) == "Structure(Point(x=*, y=*))"
+    assert pb.tree.unflatten(structure, leaves) == Point(1, 2)
+    assert pb.tree.leaves(Point(1, 2)) == [1]
+
+
+def test_classes_with_methods_can_be_deleted():
+    def used_class():
+        class Local(WithMethods):
+            pass
+
+        pb.tree.map(abs, Local(1, 2, "a"))
+        return weakref.ref(Local)
+
+    reference = used_class()
+    gc.collect()
+    assert reference() is None
 
 
 def test_none_is_an_empty_subtree():

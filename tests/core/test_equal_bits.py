@@ -95,3 +95,30 @@ def test_folds_that_compute_squares_and_absolute_values() -> None:
             v = pb.Variable(x := rng.normal(size=shape).astype(dtype))
             v.assign(v - pb.sum(pb.square(v)))  # in place, after the sum
             np.testing.assert_allclose(v.numpy(), x - np.sum(np.square(x, dtype=float)), 1e-5)
+
+
+def test_folds_of_squares_whose_input_is_updated_in_place() -> None:
+    rng = np.random.default_rng(4)
+    for shape, axis in (((50,), None), ((3, 1), -1), ((70, 17), -1), ((70, 17), 0)):
+        x = rng.normal(size=shape)
+        v = pb.Variable(x)
+
+        @pb.function
+        def step(v: pb.Variable = v, axis: int | None = axis) -> tuple[pb.Tensor, pb.Tensor]:
+            squares, sizes = pb.square(v), pb.abs(v)
+            v.assign(0.75 * v - 2)
+            return pb.sum(squares, axis=axis), pb.max(sizes, axis=axis)
+
+        total, largest = step()
+        np.testing.assert_allclose(total, np.sum(x * x, axis=axis), 1e-12)
+        np.testing.assert_array_equal(largest, np.max(abs(x), axis=axis))
+        np.testing.assert_array_equal(v.numpy(), 0.75 * x - 2)
+
+
+def test_sums_of_squares_in_parts_of_leaves() -> None:
+    """Bits are those of the sum of stored squares if a tile is smaller than a leaf of the sum."""
+    rng = np.random.default_rng(5)
+    x, y = (pb.constant(rng.normal(size=100_003)) for _ in range(2))
+    total = pb.sum(pb.square(x * y + pb.sin(y)))
+    total_of_stored = pb.sum(pb.constant(np.square((x * y + pb.sin(y)).numpy())))
+    assert total.numpy().tobytes() == total_of_stored.numpy().tobytes()

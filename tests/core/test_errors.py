@@ -123,7 +123,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: pb.exp(), T, "exp"),
     (lambda: pb.exp(X, X), T, "exp"),
     (lambda: pb.add(X), T, "add"),
-    (lambda: pb.where(X), T, "where"),
+    (lambda: pb.where(X, X), T, "where"),
     (lambda: pb.matmul(X), T, "matmul"),
     (lambda: pb.sum(X, keepdim=True), T, "keepdim"),
     (lambda: pb.pow(X, 2, 3), T, "pow"),

@@ -65,20 +65,23 @@ def test_every_public_function_is_in_some_program() -> None:
 
 WITHOUT_PROGRAMS = {
     "about dtypes and shapes, not values": "can_cast finfo iinfo isdtype result_type iscomplexobj "
-    "isrealobj broadcast_shapes supports",
-    "positions without an input that has a gradient": "diag_indices tril_indices triu_indices",
+    "isrealobj broadcast_shapes supports ndim shape size",
+    "positions without an input that has a gradient": "diag_indices tril_indices triu_indices "
+    "indices ix_ ravel_multi_index unravel_index",
     "other values each time, or none": "dropout empty empty_like",
     "of what it is given": "associative_scan vectorize",
     "modes of a program, or of tests of derivatives": "tangents jvp linearize vjp divergence "
     "linear_transpose vmap jacobian hessian hvp vhp gauss_newton_product fisher_product "
     "per_example_gradients per_example_gradient_norms sparse_jacobian sparse_hessian jet "
-    "derivative laplacian",
+    "derivative laplacian jacobian_diagonal hessian_diagonal propagate_covariance",
     "of objects of others": "asarray from_dlpack",
     "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
-    "block_diag cg cho_solve cholesky cross det eig eigh eigvals eigvalsh expm gmres inv "
+    "block_diag cg cho_solve cholesky cross det eig eigh eigsh eigvals eigvalsh expm gmres inv "
     "khatri_rao logm lstsq lu lu_factor lu_solve matrix_norm matrix_power matrix_rank "
-    "multi_dot pinv qr slogdet solve solve_banded solve_sylvester solve_triangular sqrtm svd "
-    "svdvals tensorinv tensorsolve toeplitz tridiagonal_solve vector_norm",
+    "minres multi_dot pinv polar qr slogdet solve solve_banded solve_continuous_are "
+    "solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester "
+    "solve_triangular sparse_solve sqrtm svd svdvals tensorinv tensorsolve toeplitz "
+    "tridiagonal_solve vector_norm",
     "layers with parameters of shapes of their own (test_attention.py, test_recurrent.py, "
     "test_ctc.py)": "ctc_loss embedding_bag gru lstm multi_head_attention rnn "
     "scaled_dot_product_attention",
@@ -87,12 +90,19 @@ WITHOUT_PROGRAMS = {
     "adaptive_avg_pool adaptive_max_pool avg_pool conv1d conv2d conv3d conv_transpose fold lp_pool "
     "max_pool resize unfold upsample",
     "the neighbour in its dtype, and a long double has others": "nextafter",
-    "shows, or computes nothing": "draw explain evaluate gradient_paths profile check_numerics",
+    "shows, or computes nothing": "draw explain evaluate gradient_paths profile profile_memory "
+    "check_numerics",
     "SciPy's (test_scipy_values.py)": "airy dawsn ellipe ellipk erfi exp1 expi expn fresnel hyp0f1 "
     "hyp1f1 hyp2f1 jv k0 k1 kv lambertw loggamma modstruve owens_t shichi sici sph_harm_y "
     "spherical_in spherical_jn spherical_kn spherical_yn struve wofz yv",
+    "SciPy's of several variables (test_scipy_variables.py)": "binom comb ellipeinc ellipj "
+    "ellipkinc eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_hermite "
+    "eval_hermitenorm eval_jacobi eval_laguerre eval_legendre exp10 ivp jvp kn kvp voigt_profile "
+    "yvp",
     "in tests of their own (test_numpy_names.py)": "fmax fmin gradient nanargmax nanargmin "
     "nancumsum nanprod polyval setdiff1d setxor1d unwrap vander",
+    "in tests of their own (test_numpy_arrays.py)": "apply_along_axis apply_over_axes array "
+    "array_equal array_equiv block copy delete fix frexp gcd insert lcm ldexp modf polyfit",
     "of files (test_saving.py)": "load save",
     "settings": "get_default_dtype get_num_threads num_threads register_gradient set_debug "
     "set_default_dtype set_escapes set_gradient_verification set_num_threads",

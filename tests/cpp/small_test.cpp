@@ -20,7 +20,7 @@ namespace {
 using Code = SmallProgram::Code;
 
 // For each compute dtype, kRegions regions of kWidth elements.
-constexpr int kRegions = 5, kWidth = 20;
+constexpr int kRegions = 5, kWidth = 140;
 constexpr int32_t kFirst = 128, kPool = kRegions * kWidth * 8;
 constexpr int32_t kNumbers = kFirst + kComputeDTypes * kPool;  // counters and pointers
 constexpr int32_t kStack = kNumbers + 128;

@@ -45,7 +45,7 @@ def test_documentation_and_signature(name):
         # The names of a wrapper, and those that pybind11 makes up.
         vague = re.fullmatch(r"args|kwargs|arg\d+|_\w*", parameter.name) and not variadic
         # SciPy's name for the further arguments of a function.
-        of_scipy = name.startswith(("pullback.optimize.", "pullback.integrate.quad"))
+        of_scipy = name.startswith(("pullback.optimize.", "pullback.integrate."))
         vague = vague and not (of_scipy and parameter.name == "args")
         check.that(not vague, f"a parameter is named {parameter.name}")
         check.that(" at 0x" not in repr(parameter.default), f"unreadable default: {parameter}")

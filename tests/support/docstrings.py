@@ -32,9 +32,14 @@ RECEIVED = {
     "pullback.Explanation",
     "pullback.GradientPath",
     "pullback.Profile",
+    "pullback.MemoryLine",
+    "pullback.MemoryProfile",
     "pullback.ProfileStep",
     "pullback.Tensor",
     "pullback.datasets.Mnist",
+    "pullback.integrate.OdeResult",
+    "pullback.integrate.OdeSolution",
+    "pullback.optimize.CurveFit",
     "pullback.optimize.OptimizeResult",
 }
 # numpydoc's checks but for those of an extended summary (ES01), which is optional; of See Also

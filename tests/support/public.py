@@ -21,13 +21,15 @@ OTHERS = {
     "function", "get_default_dtype", "get_num_threads", "grad", "gradient_override_map",
     "gradient_paths", "gradients",
     "per_example_gradients", "per_example_gradient_norms",
+    "hessian_diagonal", "jacobian_diagonal", "propagate_covariance",
     "divergence", "fisher_product", "gauss_newton_product", "hessian", "hvp", "jacobian", "vhp",
     "vectorize", "vmap", "jvp", "linear_transpose", "linearize", "tangents", "vjp",
     "derivative", "jet", "laplacian",
-    "num_threads", "numpy_function", "profile", "register_gradient",
+    "num_threads", "numpy_function", "profile", "profile_memory", "register_gradient",
     "set_debug", "set_default_dtype", "set_escapes", "set_gradient_verification", "set_num_threads",
     "sparse_hessian", "sparse_jacobian",
     "supports", "value_and_grad", "iscomplexobj", "isrealobj",
+    "apply_along_axis", "apply_over_axes", "ndim", "shape", "size",
 }  # fmt: skip
 
 

@@ -233,7 +233,7 @@ def test_eager_tensors_leave_the_main_namespace_alone():
     x = tf.constant(1.5)
     assert isinstance(x, tf.Tensor) and isinstance(x, pb.Tensor)
     assert str(x) == "tf.Tensor(1.5, shape=(), dtype=float32)"
-    assert str(pb.constant(1.5)) == "Tensor(1.5, dtype=float32)"
+    assert repr(pb.constant(1.5)) == "Tensor(1.5, dtype=float32)"
     for y in (x + 1, 2 * x, -x, x[None], tf.exp(x), tf.Variable(1.0) + x, tf.Variable(1.0).value()):
         assert isinstance(y, tf.Tensor)
     assert isinstance(pb.exp(x), pb.Tensor)

@@ -27,8 +27,9 @@ void warn(const std::string& message) {
 }
 
 constexpr const char* kInstead =
-    "use the function of pullback, call other libraries through pb.numpy_function, or write "
-    "pb.stop_gradient(x) if it is a constant by intent";
+    "use the function of pullback (pb.stack or pb.asarray in place of np.array), call other "
+    "libraries through pb.numpy_function, or write pb.stop_gradient(x) if it is a constant by "
+    "intent";
 
 // The text that the error and the warning share.
 std::string description(const Node* x, const char* who, EscapeForm form) {
@@ -36,16 +37,41 @@ std::string description(const Node* x, const char* who, EscapeForm form) {
               " leaves the graph as ", form == EscapeForm::Array ? "an array" : "a Python number");
 }
 
+// True in an assignment such as y[i] = x, which an array or a list of another library executes: the
+// frame of the program executes STORE_SUBSCR, and no call.
+bool in_item_assignment() {
+  static const int store =
+      py::cast<int>(py::module_::import("opcode").attr("opmap")["STORE_SUBSCR"]);
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!frame) return false;
+  const auto code =
+      py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const auto bytes =
+      py::reinterpret_steal<py::bytes>(PyCode_GetCode(reinterpret_cast<PyCodeObject*>(code.ptr())));
+  const std::string_view instructions = bytes;
+  const int at = PyFrame_GetLasti(frame);
+  return at >= 0 && static_cast<size_t>(at) < instructions.size() &&
+         static_cast<uint8_t>(instructions[static_cast<size_t>(at)]) == store;
+}
+
+constexpr const char* kNewArray =
+    "collect tensors in a list and call pb.stack, or assign to items of a tensor, such as "
+    "pb.zeros(3), or write pb.stop_gradient(x) if it is a constant by intent";
+
 }  // namespace
 
 void check_escape(const NodeRef& x, const char* who, EscapeForm form, bool from_library) {
   if (!x->tracked() || policy == Policy::Allow || !(debugging || Tape::any_recording())) return;
   if (!from_library && called_by_library()) return;
   if (const Tape* tape = Tape::differentiating(x)) {
+    const bool stored = form == EscapeForm::Number && in_item_assignment();
     const std::string message =
-        text(description(x.get(), who, form), ", but it depends on an argument of ",
-             tape->transform(), ", and no gradient follows it there; ", kInstead);
-    if (form == EscapeForm::Array && policy == Policy::Raise) fail(ErrorKind::Runtime, message);
+        text(description(x.get(), who, form), stored ? " in an item of an array" : "",
+             ", but it depends on an argument of ", tape->transform(),
+             ", and no gradient follows it there; ", stored ? kNewArray : kInstead);
+    if ((form == EscapeForm::Array || stored) && policy == Policy::Raise) {
+      fail(ErrorKind::Runtime, message);
+    }
     warn(message);
   } else if (debugging) {
     warn(text(description(x.get(), who, form),

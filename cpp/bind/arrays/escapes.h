@@ -15,7 +15,8 @@ enum class EscapeForm : uint8_t { Array, Number };
 // Called before `who` gives a value to the program as an array or a number. Calls from frames of
 // this package are allowed, because library code may read its arguments, unless `from_library`
 // is true: then the frame passes the value on to the program. With set_debug(True), the escape of a
-// tracked value warns outside of transforms too.
+// tracked value warns outside of transforms too. A number that an array of another library stores
+// raises like an array.
 void check_escape(const NodeRef& x, const char* who, EscapeForm form, bool from_library = false);
 
 // True if the caller is SciPy's product of a sparse matrix. SciPy passes the product to the other

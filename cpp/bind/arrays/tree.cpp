@@ -1,6 +1,7 @@
 // Flattens and rebuilds pytrees, and compares their structures.
 #include "bind/arrays/tree.h"
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "bind/common/error_text.h"
 #include "bind/common/found_once.h"
@@ -70,6 +71,11 @@ void refuse_endless_pytree(PyObject* object, const char* who) {
            "; pass containers that do not contain themselves");
   PyErr_SetString(PyExc_RecursionError, message.c_str());
   throw py::error_already_set();
+}
+
+void refuse_changed_list() {
+  fail(ErrorKind::Runtime, "flatten: expected a list that keeps its size, got one that changed ",
+       "while it was flattened; change it before or after");
 }
 
 Tree Tree::flatten(PyObject* object, std::vector<py::object>* leaves, const char* who) {
@@ -234,6 +240,15 @@ size_t Tree::hash() const {
   }
   for (const py::object& key : keys_) words.push_back(static_cast<uint64_t>(py::hash(key)));
   return hash_bytes(words.data(), words.size() * sizeof(uint64_t));
+}
+
+py::list Tree::static_data() const {
+  py::list out;
+  for (const Entry& entry : entries_) {
+    if (entry.kind < PytreeKind::Fields) continue;
+    out.append(py::make_tuple(entry.type, entry.extra ? entry.extra : py::none()));
+  }
+  return out;
 }
 
 namespace {

@@ -50,8 +50,7 @@ Children children_of(PyObject* object);
 // An object of a registered class.
 py::object object_of_children(PyTypeObject* type, const Children& children);
 // Registers a class: flatten(object) returns (children, extra), unflatten(extra, children)
-// rebuilds.
-// Returns false for a class whose kind cannot change.
+// rebuilds. Returns false for a class whose kind cannot change.
 bool register_pytree(py::handle type, py::handle flatten, py::handle unflatten);
 // The keys of a dict in their own order, and in the order in which entries are taken (sorted if
 // they can be). Both are the same list if the orders agree.
@@ -80,6 +79,8 @@ class RecursionGuard {
 // Raises the RecursionError for it, outside of the recursion, where Python code may run. `who` is
 // the function that was called; null: it has a Python frame.
 [[noreturn]] void refuse_endless_pytree(PyObject* object, const char* who);
+// Raises the error for a list whose size changed while its entries were visited.
+[[noreturn]] void refuse_changed_list();
 
 template <class Visitor>
 void visit_entries(PyObject* object, Visitor& visitor) {
@@ -127,12 +128,15 @@ void visit_entries(PyObject* object, Visitor& visitor) {
     visitor.extra(children.extra);
     visit_tuple(children.entries);
   } else {
-    // The code of a leaf may change the list, so its size is read again each time.
-    visitor.open(kind, object, PySequence_Fast_GET_SIZE(object));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    // Code of an entry or of `visitor` may change a list.
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    visitor.open(kind, object, count);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (PySequence_Fast_GET_SIZE(object) != count) refuse_changed_list();
       const auto entry = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(object, i));
       visit_entries(entry.ptr(), visitor);
     }
+    if (PySequence_Fast_GET_SIZE(object) != count) refuse_changed_list();
   }
 }
 
@@ -169,6 +173,8 @@ class Tree {
   // Compares types, keys, static fields and auxiliary data by ==, which may run Python code.
   bool equals(const Tree& other) const;
   size_t hash() const;
+  // (class, static values or auxiliary data) of each object of kind Fields or Registered.
+  py::list static_data() const;
   std::string text() const;
   int traverse(visitproc visit, void* arg) const;
 

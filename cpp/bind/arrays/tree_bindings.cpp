@@ -64,7 +64,12 @@ void bind_tree(py::module_& m) {
           py::arg("other"))
       .def("__hash__", &Tree::hash)
       .def("__repr__", [](const Tree& self) { return "Structure(" + self.text() + ")"; })
-      .def("__len__", &Tree::leaves);
+      .def("__len__", &Tree::leaves)
+      .def(
+          "static_data", [](const Tree& self)->Typed<"list[tuple[type, typing.Any]]"> {
+            return self.static_data();
+          },
+          "Return class and static data of each dataclass, class of attrs and registered class.");
   m.def(
       "flatten",
       [](const AnyObject& tree, const AnyObject& is_leaf, bool none_is_leaf)

@@ -17,8 +17,11 @@ struct TypeEntry {
   py::object type;
   PytreeKind kind = PytreeKind::Leaf;
   std::optional<FieldNames> names;
-  py::object flatten, unflatten;  // of a registered class
+  // Of a class that was registered; null for one that has methods for it, which refer to the class.
+  py::object flatten, unflatten;
 };
+constexpr const char* kFlatten = "tree_flatten";
+constexpr const char* kUnflatten = "tree_unflatten";
 
 std::unordered_map<PyTypeObject*, TypeEntry>& type_entries() {
   static auto* entries = new std::unordered_map<PyTypeObject*, TypeEntry>;
@@ -44,10 +47,8 @@ TypeEntry entry_for(PyTypeObject* type) {
   const py::handle object(as_object(type));
   TypeEntry entry{py::reinterpret_steal<py::object>(PyWeakref_NewRef(object.ptr(), nullptr))};
   if (!entry.type) throw py::error_already_set();
-  if (has(type, "tree_flatten") && has(type, "tree_unflatten")) {
+  if (has(type, kFlatten) && has(type, kUnflatten)) {
     entry.kind = PytreeKind::Registered;
-    entry.flatten = object.attr("tree_flatten");
-    entry.unflatten = object.attr("tree_unflatten");
   } else if (PyType_IsSubtype(type, &PyTuple_Type)) {
     entry.kind = has(type, "_fields") ? PytreeKind::NamedTuple : PytreeKind::Sequence;
   } else if (PyType_IsSubtype(type, &PyList_Type)) {
@@ -82,10 +83,22 @@ bool is_always_leaf(const PyTypeObject* type) {
          type == array_type;
 }
 
-// True if pytree_kind() does not depend on entries for types.
-bool has_fixed_kind(const PyTypeObject* type) {
-  return is_always_leaf(type) || type == &PyTuple_Type || type == &PyList_Type ||
-         type == &PyDict_Type || type == Py_TYPE(Py_None);
+bool is_number_of_numpy(PyTypeObject* type) {
+  const py::handle generic =
+      found_once([]() -> py::object { return py::module_::import("numpy").attr("generic"); });
+  return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+         PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(generic.ptr()));
+}
+
+// True for a type whose objects are always leaves, or containers with their own kind.
+bool has_fixed_kind(PyTypeObject* type) {
+  return is_always_leaf(type) || type == &PyComplex_Type || type == &PyTuple_Type ||
+         type == &PyList_Type || type == &PyDict_Type || type == Py_TYPE(Py_None) ||
+         is_number_of_numpy(type);
+}
+
+py::object function_of(PyTypeObject* type, const py::object& registered, const char* method) {
+  return registered ? registered : py::handle(as_object(type)).attr(method);
 }
 
 bool strings_in_order(PyObject* keys) {
@@ -123,7 +136,8 @@ py::tuple attribute_values(PyObject* object, const py::tuple& names) {
 }
 
 Children children_of(PyObject* object) {
-  const py::object flatten = type_entry(Py_TYPE(object)).flatten;
+  PyTypeObject* type = Py_TYPE(object);
+  const py::object flatten = function_of(type, type_entry(type).flatten, kFlatten);
   const py::object pair = flatten(py::handle(object));
   const bool is_pair = (PyTuple_Check(pair.ptr()) || PyList_Check(pair.ptr())) &&
                        PySequence_Fast_GET_SIZE(pair.ptr()) == 2;
@@ -139,16 +153,20 @@ Children children_of(PyObject* object) {
 }
 
 py::object object_of_children(PyTypeObject* type, const Children& children) {
-  const py::object unflatten = type_entry(type).unflatten;
+  const TypeEntry& entry = type_entry(type);
+  if (entry.kind != PytreeKind::Registered) {
+    fail(ErrorKind::Type, package_function(), ": expected a registered class, got ", type->tp_name,
+         "; register it by tree.register");
+  }
+  const py::object unflatten = function_of(type, entry.unflatten, kUnflatten);
   return unflatten(children.extra, children.entries);
 }
 
 bool register_pytree(py::handle type, py::handle flatten, py::handle unflatten) {
   auto* own = reinterpret_cast<PyTypeObject*>(type.ptr());
   if (has_fixed_kind(own)) return false;
-  TypeEntry entry{py::reinterpret_steal<py::object>(PyWeakref_NewRef(type.ptr(), nullptr)),
-                  PytreeKind::Registered};
-  if (!entry.type) throw py::error_already_set();
+  TypeEntry entry = type_entry(own);  // structures of its objects may need the names of fields
+  entry.kind = PytreeKind::Registered;
   entry.flatten = py::reinterpret_borrow<py::object>(flatten);
   entry.unflatten = py::reinterpret_borrow<py::object>(unflatten);
   type_entries()[own] = std::move(entry);

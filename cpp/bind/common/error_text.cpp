@@ -88,7 +88,7 @@ std::string package_function() {
       found = py::str(who);
       continue;
     }
-    std::string name = py::str(py::getattr(code, "co_qualname", code.attr("co_name")));
+    std::string name = py::str(code.attr("co_qualname"));
     name.resize(std::min(name.size(), name.find(".<locals>")));
     name.erase(0, name.rfind('.') + 1);
     if (found.empty() || name[0] != '_') found = name;

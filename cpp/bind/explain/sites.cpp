@@ -23,13 +23,7 @@ struct Site {
 };
 
 // The position of a frame in its code, which identifies a place.
-int position_of(PyFrameObject* frame) {
-#if PY_VERSION_HEX >= 0x030B0000
-  return PyFrame_GetLasti(frame);
-#else
-  return PyFrame_GetLineNumber(frame);
-#endif
-}
+int position_of(PyFrameObject* frame) { return PyFrame_GetLasti(frame); }
 
 // A frame object must be created without a garbage collection, which could run arbitrary Python
 // code while a node is being made. From Python 3.12 on, collections happen between instructions

@@ -334,16 +334,24 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
   record->trace = std::make_shared<Trace>(place_);
   Trace& trace = *record->trace;  // a Trace that is not finished abandons itself
   trace.open();
+  // The signature flattened the arguments before; functions of a registered class may differ.
   size_t next = 0;
+  const auto require = [&](bool alike) {
+    if (alike) return;
+    fail(ErrorKind::Runtime, "function: ", name_,
+         ": expected arguments that are flattened alike each time, got another number of leaves");
+  };
   const py::object result = call_with(
       arguments,
       [&](PyObject* leaf) {
+        require(next < signature.tensors.size());
         const Node* node = signature.tensors[next++].get();
         return tensor_object(trace.add_argument(
             node->dtype, node->shape, PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf),
             node->device()));
       },
       &record->arguments);
+  require(next == signature.tensors.size());
   std::vector<py::object> leaves;
   record->results = Tree::flatten(result.ptr(), &leaves, name_.c_str());
   std::vector<NodeRef> outputs;

@@ -206,8 +206,38 @@ PyObject* get_at(PyObject* self, void*) {
 PyObject* numpy_method(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] { return array_of(self, "numpy").release().ptr(); });
 }
-PyObject* item_method(PyObject* self, PyObject*) {
-  return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
+PyObject* item_method(PyObject* self, PyObject* index) {
+  if (PyTuple_GET_SIZE(index) == 0) {
+    return guarded<PyObject*>(nullptr, [&] { return number_of(self, "item").release().ptr(); });
+  }
+  return guarded<PyObject*>(nullptr, [&] {
+    const NodeRef x = to_node(self, "item");
+    check_has_value(x, "item", kReturnIt);
+    check_escape(x, "item", EscapeForm::Number);
+    if (recording) record_read(x.get(), "item");
+    try {
+      const auto positions = py::reinterpret_borrow<py::args>(index);
+      return array_from_node(x).attr("item")(*positions).release().ptr();
+    } catch (const py::error_already_set& error) {
+      const ErrorKind kind = error.matches(PyExc_IndexError)   ? ErrorKind::Index
+                             : error.matches(PyExc_ValueError) ? ErrorKind::Value
+                                                               : ErrorKind::Type;
+      fail(kind, "item: ", std::string(py::str(error.value())));
+    }
+  });
+}
+
+// The buffer protocol: a read-only view of the value. NumPy uses it before __array__, and calls
+// __array__ if it fails. The array keeps the memory alive.
+int buffer_slot(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  return guarded<int>(-1, [&] {
+    if (called_by_sparse_product()) {
+      PyErr_SetString(PyExc_BufferError, "the product with a sparse matrix is that of the tensor");
+      return -1;
+    }
+    return PyObject_GetBuffer(array_of(self, "numpy").ptr(), view, flags);
+  });
 }
 
 PyObject* tolist_method(PyObject* self, PyObject*) {
@@ -307,13 +337,19 @@ Examples
 >>> pb.constant([1.0, 2.0]).numpy()
 array([1., 2.], dtype=float32)
 )"},
-    {"item", item_method, METH_NOARGS,
-     R"(item($self)
+    {"item", item_method, METH_VARARGS,
+     R"(item($self, *args)
 --
 
-item(self) -> bool | int | float | complex
+item(self, *args: int | tuple[int, ...]) -> bool | int | float | complex
 
-Return the value of a tensor with one element as a Python number.
+Return one element as a Python number.
+
+Parameters
+----------
+*args : int or tuple of int
+    Nothing for a tensor with one element, the position in the flattened tensor, or one position
+    for each axis.
 
 Returns
 -------
@@ -323,7 +359,10 @@ bool, int, float or complex
 Raises
 ------
 ValueError
-    If the tensor does not have exactly one element.
+    If there is no argument and the tensor does not have exactly one element, or if the number of
+    positions is not the rank.
+IndexError
+    If a position is out of range.
 RuntimeError
     If the tensor is traced, since it has no value then.
 
@@ -331,6 +370,8 @@ Examples
 --------
 >>> pb.constant([2.5]).item()
 2.5
+>>> pb.constant([[1, 2], [3, 4]]).item(2)
+3
 )"},
     {"tolist", tolist_method, METH_NOARGS,
      R"(tolist($self)
@@ -409,6 +450,7 @@ std::vector<PyType_Slot> shared_slots() {
       {Py_mp_subscript, slot(subscript_slot)}, {Py_mp_ass_subscript, slot(assign_subscript_slot)},
       {Py_sq_item, slot(item_slot)},           {Py_sq_contains, slot(contains_slot)},
       {Py_tp_methods, shared_methods},         {Py_tp_getset, shared_attributes},
+      {Py_bf_getbuffer, slot(buffer_slot)},
   };
   slots.insert(slots.end(), std::begin(others), std::end(others));
   return slots;

@@ -4,7 +4,6 @@
 // phase of LAPACK: C. Boeddeker and others, "On the computation of complex-valued gradients with
 // application to statistically optimum beamforming" (2017), extended by the phase.
 #include <algorithm>
-#include <cfloat>
 #include <limits>
 
 #include "base/error.h"
@@ -27,8 +26,9 @@ Expr equal_pairs(const Expr& values, const Expr& norm) {
   const int64_t n = values.node->shape[values.node->shape.rank - 1];
   const Expr gaps = formula::abs(differences(values));
   const DType real = gaps.node->dtype;
-  const double rounding =
-      static_cast<double>(n) * (real == DType::Float32 ? FLT_EPSILON : DBL_EPSILON);
+  const double epsilon = real == DType::Float32 ? std::numeric_limits<float>::epsilon()
+                                                : std::numeric_limits<double>::epsilon();
+  const double rounding = static_cast<double>(n) * epsilon;
   return (gaps <= by_rows(norm) * Expr(scalar(real, rounding))) & !on_diagonal(gaps);
 }
 

@@ -32,7 +32,7 @@ Snapshot snapshot_of(const Body& body, std::span<const uint8_t> wanted) {
 }
 
 // Maps arguments, numbers and results of the plan to the body's inputs and roots.
-BodyPlan bind(const Body& body, std::span<const uint8_t> wanted, const Snapshot& snapshot) {
+BodyPlan bind_inputs(const Body& body, std::span<const uint8_t> wanted, const Snapshot& snapshot) {
   std::unordered_map<const Node*, int32_t> input_at, result_at;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
     input_at[body.inputs[i].get()] = static_cast<int32_t>(i);
@@ -67,7 +67,7 @@ std::span<const unsigned char> key_of(Body* body) {
   if (!body->planned) {
     const std::vector<uint8_t> all(body->roots.size(), 1);
     const Snapshot snapshot = snapshot_of(*body, all);
-    const BodyPlan bound = bind(*body, all, snapshot);
+    const BodyPlan bound = bind_inputs(*body, all, snapshot);
     auto key = std::make_unique<KeptKey>();
     key->bytes = snapshot.key;
     const auto put = [&](const auto& value) { append(value, &key->bytes); };
@@ -130,7 +130,7 @@ std::vector<unsigned char> key_of(const Operation& operation) {
 BodyPlan plan_of(const Body& body, std::span<const uint8_t> wanted,
                  std::span<const InputSource> sources) {
   const Snapshot snapshot = snapshot_of(body, wanted);
-  BodyPlan out = bind(body, wanted, snapshot);
+  BodyPlan out = bind_inputs(body, wanted, snapshot);
   out.plan = find_plan(snapshot);
   for (InputSource& argument : out.arguments) argument = sources[argument.number];
   for (auto& number : out.numbers) {

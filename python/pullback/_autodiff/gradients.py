@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from .. import _core
-from .._base import last_query, settings
+from .._base import last_query
 from .._base.checks import flag
 from .._base.pytree import flatten, leaves_like
 from .._core import Rule, Tensor, Variable
@@ -142,9 +142,14 @@ def gradients(
         seeds = seed_list(grad_ys, ys, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
-    if settings.debugging:
+    if last_query.is_noted():
         stops = flatten([] if stop_gradients is None else stop_gradients)[0]
-        last_query.note((answers,), flatten(ys)[0], flatten(xs)[0], seeds, None, stops, rules)
+        single = isinstance(xs, (Tensor, Variable))
+        sources = [xs] if single else list(xs) if type(xs) is tuple else xs  # as in the answers
+        last_query.note(
+            (answers,), flatten(ys)[0], flatten(xs)[0], seeds, None, stops, rules,
+            answers=leaves_like(sources, answers, "gradients"),
+        )  # fmt: skip
     return answers
 
 

@@ -124,7 +124,12 @@ class JacobianBlocks:
         """Return the number of units that are computed at once."""
         if self.chunk != "auto":
             return min(index(self.chunk), count)
-        return max(1, min(count, _CHUNK_BYTES // max(1, graph.bytes())))
+        return chunk_length(graph, count)
+
+
+def chunk_length(graph: _core.ClosedGraph, count: int) -> int:
+    """Return the number of units, at most `count`, whose tensors fit into memory together."""
+    return max(1, min(count, _CHUNK_BYTES // max(1, graph.bytes())))
 
 
 def _columns_last(batch: Tensor, y: Tensor, x: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ ALIASES = {
     "bitwise_not": "bitwise_invert",
     "concatenate": "concat",
     "conjugate": "conj",
+    "fix": "trunc",
     "invert": "bitwise_invert",
     "left_shift": "bitwise_left_shift",
     "mod": "remainder",
@@ -33,7 +34,9 @@ ALIASES = {
 # Public functions whose purpose is a gradient that they define, and solvers by an implicit rule.
 SHAPED = {
     "cg",
+    "eigsh",
     "gmres",
+    "minres",
     "clip_gradient",
     "grad_pass_through",
     "numpy_function",

@@ -17,7 +17,7 @@ from .._base.pytree import flatten, leaves_like, unflatten, written_behind
 from .._core import Tape, Tensor, Variable
 from .gradients import seed
 from .rules import place
-from .transforms import differentiable_leaf
+from .transforms import check_field, differentiable_leaf
 
 
 class RecordedCall:
@@ -79,6 +79,8 @@ class RecordedCall:
             path = written_behind(primal)[k] if len(self._leaves[i]) > 1 else ""
             return f"{self.who}: {what}[{i}]{path}"
 
+        if tangent is None and self._leaves[i][k] is not primal:
+            check_field(self._leaves[i][k], lambda _: where("primals"))
         x = differentiable_leaf(self._leaves[i][k], lambda _: where("primals"))
         self.tape.watch(x)
         self.xs.append(x)

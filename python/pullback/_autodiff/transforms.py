@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from operator import index
@@ -9,12 +10,14 @@ from typing import Any, Concatenate, Literal, TypeVar, overload
 
 import numpy as np
 
+from .._base import last_query
 from .._base.checks import flag
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
 from .._typing import Gradient, P, R, Transformed, Tree
 from .gradients import with_zeros
+from .leaf_selection import Selection, check_selection, selected_leaves
 from .rules import place
 
 __all__ = ["grad", "value_and_grad"]
@@ -27,22 +30,42 @@ Aux = TypeVar("Aux")
 
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[Tree, P], R], argnums: Literal[0] = 0, has_aux: bool = False
+    f: Callable[Concatenate[Tree, P], R],
+    argnums: Literal[0] = 0,
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Callable[Concatenate[Any, P], tuple[R, Tree]]: ...
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[Tensor, P], R], argnums: Literal[0] = 0, has_aux: bool = False
+    f: Callable[Concatenate[Tensor, P], R],
+    argnums: Literal[0] = 0,
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Callable[Concatenate[Any, P], tuple[R, Gradient]]: ...
 @overload
 def value_and_grad(
-    f: Callable[..., R], argnums: Sequence[int], has_aux: bool = False
+    f: Callable[..., R],
+    argnums: Sequence[int],
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Transformed[tuple[R, tuple[Any, ...]]]: ...
 @overload
 def value_and_grad(
-    f: Callable[..., R], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[..., R],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Transformed[tuple[R, Any]]: ...
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Callable[..., Any]:
     """Return a function that computes the value of `f` and its gradient.
 
@@ -62,10 +85,16 @@ def value_and_grad(
         Positions of the arguments to differentiate with respect to; negative positions count from
         the end. Such an argument is a tensor, variable, array or number, or a pytree of them
         (dicts, lists, tuples, dataclasses), and `f` receives tensors in their place. Its leaves are
-        real or complex floating numbers; a Python or NumPy integer counts as a float. Default: 0.
+        real or complex floating numbers; a Python or NumPy integer counts as a float, except in a
+        field of a class. Default: 0.
     has_aux : bool, optional
         If True, `f` returns a pair (value, aux). `aux` is any object; it is not differentiated.
         Default: False.
+    wrt : str, sequence of str or callable, optional
+        Leaves to differentiate with respect to: paths as they are written after the argument, such
+        as ``"['encoder']"`` or ``".layers[0].w"``, each of which selects a leaf or all leaves of a
+        subtree, or a predicate ``wrt(path, leaf)``. Other leaves can be any objects; `f` receives
+        them as they are, and the gradient is None in their place. Default: all leaves.
 
     Returns
     -------
@@ -78,11 +107,12 @@ def value_and_grad(
     Raises
     ------
     TypeError
-        If `f` is not callable, `argnums` is not made of integers or `has_aux` is not a bool. At the
-        call: if an argument is missing or is not floating, if the result is not a real floating
-        tensor, or if `f` does not return a pair although `has_aux` is True.
+        If `f` is not callable, `argnums` is not made of integers, `has_aux` is not a bool or `wrt`
+        is invalid. At the call: if an argument is missing or is not floating, if the result is not
+        a real floating tensor, or if `f` does not return a pair although `has_aux` is True.
     ValueError
-        At the call: if the result does not have shape (), or if `argnums` names an argument twice.
+        At the call: if the result does not have shape (), if `argnums` names an argument twice, or
+        if `wrt` or one of its paths selects no leaf.
 
     Examples
     --------
@@ -92,8 +122,11 @@ def value_and_grad(
     >>> (value, aux), dx = pb.value_and_grad(lambda x: (x * x, "seen"), has_aux=True)(3.0)
     >>> float(value), aux, float(dx)
     (9.0, 'seen', 6.0)
+    >>> loss = lambda p: p["w"] * p["scale"]["s"]
+    >>> pb.value_and_grad(loss, wrt="['w']")({"w": 2.0, "scale": {"s": 3.0}})[1]
+    {'w': Tensor(3., dtype=float32), 'scale': {'s': None}}
     """
-    return result_and_gradients(f, argnums, has_aux, "value_and_grad")
+    return result_and_gradients(f, argnums, has_aux, "value_and_grad", wrt)
 
 
 @overload
@@ -101,12 +134,16 @@ def grad(
     f: Callable[Concatenate[Tree, P], Any],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Callable[Concatenate[Any, P], Tree]: ...
 @overload
 def grad(
     f: Callable[Concatenate[Tensor, P], Any],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Callable[Concatenate[Any, P], Gradient]: ...
 @overload
 def grad(
@@ -114,17 +151,30 @@ def grad(
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],
+    wrt: Selection | None = None,
 ) -> Callable[Concatenate[Any, P], tuple[Tree, Aux]]: ...
 @overload
 def grad(
-    f: Callable[..., Any], argnums: Sequence[int], has_aux: Literal[False] = False
+    f: Callable[..., Any],
+    argnums: Sequence[int],
+    has_aux: Literal[False] = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Transformed[tuple[Any, ...]]: ...
 @overload
 def grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Transformed[Any]: ...
 def grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    wrt: Selection | None = None,
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of `f`.
 
@@ -141,6 +191,9 @@ def grad(
     has_aux : bool, optional
         If True, `f` returns a pair (value, aux). `aux` is any object; it is not differentiated.
         Default: False.
+    wrt : str, sequence of str or callable, optional
+        Paths of the leaves to differentiate with respect to, or a predicate ``wrt(path, leaf)``;
+        see `value_and_grad`. Default: all leaves.
 
     Returns
     -------
@@ -152,11 +205,12 @@ def grad(
     Raises
     ------
     TypeError
-        If `f` is not callable, `argnums` is not made of integers or `has_aux` is not a bool. At the
-        call: if an argument is missing or is not floating, if the result is not a real floating
-        tensor, or if `f` does not return a pair although `has_aux` is True.
+        If `f` is not callable, `argnums` is not made of integers, `has_aux` is not a bool or `wrt`
+        is invalid. At the call: if an argument is missing or is not floating, if the result is not
+        a real floating tensor, or if `f` does not return a pair although `has_aux` is True.
     ValueError
-        At the call: if the result does not have shape (), or if `argnums` names an argument twice.
+        At the call: if the result does not have shape (), if `argnums` names an argument twice, or
+        if `wrt` or one of its paths selects no leaf.
 
     See Also
     --------
@@ -168,7 +222,7 @@ def grad(
     >>> float(pb.grad(cube)(2.0)), float(pb.grad(pb.grad(cube))(2.0))
     (12.0, 12.0)
     """
-    both = result_and_gradients(f, argnums, has_aux, "grad")
+    both = result_and_gradients(f, argnums, has_aux, "grad", wrt)
 
     @wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -179,12 +233,13 @@ def grad(
 
 
 def result_and_gradients(
-    f: Callable[..., Any], argnums: Any, has_aux: bool, who: str
+    f: Callable[..., Any], argnums: Any, has_aux: bool, who: str, wrt: Selection | None = None
 ) -> Callable[..., Any]:
     """Return a function that returns the result of `f` and its gradients, as `value_and_grad`."""
     if not callable(f):
         raise TypeError(f"{who}: expected a function for f, got {shown(f)}")
     has_aux = flag(has_aux, who, "has_aux")
+    check_selection(wrt, who)
     single, positions = argument_numbers(argnums, who)
 
     @wraps(f)
@@ -195,25 +250,35 @@ def result_and_gradients(
         tape = Tape(False, who)
         tape.start()
         try:
-            for position in resolve_positions(positions, len(args), f, who):
+            resolved = resolve_positions(positions, len(args), f, who)
+            masks = selected_leaves(wrt, [args[position] for position in resolved], who)
+            for k, position in enumerate(resolved):
                 leaves, structure = flatten(args[position])
-                structures.append(structure)
-                leaves = _differentiable(leaves, args[position], who, position)
-                for x in leaves:
+                chosen = masks[k] if masks else [True] * len(leaves)
+                structures.append((structure, chosen))
+                leaves = _differentiable(leaves, chosen, args[position], who, position)
+                watched = [x for x, wanted in zip(leaves, chosen, strict=True) if wanted]
+                for x in watched:
                     tape.watch(x)
-                xs += leaves
+                xs += watched
                 inner[position] = unflatten(structure, leaves)
             result = f(*inner, **kwargs)
         finally:
             tape.stop()
         value = _value_of(result, f, who) if has_aux else result
         check_value(value, f, who)
-        found = with_zeros(core_gradients([value], xs), xs)
+        answers = core_gradients([value], xs)
+        if last_query.listener is not None:  # now: the histories end with the call
+            last_query.listener(([value], xs, [None], tape, [], None), answers)
+        found = with_zeros(answers, xs)
         returned = flatten(result)[0] if has_aux else [result]
         tensors = [leaf for leaf in returned if isinstance(leaf, Tensor)]
         tape.end_histories([*tensors, *found])
-        answers = iter(found)
-        gradients = tuple(unflatten(structure, answers) for structure in structures)
+        entries = iter(found)
+        gradients = tuple(
+            unflatten(structure, [next(entries) if wanted else None for wanted in chosen])
+            for structure, chosen in structures
+        )
         return tuple(result) if has_aux else result, gradients[0] if single else gradients
 
     return call
@@ -262,18 +327,34 @@ def _value_of(result: Any, f: Any, who: str) -> Any:
     return result[0]
 
 
-def _differentiable(leaves: list[Any], argument: Any, f: str, position: int) -> list[Tensor]:
-    def where(leaf: Any) -> str:
-        path = "" if leaf is argument else written_behind(argument)[_place_of(leaf, leaves)]
-        return f"{f}: argument {position}{path}"
-
+def _differentiable(
+    leaves: list[Any], chosen: list[bool], argument: Any, who: str, position: int
+) -> list[Any]:
+    """Return the leaves with new tensors for those that are chosen."""
     if argument is None:  # not an empty pytree, but a mistake
-        leaves = [None]
-    return [differentiable_leaf(leaf, where) for leaf in leaves]
+        leaves, chosen = [None], [True]
+    out = list(leaves)
+    for k, leaf in enumerate(leaves):
+        if not chosen[k]:
+            continue
+
+        def where(_: Any = None, k: int = k) -> str:
+            path = "" if leaves[k] is argument else written_behind(argument)[k]
+            return f"{who}: argument {position}{path}"
+
+        if leaf is not argument:
+            check_field(leaf, where)
+        out[k] = differentiable_leaf(leaf, where)
+    return out
 
 
-def _place_of(leaf: Any, leaves: list[Any]) -> int:
-    return next(i for i, one in enumerate(leaves) if one is leaf)
+def check_field(leaf: Any, where: Callable[[Any], str]) -> None:
+    """Raise a TypeError if a leaf is an integer or a string in a field of a class."""
+    if isinstance(leaf, (int, np.integer, str)) and re.search(r"\.[^\W\d]\w*$", where(leaf)):
+        raise TypeError(
+            f"{where(leaf)}: expected floating numbers, got {shown(leaf)}; mark a field that is "
+            "not differentiated by metadata={'static': True}, or select leaves by wrt of grad"
+        )
 
 
 def differentiable_leaf(leaf: Any, where: Callable[[Any], str]) -> Tensor:

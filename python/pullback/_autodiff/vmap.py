@@ -16,7 +16,14 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import counted
-from .._base.pytree import flatten, keys_in_order, unflatten, written_behind
+from .._base.pytree import (
+    flatten,
+    flatten_once,
+    keys_in_order,
+    own_entries,
+    unflatten,
+    written_behind,
+)
 from .._core import Tensor, Variable
 from .._typing import P, R
 from .function import inlined_functions
@@ -237,12 +244,19 @@ def spread_axes(axes: Any, tree: Any, who: str) -> list[int | None]:
         return [None] * len(flatten(tree)[0])
     if hasattr(axes, "__index__") and not isinstance(axes, bool):
         return [index(axes)] * len(flatten(tree)[0])
-    if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
+    parts: list[Any] | None = None
+    entries: list[Any] = []
+    if (own := own_entries(tree)) is not None:
+        entries, structure = own
+        given, form = flatten_once(axes)
+        parts = given if form == structure else None
+    elif isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
         keys = keys_in_order(tree)
-        return [axis for key in keys for axis in spread_axes(axes[key], tree[key], who)]
-    lists = isinstance(axes, (tuple, list)) and isinstance(tree, (tuple, list))
-    if lists and len(axes) == len(tree):
-        pairs = zip(axes, tree, strict=True)
+        parts, entries = [axes[key] for key in keys], [tree[key] for key in keys]
+    elif isinstance(axes, (tuple, list)) and isinstance(tree, (tuple, list)):
+        parts, entries = list(axes), list(tree)
+    if parts is not None and len(parts) == len(entries):
+        pairs = zip(parts, entries, strict=True)
         return [axis for one, part in pairs for axis in spread_axes(one, part, who)]
     raise ValueError(
         f"{who}: expected an integer, None or a pytree like {_core.shown(tree)}, got "

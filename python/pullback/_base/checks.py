@@ -94,6 +94,34 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
     return _core.cast(tensor, _core.default_float())
 
 
+def vector_of_numbers(value: Any, who: str) -> Any:
+    """Return a list of numbers, nested or not, as a tensor of floats; another value as it is.
+
+    Python numbers take the dtype of the numbers of NumPy, if any.
+    """
+    numbers: list[Any] = []
+
+    def is_numbers(one: Any) -> bool:
+        if isinstance(one, list):
+            return bool(one) and all(map(is_numbers, one))
+        numbers.append(one)
+        return isinstance(one, (int, float, numpy.number)) and not isinstance(one, bool)
+
+    if not isinstance(value, list) or not is_numbers(value):
+        return value
+    dtypes = [one.dtype for one in numbers if isinstance(one, numpy.number)]
+    return made_floating(numpy.asarray(value, numpy.result_type(*dtypes)) if dtypes else value, who)
+
+
+def entries_stacked(value: Any, who: str) -> Any:
+    """Return a list or tuple with scalar tensors as a vector; another value as it is."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    if not any(isinstance(one, (Tensor, _core.Variable)) for one in value):
+        return value
+    return _core.stack(_core.operands(list(value), who), 0)
+
+
 def check_matrices(x: Tensor, who: str, *, square: bool = False) -> None:
     """Raise a LinAlgError unless the last two axes are those of matrices."""
     if len(x.shape) < 2:

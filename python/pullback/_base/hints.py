@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from inspect import Parameter, getattr_static, signature
 from types import ModuleType
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec, TypeVar
 from warnings import warn
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 # Names of other libraries, with the public name in pullback.
 NAMES = {
-    "array": "constant",
     "as_tensor": "asarray",
     "bmm": "matmul",
     "cat": "concat",
@@ -39,6 +39,11 @@ NAMES = {
     "neg": "negative",
     "nograd": "stop_gradient",
     "optim": "optimizers",
+    "optimize.brentq": "bisect",
+    "optimize.fsolve": "root",
+    "optimize.leastsq": "least_squares",
+    "optimize.newton": "root",
+    "optimize.root_scalar": "bisect",
     "permute": "permute_dims",
     "rand": "uniform",
     "randint": "integers",
@@ -85,6 +90,9 @@ INSTEAD = {
     "holomorphic_grad": "pb.vjp(f, z), which conjugates the derivative",
     "index_select": "pb.take(x, indices, axis)",
     "inference_mode": "pb.stop_gradient(x) for the values that have no gradient",
+    "interpolate.interp1d": "pb.interp(x, xp, fp) for lines between the points, or "
+    "pb.interpolate.CubicSpline(xp, fp)",
+    "interpolate.UnivariateSpline": "pb.interpolate.CubicSpline(x, y)",
     "is_tensor": "isinstance(x, pb.Tensor)",
     "lax": "the control flow of pb, such as pb.scan, pb.cond and pb.while_loop",
     "linalg.cho_factor": "pb.linalg.cholesky(a) and pb.linalg.cho_solve",
@@ -95,7 +103,7 @@ INSTEAD = {
     "make_vjp": "pb.vjp(f, x)",
     "manual_seed": "pb.random.seed(n)",
     "masked_fill": "pb.where(mask, value, x)",
-    "minimize": "scipy.optimize.minimize with pb.grad, or an optimizer of pb.optimizers",
+    "minimize": "pb.optimize.minimize, or an optimizer of pb.optimizers",
     "Module": "a function of variables, as in the examples",
     "mse_loss": "pb.mean(pb.square(predictions - targets)), or pb.nn.l2_loss, which is half of it",
     "narrow": "x[start : start + n]",
@@ -129,24 +137,32 @@ ATTRIBUTES = {
     "add": "x + y",
     "add_": "x + y: tensors cannot be modified",
     "backward": "pb.gradients(loss, variables)",
+    "base": "nothing: a tensor owns its value",
     "block_until_ready": "pb.evaluate(x)",
     "bool": "x.astype('bool')",
+    "byteswap": "x.numpy().byteswap()",
     "clamp": "pb.clip(x, low, high)",
-    "clone": "x itself: tensors cannot be modified",
+    "clone": "x.copy()",
     "contiguous": "x itself",
     "cos": "pb.cos(x)",
     "cpu": "the tensor itself, which is in the memory of the CPU",
+    "ctypes": "x.numpy().ctypes",
     "cuda": "the tensor itself: pullback computes on the CPU",
     "data": "x.numpy()",
     "detach": "pb.stop_gradient(x)",
     "dim": "x.ndim",
     "div": "x / y",
     "double": "x.astype('float64')",
+    "dump": "pb.save(path, x)",
+    "dumps": "x.tobytes(), or pb.save(path, x)",
     "exp": "pb.exp(x)",
     "expand": "pb.broadcast_to(x, shape)",
     "expand_as": "pb.broadcast_to(x, y.shape)",
+    "fill": "x[...] = value, or pb.full_like(x, value)",
+    "flags": "x.numpy().flags",
     "float": "x.astype('float32')",
     "gather": "pb.take_along_axis(x, indices, axis)",
+    "getfield": "x.real, x.imag, or x.numpy().getfield(dtype, offset)",
     "grad": "pb.gradients(loss, variables), which returns the gradients",
     "grad_fn": "pb.explain(y, x)",
     "half": "x.astype('float16')",
@@ -163,22 +179,28 @@ ATTRIBUTES = {
     "numel": "x.size",
     "permute": "pb.permute_dims(x, axes)",
     "pow": "x ** y",
+    "put": "x.flat[indices] = values",
     "register_hook": "pb.custom_gradient, whose rule may change a gradient",
     "relu": "pb.relu(x)",
     "requires_grad": "pb.Variable(value), whose gradients are tracked",
     "requires_grad_": "pb.Variable(value), whose gradients are tracked",
+    "resize": "x.reshape(shape), or pb.pad(x, widths)",
     "retain_grad": "pb.gradients(loss, [x]), also for an intermediate tensor",
+    "setfield": "x[...] = value",
+    "setflags": "nothing: arrays that share the memory of a tensor are read-only",
     "sigmoid": "pb.sigmoid(x)",
     "sin": "pb.sin(x)",
     "softmax": "pb.softmax(x)",
     "sqrt": "pb.sqrt(x)",
     "square": "pb.square(x)",
+    "strides": "x.numpy().strides",
     "sub": "x - y",
     "tanh": "pb.tanh(x)",
     "to": "x.astype(dtype); pullback computes on the CPU",
+    "tofile": "x.numpy().tofile(path), or pb.save(path, x)",
     "type": "x.astype(dtype)",
     "unsqueeze": "pb.expand_dims(x, axis)",
-    "view": "x.reshape(shape)",
+    "view": "x.reshape(shape), or pb.constant(x.numpy().view(dtype)) for the same bytes",
     "view_as": "x.reshape(y.shape)",
     "zero_": "pb.zeros_like(x): tensors cannot be modified",
     "zero_grad": "nothing: pb.gradients returns new gradients in each call",
@@ -271,6 +293,23 @@ def with_hints(init: Callable[P, None]) -> Callable[P, None]:
             raise
 
     return hinting
+
+
+def without(**hints: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator that refuses keywords of other libraries, each with a hint."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            who = function.__name__  # also for errors of the core
+            for name in hints:
+                if name in kwargs:
+                    raise TypeError(f"{who}: unexpected keyword argument {name!r}; {hints[name]}")
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorated
 
 
 def did_you_mean(name: Any, known: Iterable[str], similarity: float = 0.7) -> str:

@@ -1,16 +1,25 @@
 """The last request for gradients while debugging is on.
 
 It lets `explain` take the optimizer, the tape or the result in place of the targets and sources.
+A listener receives every request with its gradients, whether debugging is on or not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 # targets, sources, cotangents of the targets, tape, stops, overrides
 Asked = tuple[list[Any], list[Any], list[Any], Any, list[Any], Any]
 
 _last: tuple[tuple[Any, ...], Asked] | None = None
+_storing = False  # while debugging is on
+listener: Callable[[Asked, list[Any]], None] | None = None
+
+
+def is_noted() -> bool:
+    """Return whether `note` must be called."""
+    return _storing or listener is not None
 
 
 def note(
@@ -21,10 +30,19 @@ def note(
     tape: Any = None,
     stops: Any = None,
     overrides: Any = None,
+    *,
+    answers: list[Any] | None = None,
 ) -> None:
-    """Store a request, and the objects that identify it: the requesting object and the result."""
+    """Store a request, and the objects that identify it: the requesting object and the result.
+
+    `answers` are the gradients, one for each source, as the listener receives them.
+    """
     global _last
-    _last = subjects, (ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides)
+    request = ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides
+    if _storing:
+        _last = subjects, request
+    if listener is not None and answers is not None:
+        listener(request, answers)
 
 
 def also_asked_by(subject: Any) -> None:
@@ -39,9 +57,10 @@ def last_about(x: Any) -> list[Any]:
     return _last[1][0] if _last is not None and any(x is known for known in _last[1][1]) else []
 
 
-def forget() -> None:
-    global _last
-    _last = None
+def store(on: bool) -> None:
+    """Begin or end to store requests; the last one is forgotten."""
+    global _last, _storing
+    _last, _storing = None, on
 
 
 def last_question(subject: Any) -> Asked | None:

@@ -16,10 +16,12 @@ from .checks import counted
 
 __all__ = [
     "flatten",
+    "flatten_once",
     "flatten_with_none",
     "keys_in_order",
     "leaf_paths",
     "leaves_like",
+    "own_entries",
     "unflatten",
     "written_behind",
 ]
@@ -56,24 +58,40 @@ def leaves_like(
     if parts is None:
         return [other]
     steps, entries = parts
-    if isinstance(nest, dict):
+    if (own := own_entries(nest)) is not None:
+        if type(other) is not type(nest):
+            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
+        others, form = flatten_once(other)
+        if form != own[1]:
+            raise ValueError(f"{who}: expected {own[1]}, got {form}")
+    elif isinstance(nest, dict):
         if not isinstance(other, dict) or other.keys() != nest.keys():
             wanted = ", ".join(map(repr, nest))
             got = ", ".join(map(repr, other)) if isinstance(other, dict) else repr(other)
             raise ValueError(f"{who}: expected the keys {wanted}, got {got}")
         others = [other[key] for key in keys_in_order(nest)]
-    elif isinstance(nest, (list, tuple)):
-        others = list(other) if isinstance(other, (list, tuple)) else [other]
-        if len(others) != len(entries):
-            raise ValueError(f"{who}: expected {counted(len(entries), 'entry')}, got {len(others)}")
     else:
-        if type(other) is not type(nest):
-            raise ValueError(f"{who}: expected a {type(nest).__name__}, got {_core.shown(other)}")
-        others = (_core.pytree_entries(other) or ([], []))[1]
+        others = list(other) if isinstance(other, (list, tuple)) else [other]
         if len(others) != len(entries):
             raise ValueError(f"{who}: expected {counted(len(entries), 'entry')}, got {len(others)}")
     triples = zip(steps, entries, others, strict=True)
     return [leaf for step, a, b in triples for leaf in leaves_like(a, b, who + step, is_leaf)]
+
+
+def flatten_once(tree: Any) -> tuple[list[Any], _core.Structure]:
+    """Return the entries of a container, and its structure with a leaf for each."""
+    return flatten(tree, lambda subtree: subtree is not tree)
+
+
+def own_entries(tree: Any) -> tuple[list[Any], _core.Structure] | None:
+    """Flatten an object of a dataclass, a class of attrs or a registered class once.
+
+    Return None for others. A registered class may be a subclass of dict, list or tuple.
+    """
+    if type(tree) in (dict, list, tuple):
+        return None
+    entries, structure = flatten_once(tree)
+    return (entries, structure) if structure.static_data() else None
 
 
 def leaf_paths(nest: Any, path: str = "", none_is_leaf: bool = False) -> list[str]:

@@ -191,7 +191,7 @@ def set_debug(on: bool) -> None:
     if on != debugging:
         _core.set_recording(on)
         _core.warn_of_escapes(on)
-        last_query.forget()
+        last_query.store(on)
     debugging = on
 
 
@@ -208,7 +208,8 @@ def set_escapes(policy: Literal["raise", "warn", "allow"]) -> None:
     ----------
     policy : {"raise", "warn", "allow"}
         "raise", the default: a conversion to an array (`numpy()`, `numpy.asarray`, `tolist()`,
-        `evaluate`, DLPack, copies, functions of other libraries) is a RuntimeError, and one to a
+        `evaluate`, DLPack, copies, functions of other libraries) or to an item of one (``y[i] =
+        x[i]``, which NumPy reports as a ValueError with this cause) is a RuntimeError, and one to a
         number (`float()`, `int()`, `complex()`, `item()`) a RuntimeWarning, shown once for each
         line. "warn": both are warnings. "allow": neither is checked, also while debugging is on.
 

@@ -42,7 +42,9 @@ class Pytree:
         return [p for p, none in zip(self.paths, self.none, strict=True) if not none]
 
     def same_structure(self, other: Pytree) -> bool:
-        return self.paths == other.paths and self.none == other.none
+        """Return whether paths and static data agree. A list may stand for a tuple."""
+        same_places = self.paths == other.paths and self.none == other.none
+        return same_places and self.structure.static_data() == other.structure.static_data()
 
 
 def _is_number(leaf: Any) -> bool:

@@ -100,7 +100,7 @@ def draw(y: Any, xs: Any = None, *, session: Any = None, feed_dict: Any = None) 
     if isinstance(y, str) and y.startswith("plan:"):
         from .plan_drawing import draw_plan
 
-        return Drawing(*draw_plan(y))
+        return Drawing(*draw_plan(y)[:2])
     from .graph_drawing import draw_graph
     from .query_kinds import is_askable
 

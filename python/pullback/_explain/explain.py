@@ -8,18 +8,41 @@ this file and explanation.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, overload
 
 from .. import _core
 from .._autodiff.rules import rule_map
 from .._autodiff.tape import GradientTape
 from .._base.last_query import last_question
 from .._base.pytree import flatten
+from .._core import Tensor, Variable
 from .explanation import Explanation, Explanations
 
 __all__ = ["Explanation", "explain"]
 
 
+@overload
+def explain(
+    y: Any,
+    x: Tensor | Variable,
+    *,
+    tape: GradientTape | None = None,
+    stop_gradients: Any = None,
+    overrides: Mapping[Any, Any] | None = None,
+    session: Any = None,
+    feed_dict: Mapping[Any, Any] | None = None,
+) -> Explanation: ...
+@overload
+def explain(
+    y: Any,
+    x: Any = None,
+    *,
+    tape: GradientTape | None = None,
+    stop_gradients: Any = None,
+    overrides: Mapping[Any, Any] | None = None,
+    session: Any = None,
+    feed_dict: Mapping[Any, Any] | None = None,
+) -> Any: ...
 def explain(
     y: Any,
     x: Any = None,

@@ -152,7 +152,9 @@ class Explanation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return self.as_html()
+        from .page import card
+
+        return card(self)
 
 
 class Explanations(list[Explanation]):
@@ -165,7 +167,7 @@ class Explanations(list[Explanation]):
         return "\n".join(entry.as_html() for entry in self)
 
     def _repr_html_(self) -> str:
-        return self.as_html()
+        return "".join(entry._repr_html_() for entry in self)
 
 
 def _figure(value: Any) -> str:

@@ -19,11 +19,20 @@ STYLE = (
 
 
 def page(why: Explanation) -> str:
-    """Return a page with the text, the lines of the causes, and the path drawn from x down to y."""
+    """Return a page with the card of an explanation."""
+    title = escape(f"{why.names[0]} by {why.names[1]}")
+    return (
+        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{title}</title></head>'
+        f"<body>{card(why)}</body></html>"
+    )
+
+
+def card(why: Explanation) -> str:
+    """Return the text, the lines of the causes, and the path drawn from x down to y."""
     lines = str(why).split("\n")
     parts = [f"<h3>{escape(lines[0])}</h3>"]
     for finding in why.findings:
-        parts.append(f"<p><b>{escape(finding.what)}</b><br>")
+        parts.append(f"<p><b>{escape(finding.what)}</b><br/>")
         if finding.where:
             parts.append(f"<code>{escape(finding.where)}</code>")
         if finding.place and finding.place.text:
@@ -32,11 +41,7 @@ def page(why: Explanation) -> str:
     parts += [f"<p>{escape(note)}</p>" for note in why.notes]
     if why.path:
         parts.append(_drawn(why))
-    title = escape(f"{why.names[0]} by {why.names[1]}")
-    return (
-        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{title}</title></head>'
-        f'<body><div style="{STYLE}">{"".join(parts)}</div></body></html>'
-    )
+    return f'<div style="{STYLE}">{"".join(parts)}</div>'
 
 
 def _drawn(why: Explanation) -> str:

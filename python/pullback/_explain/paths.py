@@ -71,6 +71,11 @@ class GradientPaths(list[GradientPath]):
     def __repr__(self) -> str:
         return "\n".join(map(str, self)) or "no gradient: explain(y, x) reports the reason"
 
+    def _repr_html_(self) -> str:
+        from .._base.html import preformatted
+
+        return preformatted(repr(self))
+
 
 def gradient_paths(
     y: Any, x: Any, limit: int = 16, *, session: Any = None, feed_dict: Any = None

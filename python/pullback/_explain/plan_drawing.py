@@ -9,8 +9,8 @@ from .svg import Box, Edge, svg_of
 SLOT = r"\b(?:arg|out|tmp)\d+"
 
 
-def draw_plan(text: str) -> tuple[str, str]:
-    """Return the SVG of a plan, and a description of it.
+def draw_plan(text: str) -> tuple[str, str, int]:
+    """Return the SVG of a plan, a description of it, and the number of its steps.
 
     An arrow is a buffer that one step writes and another reads.
     """
@@ -28,7 +28,7 @@ def draw_plan(text: str) -> tuple[str, str]:
                 edges.append(Edge(writers[slot], number, "flows"))
         writers.update(dict.fromkeys(written, number))
         boxes[number] = Box(_step_lines(lines), "flows")
-    return svg_of(boxes, edges), f"a plan of {len(boxes)} steps"
+    return svg_of(boxes, edges), f"a plan of {len(boxes)} steps", len(boxes)
 
 
 def _step_lines(lines: list[str]) -> list[str]:

@@ -53,10 +53,7 @@ def svg_of(boxes: dict[int, Box], edges: Iterable[Edge], legend: Iterable[str] =
     places, width, height = _placed(order, boxes)
     legend = list(legend)
     height += 22 if legend else 0
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11">'
-    ]
+    parts = [opening(width, height)]
     parts += [_arrow(places, boxes, edge) for edge in edges]
     parts += [_box(places[number], box) for number, box in boxes.items()]
     x = float(MARGIN)
@@ -69,6 +66,15 @@ def svg_of(boxes: dict[int, Box], edges: Iterable[Edge], legend: Iterable[str] =
         )
         x += 30 + LETTER * len(MEANING[kind])
     return "".join(parts) + "</svg>"
+
+
+def opening(width: float, height: float) -> str:
+    """Return the first tag; the background is white on dark pages too, as the text is black."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11" '
+        'style="background:#fff;max-width:none">'
+    )
 
 
 def _layers(boxes: dict[int, Box], edges: list[Edge]) -> list[list[int]]:

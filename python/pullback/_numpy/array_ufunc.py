@@ -15,6 +15,7 @@ from .._core import Tensor
 
 _REDUCTIONS = {
     "add": "sum",
+    "logaddexp": "logsumexp",
     "logical_and": "all",
     "logical_or": "any",
     "maximum": "max",
@@ -33,6 +34,7 @@ _OF_SCIPY = {
 }
 _SCANS = {
     "add": "cumulative_sum",
+    "logaddexp": "cumulative_logsumexp",
     "maximum": "cumulative_max",
     "minimum": "cumulative_min",
     "multiply": "cumulative_prod",

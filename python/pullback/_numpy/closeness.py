@@ -1,13 +1,15 @@
-"""Tests whether numbers are equal up to a tolerance."""
+"""Tests whether arrays are equal, exactly or up to a tolerance."""
 
 from __future__ import annotations
+
+from numpy import broadcast_shapes
 
 from .. import _core
 from .._base.checks import flag
 from .._core import Tensor
 from .._typing import TensorLike
 
-__all__ = ["allclose", "isclose"]
+__all__ = ["allclose", "array_equal", "array_equiv", "isclose"]
 
 
 def isclose(
@@ -112,3 +114,76 @@ def allclose(
     if equal_nan is not False:
         equal_nan = flag(equal_nan, "allclose", "equal_nan")
     return _core.all(isclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Tensor:
+    """Test whether two arrays have the same shape and equal elements.
+
+    The result has no gradient.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        Arrays of any shape and dtype.
+    equal_nan : bool, optional
+        If True, NaN is equal to NaN. Default: False.
+
+    Returns
+    -------
+    Tensor
+        A scalar of dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `equal_nan` is not a bool.
+
+    See Also
+    --------
+    allclose, array_equiv
+
+    Examples
+    --------
+    >>> bool(pb.array_equal([1.0, 2.0], [1.0, 2.0]))
+    True
+    >>> bool(pb.array_equal([1.0, 1.0], 1.0))
+    False
+    """
+    if equal_nan is not False:
+        equal_nan = flag(equal_nan, "array_equal", "equal_nan")
+    x, y = (_core.constant(a, who="array_equal") for a in (a1, a2))
+    if x.shape != y.shape:
+        return _core.full((), False, "bool")
+    return _core.all(_core.same(x, y) if equal_nan else _core.equal(x, y))
+
+
+def array_equiv(a1: TensorLike, a2: TensorLike) -> Tensor:
+    """Test whether an array broadcasts to the shape of the other and their elements are equal.
+
+    The result has no gradient.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        Arrays of any shape and dtype.
+
+    Returns
+    -------
+    Tensor
+        A scalar of dtype bool; False if the shapes do not broadcast.
+
+    See Also
+    --------
+    array_equal
+
+    Examples
+    --------
+    >>> bool(pb.array_equiv([1.0, 1.0], 1.0))
+    True
+    """
+    x, y = (_core.constant(a, who="array_equiv") for a in (a1, a2))
+    try:
+        broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return _core.full((), False, "bool")
+    return _core.all(_core.equal(x, y))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .. import _core
-from .._base.checks import flag, integer, is_integer, known_values, made_floating
+from .._base.checks import choice, flag, integer, is_integer, known_values, made_floating
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
@@ -132,9 +132,30 @@ def bincount(
     return _core.scatter_add(added, x, 0, max(least, int(values.max()) + 1 if values.size else 0))
 
 
+_RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
+
+
+def _number_by_rule(x: Tensor, rule: str, limits: Any) -> int:
+    """Return the number of bins that NumPy's rule gives for the values."""
+    choice(rule, _RULES, "histogram", "bins")
+    values = known_values(x, "histogram")
+    if values.dtype.kind not in "iuf":  # bool and bfloat16
+        values = _core.cast(x, "float32").numpy()
+    if limits is not None:
+        limits = tuple(float(limit) for limit in limits)
+    try:
+        return len(np.histogram_bin_edges(values, rule, limits)) - 1
+    except ValueError as error:
+        raise ValueError(f"histogram: {error}") from None
+
+
 def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> Tensor:
+    if limits is not None and not (isinstance(limits, (tuple, list)) and len(limits) == 2):
+        raise TypeError(
+            f"histogram: expected a pair (low, high) for range, got {_core.shown(limits)}"
+        )
     if isinstance(bins, str):
-        raise TypeError(f"histogram: expected an integer or edges for bins, got {bins!r}")
+        bins = _number_by_rule(x, bins, limits)
     if not is_integer(bins):
         edges = nonempty_vector(_core.operands([x, bins], "histogram")[1], "histogram", "bins")
         if not _core.is_traced(edges) and not np.all(np.diff(edges.numpy()) >= 0):
@@ -145,10 +166,6 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
         raise ValueError(f"histogram: expected from 1 to 2**31 - 1 bins, got {count}")
     x = made_floating(x, "histogram")
     if limits is not None:
-        if not isinstance(limits, (tuple, list)) or len(limits) != 2:
-            raise TypeError(
-                f"histogram: expected a pair (low, high) for range, got {_core.shown(limits)}"
-            )
         low, high = (_core.cast(limit, x.dtype) for limit in limits)
     elif x.size == 0:
         low, high = (_core.full((), value, x.dtype) for value in (0, 1))
@@ -160,7 +177,7 @@ def _edges(x: Tensor, bins: TensorLike, limits: Sequence[TensorLike] | None) -> 
             raise ValueError(
                 f"histogram: expected a finite, increasing range, got {first} to {last}; pass range"
             )
-    widen = _core.where(_core.equal(low, high), 0.5, 0.0)
+    widen = _core.cast(_core.where(_core.equal(low, high), 0.5, 0.0), x.dtype)
     low, high = _core.subtract(low, widen), _core.add(high, widen)
     step = _core.divide(_core.subtract(high, low), count)
     inner = _core.add(low, _core.multiply(_core.arange(0, count, 1, x.dtype), step))
@@ -185,11 +202,13 @@ def histogram(
     ----------
     x : array_like, real
         Input of any shape.
-    bins : int or array_like, default 10
-        Number of bins of equal width, or a vector of ascending edges.
+    bins : int, array_like or str, default 10
+        Number of bins of equal width, a vector of ascending edges, or NumPy's rule for the number
+        of bins: "auto", "doane", "fd", "rice", "scott", "sqrt", "stone" or "sturges". A rule
+        evaluates `x` at the call.
     range : pair of array_like scalars, optional
-        Outer edges (low, high) if `bins` is a number. Default: minimum and maximum of `x`, or (0,
-        1) if `x` is empty. Equal edges are moved apart by 0.5 each.
+        Outer edges (low, high) if `bins` is a number or a rule. Default: minimum and maximum of
+        `x`, or (0, 1) if `x` is empty. Equal edges are moved apart by 0.5 each.
     density : bool, default False
         Divide the result by its sum and by the widths of the bins.
     weights : array_like, optional
@@ -207,9 +226,12 @@ def histogram(
     ------
     ValueError
         If the number of bins is below 1 or not below 2**31, if the edges descend or contain NaN, if
-        the range descends or is not finite, or if the number of weights is wrong.
+        the range descends or is not finite, if the rule is unknown, or if the number of weights is
+        wrong.
     TypeError
-        If `x` is complex or `range` is not a pair.
+        If `x` is complex, `range` is not a pair, or weights are given with a rule.
+    RuntimeError
+        If `bins` is a rule and a function is being traced.
 
     Examples
     --------
@@ -220,6 +242,8 @@ def histogram(
     if density is not False:
         density = flag(density, "histogram", "density")
     x = _core.reshape(_core.constant(x, who="histogram"), -1)
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("histogram: expected a number or edges for bins with weights, got a rule")
     edges = _edges(x, bins, range)
     count = len(edges) - 1
     if weights is None:

@@ -7,9 +7,12 @@ the two tensors that it selects from.
 
 from __future__ import annotations
 
+from typing import Any, overload
+
 from .. import _core
 from .._core import Tensor
 from .._typing import TensorLike
+from .selection import indices_of_nonzero
 
 __all__ = [
     "isfinite",
@@ -208,11 +211,16 @@ def isfinite(x: TensorLike, /) -> Tensor:
 # --- selection
 
 
-def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
+@overload
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor: ...
+@overload
+def where(condition: TensorLike) -> tuple[Tensor, ...]: ...
+def where(condition: TensorLike, x: Any = None, y: Any = None) -> Any:
     """Select entries of `x` where the condition is true, else entries of `y`.
 
     Differentiable in `x` and `y`. An entry that is not selected has the gradient 0, even if the
-    slope of the expression that computed it is infinite or NaN.
+    slope of the expression that computed it is infinite or NaN. With the condition alone, the
+    result is ``nonzero(condition)``.
 
     Before a matrix product whose data have rows of NaN, this requires a condition with one entry
     for each row (`keep[:, None]`). With an entrywise condition the product itself would have to be
@@ -222,23 +230,34 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     ----------
     condition : array_like
         Condition of any dtype. A number counts as True if it is not 0.
-    x, y : array_like
-        Values to select from. The shapes of the three arguments broadcast.
+    x, y : array_like, optional
+        Values to select from, both or none. The shapes of the three arguments broadcast.
 
     Returns
     -------
-    Tensor
-        The broadcast shape; the promoted dtype of `x` and `y`.
+    Tensor or tuple of Tensor
+        The broadcast shape; the promoted dtype of `x` and `y`. With the condition alone, the
+        indices of its true entries, one vector for each axis.
 
     Raises
     ------
+    TypeError
+        If only one of `x` and `y` is given.
     ValueError
         If the shapes do not broadcast.
+    RuntimeError
+        If only the condition is given and a function is being traced.
 
     Examples
     --------
     >>> x = pb.Variable([0.0, 1.0])
     >>> pb.gradients(pb.where(x > 0, x * pb.log(x), 0), x)
     [Tensor([0., 1.], dtype=float32)]
+    >>> pb.where([False, True, True])
+    (Tensor([1, 2], dtype=int64),)
     """
+    if x is None and y is None:
+        return indices_of_nonzero(condition, "where")
+    if x is None or y is None:
+        raise TypeError("where: expected both x and y, or only the condition, got one of them")
     return _core.where(condition, x, y)

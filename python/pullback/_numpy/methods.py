@@ -8,20 +8,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any
+from typing import Any, Literal, SupportsIndex
 
 from .. import _core
+from .._base.checks import choice
 from .._base.hints import absent_attributes, renamed
 from .._core import Tensor, Variable
-from .._typing import Axis, Shape
-from . import array_api
+from .._typing import Axis, Shape, TensorLike
+from . import array_api, selection
+from .flat import Flat
 from .rounding import round
 
 METHODS = [
-    "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "cumprod",
-    "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel", "repeat",
-    "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "conj",
+    "conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero",
+    "partition", "prod", "ptp", "ravel", "repeat", "round", "searchsorted", "sort", "squeeze",
+    "std", "sum", "swapaxes", "take", "trace", "var",
 ]  # fmt: skip
+
+
+def compress(self: Any, condition: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
+    """compress(self, condition: pullback._typing.TensorLike, axis: typing.SupportsIndex | None = None) -> Tensor
+
+    Select the slices along an axis where a condition is true.
+
+    Differentiable, like `pullback.compress`.
+
+    Parameters
+    ----------
+    condition : array_like
+        Vector whose elements that are not 0 are true.
+    axis : int, optional
+        Axis to select along. Default: the flattened tensor.
+
+    Returns
+    -------
+    Tensor
+        Shape with the number of true elements as the size of the axis; the same dtype.
+
+    Raises
+    ------
+    ValueError
+        If `condition` is not a vector or `axis` is out of range.
+    IndexError
+        If an element of `condition` beyond the end of the axis is true.
+
+    Examples
+    --------
+    >>> pb.constant([1, 2, 3]).compress([True, False, True])
+    Tensor([1, 3], dtype=int64)
+    """  # noqa: E501, the stub's line
+    return selection.compress(condition, self, axis)
 
 
 def copy(self: Any) -> Tensor:
@@ -143,6 +180,56 @@ def rounded(self: Any, decimals: int | None = None) -> Tensor | int:
     return round(self, decimals or 0)
 
 
+def tobytes(self: Any, order: Literal["C", "F", "A"] = "C") -> bytes:
+    """tobytes(self, order: typing.Literal['C', 'F', 'A'] = 'C') -> bytes
+
+    Return the bytes of the value.
+
+    Parameters
+    ----------
+    order : {"C", "F", "A"}, default "C"
+        Order of the elements: the last axis varies fastest ("C" and "A"), or the first ("F").
+
+    Returns
+    -------
+    bytes
+        As many as `nbytes`.
+
+    Raises
+    ------
+    ValueError
+        If `order` is unknown.
+    RuntimeError
+        If the tensor is traced, since it has no value then.
+
+    Examples
+    --------
+    >>> pb.constant([1, 2], "uint8").tobytes()
+    b'\\x01\\x02'
+    """
+    choice(order, ("C", "F", "A"), "tobytes", "order")
+    _core.check_escape(self, "tobytes")
+    data: bytes = self.numpy().tobytes(order)
+    return data
+
+
+def flat(self: Any) -> Flat:
+    """Return the elements in row-major order, for reads and assignments.
+
+    Returns
+    -------
+    Flat
+        Iterable of the elements. An index returns a tensor, and an assignment changes the items of
+        this tensor.
+    """
+    return Flat(self)
+
+
+def set_flat(self: Any, value: TensorLike) -> None:
+    """Assign to all elements in row-major order."""
+    Flat(self)[:] = value
+
+
 def real(self: Any) -> Tensor:
     """Return the real part, like `pullback.real`.
 
@@ -166,6 +253,9 @@ def imag(self: Any) -> Tensor:
 
 
 OWN = {
+    "compress": compress,
+    "flat": property(flat, set_flat),
+    "tobytes": tobytes,
     "real": property(real),
     "imag": property(imag),
     "copy": copy,
@@ -194,9 +284,27 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+def _str(self: Any) -> str:
+    """Return the number of a tensor without axes, as NumPy does, and otherwise `repr(self)`."""
+    from .display import is_known, value_of
+
+    return repr(self) if self.shape or not is_known(self) else str(value_of(self))
+
+
+def _html(self: Any) -> str:
+    """_repr_html_(self) -> str
+
+    Return the HTML that notebooks show.
+    """
+    from .display import tensor_html
+
+    return tensor_html(self)
+
+
 def add_methods(public: Mapping[str, Any]) -> None:
     """Add the methods to both classes; those in METHODS call the public functions."""
     functions = {name: _method(public[name]) for name in METHODS}
+    functions |= {"__str__": _str, "_repr_html_": _html}
     for cls in (Tensor, Variable):
         for name, method in {**absent_attributes(), **OWN, **functions}.items():
             setattr(cls, name, method)

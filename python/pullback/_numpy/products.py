@@ -17,6 +17,8 @@ from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
 from .contraction import Labels, Pair, common_dtype, plan_pair, run_pair, sum_like_matmul
+from .sparse_products import is_sparse
+from .sparse_products import product as sparse_product
 
 __all__ = [
     "dot",
@@ -34,7 +36,8 @@ def matmul(a: TensorLike, b: TensorLike) -> Tensor:
     """Compute the matrix product, also written ``a @ b``.
 
     A vector on the left counts as a row, one on the right as a column; its axis is dropped from the
-    result. Differentiable in `a` and `b`.
+    result. Differentiable in `a` and `b`. One operand may be a sparse array or matrix of SciPy. Its
+    entries are constants, and the other operand has rank 1 or 2.
 
     Parameters
     ----------
@@ -62,7 +65,12 @@ def matmul(a: TensorLike, b: TensorLike) -> Tensor:
     >>> pb.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])
     Tensor([21., 43.], dtype=float32)
     """
-    return _core.matmul(a, b)
+    try:
+        return _core.matmul(a, b)
+    except TypeError:
+        if not (is_sparse(a) or is_sparse(b)):
+            raise
+    return sparse_product(a, b)
 
 
 @composite

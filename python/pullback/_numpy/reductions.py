@@ -166,7 +166,8 @@ def prod(
 
     Integers and bool are multiplied in int64, unsigned integers in uint64. An empty product is 1.
     Differentiable in `x` and `initial`; the gradient contains no division, so it is exact if
-    elements are zero.
+    elements are zero. The elements are multiplied as a tree of halves: if a partial product
+    overflows, the result may be infinite or NaN where another order gives a finite number.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from .._base.checks import integer
 from .._core import Tensor
 from .._typing import TensorLike
 
-__all__ = ["ceil", "floor", "round", "trunc"]
+__all__ = ["ceil", "fix", "floor", "round", "trunc"]
 
 
 def round(x: TensorLike, /, decimals: SupportsIndex = 0) -> Tensor:
@@ -163,6 +163,32 @@ def trunc(x: TensorLike, /) -> Tensor:
     Examples
     --------
     >>> pb.trunc([1.7, -1.7])
+    Tensor([ 1., -1.], dtype=float32)
+    """
+    return _core.trunc(x)
+
+
+def fix(x: TensorLike, /) -> Tensor:
+    """Alias of `trunc`.
+
+    Parameters
+    ----------
+    x : array_like, real
+        Input of any shape and an integer or floating dtype.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex or of dtype bool.
+
+    Examples
+    --------
+    >>> pb.fix([1.7, -1.7])
     Tensor([ 1., -1.], dtype=float32)
     """
     return _core.trunc(x)

@@ -59,9 +59,14 @@ def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     >>> pb.nonzero([0.0, 5.0, 7.0])
     (Tensor([1, 2], dtype=int64),)
     """
-    values = known_values(x, "nonzero")
+    return indices_of_nonzero(x, "nonzero")
+
+
+def indices_of_nonzero(x: TensorLike, who: str) -> tuple[Tensor, ...]:
+    """Return the indices of the nonzero elements for the public function `who`: see `nonzero`."""
+    values = known_values(x, who)
     if values.ndim == 0:
-        raise ValueError("nonzero: expected a tensor of rank 1 or more for x, got a scalar")
+        raise ValueError(f"{who}: expected a tensor of rank 1 or more, got a scalar")
     return tuple(_core.constant(positions) for positions in np.nonzero(values))
 
 

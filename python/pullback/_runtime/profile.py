@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from .._typing import RecordedStep
 from .evaluation import evaluate
 from .machine_rates import memory_seconds, product_seconds
+
+if TYPE_CHECKING:
+    from .._explain.draw import Drawing
 
 __all__ = ["Profile", "ProfileStep", "profile"]
 
@@ -201,8 +204,53 @@ class Profile(NamedTuple):
                 found.append((step.share, f"{step.share:.0%} of a call is {what}: {verdict}."))
         return tuple(sentence for _, sentence in sorted(found, key=lambda one: -one[0]))
 
-    def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [_COLUMNS]
+    def flame_graph(self) -> Drawing:
+        """Return a picture of the call, the lines of the program and their steps.
+
+        The width of a bar is its time. The steps of a line are side by side, so the bars are not
+        in the order of time.
+
+        Returns
+        -------
+        Drawing
+            The picture; notebooks show it, and `save` writes it as SVG.
+
+        Examples
+        --------
+        >>> pb.profile(pb.exp, pb.ones(100)).flame_graph()
+        <Drawing of a profile of 1 steps; save('graph.svg') writes it>
+        """
+        from .profile_views import flame_graph
+
+        return flame_graph(self)
+
+    def save_trace(self, path: Any) -> None:
+        """Write the steps as JSON for chrome://tracing and https://ui.perfetto.dev.
+
+        The steps follow each other from the start of the call; the time outside of them is at its
+        end.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     pb.profile(pb.exp, pb.ones(100)).save_trace(f"{folder}/trace.json")
+        """
+        from json import dump
+
+        from .profile_views import chrome_trace
+
+        with open(path, "w", encoding="utf-8") as file:
+            dump(chrome_trace(self), file)
+
+    def _rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the names of the columns and the cells of the table, the slowest step first."""
+        rows: list[tuple[str, ...]] = []
         order = sorted(range(len(self.steps)), key=lambda i: -self.steps[i].seconds)
         for i in order:
             s = self.steps[i]
@@ -214,7 +262,16 @@ class Profile(NamedTuple):
         share = self.outside / self.total if self.total else 0.0
         rows.append(("", "", "outside of the steps", f"{1e6 * self.outside:.1f}", f"{share:.1%}"))
         rows.append(("", "", "a call", f"{1e6 * self.total:.1f}"))
-        return "\n".join([*_aligned(rows), "", *self.advice]).rstrip()
+        return _COLUMNS, rows
+
+    def __str__(self) -> str:
+        head, rows = self._rows()
+        return "\n".join([*_aligned([head, *rows]), "", *self.advice]).rstrip()
+
+    def _repr_html_(self) -> str:
+        from .profile_views import profile_html
+
+        return profile_html(self)
 
     def __repr__(self) -> str:
         return str(self)

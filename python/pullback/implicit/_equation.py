@@ -24,6 +24,7 @@ from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
 from .._autodiff.shaping import with_gradient
 from .._autodiff.transforms import differentiable_leaf
+from .._base.checks import entries_stacked
 from .._base.pytree import flatten, leaves_like, unflatten
 from .._core import ClosedGraph, Rule, Tensor, Variable, shown
 from ._linear_solve import MOST_DENSE, dense_solver, for_each, iterative_solution
@@ -68,12 +69,12 @@ def implicit_function(f: Any, solver: Any, who: str) -> Callable[..., Any]:
 
 def solution_on_plan(
     f: Any, x0: Any, theta: Sequence[Any], solve: Callable[..., Any], kind: str, who: str
-) -> tuple[Any, Tensor]:
-    """Return a solution and a bool that is True if it was found.
+) -> tuple[Any, Any, Tensor]:
+    """Return a solution, the value of `f` there, and a bool that is True if it was found.
 
     `solve` consists of operations. It receives the function of the vector x alone and the start,
-    and returns both. The gradient of a solution that was not found is NaN. `kind` is a key of
-    RESIDUALS.
+    and returns a vector and that bool. The gradient of a solution that was not found is NaN. `kind`
+    is a key of RESIDUALS.
     """
     x, _, graph = _recorded(f, x0, theta, kind, who)
     others = [_core.stop_gradient(one) for one in graph.others]
@@ -84,7 +85,8 @@ def solution_on_plan(
     # A product, since forward mode transposes the rule: it is linear, and where() of NaN is not.
     factor = _core.where(success, _core.full((), 1, x.dtype), math.nan)
     checked = with_gradient(found, lambda upstream: upstream * factor)
-    return x.tree(checked), success
+    at_solution = x.result(graph.copy([checked, *graph.others], False)[0])
+    return x.tree(checked), at_solution, success
 
 
 def _recorded(
@@ -101,26 +103,15 @@ def _recorded(
             returned = f(x.tree(at), *arguments.tree(arguments.tensors))
         if kind == "minimum":
             y = _scalar(returned, f, who)
+            x.result = _core.identity
         elif kind == "least_squares":
-            y = _residuals(returned, x.dtype, f, who)
+            y = x.residuals(returned, f)
         else:
             y = x.flat(returned, f)
         graph = ClosedGraph([y], [at], first)
     if not _core.computed_from([y], [at])[0]:
         raise ValueError(f"{who}: expected a result that depends on x from {place(f)}")
     return x, arguments, graph
-
-
-def _residuals(returned: Any, dtype: Any, f: Any, who: str) -> Tensor:
-    """Return all entries of a pytree as one vector."""
-    leaves = [_core.constant(leaf, who=who) for leaf in flatten(returned)[0]]
-    for leaf in leaves:
-        if leaf.dtype != dtype:
-            raise TypeError(
-                f"{who}: expected residuals of dtype {dtype} from {place(f)}, that of x, got "
-                f"{leaf.dtype}; cast them"
-            )
-    return _core.concat([_core.reshape(leaf, (-1,)) for leaf in leaves], 0)
 
 
 class _Unknown:
@@ -138,6 +129,7 @@ class _Unknown:
         self.sizes = [prod(shape) for shape in self.shapes]
         self.dtype = leaves[0].dtype
         self.start = _core.concat([_core.reshape(leaf, (-1,)) for leaf in leaves], 0)
+        self.result: Callable[[Tensor], Any] = self.tree  # of the result of f as one vector
 
     def tree(self, flat: Any) -> Any:
         parts = _core.split(flat, self.sizes, 0) if len(self.sizes) > 1 else [flat]
@@ -150,15 +142,34 @@ class _Unknown:
         pairs = zip(parts, self.shapes, strict=True)
         return unflatten(self.structure, [part.reshape(shape) for part, shape in pairs])
 
+    def residuals(self, returned: Any, f: Any) -> Tensor:
+        """Return all entries of a result of `f` of any structure as one vector."""
+        leaves, structure = flatten(returned)
+        made = [_core.constant(leaf, None if has_dtype(leaf) else self.dtype) for leaf in leaves]
+        for leaf in made:
+            if leaf.dtype != self.dtype:
+                raise TypeError(
+                    f"{self.who}: expected residuals of dtype {self.dtype} from {place(f)}, that "
+                    f"of x, got {leaf.dtype}; cast them"
+                )
+        sizes = [prod(leaf.shape) for leaf in made]
+
+        def result(flat: Tensor) -> Any:
+            pairs = zip(_core.split(flat, sizes, 0), made, strict=True)
+            return unflatten(structure, [_core.reshape(part, leaf.shape) for part, leaf in pairs])
+
+        self.result = result
+        return _core.concat([_core.reshape(leaf, (-1,)) for leaf in made], 0)
+
     def flat(self, tree: Any, f: Any) -> Tensor:
         """Return the result of `f` or of the solver as one vector."""
         like = unflatten(self.structure, range(len(self.shapes)))
         who = f"{self.who}: the result of {place(f)}"
+        tree = entries_stacked(tree, who) if isinstance(like, int) else tree
         leaves = leaves_like(like, tree, who)
         tensors = []
         for leaf, shape in zip(leaves, self.shapes, strict=True):
-            own = isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic))
-            tensor = _core.constant(leaf, None if own else self.dtype, who)
+            tensor = _core.constant(leaf, None if has_dtype(leaf) else self.dtype, who)
             if tensor.shape != shape:
                 raise ValueError(
                     f"{self.who}: expected shape {shape} from {place(f)}, that of x, got "
@@ -173,7 +184,16 @@ class _Unknown:
         return _core.concat(tensors, 0)
 
 
+def has_dtype(leaf: Any) -> bool:
+    return isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic))
+
+
 def _scalar(y: Any, f: Any, who: str) -> Tensor:
+    if isinstance(y, tuple):
+        raise TypeError(
+            f"{who}: expected a floating tensor of shape () from {place(f)}, got a tuple; return "
+            f"the value alone ({who} has no has_aux), and compute other results from the solution"
+        )
     if not isinstance(y, Tensor) or y.dtype.kind != "f" or y.shape != ():
         got = f"{y.dtype} of shape {y.shape}" if isinstance(y, Tensor) else f"a {type(y).__name__}"
         raise TypeError(f"{who}: expected a floating tensor of shape () from {place(f)}, got {got}")
@@ -187,7 +207,7 @@ class _Arguments:
         self.leaves, self.structure = flatten(list(theta))
         self.at = [
             k for k, leaf in enumerate(self.leaves)
-            if isinstance(leaf, (Tensor, Variable, np.ndarray, np.generic))
+            if has_dtype(leaf)
         ]  # fmt: skip
         self.tensors = [_core.identity(_core.constant(self.leaves[k])) for k in self.at]
 

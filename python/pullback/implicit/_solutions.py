@@ -78,7 +78,7 @@ def root(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any
 def fixed_point(f: Callable[..., Any], solver: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that computes a fixed point of `f` with the given solver.
 
-    The derivatives and costs are those of `root` for the function f(x, *theta) - x.
+    The derivatives and costs are those of `root` for the function `f(x, *theta) - x`.
 
     Parameters
     ----------

@@ -2,5 +2,6 @@
 
 from ._odeint import odeint
 from ._quad import quad
+from ._solve_ivp import OdeResult, OdeSolution, solve_ivp
 
-__all__ = ["odeint", "quad"]
+__all__ = ["OdeResult", "OdeSolution", "odeint", "quad", "solve_ivp"]

@@ -23,8 +23,8 @@ from .._core import Tensor
 
 Field = Callable[[Tensor, Tensor], Tensor]
 
-_TIMES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
-_STAGES = (
+TIMES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
+STAGES = (
     (),
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -33,8 +33,8 @@ _STAGES = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-_MIDDLE = (
+ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+MIDDLE = (
     -12715105075 / 11282082432, 0.0, 87487479700 / 32700410799, -10690763975 / 1880347072,
     701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
 )  # fmt: skip
@@ -83,7 +83,7 @@ def solve(f: Field, y: Tensor, ts: Tensor, tolerance: Tolerance) -> Solution:
         t=ts[0],
         y=y,
         slope=slope,
-        size=_first_size(f, y, slope, ts, tolerance),
+        size=first_size(f, y, slope, ts, tolerance),
         t_before=ts[0],
         y_before=y,
         slope_before=slope,
@@ -118,10 +118,10 @@ def _step(f: Field, s: Steps, end: Tensor, tolerance: Tolerance) -> Steps:
     """Take a step, or reject it and reduce its size."""
     size = _core.stop_gradient(_core.minimum(s.size, end - s.t))
     slopes = [s.slope]
-    for c, row in zip(_TIMES[1:], _STAGES[1:], strict=True):
-        y = s.y + size * _sum(row, slopes)
+    for c, row in zip(TIMES[1:], STAGES[1:], strict=True):
+        y = s.y + size * combined(row, slopes)
         slopes.append(f(y, s.t + c * size))
-    error = _norm(size * _sum(_ERROR, slopes), _larger(s.y, y), tolerance)
+    error = weighted_norm(size * combined(ERROR, slopes), larger(s.y, y), tolerance)
     good = error <= 1
     factor = _core.clip(0.9 * error**-0.2, 0.2, 10.0)
     following = size * _core.where(_core.isfinite(error), factor, 0.2)
@@ -141,7 +141,7 @@ def _step(f: Field, s: Steps, end: Tensor, tolerance: Tolerance) -> Steps:
         y_before=s.y,
         slope_before=s.slope,
         last_size=size,
-        middle=size * _sum(_MIDDLE, slopes),
+        middle=size * combined(MIDDLE, slopes),
         tried=tried,
         status=s.status,
     )
@@ -161,14 +161,14 @@ def _between(s: Steps, t: Tensor) -> Any:
     return s.y_before + x * (rise + (1 - x) * (first + x * (last + (1 - x) * s.middle)))
 
 
-def _first_size(f: Field, y: Tensor, slope: Tensor, ts: Tensor, tolerance: Tolerance) -> Tensor:
+def first_size(f: Field, y: Tensor, slope: Tensor, ts: Tensor, tolerance: Tolerance) -> Tensor:
     stop = _core.stop_gradient
     y, slope, t = stop(y), stop(slope), stop(ts[0])
     span = stop(ts[-1]) - t
-    a, b = _norm(y, y, tolerance), _norm(slope, y, tolerance)
+    a, b = weighted_norm(y, y, tolerance), weighted_norm(slope, y, tolerance)
     flat = (a < 1e-5) | (b < 1e-5)
     trial = _core.minimum(_core.where(flat, 1e-6, 0.01 * a / b), span)
-    bend = _norm(f(y + trial * slope, t + trial) - slope, y, tolerance) / trial
+    bend = weighted_norm(f(y + trial * slope, t + trial) - slope, y, tolerance) / trial
     most = _core.maximum(b, bend)
     guess = _core.where(most <= 1e-15, _core.maximum(1e-6, trial * 1e-3), (0.01 / most) ** 0.2)
     size = _core.minimum(100 * trial, guess)
@@ -176,7 +176,7 @@ def _first_size(f: Field, y: Tensor, slope: Tensor, ts: Tensor, tolerance: Toler
     return stop(_core.where(_core.isfinite(size) & (size > 0), size, trial))
 
 
-def _sum(weights: tuple[float, ...], slopes: list[Tensor]) -> Any:
+def combined(weights: tuple[float, ...], slopes: list[Tensor]) -> Any:
     terms = [w * k for w, k in zip(weights, slopes, strict=False) if w]
     total = terms[0]
     for term in terms[1:]:
@@ -184,11 +184,11 @@ def _sum(weights: tuple[float, ...], slopes: list[Tensor]) -> Any:
     return total
 
 
-def _larger(a: Tensor, b: Tensor) -> Tensor:
+def larger(a: Tensor, b: Tensor) -> Tensor:
     return _core.maximum(_core.abs(a), _core.abs(b))
 
 
-def _norm(x: Tensor, size: Tensor, tolerance: Tolerance) -> Any:
+def weighted_norm(x: Tensor, size: Tensor, tolerance: Tolerance) -> Any:
     """Return the root mean square of `x` in units of the tolerance, as a constant."""
     unit = tolerance.atol + tolerance.rtol * _core.abs(size)
     parts = _core.abs(_core.stop_gradient(x)) / _core.stop_gradient(unit)

@@ -7,6 +7,7 @@ vector, which `FlatState` makes of it. Start reading at `solve_problem`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from math import isfinite, prod
 from operator import index
 from typing import Any, Literal
@@ -38,6 +39,11 @@ def solve_problem(
     """Implement `odeint`."""
     if not callable(f):
         raise TypeError(f"{WHO}: expected a function for f, got {_core.shown(f)}")
+    if _names(f)[:2] == ["t", "y"]:
+        raise TypeError(
+            f"{WHO}: expected a function of (y, t, *args), got {place(f)} of (t, y); exchange its "
+            "parameters, or use integrate.solve_ivp"
+        )
     if adjoint not in ("discrete", "continuous"):
         raise ValueError(
             f"{WHO}: adjoint must be one of 'discrete', 'continuous'; got {_core.shown(adjoint)}"
@@ -79,6 +85,13 @@ def _solve_flat(
     return _checked(solution, rising, direction, tolerance, where)
 
 
+def _names(f: Any) -> list[str]:
+    try:
+        return list(signature(f).parameters)
+    except (TypeError, ValueError):  # some functions written in C have no signature
+        return []
+
+
 class FlatState:
     """Represent a pytree of floating tensors as one vector, and `f` as a function of it."""
 
@@ -86,6 +99,8 @@ class FlatState:
         self.f = f
         self.args = args
         self.tree = Pytree(y0, f"{WHO}: y0")
+        numbers = isinstance(y0, list) and not any(x.shape for x in self.tree.tensors)
+        self.hint = "; pass np.array(y0) if y is a vector" if numbers else ""
         self.dtype = _dtype_of(self.tree)
         self.real = REAL[self.dtype]
         self.tree.tensors = [_core.cast(x, self.dtype) for x in self.tree.tensors]
@@ -109,12 +124,19 @@ class FlatState:
 
     def field(self, y: Tensor, t: Tensor) -> Tensor:
         """Evaluate `f` and check its result."""
-        result = called(self.f, WHO, "(y, t, *args)", self.unflatten(y), t, *self.args)
+        state = self.unflatten(y)
+        try:
+            result = called(self.f, WHO, "(y, t, *args)", state, t, *self.args)
+        except TypeError as error:
+            if self.hint:
+                text = f"{WHO}: y0 is a list, so {place(self.f)} receives a list: {error}"
+                raise TypeError(text + self.hint) from error
+            raise
         slope = Pytree(result, f"{WHO}: the result of {place(self.f)}")
         if not slope.same_structure(self.tree):
             raise ValueError(
                 f"{WHO}: expected the structure of y0 from {place(self.f)}, got another one; "
-                "return the derivative of each part in its place"
+                f"return the derivative of each part in its place{self.hint}"
             )
         for k, (path, shape) in enumerate(zip(self.tree.tensor_paths(), self.shapes, strict=True)):
             x = slope.tensors[k]

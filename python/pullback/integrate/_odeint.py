@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from .._base.hints import without
 
+
+@without(
+    args="pass the arguments of f after t: odeint(f, y0, t, *args)",
+    tfirst="f receives y first: f(y, t, *args)",
+    method="the method is Dormand-Prince; integrate.solve_ivp has an implicit one",
+    jac="derivatives are computed by automatic differentiation",
+)
 def odeint(
     f: Callable[..., Any],
     y0: Any,
@@ -16,7 +24,7 @@ def odeint(
     max_steps: int = 100_000,
     adjoint: Literal["discrete", "continuous"] = "discrete",
 ) -> Any:
-    """Solve the ordinary differential equation y' = f(y, t, *args) with y(t[0]) = y0.
+    """Solve the ordinary differential equation `y' = f(y, t, *args)` with y(t[0]) = y0.
 
     The method is Dormand–Prince of order 5(4) with an interpolant of order 4 [1]_, so the steps do
     not depend on the requested times; no step goes beyond the last one. The solution is one
@@ -33,7 +41,8 @@ def odeint(
         tensors from outside. A step evaluates it seven times, or six times if the previous step was
         accepted.
     y0 : array_like or pytree of array_like, floating or complex
-        Initial value, of one dtype. Python numbers take that dtype.
+        Initial value, of one dtype. Python numbers take that dtype. A list is a pytree, so `f`
+        receives and returns a list; an array is a vector.
     t : array_like, real
         Times of shape (n,), increasing or decreasing; equal times are permitted. They are cast to
         the precision of `y0`.

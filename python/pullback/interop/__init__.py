@@ -1,6 +1,15 @@
-"""Functions of PyTorch and JAX as operations, and functions of pullback in PyTorch and JAX."""
+"""Functions of PyTorch and JAX as operations, functions of pullback in PyTorch and JAX, and
+registrations with libraries for arrays or pytrees of any class."""
 
 from ._jax import from_jax, jax_function
+from ._registries import register_einops, register_optree
 from ._torch import from_torch, torch_function
 
-__all__ = ["from_jax", "from_torch", "jax_function", "torch_function"]
+__all__ = [
+    "from_jax",
+    "from_torch",
+    "jax_function",
+    "register_einops",
+    "register_optree",
+    "torch_function",
+]

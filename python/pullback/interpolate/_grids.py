@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._base.checks import choice, integer
+from .._base.checks import choice, integer, made_floating
 from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.flipping import flip
 from .._typing import TensorLike
-from ._piecewise import beside, floating, points_of, reals
+from ._piecewise import beside, points_of, reals, with_axes
 
 
 class RegularGridInterpolator:
@@ -81,7 +81,7 @@ class RegularGridInterpolator:
         who = "RegularGridInterpolator"
         self.method = choice(method, ("linear", "nearest"), who, "method")
         self.bounds_error, self.fill_value = bounds_error, fill_value
-        made = floating(values, who)
+        made = made_floating(values, who, "fc")
         if not isinstance(points, (tuple, list)) or not points:
             raise ValueError(f"{who}: expected a tuple with the coordinates along each axis")
         if len(points) > len(made.shape):
@@ -92,8 +92,8 @@ class RegularGridInterpolator:
         grid = []
         for axis, along in enumerate(coordinates):
             size = along.shape[0] if along.shape else 0
-            if len(along.shape) == 1 and size > 1 and _decreases(along):
-                along, made = flip(along, 0), flip(made, axis)
+            if len(along.shape) == 1 and size > 1:
+                along, made = _increasing(along, made, axis)
             grid.append(points_of(along, who, f"points[{axis}]"))
             if made.shape[axis] != grid[-1].shape[0]:
                 raise ValueError(
@@ -140,6 +140,7 @@ class RegularGridInterpolator:
         values, *rest = beside(who, self.values, *self.grid, *at)
         grid, at = rest[: len(at)], rest[len(at) :]
         outside: Any = None
+        missing: Any = None
         for axis, (points, x) in enumerate(zip(grid, at, strict=True)):
             beyond = _core.logical_or(_core.less(x, points[0]), _core.greater(x, points[-1]))
             if self.bounds_error and not _core.is_traced(beyond) and bool(_core.any(beyond)):
@@ -149,12 +150,14 @@ class RegularGridInterpolator:
                     "bounds_error=False and fill_value, or clip the points"
                 )
             outside = beyond if outside is None else _core.logical_or(outside, beyond)
+            none = _core.isnan(x)
+            missing = none if missing is None else _core.logical_or(missing, none)
         result = _at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
         fill = nan if self.bounds_error else self.fill_value
-        if fill is None:
-            return result
-        trailing = (1,) * (len(result.shape) - len(outside.shape))
-        return _core.where(_core.reshape(outside, (*outside.shape, *trailing)), fill, result)
+        trailing = len(result.shape) - len(outside.shape)
+        if fill is not None:
+            result = _core.where(with_axes(outside, trailing), fill, result)
+        return _core.where(with_axes(missing, trailing), nan, result)
 
     def _coordinates(self, xi: Any, who: str) -> list[Tensor]:
         """Return a tensor of coordinates for each axis, all of one shape."""
@@ -165,7 +168,7 @@ class RegularGridInterpolator:
             made = [_core.broadcast_to(x, shape) for x in made]
         else:
             points = reals(who, xi, *self.grid)[0]
-            if count == 1 and (not points.shape or points.shape[-1] != 1):
+            if count == 1 and (len(points.shape) < 2 or points.shape[-1] != 1):
                 points = points[..., None]
             made = [points[..., k] for k in range(points.shape[-1])] if points.shape else []
         if len(made) != count:
@@ -176,8 +179,13 @@ class RegularGridInterpolator:
         return made
 
 
-def _decreases(along: Tensor) -> bool:
-    return not _core.is_traced(along) and bool(_core.less(along[1], along[0]))
+def _increasing(along: Tensor, values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """Reverse coordinates that decrease, and the values along their axis."""
+    decreases = _core.less(along[1], along[0])
+    if _core.is_traced(along):
+        reverse = _core.where(decreases, flip(along, 0), along)
+        return reverse, _core.where(decreases, flip(values, axis), values)
+    return (flip(along, 0), flip(values, axis)) if bool(decreases) else (along, values)
 
 
 # A corner of a cell along one axis: the number of the point, its weight (None: 1), and a mask of
@@ -205,11 +213,11 @@ def _at_corners(values: Tensor, axes: list[list[Corner]], outside: Any = None) -
         rank = len(corner[0][0].shape)
         weights = [weight for _, weight, _ in corner if weight is not None]
         masks = [mask for _, _, mask in corner if mask is not None]
-        trailing = (1,) * (len(term.shape) - rank)
+        rest = len(term.shape) - rank
         for mask in masks:
-            term = _core.where(_core.reshape(mask, (*mask.shape, *trailing)), term, outside)
+            term = _core.where(with_axes(mask, rest), term, outside)
         for weight in weights:
-            term = term * _core.reshape(weight, (*weight.shape, *trailing))
+            term = term * with_axes(weight, rest)
         total = term if total is None else total + term
     return total  # type: ignore[no-any-return]
 
@@ -354,8 +362,12 @@ def _folded(x: Tensor, size: int, rule: str) -> Tensor:
         x = _core.remainder(x + 0.5, 2 * size)
         x = _core.where(_core.greater(x, size), 2 * size - x, x) - 0.5
     elif rule == "wrap" and size > 1:
-        inside = _core.logical_and(_core.greater_equal(x, 0), _core.less_equal(x, size - 1))
-        x = _core.where(inside, x, _core.remainder(x, size - 1))
+        # As in SciPy, a negative multiple of the period is the last entry.
+        period = size - 1
+        inside = _core.logical_and(_core.greater_equal(x, 0), _core.less_equal(x, period))
+        start = _core.less(x, 0)
+        turns = _core.where(start, -_core.floor(-x / period) - 1, _core.floor(x / period))
+        x = _core.where(inside, x, x - period * _core.stop_gradient(turns))
     elif rule == "grid-wrap":
         return _core.remainder(x, size)
     return _core.minimum(_core.maximum(x, 0), size - 1)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, integer
+from .._base.checks import axes_of, integer, made_floating
 from .._core import Tensor
 from .._numpy.scans import cumsum
 from .._typing import TensorLike
@@ -47,16 +47,15 @@ def reals(who: str, *values: Any) -> list[Tensor]:
 
 def beside(who: str, values: Any, *points: Any) -> list[Tensor]:
     """Return values, which may be complex, and real points."""
-    first = floating(values, who)
+    first = made_floating(values, who, "fc")
     if first.dtype.kind != "c":
         return reals(who, values, *points)
     return [first, *reals(who, *points, _core.real(first))[:-1]]
 
 
-def floating(x: Any, who: str) -> Tensor:
-    """Return a floating or complex tensor; integers become the default floating dtype."""
-    made = _core.operands([x], who)[0]
-    return made if made.dtype.kind in "fc" else _core.cast(made, _core.default_float())
+def with_axes(x: Tensor, count: int) -> Tensor:
+    """Append axes of size 1."""
+    return _core.reshape(x, (*x.shape, *(1,) * count))
 
 
 def extrapolate_of(value: Any, default: Extrapolate, who: str) -> Extrapolate:
@@ -194,7 +193,7 @@ class PPoly:
 
     def _beside(self, t: Tensor) -> Tensor:
         """Append axes of size 1 for those of the coefficients."""
-        return _core.reshape(t, (*t.shape, *(1,) * (len(self.c.shape) - 2)))
+        return with_axes(t, len(self.c.shape) - 2)
 
     def _placed(self, value: Tensor, rank: int) -> Tensor:
         """Move the axes of the points, which are the first ones, to the interpolated axis."""
@@ -334,7 +333,7 @@ def of_slopes(x: Tensor, y: Tensor, slopes: Tensor) -> Tensor:
 
     `y` and `slopes` have shape (n, …); the result has shape (4, n - 1, …).
     """
-    widths = _core.reshape(x[1:] - x[:-1], (x.shape[0] - 1, *(1,) * (len(y.shape) - 1)))
+    widths = with_axes(x[1:] - x[:-1], len(y.shape) - 1)
     rise = (y[1:] - y[:-1]) / widths
     bend = (slopes[:-1] + slopes[1:] - 2 * rise) / widths
     c = [bend / widths, (rise - slopes[:-1]) / widths - bend, slopes[:-1], y[:-1]]

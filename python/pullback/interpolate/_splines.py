@@ -17,6 +17,7 @@ from ._piecewise import (
     points_of,
     reals,
     vectors,
+    with_axes,
 )
 
 
@@ -35,7 +36,7 @@ class _Spline(PPoly):
 
 
 def _columns(x: Tensor, rank: int) -> Tensor:
-    return _core.reshape(x, (*x.shape, *(1,) * (rank - 1)))
+    return with_axes(x, rank - 1)
 
 
 class CubicSpline(_Spline):

@@ -23,14 +23,23 @@ from numpy.linalg import LinAlgError
 
 from .._numpy.diagonals import kron
 from .._numpy.products import dot, inner, matmul, matrix_transpose, outer, tensordot, vdot, vecdot
-from ._decompositions import cholesky, eig, eigh, eigvals, eigvalsh, lu, qr, svd, svdvals
+from ._decompositions import cholesky, lu, qr, svd, svdvals
 from ._diagonals import diagonal, trace
-from ._iterative import cg, gmres
+from ._eigenvalues import eig, eigh, eigvals, eigvalsh
+from ._iterative import cg, gmres, minres
 from ._least_squares import lstsq, pinv
 from ._lu import lu_factor, lu_solve
-from ._matrix_functions import expm, logm, solve_sylvester, sqrtm
+from ._matrix_equations import (
+    solve_continuous_are,
+    solve_continuous_lyapunov,
+    solve_discrete_are,
+    solve_discrete_lyapunov,
+)
+from ._matrix_functions import expm, logm, polar, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
+from ._selected_eigenvalues import eigsh
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
+from ._sparse import sparse_solve
 from ._structured import block_diag, khatri_rao, solve_banded, toeplitz, tridiagonal_solve
 from ._tensor_equations import tensorinv, tensorsolve
 
@@ -47,6 +56,7 @@ __all__ = [
     "dot",
     "eig",
     "eigh",
+    "eigsh",
     "eigvals",
     "eigvalsh",
     "expm",
@@ -65,16 +75,23 @@ __all__ = [
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "minres",
     "multi_dot",
     "norm",
     "outer",
     "pinv",
+    "polar",
     "qr",
     "slogdet",
     "solve",
     "solve_banded",
+    "solve_continuous_are",
+    "solve_continuous_lyapunov",
+    "solve_discrete_are",
+    "solve_discrete_lyapunov",
     "solve_sylvester",
     "solve_triangular",
+    "sparse_solve",
     "sqrtm",
     "svd",
     "svdvals",

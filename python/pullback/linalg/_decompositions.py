@@ -1,4 +1,4 @@
-"""Decompositions of matrices by LAPACK: Cholesky, LU, QR, singular values and eigenvalues.
+"""Decompositions of matrices by LAPACK: Cholesky, LU, QR and singular values.
 
 Their common properties are documented in `pb.linalg`.
 """
@@ -12,24 +12,10 @@ from .._base.checks import choice, flag
 from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.triangular import tril, triu
-from .._typing import TensorLike, Triangle
+from .._typing import TensorLike
 from ._matrices import adjoint
 
 Degenerate = Literal["nan", "mask", "error"]
-
-
-class EigResult(NamedTuple):
-    """Eigenvalues in no particular order and eigenvectors as columns of length 1, both complex."""
-
-    eigenvalues: Tensor
-    eigenvectors: Tensor
-
-
-class EighResult(NamedTuple):
-    """Eigenvalues in ascending order and eigenvectors as columns."""
-
-    eigenvalues: Tensor
-    eigenvectors: Tensor
 
 
 class QRResult(NamedTuple):
@@ -92,7 +78,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     if upper is not False:
         upper = flag(upper, "cholesky", "upper")
     x = _core.constant(x, who="cholesky")
-    return adjoint(_core.cholesky(_lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
+    return adjoint(_core.cholesky(lower_of(x, "U", "cholesky"))) if upper else _core.cholesky(x)
 
 
 @composite
@@ -216,7 +202,7 @@ def svd(
         full_matrices = flag(full_matrices, "svd", "full_matrices")
     if not flag(compute_uv, "svd", "compute_uv"):
         return svdvals(x)
-    word = _degenerate(degenerate, "svd")
+    word = degenerate_word(degenerate, "svd")
     return SVDResult(*_core.svd(_core.constant(x, who="svd"), full_matrices, word))
 
 
@@ -253,172 +239,11 @@ def svdvals(x: TensorLike, /) -> Tensor:
     return out
 
 
-def _degenerate(word: Any, who: str) -> str:
+def degenerate_word(word: Any, who: str) -> str:
     return choice(word, ("nan", "mask", "error"), who, "degenerate")
 
 
-@composite
-def eigh(
-    x: TensorLike,
-    /,
-    UPLO: Triangle = "L",  # noqa: N803
-    *,
-    degenerate: Degenerate = "nan",
-) -> EighResult:
-    """Compute the eigenvalues and eigenvectors of hermitian matrices.
-
-    Differentiable in `x`, with a hermitian gradient.
-
-    Parameters
-    ----------
-    x : array_like
-        Hermitian matrices of shape (…, n, n), of which one triangle is read. Integers become the
-        default floating dtype; float16 and bfloat16 are computed in float32.
-    UPLO : {"L", "U"}, default "L"
-        Triangle that is read, the lower or the upper one.
-    degenerate : {"nan", "mask", "error"}, default "nan"
-        Gradient of the vectors of equal values: NaN, without the terms between these vectors, or an
-        error; see `pb.linalg`.
-
-    Returns
-    -------
-    eigenvalues : Tensor
-        Ascending, shape (…, n); the real floating dtype of `x`.
-    eigenvectors : Tensor
-        Orthonormal columns, column k for eigenvalue k, shape (…, n, n); the floating or complex
-        dtype of `x`.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or if it has no decomposition, for example because it contains
-        NaN or infinity (raised when the result is computed, with its position in the batch).
-        With `degenerate` "error" also if a gradient meets equal values.
-    ValueError
-        If `UPLO` or `degenerate` is unknown.
-
-    Examples
-    --------
-    >>> w, v = pb.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
-    >>> pb.round(w, 3)
-    Tensor([1., 3.], dtype=float32)
-    """
-    word = _degenerate(degenerate, "eigh")
-    return EighResult(*_core.eigh(_lower_of(x, UPLO, "eigh"), word))
-
-
-@composite
-def eigvalsh(x: TensorLike, /, UPLO: Triangle = "L") -> Tensor:  # noqa: N803
-    """Compute the eigenvalues of hermitian matrices.
-
-    Differentiable in `x`, with a hermitian gradient.
-
-    Parameters
-    ----------
-    x : array_like
-        Hermitian matrices of shape (…, n, n), of which one triangle is read. Integers become the
-        default floating dtype; float16 and bfloat16 are computed in float32.
-    UPLO : {"L", "U"}, default "L"
-        Triangle that is read, the lower or the upper one.
-
-    Returns
-    -------
-    Tensor
-        Eigenvalues in ascending order, shape (…, n); the real floating dtype of `x`.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or if it has no decomposition, for example because it contains
-        NaN or infinity (raised when the result is computed, with its position in the batch).
-    ValueError
-        If `UPLO` is unknown.
-
-    Examples
-    --------
-    >>> pb.round(pb.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]]), 3)
-    Tensor([1., 3.], dtype=float32)
-    """
-    out: Tensor = _core.eigh(_lower_of(x, UPLO, "eigvalsh"))[0]
-    return out
-
-
-@composite
-def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
-    """Compute the eigenvalues and right eigenvectors of square matrices.
-
-    Each vector has length 1 and its largest element is real, with the sign that the library
-    chooses; the gradients are those of vectors normalised in this way. Differentiable in `x`; a
-    matrix without n independent eigenvectors has eigenvalues but no gradients.
-
-    Parameters
-    ----------
-    x : array_like
-        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
-        bfloat16 are computed in float32.
-    degenerate : {"nan", "mask", "error"}, default "nan"
-        Gradient of the vectors of equal values: NaN, without the terms between these vectors, or an
-        error; see `pb.linalg`.
-
-    Returns
-    -------
-    eigenvalues : Tensor
-        Eigenvalues in no particular order, shape (…, n); complex dtype.
-    eigenvectors : Tensor
-        Column k for eigenvalue k, shape (…, n, n); complex dtype.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or if it has no decomposition, for example because it contains
-        NaN or infinity (raised when the result is computed, with its position in the batch).
-        With `degenerate` "error" also if a gradient meets equal values.
-    ValueError
-        If `degenerate` is unknown.
-
-    Examples
-    --------
-    >>> w, v = pb.linalg.eig([[0.0, -1.0], [1.0, 0.0]])
-    >>> w
-    Tensor([0.+1.j, 0.-1.j], dtype=complex64)
-    """
-    word = _degenerate(degenerate, "eig")
-    return EigResult(*_core.eig(_core.constant(x, who="eig"), word))
-
-
-@composite
-def eigvals(x: TensorLike, /) -> Tensor:
-    """Compute the eigenvalues of square matrices.
-
-    Differentiable in `x`.
-
-    Parameters
-    ----------
-    x : array_like
-        Matrices of shape (…, n, n). Integers become the default floating dtype; float16 and
-        bfloat16 are computed in float32.
-
-    Returns
-    -------
-    Tensor
-        Eigenvalues in no particular order, shape (…, n); complex dtype.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is not square, or if it has no decomposition, for example because it contains
-        NaN or infinity (raised when the result is computed, with its position in the batch).
-
-    Examples
-    --------
-    >>> pb.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])
-    Tensor([0.+1.j, 0.-1.j], dtype=complex64)
-    """
-    out: Tensor = _core.eig(_core.constant(x, who="eigvals"))[0]
-    return out
-
-
-def _lower_of(x: Any, which: Any, who: str) -> Tensor:
+def lower_of(x: Any, which: Any, who: str) -> Tensor:
     upper = choice(which, ("L", "U"), who, "UPLO") == "U"
     x = _core.constant(x, who=who)
     return adjoint(x) if upper and len(x.shape) > 1 else x

@@ -1,5 +1,5 @@
 """Loops of the plan that solve a linear equation by products with its matrix: conjugate gradients,
-BiCGSTAB and GMRES.
+BiCGSTAB, MINRES and GMRES.
 
 Each takes the products `on` with the matrix, a start `x` and its residual, and a bound of the norm
 of the residual. It returns a `Solution`, whose norm exceeds the bound, or is NaN, if the steps did
@@ -69,6 +69,85 @@ def conjugate_gradients(
     start = (x, r, z, _inner(r, z), norm(r), _core.constant(0, "int64"))
     x, _, _, _, size, count = while_loop(_more_steps(bound, most), step, start)
     return Solution(x, size, count)
+
+
+def minimal_residuals(on: Product, x: Tensor, r: Tensor, bound: Any, most: int) -> Solution:
+    """Solve an equation with a Hermitian matrix by the recurrence of Paige and Saunders.
+
+    The recurrence estimates the residual, so it starts again from the result until the residual is
+    small enough, or no longer becomes smaller.
+    """
+
+    def more(state: Any) -> Any:
+        _, _, size, before, count = state
+        going = _core.logical_and(_core.greater(size, bound), _core.less(count, most))
+        return _core.logical_and(going, _core.less(size, _core.multiply(before, 0.5)))
+
+    def cycle(state: Any) -> Any:
+        x, r, size, _, count = state
+        change, count = _lanczos(on, r, bound, most, count)
+        rest = _core.subtract(r, on(change))
+        better = _core.less(norm(rest), size)
+        x = _core.where(better, _core.add(x, change), x)
+        r = _core.where(better, rest, r)
+        return x, r, norm(r), size, count
+
+    size = norm(r)
+    infinite = _core.full((), float("inf"), size.dtype)
+    start = (x, r, size, infinite, _core.constant(0, "int64"))
+    x, _, size, _, count = while_loop(more, cycle, start)
+    return Solution(x, size, count)
+
+
+def _lanczos(on: Product, r: Tensor, bound: Any, most: int, count: Any) -> tuple[Any, Any]:
+    """Return a solution of the equation with the right-hand side r, and the number of steps."""
+    dtype = r.dtype
+    first = norm(r)
+    tiny = 1e-6 if first.dtype == "float32" else 1e-14
+
+    def step(state: Any) -> Any:
+        x, before, now, w, w_before, numbers, size, count = state
+        beta_before, beta, dbar, epsilon, cosine, sine, scale = (numbers[k] for k in range(7))
+        v = _core.divide(now, _core.cast(beta, dtype))
+        y = on(v)
+        # The first step has no vector before it: `before` is 0 then.
+        y = _core.subtract(y, _core.multiply(_core.cast(beta / beta_before, dtype), before))
+        alpha = _core.real(_inner(v, y)) if dtype.kind == "c" else _inner(v, y)
+        y = _core.subtract(y, _core.multiply(_core.cast(alpha, dtype), v))
+        following = norm(y)
+        delta = cosine * dbar + sine * alpha
+        gbar = sine * dbar - cosine * alpha
+        gamma = _core.hypot(gbar, following)
+        scale = _core.maximum(scale, _core.abs(alpha) + following)
+        usable = _core.greater(gamma, scale * tiny)
+        gamma = _core.where(usable, gamma, 1.0)
+        w_next = v - _core.cast(epsilon, dtype) * w_before - _core.cast(delta, dtype) * w
+        w_next = _core.divide(w_next, _core.cast(gamma, dtype))
+        turn = gbar / gamma
+        moved = _core.add(x, _core.multiply(_core.cast(turn * size, dtype), w_next))
+        # A singular matrix: the direction has no effect. A size of 0 ends the loop.
+        x = _core.where(usable, moved, x)
+        size = _core.where(usable, following / gamma * size, 0.0)
+        numbers = _core.stack(
+            [
+                beta,
+                following,
+                -cosine * following,
+                sine * following,
+                turn,
+                following / gamma,
+                scale,
+            ],
+            0,
+        )
+        return x, now, y, w_next, w, numbers, size, _core.add(count, 1)
+
+    zeros, zero = _core.full(r.shape, 0, dtype), _core.full((), 0, first.dtype)
+    one = _core.full((), 1, first.dtype)
+    numbers = _core.stack([one, first, zero, zero, -one, zero, zero], 0)
+    start = (zeros, zeros, r, zeros, zeros, numbers, first, count)
+    x, *_, count = while_loop(_more_steps(bound, most), step, start)
+    return x, count
 
 
 def bicgstab(on: Product, x: Tensor, r: Tensor, bound: Any, most: int) -> Solution:

@@ -55,3 +55,9 @@ def right_sides(b: Tensor, rows: int, who: str) -> tuple[Tensor, Callable[[Tenso
 def adjoint(x: Tensor) -> Tensor:
     """Return the conjugate transpose of each matrix."""
     return _core.conj(x.mT) if x.dtype.kind == "c" else x.mT
+
+
+def hermitian(x: Tensor) -> Tensor:
+    """Return the Hermitian part of each matrix."""
+    half: Tensor = _core.multiply(_core.add(x, adjoint(x)), 0.5)
+    return half

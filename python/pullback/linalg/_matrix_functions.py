@@ -1,4 +1,4 @@
-"""Functions of matrices that are not elementwise, and Sylvester equations.
+"""Functions of matrices that are not elementwise, polar factors, and Sylvester equations.
 
 The last two axes are matrices, the leading axes a batch; each matrix is computed by one thread.
 Integers become the default floating dtype; float16 and bfloat16 are computed in float32. A matrix
@@ -10,13 +10,21 @@ batch. Derivatives of every order exist in forward and reverse mode, of complex 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 from .. import _core
-from .._base.checks import check_matrices
+from .._base.checks import check_matrices, choice
 from .._base.composite import composite
-from .._core import Tensor
+from .._core import Rule, Tensor
 from .._typing import TensorLike
-from ._matrices import one_dtype, same_batch
+from ._matrices import adjoint, hermitian, one_dtype, same_batch
+
+
+class PolarResult(NamedTuple):
+    """Factor with orthonormal rows or columns, and Hermitian factor."""
+
+    u: Tensor
+    p: Tensor
 
 
 @composite
@@ -195,3 +203,72 @@ def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
             f"of shapes {left.shape} and {right.shape}, got {sides.shape}"
         )
     return rounded(_core.solve_sylvester(*same_batch([left, right, sides], [2, 2, 2], who)))
+
+
+@composite
+def polar(a: TensorLike, /, side: Literal["right", "left"] = "right") -> PolarResult:
+    """Compute the polar decomposition ``a = u @ p``, or ``a = p @ u``, as ``scipy.linalg.polar``.
+
+    Differentiable in `a` if it has full rank, also if singular values are equal: the gradient
+    solves a Sylvester equation.
+
+    Parameters
+    ----------
+    a : array_like
+        Matrices of shape (…, m, n). Integers become the default floating dtype; float16 and
+        bfloat16 are computed in float32.
+    side : {"right", "left"}, default "right"
+        Side of `u` on which the Hermitian factor is.
+
+    Returns
+    -------
+    u : Tensor
+        Shape (…, m, n), with orthonormal columns if m ≥ n and orthonormal rows if m ≤ n; the
+        floating or complex dtype of `a`.
+    p : Tensor
+        Hermitian and positive semidefinite, shape (…, n, n), or (…, m, m) for `side` "left"; the
+        dtype of `u`.
+
+    Raises
+    ------
+    LinAlgError
+        If `a` has a rank below 2, if a matrix contains NaN or infinity (raised when the result is
+        computed), or if the gradient of a matrix without full rank is computed.
+    ValueError
+        If `side` is unknown.
+
+    Examples
+    --------
+    >>> u, p = pb.linalg.polar([[0.0, -2.0], [3.0, 0.0]])
+    >>> pb.round(u, 3) + 0.0, pb.round(p, 3) + 0.0
+    (Tensor([[ 0., -1.],
+           [ 1.,  0.]], dtype=float32), Tensor([[3., 0.],
+           [0., 2.]], dtype=float32))
+    """
+    [x], rounded = one_dtype([a], "polar")
+    check_matrices(x, "polar")
+    left = choice(side, ("right", "left"), "polar", "side") == "left"
+    wide = x.shape[-2] < x.shape[-1]
+    u = adjoint(_unitary(adjoint(x))) if wide else _unitary(x)
+    p = hermitian(_core.matmul(x, adjoint(u)) if left else _core.matmul(adjoint(u), x))
+    return PolarResult(rounded(u), rounded(p))
+
+
+def _unitary(a: Tensor) -> Tensor:
+    """Return the polar factor of matrices that are not wider than high."""
+    v, _, wh = _core.svd(_core.stop_gradient(a), False)
+    value = _core.matmul(v, wh)
+
+    def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        # With p = uᴴ a: du = u w + (1 - u uᴴ) da p⁻¹, where p w + w p = uᴴ da - daᴴ u.
+        (a,), (u,), (g,) = inputs, outputs, cotangents
+        p = hermitian(_core.matmul(adjoint(u), a))
+        inside = _core.matmul(adjoint(u), g)
+        w = _core.solve_sylvester(p, p, _core.subtract(inside, adjoint(inside)))
+        found = _core.matmul(u, w)
+        if a.shape[-2] != a.shape[-1]:
+            outside = _core.subtract(g, _core.matmul(u, inside))
+            found = _core.add(found, adjoint(_core.solve(p, adjoint(outside))))
+        return [found]
+
+    return _core.custom([value], [a], Rule(rule, "polar"))[0]

@@ -2,12 +2,14 @@
 
 The solvers are loops of the plan, so they can be used inside `function` and `vmap`. Derivatives of
 a solution with respect to `args` follow from the implicit function theorem and do not depend on the
-steps. If a solver fails, `success` is False and the gradient is NaN.
+steps. If a solver does not converge, `success` is False, `message` states the reason, and the
+gradient is NaN.
 """
 
+from ._curve_fit import CurveFit, curve_fit
 from ._least_squares import least_squares
 from ._minimize import minimize
 from ._result import OptimizeResult
 from ._roots import bisect, root
 
-__all__ = ["OptimizeResult", "bisect", "least_squares", "minimize", "root"]
+__all__ = ["CurveFit", "OptimizeResult", "bisect", "curve_fit", "least_squares", "minimize", "root"]

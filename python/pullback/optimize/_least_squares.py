@@ -10,14 +10,22 @@ import numpy as np
 from .. import _core
 from .._autodiff.closed_graph import recorded_from
 from .._autodiff.jacobian import jacobian
+from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
 from .._numpy.diagonals import diag
-from ..implicit._equation import solution_on_plan
 from ..linalg import lstsq
-from ._result import OptimizeResult, arguments, dot, largest, most, tolerance
+from ._result import OptimizeResult, dot, largest, most, solve_on_plan, tolerance
 
 
+@without(
+    jac="derivatives are computed by automatic differentiation",
+    bounds="substitute a function whose values are inside, such as exp or sigmoid",
+    xtol="pass tol",
+    ftol="pass tol",
+    gtol="pass tol",
+    max_nfev="pass maxiter",
+)
 def least_squares(
     fun: Callable[..., Any],
     x0: Any,
@@ -38,7 +46,7 @@ def least_squares(
         Function `fun(x, *args)` of operations of this library that returns the residuals, a tensor
         or a pytree of tensors of the dtype of `x0`.
     x0 : array_like or pytree of array_like
-        Start; its leaves have a single dtype, float32 or float64.
+        Start; its leaves have a single dtype, float32 or float64. A list of numbers is a vector.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     tol : float, optional
@@ -80,16 +88,12 @@ def least_squares(
     (True, Tensor([3. , 0.5], dtype=float64))
     """
     who = "least_squares"
-    theta, limit = arguments(args), most(maxiter, 200, who)
-    counts: list[Tensor] = []
+    limit = most(maxiter, 200, who)
 
-    def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
-        x, success, nit = _levenberg(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
-        counts.append(nit)
-        return x, success
+    def solver(f: Any, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return _levenberg(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
 
-    x, success = solution_on_plan(fun, x0, theta, solve, "least_squares", who)
-    return OptimizeResult(x, fun(x, *theta), success, counts[0])
+    return solve_on_plan(fun, x0, args, solver, limit, "least_squares", who)
 
 
 class _State(NamedTuple):
@@ -120,6 +124,12 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
     def norms(matrix: Tensor) -> Tensor:
         return _core.sqrt(_core.sum(matrix * matrix, [0]))
 
+    def scaled(x: Tensor) -> Tensor:
+        return f(x) * unit  # type: ignore[no-any-return]
+
+    def is_finite(residuals: Tensor, matrix: Tensor) -> Tensor:
+        return _core.isfinite(dot(residuals, residuals) + _core.sum(matrix * matrix))
+
     def is_orthogonal(residuals: Tensor, matrix: Tensor, tol: float = tol) -> Tensor:
         size = _core.sqrt(dot(residuals, residuals))
         slope = _core.sum(matrix * residuals[:, None], [0])
@@ -131,19 +141,19 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
 
     def step(state: _State) -> _State:
         below = diag(_core.sqrt(state.damping) * state.scale)
-        left = _core.concat([state.matrix, below], 0)
-        right = _core.concat([-state.residuals, 0 * state.x], 0)
-        move = lstsq(left, right)[0]
+        # Not finite only in vmap, for an entry that has ended.
+        valid = is_finite(state.residuals, state.matrix)
+        left = _core.concat([_core.where(valid, state.matrix, 0), below], 0)
+        right = _core.concat([_core.where(valid, -state.residuals, 0), 0 * state.x], 0)
+        move = lstsq(_core.where(valid, left, 0), right)[0]
         x = state.x + move
-        residuals, matrix = _with_jacobian(f, x)
+        residuals, matrix = _with_jacobian(scaled, x)
         before = dot(state.residuals, state.residuals)
         gain = before - dot(residuals, residuals)
         linear = state.residuals + _core.sum(state.matrix * move, [1])
         expected = before - dot(linear, linear)
         # False for NaN, so the step becomes smaller.
-        better = _core.logical_and(
-            _core.greater(gain, 0), _core.isfinite(_core.sum(matrix * matrix))
-        )
+        better = _core.logical_and(_core.greater(gain, 0), is_finite(residuals, matrix))
         ratio = _core.where(better, gain / _core.where(better, expected, 1), 0)
         shrink = _core.maximum(1 - _core.pow(2 * ratio - 1, 3), 1 / 3)
         short = _core.less_equal(largest(move), tol * (largest(state.x) + tol))
@@ -163,15 +173,19 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
             _core.logical_and(short, _core.logical_not(better)),
         )
 
-    residuals, matrix = _with_jacobian(f, start)
+    # Residuals in units of the largest one at the start: their squares stay in the range of floats.
+    size = largest(f(start))
+    sized = _core.logical_and(_core.greater(size, smallest), _core.isfinite(size))
+    unit = _core.exp2(-_core.floor(_core.log2(_core.where(sized, size, 1))))
+    residuals, matrix = _with_jacobian(scaled, start)
     scale = norms(matrix)
     state = _State(
         start, residuals, matrix, _core.where(_core.greater(scale, 0), scale, 1),
         _core.full((), 1e-3, dtype), _core.full((), 2, dtype), _core.full((), 0, "int64"),
-        is_orthogonal(residuals, matrix), _core.full((), False, "bool"),
+        is_orthogonal(residuals, matrix), _core.logical_not(is_finite(residuals, matrix)),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
-    finite = _core.isfinite(dot(end.residuals, end.residuals))
+    finite = is_finite(end.residuals, end.matrix)
     # Rounding errors may prevent a decrease next to the minimum.
     loose = float(np.finfo(dtype).eps ** (1 / 3))
     enough = _core.logical_and(end.stuck, is_orthogonal(end.residuals, end.matrix, loose))

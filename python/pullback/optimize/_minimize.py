@@ -10,16 +10,24 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.closed_graph import recorded_from
+from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
-from ..implicit._equation import solution_on_plan
-from ._result import OptimizeResult, arguments, dot, largest, most, tolerance
+from ._result import OptimizeResult, dot, largest, most, solve_on_plan, tolerance
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _TRIALS = 60  # of a line search
 _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 
 
+@without(
+    method="the method is L-BFGS",
+    jac="derivatives are computed by automatic differentiation",
+    hess="the method uses gradients alone",
+    has_aux="return the value alone, and compute other results from the solution",
+    bounds="substitute a function whose values are inside, such as exp or sigmoid",
+    options="pass tol and maxiter",
+)
 def minimize(
     fun: Callable[..., Any],
     x0: Any,
@@ -39,13 +47,14 @@ def minimize(
         Function `fun(x, *args)` of operations of this library that returns a floating tensor of
         shape ().
     x0 : array_like or pytree of array_like
-        Start; its leaves have a single dtype, float32 or float64.
+        Start; its leaves have a single dtype, float32 or float64. A list of numbers is a vector.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     tol : float, optional
         The solver ends when no entry of the gradient is larger than `tol`. Default: the square root
-        of the machine precision. If rounding errors of `fun` prevent a further decrease, a gradient
-        below the cube root, times ``max(1, abs(fun))``, is enough.
+        of the machine precision. If rounding errors of `fun` prevent a further decrease, it is
+        enough that the expected decrease is not larger than them and the gradient is below the cube
+        root, times ``max(1, sqrt(abs(fun)))``.
     maxiter : int, optional
         Largest number of iterations. Default: 10,000.
 
@@ -82,16 +91,12 @@ def minimize(
     (True, Tensor([1.5 , 2.25], dtype=float64), Tensor(3., dtype=float64))
     """
     who = "minimize"
-    theta, limit = arguments(args), most(maxiter, 10_000, who)
-    counts: list[Tensor] = []
+    limit = most(maxiter, 10_000, who)
 
-    def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
-        x, success, nit = _lbfgs(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
-        counts.append(nit)
-        return x, success
+    def solver(f: Any, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return _lbfgs(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
 
-    x, success = solution_on_plan(fun, x0, theta, solve, "minimum", who)
-    return OptimizeResult(x, fun(x, *theta), success, counts[0])
+    return solve_on_plan(fun, x0, args, solver, limit, "minimum", who)
 
 
 class _State(NamedTuple):
@@ -103,6 +108,7 @@ class _State(NamedTuple):
     weights: Tensor  # 1 / (step · change); 0: unused
     nit: Tensor
     stuck: Tensor  # the last line search decreased neither value nor slope
+    rounded: Tensor  # its expected decrease was not larger than rounding errors of the value
 
 
 class _Trial(NamedTuple):
@@ -130,7 +136,6 @@ def _with_slope(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
     dtype, n = start.dtype, start.shape[0]
-    loose = float(np.finfo(dtype).eps) ** (1 / 3)
 
     def is_small(state: _State) -> Tensor:
         return _core.less_equal(largest(state.slope), tol)
@@ -141,6 +146,8 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
 
     def step(state: _State) -> _State:
         direction, scale = _direction(state)
+        noise = 100 * float(np.finfo(dtype).eps) * _core.maximum(_core.abs(state.value), 1)
+        rounded = _core.less_equal(-dot(state.slope, direction), noise)
         trial = _line_search(f, state, direction, scale)
         moved = trial.t * direction
         change = trial.slope - state.slope
@@ -166,17 +173,20 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
             pushed(state.weights, weight),
             state.nit + 1,
             _core.logical_not(better),
+            rounded,
         )
 
     value, slope = _with_slope(f, start)
     zeros = _core.full((_MEMORY, n), 0, dtype)
     state = _State(
         start, value, slope, zeros, zeros, _core.full((_MEMORY,), 0, dtype),
-        _core.full((), 0, "int64"), _core.full((), False, "bool"),
+        _core.full((), 0, "int64"), _core.full((), False, "bool"), _core.full((), False, "bool"),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
-    exact = loose * _core.maximum(_core.abs(end.value), 1)
-    enough = _core.logical_and(end.stuck, _core.less_equal(largest(end.slope), exact))
+    loose = float(np.finfo(dtype).eps) ** (1 / 3)
+    exact = loose * _core.sqrt(_core.maximum(_core.abs(end.value), 1))
+    enough = _core.logical_and(end.rounded, _core.less_equal(largest(end.slope), exact))
+    enough = _core.logical_and(end.stuck, enough)
     return end.x, _core.logical_or(is_small(end), enough), end.nit
 
 
@@ -204,6 +214,7 @@ def _direction(state: _State) -> tuple[Tensor, Tensor]:
 def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Trial:
     """Bisect until the weak Wolfe conditions are met; t is 0 if nothing decreases the value."""
     down = dot(state.slope, direction)
+    noise = 4 * float(np.finfo(state.x.dtype).eps)
 
     def goes_on(trial: _Trial) -> Tensor:
         return _core.logical_and(_core.logical_not(trial.done), _core.less(trial.nit, _TRIALS))
@@ -212,6 +223,10 @@ def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Tr
         value, slope = _with_slope(f, state.x + trial.t * direction)
         # False for NaN, so the step becomes smaller.
         lower = _core.less_equal(value, state.value + _DECREASE * trial.t * down)
+        # Within rounding errors of the value, the slopes decide (Hager and Zhang, 2005).
+        level = _core.less_equal(value, state.value + noise * _core.abs(state.value))
+        falls = _core.less_equal(dot(slope, direction), (2 * _DECREASE - 1) * down)
+        lower = _core.logical_or(lower, _core.logical_and(level, falls))
         finite = _core.isfinite(dot(slope, slope))
         lower = _core.logical_and(lower, finite)
         flat = _core.greater_equal(dot(slope, direction), _CURVATURE * down)

@@ -1,12 +1,14 @@
 """`OptimizeResult` and the parts that the solvers share."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
-from .._base.checks import integer, number
+from .._base.checks import integer, number, vector_of_numbers
 from .._core import Tensor
+from ..implicit._equation import solution_on_plan
 
 
 class OptimizeResult(NamedTuple):
@@ -22,6 +24,11 @@ class OptimizeResult(NamedTuple):
         True if the solver converged.
     nit : Tensor
         Number of iterations.
+    status : Tensor
+        Reason of the end: 0 if the solver converged, 1 after `maxiter` iterations, 2 if no step
+        improves the last iterate.
+    message : str
+        The reason in words; reading it evaluates the result.
 
     Examples
     --------
@@ -35,6 +42,46 @@ class OptimizeResult(NamedTuple):
     fun: Any
     success: Tensor
     nit: Tensor
+    status: Tensor
+
+    @property
+    def message(self) -> str:
+        """Return the reason of the end in words."""
+        if _core.is_traced(self.status):
+            return "The reason is not known while a function is traced."
+        status = np.atleast_1d(self.status.numpy())
+        return _MESSAGES[int(status.max())]
+
+
+_MESSAGES = (
+    "The solver converged.",
+    "The number of iterations reached maxiter.",
+    "No step improves the last iterate: the function has no solution near it, is not smooth or not "
+    "finite there, or tol is below its rounding errors.",
+)
+
+Solver = Callable[[Any, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+def solve_on_plan(
+    fun: Any, x0: Any, args: Any, solver: Solver, limit: int, kind: str, who: str
+) -> OptimizeResult:
+    """Return the result of `solver(f, start)`, which returns x, success, and the iterations.
+
+    `kind` is a key of RESIDUALS in implicit/_equation.py.
+    """
+    counts: list[Tensor] = []
+
+    def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
+        x, success, nit = solver(f, start)
+        counts.append(nit)
+        return x, success
+
+    start = vector_of_numbers(x0, f"{who}: x0")
+    x, value, success = solution_on_plan(fun, start, arguments(args), solve, kind, who)
+    failed = _core.where(_core.less(counts[0], limit), 2, 1)
+    status = _core.where(success, 0, failed)
+    return OptimizeResult(x, value, success, counts[0], status)
 
 
 def arguments(args: Any) -> tuple[Any, ...]:

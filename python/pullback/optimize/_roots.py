@@ -13,19 +13,35 @@ from .._autodiff.closed_graph import recorded_from
 from .._autodiff.forward import jvp
 from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
-from .._base.checks import made_floating as floating
+from .._base.checks import made_floating
+from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
 from .._typing import TensorLike
-from ..implicit._equation import solution_on_plan
+from ..implicit._equation import has_dtype, solution_on_plan
 from ..implicit._linear_solve import MOST_DENSE
-from ..linalg import gmres, solve
-from ._result import OptimizeResult, arguments, dot, largest, most, tolerance
+from ..linalg import gmres, lstsq, solve
+from ._result import (
+    OptimizeResult,
+    arguments,
+    dot,
+    largest,
+    most,
+    solve_on_plan,
+    tolerance,
+)
 
 _HALVINGS = 30  # of a step
 _KRYLOV_TOLERANCE = 1e-4
+_KRYLOV_CYCLES = 4
+_MOST_FORMED = 1024  # unknowns of a Jacobian that is formed if GMRES stagnates
 
 
+@without(
+    method="the method is that of Newton",
+    jac="derivatives are computed by automatic differentiation",
+    options="pass tol and maxiter",
+)
 def root(
     fun: Callable[..., Any],
     x0: Any,
@@ -37,9 +53,9 @@ def root(
     """Solve a system of equations by Newton's method.
 
     The solver is a loop of the plan. For up to 128 unknowns it forms the Jacobian; for more it
-    solves for the steps by GMRES from products with the Jacobian [1]_. A step is halved until the
-    norm of `fun` decreases. Derivatives of the root with respect to `args` are those of
-    `implicit.root`.
+    solves for the steps by GMRES from products with the Jacobian [1]_; if GMRES stagnates, the
+    Jacobian of up to 1024 unknowns is formed. A step is halved until the norm of `fun` decreases.
+    Derivatives of the root with respect to `args` are those of `implicit.root`.
 
     Parameters
     ----------
@@ -47,12 +63,13 @@ def root(
         Function `fun(x, *args)` of operations of this library. It returns a result of the
         structure, shapes and dtype of x.
     x0 : array_like or pytree of array_like
-        Start; its leaves have a single dtype, float32 or float64.
+        Start; its leaves have a single dtype, float32 or float64. A list of numbers is a vector.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     tol : float, optional
-        The solver ends when a whole step changes `x` by less than `tol` of its size. Default: the
-        square root of the machine precision.
+        The solver ends when a whole step changes `x` by less than `tol` of its size, and reduces
+        `fun` or is followed by another such step. Default: the square root of the machine
+        precision.
     maxiter : int, optional
         Largest number of steps. Default: 100.
 
@@ -89,16 +106,12 @@ def root(
     (Tensor([1., 2.], dtype=float64), Tensor([0.25    , 0.076923], dtype=float64))
     """
     who = "root"
-    theta, limit = arguments(args), most(maxiter, 100, who)
-    counts: list[Tensor] = []
+    limit = most(maxiter, 100, who)
 
-    def solver(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
-        x, success, nit = _newton(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
-        counts.append(nit)
-        return x, success
+    def solver(f: Any, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return _newton(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
 
-    x, success = solution_on_plan(fun, x0, theta, solver, "root", who)
-    return OptimizeResult(x, fun(x, *theta), success, counts[0])
+    return solve_on_plan(fun, x0, args, solver, limit, "root", who)
 
 
 class _State(NamedTuple):
@@ -107,6 +120,7 @@ class _State(NamedTuple):
     nit: Tensor
     converged: Tensor
     stuck: Tensor
+    short: Tensor  # the last step was whole and short
 
 
 class _Halving(NamedTuple):
@@ -117,6 +131,8 @@ class _Halving(NamedTuple):
 
 
 def _newton(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
+    tiny = float(np.finfo(start.dtype).eps) ** 0.75
+
     def goes_on(state: _State) -> Tensor:
         ended = _core.logical_or(state.converged, state.stuck)
         return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
@@ -143,20 +159,26 @@ def _newton(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tens
         )  # fmt: skip
         end: _Halving = while_loop(too_long, halved, first)
         x = _core.where(end.lower, state.x + end.t * move, state.x)
-        # Rounding errors of f may prevent a decrease next to the root.
-        short = _core.less_equal(largest(move), tol * (largest(state.x) + tol))
-        short = _core.logical_and(short, solved)
         value = _core.where(end.lower, end.value, state.value)
+        distance, size = largest(move), largest(state.x) + tol
+        whole = _core.logical_and(solved, _core.logical_or(_core.equal(end.t, 1), ~end.lower))
+        short = _core.logical_and(whole, _core.less_equal(distance, tol * size))
+        # A jump has short steps too. Next to a root the step reduces the value much or the next one
+        # is short as well, unless rounding errors of f prevent a decrease.
+        rounded = _core.less_equal(distance, min(tol, tiny) * size)
+        much = _core.less_equal(dot(value, value), 1e-6 * before * before)
+        sure = _core.logical_or(_core.logical_or(much, rounded), state.short)
         zero = _core.equal(largest(value), 0)
         return _State(
-            x, value, state.nit + 1, _core.logical_or(short, zero),
-            _core.logical_not(end.lower),
+            x, value, state.nit + 1, _core.logical_or(_core.logical_and(short, sure), zero),
+            _core.logical_not(end.lower), short,
         )  # fmt: skip
 
     value = f(start)
+    finite = _core.isfinite(dot(value, value))
     state = _State(
         start, value, _core.full((), 0, "int64"), _core.equal(largest(value), 0),
-        _core.full((), False, "bool"),
+        _core.logical_not(finite), _core.full((), False, "bool"),
     )  # fmt: skip
     last: _State = while_loop(goes_on, step, state)
     return last.x, last.converged, last.nit
@@ -175,10 +197,26 @@ def _newton_step(f: Any, x: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         tangent: Tensor = jvp(f, (x,), (v,))[1]
         return tangent
 
-    found: Tensor = gmres(product, -value, rtol=_KRYLOV_TOLERANCE)[0]
-    rest = product(found) + value
+    found: Tensor = gmres(product, -value, rtol=_KRYLOV_TOLERANCE, maxiter=_KRYLOV_CYCLES)[0]
     size = 10 * _KRYLOV_TOLERANCE * _core.sqrt(dot(value, value))
-    return found, _core.less_equal(_core.sqrt(dot(rest, rest)), size)
+
+    def is_solution(found: Tensor) -> Tensor:
+        rest = product(found) + value
+        return _core.less_equal(_core.sqrt(dot(rest, rest)), size)
+
+    solved = is_solution(found)
+    if x.shape[0] <= _MOST_FORMED:
+        # A loop, unlike a branch, is skipped in vmap if no entry of the batch needs it.
+        def formed(state: Any) -> Any:
+            at = _core.where(state[1], x, x)  # computed in the loop, not before it
+            with recorded_from([at]):
+                (matrix,) = jacobian(f(at), [at], None, True)
+            assert matrix is not None  # zeros in place of None
+            return lstsq(matrix, -value)[0], False
+
+        found = while_loop(lambda state: state[1], formed, (found, _core.logical_not(solved)))[0]
+        solved = is_solution(found)
+    return found, solved
 
 
 def bisect(
@@ -215,7 +253,8 @@ def bisect(
     Returns
     -------
     Tensor
-        The roots, of the dtype to which `a` and `b` promote. NaN if the signs at both ends are
+        The roots, of the dtype to which `a` and `b` promote, or of the result of `f` if both are
+        Python numbers. NaN if the signs at both ends are
         equal, or the interval is too long after `maxiter` halvings.
 
     Raises
@@ -241,7 +280,12 @@ def bisect(
     """
     who = "bisect"
     theta, limit = arguments(args), most(maxiter, 100, who)
-    low, high = (_core.stop_gradient(floating(x, who)) for x in _core.operands([a, b], who))
+    low, high = (_core.stop_gradient(made_floating(x, who)) for x in _core.operands([a, b], who))
+    dtypes = [low.dtype, high.dtype]
+    if not (has_dtype(a) or has_dtype(b)):  # numbers take the dtype of the result
+        dtypes.append(made_floating(f(low, *theta), who).dtype)
+    dtype = np.result_type(*dtypes).name
+    low, high = _core.cast(low, dtype), _core.cast(high, dtype)
     shape = np.broadcast_shapes(low.shape, high.shape)
     low, high = _core.broadcast_to(low, shape), _core.broadcast_to(high, shape)
     relative = 4 * float(np.finfo(low.dtype).eps) if rtol is None else rtol
@@ -279,7 +323,7 @@ def bisect(
         found = _core.logical_and(found, _core.logical_not(_core.isnan(f(x))))
         return _core.where(found, x, math.nan), found
 
-    x, _ = solution_on_plan(f, low, theta, solver, "elementwise root", who)
+    x = solution_on_plan(f, low, theta, solver, "elementwise root", who)[0]
     valid = brackets[0]
     if not _core.is_traced(valid) and not bool(_core.all(valid)):
         raise ValueError(

@@ -82,7 +82,7 @@ class Nadam(Adam):
 
     With m and s of `Adam`, a step t = 1, 2, … computes::
 
-    v -= r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√(s / (1 - β₂ᵗ)) + ε)
+        v -= r (β₁ m / (1 - β₁ᵗ⁺¹) + (1 - β₁) g / (1 - β₁ᵗ)) / (√(s / (1 - β₂ᵗ)) + ε)
 
     Here v is the variable, g its gradient and r the learning rate. Unlike in [1]_, β₁ is constant.
 
@@ -126,7 +126,7 @@ class AdamW(Adam):
 
     With m and s of `Adam`, a step t = 1, 2, … computes::
 
-    v -= r (m / (1 - β₁ᵗ) / (√(s / (1 - β₂ᵗ)) + ε) + λ v)
+        v -= r (m / (1 - β₁ᵗ) / (√(s / (1 - β₂ᵗ)) + ε) + λ v)
 
     Here v is the variable, g its gradient and r the learning rate. The decay λ is not part of the
     gradient.

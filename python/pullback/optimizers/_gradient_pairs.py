@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from .._base import last_query, settings
+from .._base import last_query
 from .._base.pytree import flatten
 from .._core import Tensor, Variable
 
@@ -44,9 +44,12 @@ def gradients_of_loss(
     for i, v in enumerate(variables):
         if not isinstance(v, Variable):
             raise TypeError(f"{who}: expected a Variable for var_list[{i}], got {_core.shown(v)}")
-    if settings.debugging:
+    if last_query.is_noted():  # before the gradients, which may raise an error
         last_query.note((optimizer,), [value], variables)
-    return list(zip(_core.gradients([value], variables), variables, strict=True)), value
+    found = _core.gradients([value], variables)
+    if last_query.is_noted():
+        last_query.note((optimizer,), [value], variables, answers=found)
+    return list(zip(found, variables, strict=True)), value
 
 
 def checked_pair(pair: Any, i: int, who: str) -> tuple[Tensor | None, Variable]:

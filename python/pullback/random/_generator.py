@@ -136,8 +136,10 @@ class Generator(LocationScale, Shaped, Discrete):
         seed = seed_number(state["seed"], who)
         draws, children = (integer(state[key], who, key) for key in ("draws", "children"))
         for key, value in (("draws", draws), ("children", children)):
-            if not 0 <= value < 2**63:
-                raise ValueError(f"{who}: expected an integer >= 0 for {key}, got {value}")
+            if not 0 <= value < 2**62:  # far from the end of the counter
+                raise ValueError(
+                    f"{who}: expected an integer from 0 to 2**62 - 1 for {key}, got {value}"
+                )
         _core.set_state_of_source(self._source, seed, draws)
         self._children = children
 

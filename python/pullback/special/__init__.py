@@ -3,6 +3,8 @@
 from .._numpy.exponentials import xlog1py, xlogy
 from .._numpy.reductions import logsumexp
 from ._bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, y0, y1, yn
+from ._bessel_derivatives import ivp, jvp, kvp, yvp
+from ._combinatorics import binom, comb, exp10
 from ._entropy import entr, expit, kl_div, log_expit, logit, rel_entr
 from ._error_functions import erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri
 from ._gamma_functions import (
@@ -30,11 +32,24 @@ from ._incomplete import (
     stdtr,
     stdtrit,
 )
-from ._scipy_bessel import airy, jv, k0, k1, kv, modstruve, struve, yv
+from ._scipy_bessel import airy, jv, k0, k1, kn, kv, modstruve, struve, yv
+from ._scipy_elliptic import ellipeinc, ellipj, ellipkinc
 from ._scipy_hypergeometric import ellipe, ellipk, hyp0f1, hyp1f1, hyp2f1, lambertw, loggamma
 from ._scipy_integrals import dawsn, erfi, exp1, expi, expn, fresnel, owens_t, shichi, sici, wofz
+from ._scipy_polynomials import (
+    eval_chebyt,
+    eval_chebyu,
+    eval_gegenbauer,
+    eval_genlaguerre,
+    eval_hermite,
+    eval_hermitenorm,
+    eval_jacobi,
+    eval_laguerre,
+    eval_legendre,
+)
 from ._scipy_spherical import sph_harm_y, spherical_in, spherical_jn, spherical_kn, spherical_yn
 from ._softmax import log_softmax, softmax
+from ._voigt import voigt_profile
 
 __all__ = [
     "airy",
@@ -44,10 +59,15 @@ __all__ = [
     "betainccinv",
     "betaincinv",
     "betaln",
+    "binom",
+    "comb",
     "dawsn",
     "digamma",
     "ellipe",
+    "ellipeinc",
+    "ellipj",
     "ellipk",
+    "ellipkinc",
     "entr",
     "erf",
     "erfc",
@@ -55,7 +75,17 @@ __all__ = [
     "erfcx",
     "erfi",
     "erfinv",
+    "eval_chebyt",
+    "eval_chebyu",
+    "eval_gegenbauer",
+    "eval_genlaguerre",
+    "eval_hermite",
+    "eval_hermitenorm",
+    "eval_jacobi",
+    "eval_laguerre",
+    "eval_legendre",
     "exp1",
+    "exp10",
     "expi",
     "expit",
     "expn",
@@ -76,14 +106,18 @@ __all__ = [
     "i1e",
     "iv",
     "ive",
+    "ivp",
     "j0",
     "j1",
     "jn",
     "jv",
+    "jvp",
     "k0",
     "k1",
     "kl_div",
+    "kn",
     "kv",
+    "kvp",
     "lambertw",
     "log_expit",
     "log_ndtr",
@@ -111,6 +145,7 @@ __all__ = [
     "stdtr",
     "stdtrit",
     "struve",
+    "voigt_profile",
     "wofz",
     "xlog1py",
     "xlogy",
@@ -118,5 +153,6 @@ __all__ = [
     "y1",
     "yn",
     "yv",
+    "yvp",
     "zeta",
 ]

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import _core
+from .._base.checks import integer_orders
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
@@ -26,6 +27,12 @@ _yv: ScipyFunction = ScipyFunction(
 _kv: ScipyFunction = ScipyFunction(
     "kv", lambda v, z: _half(-_kv.of_float64(v - 1, z), -_kv.of_float64(v + 1, z), 1), ("v",)
 )
+_kn = ScipyFunction(
+    "kn",
+    lambda n, x: _half(-_kv.of_float64(n - 1, x), -_kv.of_float64(n + 1, x), 1),
+    ("n",),
+    arranged=lambda n, x: (n.astype("int64"), x),
+)
 _k0: ScipyFunction = ScipyFunction("k0", lambda x: [-_k1.of_float64(x)])
 _k1: ScipyFunction = ScipyFunction("k1", lambda x: [-_k0.of_float64(x) - _k1.of_float64(x) / x])
 
@@ -36,7 +43,11 @@ def _struve_term(v: Any, x: Any) -> Any:
 
 def _struve_slopes(v: Any, x: Any) -> list[Any]:
     around = _struve.of_float64(v - 1, x) + _struve_term(v, x)
-    return _half(around, _struve.of_float64(v + 1, x), -1)
+    near = _half(around, _struve.of_float64(v + 1, x), -1)[0]
+    # For a large argument, the two functions and the term cancel in higher derivatives.
+    is_far = _core.abs(x) > 1
+    far = _struve.of_float64(v - 1, x) - v / _core.where(is_far, x, 1) * _struve.of_float64(v, x)
+    return [_core.where(is_far, far, near)]
 
 
 def _modstruve_slopes(v: Any, x: Any) -> list[Any]:
@@ -175,11 +186,55 @@ def kv(v: TensorLike, z: TensorLike, /) -> Tensor:
 
 
 @composite
+def kn(n: TensorLike, x: TensorLike, /) -> Tensor:
+    """Compute the modified Bessel function of the second kind of integer order.
+
+    Values are those of SciPy. The derivative is -(kv(n - 1, x) + kv(n + 1, x)) / 2.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Order.
+    x : array_like, real
+        Argument. Shapes broadcast; integers and bool become the default floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The broadcast shape; the promoted floating dtype of the operands, or the default one.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer, or `x` is complex.
+    ValueError
+        If the shapes do not broadcast.
+    ImportError
+        If SciPy is not installed.
+
+    See Also
+    --------
+    kv
+
+    References
+    ----------
+    .. [1] NIST Digital Library of Mathematical Functions (DLMF), 10.25.3.
+
+    Examples
+    --------
+    >>> pb.special.kn(2, [0.5, 1.0, 5.0])
+    Tensor([7.550184e+00, 1.624839e+00, 5.308944e-03], dtype=float32)
+    """
+    return _kn(integer_orders(n, "kn"), x, takes_complex=False)
+
+
+@composite
 def struve(v: TensorLike, x: TensorLike, /) -> Tensor:
     """Compute the Struve function.
 
     Values are those of SciPy. The derivative is (struve(v - 1, x) - struve(v + 1, x) + c) / 2,
-    where c is (x / 2)^v / (sqrt(pi) gamma(v + 3/2)).
+    where c is (x / 2)^v / (sqrt(pi) gamma(v + 3/2)), and for |x| > 1 the equal
+    struve(v - 1, x) - v struve(v, x) / x.
 
     Parameters
     ----------

@@ -15,12 +15,19 @@ from ._scipy_values import ScipyFunction
 _hyp0f1: ScipyFunction = ScipyFunction(
     "hyp0f1", lambda v, z: [_hyp0f1.of_float64(v + 1, z) / v], ("v",)
 )
+
+
+def _times(factor: Any, function: ScipyFunction, *arguments: Any) -> Any:
+    """Return a product that is 0 if the factor is, where the function may be infinite."""
+    return _core.where(factor == 0, 0, factor * function.of_float64(*arguments))
+
+
 _hyp1f1: ScipyFunction = ScipyFunction(
-    "hyp1f1", lambda a, b, z: [a / b * _hyp1f1.of_float64(a + 1, b + 1, z)], ("a", "b")
+    "hyp1f1", lambda a, b, z: [_times(a / b, _hyp1f1, a + 1, b + 1, z)], ("a", "b")
 )
 _hyp2f1: ScipyFunction = ScipyFunction(
     "hyp2f1",
-    lambda a, b, c, z: [a * b / c * _hyp2f1.of_float64(a + 1, b + 1, c + 1, z)],
+    lambda a, b, c, z: [_times(a * b / c, _hyp2f1, a + 1, b + 1, c + 1, z)],
     ("a", "b", "c"),
 )
 

@@ -15,6 +15,9 @@ from ._scipy_values import ScipyFunction
 # Beyond this |z|, 25 terms of an asymptotic series are as exact as float64.
 _FAR = 7.0
 _TERMS = 25
+# Below this |z|, the power series of sin(z) / z has no large terms; the next term is 2e-22.
+_NEAR = 3.0
+_NEAR_TERMS = 15
 
 
 def _asymptotic(z: Any) -> Any:
@@ -34,10 +37,15 @@ def _far(z: Any) -> tuple[Any, Any]:
 
 def _dawson_slopes(z: Any) -> list[Any]:
     near = 1 - 2 * z * _dawsn.of_float64(z)
-    if z.dtype.kind == "c":
-        return [near]
     is_far, large = _far(z)
-    return [_core.where(is_far, -_asymptotic(large), near)]
+    if z.dtype.kind != "c":
+        return [_core.where(is_far, -_asymptotic(large), near)]
+    # Nearer to the imaginary axis, exp(-z^2) is large, and nothing cancels. Else it is a small part
+    # of the function, with a sign that changes at the real axis (DLMF, 7.12).
+    is_far = _core.logical_and(is_far, _core.abs(_core.imag(z)) < _core.abs(_core.real(z)))
+    large = _core.where(is_far, z, 2 * _FAR)
+    waves = _core.sign(_core.imag(large)) * math.sqrt(math.pi) * large * _core.exp(-large * large)
+    return [_core.where(is_far, -_asymptotic(large) - 1j * waves, near)]
 
 
 def _faddeeva_slopes(z: Any) -> list[Any]:
@@ -66,21 +74,30 @@ def _expn_slopes(n: Any, x: Any) -> list[Any]:
     return [-_core.where(n < 1, lowest, _expn.of_float64(_core.maximum(n - 1, 0), x))]
 
 
+def _over(z: Any, function: Any, sign: int) -> Any:
+    """Return sin(z) / z for sign -1 and sinh(z) / z for sign 1, with derivatives of every order.
+
+    Near 0 it is the power series, whose derivatives do not cancel; at the real infinities, the sine
+    gives 0.
+    """
+    is_near = _core.abs(z) < _NEAR
+    square = _core.where(is_near, z, 0) ** 2
+    near = _core.full(z.shape, 1.0, z.dtype)
+    for k in range(_NEAR_TERMS, 0, -1):
+        near = 1 + sign * square * near / (2 * k * (2 * k + 1))
+    ends = sign < 0 and z.dtype.kind != "c"
+    regular = _core.logical_not(_core.logical_or(is_near, _core.isinf(z) if ends else False))
+    divisor = _core.where(regular, z, _NEAR)
+    far = _core.where(regular, function(divisor) / divisor, 0)
+    return _core.where(is_near, near, far)
+
+
 def _sine_over(z: Any) -> Any:
-    """Return sin(z) / z, which is 1 at 0 and for a real z 0 at infinity."""
-    regular = z != 0
-    if z.dtype.kind != "c":
-        regular = _core.logical_and(regular, _core.logical_not(_core.isinf(z)))
-    divisor = _core.where(regular, z, 1)
-    ends = _core.where(z == 0, 1, 0)
-    return _core.where(regular, _core.sin(divisor) / divisor, ends)
+    return _over(z, _core.sin, -1)
 
 
 def _hyperbolic_sine_over(z: Any) -> Any:
-    """Return sinh(z) / z, which is 1 at 0."""
-    nonzero = z != 0
-    divisor = _core.where(nonzero, z, 1)
-    return _core.where(nonzero, _core.sinh(divisor) / divisor, 1)
+    return _over(z, _core.sinh, 1)
 
 
 _expi: ScipyFunction = ScipyFunction("expi", lambda z: [_core.exp(z) / z])

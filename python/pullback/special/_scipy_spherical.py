@@ -36,8 +36,11 @@ def _harmonic_slopes(n: Any, m: Any, theta: Any, phi: Any) -> list[Any]:
     # Orders beyond n have the factor 0.
     above = _sph_harm_y.of_float64(n, _core.minimum(m + 1, n), theta, phi)
     below = _sph_harm_y.of_float64(n, _core.maximum(m - 1, -n), theta, phi)
-    rise, fall = _core.sqrt((n - m) * (n + m + 1)), _core.sqrt((n + m) * (n - m + 1))
+    rise = _core.sqrt(_core.maximum((n - m) * (n + m + 1), 0))
+    fall = _core.sqrt(_core.maximum((n + m) * (n - m + 1), 0))
     by_theta = (rise * _core.conj(turn) * above - fall * turn * below) * 0.5
+    # SciPy's function depends on theta by its cosine.
+    by_theta = _core.where(_core.sin(theta) < 0, -by_theta, by_theta)
     return [by_theta, m * 1j * _sph_harm_y.of_float64(n, m, theta, phi)]
 
 
@@ -228,7 +231,7 @@ def sph_harm_y(n: TensorLike, m: TensorLike, theta: TensorLike, phi: TensorLike,
     m : array_like of int
         Order.
     theta : array_like, real
-        Polar angle, in radians, from 0 to pi.
+        Polar angle, in radians. As in SciPy, only its cosine counts outside of [0, pi].
     phi : array_like, real
         Azimuthal angle, in radians. Shapes broadcast; integers and bool become the default
         floating dtype.

@@ -15,8 +15,9 @@ from ._continuous import cauchy, expon, laplace, logistic, lognorm, norm, unifor
 from ._discrete import bernoulli, binom, geom, nbinom, poisson
 from ._extreme_values import gumbel_l, gumbel_r, pareto, rayleigh, weibull_min
 from ._gamma_and_beta import beta, chi2, gamma, t
-from ._half_line import f, halfcauchy, halfnorm, invgamma, truncnorm
+from ._half_line import f, halfcauchy, halfnorm, invgamma
 from ._multivariate import dirichlet, multivariate_normal
+from ._truncnorm import truncnorm
 
 __all__ = [
     "bernoulli",

@@ -7,7 +7,8 @@ import math
 from .. import _core
 from .._core import Tensor
 from ._density import Continuous, Symmetric
-from ._distribution import HALF_LOG_TAU, NAN, half_square
+from ._distribution import HALF_LOG_TAU, INFINITY, NAN, half_square
+from ._tails import with_ends
 
 _LOG_2 = math.log(2)
 
@@ -229,10 +230,10 @@ class LogNorm(Continuous):
         return _core.log_ndtr(-_core.log(x) / s)
 
     def _ppf(self, q: Tensor, s: Tensor) -> Tensor:
-        return _core.exp(s * _core.ndtri(q))
+        return with_ends(q, _core.exp(s * _core.ndtri(q)), 0.0, INFINITY)
 
     def _isf(self, q: Tensor, s: Tensor) -> Tensor:
-        return _core.exp(-s * _core.ndtri(q))
+        return with_ends(q, _core.exp(-s * _core.ndtri(q)), INFINITY, 0.0)
 
     def _entropy(self, s: Tensor) -> Tensor:
         return _core.log(s) + (0.5 + HALF_LOG_TAU)

@@ -12,6 +12,7 @@ from .. import _core
 from .._base.checks import known_values
 from .._core import Tensor
 from ._distribution import INFINITY, NAN, Distribution, positive
+from ._tails import log_betainc
 
 _MOST_TERMS = 10_000_000
 
@@ -232,6 +233,18 @@ class Binom(Discrete):
         whole = _core.greater_equal(k, n)
         return _core.where(whole, 0.0, _core.betainc(k + 1, n - k, p))
 
+    def _logcdf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        whole = _core.greater_equal(k, n)
+        cdf, sf, n = self._cdf(k, n, p), self._sf(k, n, p), _core.where(whole, k + 1, n)
+        logs = _core.log1p(-p), _core.log(p)
+        return _core.where(whole, 0.0, log_betainc(cdf, sf, n - k, k + 1, (1 - p, p), logs))
+
+    def _logsf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        whole = _core.greater_equal(k, n)
+        cdf, sf, n = self._cdf(k, n, p), self._sf(k, n, p), _core.where(whole, k + 1, n)
+        logs = _core.log(p), _core.log1p(-p)
+        return _core.where(whole, -INFINITY, log_betainc(sf, cdf, k + 1, n - k, (p, 1 - p), logs))
+
     def _mean(self, n: Tensor, p: Tensor) -> Tensor:
         return n * p
 
@@ -291,6 +304,14 @@ class NBinom(Discrete):
     def _sf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
         return _core.betaincc(n, k + 1, p)
 
+    def _logcdf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        logs = _core.log(p), _core.log1p(-p)
+        return log_betainc(self._cdf(k, n, p), self._sf(k, n, p), n, k + 1, (p, 1 - p), logs)
+
+    def _logsf(self, k: Tensor, n: Tensor, p: Tensor) -> Tensor:
+        logs = _core.log1p(-p), _core.log(p)
+        return log_betainc(self._sf(k, n, p), self._cdf(k, n, p), k + 1, n, (1 - p, p), logs)
+
     def _mean(self, n: Tensor, p: Tensor) -> Tensor:
         return n * (1 - p) / p
 
@@ -320,29 +341,35 @@ class Geom(Discrete):
         return [*positive(p), _core.less_equal(p, 1)]
 
     def _logpmf(self, k: Tensor, p: Tensor) -> Tensor:
-        return _core.xlog1py(k - 1, -p) + _core.log(p)
+        first = k == 1  # where the slope of xlog1py at p = 1 would be 0 / 0
+        failures = _core.xlog1py(_core.where(first, 1, k - 1), -_core.where(first, 0.5, p))
+        return _core.where(first, 0, failures) + _core.log(p)
 
     def _pmf(self, k: Tensor, p: Tensor) -> Tensor:
-        return p * _core.exp(_core.xlog1py(k - 1, -p))
+        return p * self._sf(k - 1, p)
 
     def _cdf(self, k: Tensor, p: Tensor) -> Tensor:
-        return -_core.expm1(_core.log1p(-p) * k)
+        certain = p == 1
+        below = -_core.expm1(_core.log1p(-_core.where(certain, 0.5, p)) * k)
+        return _core.where(certain, 1 - _core.pow(1 - p, k), below)
 
     def _sf(self, k: Tensor, p: Tensor) -> Tensor:
-        return _core.exp(_core.log1p(-p) * k)
+        certain = p == 1
+        above = _core.exp(_core.log1p(-_core.where(certain, 0.5, p)) * k)
+        return _core.where(certain, _core.pow(1 - p, k), above)
 
     def _logsf(self, k: Tensor, p: Tensor) -> Tensor:
         return _core.log1p(-p) * k
 
     def _ppf(self, q: Tensor, p: Tensor) -> Tensor:
-        return self._first(
-            _core.log1p(-q) / _core.log1p(-p), lambda k: _core.greater_equal(self._cdf(k, p), q)
-        )
+        trials = _core.log1p(-q) / _core.log1p(-p)
+        trials = _core.where(_core.logical_and(p == 1, q > 0), 1, trials)
+        return self._first(trials, lambda k: _core.greater_equal(self._cdf(k, p), q))
 
     def _isf(self, q: Tensor, p: Tensor) -> Tensor:
-        return self._first(
-            _core.log(q) / _core.log1p(-p), lambda k: _core.less_equal(self._sf(k, p), q)
-        )
+        trials = _core.log(q) / _core.log1p(-p)
+        trials = _core.where(_core.logical_and(p == 1, q < 1), 1, trials)
+        return self._first(trials, lambda k: _core.less_equal(self._sf(k, p), q))
 
     def _first(self, trials: Tensor, reached: Callable[[Tensor], Tensor]) -> Tensor:
         """Round a number of trials up; `reached` corrects a rounding error of the quotient."""
@@ -351,7 +378,10 @@ class Geom(Discrete):
         return _core.stop_gradient(_core.where(before, value - 1, value))
 
     def _entropy(self, p: Tensor) -> Tensor:
-        return (_core.entr(p) + _core.entr(1 - p)) / p
+        low = p < 0.5  # where 1 - p may be rounded to 1; at p = 1, the slope of entr is right
+        small, large = _core.where(low, p, 0.25), _core.where(low, 0.75, p)
+        failures = _core.where(low, -_core.xlog1py(1 - small, -small), _core.entr(1 - large))
+        return failures / p - _core.log(p)
 
     def _mean(self, p: Tensor) -> Tensor:
         return 1 / p

@@ -292,6 +292,10 @@ class Distribution:
         given = read_arguments(what, self, args, kwargs, (q,))
         own, all_scale = self._standard_parameters(given.shapes, given.scale)
         assert given.x is not None  # it is q
+        if isinstance(self._low(*own), float) and isinstance(self._high(*own), float):
+            # The ends of the support do not depend on the shapes.
+            is_end = _core.logical_or(_core.equal(given.x, 0), _core.equal(given.x, 1))
+            own = [_core.where(is_end, _core.stop_gradient(shape), shape) for shape in own]
         value = getattr(self, "_" + what)(given.x, *own)
         inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
         value = shift_and_scale(_core.where(inside, value, NAN), given.loc, all_scale)

@@ -9,8 +9,42 @@ from .._core import Tensor
 from ._continuous import log_less_one
 from ._density import Continuous
 from ._distribution import INFINITY
+from ._tails import with_ends
 
+# Beyond it, exp(x) of a Gumbel or Weibull distribution makes exp(-exp(x)) and its slopes 0.
+_STEEP = 8.0
+# Below it, log(1 - exp(-z)) is log(z).
+_SMALL = 1e-20
 _EULER = 0.57721566490153286  # the Euler-Mascheroni constant
+
+
+def _steep(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the condition x > 8, and x with 0 there."""
+    is_steep = _core.greater(x, _STEEP)
+    return is_steep, _core.where(is_steep, 0.0, x)
+
+
+def _gumbel_density(x: Tensor) -> Tensor:
+    is_steep, x = _steep(x)
+    return _core.where(is_steep, 0.0, _core.exp(x - _core.exp(x)))
+
+
+def _gumbel_lower(x: Tensor) -> Tensor:
+    is_steep, x = _steep(x)
+    return _core.where(is_steep, 1.0, -_core.expm1(-_core.exp(x)))
+
+
+def _gumbel_upper(x: Tensor) -> Tensor:
+    is_steep, x = _steep(x)
+    return _core.where(is_steep, 0.0, _core.exp(-_core.exp(x)))
+
+
+def _gumbel_log_lower(x: Tensor) -> Tensor:
+    """Compute log(1 - exp(-exp(x))), which is x for a small exp(x)."""
+    is_steep, x = _steep(x)
+    is_small = _core.less(x, -50)
+    z = _core.exp(_core.where(is_small, 0.0, x))
+    return _core.where(is_steep, 0.0, _core.where(is_small, x, log_less_one(z)))
 
 
 class GumbelR(Continuous):
@@ -29,23 +63,26 @@ class GumbelR(Continuous):
     def _logpdf(self, x: Tensor) -> Tensor:
         return -x - _core.exp(-x)
 
+    def _pdf(self, x: Tensor) -> Tensor:
+        return _gumbel_density(-x)
+
     def _cdf(self, x: Tensor) -> Tensor:
-        return _core.exp(-_core.exp(-x))
+        return _gumbel_upper(-x)
 
     def _sf(self, x: Tensor) -> Tensor:
-        return -_core.expm1(-_core.exp(-x))
+        return _gumbel_lower(-x)
 
     def _logcdf(self, x: Tensor) -> Tensor:
         return -_core.exp(-x)
 
     def _logsf(self, x: Tensor) -> Tensor:
-        return log_less_one(_core.exp(-x))
+        return _gumbel_log_lower(-x)
 
     def _ppf(self, q: Tensor) -> Tensor:
-        return -_core.log(-_core.log(q))
+        return with_ends(q, -_core.log(-_core.log(q)), -INFINITY, INFINITY)
 
     def _isf(self, q: Tensor) -> Tensor:
-        return -_core.log(-_core.log1p(-q))
+        return with_ends(q, -_core.log(-_core.log1p(-q)), INFINITY, -INFINITY)
 
     def _entropy(self) -> float:
         return _EULER + 1
@@ -73,23 +110,26 @@ class GumbelL(Continuous):
     def _logpdf(self, x: Tensor) -> Tensor:
         return x - _core.exp(x)
 
+    def _pdf(self, x: Tensor) -> Tensor:
+        return _gumbel_density(x)
+
     def _cdf(self, x: Tensor) -> Tensor:
-        return -_core.expm1(-_core.exp(x))
+        return _gumbel_lower(x)
 
     def _sf(self, x: Tensor) -> Tensor:
-        return _core.exp(-_core.exp(x))
+        return _gumbel_upper(x)
 
     def _logcdf(self, x: Tensor) -> Tensor:
-        return log_less_one(_core.exp(x))
+        return _gumbel_log_lower(x)
 
     def _logsf(self, x: Tensor) -> Tensor:
         return -_core.exp(x)
 
     def _ppf(self, q: Tensor) -> Tensor:
-        return _core.log(-_core.log1p(-q))
+        return with_ends(q, _core.log(-_core.log1p(-q)), -INFINITY, INFINITY)
 
     def _isf(self, q: Tensor) -> Tensor:
-        return _core.log(-_core.log(q))
+        return with_ends(q, _core.log(-_core.log(q)), INFINITY, -INFINITY)
 
     def _entropy(self) -> float:
         return _EULER + 1
@@ -117,23 +157,38 @@ class WeibullMin(Continuous):
     def _logpdf(self, x: Tensor, c: Tensor) -> Tensor:
         return _core.log(c) + _core.xlogy(c - 1, x) - _core.pow(x, c)
 
+    def _power(self, x: Tensor, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return a condition, x and x^c; where the condition is true, exp(-x^c) is 0."""
+        is_steep = _core.greater(_core.pow(x, c), math.exp(_STEEP))
+        x = _core.where(is_steep, 1.0, x)
+        return is_steep, x, _core.pow(x, c)
+
+    def _pdf(self, x: Tensor, c: Tensor) -> Tensor:
+        is_steep, x, power = self._power(x, c)
+        return _core.where(is_steep, 0.0, c * _core.pow(x, c - 1) * _core.exp(-power))
+
     def _cdf(self, x: Tensor, c: Tensor) -> Tensor:
-        return -_core.expm1(-_core.pow(x, c))
+        is_steep, _, power = self._power(x, c)
+        return _core.where(is_steep, 1.0, -_core.expm1(-power))
 
     def _sf(self, x: Tensor, c: Tensor) -> Tensor:
-        return _core.exp(-_core.pow(x, c))
+        is_steep, _, power = self._power(x, c)
+        return _core.where(is_steep, 0.0, _core.exp(-power))
 
     def _logcdf(self, x: Tensor, c: Tensor) -> Tensor:
-        return log_less_one(_core.pow(x, c))
+        is_steep, x, power = self._power(x, c)
+        is_small = _core.less(power, _SMALL)
+        value = log_less_one(_core.where(is_small, 1.0, power))
+        return _core.where(is_steep, 0.0, _core.where(is_small, c * _core.log(x), value))
 
     def _logsf(self, x: Tensor, c: Tensor) -> Tensor:
         return -_core.pow(x, c)
 
     def _ppf(self, q: Tensor, c: Tensor) -> Tensor:
-        return _core.pow(-_core.log1p(-q), 1 / c)
+        return with_ends(q, _core.pow(-_core.log1p(-q), 1 / c), at_1=INFINITY)
 
     def _isf(self, q: Tensor, c: Tensor) -> Tensor:
-        return _core.pow(-_core.log(q), 1 / c)
+        return with_ends(q, _core.pow(-_core.log(q), 1 / c), at_0=INFINITY)
 
     def _entropy(self, c: Tensor) -> Tensor:
         return _EULER * (1 - 1 / c) - _core.log(c) + 1
@@ -163,6 +218,9 @@ class Rayleigh(Continuous):
     def _logpdf(self, x: Tensor) -> Tensor:
         return _core.log(x) - 0.5 * x * x
 
+    def _pdf(self, x: Tensor) -> Tensor:
+        return x * _core.exp(-0.5 * x * x)
+
     def _cdf(self, x: Tensor) -> Tensor:
         return -_core.expm1(-0.5 * x * x)
 
@@ -170,16 +228,19 @@ class Rayleigh(Continuous):
         return _core.exp(-0.5 * x * x)
 
     def _logcdf(self, x: Tensor) -> Tensor:
-        return log_less_one(0.5 * x * x)
+        square = 0.5 * x * x
+        is_small = _core.less(square, _SMALL)
+        value = log_less_one(_core.where(is_small, 1.0, square))
+        return _core.where(is_small, 2 * _core.log(x) - math.log(2), value)
 
     def _logsf(self, x: Tensor) -> Tensor:
         return -0.5 * x * x
 
     def _ppf(self, q: Tensor) -> Tensor:
-        return _core.sqrt(-2 * _core.log1p(-q))
+        return with_ends(q, _core.sqrt(-2 * _core.log1p(-q)), at_1=INFINITY)
 
     def _isf(self, q: Tensor) -> Tensor:
-        return _core.sqrt(-2 * _core.log(q))
+        return with_ends(q, _core.sqrt(-2 * _core.log(q)), at_0=INFINITY)
 
     def _entropy(self) -> float:
         return 1 - 0.5 * math.log(2) + 0.5 * _EULER

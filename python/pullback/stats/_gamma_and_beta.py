@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _core
 from .._core import Tensor
 from ._density import Continuous, Symmetric
 from ._distribution import HALF_LOG_TAU, INFINITY, NAN, half_square
+from ._tails import log_betainc
 
 
 class StudentT(Symmetric):
@@ -35,10 +37,30 @@ class StudentT(Symmetric):
         return _core.where(_core.isinf(df), normal, value)
 
     def _pdf(self, x: Tensor, df: Tensor) -> Tensor:
-        return _core.student_density(df, x)
+        is_far = _core.logical_or(_core.isinf(df), _core.greater(_core.abs(x), 1e150))
+        near = _core.student_density(_core.where(is_far, 1.0, df), _core.where(is_far, 0.0, x))
+        return _core.where(is_far, _core.exp(self._logpdf(x, df)), near)
 
     def _cdf(self, x: Tensor, df: Tensor) -> Tensor:
         return _core.stdtr(df, x)
+
+    def _logcdf(self, x: Tensor, df: Tensor) -> Tensor:
+        is_normal = _core.isinf(df)
+        df = _core.where(is_normal, 1.0, df)
+        at = _core.where(is_normal, 0.0, x)
+        # The lower tail is half of a beta function of 1 / (1 + ratio), with ratio = x² / df.
+        root = _core.maximum(_core.abs(at), 1e-3) / _core.sqrt(df)
+        is_far = _core.greater(root, 1e100)
+        ratio = _core.square(_core.where(is_far, 1.0, root))
+        part, rest = 1 / (1 + ratio), ratio / (1 + ratio)
+        part, rest = _core.where(is_far, 0.0, part), _core.where(is_far, 1.0, rest)
+        log_ratio = 2 * _core.log(root)
+        log_part = _core.where(is_far, -log_ratio, -_core.log1p(ratio))
+        value = log_betainc(
+            _core.stdtr(df, at), _core.stdtr(df, -at), 0.5 * df, _core.cast(0.5, df.dtype),
+            (part, rest), (log_part, log_ratio + log_part), -math.log(2),
+        )  # fmt: skip
+        return _core.where(is_normal, _core.log_ndtr(x), value)
 
     def _ppf(self, q: Tensor, df: Tensor) -> Tensor:
         return _core.stdtrit(df, q)
@@ -152,11 +174,20 @@ class Beta(Continuous):
     def _sf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
         return _core.betaincc(a, b, x)
 
+    def _logcdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        logs = _core.log(x), _core.log1p(-x)
+        return log_betainc(self._cdf(x, a, b), self._sf(x, a, b), a, b, (x, 1 - x), logs)
+
+    def _logsf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        logs = _core.log1p(-x), _core.log(x)
+        return log_betainc(self._sf(x, a, b), self._cdf(x, a, b), b, a, (1 - x, x), logs)
+
     def _ppf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
         return _core.betaincinv(a, b, q)
 
     def _isf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return _core.betainccinv(a, b, q)
+        value = _core.betainccinv(a, b, q)
+        return _core.where(value == 1, 1 - _core.betaincinv(b, a, q), value)
 
     def _entropy(self, a: Tensor, b: Tensor) -> Tensor:
         own = (a - 1) * _core.digamma(a) + (b - 1) * _core.digamma(b)

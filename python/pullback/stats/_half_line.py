@@ -1,15 +1,18 @@
-"""Distributions of positive numbers, and the truncated normal one, each in its standard form."""
+"""Distributions of positive numbers, each in its standard form."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .. import _core
 from .._core import Tensor
 from ._density import Continuous
-from ._distribution import HALF_LOG_TAU, INFINITY, NAN
+from ._distribution import HALF_LOG_TAU, INFINITY, positive
+from ._tails import log_betainc, with_ends
 
 _LOG_2 = math.log(2)
+_MANY = 1e30  # degrees of freedom
 
 
 class HalfNorm(Continuous):
@@ -124,10 +127,10 @@ class InvGamma(Continuous):
         return _core.log_gammainc(a, 1 / x)
 
     def _ppf(self, q: Tensor, a: Tensor) -> Tensor:
-        return 1 / _core.gammainccinv(a, q)
+        return with_ends(q, 1 / _core.gammainccinv(a, q), 0.0, INFINITY)
 
     def _isf(self, q: Tensor, a: Tensor) -> Tensor:
-        return 1 / _core.gammaincinv(a, q)
+        return with_ends(q, 1 / _core.gammaincinv(a, q), INFINITY, 0.0)
 
     def _entropy(self, a: Tensor) -> Tensor:
         return a + _core.gammaln(a) - (1 + a) * _core.digamma(a)
@@ -140,11 +143,40 @@ class InvGamma(Continuous):
         return _core.where(_core.greater(a, 2), value, INFINITY)
 
 
+class _Ratio:
+    """Store the argument of the beta functions in an F-distribution, dfn x / (dfd + dfn x)."""
+
+    def __init__(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> None:
+        self.m, self.n = 0.5 * dfn, 0.5 * dfd
+        self.log_scale = _core.log(dfn / dfd)
+        self.log_x, scale = _core.log(x), dfn / dfd
+        scale = _core.where(_core.equal(x, 0), _core.stop_gradient(scale), scale)
+        self.is_small = _core.less(x * scale, 1)
+        # The ratio dfn x / dfd if it is small, else its reciprocal.
+        self.small = _core.where(self.is_small, scale * x, 0.5)
+        self.large = _core.where(self.is_small, 0.5, 1 / scale / x)
+        small, large = self.small, self.large
+        # Where the slope of the beta function is infinite, that of its argument is 1.
+        is_steep = _core.logical_and(_core.equal(x, 0), _core.less(self.m, 1))
+        part = _core.where(is_steep, small, small / (1 + small))
+        self.part = _core.where(self.is_small, part, 1 / (1 + large))
+        self.rest = _core.where(self.is_small, 1 / (1 + small), large / (1 + large))
+
+    def log_parts(self) -> tuple[Tensor, Tensor]:
+        """Return the logarithms of the argument and of its complement."""
+        one, two = -_core.log1p(self.small), -_core.log1p(self.large)
+        log = self.log_x + self.log_scale
+        return _core.where(self.is_small, log + one, two), _core.where(
+            self.is_small, one, two - log
+        )
+
+
 class F(Continuous):
     """Represent the F-distribution, of the ratio of two mean squares.
 
     The shape parameters are the degrees of freedom `dfn` > 0 of the numerator and `dfd` > 0 of the
-    denominator. The mean is infinite for `dfd` <= 2, the variance for `dfd` <= 4.
+    denominator. One of them may be infinite. The mean is infinite for `dfd` <= 2, the variance for
+    `dfd` <= 4.
 
     Examples
     --------
@@ -154,38 +186,78 @@ class F(Continuous):
 
     name, shapes, low = "f", ("dfn", "dfd"), 0.0
 
+    def _valid(self, dfn: Tensor, dfd: Tensor) -> list[Tensor]:
+        return [*positive(dfn, dfd), _core.isfinite(_core.minimum(dfn, dfd))]
+
+    def _standard_parameters(self, shapes: list[Tensor], scale: Any) -> tuple[list[Tensor], Any]:
+        # The distribution of these many degrees of freedom has the limits to all digits.
+        return [_core.where(_core.isinf(df), _MANY, df) for df in shapes], scale
+
     def _logpdf(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
-        m, n = 0.5 * dfn, 0.5 * dfd
-        scale = dfn / dfd
-        tail = (m + n) * _core.log1p(scale * x)
-        return m * _core.log(scale) + _core.xlogy(m - 1, x) - tail - _core.betaln(m, n)
+        at = _Ratio(x, dfn, dfd)
+        total = at.m + at.n
+        small = _core.xlogy(at.m - 1, x) + at.m * at.log_scale - total * _core.log1p(at.small)
+        log = at.log_x + at.log_scale
+        large = at.log_scale - (at.n + 1) * log - total * _core.log1p(at.large)
+        return _core.where(at.is_small, small, large) - _core.betaln(at.m, at.n)
+
+    def _pdf(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
+        # At 0, the slopes of a power are right, those of a logarithm are infinite.
+        is_zero = _core.equal(x, 0)
+        m, n, scale = 0.5 * dfn, 0.5 * dfd, dfn / dfd
+        front = _core.exp(_core.minimum(m * _core.log(scale) - _core.betaln(m, n), 700.0))
+        at = _core.where(is_zero, x, 0.0)
+        first = front * _core.pow(at, m - 1) * _core.exp(-(m + n) * _core.log1p(scale * at))
+        log = self._logpdf(_core.where(is_zero, 1.0, x), dfn, dfd)
+        underflows = _core.less(log, -800)  # where slopes of the logarithm may be infinite
+        other = _core.where(underflows, 0.0, _core.exp(_core.where(underflows, 0.0, log)))
+        return _core.where(is_zero, first, other)
 
     def _cdf(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
+        at = _Ratio(x, dfn, dfd)
         return _core.where(
-            _core.less(dfn * x, dfd),
-            _core.betainc(0.5 * dfn, 0.5 * dfd, dfn * x / (dfd + dfn * x)),
-            _core.betaincc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * x)),
+            at.is_small,
+            _core.betainc(at.m, at.n, at.part),
+            _core.betaincc(at.n, at.m, at.rest),
         )
 
     def _sf(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
+        at = _Ratio(x, dfn, dfd)
         return _core.where(
-            _core.less(dfn * x, dfd),
-            _core.betaincc(0.5 * dfn, 0.5 * dfd, dfn * x / (dfd + dfn * x)),
-            _core.betainc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * x)),
+            at.is_small,
+            _core.betaincc(at.m, at.n, at.part),
+            _core.betainc(at.n, at.m, at.rest),
         )
 
+    def _logcdf(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
+        at, p, complement = _Ratio(x, dfn, dfd), self._cdf(x, dfn, dfd), self._sf(x, dfn, dfd)
+        return log_betainc(p, complement, at.m, at.n, (at.part, at.rest), at.log_parts())
+
+    def _logsf(self, x: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
+        at, p, complement = _Ratio(x, dfn, dfd), self._sf(x, dfn, dfd), self._cdf(x, dfn, dfd)
+        return log_betainc(p, complement, at.n, at.m, (at.rest, at.part), at.log_parts()[::-1])
+
+    def _quantile(self, part: Tensor, rest: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
+        # The smaller one has finite slopes.
+        is_low = _core.less(part, 0.5)
+        part, rest = _core.where(is_low, part, 1 - rest), _core.where(is_low, 1 - part, rest)
+        return dfd * part / (dfn * rest)
+
     def _ppf(self, q: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
-        part = _core.betaincinv(0.5 * dfn, 0.5 * dfd, q)
-        return dfd * part / (dfn * _core.betainccinv(0.5 * dfd, 0.5 * dfn, q))
+        m, n = 0.5 * dfn, 0.5 * dfd
+        value = self._quantile(_core.betaincinv(m, n, q), _core.betainccinv(n, m, q), dfn, dfd)
+        return with_ends(q, value, at_1=INFINITY)
 
     def _isf(self, q: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
-        part = _core.betainccinv(0.5 * dfn, 0.5 * dfd, q)
-        return dfd * part / (dfn * _core.betaincinv(0.5 * dfd, 0.5 * dfn, q))
+        m, n = 0.5 * dfn, 0.5 * dfd
+        value = self._quantile(_core.betainccinv(m, n, q), _core.betaincinv(n, m, q), dfn, dfd)
+        return with_ends(q, value, at_0=INFINITY)
 
     def _entropy(self, dfn: Tensor, dfd: Tensor) -> Tensor:
         m, n = 0.5 * dfn, 0.5 * dfd
-        own = (1 - m) * _core.digamma(m) - (1 + n) * _core.digamma(n)
-        return _core.betaln(m, n) + _core.log(dfd / dfn) + own + (m + n) * _core.digamma(m + n)
+        rise = -m * _core.polygamma_gap(0.0, m, n) - n * _core.polygamma_gap(0.0, n, m)
+        own = _core.digamma(m) - _core.digamma(n)
+        return _core.betaln(m, n) + _core.log(dfd / dfn) + own + rise
 
     def _mean(self, dfn: Tensor, dfd: Tensor) -> Tensor:
         return _core.where(_core.greater(dfd, 2), dfd / (dfd - 2), INFINITY)
@@ -196,106 +268,7 @@ class F(Continuous):
         return _core.where(_core.greater(dfd, 4), value, INFINITY)
 
 
-class TruncNorm(Continuous):
-    """Represent the normal distribution between two limits.
-
-    The shape parameters are the limits `a` < `b` of the standard form, in standard deviations from
-    the mean; they may be infinite. Quantiles are NaN if the interval is more than 37 standard
-    deviations from the mean.
-
-    Examples
-    --------
-    >>> pb.stats.truncnorm.cdf([-1.0, 0.0, 2.0], -1.0, 2.0)
-    Tensor([0.        , 0.41698876, 1.        ], dtype=float32)
-    """
-
-    name, shapes = "truncnorm", ("a", "b")
-
-    def _valid(self, a: Tensor, b: Tensor) -> list[Tensor]:
-        return [_core.less(a, b)]
-
-    def _low(self, a: Tensor, b: Tensor) -> Tensor:
-        return a
-
-    def _high(self, a: Tensor, b: Tensor) -> Tensor:
-        return b
-
-    def _part(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute Φ(y) - Φ(x) as a part of the larger tail probability, and its logarithm."""
-        right = _core.greater(x, 0)
-        sign = _core.where(right, -1.0, 1.0)
-        # At an infinite end the part is 0, whatever the tail.
-        top = _core.log_ndtr(_core.where(right, _core.maximum(-x, -1e150), y))
-
-        def tail(t: Tensor) -> Tensor:
-            infinite = _core.isinf(t)  # where the slope of log_ndtr is infinite or NaN
-            value = _core.exp(_core.log_ndtr(sign * _core.where(infinite, 1e9, t)) - top)
-            end = _core.where(_core.greater(sign * t, 0), _core.exp(-top), 0.0)
-            return _core.where(infinite, end, value)
-
-        return sign * (tail(y) - tail(x)), top
-
-    def _log_mass(self, x: Tensor, y: Tensor) -> Tensor:
-        part, top = self._part(x, y)
-        return top + _core.log(part)
-
-    def _ratio(self, x: Tensor, y: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        """Compute the probability of [x, y]."""
-        (part, top), (whole, whole_top) = self._part(x, y), self._part(a, b)
-        return part * _core.exp(top - whole_top) / whole
-
-    def _density_at(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        infinite = _core.isinf(x)
-        value = _core.exp(self._logpdf(_core.where(infinite, 0.0, x), a, b))
-        return _core.where(infinite, 0.0, value)
-
-    def _logpdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return -0.5 * x * x - HALF_LOG_TAU - self._log_mass(a, b)
-
-    def _cdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._ratio(a, x, a, b)
-
-    def _sf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._ratio(x, b, a, b)
-
-    def _logcdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._log_mass(a, x) - self._log_mass(a, b)
-
-    def _logsf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._log_mass(x, b) - self._log_mass(a, b)
-
-    def _quantile(self, q: Tensor, rest: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        """Compute the quantile of q = 1 - rest from the smaller tail of the normal distribution."""
-        mass = _core.exp(self._log_mass(a, b))
-        low, high = _core.ndtr(a) + q * mass, _core.ndtr(-b) + rest * mass
-        lower = _core.less(low, 0.5)
-        tail = _core.ndtri(_core.where(lower, low, high))
-        value = _core.clip(_core.where(lower, tail, -tail), a, b)
-        return _core.where(_core.greater(mass, 0), value, NAN)
-
-    def _ppf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._quantile(q, 1 - q, a, b)
-
-    def _isf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return self._quantile(1 - q, q, a, b)
-
-    def _edges(self, a: Tensor, b: Tensor) -> Tensor:
-        """Compute a pdf(a) - b pdf(b)."""
-        terms = [_core.where(_core.isinf(t), 0.0, t) * self._density_at(t, a, b) for t in (a, b)]
-        return terms[0] - terms[1]
-
-    def _entropy(self, a: Tensor, b: Tensor) -> Tensor:
-        return HALF_LOG_TAU + 0.5 + self._log_mass(a, b) + 0.5 * self._edges(a, b)
-
-    def _mean(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._density_at(a, a, b) - self._density_at(b, a, b)
-
-    def _var(self, a: Tensor, b: Tensor) -> Tensor:
-        return 1 + self._edges(a, b) - _core.square(self._mean(a, b))
-
-
 f = F()
 halfcauchy = HalfCauchy()
 halfnorm = HalfNorm()
 invgamma = InvGamma()
-truncnorm = TruncNorm()

@@ -263,3 +263,56 @@ def test_sparse_products():
     for bad in (lambda: A @ pb.ones(4), lambda: pb.ones(3) @ A, lambda: A @ pb.ones(())):
         with pytest.raises(ValueError, match="matmul: expected a sparse matrix"):
             bad()
+
+
+def test_items_of_an_array_that_lose_a_gradient():
+    """NumPy raises a ValueError whose cause is the error that names the replacement."""
+
+    def squares(x):
+        y = np.zeros((1, 2))
+        for i in range(2):
+            y[0, i] = x[i] ** 2
+        return pb.sum(y * x)
+
+    x = np.array([1.0, 2.0])
+    for transform in (pb.grad, pb.jacobian, pb.hessian, lambda f: lambda x: pb.jvp(f, (x,), (x,))):
+        with pytest.raises(ValueError, match="setting an array element") as caught:
+            transform(squares)(x)
+        assert "float (" in str(caught.value.__cause__)
+        assert "in an item of an array" in str(caught.value.__cause__)
+        assert "call pb.stack" in str(caught.value.__cause__)
+    with pytest.raises(RuntimeError, match=r"use pullback's|compute on with operations"):
+        try:
+            pb.function(squares)(x)
+        except ValueError as error:
+            raise error.__cause__ from None
+    assert squares(pb.constant(x)).item() == squares(x).item() == 9.0
+
+    def counts(x):  # integers, constants and explicit numbers are stored
+        y, total = np.zeros(3), pb.stop_gradient(x)
+        y[0] = pb.argmax(x)
+        y[1] = total[1]
+        with pytest.warns(RuntimeWarning, match="leaves the graph as a Python number"):
+            y[2] = float(x[0])
+        return pb.sum(x) * y.sum()
+
+    assert pb.grad(counts)(x).tolist() == [4.0, 4.0]
+    pb.set_escapes("allow")
+    try:
+        assert pb.grad(squares)(x).tolist() == [1.0, 4.0]
+        pb.set_escapes("warn")
+        with pytest.warns(RuntimeWarning, match="in an item of an array"):
+            pb.grad(squares)(x)
+    finally:
+        pb.set_escapes("raise")
+
+
+def test_an_array_of_differentiated_tensors_names_stack():
+    with pytest.raises(RuntimeError, match=r"pb\.stack or pb\.asarray in place of np\.array"):
+        pb.grad(lambda x: pb.sum(np.array([x[0], x[1]]) * x))(np.array([1.0, 2.0]))
+
+
+def test_a_buffer_of_a_differentiated_tensor_is_an_error():
+    for read in (memoryview, bytes, lambda x: x.tobytes()):
+        with pytest.raises(RuntimeError, match="leaves the graph as an array"):
+            pb.grad(lambda x, read=read: [read(x), pb.sum(x)][1])(np.array([1.0, 2.0]))

@@ -207,3 +207,29 @@ def test_errors() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=words):
             call()
+
+
+def test_points_as_in_scipy() -> None:
+    grid, values = np.array([3.0, 2.0, 1.0]), np.array([5.0, 1.0, 2.0])
+    with_grid = lambda g: pb.interpolate.interpn((g,), values, np.array([1.25]))  # noqa: E731
+    expected = scipy_interpolate.interpn((grid,), values, [1.25])
+    for got in (with_grid(grid), pb.function(with_grid)(grid)):
+        assert got.shape == expected.shape == (1,)
+        np.testing.assert_allclose(got, expected)
+    pb.testing.check_gradients(pb.function(with_grid), grid)
+    for method in ("linear", "nearest"):
+        options = {"method": method, "bounds_error": False, "fill_value": 7.0}
+        at = np.array([np.nan, 9.0, 2.2])
+        got = pb.interpolate.interpn((grid,), values, at, **options)
+        expected = scipy_interpolate.interpn((grid,), values, at, **options)
+        np.testing.assert_allclose(got, expected)
+        assert np.isnan(np.asarray(got)[0])
+
+
+def test_periods_of_an_image_as_in_scipy() -> None:
+    image, at = np.array([4.0, 1.0, 3.0, 9.0]), np.arange(-13, 14) * np.ones((1, 1))
+    for order in (0, 1):
+        for mode in ("wrap", "grid-wrap", "mirror", "reflect"):
+            got = pb.interpolate.map_coordinates(image, at, order, mode)
+            expected = ndimage.map_coordinates(image, at, order=order, mode=mode)
+            np.testing.assert_allclose(got, expected, err_msg=f"{mode} {order}")

@@ -59,6 +59,19 @@ CALLS: list[Callable[[Any], Any]] = [
     lambda x: x.diagonal(),
     lambda x: x.trace(),
     lambda x: x[0, 0].item(),
+    lambda x: (x.item(4), x.item(-1), x.item(1, 2), x.item((1, 2))),
+    lambda x: x.argpartition(1, 1)[:, :2].sum(1),
+    lambda x: (x > 0).astype("int64").choose([x, -x]),
+    lambda x: x.compress([False, True], 0),
+    lambda x: x.compress([False, True, True, False]),
+    lambda x: np.sort(x)[:, 1] if isinstance(x, np.ndarray) else x.partition(1)[:, 1],
+    lambda x: (x.tobytes(), x.tobytes("F")),
+    lambda x: bytes(memoryview(x)),
+    lambda x: x.flat[3],
+    lambda x: x.flat[[0, -1]],
+    lambda x: x.flat[1:4],
+    lambda x: x.flat.copy(),
+    lambda x: (len(x.flat), [v.item() for v in x.flat], np.asarray(x.flat).tolist()),
     lambda x: x.T,
     lambda x: x.mT,
     lambda x: x.size,
@@ -195,3 +208,42 @@ def test_methods_leave_the_tensor_as_it_is() -> None:
     assert x.sort() is not x and x.clip(0, 1) is not x
     y += 1  # a new tensor for the name y
     assert x.numpy().tolist() == X.tolist() and y.numpy().tolist() == (X + 1).tolist()
+
+
+def test_assignments_to_flat_elements() -> None:
+    for kind in (pb.constant, pb.Variable):
+        x, want = kind(X), X.copy()
+        for index, value in ((3, 7.0), (slice(1, 3), [8.0, 9.0]), ([0, -1], 5.0)):
+            x.flat[index] = value
+            want.flat[index] = value
+        assert x.numpy().tolist() == want.tolist()
+        x.flat = 2.0
+        assert x.numpy().tolist() == [[2.0] * 3] * 2
+    x = pb.constant(1.0)
+    x.flat[0] = 3.0
+    assert x.item() == 3.0 and pb.asarray(X).flat[pb.constant([1])].tolist() == [-1.5]
+    with pytest.raises(IndexError):
+        pb.asarray(X).flat[6] = 1.0
+    slope = pb.grad(lambda x: pb.sum(pb.stack(list(x.flat)) ** 2) + x.flat[2])(X)
+    np.testing.assert_allclose(slope.numpy(), 2 * X + [[0, 0, 1], [0, 0, 0]])
+
+
+def test_every_name_of_an_array_works_or_names_the_replacement() -> None:
+    for x in (pb.asarray(X), pb.Variable(X)):
+        for name in dir(np.ndarray):
+            if not name.startswith("_") and not hasattr(x, name):
+                with pytest.raises(AttributeError, match=f"^{type(x).__name__} has .*; use "):
+                    getattr(x, name)
+
+
+def test_items_by_position() -> None:
+    x = pb.asarray(X)
+    for error, args in (
+        (IndexError, (6,)), (IndexError, (0, 3)), (ValueError, (0, 0, 0)), (TypeError, (1.5,)),
+    ):  # fmt: skip
+        with pytest.raises(error, match=r"^item: "):
+            x.item(*args)
+    with pytest.raises(RuntimeError, match=r"^item "):
+        pb.function(lambda x: x * x.item(1))(X)
+    with pytest.warns(RuntimeWarning, match=r"^item .* leaves the graph as a Python number"):
+        pb.grad(lambda x: pb.sum(x * x.item(1)))(X)

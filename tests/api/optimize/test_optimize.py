@@ -102,6 +102,41 @@ def test_least_squares() -> None:
     near(flat.x[0] + flat.x[1], 2.0)
 
 
+def test_curve_fit() -> None:
+    x = np.linspace(0.0, 4.0, 15)
+    y = 3 * np.exp(-0.7 * x) + 0.5 + 0.05 * np.cos(7 * x)
+    model = lambda x, a, b, c: a * pb.exp(-b * x) + c  # noqa: E731
+    numpy = lambda x, a, b, c: a * np.exp(-b * x) + c  # noqa: E731
+    deviations = random.uniform(0.5, 2.0, 15)
+    root = random.normal(size=(15, 15))
+    covariance = root @ root.T + 15 * np.eye(15)
+    for sigma in (None, 0.3, deviations, covariance):
+        for absolute in (False, True):
+            options = {"sigma": sigma, "absolute_sigma": absolute}
+            got = pb.optimize.curve_fit(model, x, y, **options, tol=1e-12)
+            want = scipy_optimize.curve_fit(numpy, x, y, **options, xtol=1e-14, ftol=1e-14)
+            near(got[0], want[0], 1e-6)
+            near(got.pcov / want[1], np.ones((3, 3)), 1e-4)
+    start = [2.0, 1.0, 0.0]
+    near(pb.optimize.curve_fit(lambda x, *p: model(x, *p), x, y, start).popt, want[0], 0.2)
+    fit = lambda y, s: tuple(pb.optimize.curve_fit(model, x, y, sigma=s, tol=1e-12))  # noqa: E731
+    pb.testing.check_gradients(fit, y, deviations, rtol=1e-4)
+    both = pb.vmap(lambda y: pb.optimize.curve_fit(model, x, y).popt)(np.stack([y, 2 * y]))
+    near(both[0], pb.optimize.curve_fit(model, x, y).popt, 1e-6)
+    failed = pb.optimize.curve_fit(model, x, y * np.nan)
+    assert np.isnan(np.asarray(failed.pcov)).all()
+    few = pb.optimize.curve_fit(lambda x, a: a * x, [np.float64(1)], [np.float64(2)])
+    assert np.isinf(np.asarray(few.pcov)).all()
+    for words, call in (
+        ("pass p0, since", lambda: pb.optimize.curve_fit(lambda x, *p: x, x, y)),
+        (r"expected values of shape \(15,\)", lambda: pb.optimize.curve_fit(
+            lambda x, a: a * x[:2], x, y)),
+        ("for sigma, got", lambda: pb.optimize.curve_fit(model, x, y, sigma=np.ones(2))),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"curve_fit: .*{words}"):
+            call()
+
+
 def test_roots() -> None:
     def f(x: Any, a: Any) -> Any:
         return pb.stack([x[0] * pb.exp(x[1]) - a[0], x[0] ** 2 + x[1] ** 3 - a[1]])
@@ -141,6 +176,11 @@ def test_bisect() -> None:
     pb.testing.check_gradients(small, np.float64(2.0), order=2)
     near(pb.vmap(pb.grad(small))(a[0]), 1 / (np.exp(x_of(a)[0]) * (1 + np.asarray(x_of(a)[0]))))
     near(pb.jacobian(x_of)(a)[0, 1, 0, 1], pb.grad(small)(np.float64(2.0)))
+    for ends in ((np.float32(0), np.float64(5)), (0.0, 5.0), (0, 5)):
+        mixed = pb.optimize.bisect(f, *ends, np.float64(2.0))
+        assert mixed.dtype == np.float64
+        near(mixed, expected[1], 1e-11)
+    assert pb.optimize.bisect(f, 0, 5, np.float32(2)).dtype == np.float32
     traced = pb.function(lambda a: pb.optimize.bisect(f, 0.0, 5.0, a))
     assert np.isnan(float(traced(-3.0)))
     with pytest.raises(ValueError, match=r"bisect: .* different signs at a and b"):
@@ -175,6 +215,95 @@ def test_failures_in_every_mode() -> None:
     assert not bool(pb.optimize.least_squares(stuck, np.ones(1)).success)
     assert np.isnan(float(pb.optimize.bisect(lambda x: x - 0.3, 0.0, 1.0, maxiter=3)))
     assert np.isnan(float(pb.optimize.bisect(lambda x: x - 1, np.float64(0), np.float64(1e300))))
+
+
+def test_random_numbers_in_the_function_are_drawn_once() -> None:
+    def noise() -> Any:
+        return pb.random.normal((3,), dtype="float64")
+
+    root = lambda: pb.optimize.root(lambda x: x**3 + x - noise(), np.zeros(3))  # noqa: E731
+    for result in (root(), pb.function(root)()):
+        assert bool(result.success)
+        assert float(pb.max(pb.abs(result.x))) > 0.01
+        near(result.fun, np.zeros(3), 1e-12)
+    found = pb.optimize.minimize(lambda x: pb.sum((x - noise()) ** 2), np.zeros(3))
+    assert bool(found.success)
+    near(found.fun, 0.0)
+    near(pb.optimize.least_squares(lambda x: x - noise(), np.zeros(3)).fun, np.zeros(3))
+    with pytest.raises(RuntimeError, match=r"random_gamma: .* depend on the state of a loop"):
+        pb.optimize.root(lambda x: x - pb.random.gamma(1 + x * x), np.zeros(3))
+
+
+def test_lists_as_in_scipy() -> None:
+    start = [np.float64(1.0), 1.0]
+    result = pb.optimize.root(lambda x: [x[0] + 2 * x[1] - 2, x[0] ** 2 + 4 * x[1] ** 2 - 4], start)
+    assert result.x.shape == result.fun.shape == (2,)
+    near(result.fun, np.zeros(2), 1e-6)
+    near(pb.optimize.minimize(lambda x: pb.sum((x - 1) ** 2), [0, 0]).x, np.ones(2), 1e-5)
+    fit = pb.optimize.least_squares(lambda x: (x - 1, 2.0), np.zeros(2))
+    near(fit.fun[1], 2.0)
+    with pytest.raises(TypeError, match="minimize has no has_aux"):
+        pb.optimize.minimize(lambda x: (pb.sum(x), x), np.zeros(2))
+
+
+def test_messages() -> None:
+    minimize, start = pb.optimize.minimize, np.full(2, 3.0)
+    assert minimize(rosenbrock, start).message == "The solver converged."
+    short = minimize(rosenbrock, start, maxiter=2)
+    assert int(short.status) == 1
+    assert "maxiter" in short.message
+    stuck = pb.optimize.root(lambda x: pb.where(x > 5, x - 4, x - 20), np.zeros(1))
+    assert int(stuck.status) == 2
+    assert stuck.message.startswith("No step improves")
+    traced = pb.function(lambda x: pb.constant(len(minimize(rosenbrock, x).message)))
+    assert int(traced(start)) > 0
+
+
+def test_an_offset_does_not_hide_a_slope() -> None:
+    # The minimum of the rounded function is not that of the function within 1e-3.
+    smooth = pb.optimize.minimize(lambda x: 1e12 + pb.sum(pb.cosh(x - 1)), np.zeros(2))
+    assert bool(smooth.success)
+    near(smooth.x, np.ones(2), 1e-6)
+    kink = pb.optimize.minimize(lambda x: 1e9 + pb.sum(pb.abs(x - 0.3) * [1.0, 1e3]), np.zeros(2))
+    assert not bool(kink.success)
+
+
+def test_residuals_of_any_size() -> None:
+    for scale in (1e-170, 1e-300, 1e170):
+        fit = pb.optimize.least_squares(
+            lambda x, scale=scale: (pb.exp(x) - 2.0) * scale, np.zeros(2)
+        )
+        assert bool(fit.success)
+        near(fit.x, np.full(2, np.log(2)))
+    missing = pb.optimize.least_squares(lambda x: x * np.nan, np.ones(2))
+    assert not bool(missing.success)
+    mixed = lambda a: pb.optimize.least_squares(lambda x: x**3 - a, np.ones(2))  # noqa: E731
+    result = pb.vmap(mixed)(np.array([8.0, np.nan, 27.0]))
+    assert result.success.numpy().tolist() == [True, False, True]
+    near(result.x[2], [3.0, 3.0])
+
+
+def test_a_jump_is_no_root() -> None:
+    for below in (0.0, 1e9):
+        for value in (-0.5, -1.0, -0.05):
+            f = lambda x: pb.where(x > 5, 1 + 1e9 * (x - 5), value + (below + 1) * (x - 5))  # noqa: B023, E731
+            for start in (4.9, 5 + 1e-7, 6.0):
+                result = pb.optimize.root(f, np.array([start]))
+                assert not bool(result.success) or abs(float(result.fun[0])) < 1e-6, (below, value)
+    for power in (1, 2, 3, 4):  # multiple roots are roots
+        assert bool(pb.optimize.root(lambda x: (x - 1) ** power, np.full(1, 3.0)).success)  # noqa: B023
+
+
+def test_a_root_of_many_unknowns_with_a_bad_condition() -> None:
+    n = 150
+    left, right = (np.linalg.qr(random.normal(size=(n, n)))[0] for _ in range(2))
+    matrix = left @ np.diag(np.logspace(0, -6, n)) @ right
+    want = random.normal(size=n)
+    f = lambda x: matrix @ (x + 0.1 * x**3) - matrix @ (want + 0.1 * want**3)  # noqa: E731
+    result = pb.optimize.root(f, np.zeros(n))
+    assert bool(result.success)
+    assert int(result.nit) < 20
+    near(result.x, want, 1e-7)
 
 
 def test_errors() -> None:

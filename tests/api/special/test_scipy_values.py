@@ -222,3 +222,67 @@ def test_errors() -> None:
     with pytest.raises(NotImplementedError, match="second derivative for a complex argument"):
         f = pb.special.loggamma
         pb.jvp(_derivative(f), (np.array([1j]),), (np.array([1.0 + 0j]),))[1].numpy()
+
+
+@pytest.mark.parametrize(("name", "sign"), [("sici", -1), ("shichi", 1)])
+def test_higher_derivatives_of_si_and_shi_near_zero(name: str, sign: int) -> None:
+    """The derivatives of sin(x) / x and sinh(x) / x at 0 are those of their power series."""
+
+    def over(x: Any) -> Any:
+        return mp.sinc(x) if sign < 0 else mp.sinh(x) / x
+
+    for x in (0.0, 1e-9, 1e-3, 2.99, 3.0, 8.0):
+        slope: Callable[..., Any] = lambda t: getattr(pb.special, name)(t)[0]  # noqa: E731
+        for n in range(4):
+            slope = pb.grad(slope)
+            series = 0.0 if n % 2 else sign ** (n // 2) / (n + 1)
+            want = series if x == 0 else float(mp.diff(over, x, n))
+            got = float(slope(pb.constant(np.float64(x))))
+            assert got == pytest.approx(want, rel=1e-11, abs=1e-12), (x, n)
+
+
+def test_spherical_harmonics_outside_of_their_ranges() -> None:
+    """The function of SciPy depends on theta by its cosine, and is 0 for |m| > n."""
+    random = np.random.default_rng(5)
+    for n, m in [(2, -1), (3, 2), (1, 3), (2, -4), (0, 1)]:
+        for theta in random.uniform(-7, 7, 6):
+            for part in ("real", "imag"):
+
+                def value(theta: Any, part: str = part, n: int = n, m: int = m) -> Any:
+                    return getattr(pb.special.sph_harm_y(n, m, theta, 0.7), part)
+
+                step = 1e-6
+                ends = [
+                    getattr(scipy.special.sph_harm_y(n, m, t, 0.7), part)
+                    for t in (theta + step, theta - step)
+                ]
+                got = float(pb.grad(value)(pb.constant(np.float64(theta))))
+                assert got == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-8)
+
+
+def test_derivatives_that_are_zero_beside_infinity() -> None:
+    assert float(pb.grad(lambda z: pb.special.hyp1f1(0, 2.0, z))(2e6)) == 0
+    second = pb.grad(pb.grad(lambda z: pb.special.hyp2f1(-1, 2.0, 3.0, z)))
+    assert float(second(1.0)) == 0
+
+
+def test_far_derivatives_of_dawsn_and_struve() -> None:
+    one = pb.constant(np.complex128(1))
+
+    def slope(z: Any) -> Any:
+        return pb.jvp(pb.special.dawsn, [z], [one])[1]
+
+    for z in (8 + 1j, 100 + 5j, -12 + 3j, 9 + 8.9j, 50 - 1e-3j):
+        at = pb.constant(np.complex128(z))
+        with mp.workdps(60):
+            exact = mp.mpc(z)
+            first = 1 - 2 * exact * dawson(exact)
+            second = -2 * dawson(exact) - 2 * exact * first
+        assert complex(slope(at)) == pytest.approx(complex(first), rel=1e-12)
+        assert complex(pb.jvp(slope, [at], [one])[1]) == pytest.approx(complex(second), rel=1e-12)
+    # H1'' = H0' - (H1 / x)', from the values of SciPy.
+    x = 2e6
+    h0, h1 = (float(scipy.special.struve(v, x)) for v in (0, 1))
+    want = 2 / np.pi - h1 - h0 / x + 2 * h1 / x**2
+    got = float(pb.grad(pb.grad(lambda t: pb.special.struve(1, t)))(pb.constant(np.float64(x))))
+    assert got == pytest.approx(want, rel=1e-6)

@@ -429,3 +429,201 @@ def test_shapes_that_do_not_broadcast() -> None:
         pb.stats.norm.logpdf(np.ones(3), np.ones(2))
     with pytest.raises(ValueError, match=r"^multivariate_normal\.pdf: .*x \(3,\), mean \(2,\)"):
         pb.stats.multivariate_normal.pdf(np.ones(3), np.ones(2))
+
+
+def test_moments_of_narrow_and_far_truncnorm() -> None:
+    def exact(a: float, b: float) -> list[float]:
+        if a + b < 0:
+            mean, *rest = exact(-b, -a)
+            return [-mean, *rest]
+        low, high = (
+            max(mp.mpf(a), -14),
+            min(mp.mpf(b), max(a, 0) + (14 if a < 5 else 60 / mp.mpf(a))),
+        )
+        points = mp.linspace(low, high, 9)
+
+        def over(f: Callable[[Any], Any]) -> Any:
+            return mp.quad(lambda x: f(x) * mp.exp((low - x) * (low + x) / 2), points)
+
+        mass = over(lambda x: 1)
+        mean = over(lambda x: x) / mass
+        variance = over(lambda x: (x - mean) ** 2) / mass
+        entropy = mp.log(mass) + over(lambda x: (x - low) * (x + low) / 2) / mass
+        return [float(mean), float(variance), float(entropy)]
+
+    family = pb.stats.truncnorm
+    with mp.workdps(40):
+        for a, b in [(0, 1e-9), (-8, -7.5), (30, np.inf), (1e4, np.inf), (5, 5.001), (-3, np.inf)]:
+            limits = np.float64(a), np.float64(b)
+            got = [float(f(*limits)) for f in (family.mean, family.var, family.entropy)]
+            np.testing.assert_allclose(got, exact(a, b), rtol=1e-12)
+
+
+def test_quantiles_of_far_truncnorm() -> None:
+    def above(x: Any, a: float, b: float) -> Any:
+        tail = [mp.erfc(mp.mpf(float(t)) / mp.sqrt(2)) for t in (x, a, b)]
+        return (tail[0] - tail[2]) / (tail[1] - tail[2])
+
+    family = pb.stats.truncnorm
+    with mp.workdps(40):
+        for a, b in [(40.0, np.inf), (100.0, 101.0), (30.0, 50.0)]:
+            for q in (1e-3, 0.4, 0.95):
+                x, y = (float(f(np.float64(q), a, b)) for f in (family.isf, family.ppf))
+                mirrored = float(family.ppf(np.float64(q), -b, -a))
+                assert float(above(x, a, b)) == pytest.approx(q, rel=1e-11)
+                assert float(1 - above(y, a, b)) == pytest.approx(q, rel=1e-9)
+                assert mirrored == pytest.approx(-x, rel=1e-14)
+
+
+def test_certain_success_of_geom() -> None:
+    geom = pb.stats.geom
+    assert [float(geom.ppf(q, 1.0)) for q in (0.0, 1e-9, 0.5, 1.0)] == [0, 1, 1, 1]
+    assert float(geom.isf(0.5, 1.0)) == 1
+    for k, slope in ((1, 1.0), (2, -1.0), (3, 0.0)):
+        assert float(pb.grad(geom.pmf, 1)(k, 1.0)) == slope
+    assert float(pb.grad(geom.logpmf, 1)(1, 1.0)) == 1
+    assert float(pb.grad(geom.cdf, 1)(1, 1.0)) == 1 and float(pb.grad(geom.sf, 1)(2, 1.0)) == 0
+    for p in (1e-18, 1e-3, 0.3, 0.7, 1.0):
+        with mp.workdps(40):
+            exact = mp.mpf(p)
+            want = -mp.log(exact) - ((1 - exact) * mp.log(1 - exact) / exact if p < 1 else 0)
+        assert float(geom.entropy(np.float64(p))) == pytest.approx(float(want), rel=1e-14)
+    assert float(pb.grad(geom.entropy)(np.float64(1.0))) == -np.inf
+
+
+def test_narrow_truncnorm() -> None:
+    """The probabilities of narrow intervals do not cancel, nor do quantiles next to a limit."""
+
+    def mass(x: Any, y: Any) -> Any:
+        sign = 1 if x > 0 else -1
+        ends = [mp.erfc(sign * mp.mpf(float(t)) / mp.sqrt(2)) for t in (x, y)]
+        return sign * (ends[0] - ends[1]) / 2
+
+    family = pb.stats.truncnorm
+    with mp.workdps(50):
+        for a, b, x in [
+            (0, 1e-9, 3e-10), (3, 3.000001, 3.0000003), (-8, -7.5, -7.9999), (0, 2, 1e-9),
+            (10, 10.3, 10.1), (-1e5, 0, -1e-7), (50, 51, 50.9),
+        ]:  # fmt: skip
+            whole, lower, upper = mass(a, b), mass(a, x), mass(x, b)
+            want = [lower / whole, upper / whole, mp.npdf(x) / whole]
+            got = [float(f(np.float64(x), a, b)) for f in (family.cdf, family.sf, family.pdf)]
+            np.testing.assert_allclose(got, [float(v) for v in want], rtol=2e-13)
+            logs = [float(f(np.float64(x), a, b)) for f in (family.logcdf, family.logsf)]
+            np.testing.assert_allclose(logs, [float(mp.log(v)) for v in want[:2]], rtol=3e-13)
+            for q in (1e-12, 0.3):
+                low, high = (float(f(np.float64(q), a, b)) for f in (family.ppf, family.isf))
+                for t, off in ((low, mass(a, low) - q * whole), (high, mass(high, b) - q * whole)):
+                    assert abs(off) < 5 * np.spacing(abs(t)) * mp.npdf(t)
+    assert float(family.cdf(-1e300, -np.inf, 0.5)) == 0
+    pb.testing.check_gradients(lambda q: family.ppf(q, 0.2, 0.9), np.array([0.1, 0.6]))
+
+
+def _log_beta(a: Any, b: Any, x: Any, rest: Any) -> Any:
+    front = a * mp.log(x) + b * mp.log(rest) - mp.log(a)
+    beta = mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
+    return front - beta + mp.log(mp.hyp2f1(a + b, 1, a + 1, x))
+
+
+def _log_t(x: Any, df: Any) -> Any:
+    ratio = x * x / df
+    value = _log_beta(df / 2, mp.mpf(1) / 2, 1 / (1 + ratio), ratio / (1 + ratio))
+    return value - mp.log(2)
+
+
+def _log_f(x: Any, dfn: Any, dfd: Any) -> Any:
+    ratio = x * dfn / dfd
+    return _log_beta(dfn / 2, dfd / 2, ratio / (1 + ratio), 1 / (1 + ratio))
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "x", "shapes", "exact"),
+    [
+        ("t", "logcdf", -1e200, (3.0,), _log_t),
+        ("t", "logsf", 45.0, (1e5,), lambda x, n: _log_t(-x, n)),
+        ("t", "logcdf", -1e6, (100.0,), _log_t),
+        ("f", "logcdf", 1e-300, (5.0, 30.0), _log_f),
+        ("f", "logsf", 1e300, (5.0, 30.0), lambda x, m, n: _log_f(1 / x, n, m)),
+        ("f", "logsf", 400.0, (5.0, 1e6), lambda x, m, n: _log_f(1 / x, n, m)),
+        ("beta", "logcdf", 1e-300, (4.0, 7.0), lambda x, a, b: _log_beta(a, b, x, 1 - x)),
+        ("beta", "logsf", 0.5, (30.0, 2000.0), lambda x, a, b: _log_beta(b, a, 1 - x, x)),
+        ("nbinom", "logcdf", 100, (2000.5, 0.4), lambda k, n, p: _log_beta(n, k + 1, p, 1 - p)),
+        ("nbinom", "logsf", 3000, (3.5, 0.4), lambda k, n, p: _log_beta(k + 1, n, 1 - p, p)),
+        ("gumbel_r", "logsf", 800.0, (), lambda x: mp.log(-mp.expm1(-mp.exp(-x)))),
+        ("gumbel_l", "logcdf", -800.0, (), lambda x: mp.log(-mp.expm1(-mp.exp(x)))),
+        ("weibull_min", "logcdf", 1e-200, (3.5,), lambda x, c: mp.log(-mp.expm1(-(x**c)))),
+        ("rayleigh", "logcdf", 1e-200, (), lambda x: mp.log(-mp.expm1(-x * x / 2))),
+    ],
+)
+def test_logarithms_of_tails_that_underflow(
+    name: str, what: str, x: float, shapes: tuple[float, ...], exact: Callable[..., Any]
+) -> None:
+    """The logarithm and its slopes are those of mpmath."""
+
+    def value(*arguments: Any) -> Any:
+        return getattr(getattr(pb.stats, name), what)(*arguments)
+
+    points = (x, *shapes)
+    variables = [pb.constant(np.float64(v)) for v in points]
+    with mp.workdps(400):
+        near(value(*variables), float(exact(*map(mp.mpf, points))), 1e-13)
+    with mp.workdps(60):
+        for k in range(1 if name == "nbinom" else 0, len(points)):
+            exactly = [mp.mpf(v) for v in points]
+            step = abs(exactly[k]) * mp.mpf(10) ** -20
+            ends = [exact(*exactly[:k], v, *exactly[k + 1 :])
+                    for v in (exactly[k] + step, exactly[k] - step)]  # fmt: skip
+            slope = pb.grad(value, k)(*variables)
+            near(slope, float((ends[0] - ends[1]) / (2 * step)), 1e-11)
+
+
+def test_logarithm_of_a_far_binom_tail() -> None:
+    logcdf = partial(pb.stats.binom.logcdf, 3000, 10000)
+    with mp.workdps(40):
+        want = _log_beta(mp.mpf(7000), mp.mpf(3001), mp.mpf("0.5"), mp.mpf("0.5"))
+    near(logcdf(np.float64(0.5)), float(want), 1e-14)
+    assert float(pb.stats.binom.logcdf(0, 10000, np.float64(0.5))) == 10000 * np.log(0.5)
+
+
+def test_infinite_degrees_of_freedom() -> None:
+    x = np.array([0.0, 0.2, 1.0, 3.0, 40.0])
+    for what in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"):
+        with np.errstate(all="ignore"):
+            want = getattr(scipy_stats.chi2, what)(x, 5.0, 0, 1 / 5.0)
+            near(getattr(pb.stats.f, what)(x, 5.0, np.inf), want, 1e-11)
+            want = getattr(scipy_stats.invgamma, what)(x, 3.5, 0, 3.5)
+            near(getattr(pb.stats.f, what)(x, np.inf, 7.0)[1:], want[1:], 1e-11)
+    q = np.array([0.0, 1e-3, 0.5, 1.0])
+    near(pb.stats.f.ppf(q, 5.0, np.inf), scipy_stats.chi2.ppf(q, 5.0) / 5)
+    near(pb.stats.f.isf(q, np.inf, 7.0), scipy_stats.invgamma.isf(q, 3.5, scale=3.5))
+    near(pb.stats.f.entropy(5.0, np.float64(np.inf)), scipy_stats.chi2.entropy(5.0, scale=0.2))
+    near(pb.stats.f.var(np.float64(5.0), np.inf), 0.4)
+    assert np.isnan(float(pb.stats.f.cdf(1.0, np.inf, np.inf)))
+    for argument, want in ((0, -0.5 * scipy_stats.norm.pdf(0.5)), (1, 0.0)):
+        near(pb.grad(pb.stats.t.pdf, argument)(np.float64(0.5), np.float64(np.inf)), want)
+    near(pb.stats.t.logsf(np.float64(50.0), np.inf), scipy_stats.norm.logsf(50.0))
+
+
+def test_slopes_at_the_ends() -> None:
+    """No infinity meets a slope of 0 at the ends of a support, far out, or at q = 0 and 1."""
+    stats, zero = pb.stats, np.float64(0.0)
+    of_f = float((mp.mpf(4) / 3) ** 2 / mp.beta(2, 1.5))  # x^(m - 1) (dfn / dfd)^m / B(m, n)
+    for family, shapes, slope in (
+        (stats.rayleigh, (), 1.0), (stats.weibull_min, (2.0,), 2.0), (stats.f, (4.0, 3.0), of_f),
+        (stats.weibull_min, (1.0,), -1.0), (stats.weibull_min, (3.5,), 0.0),
+        (stats.f, (5.0, 3.0), 0.0),
+    ):  # fmt: skip
+        near(pb.grad(family.pdf)(zero, *shapes), slope)
+    for x in (-800.0, -1e300):
+        for what in ("pdf", "cdf", "sf", "logsf"):
+            assert float(pb.grad(getattr(stats.gumbel_r, what))(np.float64(x))) == 0
+        assert float(pb.grad(stats.gumbel_l.pdf)(np.float64(-x))) == 0
+    families = stats.gumbel_r, stats.lognorm, stats.invgamma, stats.f
+    for family, shapes in zip(families, ((), (0.4,), (3.0,), (4.0, 3.0)), strict=True):
+        for q in (0.0, 1.0):
+            assert float(pb.grad(family.ppf)(np.float64(q), *shapes)) == np.inf
+            assert float(pb.grad(family.isf)(np.float64(q), *shapes)) == -np.inf
+            for k in range(len(shapes)):
+                parameters = [np.float64(s) for s in shapes]
+                assert float(pb.grad(family.ppf, k + 1)(np.float64(q), *parameters)) == 0
+    assert float(pb.grad(stats.f.ppf)(zero, 2.0, 3.0)) == pytest.approx(1.0)

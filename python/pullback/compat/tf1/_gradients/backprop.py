@@ -25,7 +25,7 @@ import pullback
 
 from .... import _core
 from ...._autodiff.gradients import with_zeros
-from ...._base import last_query, settings
+from ...._base import last_query
 from .._graph import mode
 from .._graph.create import apply, convert_to_tensor, graph_of
 from .._graph.graph import _stack as stack
@@ -133,8 +133,8 @@ def gradients(
         if choice is UnconnectedGradients.ZERO:
             for i in [i for i, g in enumerate(answers) if g is None]:
                 answers[i] = apply("ZerosLike", sources[i], name="zeros_like")
-    if settings.debugging:
-        last_query.note((answers,), targets, as_list(xs), seeds, None, stops)
+    if last_query.is_noted():
+        last_query.note((answers,), targets, as_list(xs), seeds, None, stops, answers=answers)
     return answers
 
 

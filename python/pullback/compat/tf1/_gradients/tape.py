@@ -15,7 +15,7 @@ import pullback
 
 from .... import _core
 from ...._autodiff.jacobian import check_batches, entry_first, units, unknown_unit
-from ...._base import last_query, settings
+from ...._base import last_query
 from ...._base.pytree import flatten_with_none as flatten
 from ...._core import unflatten
 from .._graph import mode
@@ -354,8 +354,8 @@ class GraphTape(GradientTape):
                 if answers[i] is None and choice is UnconnectedGradients.ZERO:
                     answers[i] = apply("ZerosLike", x)
         found = unflatten(structure, answers)
-        if settings.debugging:
-            last_query.note((self, found), ys, xs, seeds, self._tape)
+        if last_query.is_noted():
+            last_query.note((self, found), ys, xs, seeds, self._tape, answers=answers)
         return found
 
 

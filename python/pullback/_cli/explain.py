@@ -1,0 +1,235 @@
+"""`python -m pullback explain FILE`: run a script and explain gradients that are None, zero or NaN.
+
+`Watch` receives every request for gradients of the script, with the gradients, and counts them by
+the line of the request and by the source. `explain_script` runs the script. Only operations record
+their lines: the other effects of `set_debug` could change what the script does.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+import weakref
+from contextlib import suppress
+from types import ModuleType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._base import last_query
+from .._explain.analysis import analyse
+from .._explain.ancestry import Place
+from .._explain.explanation import TITLES
+from .._explain.query import Question
+from .._explain.query_kinds import question_of
+from .._numpy.display import value_of
+
+SHOWN = 20  # reports; the others are counted
+MOST = 100  # explanations, since each evaluates all operations between target and source
+BAD = ("none", "nan", "infinite", "zero")
+
+
+class Entry:
+    """The gradients of one line by one source.
+
+    Attributes
+    ----------
+    counts : dict
+        Number of gradients of each status.
+    first : dict
+        The text that explains the first gradient of each status of BAD.
+    last : str
+        Status of the newest gradient.
+    variable : weakref or None
+        The variable, if a gradient by it had no value.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.first: dict[str, str] = {}
+        self.last = ""
+        self.variable: weakref.ref[Any] | None = None
+
+    def reported(self) -> list[str]:
+        """Return the statuses to report.
+
+        A gradient may be zero at the start or for a while, so zeros count if the last one is zero.
+        """
+        return [s for s in BAD if self.counts.get(s) and (s != "zero" or self.last == "zero")]
+
+    def status_of_variable(self) -> str:
+        """Return the status of the present value of the variable, "flows" if there is none."""
+        variable = self.variable and self.variable()
+        try:
+            return "flows" if variable is None else _status_of(value_of(variable))
+        except Exception:  # of a computation that the program has not read
+            return "flows"
+
+
+class Watch:
+    """Listener for the gradients that a program requests."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[Place | None, int, str], Entry] = {}
+        self.requests = 0
+        self.without_values = 0
+        self.explained = 0
+
+    def __call__(self, request: last_query.Asked, answers: list[Any]) -> None:
+        site = _core.current_site()
+        listener, last_query.listener = last_query.listener, None  # rules may request gradients
+        try:
+            self._add(request, answers, Place(*site) if site else None)
+        finally:
+            last_query.listener = listener
+
+    def _add(self, request: last_query.Asked, answers: list[Any], place: Place | None) -> None:
+        ys, xs, seeds, tape, stops, overrides = request
+        given = {"tape": tape, "stops": stops, "overrides": overrides}
+        self.requests += 1
+        for i, (x, status) in enumerate(zip(xs, _statuses(answers), strict=True)):
+            name = f"Variable '{x.name}'" if isinstance(x, _core.Variable) else f"source {i}"
+            entry = self.entries.setdefault((place, i, name), Entry())
+            entry.counts[status] = entry.counts.get(status, 0) + 1
+            entry.last = status
+            if status == "unknown":
+                self.without_values += 1
+                if isinstance(x, _core.Variable):
+                    entry.variable = weakref.ref(x)
+            if status in BAD and status not in entry.first:
+                entry.first[status] = self._explained(status, ys, x, seeds, given)
+
+    def _explained(
+        self, status: str, ys: list[Any], x: Any, seeds: list[Any], given: dict[str, Any]
+    ) -> str:
+        """Return the explanation for the first of the targets whose gradient has the status."""
+        self.explained += 1
+        for y, seed in zip(ys if self.explained <= MOST else (), seeds, strict=False):
+            try:
+                why = analyse(question_of("explain", y, x, seed=seed, **given))
+            except Exception:  # the program goes on in any case
+                continue
+            if why.status == status:
+                return str(why)
+        inside = "it was requested inside of a transform, or there are too many"
+        return f"not explained: {inside}"
+
+    def report(self) -> tuple[str, bool]:
+        """Return the text for the user, and whether a gradient is reported."""
+        found = [
+            (place, name, entry, status)
+            for (place, _, name), entry in self.entries.items()
+            for status in entry.reported()
+        ]
+        paragraphs = []
+        for place, name, entry, status in found[:SHOWN]:
+            total = sum(entry.counts.values())
+            often = f"{entry.counts[status]} of {total} times" if total > 1 else "once"
+            at = f"{place}: " if place else ""
+            head = f"{at}the gradient by {name} {TITLES[status]} ({often})"
+            text = entry.first[status].replace("\n", "\n  ")
+            paragraphs.append(f"{head}\n  {text}")
+        if len(found) > SHOWN:
+            paragraphs.append(f"{len(found) - SHOWN} more gradients are None, zero or not finite.")
+        for (place, _, name), entry in self.entries.items():
+            status = entry.status_of_variable()
+            if status in ("nan", "infinite"):
+                at = f"{place}: " if place else ""
+                paragraphs.append(
+                    f"{at}{name} {TITLES[status]} in the end, and its gradient was requested while "
+                    "a function was traced\n  do    call it inside of `with pb.check_numerics():`"
+                )
+                found.append((place, name, entry, status))
+        requests = f"{self.requests} request{'s' * (self.requests != 1)} for gradients"
+        summary = f"explain: {requests}, {len(found) or 'no'} finding{'s' * (len(found) != 1)}"
+        if self.without_values:
+            summary += (
+                f"\n{self.without_values} of the gradients belong to traced functions, loops or "
+                "graphs, where only None can be found. Inside of `with pb.check_numerics():` "
+                "functions run as plain code."
+            )
+        return "\n\n".join([*paragraphs, summary]), bool(found)
+
+
+def _statuses(answers: list[Any]) -> list[str]:
+    """Return the status of each gradient: one of BAD, "flows" or "unknown"."""
+    known = [g for g in answers if isinstance(g, _core.Tensor) and not _core.is_traced(g)]
+    try:
+        with _aside():
+            arrays = iter(_core.arrays_of(known))
+    except Exception:  # the program receives it when it reads the value
+        known = []
+        arrays = iter(())
+    kept = {id(g) for g in known}
+    return [
+        "none" if g is None else _status_of(next(arrays)) if id(g) in kept else "unknown"
+        for g in answers
+    ]
+
+
+def _status_of(array: Any) -> str:
+    if np.isnan(array).any():
+        return "nan"
+    if np.isinf(array).any():
+        return "infinite"
+    return "flows" if np.any(array) or not array.size else "zero"
+
+
+def _aside() -> Any:
+    """Return the context manager inside which evaluations leave no traces in the records."""
+    return Question.asking(None)  # type: ignore[arg-type]
+
+
+def explain_script(path: str, arguments: list[str]) -> int:
+    """Run a script as `python path *arguments` does, and print a report to the standard error.
+
+    Returns the exit status of the script if it is not 0, and otherwise 1 if a gradient is reported.
+    """
+    with io.open_code(path) as file:
+        source = file.read()
+    file_name = os.path.abspath(path)
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=file_name, __builtins__=__builtins__, __cached__=None)
+    sys.argv = [path, *arguments]
+    sys.path[0] = os.path.dirname(file_name)
+    sys.modules["__main__"] = module
+    watch = Watch()
+    _core.set_recording(True)
+    last_query.listener = watch
+    status = 0
+    try:
+        exec(compile(source, file_name, "exec", dont_inherit=True), module.__dict__)
+    except SystemExit as end:
+        status = _status_of_exit(end)
+    except BaseException as error:
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+        trace = _of_script(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+    for thread in threading.enumerate():  # the interpreter waits for them at its end
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()
+    last_query.listener = None
+    _core.set_recording(False)
+    text, reported = watch.report()
+    with suppress(AttributeError, OSError, ValueError):  # the script may have closed it
+        sys.stdout.flush()
+    print(f"\n{text}", file=sys.stderr)
+    return status or int(reported)
+
+
+def _status_of_exit(end: SystemExit) -> int:
+    """Return the exit status, and print the message, as the interpreter does."""
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def _of_script(trace: TracebackType | None) -> TracebackType | None:
+    """Return the part of a traceback that begins in the script."""
+    return trace.tb_next if trace else None

@@ -1,0 +1,199 @@
+"""The normal distribution between two limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+
+from .. import _core
+from .._core import Tensor
+from ._density import Continuous
+from ._distribution import HALF_LOG_TAU, INFINITY
+
+# Of the quadrature for the moments of truncnorm: an integrand that falls by exp(-_EXPONENT) has an
+# error of 1e-15 with so many nodes on [0, 1].
+_EXPONENT = 40.0
+_REACH = math.sqrt(2 * _EXPONENT)
+_NODES, _WEIGHTS = numpy.polynomial.legendre.leggauss(60)
+_NODES, _WEIGHTS = 0.5 * (_NODES + 1), 0.5 * _WEIGHTS
+# Of the quadrature over narrow intervals: nodes above the middle, in units of the width.
+_HALF_NODES, _HALF_WEIGHTS = (
+    array[6:] * factor
+    for array, factor in zip(numpy.polynomial.legendre.leggauss(12), (0.5, 1.0), strict=True)
+)
+_LARGEST = 1.8e154
+# Quantiles of smaller probabilities are computed from their logarithms.
+_SMALLEST_TAIL = 1e-280
+
+
+def _far_normal_quantile(log_tail: Tensor) -> Tensor:
+    """Compute x < 0 whose normal probability has a logarithm below -600, by Newton's method."""
+    ends = _core.isinf(log_tail)
+    log_tail = _core.where(ends, -1000.0, log_tail)
+    double = -2 * log_tail - 2 * HALF_LOG_TAU
+    x = -_core.sqrt(double - _core.log(double))
+    for _ in range(3):
+        log_at = _core.log_ndtr(x)
+        x = x - (log_at - log_tail) * _core.exp(log_at + 0.5 * x * x + HALF_LOG_TAU)
+    return _core.where(ends, -INFINITY, x)
+
+
+class TruncNorm(Continuous):
+    """Represent the normal distribution between two limits.
+
+    The shape parameters are the limits `a` < `b` of the standard form, in standard deviations from
+    the mean; they may be infinite.
+
+    Examples
+    --------
+    >>> pb.stats.truncnorm.cdf([-1.0, 0.0, 2.0], -1.0, 2.0)
+    Tensor([0.        , 0.41698876, 1.        ], dtype=float32)
+    """
+
+    name, shapes = "truncnorm", ("a", "b")
+
+    def _valid(self, a: Tensor, b: Tensor) -> list[Tensor]:
+        return [_core.less(a, b)]
+
+    def _low(self, a: Tensor, b: Tensor) -> Tensor:
+        return a
+
+    def _high(self, a: Tensor, b: Tensor) -> Tensor:
+        return b
+
+    def _is_narrow(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return True if the density varies little between two numbers."""
+        width = y - x
+        flat = _core.less(width * _core.abs(x + y), 4)
+        return _core.logical_and(_core.less(width, 2), flat)
+
+    def _part(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute Φ(y) - Φ(x): a width, its factor and the logarithm of a factor."""
+        width, middle = y - x, 0.5 * (x + y)
+        # Here the difference of two probabilities cancels; quadrature has positive terms only.
+        is_narrow = self._is_narrow(x, y)
+        width, middle = (_core.where(is_narrow, t, 1.0) for t in (width, middle))
+        rest: Tensor | float = 0.0
+        for node, weight in zip(_HALF_NODES, _HALF_WEIGHTS, strict=True):
+            at = width * node
+            rest = rest + weight * _core.cosh(middle * at) * _core.exp(-0.5 * at * at)
+        # Beyond the limit, the square of a number overflows.
+        x, y = (_core.where(is_narrow, t, v) for t, v in ((-1.0, x), (1.0, y)))
+        right = _core.greater(x, 0)
+        sign = _core.where(right, -1.0, 1.0)
+        nearer = _core.where(right, -x, y)
+        top = _core.log_ndtr(_core.clip(nearer, -_LARGEST, 1e9))
+        top = _core.where(_core.less(nearer, -_LARGEST), -INFINITY, top)
+        finite = _core.where(_core.isinf(top), 0.0, top)
+
+        def tail(t: Tensor) -> Tensor:
+            is_end = _core.greater(_core.abs(t), _LARGEST)
+            value = _core.exp(_core.log_ndtr(sign * _core.where(is_end, 1e9, t)) - finite)
+            end = _core.where(_core.greater(sign * t, 0), _core.exp(-finite), 0.0)
+            return _core.where(is_end, end, value)
+
+        return (
+            _core.where(is_narrow, width, 1.0),
+            _core.where(is_narrow, rest, sign * (tail(y) - tail(x))),
+            _core.where(is_narrow, -0.5 * middle * middle - HALF_LOG_TAU, top),
+        )
+
+    def _log_mass(self, x: Tensor, y: Tensor) -> Tensor:
+        width, part, top = self._part(x, y)
+        return top + _core.log(width) + _core.log(part)
+
+    def _ratio(self, x: Tensor, y: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """Compute the probability of [x, y]."""
+        width, part, top = self._part(x, y)
+        all_width, whole, whole_top = self._part(a, b)
+        return width / all_width * (part / whole) * _core.exp(top - whole_top)
+
+    def _logpdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return -0.5 * x * x - HALF_LOG_TAU - self._log_mass(a, b)
+
+    def _cdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return self._ratio(a, x, a, b)
+
+    def _sf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return self._ratio(x, b, a, b)
+
+    def _logcdf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        near = self._log_mass(a, x) - self._log_mass(a, b)
+        rest = self._sf(x, a, b)
+        return _core.where(_core.less(rest, 0.5), _core.log1p(-rest), near)
+
+    def _logsf(self, x: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        near = self._log_mass(x, b) - self._log_mass(a, b)
+        rest = self._cdf(x, a, b)
+        return _core.where(_core.less(rest, 0.5), _core.log1p(-rest), near)
+
+    def _quantile(self, q: Tensor, rest: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        """Compute the quantile of q = 1 - rest from the smaller tail of the normal distribution."""
+        mass = _core.exp(self._log_mass(a, b))
+        low, high = _core.ndtr(a) + q * mass, _core.ndtr(-b) + rest * mass
+        lower = _core.less(low, 0.5)
+        tail = _core.where(lower, low, high)
+        is_near = _core.greater(tail, _SMALLEST_TAIL)
+        near = _core.ndtri(_core.where(is_near, tail, 0.5))
+        # The logarithm of the tail probability, from the limit with the larger one.
+        end, part, other = (_core.where(lower, x, y) for x, y in ((b, -a), (rest, q), (a, -b)))
+        top = _core.log_ndtr(_core.where(is_near, 0.0, _core.minimum(end, 0.0)))
+        ratio = _core.exp(
+            _core.log_ndtr(_core.where(is_near, -1.0, _core.maximum(other, -1e150))) - top
+        )
+        log_tail = top + _core.log1p(-part * (1 - ratio))
+        far = _far_normal_quantile(_core.where(is_near, -1000.0, log_tail))
+        value = _core.where(is_near, near, far)
+        value = _core.clip(_core.where(lower, value, -value), a, b)
+        # Newton's method: near a limit, the sum of two probabilities cancels.
+        is_infinite = _core.isinf(value)
+        at = _core.where(is_infinite, _core.clip(0.0, a, b), value)
+        for _ in range(2):
+            below, above = self._ratio(a, at, a, b), self._ratio(at, b, a, b)
+            error = _core.where(_core.less(q, 0.5), below - q, rest - above)
+            at = _core.clip(at - error / _core.exp(self._logpdf(at, a, b)), a, b)
+        return _core.where(is_infinite, value, at)
+
+    def _ppf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return self._quantile(q, 1 - q, a, b)
+
+    def _isf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
+        return self._quantile(1 - q, q, a, b)
+
+    def _moments(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute the mean, the variance and the entropy by Gauss-Legendre quadrature.
+
+        Formulas by the densities at the limits cancel for narrow and for far intervals. Here, every
+        sum has positive terms only, in distances from the limit that is nearer to 0.
+        """
+        mirrored = _core.less(a + b, 0)
+        sign = _core.where(mirrored, -1.0, 1.0)
+        near, far = _core.where(mirrored, -b, a), _core.where(mirrored, -a, b)
+        # Beyond these ends, the density is less than exp(-40) of its maximum.
+        start = _core.maximum(near, -_REACH)
+        rise = _core.maximum(start, 0)
+        reach = 2 * _EXPONENT / (rise + _core.sqrt(rise * rise + 2 * _EXPONENT))
+        end = _core.minimum(far, rise + reach)
+        width = end - start
+        at = _core.expand_dims(width, -1) * _core.constant(_NODES, width.dtype)
+        fall = (_core.expand_dims(start, -1) + 0.5 * at) * at  # (x² - start²) / 2
+        density = _core.constant(_WEIGHTS, width.dtype) * _core.exp(-fall)
+        total = _core.sum(density, -1)
+        share = density / _core.expand_dims(total, -1)
+        middle = _core.sum(share * at, -1)
+        variance = _core.sum(share * _core.square(at - _core.expand_dims(middle, -1)), -1)
+        entropy = _core.log(width * total) + _core.sum(share * fall, -1)
+        return sign * (start + middle), variance, entropy
+
+    def _entropy(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._moments(a, b)[2]
+
+    def _mean(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._moments(a, b)[0]
+
+    def _var(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._moments(a, b)[1]
+
+
+truncnorm = TruncNorm()

@@ -1,0 +1,105 @@
+"""HTML of tensors, explanations, plans and profiles: what notebooks show."""
+
+import re
+import warnings
+from html import unescape
+from xml.dom.minidom import parseString
+
+import numpy as np
+
+import pullback as pb
+
+EVIL = "<script>alert('&')</script>"
+
+
+def cells(html):
+    """Return the texts of the cells of a table, row by row; the HTML must be well-formed."""
+    parseString(f"<div>{html}</div>")
+    rows = re.findall(r"<tr>(.*?)</tr>", html)
+    return [[unescape(c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r)] for r in rows]
+
+
+def test_tensors():
+    x = pb.constant([[1.5, np.nan], [-1e-8, 3.0]])
+    assert cells(x._repr_html_()) == [["", "0", "1"], ["0", "1.5", "nan"], ["1", "-1e-08", "3"]]
+    assert "Tensor  float32  shape (2, 2)" in x._repr_html_()
+    assert cells(pb.constant([True, False])._repr_html_()) == [["0", "1"], ["True", "False"]]
+    assert cells(pb.constant(1 + 2j)._repr_html_()) == [["1+2j"]]
+    assert cells(pb.zeros((0, 3))._repr_html_()) == [["", "0", "1", "2"]]
+    assert cells(pb.zeros((3, 0))._repr_html_()) == [[""], ["0"], ["1"], ["2"]]
+    assert cells(pb.zeros((0, 2, 2))._repr_html_()) == []
+    v = pb.Variable(pb.arange(24).reshape(2, 3, 4), name=EVIL)
+    html = v._repr_html_()
+    assert cells(html)[1] == ["0", "0", "1", "2", "3"] and "entry [0]" in html
+    assert "<script>" not in html and "&lt;script&gt;" in html
+
+
+def test_large_tensors_are_cut():
+    html = pb.arange(1_000_000).reshape(1000, 1000)._repr_html_()
+    table = cells(html)
+    assert len(table) == len(table[0]) == 12
+    assert table[0] == ["", "0", "1", "2", "3", "4", "…", "995", "996", "997", "998", "999"]
+    assert table[6] == ["…"] * 12
+    assert table[11][11] == "999999" and table[1][5] == "4"
+    assert len(pb.zeros((4,) * 10)._repr_html_()) < 5000
+    assert len(cells(pb.arange(11)._repr_html_())[0]) == 11
+    assert len(cells(pb.arange(10)._repr_html_())[0]) == 10
+
+
+def test_nothing_is_evaluated_or_recorded_that_repr_does_not():
+    seen = []
+
+    def f(x):
+        seen.append((x * 2)._repr_html_())
+        return pb.sum(x)
+
+    pb.function(f)(pb.ones(3))
+    pb.vmap(f)(pb.ones((2, 3)))
+    pb.scan(lambda c, x: (f(x), None), 0.0, pb.ones((2, 3)))
+    assert len(seen) >= 3 and all("traced, without a value" in html for html in seen)
+    v = pb.Variable([1.0, 2.0])
+    pb.set_debug(True)
+    try:
+        with warnings.catch_warnings(), pb.GradientTape() as tape:
+            warnings.simplefilter("error")  # of values that leave the graph
+            v._repr_html_()
+            pb.grad(lambda x: (pb.sum(x * x), (x * 2)._repr_html_())[0])(pb.ones(2))
+        assert tape.watched_variables() == ()
+    finally:
+        pb.set_debug(False)
+
+
+def test_explanations():
+    w = pb.Variable([0.5, 2.0], name=EVIL)
+    y = pb.sum(pb.round(w))
+    why = pb.explain(y, w)
+    html = why._repr_html_()
+    parseString(html)
+    assert "<html" not in html and "<script>" not in html and "round" in html and "<svg" in html
+    assert why.as_html().startswith("<!DOCTYPE html>") and html in why.as_html()
+    both = pb.explain(y, [w, w])._repr_html_()
+    assert both == html * 2
+    paths = pb.gradient_paths(pb.sum(w * w) + pb.sum(w), w)
+    assert unescape(paths._repr_html_()).count("norm") == len(paths) == 2
+
+
+def test_plans():
+    f = pb.function(lambda x: pb.sum(pb.exp(x) @ x))
+    plan = f.plan(pb.ones((20, 20)))
+    assert isinstance(plan, str) and plan == str(plan)
+    html = plan._repr_html_()
+    parseString(f"<div>{html}</div>")
+    assert unescape(html).count("exp:float32") == 2 and html.count("<svg") == 1
+    many = pb.function(lambda x: [pb.sort(x + i) for i in range(100)])
+    assert "<svg" not in many.plan(pb.ones(9))._repr_html_()
+    assert pb.draw(plan)._repr_svg_() == pb.draw(str(plan)).svg
+
+
+def test_colours_are_readable_on_light_and_dark_pages():
+    w = pb.Variable(pb.ones(3))
+    own = w._repr_html_() + pb.function(pb.exp).plan(pb.ones(3))._repr_html_().partition("<svg")[0]
+    assert set(re.findall(r"(?:color|background):([^;\"]*)", own)) == {"inherit", "transparent"}
+    for svg in (pb.draw(w * w).svg, pb.profile(pb.exp, w).flame_graph().svg):
+        assert re.match(r"<svg [^>]*background:#fff", svg)  # its text is black
+    why = pb.explain(pb.sum(w), w)._repr_html_()
+    assert re.match(r'<div style="[^"]*color:#1f2937;background:#fff', why)
