@@ -39,8 +39,9 @@ void evaluate_each_device(std::span<const NodeRef> roots,
   std::vector<NodeRef> rest(roots.begin(), roots.end());
   while (!rest.empty()) {
     const Device device = device_of(rest.front().get());
-    const auto others = std::stable_partition(
-        rest.begin(), rest.end(), [&](const NodeRef& node) { return device_of(node.get()) == device; });
+    const auto others = std::stable_partition(rest.begin(), rest.end(), [&](const NodeRef& node) {
+      return device_of(node.get()) == device;
+    });
     evaluate(pointers({rest.begin(), others}));
     rest.erase(rest.begin(), others);
   }

@@ -140,9 +140,7 @@ thread_local Device device_of_thread = kAnyDevice;  // none
 
 }  // namespace
 
-Device default_device() {
-  return device_of_thread == kAnyDevice ? first_device : device_of_thread;
-}
+Device default_device() { return device_of_thread == kAnyDevice ? first_device : device_of_thread; }
 
 Device exchange_default_device(Device device) {
   const Device before = default_device();

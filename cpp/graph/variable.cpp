@@ -170,7 +170,9 @@ void commit_updates() {
     Variable* variable = list[i];
     if (variable->pending()) continue;
     // A new leaf replaces the update's node, so the history of the update can be freed.
-    histories.push_back(std::exchange(variable->current, placed(detached(variable->current), device_of(variable->current.get()))));
+    histories.push_back(
+        std::exchange(variable->current,
+                      placed(detached(variable->current), device_of(variable->current.get()))));
     variable->failed = false;
     if (variable->reading && !variable->reading->value) {
       variable->reading->value = variable->current->value;

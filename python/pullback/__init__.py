@@ -7,8 +7,8 @@
 [Tensor([2., 4., 6.], dtype=float32)]
 
 Functions on arrays have NumPy's names. `gradients`, `GradientTape`, `grad`, `custom_gradient` and
-`function` deal with derivatives. The namespaces are `cuda`, `nn`, `linalg`, `fft`, `random`, `special`,
-`stats`, `implicit`, `initializers`, `integrate`, `interop`, `interpolate`, `optimize`,
+`function` deal with derivatives. The namespaces are `cuda`, `nn`, `linalg`, `fft`, `random`,
+`special`, `stats`, `implicit`, `initializers`, `integrate`, `interop`, `interpolate`, `optimize`,
 `optimizers`, `testing` and `tree`. Functions of `linalg` that NumPy or the Array API standard have
 in the main namespace are also here, and the functions of `nn` that most networks use. The names of
 TensorFlow 1 are in `pullback.compat.tf1`.

@@ -48,19 +48,21 @@ struct Driver {
   // `visible`, where the copies are made.
   char* hidden = nullptr;
   char* visible = nullptr;
-  size_t end = 0;                          // bytes of the mappings that were ever allocated
-  std::map<Address, size_t> blocks;        // allocated
+  size_t end = 0;                           // bytes of the mappings that were ever allocated
+  std::map<Address, size_t> blocks;         // allocated
   std::multimap<size_t, Address> released;  // by size
   std::vector<std::function<void()>> stream;
   bool context = false;
 
   Driver() {
     if (const char* number = std::getenv("FAKE_CUDA_DEVICES")) devices = std::atoi(number);
-    if (const char* number = std::getenv("FAKE_CUDA_MEMORY")) bytes = std::strtoull(number, nullptr, 10);
+    if (const char* number = std::getenv("FAKE_CUDA_MEMORY"))
+      bytes = std::strtoull(number, nullptr, 10);
     const int file = memfd_create("fake_cuda", 0);
     const size_t reserved = size_t{64} << 30;
     if (file < 0 || ftruncate(file, static_cast<off_t>(reserved))) std::abort();
-    hidden = static_cast<char*>(mmap(nullptr, reserved, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0));
+    hidden =
+        static_cast<char*>(mmap(nullptr, reserved, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0));
     visible = static_cast<char*>(
         mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0));
     if (hidden == MAP_FAILED || visible == MAP_FAILED) std::abort();

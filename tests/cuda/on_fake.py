@@ -71,7 +71,9 @@ def test_gradients_are_where_their_tensors_are() -> None:
     np.testing.assert_array_equal(inside.numpy(), [3, 12])
     np.testing.assert_array_equal(pb.gradients(y, [x])[0].numpy(), [3, 12])
     np.testing.assert_array_equal(pb.grad(lambda t: pb.sum(t * t))(moved).numpy(), [2, 4])
-    np.testing.assert_array_equal(pb.hessian(lambda t: pb.sum(t**3))(moved).numpy(), [[6, 0], [0, 12]])
+    np.testing.assert_array_equal(
+        pb.hessian(lambda t: pb.sum(t**3))(moved).numpy(), [[6, 0], [0, 12]]
+    )
     np.testing.assert_array_equal(pb.vmap(pb.sin)(moved).numpy(), np.sin([1.0, 2.0]))
 
 
@@ -97,7 +99,7 @@ def test_use_device() -> None:
     v.assign_add(x)
     np.testing.assert_array_equal(v.numpy(), [2, 3, 4])
     assert v.device == "cuda:0"
-    with pytest.raises(ValueError, match="variable .* is on cuda:0"):
+    with pytest.raises(ValueError, match=r"variable .* is on cuda:0"):
         v.assign(pb.Variable([1.0, 2.0, 3.0]).to_device("cpu"))
 
 
@@ -143,7 +145,7 @@ def test_out_of_memory_leaves_everything_as_it_was() -> None:
     np.testing.assert_array_equal(y.numpy(), np.ones(1_000_000))  # the second request succeeds
     del y
     pb.cuda.trim()
-    with pytest.raises(MemoryError, match="cuda:0: cannot allocate .* are free"):
+    with pytest.raises(MemoryError, match=r"cuda:0: cannot allocate .* are free"):
         pb.asarray(np.ones(1_200_000_000, np.int8), device="cuda").numpy()
     np.testing.assert_array_equal((x + 1).numpy(), np.full(1000, 2.0))
 

@@ -57,7 +57,7 @@ class CudaMemory final : public DeviceMemory {
   mutable std::mutex mutex_;
   Context context_ = nullptr;
   Stream stream_ = nullptr;
-  std::string lost_;  // the failure that ended the device
+  std::string lost_;                                // the failure that ended the device
   std::map<int64_t, std::vector<Address>> cached_;  // free blocks by size
   Address segment_ = 0;                             // from which small blocks are cut
   int64_t segment_rest_ = 0;

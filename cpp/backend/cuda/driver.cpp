@@ -71,11 +71,12 @@ Loaded load() {
   }
   auto driver = std::make_unique<Driver>();
   driver->path = path;
-#define DRIVER(member, name, arguments)                                                          \
-  driver->member = reinterpret_cast<Result(*) arguments>(library->symbol(name));                 \
-  if (!driver->member) {                                                                         \
-    return {nullptr, text("the driver ", path, " has no function ", name, "; install driver 525 " \
-                          "or newer")};                                                          \
+#define DRIVER(member, name, arguments)                                          \
+  driver->member = reinterpret_cast<Result(*) arguments>(library->symbol(name)); \
+  if (!driver->member) {                                                         \
+    return {nullptr, text("the driver ", path, " has no function ", name,        \
+                          "; install driver 525 "                                \
+                          "or newer")};                                          \
   }
 #include "backend/cuda/driver.def"
 #undef DRIVER

@@ -17,9 +17,10 @@ Device device_named(const std::string& name) {
   if (name == "cpu") return kHost;
   if (name == "cuda") return cuda::open_device(0);
   const std::string digits = name.starts_with("cuda:") ? name.substr(5) : "";
-  if (digits.empty() || digits.size() > 3 || digits.find_first_not_of("0123456789") != digits.npos) {
-    fail(ErrorKind::Value, "expected \"cpu\", \"cuda\" or \"cuda:\" and a number for device, got \"",
-         name, "\"");
+  if (digits.empty() || digits.size() > 3 ||
+      digits.find_first_not_of("0123456789") != digits.npos) {
+    fail(ErrorKind::Value,
+         "expected \"cpu\", \"cuda\" or \"cuda:\" and a number for device, got \"", name, "\"");
   }
   return cuda::open_device(std::stoi(digits));
 }
@@ -37,7 +38,8 @@ void bind_device(py::module_& m) {
       "device_of", [](const NodeRef& x) { return name_of(device_of(x.get())); }, py::arg("x"),
       "Return the name of the device of a tensor.");
   m.def(
-      "transfer", [](const NodeRef& x, const std::string& device) {
+      "transfer",
+      [](const NodeRef& x, const std::string& device) {
         const Device to = device_named(device);
         return several_devices ? transfer(x, to) : x;
       },
@@ -49,8 +51,7 @@ void bind_device(py::module_& m) {
       },
       py::arg("device"), "Set the default device of this thread, and return the one before.");
   m.def(
-      "set_first_device",
-      [](const std::string& device) { set_first_device(device_named(device)); },
+      "set_first_device", [](const std::string& device) { set_first_device(device_named(device)); },
       py::arg("device"), "Set the default device of threads that have set none.");
   m.def(
       "default_device", [] { return name_of(default_device()); },

@@ -41,8 +41,7 @@ def check_device(device: Any, who: str) -> None:
     """Raise a TypeError unless the device is a name or None."""
     if device is not None and not isinstance(device, str):
         raise TypeError(
-            f"{who}: expected 'cpu', 'cuda', 'cuda:1' or None for device, "
-            f"got {_core.shown(device)}"
+            f"{who}: expected 'cpu', 'cuda', 'cuda:1' or None for device, got {_core.shown(device)}"
         )
 
 
@@ -82,7 +81,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     TypeError
         If `x` has no `__dlpack__`, or `copy` is neither a bool nor None.
     ValueError
-        If `copy` is False and `x` is not a tensor, or there is no device of this name.
+        If `copy` is False and `x` is not a tensor, or `device` is unknown.
     BufferError
         If the other library or NumPy cannot exchange the array.
 
@@ -179,7 +178,7 @@ def to_device(self: Any, device: str, /, *, stream: None = None) -> Tensor:
     TypeError
         If `device` is not a str.
     ValueError
-        If there is no device of this name, or `stream` is not None.
+        If `device` is unknown, or `stream` is not None.
     RuntimeError
         If CUDA is not available.
     """
@@ -305,7 +304,7 @@ class _Info:
         Raises
         ------
         ValueError
-            If there is no device of this name.
+            If `device` is unknown.
         """
         check_device(device, "default_dtypes")
         real = _core.default_float()
@@ -334,7 +333,7 @@ class _Info:
         Raises
         ------
         ValueError
-            If a kind is unknown, or there is no device of this name.
+            If a kind is unknown, or `device` is unknown.
         """
         import pullback as pb
 

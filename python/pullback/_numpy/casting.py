@@ -43,7 +43,7 @@ def astype(
         If `copy` is not a bool, `dtype` is unknown, or if `x` is complex and `dtype` is neither
         complex nor bool; take `real` or `abs` of `x` first.
     ValueError
-        If there is no device of this name.
+        If `device` is unknown.
 
     See Also
     --------

@@ -87,7 +87,7 @@ def zeros(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or there is no device of this name.
+        If `shape` has a negative size, or `device` is unknown.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def ones(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> 
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or there is no device of this name.
+        If `shape` has a negative size, or `device` is unknown.
 
     Examples
     --------
@@ -159,8 +159,7 @@ def full(
         If `shape` does not consist of integers, `dtype` is unknown, or a complex value is cast to a
         dtype that is neither complex nor bool.
     ValueError
-        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or there is no device of this
-        name.
+        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or `device` is unknown.
 
     Examples
     --------
@@ -207,7 +206,7 @@ def eye(
     TypeError
         If a size or `k` is not an integer, or `dtype` is unknown.
     ValueError
-        If a size is negative, or there is no device of this name.
+        If a size is negative, or `device` is unknown.
 
     Examples
     --------
@@ -297,7 +296,7 @@ def asarray(
         If the dtype is not supported, a complex value is cast to a dtype that is neither complex
         nor bool, or `copy` is neither a bool nor None.
     ValueError
-        If nested lists are ragged, `copy` is False and a copy is required, or there is no device of this name.
+        If nested lists are ragged, `copy` is False and a copy is required, or `device` is unknown.
     OverflowError
         If a Python integer does not fit in the dtype.
 
@@ -347,7 +346,7 @@ def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or there is no device of this name.
+        If `shape` has a negative size, or `device` is unknown.
 
     Examples
     --------

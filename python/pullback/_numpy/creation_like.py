@@ -39,7 +39,7 @@ def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     TypeError
         If `dtype` is unknown.
     ValueError
-        If there is no device of this name.
+        If `device` is unknown.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = 
     TypeError
         If `dtype` is unknown.
     ValueError
-        If there is no device of this name.
+        If `device` is unknown.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def full_like(
         If `dtype` is unknown, or a complex value is cast to a dtype that is neither complex nor
         bool.
     ValueError
-        If `fill_value` does not broadcast to the shape of `x`, or there is no device of this name.
+        If `fill_value` does not broadcast to the shape of `x`, or `device` is unknown.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     TypeError
         If `dtype` is unknown.
     ValueError
-        If there is no device of this name.
+        If `device` is unknown.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def linspace(
     TypeError
         If an end is complex or bool, `num` is not an integer, or `endpoint` is not a bool.
     ValueError
-        If `num` or `axis` is out of range, the shapes do not broadcast, or there is no device of this name.
+        If `num` or `axis` is out of range, the shapes do not broadcast, or `device` is unknown.
 
     See Also
     --------
@@ -346,7 +346,7 @@ def arange(
     TypeError
         If an argument is not a number, or `dtype` is unknown or bool.
     ValueError
-        If `step` is 0, an argument is infinite or NaN, or there is no device of this name.
+        If `step` is 0, an argument is infinite or NaN, or `device` is unknown.
     RuntimeError
         If an argument is a tensor without a value in a function that is being traced.
 

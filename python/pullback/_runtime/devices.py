@@ -26,7 +26,7 @@ class use_device:  # noqa: N801, a context manager that reads like a function
     Raises
     ------
     ValueError
-        If there is no device of this name.
+        If `device` is unknown.
     RuntimeError
         If CUDA is not available; the text says why.
 

@@ -4,9 +4,9 @@
 >>> pb.cuda.is_available() or bool(pb.cuda.reason())
 True
 
-A tensor is moved by `Tensor.to_device`, and `pullback.use_device` makes new ones on a GPU. Gradients
-are where their tensors are. So far every operation runs on the processor, with copies: `fallbacks`
-counts them. The results have the bits of the processor.
+A tensor is moved by `Tensor.to_device`, and `pullback.use_device` makes new ones on a GPU.
+Gradients are where their tensors are. So far every operation runs on the processor, with copies:
+`fallbacks` counts them. The results have the bits of the processor.
 """
 
 from __future__ import annotations
