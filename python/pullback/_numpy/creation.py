@@ -87,7 +87,8 @@ def zeros(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or `device` is unknown.
+        If `shape` has a negative size, or `device` is
+        unknown.
 
     Examples
     --------
@@ -120,7 +121,8 @@ def ones(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> 
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or `device` is unknown.
+        If `shape` has a negative size, or `device` is
+        unknown.
 
     Examples
     --------
@@ -159,7 +161,8 @@ def full(
         If `shape` does not consist of integers, `dtype` is unknown, or a complex value is cast to a
         dtype that is neither complex nor bool.
     ValueError
-        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or `device` is unknown.
+        If `fill_value` does not broadcast to `shape`, `shape` has a negative size, or `device` is
+        unknown.
 
     Examples
     --------
@@ -346,7 +349,8 @@ def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) ->
     TypeError
         If `shape` does not consist of integers, or `dtype` is unknown.
     ValueError
-        If `shape` has a negative size, or `device` is unknown.
+        If `shape` has a negative size, or `device` is
+        unknown.
 
     Examples
     --------
