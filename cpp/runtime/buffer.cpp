@@ -10,7 +10,9 @@
 namespace pullback {
 
 void free_buffer(Buffer* buffer) {
-  if (buffer->device.is_host()) {
+  if (buffer->owner_) {
+    delete buffer->owner_;
+  } else if (buffer->device.is_host()) {
     free_bytes(buffer->address(), buffer->bytes);
   } else {
     memory_of(buffer->device).release(buffer->address(), buffer->bytes);
@@ -23,6 +25,15 @@ Ref<Buffer> make_buffer(int64_t bytes, Device device) {
   buffer->address_ = device.is_host() ? allocate_bytes(bytes) : memory_of(device).allocate(bytes);
   buffer->bytes = bytes;
   buffer->device = device;
+  return Ref<Buffer>(buffer.release());
+}
+
+Ref<Buffer> share_memory(void* address, int64_t bytes, std::unique_ptr<MemoryOwner> owner) {
+  auto buffer = std::make_unique<Buffer>();
+  buffer->address_ = address;
+  buffer->bytes = bytes;
+  buffer->exported = true;
+  buffer->owner_ = owner.release();
   return Ref<Buffer>(buffer.release());
 }
 

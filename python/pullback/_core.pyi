@@ -1948,6 +1948,9 @@ def set_state_of_source(
 ) -> None:
     """Set seed and counter of a source."""
 
+def share(array: numpy.typing.NDArray[numpy.generic], who: str) -> Tensor:
+    """Make a tensor over the memory of an array, which has to keep its values."""
+
 def shown(x: object) -> str:
     """Describe an object for messages, without evaluating it."""
 

@@ -25,6 +25,9 @@ namespace py = pybind11;
 
 // A node with a copy of an array, list or NumPy scalar; `requested` null: keeps the natural dtype.
 NodeRef node_from_array(py::handle object, const DType* requested, const char* who);
+// A node whose value is the memory of an array, without a copy; raises ValueError if its dtype or
+// layout does not permit that.
+NodeRef node_over_array(const py::array& array, const char* who);
 // A Python complex number as a complex128 of rank 0.
 NodeRef node_from_complex(PyObject* number);
 // to_node() cast to a dtype; Python numbers are converted directly.

@@ -42,7 +42,8 @@ Typed<"numpy.typing.NDArray[typing.Any]", py::array> own_array(const Typed<"Tens
   const bool only_this = node->refs == 1;  // a constant of a plan has another reference
   const NodeRef held = as_node(x.ptr());
   evaluate(held.get());
-  const bool alone = only_this && node->op != Op::scalar && node->value->refs == 1;
+  const bool alone =
+      only_this && node->op != Op::scalar && node->value->refs == 1 && !node->value->exported;
   py::array out = array_from_node(held);
   if (!alone) return out.attr("copy")();
   py::detail::array_proxy(out.ptr())->flags |= py::detail::npy_api::NPY_ARRAY_WRITEABLE_;

@@ -119,6 +119,12 @@ void bind_functions(py::module_& m) {
   m.def("constant", &constant, py::arg("value"), py::arg("dtype") = none,
         py::arg("who") = "constant", "Make a tensor of a value.");
   m.def(
+      "share",
+      [](const Typed<"numpy.typing.NDArray[numpy.generic]", py::array>& array,
+         const std::string& who) { return node_over_array(array, who.c_str()); },
+      py::arg("array"), py::arg("who"),
+      "Make a tensor over the memory of an array, which has to keep its values.");
+  m.def(
       "cast",
       [](const ArrayArgument& x, DType dtype, bool copy) {
         const NodeRef result = to_node_of(x.ptr(), dtype, "cast");

@@ -91,10 +91,29 @@ PyObject* positive_slot(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&] { return wrap(identity(to_node(self, "positive"))); });
 }
 
+// True for an array of another library, such as PyTorch or JAX, whose elements are not compared.
+bool is_foreign_array(PyObject* object) {
+  return !is_operand(object) &&
+         PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__dlpack__");
+}
+
 PyObject* compare_slot(PyObject* left, PyObject* right, int operation) {
   constexpr Op ops[] = {Op::less,      Op::less_equal, Op::equal,
                         Op::not_equal, Op::greater,    Op::greater_equal};
-  return binary(ops[operation], left, right);
+  const Op op = ops[operation];
+  // Python would compare the identities if both operands returned NotImplemented.
+  if ((op == Op::equal || op == Op::not_equal) && is_foreign_array(right)) {
+    if (const richcmpfunc compare = Py_TYPE(right)->tp_richcompare) {
+      PyObject* const answer = compare(right, left, operation);
+      if (answer != Py_NotImplemented) return answer;
+      Py_DECREF(answer);
+    }
+    return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+      fail(ErrorKind::Type, name_of(op), ": expected tensors, arrays of NumPy or numbers, got ",
+           Py_TYPE(right)->tp_name, "; convert it by pb.asarray");
+    });
+  }
+  return binary(op, left, right);
 }
 
 }  // namespace

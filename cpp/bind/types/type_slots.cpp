@@ -228,10 +228,16 @@ PyObject* item_method(PyObject* self, PyObject* index) {
 }
 
 // The buffer protocol: a read-only view of the value. NumPy uses it before __array__, and calls
-// __array__ if it fails. The array keeps the memory alive.
+// __array__ if it fails. The array keeps the memory alive. A request without the format is refused:
+// its consumer, such as torch.asarray, would take the bytes for numbers of another dtype.
 int buffer_slot(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded<int>(-1, [&] {
+    if ((flags & PyBUF_FORMAT) != PyBUF_FORMAT) {
+      PyErr_SetString(PyExc_BufferError,
+                      "a buffer without the format of a tensor is refused; pass x.numpy()");
+      return -1;
+    }
     if (called_by_sparse_product()) {
       PyErr_SetString(PyExc_BufferError, "the product with a sparse matrix is that of the tensor");
       return -1;

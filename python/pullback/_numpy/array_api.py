@@ -6,6 +6,7 @@ exchange with other libraries through DLPack.
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -59,8 +60,6 @@ def placed(x: Tensor, device: Any, who: str) -> Tensor:
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
     """Make a tensor from an array of another library, through DLPack.
 
-    The value is copied, since a tensor is never modified.
-
     Parameters
     ----------
     x : object
@@ -69,7 +68,9 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     device : str, optional
         "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
     copy : bool, optional
-        False is an error unless `x` is a tensor. Default: None, which permits a copy.
+        True copies the value. False shares the memory, which nothing may modify as long as the
+        tensor and results of it are used. Default: None, which shares memory that the other library
+        declares read-only, such as that of a tensor or a read-only array, and copies other memory.
 
     Returns
     -------
@@ -81,7 +82,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     TypeError
         If `x` has no `__dlpack__`, or `copy` is neither a bool nor None.
     ValueError
-        If `copy` is False and `x` is not a tensor, or `device` is unknown.
+        If `copy` is False and the memory is not aligned and in row-major order, or `device` is
+        unknown.
     BufferError
         If the other library or NumPy cannot exchange the array.
 
@@ -95,19 +97,50 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     check_copy(copy, "from_dlpack")
     if isinstance(x, Tensor):
         return _core.identity(x)
-    if copy is False:
-        raise ValueError(
-            "from_dlpack: expected True or None for copy, got False; the value is always copied"
-        )
     if not hasattr(x, "__dlpack__"):
         raise TypeError(
             f"from_dlpack: expected an array with __dlpack__ for x, got {_core.shown(x)}"
         )
+    exchange = _Exchange(x)
     try:
-        array = numpy.from_dlpack(x)
-    except (BufferError, RuntimeError, ValueError) as error:
+        kind = x.__dlpack_device__()[0]
+        array = numpy.from_dlpack(exchange)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise BufferError(f"from_dlpack: {error}") from error
-    return placed(_core.constant(array, who="from_dlpack"), device, "from_dlpack")
+    if kind not in _HOST:
+        raise BufferError(
+            f"from_dlpack: expected an array in the memory of the processor, got device type {kind}"
+        )
+    if copy is None:
+        unchanging = exchange.has_flags and not array.flags.writeable
+        copy = not (unchanging and array.flags.c_contiguous and array.flags.aligned)
+    if copy or not array.size:
+        return placed(_core.constant(array, who="from_dlpack"), device, "from_dlpack")
+    return placed(_core.share(array, "from_dlpack"), device, "from_dlpack")
+
+
+# Types of devices in DLPack whose memory the processor reads: its own, and that of CUDA and ROCm
+# which is mapped to it.
+_HOST = (1, 3, 11, 13)
+
+
+class _Exchange:
+    """An array of another library, and whether its capsule has the flag of read-only memory.
+
+    NumPy declares arrays read-only if the capsule is older than DLPack 1.0, which has no flags.
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.has_flags = False
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self._array.__dlpack__(**options)
+        self.has_flags = '"dltensor_versioned"' in repr(capsule)
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
 
 
 def namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
@@ -202,7 +235,7 @@ def dlpack(
     Export the value to another library through DLPack.
 
     The exported memory is read-only. A consumer without support for read-only memory (DLPack before
-    1.0) receives a copy.
+    1.0, and PyTorch, which ignores the flag) receives a copy.
 
     Parameters
     ----------
@@ -237,7 +270,8 @@ def dlpack(
         )
     _core.check_escape(self, "__dlpack__")
     value = self.numpy()
-    if max_version is None or max_version[0] < 1:
+    caller = str(sys._getframe(1).f_globals.get("__name__"))
+    if max_version is None or max_version[0] < 1 or (caller.startswith("torch.") and copy is None):
         value = value.copy()
     return value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 

@@ -121,9 +121,7 @@ def ix_(*args: TensorLike) -> tuple[Tensor, ...]:
             raise ValueError(f"ix_: expected vectors, got shape {found.shape}")
         if found.dtype.kind == "b":
             found = _core.constant(np.flatnonzero(known_values(found, "ix_")))
-        elif found.size and found.dtype.kind in "iu":
-            pass
-        else:
+        elif found.dtype.kind not in "iu":  # an error, unless it is empty
             found = integer_tensor(found, "ix_", "each vector")
         out.append(_core.reshape(found, (1,) * k + found.shape + (1,) * (len(args) - k - 1)))
     return tuple(out)

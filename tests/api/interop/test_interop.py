@@ -1,5 +1,6 @@
 """Functions of pullback in PyTorch and JAX, and the reverse, against derivatives by hand."""
 
+import operator
 import subprocess
 import sys
 
@@ -184,3 +185,69 @@ def test_64_bits_are_not_dropped(jax):
     with pytest.raises(TypeError, match="jax_function: expected arrays of at most 32 bits"):
         pb.interop.jax_function(lambda x: x.astype("float64"))(X)
     assert pb.interop.from_jax(jax.numpy.sin)(X.astype("float32")).dtype == "float32"
+
+
+class Foreign:
+    """An array of a library without the protocols of NumPy; comparisons are left to others."""
+
+    def __init__(self, answer=NotImplemented):
+        self.answer = answer
+
+    def __dlpack__(self):
+        raise BufferError
+
+    def __eq__(self, other):
+        return self.answer
+
+    def __ne__(self, other):
+        return self.answer
+
+
+OPERATORS = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+    operator.pow, operator.matmul, operator.lt, operator.ge, operator.eq, operator.ne,
+]  # fmt: skip
+
+
+def check_operators(foreign):
+    for x in (pb.asarray(X), pb.Variable(X)):
+        for op in OPERATORS:
+            for operands in ((x, foreign), (foreign, x)):
+                with pytest.raises(TypeError):
+                    op(*operands)
+        with pytest.raises(TypeError, match=r"^not_equal: expected .* convert it by pb\.asarray"):
+            x != foreign  # noqa: B015
+    with pytest.raises(TypeError):
+        pb.grad(lambda x: pb.sum(x * foreign))(X)
+
+
+def test_operators_with_arrays_of_other_libraries_are_errors():
+    check_operators(Foreign())
+    assert (pb.ones(2) == Foreign("answer")) == "answer"
+    assert (pb.ones(2) == object()) is False
+
+
+def test_operators_with_torch_are_errors(torch):
+    check_operators(torch.tensor(X))
+    check_operators(torch.tensor(X, requires_grad=True))
+    shared = pb.from_dlpack(torch.tensor(X), copy=False)
+    assert_allclose(shared.numpy(), X)
+    x = pb.asarray(X)
+    t = torch.from_dlpack(x)
+    assert_allclose(t.numpy(), X)
+    t += 1.0  # PyTorch ignores that the memory is read-only
+    assert_allclose(x.numpy(), X)
+    assert_allclose(torch.as_tensor(pb.asarray(X)).numpy(), X)
+    with pytest.raises((TypeError, ValueError, RuntimeError, BufferError)):
+        torch.asarray(pb.asarray(X))  # reads buffers as bytes
+
+
+def test_operators_with_jax_are_errors(jax):
+    check_operators(jax.numpy.asarray(X))
+    source = jax.numpy.asarray(X)
+    assert_allclose(pb.from_dlpack(source).numpy(), X)
+    assert_allclose(np.asarray(jax.numpy.asarray(pb.asarray(X))), X)
+    assert_allclose(np.asarray(jax.dlpack.from_dlpack(pb.asarray(X))), X)
+    for f in (lambda z: (pb.asarray(X) * z).sum(), lambda z: (z * pb.asarray(X)).sum()):
+        with pytest.raises(TypeError):
+            jax.grad(f)(source)
