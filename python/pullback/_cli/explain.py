@@ -20,6 +20,7 @@ import numpy as np
 
 from .. import _core
 from .._base import last_query
+from .._base.checks import counted
 from .._explain.analysis import analyse
 from .._explain.ancestry import Place
 from .._explain.explanation import TITLES
@@ -143,13 +144,13 @@ class Watch:
                     "a function was traced\n  do    call it inside of `with pb.check_numerics():`"
                 )
                 found.append((place, name, entry, status))
-        requests = f"{self.requests} request{'s' * (self.requests != 1)} for gradients"
-        summary = f"explain: {requests}, {len(found) or 'no'} finding{'s' * (len(found) != 1)}"
+        findings = counted(len(found), "finding") if found else "no findings"
+        summary = f"explain: {counted(self.requests, 'request')} for gradients, {findings}"
         if self.without_values:
             summary += (
-                f"\n{self.without_values} of the gradients belong to traced functions, loops or "
-                "graphs, where only None can be found. Inside of `with pb.check_numerics():` "
-                "functions run as plain code."
+                f"\n{counted(self.without_values, 'gradient')} of traced functions, loops or "
+                "graphs had no value, so only None is found there. Inside of "
+                "`with pb.check_numerics():` functions run as plain code."
             )
         return "\n\n".join([*paragraphs, summary]), bool(found)
 
@@ -194,7 +195,8 @@ def explain_script(path: str, arguments: list[str]) -> int:
     module = ModuleType("__main__")
     module.__dict__.update(__file__=file_name, __builtins__=__builtins__, __cached__=None)
     sys.argv = [path, *arguments]
-    sys.path[0] = os.path.dirname(file_name)
+    if not getattr(sys.flags, "safe_path", False):  # otherwise it is not the current folder
+        sys.path[0] = os.path.dirname(file_name)
     sys.modules["__main__"] = module
     watch = Watch()
     _core.set_recording(True)
