@@ -141,6 +141,29 @@ def test_the_script_is_not_changed(run):
             assert "ValueError: invalid literal" in alone.stderr
 
 
+def test_rules_run_as_often_as_without_it(run):
+    source = (
+        "w = pb.Variable([1.0, 2.0], name='w')\n"
+        "calls = []\n"
+        "@pb.custom_gradient\n"
+        "def f(x):\n"
+        "    def rule(g):\n"
+        "        calls.append(np.random.rand())\n"
+        "        print('rule')\n"
+        "        return g * 0\n"
+        "    return x * x, rule\n"
+        "pb.gradients(pb.sum(f(w)), w)\n"
+        "pb.grad(lambda x: pb.sum(f(x)))(pb.ones(2))\n"
+        "pb.gradients(pb.scan(lambda c, x: (c * f(x), None), 1.0, w)[0], w)\n"
+        "print(len(calls))\n"
+    )
+    alone, explained = run(source, explain=False), run(source)
+    assert explained.stdout == alone.stdout and "rule\n" in alone.stdout
+    assert "script.py:13: the gradient by Variable 'w' is zero (once)" in explained.stderr
+    assert "custom_gradient with the rule" in explained.stderr, explained.stderr
+    assert "3 findings" in explained.stderr
+
+
 def test_errors_of_a_gradient_remain_those_of_the_script(run):
     source = (
         "w = pb.Variable(np.zeros((2, 2)), name='w')\n"

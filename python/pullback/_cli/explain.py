@@ -12,7 +12,9 @@ import os
 import sys
 import threading
 import weakref
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from functools import partial
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -30,6 +32,7 @@ from .._numpy.display import value_of
 
 SHOWN = 20  # reports; the others are counted
 MOST = 100  # explanations, since each evaluates all operations between target and source
+Text = str | Callable[[], str]
 BAD = ("none", "nan", "infinite", "zero")
 
 
@@ -41,7 +44,7 @@ class Entry:
     counts : dict
         Number of gradients of each status.
     first : dict
-        The text that explains the first gradient of each status of BAD.
+        The text that explains the first gradient of each status of BAD, or a function for it.
     last : str
         Status of the newest gradient.
     variable : weakref or None
@@ -50,7 +53,7 @@ class Entry:
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
-        self.first: dict[str, str] = {}
+        self.first: dict[str, Text] = {}
         self.last = ""
         self.variable: weakref.ref[Any] | None = None
 
@@ -105,18 +108,20 @@ class Watch:
 
     def _explained(
         self, status: str, ys: list[Any], x: Any, seeds: list[Any], given: dict[str, Any]
-    ) -> str:
-        """Return the explanation for the first of the targets whose gradient has the status."""
+    ) -> Text:
+        """Return the explanation for the first of the targets whose gradient has the status.
+
+        One that runs code of the program, which may print or draw random numbers, is made at the
+        end of the program.
+        """
         self.explained += 1
-        for y, seed in zip(ys if self.explained <= MOST else (), seeds, strict=False):
-            try:
-                why = analyse(question_of("explain", y, x, seed=seed, **given))
-            except Exception:  # the program goes on in any case
-                continue
-            if why.status == status:
-                return str(why)
-        inside = "it was requested inside of a transform, or there are too many"
-        return f"not explained: {inside}"
+        questions = []
+        with suppress(Exception):  # the program goes on in any case
+            for y, seed in zip(ys if self.explained <= MOST else (), seeds, strict=False):
+                questions.append(question_of("explain", y, x, seed=seed, **given))
+            if any(_runs_code(question) for question in questions):
+                return partial(_text_of, questions, status)
+        return _text_of(questions, status)
 
     def report(self) -> tuple[str, bool]:
         """Return the text for the user, and whether a gradient is reported."""
@@ -131,7 +136,8 @@ class Watch:
             often = f"{entry.counts[status]} of {total} times" if total > 1 else "once"
             at = f"{place}: " if place else ""
             head = f"{at}the gradient by {name} {TITLES[status]} ({often})"
-            text = entry.first[status].replace("\n", "\n  ")
+            known = entry.first[status]
+            text = (known if isinstance(known, str) else known()).replace("\n", "\n  ")
             paragraphs.append(f"{head}\n  {text}")
         if len(found) > SHOWN:
             paragraphs.append(f"{len(found) - SHOWN} more gradients are None, zero or not finite.")
@@ -153,6 +159,24 @@ class Watch:
                 "`with pb.check_numerics():` functions run as plain code."
             )
         return "\n\n".join([*paragraphs, summary]), bool(found)
+
+
+def _runs_code(question: Question) -> bool:
+    """Return whether the explanation runs rules of the program, or bodies of loops that may."""
+    return any(
+        step.custom or step.rule or step.kind in ("loop", "branch")
+        for step in question.ancestry.steps.values()
+    )
+
+
+def _text_of(questions: list[Question], status: str) -> str:
+    """Return the text of the first explanation with the status."""
+    for question in questions:
+        with suppress(Exception), redirect_stdout(io.StringIO()):
+            why = analyse(question)
+            if why.status == status:
+                return str(why)
+    return "not explained: it was requested inside of a transform, or there are too many"
 
 
 def _statuses(answers: list[Any]) -> list[str]:

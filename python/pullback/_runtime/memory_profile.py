@@ -18,8 +18,10 @@ from .._autodiff.function import function
 
 __all__ = ["MemoryLine", "MemoryProfile", "profile_memory"]
 
-_BUFFER = re.compile(r"\b((?:arg|out|tmp)\d+):(\w+)\(([\d, ]*)\)(?: strides\(([-\d, ]*)\))?")
-_IN_PLACE = re.compile(r"^in place: (out\d+) of", re.MULTILINE)
+_BUFFER = (  # compiled at its first use, not when the package is imported
+    r"\b((?:arg|out|tmp)\d+):(\w+)\(([\d, ]*)\)(?: strides\(([-\d, ]*)\))?"
+)
+_IN_PLACE = r"(?m)^in place: (out\d+) of"
 _ARGUMENTS = "arguments and variables"
 
 
@@ -179,7 +181,7 @@ def _updated(plan: str, graph: str, sizes: dict[str, int]) -> set[str]:
         size = np.dtype(dtype).itemsize * prod(_integers(shape[1:-1]))
         counts[size] = counts.get(size, 0) + 1
     found = set()
-    for name in _IN_PLACE.findall(plan):
+    for name in re.findall(_IN_PLACE, plan):
         if counts.get(sizes[name]):
             counts[sizes[name]] -= 1
             found.add(name)
@@ -196,7 +198,7 @@ def _peak(text: str, updated: set[str]) -> tuple[dict[str, list[int]], int, int]
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for at, block in enumerate(blocks):
-        for name, *_ in _BUFFER.findall(_without_bodies(block)):
+        for name, *_ in re.findall(_BUFFER, _without_bodies(block)):
             if not name.startswith("arg") and name not in updated:
                 first.setdefault(name, at)
                 last[name] = len(blocks) if name.startswith("out") else at
@@ -208,8 +210,8 @@ def _peak(text: str, updated: set[str]) -> tuple[dict[str, list[int]], int, int]
             if first[name] <= at <= last[name]:
                 live.setdefault(_line(blocks[first[name]]), []).append(sizes[name])
         # The results of a branch are those of its step.
-        results = re.compile(r"\bout\d+") if re.match(r"\d+  branch", block) else _IN_PLACE
-        bodies = [_peak(body, set(results.findall(body)))[0] for body in _bodies(block)]
+        results = r"\bout\d+" if re.match(r"\d+  branch", block) else _IN_PLACE
+        bodies = [_peak(body, set(re.findall(results, body)))[0] for body in _bodies(block)]
         for line, held in max(bodies, key=_total, default={}).items():
             live.setdefault(line, []).extend(held)
         if _total(live) > most:
@@ -251,7 +253,7 @@ def _without_bodies(text: str) -> str:
 def _sizes(text: str) -> dict[str, int]:
     """Return the bytes of each buffer: of the largest view, without axes that are broadcast."""
     sizes: dict[str, int] = {}
-    for name, dtype, shape, strides in _BUFFER.findall(text):
+    for name, dtype, shape, strides in re.findall(_BUFFER, text):
         lengths = _integers(shape)
         steps = _integers(strides) or [1] * len(lengths)
         count = 1
