@@ -74,7 +74,7 @@ def test_only_structure_inside_of_traced_functions(run):
     )
     assert done.returncode == 1
     assert "script.py:7 in step: the gradient by Variable 'v' is None" in done.stderr
-    assert "1 of the gradients belong to traced functions" in done.stderr
+    assert "1 gradient of traced functions, loops or graphs had no value" in done.stderr
 
 
 def test_a_variable_that_a_traced_function_made_nan(run):
@@ -139,6 +139,29 @@ def test_the_script_is_not_changed(run):
         assert explained.stderr.startswith(alone.stderr)
         if arguments == ("x",):
             assert "ValueError: invalid literal" in alone.stderr
+
+
+def test_rules_run_as_often_as_without_it(run):
+    source = (
+        "w = pb.Variable([1.0, 2.0], name='w')\n"
+        "calls = []\n"
+        "@pb.custom_gradient\n"
+        "def f(x):\n"
+        "    def rule(g):\n"
+        "        calls.append(np.random.rand())\n"
+        "        print('rule')\n"
+        "        return g * 0\n"
+        "    return x * x, rule\n"
+        "pb.gradients(pb.sum(f(w)), w)\n"
+        "pb.grad(lambda x: pb.sum(f(x)))(pb.ones(2))\n"
+        "pb.gradients(pb.scan(lambda c, x: (c * f(x), None), 1.0, w)[0], w)\n"
+        "print(len(calls))\n"
+    )
+    alone, explained = run(source, explain=False), run(source)
+    assert explained.stdout == alone.stdout and "rule\n" in alone.stdout
+    assert "script.py:13: the gradient by Variable 'w' is zero (once)" in explained.stderr
+    assert "custom_gradient with the rule" in explained.stderr, explained.stderr
+    assert "3 findings" in explained.stderr
 
 
 def test_errors_of_a_gradient_remain_those_of_the_script(run):

@@ -24,7 +24,9 @@ def preformatted(text: str) -> str:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:
     """Return a table. Cells are aligned on the right, except those of the columns in `left`."""
-    parts = ['<table style="border-collapse:collapse;font-family:monospace">']
+    # Pages without a doctype do not let tables inherit colours by themselves.
+    style = "border-collapse:collapse;font-family:monospace;color:inherit;background:transparent"
+    parts = [f'<div style="overflow-x:auto"><table style="{style}">']
     for name, cells in [("th", head)] * bool(head) + [("td", row) for row in rows]:
         parts.append("<tr>")
         for i, cell in enumerate(cells):
@@ -32,4 +34,4 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int
             line = f";border-bottom:{LINE}" if name == "th" else ""
             parts.append(f'<{name} style="{CELL};text-align:{side}{line}">{escape(cell)}</{name}>')
         parts.append("</tr>")
-    return "".join([*parts, "</table>"])
+    return "".join([*parts, "</table></div>"])

@@ -12,7 +12,9 @@ import os
 import sys
 import threading
 import weakref
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from functools import partial
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -20,6 +22,7 @@ import numpy as np
 
 from .. import _core
 from .._base import last_query
+from .._base.checks import counted
 from .._explain.analysis import analyse
 from .._explain.ancestry import Place
 from .._explain.explanation import TITLES
@@ -29,6 +32,7 @@ from .._numpy.display import value_of
 
 SHOWN = 20  # reports; the others are counted
 MOST = 100  # explanations, since each evaluates all operations between target and source
+Text = str | Callable[[], str]
 BAD = ("none", "nan", "infinite", "zero")
 
 
@@ -40,7 +44,7 @@ class Entry:
     counts : dict
         Number of gradients of each status.
     first : dict
-        The text that explains the first gradient of each status of BAD.
+        The text that explains the first gradient of each status of BAD, or a function for it.
     last : str
         Status of the newest gradient.
     variable : weakref or None
@@ -49,7 +53,7 @@ class Entry:
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
-        self.first: dict[str, str] = {}
+        self.first: dict[str, Text] = {}
         self.last = ""
         self.variable: weakref.ref[Any] | None = None
 
@@ -104,18 +108,20 @@ class Watch:
 
     def _explained(
         self, status: str, ys: list[Any], x: Any, seeds: list[Any], given: dict[str, Any]
-    ) -> str:
-        """Return the explanation for the first of the targets whose gradient has the status."""
+    ) -> Text:
+        """Return the explanation for the first of the targets whose gradient has the status.
+
+        One that runs code of the program, which may print or draw random numbers, is made at the
+        end of the program.
+        """
         self.explained += 1
-        for y, seed in zip(ys if self.explained <= MOST else (), seeds, strict=False):
-            try:
-                why = analyse(question_of("explain", y, x, seed=seed, **given))
-            except Exception:  # the program goes on in any case
-                continue
-            if why.status == status:
-                return str(why)
-        inside = "it was requested inside of a transform, or there are too many"
-        return f"not explained: {inside}"
+        questions = []
+        with suppress(Exception):  # the program goes on in any case
+            for y, seed in zip(ys if self.explained <= MOST else (), seeds, strict=False):
+                questions.append(question_of("explain", y, x, seed=seed, **given))
+            if any(_runs_code(question) for question in questions):
+                return partial(_text_of, questions, status)
+        return _text_of(questions, status)
 
     def report(self) -> tuple[str, bool]:
         """Return the text for the user, and whether a gradient is reported."""
@@ -130,7 +136,8 @@ class Watch:
             often = f"{entry.counts[status]} of {total} times" if total > 1 else "once"
             at = f"{place}: " if place else ""
             head = f"{at}the gradient by {name} {TITLES[status]} ({often})"
-            text = entry.first[status].replace("\n", "\n  ")
+            known = entry.first[status]
+            text = (known if isinstance(known, str) else known()).replace("\n", "\n  ")
             paragraphs.append(f"{head}\n  {text}")
         if len(found) > SHOWN:
             paragraphs.append(f"{len(found) - SHOWN} more gradients are None, zero or not finite.")
@@ -143,15 +150,33 @@ class Watch:
                     "a function was traced\n  do    call it inside of `with pb.check_numerics():`"
                 )
                 found.append((place, name, entry, status))
-        requests = f"{self.requests} request{'s' * (self.requests != 1)} for gradients"
-        summary = f"explain: {requests}, {len(found) or 'no'} finding{'s' * (len(found) != 1)}"
+        findings = counted(len(found), "finding") if found else "no findings"
+        summary = f"explain: {counted(self.requests, 'request')} for gradients, {findings}"
         if self.without_values:
             summary += (
-                f"\n{self.without_values} of the gradients belong to traced functions, loops or "
-                "graphs, where only None can be found. Inside of `with pb.check_numerics():` "
-                "functions run as plain code."
+                f"\n{counted(self.without_values, 'gradient')} of traced functions, loops or "
+                "graphs had no value, so only None is found there. Inside of "
+                "`with pb.check_numerics():` functions run as plain code."
             )
         return "\n\n".join([*paragraphs, summary]), bool(found)
+
+
+def _runs_code(question: Question) -> bool:
+    """Return whether the explanation runs rules of the program, or bodies of loops that may."""
+    return any(
+        step.custom or step.rule or step.kind in ("loop", "branch")
+        for step in question.ancestry.steps.values()
+    )
+
+
+def _text_of(questions: list[Question], status: str) -> str:
+    """Return the text of the first explanation with the status."""
+    for question in questions:
+        with suppress(Exception), redirect_stdout(io.StringIO()):
+            why = analyse(question)
+            if why.status == status:
+                return str(why)
+    return "not explained: it was requested inside of a transform, or there are too many"
 
 
 def _statuses(answers: list[Any]) -> list[str]:
@@ -194,7 +219,8 @@ def explain_script(path: str, arguments: list[str]) -> int:
     module = ModuleType("__main__")
     module.__dict__.update(__file__=file_name, __builtins__=__builtins__, __cached__=None)
     sys.argv = [path, *arguments]
-    sys.path[0] = os.path.dirname(file_name)
+    if not getattr(sys.flags, "safe_path", False):  # otherwise it is not the current folder
+        sys.path[0] = os.path.dirname(file_name)
     sys.modules["__main__"] = module
     watch = Watch()
     _core.set_recording(True)

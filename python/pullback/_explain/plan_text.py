@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.html import preformatted
 from .._core import Function
 
 DRAWN = 60  # steps; the drawing of a larger plan is not readable beside its text
@@ -14,6 +13,7 @@ class PlanText(str):
     """Result of `plan` of a function: a string."""
 
     def _repr_html_(self) -> str:
+        from .._base.html import preformatted
         from .plan_drawing import draw_plan
 
         svg, _, count = draw_plan(self)

@@ -53,6 +53,7 @@ def svg_of(boxes: dict[int, Box], edges: Iterable[Edge], legend: Iterable[str] =
     places, width, height = _placed(order, boxes)
     legend = list(legend)
     height += 22 if legend else 0
+    width = max(width, MARGIN + sum(30 + LETTER * len(MEANING[kind]) for kind in legend))
     parts = [opening(width, height)]
     parts += [_arrow(places, boxes, edge) for edge in edges]
     parts += [_box(places[number], box) for number, box in boxes.items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,10 @@ from .._autodiff.function import function
 
 __all__ = ["MemoryLine", "MemoryProfile", "profile_memory"]
 
-_BUFFER = re.compile(r"\b((?:arg|out|tmp)\d+):(\w+)\(([\d, ]*)\)(?: strides\(([-\d, ]*)\))?")
+_BUFFER = (  # compiled at its first use, not when the package is imported
+    r"\b((?:arg|out|tmp)\d+):(\w+)\(([\d, ]*)\)(?: strides\(([-\d, ]*)\))?"
+)
+_IN_PLACE = r"(?m)^in place: (out\d+) of"
 _ARGUMENTS = "arguments and variables"
 
 
@@ -79,7 +83,7 @@ class MemoryProfile(NamedTuple):
     def _rows(self) -> list[tuple[str, ...]]:
         """Return the cells of the table."""
         return [
-            (f"{line.bytes / 1e6:.3f}", f"{line.bytes / self.peak:.1%}", str(line.buffers),
+            (f"{line.bytes / 1e6:.3f}", f"{line.bytes / (self.peak or 1):.1%}", str(line.buffers),
              line.line or "no line")
             for line in self.lines
         ]  # fmt: skip
@@ -153,29 +157,48 @@ def profile_memory(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Memor
     text = traced.plan(*args, **kwargs)
     sizes = _sizes(_without_bodies(text))
     arguments = {name: size for name, size in sizes.items() if name.startswith("arg")}
-    found, step, steps = _peak(text)
+    updated = _updated(text, traced.graph(*args, **kwargs), sizes)
+    found, step, steps = _peak(text, updated)
     lines = [MemoryLine(_ARGUMENTS, sum(arguments.values()), len(arguments))] * bool(arguments)
     lines += [MemoryLine(line, sum(held), len(held)) for line, held in found.items()]
     lines.sort(key=lambda entry: -entry.bytes)
     arena = re.match(r"plan: .* arena (\d+) bytes", text)
-    updated = set(re.findall(r"^in place: (out\d+) of", text, re.MULTILINE))
     results = sum(n for name, n in sizes.items() if name.startswith("out") and name not in updated)
     reserved = sum(arguments.values()) + results + (int(arena[1]) if arena else 0)
-    return MemoryProfile(tuple(lines), step, steps, reserved)
+    peak = sum(line.bytes for line in lines)  # of a body too, which has an arena of its own
+    return MemoryProfile(tuple(lines), step, steps, max(reserved, peak))
 
 
-def _peak(text: str) -> tuple[dict[str, list[int]], int, int]:
+def _updated(plan: str, graph: str, sizes: dict[str, int]) -> set[str]:
+    """Return the results that overwrite a variable.
+
+    A plan can also overwrite an argument that the caller does not keep, which counts as kept here.
+    """
+    forms = dict(re.findall(r"^%(\d+) .* (\w+ \([\d, ]*\))$", graph, re.MULTILINE))
+    counts: dict[int, int] = {}
+    for number in re.findall(r"^variable .* = %(\d+)$", graph, re.MULTILINE):
+        dtype, _, shape = forms[number].partition(" ")
+        size = np.dtype(dtype).itemsize * prod(_integers(shape[1:-1]))
+        counts[size] = counts.get(size, 0) + 1
+    found = set()
+    for name in re.findall(_IN_PLACE, plan):
+        if counts.get(sizes[name]):
+            counts[sizes[name]] -= 1
+            found.add(name)
+    return found
+
+
+def _peak(text: str, updated: set[str]) -> tuple[dict[str, list[int]], int, int]:
     """Return the sizes of live buffers by line, the step of the peak, and the number of steps.
 
-    Arguments are left out.
+    Arguments and the results that overwrite them, `updated`, are left out.
     """
     blocks = re.split(r"^(?=\d+  )", text, flags=re.MULTILINE)[1:]
-    updated = set(re.findall(r"^in place: (out\d+) of", text, re.MULTILINE))
     sizes = _sizes(_without_bodies(text))
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for at, block in enumerate(blocks):
-        for name, *_ in _BUFFER.findall(_without_bodies(block)):
+        for name, *_ in re.findall(_BUFFER, _without_bodies(block)):
             if not name.startswith("arg") and name not in updated:
                 first.setdefault(name, at)
                 last[name] = len(blocks) if name.startswith("out") else at
@@ -186,7 +209,9 @@ def _peak(text: str) -> tuple[dict[str, list[int]], int, int]:
         for name in first:
             if first[name] <= at <= last[name]:
                 live.setdefault(_line(blocks[first[name]]), []).append(sizes[name])
-        bodies = [_peak(body)[0] for body in _bodies(block)]
+        # The results of a branch are those of its step.
+        results = r"\bout\d+" if re.match(r"\d+  branch", block) else _IN_PLACE
+        bodies = [_peak(body, set(re.findall(results, body)))[0] for body in _bodies(block)]
         for line, held in max(bodies, key=_total, default={}).items():
             live.setdefault(line, []).extend(held)
         if _total(live) > most:
@@ -228,7 +253,7 @@ def _without_bodies(text: str) -> str:
 def _sizes(text: str) -> dict[str, int]:
     """Return the bytes of each buffer: of the largest view, without axes that are broadcast."""
     sizes: dict[str, int] = {}
-    for name, dtype, shape, strides in _BUFFER.findall(text):
+    for name, dtype, shape, strides in re.findall(_BUFFER, text):
         lengths = _integers(shape)
         steps = _integers(strides) or [1] * len(lengths)
         count = 1

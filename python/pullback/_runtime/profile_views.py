@@ -93,7 +93,8 @@ def profile_html(profile: Profile) -> str:
     """Return the table of a profile, its sentences and its flame graph."""
     head, rows = profile._rows()
     advice = "".join(map(caption, profile.advice))
-    return table(head, rows, left=(1, 2, 9, 10)) + advice + flame_graph(profile).svg
+    picture = f'<div style="overflow-x:auto">{flame_graph(profile).svg}</div>'
+    return table(head, rows, left=(1, 2, 9, 10)) + advice + picture
 
 
 def _microseconds(seconds: float) -> str:
