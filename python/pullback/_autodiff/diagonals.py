@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._core import Tensor
+from .._base.pytree import leaves_like
+from .._core import Tensor, Variable
 from .jacobian import PLACEHOLDER, few_for_many, unit, unknown_unit
 from .jacobian_blocks import chunk_length
 from .recorded_call import RecordedCall
@@ -69,16 +70,20 @@ def jacobian_diagonal(f: Callable[..., Any]) -> Callable[[Any], Any]:
     @wraps(f)
     def call(x: Any) -> Any:
         recorded = _recorded(f, x, who)
-        ys = recorded.results(recorded.call())
+        value = recorded.call()
+        leaves = leaves_like(x, value, f"{who}: the result of {place(f)}")
+        ys = [y for y in leaves if y is not None]
+        for y in ys:
+            if not isinstance(y, (Tensor, Variable)) or y.dtype.kind != "f":
+                raise TypeError(
+                    f"{who}: expected real floating tensors from {place(f)}, got {_core.shown(y)}"
+                )
         shapes = [y.shape for y in ys], [own.shape for own in recorded.xs]
         if shapes[0] != shapes[1]:
             raise ValueError(
                 f"{who}: expected the shapes of the argument, {_listed(shapes[1])}, from "
                 f"{place(f)}, got {_listed(shapes[0])}"
             )
-        for y in ys:
-            if y.dtype.kind != "f":
-                raise TypeError(f"{who}: expected real results from {place(f)}, got {y.dtype}")
         return _like_argument(recorded, ys, who)
 
     return call

@@ -253,36 +253,31 @@ class Linear:
         return Linear(graph, graph.others, self.what)
 
 
-def recorded_map(f: Operator, b: Tensor, who: str, what: str) -> Linear:
+def recorded_map(f: Operator, b: Tensor, who: str, what: str, vector: str = "b") -> Linear:
     at = _core.identity(_core.full(b.shape, 0, b.dtype))
     matrix = None
     if is_sparse(f):
         if f.shape != b.shape * 2:
-            raise ValueError(
-                f"{who}: expected a square matrix for {what} and a vector of its size for b, got "
-                f"shapes {f.shape} and {b.shape}; use vmap for several systems"
-            )
+            raise _wrong_matrix(f, b, who, what, vector)
         sparse = f.astype(b.dtype)
         f = lambda x: product(sparse, x)  # noqa: E731
     if not callable(f):
         matrix = _core.identity(_core.constant(f, b.dtype, f"{who}: {what}"))
         check_matrices(matrix, who, square=True)
         if b.shape != matrix.shape[:1] or len(matrix.shape) != 2:
-            raise ValueError(
-                f"{who}: expected a square matrix for {what} and a vector of its size for b, got "
-                f"shapes {matrix.shape} and {b.shape}; use vmap for several systems"
-            )
+            raise _wrong_matrix(matrix, b, who, what, vector)
     with recorded_from([at]) as first, inlined_functions():
         y = _core.matmul(matrix, at) if matrix is not None else f(at)
         if matrix is None:
             if not isinstance(y, Tensor) or y.dtype != b.dtype:
                 got = y.dtype if isinstance(y, Tensor) else shown(y)
                 raise TypeError(
-                    f"{who}: expected dtype {b.dtype}, that of b, from {place(f)}, got {got}"
+                    f"{who}: expected dtype {b.dtype}, that of {vector}, from {place(f)}, got {got}"
                 )
             if y.shape != b.shape:
                 raise ValueError(
-                    f"{who}: expected shape {b.shape}, that of b, from {place(f)}, got {y.shape}"
+                    f"{who}: expected shape {b.shape}, that of {vector}, from {place(f)}, got "
+                    f"{y.shape}"
                 )
         graph = ClosedGraph([_core.identity(y)], [at], first)
     if not _core.computed_from([y], [at])[0]:
@@ -368,6 +363,13 @@ def _solved(
             )
     method = Method(who, float(rtol), float(atol), counts[0], counts[1])
     return attached(method, on, near, right, x0)
+
+
+def _wrong_matrix(a: Any, b: Tensor, who: str, what: str, vector: str) -> ValueError:
+    return ValueError(
+        f"{who}: expected a square matrix for {what} and a vector of its size for {vector}, got "
+        f"shapes {a.shape} and {b.shape}; use vmap for several systems"
+    )
 
 
 def _shifted(on: Linear, shift: Any, b: Tensor, who: str) -> Linear:

@@ -320,7 +320,7 @@ class _Equation:
                 wide = {n: x.astype(np.promote_types(x.dtype, "f8")) for n, x in given.items()}
                 try:
                     found[at] = solver(**wide, balanced=self.balanced)
-                except np.linalg.LinAlgError as error:
+                except (np.linalg.LinAlgError, ValueError) as error:  # the latter for a singular r
                     raise np.linalg.LinAlgError(f"{self.who}: {error}") from None
         return found
 

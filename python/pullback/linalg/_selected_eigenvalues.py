@@ -50,7 +50,7 @@ def eigsh(
         each end (real maps only). Default: "LM".
     v0 : array_like, optional
         Start of the iteration, a vector of n entries. It is required for a function `A`, and gives
-        its dtype.
+        its dtype; float16 and bfloat16 become float32.
     ncv : int, optional
         Number of Lanczos vectors. Default: that of SciPy.
     maxiter : int, optional
@@ -68,8 +68,8 @@ def eigsh(
     Raises
     ------
     LinAlgError
-        If a matrix is not square, or if the iteration does not converge (raised when the result is
-        computed).
+        If a matrix is not square, or if the iteration does not converge or `A` returns NaN or
+        infinity (raised when the result is computed).
     TypeError
         If `A` returns another dtype, if `k`, `ncv` or `maxiter` is not an integer, or if `v0` is
         missing.
@@ -107,7 +107,7 @@ def eigsh(
         raise ValueError(f"{WHO}: expected ncv from {k + 1} to {n}, got {ncv}")
     if maxiter is not None and (maxiter := integer(maxiter, WHO, "maxiter")) < 1:
         raise ValueError(f"{WHO}: expected a positive integer for maxiter, got {maxiter}")
-    on = recorded_map(A, start, WHO, "A")
+    on = recorded_map(A, start, WHO, "A", "v0")
     options = {"which": which, "ncv": ncv, "maxiter": maxiter, "tol": tol}
     rows = _rows(on, start, k, options)
     values, size = _core.real(rows[0]), _core.real(rows[1, 0])
@@ -156,6 +156,8 @@ def _rows(on: Linear, start: Tensor, k: int, options: dict[str, Any]) -> Tensor:
             nonlocal size
             v = np.ascontiguousarray(v.reshape(n), dtype)
             product = np.array(products(v, list(others)))
+            if not np.isfinite(product).all():
+                raise np.linalg.LinAlgError(f"{WHO}: A returned NaN or infinity")
             length = float(np.linalg.norm(v))
             if length:
                 size = max(size, float(np.linalg.norm(product)) / length)

@@ -140,6 +140,9 @@ def test_errors() -> None:
     for call, error, text in (
         (lambda: pb.jacobian_diagonal(3), TypeError, "jacobian_diagonal: expected a function"),
         (lambda: pb.jacobian_diagonal(lambda x: x[1:])(X), ValueError, r"argument, \(7,\), from"),
+        (lambda: pb.jacobian_diagonal(lambda x: (x,))(X), TypeError, "expected real floating ten"),
+        (lambda: pb.jacobian_diagonal(lambda p: [p["a"]])({"a": X}), ValueError, "the result of"),
+        (lambda: pb.jacobian_diagonal(pb.argsort)(X), TypeError, "expected real floating ten"),
         (lambda: pb.jacobian_diagonal(pb.sin)(1j * X), TypeError, "expected a real argument of"),
         (lambda: pb.hessian_diagonal(pb.sin)(X), ValueError, r"hessian_diagonal: expected shape"),
         (lambda: pb.propagate_covariance(f, X, np.eye(3)), ValueError, r"\(7, 7\), or variances"),

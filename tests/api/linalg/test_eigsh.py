@@ -116,7 +116,16 @@ def test_errors() -> None:
         (lambda: la.eigsh(a, 2, tol=-1.0), ValueError, "non-negative number for tol"),
         (lambda: la.eigsh(a[:3], 1), np.linalg.LinAlgError, "expected a square matrix"),
         (lambda: la.eigsh(a, 1, v0=np.ones(3)), ValueError, "expected shape .4,. for v0"),
-        (lambda: la.eigsh(lambda x: x[:2], 1, v0=np.ones(3)), ValueError, "eigsh: expected shape"),
+        (
+            lambda: la.eigsh(lambda x: x[:2], 1, v0=np.ones(3)),
+            ValueError,
+            "expected shape .3,., that of v0",
+        ),
+        (
+            lambda: la.eigsh(np.nan * a, 1).eigenvalues.numpy(),
+            np.linalg.LinAlgError,
+            "eigsh: A returned NaN or infinity",
+        ),
     ):
         with pytest.raises(error, match=text):
             call()

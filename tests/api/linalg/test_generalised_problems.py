@@ -50,6 +50,8 @@ def test_polar_of_equal_singular_values() -> None:
     pb.testing.check_gradients(lambda a: list(la.polar(a)), np.eye(3, 2), order=2)
     with pytest.raises(np.linalg.LinAlgError, match="no unique solution"):
         pb.grad(lambda a: pb.sum(la.polar(a).u))(np.ones((2, 2))).numpy()
+    with pytest.raises(np.linalg.LinAlgError, match="polar: "):
+        la.polar(np.full((2, 2), np.nan)).u.numpy()
     with pytest.raises(ValueError, match="polar: side must be one of"):
         la.polar(np.eye(2), "up")
 

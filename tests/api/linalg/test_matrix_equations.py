@@ -126,6 +126,11 @@ def test_errors() -> None:
             "solve_continuous_are: ",
         ),
         (
+            lambda: la.solve_continuous_are(two, two, two, 0 * two).numpy(),
+            np.linalg.LinAlgError,
+            "solve_continuous_are: .* singular",
+        ),
+        (
             lambda: la.solve_discrete_are(2 * one, 0 * one, one, one).numpy(),
             np.linalg.LinAlgError,
             "solve_discrete_are: ",
