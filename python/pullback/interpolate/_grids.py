@@ -152,7 +152,7 @@ class RegularGridInterpolator:
             outside = beyond if outside is None else _core.logical_or(outside, beyond)
             none = _core.isnan(x)
             missing = none if missing is None else _core.logical_or(missing, none)
-        result = _at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
+        result = at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
         fill = nan if self.bounds_error else self.fill_value
         trailing = len(result.shape) - len(outside.shape)
         if fill is not None:
@@ -205,7 +205,7 @@ def _corners(points: Tensor, x: Tensor, rule: str) -> list[Corner]:
     return [(low, 1 - part, None), (low + 1, part, None)]
 
 
-def _at_corners(values: Tensor, axes: list[list[Corner]], outside: Any = None) -> Tensor:
+def at_corners(values: Tensor, axes: list[list[Corner]], outside: Any = None) -> Tensor:
     """Sum the values at all corners of the cells, times the products of their weights."""
     total: Any = None
     for corner in product(*axes):
@@ -347,7 +347,7 @@ def map_coordinates(
             beyond = _core.logical_or(_core.less(x, 0), _core.greater(x, size - 1))
             outside = beyond if outside is None else _core.logical_or(outside, beyond)
         axes.append(_image_corners(_folded(x, size, rule), size, order, rule))
-    result = _at_corners(image, axes, cval)
+    result = at_corners(image, axes, cval)
     return result if outside is None else _core.where(outside, cval, result)
 
 

@@ -233,3 +233,55 @@ def test_periods_of_an_image_as_in_scipy() -> None:
             got = pb.interpolate.map_coordinates(image, at, order, mode)
             expected = ndimage.map_coordinates(image, at, order=order, mode=mode)
             np.testing.assert_allclose(got, expected, err_msg=f"{mode} {order}")
+
+
+def sampled(image: Any, at: Any, mode: str, padding: str, corners: bool) -> Any:
+    """Sample one image of shape (C, H, W) at one point (x, y), pixel by pixel."""
+    places = []
+    for x, size in zip(at[::-1], image.shape[1:], strict=True):
+        x = (x + 1) / 2 * (size - 1) if corners else ((x + 1) * size - 1) / 2
+        if padding == "reflection":
+            low, high = (0.0, size - 1.0) if corners else (-0.5, size - 0.5)
+            while high > low and not low <= x <= high:
+                x = 2 * low - x if x < low else 2 * high - x
+        places.append(x if padding == "zeros" else min(max(x, 0.0), size - 1.0))
+    total = np.zeros(image.shape[0])
+    for i in range(image.shape[1]):
+        for j in range(image.shape[2]):
+            if mode == "nearest":
+                weight = float(round(places[0]) == i and round(places[1]) == j)
+            else:
+                parts = [max(0.0, 1 - abs(p - k)) for p, k in zip(places, (i, j), strict=True)]
+                weight = parts[0] * parts[1]
+            total += weight * image[:, i, j]
+    return total
+
+
+def test_grid_sample() -> None:
+    images = random.normal(size=(2, 3, 4, 5))
+    grid = random.uniform(-2.5, 2.5, (2, 3, 2, 2))
+    for mode in ("bilinear", "nearest"):
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (False, True):
+                options = (mode, padding, corners)
+                got = np.asarray(pb.interpolate.grid_sample(images, grid, *options))
+                assert got.shape == (2, 3, 3, 2)
+                for n, i, j in np.ndindex(2, 3, 2):
+                    near(got[n, :, i, j], sampled(images[n], grid[n, i, j], *options))
+                f = lambda x, at, options=options: pb.interpolate.grid_sample(x, at, *options)  # noqa: E731
+                pb.testing.check_gradients(f, images, grid)
+    compiled = pb.function(pb.interpolate.grid_sample)
+    near(compiled(images, grid), pb.interpolate.grid_sample(images, grid))
+    volumes = random.normal(size=(1, 2, 3, 4, 5))
+    points = np.stack(np.meshgrid(*(np.linspace(-1, 1, n) for n in (3, 4, 5)), indexing="ij"), -1)
+    near(pb.interpolate.grid_sample(volumes, points[None, ..., ::-1], align_corners=True), volumes)
+    far = np.array([[[[1e30, 0.0], [np.nan, 0.0]]]])
+    assert not np.asarray(pb.interpolate.grid_sample(images[:1], far, "nearest")).any()
+    for words, call in (
+        ("expected images of shape", lambda: pb.interpolate.grid_sample(images[0], grid)),
+        ("for grid, got", lambda: pb.interpolate.grid_sample(images, grid[:1])),
+        ("padding_mode must be one of", lambda: pb.interpolate.grid_sample(
+            images, grid, padding_mode="zero")),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"grid_sample: .*{words}"):
+            call()
