@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .. import _core
-from .._autodiff.vmap import vmap
 from .._base.checks import choice, flag
 from .._base.composite import composite
 from .._core import Tensor
@@ -80,24 +79,19 @@ def grid_sample(
             f"{at.shape}"
         )
 
-    def sample(image: Tensor, at: Tensor) -> Tensor:
-        pixels = _core.transpose(image, [*range(1, rank + 1), 0])
-        axes = []
-        for k, size in enumerate(image.shape[1:]):
-            x = at[..., rank - 1 - k]
-            x = 0.5 * (x + 1) * (size - 1) if corners else 0.5 * ((x + 1) * size - 1)
-            if padding == "reflection":
-                x = _reflected(x, size, corners)
-            if padding != "zeros":
-                x = _core.minimum(_core.maximum(x, 0), size - 1)
-            axes.append(_pixels(x, size, rule))
-        value = at_corners(pixels, axes, 0)
-        return _core.transpose(value, [rank, *range(rank)])
-
-    if not n:
-        return _core.full((*images.shape[:2], *at.shape[1:-1]), 0, images.dtype)
-    made: Tensor = vmap(sample)(images, at)
-    return made
+    places = at.shape[:-1]
+    number = _core.reshape(_core.arange(0, n, 1, "int64"), (n, *(1,) * rank))
+    axes: list[list[Corner]] = [[(_core.broadcast_to(number, places), None, None)]]
+    for k, size in enumerate(images.shape[2:]):
+        x = at[..., rank - 1 - k]
+        x = 0.5 * (x + 1) * (size - 1) if corners else 0.5 * ((x + 1) * size - 1)
+        if padding == "reflection":
+            x = _reflected(x, size, corners)
+        if padding != "zeros":
+            x = _core.minimum(_core.maximum(x, 0), size - 1)
+        axes.append(_pixels(x, size, rule))
+    pixels = _core.transpose(images, [0, *range(2, rank + 2), 1])
+    return _core.transpose(at_corners(pixels, axes, 0), [0, rank + 1, *range(1, rank + 1)])
 
 
 def _reflected(x: Tensor, size: int, corners: bool) -> Tensor:

@@ -199,8 +199,8 @@ def test_errors() -> None:
         (ValueError, r"expected 2 values along axis 0", lambda: grid(([0, 1],), [1, 2, 3])),
         (ValueError, "expected points of 2 coordinates", lambda: grid(
             ([0, 1], [0, 1]), np.ones((2, 2)))([0.5])),
-        (ValueError, "map_coordinates: expected order 0 or 1, got 3", lambda: (
-            pb.interpolate.map_coordinates([1.0], [[0.0]], 3))),
+        (ValueError, "map_coordinates: expected order 0, 1, 2 or 3, got 4", lambda: (
+            pb.interpolate.map_coordinates([1.0], [[0.0]], 4))),
         (ValueError, "mode", lambda: pb.interpolate.map_coordinates([1.0], [[0.0]], mode="no")),
         (ValueError, "one row for each axis", lambda: pb.interpolate.map_coordinates(
             np.ones((2, 2)), [[0.0]])),
@@ -268,8 +268,9 @@ def test_grid_sample() -> None:
                 assert got.shape == (2, 3, 3, 2)
                 for n, i, j in np.ndindex(2, 3, 2):
                     near(got[n, :, i, j], sampled(images[n], grid[n, i, j], *options))
-                f = lambda x, at, options=options: pb.interpolate.grid_sample(x, at, *options)  # noqa: E731
-                pb.testing.check_gradients(f, images, grid)
+    for options in (("bilinear", "zeros", False), ("bilinear", "reflection", True)):
+        f = lambda x, at, options=options: pb.interpolate.grid_sample(x, at, *options)  # noqa: E731
+        pb.testing.check_gradients(f, images[:, :1], grid[:, :2, :1])
     compiled = pb.function(pb.interpolate.grid_sample)
     near(compiled(images, grid), pb.interpolate.grid_sample(images, grid))
     volumes = random.normal(size=(1, 2, 3, 4, 5))
@@ -285,3 +286,24 @@ def test_grid_sample() -> None:
     ):  # fmt: skip
         with pytest.raises(ValueError, match=f"grid_sample: .*{words}"):
             call()
+
+
+def test_splines_of_images() -> None:
+    for shape in ((12,), (10, 11), (1,)):
+        image = random.normal(size=shape)
+        at = random.uniform(-25, 30, (len(shape), 60))
+        for order in (2, 3):
+            for mode in ("constant", "grid-constant", "nearest", "mirror", "reflect", "wrap",
+                         "grid-wrap"):  # fmt: skip
+                got = pb.interpolate.map_coordinates(image, at, order, mode, 0.7)
+                want = ndimage.map_coordinates(image, at, order=order, mode=mode, cval=0.7)
+                near(got, want, 1e-5)  # SciPy truncates a series in the mode "reflect"
+    image, at = random.normal(size=(3, 4)), random.uniform(0.2, 1.8, (2, 2))
+    for order, mode in ((2, "mirror"), (3, "grid-constant")):
+        f = lambda x, at, cval, order=order, mode=mode: pb.interpolate.map_coordinates(  # noqa: E731
+            x, at, order, mode, cval
+        )
+        pb.testing.check_gradients(f, image, at, np.float64(0.3))
+    wave = np.exp(1j * np.arange(9.0))
+    both = pb.interpolate.map_coordinates(wave, [[2.5]], 3)
+    near(both, [np.exp(2.5j)], 1e-2)
