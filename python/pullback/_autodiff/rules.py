@@ -129,6 +129,14 @@ def called(f: Callable[..., Any], who: str, form: str, *args: Any) -> Any:
         raise
 
 
+def parameter_names(f: Any) -> list[str]:
+    """Return the names of the parameters of a function, [] if it has no signature."""
+    try:
+        return list(signature(f).parameters)
+    except (TypeError, ValueError):  # some functions written in C have none
+        return []
+
+
 def as_cotangents(answers: Sequence[Any], inputs: Sequence[Tensor]) -> list[Any]:
     """Return the answers of a rule with its numbers as tensors like their inputs."""
     out = list(answers)

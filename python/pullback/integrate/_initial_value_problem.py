@@ -7,7 +7,6 @@ vector, which `FlatState` makes of it. Start reading at `solve_problem`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import signature
 from math import isfinite, prod
 from operator import index
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from .._autodiff.rules import called, place
+from .._autodiff.rules import called, parameter_names, place
 from .._control.bodies import Pytree
 from .._control.checks import evaluated_check
 from .._core import Tensor, Variable
@@ -39,7 +38,7 @@ def solve_problem(
     """Implement `odeint`."""
     if not callable(f):
         raise TypeError(f"{WHO}: expected a function for f, got {_core.shown(f)}")
-    if _names(f)[:2] == ["t", "y"]:
+    if parameter_names(f)[:2] == ["t", "y"]:
         raise TypeError(
             f"{WHO}: expected a function of (y, t, *args), got {place(f)} of (t, y); exchange its "
             "parameters, or use integrate.solve_ivp"
@@ -83,13 +82,6 @@ def _solve_flat(
     rising = ts if sign == 1 else direction * ts
     solution = solve(field, state.flatten(state.tree.tensors), rising, tolerance)
     return _checked(solution, rising, direction, tolerance, where)
-
-
-def _names(f: Any) -> list[str]:
-    try:
-        return list(signature(f).parameters)
-    except (TypeError, ValueError):  # some functions written in C have no signature
-        return []
 
 
 class FlatState:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._autodiff.rules import called, place
+from .._autodiff.rules import called, parameter_names, place
 from .._base.checks import choice, entries_stacked, floating, integer, number, vector_of_numbers
 from .._base.hints import without
 from .._core import Tensor
@@ -222,11 +222,19 @@ def solve_ivp(
     choice(method, ("RK45", "Radau"), who, "method")
     if not callable(fun):
         raise TypeError(f"{who}: expected a function for fun, got {_core.shown(fun)}")
-    y = floating(vector_of_numbers(y0, f"{who}: y0"), f"{who}: y0")
+    if parameter_names(fun)[:2] == ["y", "t"]:
+        raise TypeError(
+            f"{who}: expected a function of (t, y, *args), got {place(fun)} of (y, t); exchange "
+            "its parameters, or use integrate.odeint"
+        )
+    y = floating(vector_of_numbers(y0, f"{who}: y0"), f"{who}: y0", "fc")
     if len(y.shape) != 1 or not y.size:
         raise ValueError(f"{who}: expected a vector with entries for y0, got shape {y.shape}")
     if y.dtype.name not in ("float32", "float64"):
-        raise TypeError(f"{who}: expected float32 or float64 for y0, got {y.dtype}")
+        raise TypeError(
+            f"{who}: expected float32 or float64 for y0, got {y.dtype}; integrate.odeint takes "
+            "complex values"
+        )
     real = y.dtype.name
     first, last = _span(t_span, real, who)
     theta = args if isinstance(args, tuple) else (args,)
@@ -303,7 +311,7 @@ def _positive(value: Any, who: str, name: str) -> float:
 
 
 def _span(t_span: Any, real: str, who: str) -> list[Tensor]:
-    if len(t_span) != 2:
+    if np.ndim(t_span) == 0 or len(t_span) != 2:
         raise ValueError(f"{who}: expected two times for t_span, got {_core.shown(t_span)}")
     made = [_core.constant(t_span[k], who=f"{who}: t_span") for k in range(2)]
     for t in made:

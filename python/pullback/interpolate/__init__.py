@@ -1,5 +1,6 @@
 """Interpolation with SciPy's names, `pb.interpolate`."""
 
+from ._grid_sample import grid_sample
 from ._grids import RegularGridInterpolator, interpn, map_coordinates
 from ._piecewise import PPoly
 from ._splines import Akima1DInterpolator, CubicSpline, PchipInterpolator
@@ -10,6 +11,7 @@ __all__ = [
     "PPoly",
     "PchipInterpolator",
     "RegularGridInterpolator",
+    "grid_sample",
     "interpn",
     "map_coordinates",
 ]

@@ -15,6 +15,7 @@ from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.flipping import flip
 from .._typing import TensorLike
+from ._image_splines import coefficients, margin, spline_corners
 from ._piecewise import beside, points_of, reals, with_axes
 
 
@@ -152,7 +153,7 @@ class RegularGridInterpolator:
             outside = beyond if outside is None else _core.logical_or(outside, beyond)
             none = _core.isnan(x)
             missing = none if missing is None else _core.logical_or(missing, none)
-        result = _at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
+        result = at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
         fill = nan if self.bounds_error else self.fill_value
         trailing = len(result.shape) - len(outside.shape)
         if fill is not None:
@@ -205,7 +206,7 @@ def _corners(points: Tensor, x: Tensor, rule: str) -> list[Corner]:
     return [(low, 1 - part, None), (low + 1, part, None)]
 
 
-def _at_corners(values: Tensor, axes: list[list[Corner]], outside: Any = None) -> Tensor:
+def at_corners(values: Tensor, axes: list[list[Corner]], outside: Any = None) -> Tensor:
     """Sum the values at all corners of the cells, times the products of their weights."""
     total: Any = None
     for corner in product(*axes):
@@ -286,7 +287,7 @@ def map_coordinates(
 ) -> Tensor:
     """Interpolate an image at coordinates in units of its entries.
 
-    It is ``scipy.ndimage.map_coordinates`` for the orders 0 and 1. Differentiable in `input`,
+    It is ``scipy.ndimage.map_coordinates`` for the orders 0 to 3. Differentiable in `input`,
     `coordinates` and `cval`.
 
     Parameters
@@ -295,9 +296,10 @@ def map_coordinates(
         Image of any rank n >= 1; integers become the default floating dtype.
     coordinates : array_like, real
         Coordinates of shape (n, …).
-    order : {0, 1}, optional
-        0: value of the nearest entry. 1: linear interpolation. SciPy's default, 3, is not
-        implemented. Default: 1.
+    order : {0, 1, 2, 3}, optional
+        0: value of the nearest entry. 1: linear interpolation. 2, 3: splines through the entries;
+        the image is multiplied by a matrix of its size along each axis. SciPy's default is 3.
+        Default: 1.
     mode : str, optional
         Values outside the image, as in SciPy: "constant" (`cval`), "grid-constant" (`cval`, with
         interpolation at the border), "nearest" (the entry at the border), "mirror" and "reflect"
@@ -329,8 +331,8 @@ def map_coordinates(
     Tensor([1.5, 2. ], dtype=float32)
     """
     who = "map_coordinates"
-    if integer(order, who, "order") not in (0, 1):
-        raise ValueError(f"{who}: expected order 0 or 1, got {order}")
+    if integer(order, who, "order") not in (0, 1, 2, 3):
+        raise ValueError(f"{who}: expected order 0, 1, 2 or 3, got {order}")
     rule = choice(mode, _MODES, who, "mode")
     image, at = beside(who, input, coordinates)
     if not image.shape or 0 in image.shape:
@@ -340,14 +342,21 @@ def map_coordinates(
             f"{who}: expected coordinates of shape ({len(image.shape)}, ...), one row for each "
             f"axis of the image, got shape {at.shape}"
         )
+    spline = order > 1
+    wide = margin(rule) if spline else 0
+    zeros = spline and rule == "grid-constant"  # the weights of a spline have the sum 1
+    if spline:
+        image = coefficients(image - cval if zeros else image, order, rule)
     axes, outside = [], None
     for axis, size in enumerate(image.shape):
-        x = at[axis]
+        x = at[axis] + wide if wide else at[axis]
         if rule == "constant":
             beyond = _core.logical_or(_core.less(x, 0), _core.greater(x, size - 1))
             outside = beyond if outside is None else _core.logical_or(outside, beyond)
-        axes.append(_image_corners(_folded(x, size, rule), size, order, rule))
-    result = _at_corners(image, axes, cval)
+        corners = spline_corners if spline else _image_corners
+        axes.append(corners(_folded(x, size, rule), size, order, rule))
+    result = at_corners(image, axes, 0 if zeros else cval)
+    result = result + cval if zeros else result
     return result if outside is None else _core.where(outside, cval, result)
 
 
@@ -360,7 +369,7 @@ def _folded(x: Tensor, size: int, rule: str) -> Tensor:
         x = _core.where(_core.greater(x, size - 1), 2 * (size - 1) - x, x)
     elif rule == "reflect":
         x = _core.remainder(x + 0.5, 2 * size)
-        x = _core.where(_core.greater(x, size), 2 * size - x, x) - 0.5
+        return _core.where(_core.greater(x, size), 2 * size - x, x) - 0.5
     elif rule == "wrap" and size > 1:
         # As in SciPy, a negative multiple of the period is the last entry.
         period = size - 1

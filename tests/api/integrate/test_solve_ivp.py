@@ -216,6 +216,10 @@ def test_errors() -> None:
     y = np.ones(2)
     for error, words, call in (
         (ValueError, "method must be one of", lambda: solve(turn, (0, 1), y, "BDF")),
+        (TypeError, r"expected a function of \(t, y, \*args\)", lambda: solve(
+            lambda y, t: y, (0, 1), y)),
+        (TypeError, "integrate.odeint takes complex", lambda: solve(turn, (0, 1), y * 1j)),
+        (ValueError, "expected two times for t_span", lambda: solve(turn, 1.0, y)),
         (TypeError, "expected a function for fun", lambda: solve(3, (0, 1), y)),
         (ValueError, "expected a vector with entries for y0", lambda: solve(turn, (0, 1), 1.0)),
         (ValueError, "expected two times for t_span", lambda: solve(turn, (0, 1, 2), y)),

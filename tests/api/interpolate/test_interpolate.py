@@ -199,8 +199,8 @@ def test_errors() -> None:
         (ValueError, r"expected 2 values along axis 0", lambda: grid(([0, 1],), [1, 2, 3])),
         (ValueError, "expected points of 2 coordinates", lambda: grid(
             ([0, 1], [0, 1]), np.ones((2, 2)))([0.5])),
-        (ValueError, "map_coordinates: expected order 0 or 1, got 3", lambda: (
-            pb.interpolate.map_coordinates([1.0], [[0.0]], 3))),
+        (ValueError, "map_coordinates: expected order 0, 1, 2 or 3, got 4", lambda: (
+            pb.interpolate.map_coordinates([1.0], [[0.0]], 4))),
         (ValueError, "mode", lambda: pb.interpolate.map_coordinates([1.0], [[0.0]], mode="no")),
         (ValueError, "one row for each axis", lambda: pb.interpolate.map_coordinates(
             np.ones((2, 2)), [[0.0]])),
@@ -233,3 +233,77 @@ def test_periods_of_an_image_as_in_scipy() -> None:
             got = pb.interpolate.map_coordinates(image, at, order, mode)
             expected = ndimage.map_coordinates(image, at, order=order, mode=mode)
             np.testing.assert_allclose(got, expected, err_msg=f"{mode} {order}")
+
+
+def sampled(image: Any, at: Any, mode: str, padding: str, corners: bool) -> Any:
+    """Sample one image of shape (C, H, W) at one point (x, y), pixel by pixel."""
+    places = []
+    for x, size in zip(at[::-1], image.shape[1:], strict=True):
+        x = (x + 1) / 2 * (size - 1) if corners else ((x + 1) * size - 1) / 2
+        if padding == "reflection":
+            low, high = (0.0, size - 1.0) if corners else (-0.5, size - 0.5)
+            while high > low and not low <= x <= high:
+                x = 2 * low - x if x < low else 2 * high - x
+        places.append(x if padding == "zeros" else min(max(x, 0.0), size - 1.0))
+    total = np.zeros(image.shape[0])
+    for i in range(image.shape[1]):
+        for j in range(image.shape[2]):
+            if mode == "nearest":
+                weight = float(round(places[0]) == i and round(places[1]) == j)
+            else:
+                parts = [max(0.0, 1 - abs(p - k)) for p, k in zip(places, (i, j), strict=True)]
+                weight = parts[0] * parts[1]
+            total += weight * image[:, i, j]
+    return total
+
+
+def test_grid_sample() -> None:
+    images = random.normal(size=(2, 3, 4, 5))
+    grid = random.uniform(-2.5, 2.5, (2, 3, 2, 2))
+    for mode in ("bilinear", "nearest"):
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (False, True):
+                options = (mode, padding, corners)
+                got = np.asarray(pb.interpolate.grid_sample(images, grid, *options))
+                assert got.shape == (2, 3, 3, 2)
+                for n, i, j in np.ndindex(2, 3, 2):
+                    near(got[n, :, i, j], sampled(images[n], grid[n, i, j], *options))
+    for options in (("bilinear", "zeros", False), ("bilinear", "reflection", True)):
+        f = lambda x, at, options=options: pb.interpolate.grid_sample(x, at, *options)  # noqa: E731
+        pb.testing.check_gradients(f, images[:, :1], grid[:, :2, :1])
+    compiled = pb.function(pb.interpolate.grid_sample)
+    near(compiled(images, grid), pb.interpolate.grid_sample(images, grid))
+    volumes = random.normal(size=(1, 2, 3, 4, 5))
+    points = np.stack(np.meshgrid(*(np.linspace(-1, 1, n) for n in (3, 4, 5)), indexing="ij"), -1)
+    near(pb.interpolate.grid_sample(volumes, points[None, ..., ::-1], align_corners=True), volumes)
+    far = np.array([[[[1e30, 0.0], [np.nan, 0.0]]]])
+    assert not np.asarray(pb.interpolate.grid_sample(images[:1], far, "nearest")).any()
+    for words, call in (
+        ("expected images of shape", lambda: pb.interpolate.grid_sample(images[0], grid)),
+        ("for grid, got", lambda: pb.interpolate.grid_sample(images, grid[:1])),
+        ("padding_mode must be one of", lambda: pb.interpolate.grid_sample(
+            images, grid, padding_mode="zero")),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"grid_sample: .*{words}"):
+            call()
+
+
+def test_splines_of_images() -> None:
+    for shape in ((12,), (10, 11), (1,)):
+        image = random.normal(size=shape)
+        at = random.uniform(-25, 30, (len(shape), 60))
+        for order in (2, 3):
+            for mode in ("constant", "grid-constant", "nearest", "mirror", "reflect", "wrap",
+                         "grid-wrap"):  # fmt: skip
+                got = pb.interpolate.map_coordinates(image, at, order, mode, 0.7)
+                want = ndimage.map_coordinates(image, at, order=order, mode=mode, cval=0.7)
+                near(got, want, 1e-5)  # SciPy truncates a series in the mode "reflect"
+    image, at = random.normal(size=(3, 4)), random.uniform(0.2, 1.8, (2, 2))
+    for order, mode in ((2, "mirror"), (3, "grid-constant")):
+        f = lambda x, at, cval, order=order, mode=mode: pb.interpolate.map_coordinates(  # noqa: E731
+            x, at, order, mode, cval
+        )
+        pb.testing.check_gradients(f, image, at, np.float64(0.3))
+    wave = np.exp(1j * np.arange(9.0))
+    both = pb.interpolate.map_coordinates(wave, [[2.5]], 3)
+    near(both, [np.exp(2.5j)], 1e-2)
