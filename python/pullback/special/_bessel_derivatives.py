@@ -68,7 +68,7 @@ def jvp(v: TensorLike, z: TensorLike, n: int = 1) -> Tensor:
     Examples
     --------
     >>> pb.special.jvp(1, [0.5, 2.0])
-    Tensor([ 0.4539329 , -0.06447162], dtype=float32)
+    Tensor([ 0.45393288, -0.06447162], dtype=float32)
     """
     return _order("jvp", n)(v, z)
 
@@ -112,7 +112,7 @@ def yvp(v: TensorLike, z: TensorLike, n: int = 1) -> Tensor:
     Examples
     --------
     >>> pb.special.yvp(1, [0.5, 2.0])
-    Tensor([2.4984262, 0.5638919], dtype=float32)
+    Tensor([2.498426 , 0.5638919], dtype=float32)
     """
     return _order("yvp", n)(v, z)
 
@@ -200,6 +200,6 @@ def kvp(v: TensorLike, z: TensorLike, n: int = 1) -> Tensor:
     Examples
     --------
     >>> pb.special.kvp(1, [0.5, 2.0])
-    Tensor([-4.2373013, -0.1838268], dtype=float32)
+    Tensor([-4.2373013 , -0.18382682], dtype=float32)
     """
     return _order("kvp", n)(v, z)

@@ -202,8 +202,8 @@ def ellipj(u: TensorLike, m: TensorLike, /) -> tuple[Tensor, Tensor, Tensor, Ten
     Returns
     -------
     tuple of Tensor
-        sn, cn, dn and the amplitude, of the broadcast shape and the promoted floating dtype of the
-        operands, or the default one.
+        The functions sn, cn, dn and the amplitude, of the broadcast shape and the promoted floating
+        dtype of the operands, or the default one.
 
     Raises
     ------

@@ -16,8 +16,11 @@ from ._discrete import bernoulli, binom, geom, nbinom, poisson
 from ._extreme_values import gumbel_l, gumbel_r, pareto, rayleigh, weibull_min
 from ._gamma_and_beta import beta, chi2, gamma, t
 from ._half_line import f, halfcauchy, halfnorm, invgamma
+from ._multinomial import multinomial
 from ._multivariate import dirichlet, multivariate_normal
+from ._multivariate_t import multivariate_t
 from ._truncnorm import truncnorm
+from ._wishart import wishart
 
 __all__ = [
     "bernoulli",
@@ -38,7 +41,9 @@ __all__ = [
     "laplace",
     "logistic",
     "lognorm",
+    "multinomial",
     "multivariate_normal",
+    "multivariate_t",
     "nbinom",
     "norm",
     "pareto",
@@ -48,4 +53,5 @@ __all__ = [
     "truncnorm",
     "uniform",
     "weibull_min",
+    "wishart",
 ]

@@ -225,7 +225,7 @@ class MultivariateNormal:
         if not apart.shape:
             raise ValueError(f"{who}: expected a vector for x, got a scalar")
         n = apart.shape[-1]
-        factor = _factor(cov, n, who)
+        factor = factor_of(cov, n, who)
         if len(factor.shape) == 2:  # one matrix for the batch: one solve with many columns
             if 0 in apart.shape:
                 return _sum(apart), dtype
@@ -235,7 +235,7 @@ class MultivariateNormal:
         else:
             solved = solve_triangular(factor, _core.expand_dims(apart, -1), lower=True)
             square = _core.sum(_core.square(solved), (-2, -1))
-        size: Tensor = _log_size(factor) + 0.5 * n * math.log(2 * math.pi)
+        size: Tensor = log_size(factor) + 0.5 * n * math.log(2 * math.pi)
         return -0.5 * square - size, dtype
 
     def entropy(self, mean: Any = None, cov: Any = 1) -> Tensor:
@@ -270,19 +270,20 @@ class MultivariateNormal:
         if means and not means[0].shape:
             raise ValueError(f"{who}: expected a vector for mean, got a scalar")
         n = cov.shape[-1] if cov.shape else (means[0].shape[-1] if means else 1)
-        value = _log_size(_factor(cov, n, who)) + 0.5 * n * (1 + math.log(2 * math.pi))
+        value = log_size(factor_of(cov, n, who)) + 0.5 * n * (1 + math.log(2 * math.pi))
         return _core.cast(value, dtype)
 
 
-def _factor(cov: Tensor, n: int, who: str) -> Tensor:
+def factor_of(cov: Tensor, n: int, who: str, name: str = "cov") -> Tensor:
+    """Return the Cholesky factor of a matrix, or of a multiple of the identity."""
     if not cov.shape:
         cov = cov * eye(n, dtype=cov.dtype)
     if len(cov.shape) < 2 or cov.shape[-1] != n or cov.shape[-2] != n:
-        raise ValueError(f"{who}: expected shape (…, {n}, {n}) for cov, got {cov.shape}")
+        raise ValueError(f"{who}: expected shape (…, {n}, {n}) for {name}, got {cov.shape}")
     return cholesky(cov)
 
 
-def _log_size(factor: Tensor) -> Tensor:
+def log_size(factor: Tensor) -> Tensor:
     """Return half of the logarithm of the determinant, from the Cholesky factor."""
     return _core.sum(_core.log(diagonal(factor, 0, -2, -1)), -1)
 
