@@ -12,6 +12,7 @@ import os
 import re
 import runpy
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -34,10 +35,14 @@ def write_pages(examples: Path, source: Path, cache: Path) -> int:
     pictures = source / "_static" / "gallery"
     pictures.mkdir(parents=True)
     cache.mkdir(exist_ok=True)
+    digest = hashlib.sha256()
+    for path in sorted(Path(pb.__file__).parent.rglob("*")):
+        if path.suffix in (".py", ".so"):
+            digest.update(path.read_bytes())
     # A process for each program: some change settings of the process.
     spawn = get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), spawn, max_tasks_per_child=1) as workers:
-        results = workers.map(run, paths, [cache] * len(paths))
+        results = workers.map(partial(run, cache=cache, version=digest.digest()), paths)
         outputs = {path.stem: result for path, result in zip(paths, results, strict=True)}
     drawn = {}
     (source / "gallery").mkdir()
@@ -52,11 +57,11 @@ def write_pages(examples: Path, source: Path, cache: Path) -> int:
     return len(drawn)
 
 
-def run(path: Path, cache: Path) -> tuple[str, bytes]:
-    """Return the output and the picture of a program, which are kept until the program changes."""
+def run(path: Path, cache: Path, version: bytes) -> tuple[str, bytes]:
+    """Return the output and the picture of a program, stored for each version of both."""
     if path.stem in NOT_RUN:
         return "", b""
-    key = hashlib.sha256(path.read_bytes() + Path(pb._core.__file__).read_bytes()).hexdigest()[:16]
+    key = hashlib.sha256(path.read_bytes() + version).hexdigest()[:16]
     stored = cache / f"{path.stem}-{key}.txt"
     picture = stored.with_suffix(".png")
     if not stored.exists():

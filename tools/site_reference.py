@@ -213,6 +213,11 @@ def value(thing: object) -> str:
 def rendered(name: str, thing: object) -> str:
     """Return the docstring of an object as numpydoc formats it, with footnotes of its own."""
     text = str(get_doc_object(thing, doc=text_of(thing), config=OPTIONS))
+    # The parameters are not links to functions of the same name.
+    taken = [n.lstrip("*") for n in re.findall(r"^    +\*\*(.+?)\*\* :", text, re.M)]
+    own = "|".join(re.escape(n) for names in taken for n in names.split(", "))
+    text = re.sub(rf"(?<![`:])`({own})`(?![`_])", r"``\1``", text) if own else text
+    text = re.sub(r"(?<![`:])`pb\.([\w.]+)`", r":py:obj:`pb.\1 <pullback.\1>`", text)
     label = re.sub(r"\W", "-", name.removeprefix("pullback."))
     text = FOOTNOTE.sub(rf"[#{label}-\1]_", text)
     text = re.sub(r"\.\. \[(\d+)\] ", rf".. [#{label}-\1] ", text)

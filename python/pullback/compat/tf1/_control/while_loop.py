@@ -36,7 +36,7 @@ def while_loop(
     swap_memory: bool = False, name: str | None = None, maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:  # fmt: skip
-    """Repeat loop_vars = body(*loop_vars) while cond(*loop_vars) is true.
+    """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` is true.
 
     In a graph the loop is one operation, which has gradients of every order: by the initial values
     and by the captured tensors. Variables assigned in the body have the new value in the next
