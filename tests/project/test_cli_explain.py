@@ -91,6 +91,36 @@ def test_a_variable_that_a_traced_function_made_nan(run):
     assert "Variable 'v'" not in done.stderr
 
 
+def test_graphs_of_tf1(run):
+    done = run(
+        "import pullback.compat.tf1 as tf\n"
+        "w = tf.Variable(2.0, name='w')\n"
+        "tf.gradients(tf.stop_gradient(w) * 3.0, [w])\n"
+        "tf.gradients(w * 3.0, [w])\n"
+    )
+    assert done.returncode == 1
+    assert "script.py:6: the gradient by source 0 is None (once)" in done.stderr, done.stderr
+    assert "stop_gradient makes its argument a constant" in done.stderr
+    assert "2 requests for gradients, 1 finding\n1 gradient of traced" in done.stderr
+
+
+def test_requests_of_many_threads(run):
+    done = run(
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def work(i):\n"
+        "    w = pb.Variable([1.0, 2.0], name='w')\n"
+        "    for _ in range(20):\n"
+        "        pb.gradients(pb.sum(w * w), w)\n"
+        "        pb.grad(lambda x: x * x)(3.0)\n"
+        "    return i\n"
+        "with ThreadPoolExecutor(4) as pool:\n"
+        "    print(list(pool.map(work, range(8))))\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[0, 1, 2, 3, 4, 5, 6, 7]\n"
+    assert done.stderr == "\nexplain: 320 requests for gradients, no findings\n"
+
+
 def test_many_findings_are_counted(run):
     done = run(
         "vs = [pb.Variable(1.0) for _ in range(150)]\n"

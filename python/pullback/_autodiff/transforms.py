@@ -269,7 +269,7 @@ def result_and_gradients(
         check_value(value, f, who)
         answers = core_gradients([value], xs)
         if last_query.listener is not None:  # now: the histories end with the call
-            last_query.listener(([value], xs, [None], tape, [], None), answers)
+            last_query.tell(([value], xs, [None], tape, [], None), answers)
         found = with_zeros(answers, xs)
         returned = flatten(result)[0] if has_aux else [result]
         tensors = [leaf for leaf in returned if isinstance(leaf, Tensor)]

@@ -41,8 +41,14 @@ def note(
     request = ys, xs, seeds or [None] * len(ys), tape, stops or [], overrides
     if _storing:
         _last = subjects, request
-    if listener is not None and answers is not None:
-        listener(request, answers)
+    tell(request, answers)
+
+
+def tell(request: Asked, answers: list[Any] | None) -> None:
+    """Pass a request and its gradients to the listener, if there is one."""
+    receiver = listener  # another thread may remove it
+    if receiver is not None and answers is not None:
+        receiver(request, answers)
 
 
 def also_asked_by(subject: Any) -> None:

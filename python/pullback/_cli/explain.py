@@ -32,6 +32,7 @@ from .._numpy.display import value_of
 
 SHOWN = 20  # reports; the others are counted
 MOST = 100  # explanations, since each evaluates all operations between target and source
+NOT_EXPLAINED = "not explained: it was requested inside of a transform, or there are too many"
 Text = str | Callable[[], str]
 BAD = ("none", "nan", "infinite", "zero")
 
@@ -80,31 +81,44 @@ class Watch:
         self.entries: dict[tuple[Place | None, int, str], Entry] = {}
         self.requests = 0
         self.without_values = 0
+        self.lost = 0
+        self.lock = threading.Lock()
+        self.busy = threading.local()
         self.explained = 0
 
     def __call__(self, request: last_query.Asked, answers: list[Any]) -> None:
+        if getattr(self.busy, "on", False):  # a rule that runs for an explanation
+            return
         site = _core.current_site()
-        listener, last_query.listener = last_query.listener, None  # rules may request gradients
+        self.busy.on = True
         try:
             self._add(request, answers, Place(*site) if site else None)
+        except Exception:  # the program goes on in any case
+            self.lost += 1
         finally:
-            last_query.listener = listener
+            self.busy.on = False
 
     def _add(self, request: last_query.Asked, answers: list[Any], place: Place | None) -> None:
         ys, xs, seeds, tape, stops, overrides = request
         given = {"tape": tape, "stops": stops, "overrides": overrides}
-        self.requests += 1
-        for i, (x, status) in enumerate(zip(xs, _statuses(answers), strict=True)):
-            name = f"Variable '{x.name}'" if isinstance(x, _core.Variable) else f"source {i}"
-            entry = self.entries.setdefault((place, i, name), Entry())
-            entry.counts[status] = entry.counts.get(status, 0) + 1
-            entry.last = status
-            if status == "unknown":
-                self.without_values += 1
-                if isinstance(x, _core.Variable):
-                    entry.variable = weakref.ref(x)
-            if status in BAD and status not in entry.first:
-                entry.first[status] = self._explained(status, ys, x, seeds, given)
+        statuses = _statuses(answers)
+        new = []
+        with self.lock:  # it is released before code of the program can run
+            self.requests += 1
+            for i, (x, status) in enumerate(zip(xs, statuses, strict=True)):
+                is_variable = isinstance(x, _core.Variable)
+                name = f"Variable '{x.name}'" if is_variable else f"source {i}"
+                entry = self.entries.setdefault((place, i, name), Entry())
+                entry.counts[status] = entry.counts.get(status, 0) + 1
+                entry.last = status
+                if status == "unknown":
+                    self.without_values += 1
+                    entry.variable = weakref.ref(x) if is_variable else None
+                if status in BAD and status not in entry.first:
+                    entry.first[status] = NOT_EXPLAINED
+                    new.append((entry, status, x))
+        for entry, status, x in new:
+            entry.first[status] = self._explained(status, ys, x, seeds, given)
 
     def _explained(
         self, status: str, ys: list[Any], x: Any, seeds: list[Any], given: dict[str, Any]
@@ -125,9 +139,10 @@ class Watch:
 
     def report(self) -> tuple[str, bool]:
         """Return the text for the user, and whether a gradient is reported."""
+        entries = list(self.entries.items())  # daemon threads may add some
         found = [
             (place, name, entry, status)
-            for (place, _, name), entry in self.entries.items()
+            for (place, _, name), entry in entries
             for status in entry.reported()
         ]
         paragraphs = []
@@ -141,7 +156,7 @@ class Watch:
             paragraphs.append(f"{head}\n  {text}")
         if len(found) > SHOWN:
             paragraphs.append(f"{len(found) - SHOWN} more gradients are None, zero or not finite.")
-        for (place, _, name), entry in self.entries.items():
+        for (place, _, name), entry in entries:
             status = entry.status_of_variable()
             if status in ("nan", "infinite"):
                 at = f"{place}: " if place else ""
@@ -158,6 +173,8 @@ class Watch:
                 "graphs had no value, so only None is found there. Inside of "
                 "`with pb.check_numerics():` functions run as plain code."
             )
+        if self.lost:
+            summary += f"\n{counted(self.lost, 'request')} could not be analysed"
         return "\n\n".join([*paragraphs, summary]), bool(found)
 
 
@@ -176,7 +193,7 @@ def _text_of(questions: list[Question], status: str) -> str:
             why = analyse(question)
             if why.status == status:
                 return str(why)
-    return "not explained: it was requested inside of a transform, or there are too many"
+    return NOT_EXPLAINED
 
 
 def _statuses(answers: list[Any]) -> list[str]:
