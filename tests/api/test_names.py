@@ -269,6 +269,8 @@ EXAMPLES = {
         scipy.sparse.eye_array(3, format="csr"), x, x[0] + 3
     ),
     "solve_continuous_are": lambda x: pb.linalg.solve_continuous_are(*[positive(x)] * 4),
+    "polar": lambda x: sum(pb.linalg.polar(positive(x))),
+    "solve_continuous_lyapunov": lambda x: pb.linalg.solve_continuous_lyapunov(positive(x), x),
     "solve_discrete_are": lambda x: pb.linalg.solve_discrete_are(*[positive(x)] * 4),
     "solve_discrete_lyapunov": lambda x: pb.linalg.solve_discrete_lyapunov(x / 9, x),
     "solve_sylvester": lambda x: pb.linalg.solve_sylvester(positive(x), positive(x), x),

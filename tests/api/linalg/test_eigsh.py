@@ -129,3 +129,27 @@ def test_errors() -> None:
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_rules_in_copied_graphs() -> None:
+    many = np.stack([hermitian(numbers((N, N), "float64", k)) for k in range(3)])
+    weights = np.arange(float(N))
+
+    def loss(a: Any) -> Any:
+        w, v = la.eigsh(part(a), 2, which="LA")
+        return pb.sum(v[:, 0] ** 2 * weights) + pb.sum(w**2)
+
+    def theirs(a: Any) -> Any:
+        w, v = la.eigh(part(a))
+        return pb.sum(v[:, -2] ** 2 * weights) + pb.sum(w[-2:] ** 2)
+
+    known = np.stack([pb.grad(theirs)(a).numpy() for a in many])
+    close(pb.vmap(pb.grad(loss))(many), known, 1000)
+    close(pb.grad(lambda many: pb.sum(pb.vmap(loss)(many)))(many), known, 1000)
+
+    def by_scan(many: Any) -> Any:
+        return pb.scan(lambda c, a: (c + loss(a), 0.0), pb.constant(0.0, "float64"), many)[0]
+
+    close(pb.function(pb.grad(by_scan))(many), known, 1000)
+    second = pb.vmap(pb.hessian(loss))(many[:1])[0]
+    np.testing.assert_allclose(second, pb.hessian(theirs)(many[0]), atol=1e-8)

@@ -138,3 +138,21 @@ def test_errors() -> None:
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_rules_in_copied_graphs() -> None:
+    many, unit = numbers((2, 3, 3), "float64"), np.eye(3)
+
+    def loss(a: Any) -> Any:
+        continuous = la.solve_continuous_are(a, unit[:, :2], unit, unit[:2, :2])
+        return pb.sum(continuous) + pb.sum(la.solve_discrete_are(a, unit, unit, unit))
+
+    known = np.stack([pb.grad(loss)(a).numpy() for a in many])
+    close(pb.vmap(pb.grad(loss))(many), known, 100)
+
+    def by_scan(many: Any) -> Any:
+        return pb.scan(lambda c, a: (c + loss(a), 0.0), pb.constant(0.0, "float64"), many)[0]
+
+    close(pb.grad(by_scan)(many), known, 100)
+    second = pb.vmap(pb.hessian(loss))(many)[1]
+    np.testing.assert_allclose(second, pb.hessian(loss)(many[1]), rtol=1e-7, atol=1e-9)

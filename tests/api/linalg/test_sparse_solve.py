@@ -127,3 +127,20 @@ def test_errors() -> None:
     ):
         with pytest.raises(error, match=text):
             call()
+
+
+def test_rules_in_copied_graphs() -> None:
+    a, b = sparse("float64"), numbers((4,), "float64")
+    many = np.stack([a.data, 2 * a.data, 3 * a.data])
+
+    def loss(v: Any) -> Any:
+        return pb.sum(la.sparse_solve(a, b, v) ** 2)
+
+    known = np.stack([pb.grad(loss)(v).numpy() for v in many])
+    close(pb.vmap(pb.grad(loss))(many), known)
+
+    def by_scan(many: Any) -> Any:
+        return pb.scan(lambda c, v: (c + loss(v), 0.0), pb.constant(0.0, "float64"), many)[0]
+
+    close(pb.grad(by_scan)(many), known)
+    close(pb.vmap(pb.hessian(loss))(many)[1], pb.hessian(loss)(many[1]).numpy(), 10)
