@@ -128,9 +128,8 @@ class Closing {
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (is_draw(inputs[k]) && !inside_.contains(inputs[k])) {
         fail(ErrorKind::Runtime, name_of(node->op),
-             ": random numbers with parameters that depend on the state of a loop are drawn in "
-             "each iteration, but these were drawn before it; draw outside of the function of the "
-             "loop, with constant parameters, and transform the numbers inside");
+             ": its random numbers were drawn before a loop or branch that evaluates it, and it "
+             "depends on their state; draw tensors outside, and use them inside");
       }
       const NodeRef with = inside(inputs[k]);
       if (with != inputs[k]) replace_input(node, k, with.get());

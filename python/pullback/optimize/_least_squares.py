@@ -25,6 +25,8 @@ from ._result import OptimizeResult, dot, largest, most, solve_on_plan, toleranc
     ftol="pass tol",
     gtol="pass tol",
     max_nfev="pass maxiter",
+    method="the method is that of Levenberg and Marquardt",
+    loss="apply the square root of the loss to the residuals",
 )
 def least_squares(
     fun: Callable[..., Any],

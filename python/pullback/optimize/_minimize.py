@@ -26,6 +26,7 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
     hess="the method uses gradients alone",
     has_aux="return the value alone, and compute other results from the solution",
     bounds="substitute a function whose values are inside, such as exp or sigmoid",
+    constraints="substitute a function whose values meet them",
     options="pass tol and maxiter",
 )
 def minimize(

@@ -230,8 +230,14 @@ def test_random_numbers_in_the_function_are_drawn_once() -> None:
     assert bool(found.success)
     near(found.fun, 0.0)
     near(pb.optimize.least_squares(lambda x: x - noise(), np.zeros(3)).fun, np.zeros(3))
-    with pytest.raises(RuntimeError, match=r"random_gamma: .* depend on the state of a loop"):
+    with pytest.raises(RuntimeError, match=r"random_gamma: .* drawn before a loop"):
         pb.optimize.root(lambda x: x - pb.random.gamma(1 + x * x), np.zeros(3))
+    loop = lambda x: pb.scan(lambda c, _: (c + noise(), c), x, length=2)[0]  # noqa: E731
+    with pytest.raises(RuntimeError, match=r"loop: .* drawn before a loop"):
+        pb.optimize.root(lambda x: x - loop(x), np.zeros(3))
+    # The numbers of a loop around the solver differ.
+    around = pb.scan(lambda c, _: (root().x, c), np.zeros(3), length=3)[1]
+    assert float(pb.min(pb.abs(around[2] - around[1]))) > 1e-6
 
 
 def test_lists_as_in_scipy() -> None:
