@@ -43,9 +43,9 @@ cancel. `silu`, `gelu` and `mish` multiply a subnormal number with few
 digits for very negative arguments, and so does f″ of `ndtr` and `log_ndtr` for large ones.
 
 Special functions and families of `pb.stats` that the table does not list are checked in tests
-beside mpmath. Those with the values of SciPy have its errors, rounded once; their derivatives of first and
-second order agree with mpmath to 2e-12 of the largest term. Known larger errors, relative to the
-result:
+beside mpmath. Those with the values of SciPy have its errors, rounded once; their derivatives of
+first and second order agree with mpmath to 2e-12 of the largest term. Known larger errors, relative
+to the result:
 
 - f″ of `voigt_profile`: 1e-10, if |x + i gamma| is 3 to 10 times `sigma`;
 - f″ of `ellipj` by `m`: 1e-8 at m = 1 and u = 7, growing as exp(2u);
