@@ -48,7 +48,7 @@ def _part(n: int, x: Any, sigma: Any, gamma: Any) -> Any:
         smooth = _faddeeva(n, z) / (math.sqrt(math.pi) * scale ** (n + 1))
         sharp = 1j / math.pi * (-1) ** n * math.factorial(n) / (x + 1j * gamma) ** (n + 1)
         made = np.where(sigma == 0, sharp, smooth)
-        return np.where((sigma < 0) | (gamma < 0), math.nan, made)
+        return np.where((sigma < 0) | (gamma < 0), complex(math.nan, math.nan), made)
 
 
 @cache
