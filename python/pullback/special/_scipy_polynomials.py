@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,9 @@ def _polynomial(
     """Return a polynomial; `slope` receives the degree n - 1, n, the parameters and x."""
 
     def slopes(n: Any, *arguments: Any) -> list[Any]:
-        return [_core.where(n == 0, 0, slope(_core.maximum(n - 1, 0), n, *arguments))]
+        value = slope(_core.maximum(n - 1, 0), n, *arguments)
+        # For a negative degree, SciPy's values are those of other functions.
+        return [_core.where(n == 0, 0, _core.where(n < 0, math.nan, value))]
 
     return ScipyFunction(
         name,
@@ -76,8 +79,8 @@ def eval_legendre(n: TensorLike, x: TensorLike, /) -> Tensor:
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -115,8 +118,8 @@ def eval_chebyt(n: TensorLike, x: TensorLike, /) -> Tensor:
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -154,8 +157,8 @@ def eval_chebyu(n: TensorLike, x: TensorLike, /) -> Tensor:
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -193,8 +196,8 @@ def eval_hermite(n: TensorLike, x: TensorLike, /) -> Tensor:
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -232,8 +235,8 @@ def eval_hermitenorm(n: TensorLike, x: TensorLike, /) -> Tensor:
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -271,8 +274,8 @@ def eval_laguerre(n: TensorLike, x: TensorLike, /) -> Tensor:
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -310,8 +313,8 @@ def eval_genlaguerre(n: TensorLike, alpha: TensorLike, x: TensorLike, /) -> Tens
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     alpha : array_like, real
         Parameter. It has no derivative.
     x : array_like, real
@@ -353,8 +356,8 @@ def eval_gegenbauer(n: TensorLike, alpha: TensorLike, x: TensorLike, /) -> Tenso
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     alpha : array_like, real
         Parameter. It has no derivative.
     x : array_like, real
@@ -397,8 +400,8 @@ def eval_jacobi(n: TensorLike, alpha: TensorLike, beta: TensorLike, x: TensorLik
 
     Parameters
     ----------
-    n : array_like of int, >= 0
-        Degree.
+    n : array_like of int
+        Degree, at least 0. For a negative one, the derivative is NaN.
     alpha : array_like, real
         Parameter. It has no derivative.
     beta : array_like, real

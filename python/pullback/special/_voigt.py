@@ -47,7 +47,8 @@ def _part(n: int, x: Any, sigma: Any, gamma: Any) -> Any:
         z = (x + 1j * gamma) / scale
         smooth = _faddeeva(n, z) / (math.sqrt(math.pi) * scale ** (n + 1))
         sharp = 1j / math.pi * (-1) ** n * math.factorial(n) / (x + 1j * gamma) ** (n + 1)
-        return np.where(sigma == 0, sharp, smooth)
+        made = np.where(sigma == 0, sharp, smooth)
+        return np.where((sigma < 0) | (gamma < 0), complex(math.nan, math.nan), made)
 
 
 @cache
@@ -84,7 +85,8 @@ def voigt_profile(x: TensorLike, sigma: TensorLike, gamma: TensorLike, /) -> Ten
     x : array_like, real
         Argument.
     sigma : array_like, real
-        Standard deviation of the normal density, at least 0.
+        Standard deviation of the normal density, at least 0. For a negative one, and for a negative
+        `gamma`, the derivatives are NaN.
     gamma : array_like, real
         Half width of the Cauchy density, at least 0. Shapes broadcast; integers and bool become the
         default floating dtype.

@@ -8,7 +8,7 @@ from ._distribution import log_probability
 
 # Logarithms of smaller probabilities do not use the probability.
 _SMALLEST = 1e-280
-_FRACTIONS = 12
+_FRACTIONS = 8
 
 
 def log_betainc(
@@ -23,7 +23,7 @@ def log_betainc(
     """
     is_far = _core.less(p, _SMALLEST)
     near = log_probability(_core.where(is_far, 0.5, p), _core.where(is_far, 0.5, complement))
-    a, b = _core.where(is_far, a, 1.0), _core.where(is_far, b, 1.0)
+    a, b = _core.where(is_far, a, 2.0), _core.where(is_far, b, 3.0)
     part, rest = _core.where(is_far, x[0], 0.25), _core.where(is_far, x[1], 0.75)
     even: Tensor | float = 0.0
     for m in range(_FRACTIONS, -1, -1):

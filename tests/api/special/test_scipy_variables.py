@@ -178,6 +178,13 @@ def test_sharp_voigt_profile() -> None:
         assert float(made) == pytest.approx(want, rel=1e-14)
 
 
+def test_derivatives_outside_of_the_domain_are_nan() -> None:
+    assert np.isnan(float(pb.grad(lambda x: pb.special.eval_legendre(-2, x))(0.3)))
+    for point in ((1.0, -1.0, 0.5), (1.0, 0.5, -20.0)):
+        for k in range(3):
+            assert np.isnan(float(pb.grad(pb.special.voigt_profile, k)(*np.array(point))))
+
+
 def test_errors() -> None:
     with pytest.raises(TypeError, match="eval_legendre: expected integer orders"):
         pb.special.eval_legendre(0.5, 1.0)
