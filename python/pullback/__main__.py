@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     script = commands.add_parser("explain", help="run a script and explain its gradients")
     script.add_argument("file", metavar="FILE", help="a program of Python")
     script.add_argument("arguments", metavar="...", nargs=argparse.REMAINDER, help="its arguments")
-    commands.add_parser("bench", help="measure five gradients beside NumPy, in a few seconds")
+    commands.add_parser("bench", help="measure five gradients beside NumPy, in ten seconds")
     names = commands.add_parser("report", help="list the names of TensorFlow in programs")
     names.add_argument("path", metavar="PATH", help="a program, or a folder of programs")
 

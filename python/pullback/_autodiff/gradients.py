@@ -142,7 +142,7 @@ def gradients(
         seeds = seed_list(grad_ys, ys, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
-    if last_query.is_noted():
+    if last_query.noted:
         stops = flatten([] if stop_gradients is None else stop_gradients)[0]
         single = isinstance(xs, (Tensor, Variable))
         sources = [xs] if single else list(xs) if type(xs) is tuple else xs  # as in the answers

@@ -247,7 +247,7 @@ class GradientTape:
         answers = _core.gradients(targets, xs, seeds, tape=self._tape, rows=self._rows)
         self._used = not self._persistent
         found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
-        if last_query.is_noted():
+        if last_query.noted:
             last_query.note((self, found), targets, xs, seeds, self._tape, answers=answers)
         return found
 
@@ -311,7 +311,7 @@ class GradientTape:
         self._check_unused("jacobian")
         found = unflatten(flatten(sources)[1], jacobian(y, xs, self._tape, zeros))
         self._used = not self._persistent
-        if last_query.is_noted():
+        if last_query.noted:
             last_query.note((self, found), [y], xs, None, self._tape)
         return found
 
@@ -366,7 +366,7 @@ class GradientTape:
         self._check_unused("batch_jacobian")
         [found] = jacobian(y, [x], self._tape, zeros, batched=True)
         self._used = not self._persistent
-        if last_query.is_noted():
+        if last_query.noted:
             last_query.note((self, found), [y], [x], None, self._tape)
         return found
 

@@ -268,7 +268,7 @@ def result_and_gradients(
         value = _value_of(result, f, who) if has_aux else result
         check_value(value, f, who)
         answers = core_gradients([value], xs)
-        if last_query.listener is not None:  # now: the histories end with the call
+        if last_query.noted:  # now: the histories end with the call
             last_query.tell(([value], xs, [None], tape, [], None), answers)
         found = with_zeros(answers, xs)
         returned = flatten(result)[0] if has_aux else [result]

@@ -14,12 +14,8 @@ Asked = tuple[list[Any], list[Any], list[Any], Any, list[Any], Any]
 
 _last: tuple[tuple[Any, ...], Asked] | None = None
 _storing = False  # while debugging is on
-listener: Callable[[Asked, list[Any]], None] | None = None
-
-
-def is_noted() -> bool:
-    """Return whether `note` must be called."""
-    return _storing or listener is not None
+_listener: Callable[[Asked, list[Any]], None] | None = None
+noted = False  # whether `note` must be called
 
 
 def note(
@@ -46,7 +42,7 @@ def note(
 
 def tell(request: Asked, answers: list[Any] | None) -> None:
     """Pass a request and its gradients to the listener, if there is one."""
-    receiver = listener  # another thread may remove it
+    receiver = _listener  # another thread may remove it
     if receiver is not None and answers is not None:
         receiver(request, answers)
 
@@ -65,8 +61,16 @@ def last_about(x: Any) -> list[Any]:
 
 def store(on: bool) -> None:
     """Begin or end to store requests; the last one is forgotten."""
-    global _last, _storing
+    global _last, _storing, noted
     _last, _storing = None, on
+    noted = on or _listener is not None
+
+
+def listen(listener: Callable[[Asked, list[Any]], None] | None) -> None:
+    """Set the listener, or remove it."""
+    global _listener, noted
+    _listener = listener
+    noted = _storing or listener is not None
 
 
 def last_question(subject: Any) -> Asked | None:

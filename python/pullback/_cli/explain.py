@@ -241,7 +241,7 @@ def explain_script(path: str, arguments: list[str]) -> int:
     sys.modules["__main__"] = module
     watch = Watch()
     _core.set_recording(True)
-    last_query.listener = watch
+    last_query.listen(watch)
     status = 0
     try:
         exec(compile(source, file_name, "exec", dont_inherit=True), module.__dict__)
@@ -254,7 +254,7 @@ def explain_script(path: str, arguments: list[str]) -> int:
     for thread in threading.enumerate():  # the interpreter waits for them at its end
         if thread is not threading.main_thread() and not thread.daemon:
             thread.join()
-    last_query.listener = None
+    last_query.listen(None)
     _core.set_recording(False)
     text, reported = watch.report()
     with suppress(AttributeError, OSError, ValueError):  # the script may have closed it

@@ -44,10 +44,10 @@ def gradients_of_loss(
     for i, v in enumerate(variables):
         if not isinstance(v, Variable):
             raise TypeError(f"{who}: expected a Variable for var_list[{i}], got {_core.shown(v)}")
-    if last_query.is_noted():  # before the gradients, which may raise an error
+    if last_query.noted:  # before the gradients, which may raise an error
         last_query.note((optimizer,), [value], variables)
     found = _core.gradients([value], variables)
-    if last_query.is_noted():
+    if last_query.noted:
         last_query.note((optimizer,), [value], variables, answers=found)
     return list(zip(found, variables, strict=True)), value
 

@@ -133,7 +133,7 @@ def gradients(
         if choice is UnconnectedGradients.ZERO:
             for i in [i for i, g in enumerate(answers) if g is None]:
                 answers[i] = apply("ZerosLike", sources[i], name="zeros_like")
-    if last_query.is_noted():
+    if last_query.noted:
         last_query.note((answers,), targets, as_list(xs), seeds, None, stops, answers=answers)
     return answers
 

@@ -354,7 +354,7 @@ class GraphTape(GradientTape):
                 if answers[i] is None and choice is UnconnectedGradients.ZERO:
                     answers[i] = apply("ZerosLike", x)
         found = unflatten(structure, answers)
-        if last_query.is_noted():
+        if last_query.noted:
             last_query.note((self, found), ys, xs, seeds, self._tape, answers=answers)
         return found
 
