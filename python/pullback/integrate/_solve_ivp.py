@@ -311,7 +311,8 @@ def _positive(value: Any, who: str, name: str) -> float:
 
 
 def _span(t_span: Any, real: str, who: str) -> list[Tensor]:
-    if np.ndim(t_span) == 0 or len(t_span) != 2:
+    pair = isinstance(t_span, (list, tuple)) or getattr(t_span, "shape", ()) == (2,)
+    if not pair or len(t_span) != 2:
         raise ValueError(f"{who}: expected two times for t_span, got {_core.shown(t_span)}")
     made = [_core.constant(t_span[k], who=f"{who}: t_span") for k in range(2)]
     for t in made:

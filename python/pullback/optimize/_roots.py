@@ -175,7 +175,7 @@ def _newton(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tens
         )  # fmt: skip
 
     value = f(start)
-    finite = _core.isfinite(dot(value, value))
+    finite = _core.isfinite(largest(value))
     state = _State(
         start, value, _core.full((), 0, "int64"), _core.equal(largest(value), 0),
         _core.logical_not(finite), _core.full((), False, "bool"),

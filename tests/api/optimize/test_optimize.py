@@ -148,6 +148,8 @@ def test_roots() -> None:
     x_of = lambda a: pb.optimize.root(f, np.array([1.0, 1.0]), a).x  # noqa: E731
     pb.testing.check_gradients(x_of, a, order=2)
     near(pb.vmap(x_of)(np.stack([a, a + 0.1]))[1], x_of(a + 0.1))
+    huge = pb.optimize.root(lambda x: 1e200 * (x**3 - 2.0), np.ones(2))
+    near(huge.x, np.full(2, 2 ** (1 / 3)))
     far = pb.optimize.root(lambda x: pb.atan(x), np.array([20.0]))  # plain Newton diverges
     near(far.x, [0.0])
     n = 200
