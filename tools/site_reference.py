@@ -153,7 +153,9 @@ def file_of(module: str, thing: object) -> str:
 
 def is_constant(thing: object) -> bool:
     """Test whether an object is a number, a dtype, a string or a class of NumPy."""
-    return not _class(thing).__module__.startswith("pullback") and not inspect.isroutine(thing)
+    if inspect.isroutine(thing) or inspect.isdatadescriptor(thing):
+        return False
+    return not _class(thing).__module__.startswith("pullback")
 
 
 def _class(thing: object) -> type:

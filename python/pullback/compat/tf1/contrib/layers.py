@@ -216,7 +216,7 @@ def layer_norm(
 
 
 def repeat(inputs: Any, repetitions: int, layer: Any, *args: Any, **kwargs: Any) -> Any:
-    """Apply a layer several times, with the scopes `scope`_1, `scope`_2, ..."""
+    """Apply a layer several times, with the scopes `scope_1`, `scope_2`, ..."""
     scope = kwargs.pop("scope", None)
     function = layer.func if isinstance(layer, partial) else layer
     with variable_scope(scope, "Repeat"):
