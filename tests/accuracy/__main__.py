@@ -48,7 +48,7 @@ first and second order agree with mpmath to 2e-12 of the largest term. Known lar
 to the result:
 
 - f″ of `voigt_profile`: 1e-10, if |x + i gamma| is 3 to 10 times `sigma`;
-- f″ of `ellipj` by `m`: 1e-8 at m = 1 and u = 7, growing as exp(2u);
+- f″ of `ellipj` by `m`: 3e-11 at m = 1 and u = 7, growing as exp(2u);
 - f″ of `beta(a, b)` by both arguments: 1e-16 / (a b (a + b)), if the arguments are small;
 - f′ of `stdtr` and `stdtrit` by `df`, and with it of `stats.t`: 1e-6 at df = 2⁴¹, 1e-3 at 2⁵⁰, all
   digits from 1e17 on, where it is less than 1e-33;

@@ -39,18 +39,23 @@ def _carlson(roots: tuple[Any, Any, Any]) -> Any:
 
 def _parts(phi: Any, m: Any, first: bool) -> Any:
     """Integrate sin(t)^2 / (1 - m sin(t)^2)^p from 0 to phi, with p = 3/2 if `first`, else 1/2."""
+    sine, cosine = _core.sin(phi), _core.cos(phi)
+    return _turned(phi, m, sine, cosine, _delta(sine, cosine, m), first)
+
+
+def _turned(phi: Any, m: Any, sine: Any, cosine: Any, delta: Any, first: bool) -> Any:
+    """Add the integral over whole half turns to that over the rest of the amplitude."""
     turns = _core.stop_gradient(_core.round(phi / math.pi))
     sign = _core.cos(math.pi * turns)
-    sine, cosine = sign * _core.sin(phi), sign * _core.cos(phi)
-    near = _integral(sine, cosine, m, first)
-    turned = turns != 0
+    near = _integral(sign * sine, sign * cosine, delta, first)
+    is_turned = turns != 0
     one, zero = (_core.full(m.shape, value, m.dtype) for value in (1.0, 0.0))
-    whole = _integral(one, zero, _core.where(turned, m, 0), first)
-    return near + _core.where(turned, 2 * turns * whole, 0)
+    whole = _integral(one, zero, _core.sqrt(1 - _core.where(is_turned, m, 0)), first)
+    return near + _core.where(is_turned, 2 * turns * whole, 0)
 
 
-def _integral(sine: Any, cosine: Any, m: Any, first: bool) -> Any:
-    delta, one = _delta(sine, cosine, m), _core.full(m.shape, 1.0, m.dtype)
+def _integral(sine: Any, cosine: Any, delta: Any, first: bool) -> Any:
+    one = _core.full(sine.shape, 1.0, sine.dtype)
     roots = (cosine, one, delta) if first else (cosine, delta, one)
     return sine * sine * sine / 3 * _carlson(roots)
 
@@ -79,7 +84,7 @@ _ellipeinc: ScipyFunction = ScipyFunction("ellipeinc", _second_slopes)
 def _amplitude(u: Any, m: Any) -> tuple[Any, Any, Any, list[Any]]:
     """Return the three elliptic functions and the slopes of the amplitude by u and m."""
     sn, cn, dn, phi = (f.of_float64(u, m) for f in (_sn, _cn, _dn, _phi))
-    return sn, cn, dn, [dn, -0.5 * dn * _parts(phi, m, True)]
+    return sn, cn, dn, [dn, -0.5 * dn * _turned(phi, m, sn, cn, dn, True)]
 
 
 def _sn_slopes(u: Any, m: Any) -> list[Any]:

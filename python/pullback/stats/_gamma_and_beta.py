@@ -56,9 +56,10 @@ class StudentT(Symmetric):
         part, rest = _core.where(is_far, 0.0, part), _core.where(is_far, 1.0, rest)
         log_ratio = 2 * _core.log(root)
         log_part = _core.where(is_far, -log_ratio, -_core.log1p(ratio))
+        log_rest = _core.where(is_far, 0.0, log_ratio + log_part)
         value = log_betainc(
             _core.stdtr(df, at), _core.stdtr(df, -at), 0.5 * df, _core.cast(0.5, df.dtype),
-            (part, rest), (log_part, log_ratio + log_part), -math.log(2),
+            (part, rest), (log_part, log_rest), -math.log(2),
         )  # fmt: skip
         return _core.where(is_normal, _core.log_ndtr(x), value)
 

@@ -169,6 +169,17 @@ def test_comb() -> None:
     assert float(slope) == pytest.approx(0.0, abs=1e-14)
 
 
+def test_far_elliptic_functions_at_m_1() -> None:
+    """They are hyperbolic functions, whose derivatives by m are known (DLMF, 22.10.8)."""
+    for u in (9.0, 20.0, 50.0):
+        with mp.workdps(40):
+            by_phi = (mp.sinh(u) * mp.cosh(u) - u) / (4 * mp.cosh(u))
+            want = [by_phi * mp.sech(u) * -1, by_phi * mp.tanh(u)]
+        for k in (0, 1):
+            made = pb.grad(lambda m, k=k, u=u: pb.special.ellipj(u, m)[k])(np.float64(1.0))
+            assert float(made) == pytest.approx(float(want[k]), rel=1e-13)
+
+
 def test_sharp_voigt_profile() -> None:
     """For sigma = 0 it is the density of a Cauchy distribution; by sigma it is flat."""
     for k, want in enumerate((-6.0 / (np.pi * 100), 0.0, 8.0 / (np.pi * 100))):

@@ -577,6 +577,14 @@ def test_logarithms_of_tails_that_underflow(
             near(slope, float((ends[0] - ends[1]) / (2 * step)), 1e-11)
 
 
+def test_logarithms_at_infinity() -> None:
+    for name, shapes in FAMILIES:
+        family = getattr(pb.stats, name)
+        for x, logs in ((-np.inf, (-np.inf, 0.0)), (np.inf, (0.0, -np.inf))):
+            got = [float(f(np.float64(x), *shapes)) for f in (family.logcdf, family.logsf)]
+            assert got == list(logs), (name, shapes, x)
+
+
 def test_logarithm_of_a_far_binom_tail() -> None:
     logcdf = partial(pb.stats.binom.logcdf, 3000, 10000)
     with mp.workdps(40):
