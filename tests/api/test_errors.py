@@ -189,7 +189,11 @@ def test_names_of_other_libraries():
         pb.stats.normal  # noqa: B018
     with pytest.raises(AttributeError, match=r"'split'; use pb.random.Generator"):
         pb.random.split  # noqa: B018
-    spaces = (pb, pb.optimize, pb.optimizers, pb.random, pb.stats)
+    with pytest.raises(AttributeError, match=r"'weibull'; here it is 'weibull_min'$"):
+        pb.stats.weibull  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'fdtr'; use pb\.stats\.f\.cdf"):
+        pb.special.fdtr  # noqa: B018
+    spaces = (pb, pb.optimize, pb.optimizers, pb.random, pb.special, pb.stats)
     assert set(NAMES.values()) <= {name for space in spaces for name in space.__all__}
     assert not {*NAMES, *INSTEAD} & set(pb.__all__)
     for x in (pb.ones(2), pb.Variable([1.0])):
