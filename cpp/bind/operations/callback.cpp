@@ -37,9 +37,17 @@ class PythonFunction : public CallbackOrigin {
   void run(std::span<const CallbackArray> in, const CallbackArray& out) {
     py::tuple arguments(in.size());
     for (size_t k = 0; k < in.size(); ++k) arguments[k] = copied(in[k]);
-    const py::object result =
-        called([&] { return f_(*arguments); });  // checked: an array like `out`
+    const py::object result = called([&] { return f_(*arguments); });
+    // Public callers have converted the result; a NumPy scalar, for example, is not an array.
+    if (!py::isinstance<py::array>(result)) {
+      fail(ErrorKind::Type, "callback: expected an array as the result, got ",
+           std::string(py::str(py::type::handle_of(result))));
+    }
     const auto array = py::reinterpret_borrow<py::array>(result);
+    if (array.nbytes() != out.shape.size() * size_of(out.dtype)) {
+      fail(ErrorKind::Value, "callback: the result has ", int64_t{array.nbytes()}, " bytes, not ",
+           out.shape.size() * size_of(out.dtype));
+    }
     if (array.nbytes()) std::memcpy(out.data, array.data(), array.nbytes());
   }
 
