@@ -178,7 +178,7 @@ class _ArrayMembers:
         """Compute the cumulative sum along an axis or of the flattened input."""
     @property
     def device(self) -> pullback._typing.Device:
-        """Return the device of the tensor, which is always "cpu"."""
+        """Return the device of the tensor."""
     def diagonal(
         self,
         offset: typing.SupportsIndex = 0,
@@ -324,8 +324,8 @@ class _ArrayMembers:
         self, indices: pullback._typing.TensorLike, axis: typing.SupportsIndex | None = None
     ) -> Tensor:
         """Return the elements at indices along an axis."""
-    def to_device(self, device: typing.Literal["cpu"], /, *, stream: None | None = None) -> Tensor:
-        """Return the tensor itself, since "cpu" is the only device."""
+    def to_device(self, device: str, /, *, stream: None | None = None) -> Tensor:
+        """Return the tensor on a device."""
     def tobytes(self, order: typing.Literal["C", "F", "A"] = "C") -> bytes:
         """Return the bytes of the value."""
     def tolist(self) -> typing.Any:
@@ -1038,6 +1038,24 @@ def counted_loop(
 ) -> list[Tensor]:
     """Run a body `count` times."""
 
+def cuda_device_count() -> int:
+    """Return the number of GPUs."""
+
+def cuda_fallbacks() -> dict[str, int]:
+    """Return how many steps of each kind have run on the host."""
+
+def cuda_memory(device: str) -> dict[str, int]:
+    """Return figures of the memory of a GPU, in bytes."""
+
+def cuda_reason() -> str:
+    """Return why CUDA cannot be used, or ""."""
+
+def cuda_synchronize(device: str) -> None:
+    """Wait for the work of a GPU."""
+
+def cuda_trim(device: str) -> None:
+    """Return cached memory to the driver."""
+
 def cumulative_max(
     x: pullback._typing.TensorLike, /, axis: typing.SupportsIndex, reversed: bool = False
 ) -> Tensor:
@@ -1068,6 +1086,9 @@ def custom(
 ) -> list[Tensor]:
     """Return tensors with the values of `inside` whose gradient `rule` computes for `inputs`."""
 
+def default_device() -> str:
+    """Return the default device of this thread."""
+
 def default_float() -> numpy.dtype[typing.Any]:
     """Return the dtype of Python floats."""
 
@@ -1082,6 +1103,9 @@ def det(x: pullback._typing.TensorLike, /) -> Tensor:
 
 def deviation(variance: pullback._typing.TensorLike, dtype: numpy.typing.DTypeLike) -> Tensor:
     """Compute the square root with gradient 0 at 0, and cast it."""
+
+def device_of(x: pullback._typing.TensorLike) -> str:
+    """Return the name of the device of a tensor."""
 
 def difference(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, /) -> Tensor:
     """Compute a - b, and 0 where they are equal, infinities too."""
@@ -1153,6 +1177,9 @@ def euclidean_norm_of_all(xs: collections.abc.Sequence[pullback._typing.TensorLi
 
 def evaluate(*nested: object) -> typing.Any:
     """Evaluate pytrees."""
+
+def exchange_default_device(device: str) -> str:
+    """Set the default device of this thread, and return the one before."""
 
 def exchange_random_state(
     seed: typing.SupportsInt | typing.SupportsIndex,
@@ -1935,6 +1962,9 @@ def set_default_float(dtype: numpy.typing.DTypeLike) -> None:
 def set_escapes(policy: str) -> None:
     """Set the policy for values that leave the graph: 'raise', 'warn' or 'allow'."""
 
+def set_first_device(device: str) -> None:
+    """Set the default device of threads that have set none."""
+
 def set_num_threads(n: typing.SupportsInt | typing.SupportsIndex) -> None:
     """Set the number of threads."""
 
@@ -2114,6 +2144,9 @@ def tanh_slope(a: pullback._typing.TensorLike, /) -> Tensor:
 
 def tensors_of(value: object, who: str, name: str) -> list[pullback._typing.Source]:
     """Return the leaves of a pytree of tensors and variables; errors name the argument."""
+
+def transfer(x: pullback._typing.TensorLike, device: str) -> Tensor:
+    """Return a tensor on a device."""
 
 def transpose(x: pullback._typing.TensorLike, /, axes: pullback._typing.Axis = None) -> Tensor:
     """Permute the axes; None reverses them."""
