@@ -75,6 +75,7 @@ WITHOUT_PROGRAMS = {
     "per_example_gradients per_example_gradient_norms sparse_jacobian sparse_hessian jet "
     "derivative laplacian jacobian_diagonal hessian_diagonal propagate_covariance",
     "of objects of others": "asarray from_dlpack",
+    "places of tensors (tests/cuda)": "use_device",
     "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
     "block_diag cg cho_solve cholesky cross det eig eigh eigsh eigvals eigvalsh expm gmres inv "
     "khatri_rao logm lstsq lu lu_factor lu_solve matrix_norm matrix_power matrix_rank "

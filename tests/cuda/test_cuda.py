@@ -61,7 +61,7 @@ def test_without_a_driver(setting: str, text: str) -> None:
     done = run(["-c", code], PULLBACK_CUDA=setting)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert text in lines[0] and lines[1].startswith("CUDA is not available: " + lines[0])
+    assert text in lines[0] and lines[1] == "ones: CUDA is not available: " + lines[0]
 
 
 def test_a_driver_without_a_gpu(fake_driver: Path) -> None:

@@ -21,6 +21,7 @@ BELOW = {
     "_typing": set(),
     "_base": {"_typing"},
     "_runtime": {"_base", "_typing", "_autodiff", "_explain"},
+    "cuda": set(),
     "datasets": set(),
     "_numpy": {"_base", "_typing"},
     "_autodiff": {"_base", "_typing", "_numpy"},

@@ -9,6 +9,7 @@ import re
 import sys
 
 NAMESPACES = [
+    "cuda",
     "fft",
     "implicit",
     "initializers",

@@ -3,7 +3,7 @@
 //
 // Comparing static values, tracing, and freeing a record may each run Python code that calls the
 // same function. So the table is searched in copies, and removed records are freed after the table
-// is consistent.
+// is consistent. Longer than 400 lines, since calls and the table have the same invariants.
 #include "bind/types/function.h"
 
 #include <algorithm>

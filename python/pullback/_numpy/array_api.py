@@ -51,10 +51,7 @@ def placed(x: Tensor, device: Any, who: str) -> Tensor:
     check_device(device, who)
     if device is None and (device := _core.default_device()) == DEVICE:
         return x
-    try:
-        return _core.transfer(x, device)
-    except ValueError as error:
-        raise ValueError(f"{who}: {error}") from None
+    return _core.transfer(x, device)
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
@@ -219,7 +216,9 @@ def to_device(self: Any, device: str, /, *, stream: None = None) -> Tensor:
         raise TypeError(f"to_device: expected a str for device, got {_core.shown(device)}")
     if stream is not None:
         raise ValueError(f"to_device: expected None for stream, got {_core.shown(stream)}")
-    return placed(self if isinstance(self, Tensor) else _core.identity(self), device, "to_device")
+    if isinstance(self, Tensor) and device == _core.device_of(self):
+        return self
+    return placed(_core.identity(self), device, "to_device")
 
 
 def dlpack(

@@ -28,7 +28,7 @@ class use_device:  # noqa: N801, a context manager that reads like a function
     ValueError
         If `device` is unknown.
     RuntimeError
-        If CUDA is not available; the text says why.
+        If CUDA is not available, with the reason.
 
     See Also
     --------

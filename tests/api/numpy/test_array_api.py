@@ -44,8 +44,10 @@ def test_device():
         lambda: pb.empty_like(x, device="gpu"),
         lambda: pb.from_dlpack(x, device="gpu"),
     ):
-        with pytest.raises(ValueError, match=r"^\w+: expected 'cpu' or None for device, got 'gpu'"):
+        with pytest.raises(ValueError, match=r'^\w+: expected "cpu", "cuda" .*, got "gpu"'):
             call()
+    with pytest.raises(TypeError, match=r"zeros: expected 'cpu', .* for device, got 2"):
+        pb.zeros(2, device=2)
     assert pb.zeros(2, device="cpu").shape == (2,)
 
 
