@@ -13,21 +13,22 @@ namespace pullback {
 namespace {
 
 // "cpu", "cuda" or "cuda:1". A GPU is registered when it is first named.
-Device device_named(const std::string& name) {
+Device device_named(const std::string& name, const char* who = "") {
   if (name == "cpu") return kHost;
   if (name == "cuda") return cuda::open_device(0);
   const std::string digits = name.starts_with("cuda:") ? name.substr(5) : "";
   if (digits.empty() || digits.size() > 3 ||
       digits.find_first_not_of("0123456789") != digits.npos) {
-    fail(ErrorKind::Value,
+    fail(ErrorKind::Value, who,
          "expected \"cpu\", \"cuda\" or \"cuda:\" and a number for device, got \"", name, "\"");
   }
   return cuda::open_device(std::stoi(digits));
 }
 
-cuda::CudaMemory& memory_named(const std::string& name) {
-  const Device device = device_named(name);
-  if (device.is_host()) fail(ErrorKind::Value, "expected a GPU, such as \"cuda:0\", got \"cpu\"");
+cuda::CudaMemory& memory_named(const std::string& name, const char* who) {
+  const Device device = device_named(name, who);
+  if (device.is_host())
+    fail(ErrorKind::Value, who, "expected a GPU, such as \"cuda:0\", got \"cpu\"");
   return cuda::memory_of_cuda(device);
 }
 
@@ -47,11 +48,14 @@ void bind_device(py::module_& m) {
   m.def(
       "exchange_default_device",
       [](const std::string& device) {
-        return name_of(exchange_default_device(device_named(device)));
+        return name_of(exchange_default_device(device_named(device, "use_device: ")));
       },
       py::arg("device"), "Set the default device of this thread, and return the one before.");
   m.def(
-      "set_first_device", [](const std::string& device) { set_first_device(device_named(device)); },
+      "set_first_device",
+      [](const std::string& device) {
+        set_first_device(device_named(device, "PULLBACK_DEVICE: "));
+      },
       py::arg("device"), "Set the default device of threads that have set none.");
   m.def(
       "default_device", [] { return name_of(default_device()); },
@@ -61,7 +65,7 @@ void bind_device(py::module_& m) {
   m.def(
       "cuda_memory",
       [](const std::string& device) {
-        const cuda::MemoryFigures found = memory_named(device).figures();
+        const cuda::MemoryFigures found = memory_named(device, "cuda.memory: ").figures();
         py::dict out;
         out["live"] = found.live;
         out["peak"] = found.peak;
@@ -72,10 +76,11 @@ void bind_device(py::module_& m) {
       },
       py::arg("device"), "Return figures of the memory of a GPU, in bytes.");
   m.def(
-      "cuda_trim", [](const std::string& device) { memory_named(device).trim(); },
+      "cuda_trim", [](const std::string& device) { memory_named(device, "cuda.trim: ").trim(); },
       py::arg("device"), "Return cached memory to the driver.");
   m.def(
-      "cuda_synchronize", [](const std::string& device) { memory_named(device).synchronize(); },
+      "cuda_synchronize",
+      [](const std::string& device) { memory_named(device, "cuda.synchronize: ").synchronize(); },
       py::arg("device"), "Wait for the work of a GPU.");
   m.def(
       "cuda_fallbacks",

@@ -93,7 +93,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     check_device(device, "from_dlpack")
     check_copy(copy, "from_dlpack")
     if isinstance(x, Tensor):
-        return _core.identity(x)
+        out = _core.identity(x)
+        return out if device is None else placed(out, device, "from_dlpack")
     if not hasattr(x, "__dlpack__"):
         raise TypeError(
             f"from_dlpack: expected an array with __dlpack__ for x, got {_core.shown(x)}"
@@ -218,7 +219,10 @@ def to_device(self: Any, device: str, /, *, stream: None = None) -> Tensor:
         raise ValueError(f"to_device: expected None for stream, got {_core.shown(stream)}")
     if isinstance(self, Tensor) and device == _core.device_of(self):
         return self
-    return placed(_core.identity(self), device, "to_device")
+    try:
+        return placed(_core.identity(self), device, "to_device")
+    except ValueError as error:
+        raise ValueError(f"to_device: {error}") from None
 
 
 def dlpack(
