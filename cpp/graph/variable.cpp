@@ -80,7 +80,8 @@ Ref<Variable> make_variable(const NodeRef& initial, bool trainable, std::string 
   variable->shape = initial->shape;
   variable->trainable = trainable;
   variable->name = std::move(name);
-  variable->current = placed(detached(initial), device_of(initial.get()));
+  variable->device = device_of(initial.get());
+  variable->current = placed(detached(initial), variable->device);
   if (variable->pending()) list_pending(variable.get());
   return variable;
 }
@@ -121,7 +122,7 @@ void assign(Variable* variable, const NodeRef& value, const char* who) {
     fail(ErrorKind::Value, who, ": expected shape ", variable->shape, " for variable '",
          variable->name, "', got ", value->shape);
   }
-  const Device device = device_of(variable->current.get());
+  const Device device = variable->device;
   if (value->device() != kAnyDevice && value->device() != device) {
     fail(ErrorKind::Value, who, ": variable '", variable->name, "' is on ", name_of(device),
          ", and the value is on ", name_of(value->device()), "; move the value with .to(\"",
@@ -171,8 +172,7 @@ void commit_updates() {
     if (variable->pending()) continue;
     // A new leaf replaces the update's node, so the history of the update can be freed.
     histories.push_back(
-        std::exchange(variable->current,
-                      placed(detached(variable->current), device_of(variable->current.get()))));
+        std::exchange(variable->current, placed(detached(variable->current), variable->device)));
     variable->failed = false;
     if (variable->reading && !variable->reading->value) {
       variable->reading->value = variable->current->value;

@@ -22,6 +22,7 @@ struct Variable {
   bool history_lost = false;  // see lose_history()
   bool failed = false;        // the pending update failed: it is evaluated only when it is read
   std::string name;
+  Device device;            // where its values are
   NodeRef current;          // a value node, or a pending update
   NodeRef reading;          // the read node of `current`, made at first read
   void* handle = nullptr;   // the binding's object for it, if there is one. Not owned.

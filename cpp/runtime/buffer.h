@@ -25,6 +25,8 @@ struct Buffer {
   // 64-byte aligned, unless another library owns the memory: then as the dtype requires. For runs;
   // only those on the host read or write there.
   void* address() const { return address_; }
+  // Another library owns the memory and may read it: `exported` must stay set.
+  bool is_foreign() const { return owner_ != nullptr; }
   // The same, for code that reads or writes; raises if the buffer is not on the host.
   void* host() const {
     if (!device.is_host()) refuse_host_access();

@@ -55,7 +55,7 @@ NodeRef Trace::read(Variable* variable) {
     state.initial = make_argument(variable->dtype, variable->shape);
     state.initial->origin = origin_.get();
     state.initial->variable = variable->id;
-    state.initial->device_id = variable->current->device_id;
+    state.initial->device_id = variable->device.id;
     state.current = state.initial;
   }
   return state.current;
@@ -94,7 +94,7 @@ void Trace::close(std::vector<NodeRef> outputs) {
     NodeRef before = state.initial;
     if (!before) {
       before = unread.emplace_back(make_argument(state.variable->dtype, state.variable->shape));
-      before->device_id = state.variable->current->device_id;
+      before->device_id = state.variable->device.id;
     }
     replacements.push_back({before.get(), record_.roots()[returned_ + k].get()});
   }

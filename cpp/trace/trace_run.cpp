@@ -87,7 +87,7 @@ bool Trace::can_donate(const Binding& binding, const Node* node,
   if (reading && reading->refs == 1) reading = nullptr;
   // An array that was exported and freed again must not force every training step to allocate.
   // (Elsewhere the mark stays, since runs in place are not interrupted.)
-  if (node->value->refs == 1) node->value->exported = false;
+  if (node->value->refs == 1 && !node->value->is_foreign()) node->value->exported = false;
   return node->refs == 1 + (state.initial ? 1 : 0);
 }
 

@@ -103,6 +103,38 @@ def test_use_device() -> None:
         v.assign(pb.Variable([1.0, 2.0, 3.0]).to_device("cpu"))
 
 
+def test_loops_run_where_their_inputs_are() -> None:
+    here = pb.Variable(np.ones((40, 40)))
+    with pb.use_device("cuda"):
+        y = pb.fori_loop(0, 3, lambda i, y: pb.sin(y @ y), here)
+    assert y.device == "cpu"
+    want = np.ones((40, 40))
+    for _ in range(3):
+        want = np.sin(want @ want)
+    np.testing.assert_allclose(y.numpy(), want)
+    with pb.use_device("cuda"), pytest.raises((NotImplementedError, ValueError), match="device"):
+        pb.fori_loop(0, 3, lambda i, y: y + pb.ones((40, 40), "float64"), here).numpy()
+    pb.cuda.synchronize()  # the device is not lost
+
+
+def test_a_variable_stays_on_its_device() -> None:
+    with pb.use_device("cuda"):
+        v = pb.Variable([1.0, 2.0])
+    v.assign(pb.zeros(2) + 1)
+    assert v.numpy().tolist() == [1, 1] and v.device == "cuda:0"
+    v.assign_add(there(np.ones(2, np.float32)))
+    assert v.numpy().tolist() == [2, 2] and v.device == "cuda:0"
+
+
+def test_traced_functions_distinguish_default_devices() -> None:
+    made = pb.function(lambda n: pb.ones(2) * n)
+    with pb.use_device("cuda"):
+        assert made(2.0).device == "cuda:0"
+    assert made(2.0).device == "cpu"
+    moves = pb.function(lambda x: pb.sin(x))
+    assert moves(there([1.0])).device == "cuda:0" and moves(np.ones(1)).device == "cpu"
+
+
 def test_training_step() -> None:
     """The same parameters as on the processor after steps of an optimizer in a function."""
 

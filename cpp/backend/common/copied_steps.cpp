@@ -2,6 +2,8 @@
 // scratch memory of the step.
 #include "backend/common/copied_steps.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace pullback {
@@ -21,20 +23,19 @@ CopiedStep::CopiedStep(const Plan& from, size_t step, DeviceMemory& memory)
   bytes_ += executable_->scratch_bytes();
 }
 
-Status CopiedStep::run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
-  const StepMemory block(bytes_);
-  if (!block.data()) return failure(Problem::Memory);
-  auto** const copies = reinterpret_cast<char**>(block.data());
+Status CopiedStep::run(const Slots& slots, char* block, const Scalar* scalars,
+                       bool (*interrupted)()) const {
+  auto** const copies = reinterpret_cast<char**>(block);
   const size_t arguments = own_.arguments.size(), outputs = own_.outputs.size();
   for (size_t k = 0; k < arguments + outputs; ++k) {
     const int32_t slot = k < arguments ? own_.arguments[k] : own_.outputs[k - arguments];
-    copies[k] = block.data() + offsets_[k];
+    copies[k] = block + offsets_[k];
     const int64_t bytes = slots.slot_bytes(slot);
     if (bytes) memory_.download(copies[k], slots.at(slot), bytes);
   }
   const Status status = executable_->run({reinterpret_cast<const void* const*>(copies), scalars,
                                           reinterpret_cast<void* const*>(copies + arguments),
-                                          block.data() + scratch_, interrupted});
+                                          block + scratch_, interrupted});
   if (!status) return status;
   for (size_t k = 0; k < outputs; ++k) {
     const int64_t bytes = slots.slot_bytes(own_.outputs[k]);
@@ -45,18 +46,26 @@ Status CopiedStep::run(const Slots& slots, const Scalar* scalars, bool (*interru
 
 CopiedSteps::CopiedSteps(const Plan& plan, DeviceMemory& memory) : plan_(plan), memory_(memory) {
   steps_.reserve(plan.steps.size());
-  for (size_t i = 0; i < plan.steps.size(); ++i) steps_.emplace_back(plan, i, memory);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    steps_.emplace_back(plan, i, memory);
+    bytes_ = std::max(bytes_, steps_.back().bytes());
+  }
 }
 
 Status CopiedSteps::run(const RunArguments& run) const noexcept {
   const Slots slots(plan_, run);
   const size_t no_return = run.in_place ? plan_.point_of_no_return : steps_.size();
+  const StepMemory block(bytes_);  // before the first step: a lack of memory changes nothing
+  if (!block.data()) return failure(Problem::Memory);
   for (size_t i = 0; i < steps_.size(); ++i) {
     Status status;
     try {
-      status = steps_[i].run(slots, run.scalars, i < no_return ? run.interrupted : nullptr);
+      status = steps_[i].run(slots, block.data(), run.scalars,
+                             i < no_return ? run.interrupted : nullptr);
     } catch (const Error& error) {
       status = failure(error.kind() == ErrorKind::Memory ? Problem::Memory : Problem::Device);
+    } catch (...) {  // no memory for the text of an error
+      status = failure(Problem::Memory);
     }
     if (status) continue;
     status.step = static_cast<int32_t>(i);

@@ -15,8 +15,9 @@ namespace pullback {
 class CopiedStep {
  public:
   CopiedStep(const Plan& from, size_t step, DeviceMemory& memory);
-  // Raises what the memory raises.
-  Status run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const;
+  // `block` has bytes() bytes on the host. Raises what the memory raises.
+  Status run(const Slots& slots, char* block, const Scalar* scalars, bool (*interrupted)()) const;
+  int64_t bytes() const { return bytes_; }
 
  private:
   DeviceMemory& memory_;
@@ -36,6 +37,7 @@ class CopiedSteps : public Executable {
   const Plan& plan_;
   DeviceMemory& memory_;
   std::vector<CopiedStep> steps_;
+  int64_t bytes_ = 0;  // of the largest step
 };
 
 }  // namespace pullback

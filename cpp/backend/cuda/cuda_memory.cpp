@@ -3,13 +3,11 @@
 #include "backend/cuda/cuda_memory.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstring>
 
 #include "base/error.h"
-#include "base/threads.h"
 #include "runtime/memory.h"
 
 namespace pullback::cuda {
@@ -19,9 +17,6 @@ constexpr int64_t kSmallestBlock = 512;
 constexpr int64_t kSegment = int64_t{2} << 20;
 constexpr int64_t kLargestSmall = kSegment / 4;
 constexpr int64_t kStaging = int64_t{8} << 20;
-
-std::atomic<bool> forked{false};
-thread_local const CudaMemory* current = nullptr;
 
 int64_t class_size(int64_t bytes) {
   if (bytes <= kSmallestBlock) return kSmallestBlock;
@@ -43,11 +38,6 @@ Address address_of(const void* pointer) { return reinterpret_cast<Address>(point
 }  // namespace
 
 CudaMemory::CudaMemory(const Driver& driver, int index) : driver_(driver), index_(index) {
-  static const bool once = [] {
-    at_fork([] {}, [] {}, [] { forked = true; });
-    return true;
-  }();
-  static_cast<void>(once);
   Ordinal device = 0;
   check(driver_.device_get(&device, index), "cuDeviceGet");
   check(driver_.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
@@ -59,23 +49,21 @@ CudaMemory::CudaMemory(const Driver& driver, int index) : driver_(driver), index
 }
 
 std::string CudaMemory::failure() const {
-  if (forked) return "CUDA was in use before fork()";
+  if (in_forked_child()) return "CUDA was in use before fork()";
   const std::lock_guard lock(mutex_);
   return lost_;
 }
 
 std::unique_lock<std::mutex> CudaMemory::enter() {
-  if (forked) {
+  if (in_forked_child()) {
     fail(ErrorKind::Runtime, "cuda:", index_,
          ": CUDA was in use before fork(), which leaves it unusable in the child; start processes "
          "with the method 'spawn'");
   }
   std::unique_lock lock(mutex_);
   if (!lost_.empty()) fail(ErrorKind::Runtime, lost_);
-  if (current != this) {
-    check(driver_.set_context(context_), "cuCtxSetCurrent");
-    current = this;
-  }
+  // At each call: other libraries of the process set theirs.
+  check(driver_.set_context(context_), "cuCtxSetCurrent");
   return lock;
 }
 
@@ -133,7 +121,7 @@ void* CudaMemory::allocate(int64_t bytes) {
 }
 
 void CudaMemory::release(void* address, int64_t bytes) noexcept {
-  if (forked) return;
+  if (in_forked_child()) return;
   const std::lock_guard lock(mutex_);
   if (!lost_.empty()) return;
   const int64_t size = class_size(bytes);

@@ -1,11 +1,13 @@
 // Finds the driver, and words why it cannot be used.
 #include "backend/cuda/driver.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 
 #include "base/dynlib.h"
 #include "base/error.h"
+#include "base/threads.h"
 
 namespace pullback::cuda {
 namespace {
@@ -16,6 +18,8 @@ constexpr const char* kDefaultPath =
 #else
     "libcuda.so.1";
 #endif
+
+std::atomic<bool> forked{false};
 
 struct Loaded {
   std::unique_ptr<Driver> driver;
@@ -80,6 +84,7 @@ Loaded load() {
   }
 #include "backend/cuda/driver.def"
 #undef DRIVER
+  at_fork([] {}, [] {}, [] { forked = true; });
   if (const Result error = driver->init(0)) return {nullptr, reason_of(*driver, error)};
   if (const Result error = driver->driver_version(&driver->version)) {
     return {nullptr, reason_of(*driver, error)};
@@ -101,6 +106,8 @@ const Loaded& loaded() {
 }
 
 }  // namespace
+
+bool in_forked_child() { return forked; }
 
 const Driver* driver() { return loaded().driver.get(); }
 

@@ -38,6 +38,9 @@ const Driver* driver();
 // Why driver() is null, and what to do; empty if it is not.
 const std::string& unavailable_reason();
 
+// True in a child of fork(), if the driver was in use before: there it cannot be used.
+bool in_forked_child();
+
 // The name and the meaning of an error, such as "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory
 // access was encountered)".
 std::string describe(const Driver& driver, Result error);

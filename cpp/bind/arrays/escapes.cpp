@@ -40,8 +40,8 @@ std::string description(const Node* x, const char* who, EscapeForm form) {
 // True in an assignment such as y[i] = x, which an array or a list of another library executes: the
 // frame of the program executes STORE_SUBSCR, and no call.
 bool in_item_assignment() {
-  static const int store =
-      py::cast<int>(py::module_::import("opcode").attr("opmap")["STORE_SUBSCR"]);
+  const int store = py::cast<int>(found_once(
+      [] { return py::object(py::module_::import("opcode").attr("opmap")["STORE_SUBSCR"]); }));
   PyFrameObject* frame = PyEval_GetFrame();
   if (!frame) return false;
   const auto code =

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "bind/arrays/tree.h"
+#include "graph/make.h"
 #include "graph/node.h"
+#include "runtime/device_memory.h"
 
 namespace pullback {
 
@@ -25,7 +27,9 @@ struct Unhashable {
 class Signature {
  public:
   explicit Signature(std::pmr::memory_resource* memory)
-      : words(memory), values(memory), tensors(memory) {}
+      : words(memory), values(memory), tensors(memory) {
+    if (several_devices) words.push_back(default_device().id);
+  }
 
   void open(PytreeKind kind, PyObject* object, Py_ssize_t count);
   void key(PyObject* key) { hashed(key); }

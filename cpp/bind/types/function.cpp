@@ -348,7 +348,7 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
         const Node* node = signature.tensors[next++].get();
         return tensor_object(trace.add_argument(
             node->dtype, node->shape, PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf),
-            device_of(node)));
+            several_devices ? node->device() : kHost));
       },
       &record->arguments);
   require(next == signature.tensors.size());

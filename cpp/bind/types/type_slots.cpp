@@ -215,9 +215,10 @@ PyObject* item_method(PyObject* self, PyObject* index) {
     check_has_value(x, "item", kReturnIt);
     check_escape(x, "item", EscapeForm::Number);
     if (recording) record_read(x.get(), "item");
+    const py::array array = array_from_node(x);
     try {
       const auto positions = py::reinterpret_borrow<py::args>(index);
-      return array_from_node(x).attr("item")(*positions).release().ptr();
+      return array.attr("item")(*positions).release().ptr();
     } catch (const py::error_already_set& error) {
       const ErrorKind kind = error.matches(PyExc_IndexError)   ? ErrorKind::Index
                              : error.matches(PyExc_ValueError) ? ErrorKind::Value
@@ -232,7 +233,7 @@ PyObject* item_method(PyObject* self, PyObject* index) {
 // its consumer, such as torch.asarray, would take the bytes for numbers of another dtype.
 int buffer_slot(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  return guarded<int>(-1, [&] {
+  const int status = guarded<int>(-1, [&] {
     if ((flags & PyBUF_FORMAT) != PyBUF_FORMAT) {
       PyErr_SetString(PyExc_BufferError,
                       "a buffer without the format of a tensor is refused; pass x.numpy()");
@@ -244,6 +245,9 @@ int buffer_slot(PyObject* self, Py_buffer* view, int flags) {
     }
     return PyObject_GetBuffer(array_of(self, "numpy").ptr(), view, flags);
   });
+  // NumPy discards the error and evaluates again, so the interrupt must come again.
+  if (status < 0 && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  return status;
 }
 
 PyObject* tolist_method(PyObject* self, PyObject*) {

@@ -363,19 +363,20 @@ class Numbering {
 
 // evaluate() computes transfers before it takes a snapshot. A pending one belongs to a trace: it is
 // an alias in a plan of its device, unless its input is on another.
-Device plan_device(std::span<Node* const> nodes) {
+Device plan_device(std::span<Node* const> nodes, Device otherwise) {
   const std::optional<Device> device = common_device(nodes);
   if (!device) {
     fail(ErrorKind::NotImplemented,
          "transfer: a traced function runs on one device; transfer its arguments or its results");
   }
-  return *device == kAnyDevice ? default_device() : *device;
+  if (*device != kAnyDevice) return *device;
+  return otherwise == kAnyDevice ? default_device() : otherwise;
 }
 
 }  // namespace
 
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
-                       std::span<const Replacement> replacements) {
+                       std::span<const Replacement> replacements, Device device) {
   Snapshot snapshot{.traced = traced, .has_sites = recording};
   std::vector<Node*> pending;
   for (Node* root : roots) {
@@ -385,7 +386,7 @@ Snapshot take_snapshot(std::span<Node* const> roots, bool traced,
   walk(std::span<Node* const>(pending), &sorted, [](const Node* node) {
     return is_input(node) ? std::span<Node* const>() : value_inputs(node);
   });
-  if (several_devices) snapshot.device = plan_device(sorted);
+  if (several_devices) snapshot.device = plan_device(sorted, device);
   Numbering numbering(&snapshot, sorted.size());
   numbering.number(sorted);
   for (Node* root : pending) numbering.root(root);

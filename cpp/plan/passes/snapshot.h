@@ -69,8 +69,9 @@ inline bool is_input(const Node* node) { return node->has_value() || node->op ==
 
 // Numbers the nodes that must be computed for `roots`. A root that has a value is left out. Unless
 // `traced`, values that later evaluations need are wanted too (see mark_kept), so that a value that
-// the program holds is computed at most once. Inside a traced function no value is held.
+// the program holds is computed at most once. Inside a traced function no value is held. `device`
+// is the one of the plan if the nodes are on any; the default is that of the thread.
 Snapshot take_snapshot(std::span<Node* const> roots, bool traced = false,
-                       std::span<const Replacement> replacements = {});
+                       std::span<const Replacement> replacements = {}, Device device = kAnyDevice);
 
 }  // namespace pullback

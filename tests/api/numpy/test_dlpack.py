@@ -218,3 +218,15 @@ def test_wrong_producers(producer: Callable[[], Any]) -> None:
 def test_an_error_of_the_producer_is_its_own() -> None:
     with pytest.raises(KeyError, match="mine"):
         pb.from_dlpack(Wrong(failing(KeyError("mine"))))
+
+
+def test_traced_updates_do_not_write_to_shared_memory() -> None:
+    for copy in (False, None):
+        a = np.arange(4.0)
+        a.flags.writeable = copy is False
+        v = pb.Variable(pb.from_dlpack(a, copy=copy))
+        step = pb.function(lambda v=v: v.assign_add(1.0))
+        for _ in range(3):
+            step()
+        np.testing.assert_array_equal(a, np.arange(4.0))
+        np.testing.assert_array_equal(v.numpy(), np.arange(4.0) + 3)
