@@ -67,7 +67,7 @@ Loaded load() {
   if (setting("off") == "off") return {nullptr, "it is switched off (PULLBACK_CUDA=off)"};
   const std::string given = setting("driver");
   const std::string path = given.empty() ? kDefaultPath : given;
-  auto* library = new DynamicLibrary(path);  // never unloaded
+  static auto* const library = new DynamicLibrary(path);  // never unloaded
   if (!library->loaded()) {
     return {nullptr, text("no NVIDIA driver (", path,
                           " was not found by the loader); install one, or in a container start it "
@@ -91,7 +91,7 @@ Loaded load() {
   }
   if (driver->version < kOldestDriver) {
     return {nullptr, text("pullback needs driver 525 (CUDA 12.0) or newer, this one is of CUDA ",
-                          int{driver->version / 1000}, ".", int{driver->version % 1000 / 10})};
+                          driver->version / 1000, ".", driver->version % 1000 / 10)};
   }
   if (const Result error = driver->device_count(&driver->devices)) {
     return {nullptr, reason_of(*driver, error)};
