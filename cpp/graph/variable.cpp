@@ -103,6 +103,7 @@ NodeRef read(Variable* variable) {
     NodeRef node = make_node(Op::read, variable->dtype, variable->shape, pointers({&current, 1}));
     node->flags |= kTracked;
     node->variable = variable->id;
+    if (several_devices) node->device_id = variable->device.id;
     if (recording) record_variable(node.get(), variable->name);
     if (current->value) {
       node->value = current->value;
