@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "backend/cpu/products/blas.h"
+#include "backend/cuda/driver.h"
 #include "base/cpu_level.h"
 #include "base/settings.h"
 #include "base/threads.h"
@@ -173,9 +174,9 @@ Typed<"dict[str, typing.Any]", py::dict> build_info() {
   blas_dict["corename"] = blas.corename;
   blas_dict["config"] = blas.config;
   blas_dict["error"] = blas.error;
-  py::dict cuda;
-  cuda["available"] = false;
-  cuda["reason"] = "this version has no CUDA backend";
+  py::dict gpus;
+  gpus["available"] = cuda::unavailable_reason().empty();
+  gpus["reason"] = cuda::unavailable_reason();
   py::dict environment;
   for (const auto& [name, value] : environment_in_force()) environment[py::str(name)] = value;
   py::dict out;
@@ -183,7 +184,7 @@ Typed<"dict[str, typing.Any]", py::dict> build_info() {
   out["cpu_level"] = name_of(cpu_level());
   out["blas"] = blas_dict;
   out["threads"] = num_threads();
-  out["cuda"] = cuda;
+  out["cuda"] = gpus;
   out["environment"] = environment;
   return out;
 }

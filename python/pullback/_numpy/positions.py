@@ -47,7 +47,7 @@ def indices(dimensions: Shape, dtype: Any = np.int64, sparse: bool = False) -> A
     Returns
     -------
     Tensor or tuple of Tensor
-        Shape (number of axes, *dimensions); with `sparse`, one tensor for each axis, whose other
+        Shape `(number of axes, *dimensions)`; with `sparse`, one tensor for each axis, whose other
         axes have size 1.
 
     Raises

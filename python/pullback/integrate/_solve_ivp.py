@@ -133,7 +133,7 @@ def solve_ivp(
     first_step: float | None = None,
     max_steps: int = 10_000,
 ) -> OdeResult:
-    """Solve the system of ordinary differential equations y' = fun(t, y, *args) with events.
+    """Solve a system of ordinary differential equations, y' = fun(t, y), with events.
 
     The solver is a loop of the plan. Results are differentiable in `y0`, both ends of `t_span`,
     `t_eval`, `args` and all tensors that the functions use. The derivatives are those of the

@@ -50,7 +50,9 @@ def _turned(phi: Any, m: Any, sine: Any, cosine: Any, delta: Any, first: bool) -
     near = _integral(sign * sine, sign * cosine, delta, first)
     is_turned = turns != 0
     one, zero = (_core.full(m.shape, value, m.dtype) for value in (1.0, 0.0))
-    whole = _integral(one, zero, _core.sqrt(1 - _core.where(is_turned, m, 0)), first)
+    is_regular = _core.logical_and(is_turned, m != 1)
+    whole = _integral(one, zero, _core.sqrt(1 - _core.where(is_regular, m, 0)), first)
+    whole = _core.where(_core.logical_and(is_turned, m == 1), math.inf, whole)
     return near + _core.where(is_turned, 2 * turns * whole, 0)
 
 

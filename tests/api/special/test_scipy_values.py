@@ -261,6 +261,10 @@ def test_spherical_harmonics_outside_of_their_ranges() -> None:
 
 
 def test_derivatives_that_are_zero_beside_infinity() -> None:
+    for phi, want in ((2.0, -np.inf), (-5.0, np.inf)):  # by m at m = 1: (E - F) / 2
+        assert float(pb.grad(pb.special.ellipeinc, 1)(np.float64(phi), np.float64(1.0))) == want
+    inside = float(pb.grad(pb.special.ellipeinc, 1)(np.float64(1.0), np.float64(1.0)))
+    assert inside == pytest.approx((np.sin(1) - np.arctanh(np.sin(1))) / 2, rel=1e-12)
     assert float(pb.grad(lambda z: pb.special.hyp1f1(0, 2.0, z))(2e6)) == 0
     second = pb.grad(pb.grad(lambda z: pb.special.hyp2f1(-1, 2.0, 3.0, z)))
     assert float(second(1.0)) == 0
