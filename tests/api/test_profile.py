@@ -340,17 +340,3 @@ def test_rates_of_the_machine():
     times = [machine_rates.memory_seconds(n) for n in (0, 1000, 10**6, 10**9)]
     assert times[0] == 0 and times[1] < times[2] < times[3]
     assert machine_rates.product_seconds(10**6, "float32") > 0
-
-
-def test_results_as_arguments_are_no_new_trace():
-    made = []
-
-    @pb.function
-    def step(x):
-        made.append(1)
-        return x * 2.0
-
-    x = pb.constant([1.0, 2.0])
-    for _ in range(3):
-        x = step(x)
-    assert x.numpy().tolist() == [8, 16] and len(made) == 1

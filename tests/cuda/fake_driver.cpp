@@ -171,21 +171,6 @@ Result cuDeviceGet(int* device, int index) {
   *device = index;
   return 0;
 }
-Result cuDeviceGetName(char* name, int length, int) {
-  BEGIN(false)
-  std::strncpy(name, "Fake GPU", static_cast<size_t>(length));
-  return 0;
-}
-Result cuDeviceGetAttribute(int* value, int attribute, int) {
-  BEGIN(false)
-  *value = attribute == 75 ? 9 : 0;  // compute capability 9.0
-  return 0;
-}
-Result cuDeviceTotalMem_v2(size_t* bytes, int) {
-  BEGIN(false)
-  *bytes = driver().bytes;
-  return 0;
-}
 Result cuDevicePrimaryCtxRetain(void** context, int) {
   BEGIN(false)
   *context = &driver();

@@ -19,9 +19,7 @@ constexpr Result kNoDevice = 100;
 constexpr Result kSystemMismatch = 803;
 constexpr Result kNoForwardCompatibility = 804;
 constexpr unsigned int kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
-constexpr int kComputeMajor = 75;         // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-constexpr int kComputeMinor = 76;
-constexpr int kOldestDriver = 12000;  // of CUDA 12.0
+constexpr int kOldestDriver = 12000;      // of CUDA 12.0
 
 struct Driver {
 #define DRIVER(member, symbol, arguments) Result(*member) arguments = nullptr;
@@ -32,8 +30,8 @@ struct Driver {
   int devices = 0;
 };
 
-// Loads and initialises the driver at the first call, and makes no context. Null if there is none
-// that can be used: see unavailable_reason().
+// Loads and initialises the driver at the first call, and makes no context. Null without a
+// usable driver: see unavailable_reason().
 const Driver* driver();
 // Why driver() is null, and what to do; empty if it is not.
 const std::string& unavailable_reason();

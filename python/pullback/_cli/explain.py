@@ -66,7 +66,7 @@ class Entry:
         return [s for s in BAD if self.counts.get(s) and (s != "zero" or self.last == "zero")]
 
     def status_of_variable(self) -> str:
-        """Return the status of the present value of the variable, "flows" if there is none."""
+        """Return the status of the present value of the variable; "flows" without a value."""
         variable = self.variable and self.variable()
         try:
             return "flows" if variable is None else _status_of(value_of(variable))

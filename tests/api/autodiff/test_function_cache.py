@@ -236,3 +236,17 @@ def test_the_warning_names_arrays_and_floats_of_any_class():
     ):
         for n in range(1, 20):
             f(np.ones(n, np.int32), Mine(1.0))
+
+
+def test_results_as_arguments_are_no_new_trace():
+    made = []
+
+    @pb.function
+    def step(x):
+        made.append(1)
+        return x * 2.0
+
+    x = pb.constant([1.0, 2.0])
+    for _ in range(3):
+        x = step(x)
+    assert x.numpy().tolist() == [8, 16] and len(made) == 1
