@@ -25,14 +25,13 @@ def check_selection(wrt: Any, who: str) -> None:
 
 
 def selected_leaves(
-    wrt: Selection | None, arguments: Sequence[Any], who: str
-) -> list[list[bool]] | None:
-    """Return for each leaf of each argument whether it is to be differentiated; None for all.
+    wrt: Selection, args: Sequence[Any], positions: Sequence[int], who: str
+) -> list[list[bool]]:
+    """Return for each leaf of the arguments at `positions` whether it is to be differentiated.
 
     Raises a ValueError if a path, or the predicate, selects no leaf.
     """
-    if wrt is None:
-        return None
+    arguments = [args[position] for position in positions]
     leaves = [flatten(argument)[0] for argument in arguments]
     paths = [
         [""] if own and own[0] is argument else written_behind(argument)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import compress, repeat
 from operator import index
 from typing import Any, Concatenate, Literal, TypeVar, overload
 
@@ -251,13 +252,12 @@ def result_and_gradients(
         tape.start()
         try:
             resolved = resolve_positions(positions, len(args), f, who)
-            masks = selected_leaves(wrt, [args[position] for position in resolved], who)
-            for k, position in enumerate(resolved):
+            masks = repeat(None) if wrt is None else selected_leaves(wrt, args, resolved, who)
+            for position, chosen in zip(resolved, masks, strict=False):
                 leaves, structure = flatten(args[position])
-                chosen = masks[k] if masks else [True] * len(leaves)
                 structures.append((structure, chosen))
                 leaves = _differentiable(leaves, chosen, args[position], who, position)
-                watched = [x for x, wanted in zip(leaves, chosen, strict=True) if wanted]
+                watched = leaves if chosen is None else list(compress(leaves, chosen))
                 for x in watched:
                     tape.watch(x)
                 xs += watched
@@ -276,7 +276,9 @@ def result_and_gradients(
         tape.end_histories([*tensors, *found])
         entries = iter(found)
         gradients = tuple(
-            unflatten(structure, [next(entries) if wanted else None for wanted in chosen])
+            unflatten(structure, entries)
+            if chosen is None
+            else unflatten(structure, [next(entries) if wanted else None for wanted in chosen])
             for structure, chosen in structures
         )
         return tuple(result) if has_aux else result, gradients[0] if single else gradients
@@ -328,14 +330,14 @@ def _value_of(result: Any, f: Any, who: str) -> Any:
 
 
 def _differentiable(
-    leaves: list[Any], chosen: list[bool], argument: Any, who: str, position: int
+    leaves: list[Any], chosen: list[bool] | None, argument: Any, who: str, position: int
 ) -> list[Any]:
-    """Return the leaves with new tensors for those that are chosen."""
+    """Return the leaves with new tensors for those that are chosen; None chooses all."""
     if argument is None:  # not an empty pytree, but a mistake
-        leaves, chosen = [None], [True]
+        leaves, chosen = [None], None
     out = list(leaves)
     for k, leaf in enumerate(leaves):
-        if not chosen[k]:
+        if chosen is not None and not chosen[k]:
             continue
 
         def where(_: Any = None, k: int = k) -> str:
