@@ -14,8 +14,7 @@
 namespace pullback {
 namespace {
 
-constexpr int kShareBlock = m::kIncompleteLanes;
-static_assert(kShareBlock == m::kBetaLanes && kShareBlock == m::kGapLanes);
+constexpr int kShareBlock = m::kShareLanes;
 
 template <Op op>
 constexpr bool kHasThree =

@@ -5,13 +5,12 @@
 // expansion; derivatives of the sums come from Dual numbers. Start at gamma_block().
 #pragma once
 
-#include "backend/cpu/kernels/vec_gamma_terms.h"
+#include "backend/cpu/kernels/vec_share_terms.h"
 
 namespace pullback {
 namespace {
 namespace m {
 
-constexpr int kIncompleteLanes = 16;
 constexpr int kIncompleteTerms = 1500;
 constexpr double kTemmeFrom = 200.0;  // the expansion has all digits from here on,
 constexpr double kTemmeMost = 0.125;  // for x / a - 1 - log(x / a) up to this
@@ -63,14 +62,14 @@ PULLBACK_INLINE TwoPart temme_slope(double a, double eta) {
 // a + n + x and -x (a + n - 1) has the partial sums of the series. Lanes that do not converge are
 // NaN.
 template <int order, class N, class V>
-[[gnu::noinline]] void gamma_sum(Column<V, kIncompleteLanes>& out, const double* size,
-                                 const double* at, const double* upper) {
+[[gnu::noinline]] void gamma_sum(ShareColumn<V>& out, const double* size, const double* at,
+                                 const double* upper) {
   constexpr double kLost = (order ? 0x1p-10 : 1.0) * (kIsWide<N> ? 0x1p-62 : 0x1p-36);
   constexpr double kMany = 0x1p300, kFew = 0x1p-300;
-  Column<V, kIncompleteLanes> of, top, bottom, top_before, bottom_before;
-  double rest[kIncompleteLanes], live[kIncompleteLanes];
+  ShareColumn<V> of, top, bottom, top_before, bottom_before;
+  double rest[kShareLanes], live[kShareLanes];
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const bool is_upper = upper[i] > 0.0;
     V a;
     if constexpr (order == 0) {
@@ -98,7 +97,7 @@ template <int order, class N, class V>
   for (int k = 1; any > 0.0 && k < kIncompleteTerms; ++k) {
     const double n = k;
 #pragma GCC ivdep
-    for (int i = 0; i < kIncompleteLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const bool is_upper = upper[i] > 0.0, is_live = live[i] > 0.0;
       const V a = of.at(i), p0 = top_before.at(i), q0 = bottom_before.at(i), p1 = top.at(i),
               q1 = bottom.at(i);
@@ -121,79 +120,99 @@ template <int order, class N, class V>
       live[i] = ends ? 0.0 : live[i];
     }
     any = 0.0;
-    for (int i = 0; i < kIncompleteLanes; ++i) any += live[i];
+    for (int i = 0; i < kShareLanes; ++i) any += live[i];
   }
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     out.set(i, (live[i] > 0.0 ? kNaN<double> : 1.0) * (top.at(i) / bottom.at(i)));
   }
 }
 
 // x / a - 1 - log(x / a) and log(x / a), and the formulas for them.
 template <class N>
-struct GammaPoint {
-  N excess, log;
-  double eta;                      // of the expansion if `is_near`
-  bool is_near, is_far, is_upper;  // far: exp(-a excess) is 0
+struct GammaPoints {
+  ShareColumn<N> a;
+  Relatives<N> of;
+  double eta[kShareLanes];  // of the expansion if `near`
+  double near[kShareLanes], far[kShareLanes],
+      upper[kShareLanes];  // 1 or 0; far: exp(-a excess) is 0
 };
 template <class N>
-PULLBACK_INLINE GammaPoint<N> gamma_point(double a, double x) {
-  const N p = number<N>(a), gap = sum_of<N>(x, -a);
-  const Relative<N> of = relative(gap / p, number<N>(x), number<N>(1.0) / p);
-  const double excess = leading(of.excess), above = leading(gap);
-  const bool near = (a >= kTemmeFrom) & (excess <= kTemmeMost), far = !(a * excess < -kLeastPower);
-  const double root = 0x1.6a09e667f3bcdp+0 * __builtin_sqrt(excess);
-  const bool upper = (x >= 2.0) & (above > 0.3 * __builtin_sqrt(a)) & !near;
-  return {of.excess, of.log, with_sign_of(root, above), near, far, upper};
+[[gnu::noinline]] void gamma_points(GammaPoints<N>& out, const double* a, const double* x) {
+  ShareColumn<N> at, rise, inverse;
+  double above[kShareLanes];
+#pragma GCC ivdep
+  for (int i = 0; i < kShareLanes; ++i) {
+    const N p = number<N>(a[i]), gap = sum_of<N>(x[i], -a[i]);
+    out.a.set(i, p);
+    at.set(i, number<N>(x[i]));
+    rise.set(i, gap / p);
+    inverse.set(i, number<N>(1.0) / p);
+    above[i] = leading(gap);
+  }
+  relatives(out.of, rise, at, inverse);
+#pragma GCC ivdep
+  for (int i = 0; i < kShareLanes; ++i) {
+    const double excess = leading(out.of.excess.at(i));
+    const bool near = (a[i] >= kTemmeFrom) & (excess <= kTemmeMost);
+    const bool far = !(a[i] * excess < -kLeastPower);
+    const bool upper = (x[i] >= 2.0) & (above[i] > 0.3 * __builtin_sqrt(a[i])) & !near;
+    out.eta[i] = with_sign_of(0x1.6a09e667f3bcdp+0 * __builtin_sqrt(excess), above[i]);
+    out.near[i] = near ? 1.0 : 0.0;
+    out.far[i] = far ? 1.0 : 0.0;
+    out.upper[i] = upper ? 1.0 : 0.0;
+  }
 }
 
 // The derivative of P by a, of order 1 or 2.
 template <int order, class N>
 [[gnu::noinline]] void gamma_block(double* out, const double* a, const double* x) {
   using V = typename Derivatives<order, N>::Type;
-  Column<N, kIncompleteLanes> power, slope;
-  Column<V, kIncompleteLanes> sum;
-  double upper[kIncompleteLanes], size[kIncompleteLanes], at[kIncompleteLanes];
-  double eta[kIncompleteLanes];
+  GammaPoints<N> p;
+  ShareColumn<N> power, less;
+  ShareColumn<V> sum;
+  double upper[kShareLanes], size[kShareLanes], at[kShareLanes];
   double any_near = 0.0, any_other = 0.0;
+  gamma_points(p, a, x);
+  logs_less_digamma<true>(less, p.a);
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
-    const GammaPoint<N> p = gamma_point<N>(a[i], x[i]);
-    const bool near = p.is_near, none = near | p.is_far;
-    power.set(i, -a[i] * p.excess);
-    slope.set(i, p.log + log_less_digamma(number<N>(a[i]), true));
-    eta[i] = near ? p.eta : kInfinity<double>;
-    upper[i] = p.is_upper & !none ? 1.0 : 0.0;
+  for (int i = 0; i < kShareLanes; ++i) {
+    const bool near = p.near[i] > 0.0, none = near | (p.far[i] > 0.0);
+    power.set(i, -a[i] * p.of.excess.at(i));
+    upper[i] = (p.upper[i] > 0.0) & !none ? 1.0 : 0.0;
     // Lanes that need no sum converge at once.
     size[i] = none ? 1.0 : a[i];
     at[i] = none ? 0x1p-60 : x[i];
     any_near += near ? 1.0 : 0.0;
     any_other += near ? 0.0 : 1.0;
   }
-  if (any_other > 0.0) gamma_sum<order, N>(sum, size, at, upper);
   if (any_other > 0.0) {
+    ShareColumn<N> rests, turns;
+    gamma_sum<order, N>(sum, size, at, upper);
+    stirling_rests(rests, p.a);
+    if constexpr (order == 2) trigammas<true>(turns, p.a);
 #pragma GCC ivdep
-    for (int i = 0; i < kIncompleteLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const V h = sum.at(i);
-      const N s = slope.at(i);
+      const N s = p.of.log.at(i) + less.at(i);
       N y;
       if constexpr (order == 1) {
         y = s * h.f + h.d;
       } else {
-        const N bend = s * s - trigamma_of(number<N>(a[i]), true);
+        const N bend = s * s - turns.at(i);
         y = bend * h.f.f + (2.0 * (s * h.f.d) + h.d.d);
       }
       const N root = square_root(a[i] * number<N>(kTwoPi));
-      const N e = power.at(i) - stirling_rest(number<N>(a[i]));
+      const N e = power.at(i) - rests.at(i);
       const double value = times_exp(y / root, e);
       out[i] = upper[i] > 0.0 ? -value : value;
     }
   }
   if (any_near > 0.0) {
 #pragma GCC ivdep
-    for (int i = 0; i < kIncompleteLanes; ++i) {
-      const bool near = eta[i] < kInfinity<double>;
-      const N y = number<N>(temme_slope<order>(near ? a[i] : kTemmeFrom, near ? eta[i] : 0.0));
+    for (int i = 0; i < kShareLanes; ++i) {
+      const bool near = p.near[i] > 0.0;
+      const N y = number<N>(temme_slope<order>(near ? a[i] : kTemmeFrom, near ? p.eta[i] : 0.0));
       const N root = square_root(a[i] * number<N>(kTwoPi));
       const double value = times_exp(-y / root, power.at(i));
       out[i] = near ? value : out[i];
@@ -205,36 +224,36 @@ template <int order, class N>
 template <int order, class N>
 [[gnu::noinline]] void path_block(double* out, const double* a, const double* y) {
   using V = typename Derivatives<order, N>::Type;
-  Column<N, kIncompleteLanes> slope;
-  Column<V, kIncompleteLanes> sum;
-  double upper[kIncompleteLanes], size[kIncompleteLanes], at[kIncompleteLanes];
-  double eta[kIncompleteLanes];
+  GammaPoints<N> p;
+  ShareColumn<N> less, turns;
+  ShareColumn<V> sum;
+  double x[kShareLanes], size[kShareLanes], at[kShareLanes];
+  for (int i = 0; i < kShareLanes; ++i) x[i] = exp(y[i]);
+  gamma_points(p, a, x);
+  logs_less_digamma<true>(less, p.a);
+  if constexpr (order == 2) trigammas<true>(turns, p.a);
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
-    const double x = exp(y[i]);
-    const GammaPoint<N> p = gamma_point<N>(a[i], x);
-    slope.set(i, p.log + log_less_digamma(number<N>(a[i]), true));
-    eta[i] = p.is_near ? p.eta : kInfinity<double>;
-    upper[i] = p.is_upper ? 1.0 : 0.0;
-    size[i] = p.is_near ? 1.0 : a[i];
-    at[i] = p.is_near ? 0x1p-60 : x;
+  for (int i = 0; i < kShareLanes; ++i) {
+    size[i] = p.near[i] > 0.0 ? 1.0 : a[i];
+    at[i] = p.near[i] > 0.0 ? 0x1p-60 : x[i];
   }
-  gamma_sum<order, N>(sum, size, at, upper);
+  gamma_sum<order, N>(sum, size, at, p.upper);
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
-    const bool near = eta[i] < kInfinity<double>;
-    const double p = near ? a[i] : kTemmeFrom, e = near ? eta[i] : 0.0;
+  for (int i = 0; i < kShareLanes; ++i) {
+    const bool near = p.near[i] > 0.0;
+    const double of = near ? a[i] : kTemmeFrom, e = near ? p.eta[i] : 0.0;
     const V h = sum.at(i);
-    const N s = slope.at(i), sign = number<N>((upper[i] > 0.0 ? 1.0 : -1.0) / a[i]);
+    const N s = p.of.log.at(i) + less.at(i);
+    const N sign = number<N>((p.upper[i] > 0.0 ? 1.0 : -1.0) / a[i]);
     // The terms of the second derivative of the expansion cancel.
-    const double growth = order == 1 ? exp(stirling_rest(p)) / p : kNaN<double>;
-    const N close = number<N>(growth * leading(temme_slope<1>(p, e)));
+    const double growth = order == 1 ? exp(stirling_rest(of)) / of : kNaN<double>;
+    const N close = number<N>(growth * leading(temme_slope<1>(of, e)));
     N path;
     if constexpr (order == 1) {
       path = sign * (s * h.f + h.d);
     } else {
       const N first = sign * (s * h.f.f + h.f.d);
-      const N bend = s * h.f.d + h.d.d - trigamma_of(number<N>(a[i]), true) * h.f.f;
+      const N bend = s * h.f.d + h.d.d - turns.at(i) * h.f.f;
       path = sign * bend - first / number<N>(a[i]);
     }
     out[i] = leading(either(near, close, path) + 0.0);

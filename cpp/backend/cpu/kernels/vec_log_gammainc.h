@@ -39,27 +39,27 @@ template <LogGamma which, class N>
                                        bool is_upper) {
   constexpr int order = order_of(which);
   using V = typename Derivatives<order, N>::Type;
-  Column<N, kIncompleteLanes> power, slope;
-  Column<V, kIncompleteLanes> sum;
-  double upper[kIncompleteLanes], size[kIncompleteLanes], at[kIncompleteLanes];
-  double eta[kIncompleteLanes];
+  GammaPoints<N> points;
+  ShareColumn<N> power, less, rests, turns;
+  ShareColumn<V> sum;
+  double size[kShareLanes], at[kShareLanes];
+  gamma_points(points, a, x);
+  stirling_rests(rests, points.a);
+  if constexpr (order > 0) logs_less_digamma<true>(less, points.a);
+  if constexpr (order > 1) trigammas<true>(turns, points.a);
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
-    const GammaPoint<N> p = gamma_point<N>(a[i], x[i]);
-    power.set(i, -a[i] * p.excess);
-    slope.set(i, p.log + log_less_digamma(number<N>(a[i]), true));
-    eta[i] = p.is_near ? p.eta : kInfinity<double>;
-    upper[i] = p.is_upper ? 1.0 : 0.0;
-    size[i] = p.is_near ? 1.0 : a[i];
-    at[i] = p.is_near ? 0x1p-60 : x[i];
+  for (int i = 0; i < kShareLanes; ++i) {
+    power.set(i, -a[i] * points.of.excess.at(i));
+    size[i] = points.near[i] > 0.0 ? 1.0 : a[i];
+    at[i] = points.near[i] > 0.0 ? 0x1p-60 : x[i];
   }
-  gamma_sum<order, N>(sum, size, at, upper);
+  gamma_sum<order, N>(sum, size, at, points.upper);
 #pragma GCC ivdep
-  for (int i = 0; i < kIncompleteLanes; ++i) {
-    const bool near = eta[i] < kInfinity<double>;
-    const double p = near ? a[i] : kTemmeFrom, e = near ? eta[i] : 0.0;
+  for (int i = 0; i < kShareLanes; ++i) {
+    const bool near = points.near[i] > 0.0;
+    const double p = near ? a[i] : kTemmeFrom, e = near ? points.eta[i] : 0.0;
     const N one = number<N>(1.0), root = square_root(a[i] * number<N>(kTwoPi));
-    const N rest = stirling_rest(number<N>(a[i]));
+    const N rest = rests.at(i);
     const V h = sum.at(i);
     LogPart<N> far, close;
     // factor times sum
@@ -70,13 +70,13 @@ template <LogGamma which, class N>
     } else if constexpr (order == 1) {
       far.log = (power.at(i) - rest) + log_of(h.f / root);
       far.by_x = number<N>(a[i]) / h.f;
-      far.by_a = slope.at(i) + h.d / h.f;
+      far.by_a = (points.of.log.at(i) + less.at(i)) + h.d / h.f;
     } else {
       const N log_slope = h.f.d / h.f.f;
       far.log = (power.at(i) - rest) + log_of(h.f.f / root);
       far.by_x = number<N>(a[i]) / h.f.f;
-      far.by_a = slope.at(i) + log_slope;
-      far.by_aa = h.d.d / h.f.f - log_slope * log_slope - trigamma_of(number<N>(a[i]), true);
+      far.by_a = (points.of.log.at(i) + less.at(i)) + log_slope;
+      far.by_aa = h.d.d / h.f.f - log_slope * log_slope - turns.at(i);
     }
     // The expansion; below a, it is P.
     const double tail_rest = kPerRootTwoPi.high * temme_sum<double>(1.0 / p, e) / __builtin_sqrt(p);
@@ -92,7 +92,7 @@ template <LogGamma which, class N>
       const bool lost = magnitude(leading(bend)) < 0.25 * leading(square);
       close.by_aa = bend + (lost ? kNaN<double> : 0.0);
     }
-    const bool direct_is_upper = near ? e >= 0.0 : upper[i] > 0.0;
+    const bool direct_is_upper = near ? e >= 0.0 : points.upper[i] > 0.0;
     LogPart<N> y = either(near, close, far);
     if (direct_is_upper) y.by_x = -y.by_x;
     // The terms of a logarithm cancel next to 0.

@@ -2,22 +2,33 @@
 // are formed for both arguments without their common parts, so little cancels for a small d.
 #pragma once
 
-#include "backend/cpu/kernels/vec_gamma_terms.h"
+#include "backend/cpu/kernels/vec_share_terms.h"
 
 namespace pullback {
 namespace {
 namespace m {
 
-constexpr int kGapLanes = 16;
-
 template <class N>
 [[gnu::noinline]] void gap_block(double* out, const double* n, const double* x, const double* d) {
+  ShareColumn<N> p, s, rise, inverse, less_p, less_s, slope_p, slope_s;
+  Relatives<N> of;
 #pragma GCC ivdep
-  for (int i = 0; i < kGapLanes; ++i) {
-    const N p = number<N>(x[i]), s = sum_of<N>(x[i], d[i]), rise = number<N>(d[i]) / p;
-    const Relative<N> of = relative(rise, s, number<N>(1.0) / p);
-    const N zero = log_less_digamma(s) - log_less_digamma(p) - of.log;
-    const N one = trigamma_of(p) - trigamma_of(s);
+  for (int i = 0; i < kShareLanes; ++i) {
+    const N at = number<N>(x[i]);
+    p.set(i, at);
+    s.set(i, sum_of<N>(x[i], d[i]));
+    rise.set(i, number<N>(d[i]) / at);
+    inverse.set(i, number<N>(1.0) / at);
+  }
+  relatives(of, rise, s, inverse);
+  logs_less_digamma<false>(less_p, p);
+  logs_less_digamma<false>(less_s, s);
+  trigammas<false>(slope_p, p);
+  trigammas<false>(slope_s, s);
+#pragma GCC ivdep
+  for (int i = 0; i < kShareLanes; ++i) {
+    const N zero = less_s.at(i) - less_p.at(i) - of.log.at(i);
+    const N one = slope_p.at(i) - slope_s.at(i);
     out[i] = leading(either(n[i] == 1.0, one, zero) + 0.0);
   }
 }

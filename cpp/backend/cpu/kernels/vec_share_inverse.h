@@ -39,8 +39,8 @@ PULLBACK_INLINE double rough_deviate(double p) {
 // A logarithm of an integral, and the change of the variable that raises it by 1.
 template <class N>
 struct LogShare {
-  Column<N, kBetaLanes> log;
-  double ratio[kBetaLanes];
+  ShareColumn<N> log;
+  double ratio[kShareLanes];
 };
 
 // --- beta: the variable is u = log(x / (1 - x))
@@ -48,53 +48,46 @@ struct LogShare {
 // `rests` is a sum that depends on a and b only.
 template <class N>
 struct BetaLanes {
-  double a[kBetaLanes], b[kBetaLanes], u[kBetaLanes];
-  Column<N, kBetaLanes> rests, x, y;
+  double a[kShareLanes], b[kShareLanes], u[kShareLanes];
+  ShareColumn<N> rests, x, y;
 
   void set_rests() {
+    ShareColumn<N> p, q, s;
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
-      const N p = number<N>(a[i]), q = number<N>(b[i]);
-      rests.set(i, stirling_rest(sum_of<N>(a[i], b[i])) - stirling_rest(p) - stirling_rest(q));
+    for (int i = 0; i < kShareLanes; ++i) {
+      p.set(i, number<N>(a[i]));
+      q.set(i, number<N>(b[i]));
+      s.set(i, sum_of<N>(a[i], b[i]));
     }
+    beta_rests(rests, p, q, s);
   }
 };
 
 template <class N>
 [[gnu::noinline]] void beta_shares(LogShare<N>& out, BetaLanes<N>& of) {
-  BetaArguments<N> arguments;
-  Column<N, kBetaLanes> power, top, sum;
-  double swapped[kBetaLanes];
+  BetaPoints<N> p;
+  BetaFactors<N> f;
+  ShareColumn<N> sum;
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const N one = number<N>(1.0), odds = part_of(one, number<N>(of.u[i])), both = odds + 1.0;
     const N x = odds / both, y = one / both, below = of.a[i] * y - of.b[i] * x;
-    const BetaPoint<N> p = below_mean<N>(of.a[i], of.b[i], x, y, below);
-    const N a = number<N>(p.a), b = number<N>(p.b), s = sum_of<N>(p.a, p.b);
-    const Relative<N> of_a = relative(-p.below / a, p.x, s / a),
-                      of_b = relative(p.below / b, p.y, s / b);
-    power.set(i, of.rests.at(i) - (a * of_a.excess + b * of_b.excess));
-    top.set(i, square_root(b / (number<N>(kTwoPi) * (a * s))));
-    swapped[i] = p.swapped ? 1.0 : 0.0;
+    p.set(i, below_mean<N>(of.a[i], of.b[i], x, y, below));
     of.x.set(i, x);
     of.y.set(i, y);
-    arguments.a.set(i, a);
-    arguments.b.set(i, b);
-    arguments.x.set(i, p.x);
-    arguments.y.set(i, p.y);
-    arguments.below.set(i, p.below);
   }
-  beta_fraction<0, N>(sum, arguments);
+  beta_factors<0>(f, p, of.rests);
+  beta_fraction<0, N>(sum, p);
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
-    const bool other = swapped[i] > 0.0;
-    const N one = number<N>(1.0), share = top.at(i) * sum.at(i);
+  for (int i = 0; i < kShareLanes; ++i) {
+    const bool other = p.swapped[i] > 0.0;
+    const N one = number<N>(1.0), power = f.power.at(i), share = f.top.at(i) * sum.at(i);
     // Beyond the mean the integral is 1 less the other one.
-    const N rest = one - part_of(share, power.at(i));
-    const double density = leading(arguments.a.at(i)) * leading(top.at(i));
+    const N rest = one - part_of(share, power);
+    const double density = leading(p.a.at(i)) * leading(f.top.at(i));
     const double lost = other & !(leading(rest) > kLeastPart<N>) ? kNaN<double> : 0.0;
-    const double change = leading(rest) / (density * exp(leading(power.at(i))));
-    const N direct = power.at(i) + log_of(share);
+    const double change = leading(rest) / (density * exp(leading(power)));
+    const N direct = power + log_of(share);
     out.log.set(i, either(other, log_of(either(other, rest, one)), direct) + lost);
     out.ratio[i] = other ? change : leading(share) / density;
   }
@@ -118,17 +111,17 @@ PULLBACK_INLINE double beta_start(double a, double b, double p, double rests) {
 template <class N>
 [[gnu::noinline]] void beta_newton(BetaLanes<double>& of, const double* p) {
   LogShare<double> share;
-  double live[kBetaLanes], any = 1.0;
+  double live[kShareLanes], any = 1.0;
   of.set_rests();
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     of.u[i] = beta_start(of.a[i], of.b[i], p[i], of.rests.at(i));
     live[i] = 1.0;
   }
   for (int k = 0; any > 0.0 && k < kInverseSteps; ++k) {
     beta_shares<double>(share, of);
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const double ratio = share.ratio[i];
       const double bend = of.a[i] * of.y.at(i) - of.b[i] * of.x.at(i) - 1.0 / ratio;
       const HalleyStep at = halley_step(log(p[i]) - share.log.at(i), ratio, bend);
@@ -138,10 +131,10 @@ template <class N>
       live[i] = at.size > kLastStep<N> ? live[i] : 0.0;
     }
     any = 0.0;
-    for (int i = 0; i < kBetaLanes; ++i) any += live[i];
+    for (int i = 0; i < kShareLanes; ++i) any += live[i];
   }
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) of.u[i] = live[i] > 0.0 ? kNaN<double> : of.u[i];
+  for (int i = 0; i < kShareLanes; ++i) of.u[i] = live[i] > 0.0 ? kNaN<double> : of.u[i];
 }
 
 // Calls with the numbers x and y = 1 - x where the integral of (a, b) below x is p.
@@ -150,14 +143,14 @@ PULLBACK_INLINE void invert_beta(BetaLanes<double>& rough, const double* p, Resu
   beta_newton<N>(rough, p);
   if constexpr (!kIsWide<N>) {
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const double odds = exp(rough.u[i]);
       result(i, odds / (1.0 + odds), 1.0 / (1.0 + odds));
     }
   } else {
     BetaLanes<N> of;
     LogShare<N> share;
-    for (int i = 0; i < kBetaLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       of.a[i] = rough.a[i];
       of.b[i] = rough.b[i];
       of.u[i] = rough.u[i] == rough.u[i] ? rough.u[i] : 0.0;
@@ -165,7 +158,7 @@ PULLBACK_INLINE void invert_beta(BetaLanes<double>& rough, const double* p, Resu
     of.set_rests();
     beta_shares<N>(share, of);
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const N gap = log_part(p[i], number<N>(0.0)) - share.log.at(i);
       const double step = share.ratio[i] * leading(gap);
       const bool valid = (magnitude(step) < 1e-4) & (rough.u[i] == rough.u[i]);
@@ -181,9 +174,9 @@ template <class N>
 [[gnu::noinline]] void beta_inverse_block(double* out, const double* a, const double* b,
                                           const double* p, bool upper) {
   BetaLanes<double> of;
-  double tail[kBetaLanes], turned[kBetaLanes];
+  double tail[kShareLanes], turned[kShareLanes];
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const bool small = p[i] <= 0.5, other = small == upper;
     tail[i] = small ? p[i] : 1.0 - p[i];
     of.a[i] = other ? b[i] : a[i];
@@ -201,9 +194,9 @@ template <class N>
 template <class N>
 [[gnu::noinline]] void student_inverse_block(double* out, const double* n, const double* p) {
   BetaLanes<double> of;
-  double tail[kBetaLanes], turned[kBetaLanes];
+  double tail[kShareLanes], turned[kShareLanes];
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const double least = p[i] <= 0.5 ? p[i] : 1.0 - p[i], share = 2.0 * least;
     const bool other = share > 0.5;
     tail[i] = other ? 1.0 - share : share;
@@ -236,37 +229,36 @@ PULLBACK_INLINE bool is_student_inverse_block(F n, F p) {
 // The logarithm of P (`lower`) or Q at x; the ratio is negative for Q. `rests` depends on a only.
 template <class N>
 [[gnu::noinline]] void gamma_shares(LogShare<N>& out, const double* a, const double* x,
-                                    const double* lower, const Column<N, kBetaLanes>& rests) {
-  Column<N, kBetaLanes> power, sum;
-  double upper[kBetaLanes], size[kBetaLanes], at[kBetaLanes], eta[kBetaLanes];
+                                    const double* lower, const ShareColumn<N>& rests) {
+  GammaPoints<N> points;
+  ShareColumn<N> power, sum;
+  double upper[kShareLanes], size[kShareLanes], at[kShareLanes], sides[kShareLanes];
   double any_near = 0.0;
+  gamma_points(points, a, x);
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
-    const GammaPoint<N> p = gamma_point<N>(a[i], x[i]);
-    const bool none = p.is_near | p.is_far;
-    power.set(i, -a[i] * p.excess);
-    eta[i] = p.is_near ? p.eta : kInfinity<double>;
-    upper[i] = (p.is_near ? p.eta >= 0.0 : p.is_upper & !p.is_far) ? 1.0 : 0.0;
+  for (int i = 0; i < kShareLanes; ++i) {
+    const bool near = points.near[i] > 0.0, far = points.far[i] > 0.0, none = near | far;
+    power.set(i, -a[i] * points.of.excess.at(i));
+    sides[i] = !near & !far & (points.upper[i] > 0.0) ? 1.0 : 0.0;
+    upper[i] = near ? (points.eta[i] >= 0.0 ? 1.0 : 0.0) : sides[i];
     size[i] = none ? 1.0 : a[i];
     at[i] = none ? 0x1p-60 : x[i];
-    any_near += p.is_near ? 1.0 : 0.0;
+    any_near += near ? 1.0 : 0.0;
   }
-  double sides[kBetaLanes];
-  for (int i = 0; i < kBetaLanes; ++i) sides[i] = eta[i] < kInfinity<double> ? 0.0 : upper[i];
   gamma_sum<0, N>(sum, size, at, sides);
-  Column<N, kBetaLanes> log;
-  double change[kBetaLanes];
+  ShareColumn<N> log;
+  double change[kShareLanes];
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const N divisor = square_root(a[i] * number<N>(kTwoPi));
     log.set(i, (power.at(i) - rests.at(i)) + log_of(sum.at(i) / divisor));
     change[i] = leading(sum.at(i)) / a[i];
   }
   if (any_near > 0.0) {
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
-      const bool near = eta[i] < kInfinity<double>;
-      const double p = near ? a[i] : kTemmeFrom, e = near ? eta[i] : 0.0;
+    for (int i = 0; i < kShareLanes; ++i) {
+      const bool near = points.near[i] > 0.0;
+      const double p = near ? a[i] : kTemmeFrom, e = near ? points.eta[i] : 0.0;
       const double rest = kPerRootTwoPi.high * temme_sum<double>(1.0 / p, e) / __builtin_sqrt(p);
       const double t = magnitude(e) * __builtin_sqrt(0.5 * p);
       const N whole = tail_share(t, number<N>(0.0)) + (e < 0.0 ? -rest : rest);
@@ -277,7 +269,7 @@ template <class N>
     }
   }
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const bool same = (upper[i] > 0.0) != (lower[i] > 0.0);
     const N one = number<N>(1.0), direct = log.at(i), part = part_of(one, direct);
     const N rest = one - part;
@@ -304,22 +296,22 @@ template <class N>
 [[gnu::noinline]] void gamma_inverse_block(double* out, const double* a, const double* p,
                                            bool above) {
   LogShare<double> share;
-  Column<double, kBetaLanes> rough_rests;
-  double tail[kBetaLanes], lower[kBetaLanes], x[kBetaLanes], live[kBetaLanes], any = 1.0;
+  ShareColumn<double> rough_a, rough_rests;
+  double tail[kShareLanes], lower[kShareLanes], x[kShareLanes], live[kShareLanes], any = 1.0;
+  for (int i = 0; i < kShareLanes; ++i) rough_a.set(i, a[i]);
+  stirling_rests(rough_rests, rough_a);
 #pragma GCC ivdep
-  for (int i = 0; i < kBetaLanes; ++i) {
+  for (int i = 0; i < kShareLanes; ++i) {
     const bool small = p[i] <= 0.5, is_lower = small != above;
     tail[i] = small ? p[i] : 1.0 - p[i];
     lower[i] = is_lower ? 1.0 : 0.0;
-    const double rest = stirling_rest(a[i]);
-    rough_rests.set(i, rest);
-    x[i] = exp(gamma_start(a[i], tail[i], is_lower, rest));
+    x[i] = exp(gamma_start(a[i], tail[i], is_lower, rough_rests.at(i)));
     live[i] = 1.0;
   }
   for (int k = 0; any > 0.0 && k < kInverseSteps; ++k) {
     gamma_shares<double>(share, a, x, lower, rough_rests);
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const double ratio = share.ratio[i], bend = a[i] - x[i] - 1.0 / ratio;
       const HalleyStep of = halley_step(log(tail[i]) - share.log.at(i), ratio, bend);
       const double next = x[i] * exp(clamped(of.step, -2.0, 2.0));
@@ -327,22 +319,23 @@ template <class N>
       live[i] = of.size > kLastStep<N> ? live[i] : 0.0;
     }
     any = 0.0;
-    for (int i = 0; i < kBetaLanes; ++i) any += live[i];
+    for (int i = 0; i < kShareLanes; ++i) any += live[i];
   }
   if constexpr (!kIsWide<N>) {
-    for (int i = 0; i < kBetaLanes; ++i) out[i] = live[i] > 0.0 ? kNaN<double> : x[i];
+    for (int i = 0; i < kShareLanes; ++i) out[i] = live[i] > 0.0 ? kNaN<double> : x[i];
   } else {
     LogShare<N> last;
-    Column<N, kBetaLanes> rests;
+    ShareColumn<N> wide_a, rests;
+    for (int i = 0; i < kShareLanes; ++i) wide_a.set(i, number<N>(a[i]));
+    stirling_rests(rests, wide_a);
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
-      rests.set(i, stirling_rest(number<N>(a[i])));
+    for (int i = 0; i < kShareLanes; ++i) {
       live[i] = x[i] == x[i] ? live[i] : 1.0;
       x[i] = live[i] > 0.0 ? a[i] : x[i];
     }
     gamma_shares<N>(last, a, x, lower, rests);
 #pragma GCC ivdep
-    for (int i = 0; i < kBetaLanes; ++i) {
+    for (int i = 0; i < kShareLanes; ++i) {
       const N gap = log_part(tail[i], number<N>(0.0)) - last.log.at(i);
       const double step = last.ratio[i] * leading(gap);
       const bool valid = (magnitude(step) < 1e-4) & !(live[i] > 0.0);
