@@ -501,6 +501,22 @@ def test_slopes_of_moments_of_truncnorm_by_far_limits() -> None:
     assert float(by_b(at[0], np.float64(np.inf))) == 0
 
 
+def test_slopes_of_far_quantiles_of_f() -> None:
+    """There, the quantile is a power of q: x = n / m (q n B(m, n))^(-1 / n), with half degrees."""
+
+    def exact(q: Any, dfn: Any, dfd: Any) -> Any:
+        m, n = dfn / 2, dfd / 2
+        return n / m * (q * n * mp.beta(m, n)) ** (-1 / n)
+
+    for point in ((1e-300, 10.0, 3.0), (1e-305, 5.0, 4.0), (1e-200, 3.0, 2.5)):
+        with mp.workdps(40):
+            at = tuple(map(mp.mpf, point))
+            by_q = -exact(*at) / (at[2] / 2 * at[0])
+            want = [float(by_q), *(float(mp.diff(exact, at, (0, 1 - k, k))) for k in (0, 1))]
+        made = [float(pb.grad(pb.stats.f.isf, k)(*map(np.float64, point))) for k in range(3)]
+        np.testing.assert_allclose(made, want, rtol=1e-10)
+
+
 def test_quantiles_of_far_truncnorm() -> None:
     def above(x: Any, a: float, b: float) -> Any:
         tail = [mp.erfc(mp.mpf(float(t)) / mp.sqrt(2)) for t in (x, a, b)]
