@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._autodiff.closed_graph import recorded_from
+from .._autodiff.closed_graph import placeholder, recorded_from
 from .._autodiff.rules import place
 from .._autodiff.vmap import vmap
 from .._base.checks import integer, number
@@ -222,8 +222,10 @@ def _integral(
     where: str,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the integral as a node with a rule, and its error."""
-    at = _core.identity(_core.full((), 0.5, low.dtype))
-    with recorded_from([at, *outer]) as first:
+    with (
+        placeholder(low.dtype, (), f"quad of {where}") as at,
+        recorded_from([at, *outer]) as first,
+    ):
         y = f(at)
         graph = ClosedGraph([y], [at], first)
     others = graph.others

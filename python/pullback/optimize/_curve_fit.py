@@ -1,6 +1,7 @@
 """`curve_fit`: parameters of a function by least squares, and their covariance."""
 
 from collections.abc import Callable
+from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
@@ -130,6 +131,7 @@ def curve_fit(
     start, (n,), m = _core.cast(start, dtype), start.shape, y.shape[0]
     weigh = _weights(sigma, m, dtype, who)
 
+    @wraps(f)  # so errors name f
     def residuals(p: Tensor) -> Tensor:
         values = _core.constant(f(xdata, *(p[k] for k in range(n))), who=who)
         if values.shape != y.shape:

@@ -335,3 +335,37 @@ def test_errors() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=words):
             call()
+
+
+def test_a_function_cannot_read_its_unknown() -> None:
+    """The function runs once: a value or a branch would be that of the start in each iteration."""
+    x0, data = np.array([1.0, 2.0]), np.arange(4.0)
+    number = lambda x: pb.sum((x - 3) ** 2) * float(x[0]) + x[1] ** 2  # noqa: E731
+    branch = lambda x: pb.sum((x - 3) ** 2 if x[0] > 2 else x**2)  # noqa: E731
+    calls: list[tuple[str, Any]] = [
+        ("float .* minimize of", lambda: pb.optimize.minimize(number, x0)),
+        (r"bool .* minimize of .* cond\(\)", lambda: pb.optimize.minimize(branch, x0)),
+        ("item .* least_squares of", lambda: pb.optimize.least_squares(
+            lambda x: x * x[0].item(), x0)),
+        ("float .* root of", lambda: pb.optimize.root(lambda x: x * float(x[0]) - 4, x0)),
+        ("bool .* bisect of", lambda: pb.optimize.bisect(
+            lambda x: x - 1 if x > 2 else x - 3, np.float64(0), np.float64(5))),
+        ("float .* least_squares of .*test_optimize.py", lambda: pb.optimize.curve_fit(
+            lambda x, a, b: a * x + float(b), data, data)),
+        ("float .* root of", lambda: pb.implicit.root(
+            lambda x: x * float(x[0]) - 4, lambda f, x: x)(x0)),
+        ("float .* cg of", lambda: pb.linalg.cg(lambda x: x * float(x[0]), x0)),
+        ("float .* quad of .*test_optimize.py", lambda: pb.integrate.quad(
+            lambda x: x * float(x), 0.0, 5.0)),
+    ]  # fmt: skip
+    for words, call in calls:
+        with pytest.raises(RuntimeError, match=words):
+            call()
+    shown: list[str] = []
+
+    def printing(x: Any) -> Any:
+        shown.append(str(x))
+        return pb.sum((x - 3) ** 2)
+
+    near(pb.optimize.minimize(printing, x0).x, [3.0, 3.0])
+    assert shown == ["Tensor(<traced>, shape=(2,), dtype=float64)"]
