@@ -125,8 +125,16 @@ def test_curve_fit() -> None:
     near(both[0], pb.optimize.curve_fit(model, x, y).popt, 1e-6)
     failed = pb.optimize.curve_fit(model, x, y * np.nan)
     assert np.isnan(np.asarray(failed.pcov)).all()
-    few = pb.optimize.curve_fit(lambda x, a: a * x, [np.float64(1)], [np.float64(2)])
-    assert np.isinf(np.asarray(few.pcov)).all()
+    line = lambda x, a, b: a + b * x  # noqa: E731
+    for f, points, absolute in (
+        (line, 1, True), (line, 2, False), (lambda x, a, b: a + b + 0 * x, 15, False)
+    ):  # fmt: skip
+        few = pb.optimize.curve_fit(f, x[:points], y[:points], absolute_sigma=absolute)
+        with pytest.warns(scipy_optimize.OptimizeWarning, match="curve_fit: .*<lambda>") as caught:
+            assert np.isinf(few.pcov.numpy()).all()
+        assert {one.filename for one in caught} == {__file__}
+    exact = pb.optimize.curve_fit(line, x[:2], y[:2], absolute_sigma=True)
+    near(exact.pcov, scipy_optimize.curve_fit(line, x[:2], y[:2], absolute_sigma=True)[1], 1e-6)
     for words, call in (
         ("pass p0, since", lambda: pb.optimize.curve_fit(lambda x, *p: x, x, y)),
         (r"expected values of shape \(15,\)", lambda: pb.optimize.curve_fit(
