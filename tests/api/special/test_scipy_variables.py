@@ -198,6 +198,11 @@ def test_sharp_voigt_profile() -> None:
 
 def test_derivatives_outside_of_the_domain_are_nan() -> None:
     assert np.isnan(float(pb.grad(lambda x: pb.special.eval_hermite(-2, x))(0.3)))
+    for name, phi, m in (("ellipkinc", 2.0, 1.0), ("ellipkinc", 0.3, 1.5), ("ellipeinc", 0.3, 1.5)):
+        function = getattr(pb.special, name)
+        assert not np.isfinite(float(function(phi, m)))
+        assert np.isnan(float(pb.grad(function)(phi, m)))
+        assert m == 1 or np.isnan(float(pb.grad(function, 1)(phi, m)))
     for point in ((1.0, -1.0, 0.5), (1.0, 0.5, -20.0)):
         for k in range(3):
             assert np.isnan(float(pb.grad(pb.special.voigt_profile, k)(*np.array(point))))
