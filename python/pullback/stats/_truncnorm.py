@@ -152,9 +152,10 @@ class TruncNorm(Continuous):
         # Newton's method: near a limit, the sum of two probabilities cancels.
         is_infinite = _core.isinf(value)
         at = _core.where(is_infinite, _core.clip(0.0, a, b), value)
+        is_low = _core.less(q, 0.5)
         for _ in range(2):
-            below, above = self._ratio(a, at, a, b), self._ratio(at, b, a, b)
-            error = _core.where(_core.less(q, 0.5), below - q, rest - above)
+            part = self._ratio(_core.where(is_low, a, at), _core.where(is_low, at, b), a, b)
+            error = _core.where(is_low, part - q, rest - part)
             at = _core.clip(at - error / _core.exp(self._logpdf(at, a, b)), a, b)
         return _core.where(is_infinite, value, at)
 
