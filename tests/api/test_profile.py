@@ -315,6 +315,7 @@ def test_what_limits_a_step(monkeypatch):
         (STEP._replace(seconds=2e-6, bytes=900), "compute", "ns an element, 2.2 times what moving"),
         (product, "compute", "0.7 GFLOP/s, 70% of the rate of a large product"),
         (product._replace(operations=1000), "", "GFLOP/s, 0% of the rate"),
+        (product._replace(operations=1_300_000), "compute", "1.3 GFLOP/s, at the rate of a large"),
         (STEP._replace(kind="sort"), "", ": 2,000 ns an element, 1,000 times"),
         (STEP._replace(seconds=1e-6), "short", "it is short, 1 µs."),
         (STEP._replace(runs=5000), "short", "it is short, 0.2 µs and runs 5,000 times."),

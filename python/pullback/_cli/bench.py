@@ -132,8 +132,8 @@ def _time(seconds: float) -> str:
 def bench() -> None:
     """Measure the rows and print the table."""
     print(
-        f"The fastest call, on {pb.get_num_threads()} threads. Finite differences are n + 1 values "
-        "by NumPy for n numbers.\n"
+        f"The fastest call, on {pb.get_num_threads()} threads. Finite differences are not run: "
+        "their time is n + 1 times that of the value by NumPy, for n numbers.\n"
     )
     heads = "", "NumPy:", "pullback: value", "finite", "error of"
     second = "numbers", "value", "and gradient", "differences", "gradient"

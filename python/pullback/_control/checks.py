@@ -1,13 +1,19 @@
-"""`evaluated_check`: an error that depends on values, raised by the evaluation."""
+"""Errors and warnings that depend on values: the evaluation raises them."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from .. import _core
 from .._core import Tensor
 from .branches import cond
+
+_FOLDER = str(Path(__file__).parent.parent)
 
 
 def evaluated_check(good: Tensor, fail: Callable[..., Any], inputs: Sequence[Tensor]) -> Tensor:
@@ -30,3 +36,41 @@ def evaluated_check(good: Tensor, fail: Callable[..., Any], inputs: Sequence[Ten
         *given,
     )
     return checked
+
+
+def warned(value: Tensor, good: Tensor, message: str, category: str) -> Tensor:
+    """Return `value` without its history; its evaluation issues a warning unless `good`.
+
+    `category` is the class of SciPy, such as "scipy.optimize.OptimizeWarning". Without SciPy, it is
+    UserWarning, its base class.
+    """
+
+    def warn(good: Any, array: Any) -> Any:
+        if not good.all():
+            warnings.warn(message, _category(category), stacklevel=_level())
+        return array
+
+    given = [_core.stop_gradient(x) for x in (good, value)]
+    made: Tensor = cond(
+        given[0],
+        lambda _, x: _core.identity(x),
+        lambda *xs: _core.callback(warn, xs, value.dtype.name, value.shape, True),
+        *given,
+    )
+    return made
+
+
+def _category(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except ImportError:
+        return UserWarning
+
+
+def _level() -> int:
+    """Return the number of frames from the caller to the first one outside of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOLDER):
+        frame, level = frame.f_back, level + 1
+    return level

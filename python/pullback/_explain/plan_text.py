@@ -1,9 +1,12 @@
-"""`PlanText`: the text of a plan, which notebooks show with its drawing."""
+"""The listings `plan` and `graph` of a function; notebooks show a `PlanText` with its drawing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
+from .._autodiff.rules import parameter_names, place
 from .._core import Function
 
 DRAWN = 60  # steps; the drawing of a larger plan is not readable beside its text
@@ -22,12 +25,34 @@ class PlanText(str):
 
 
 def add_html_of_plans() -> None:
-    """Let `plan` of functions return a `PlanText`."""
-    plan = Function.plan
+    """Let `plan` of functions return a `PlanText`, and name the missing object of a method."""
+    plan, graph = Function.plan, Function.graph
 
     def plan_text(self: Any, /, *args: object, **kwargs: object) -> str:
-        return PlanText(plan(self, *args, **kwargs))
+        return PlanText(_listed(plan, self, args, kwargs))
 
-    plan_text.__name__, plan_text.__qualname__ = "plan", plan.__qualname__
-    plan_text.__doc__ = plan.__doc__
+    def graph_text(self: Any, /, *args: object, **kwargs: object) -> str:
+        return _listed(graph, self, args, kwargs)
+
+    for text, method in ((plan_text, plan), (graph_text, graph)):
+        text.__name__, text.__qualname__ = method.__name__, method.__qualname__
+        text.__doc__ = method.__doc__
     Function.plan = plan_text  # type: ignore[method-assign,assignment]
+    Function.graph = graph_text  # type: ignore[method-assign,assignment]
+
+
+def _listed(method: Callable[..., str], function: Any, args: Any, kwargs: Any) -> str:
+    """Return `method(function, *args, **kwargs)`; an error names the missing object of a method."""
+    try:
+        return method(function, *args, **kwargs)
+    except TypeError as error:
+        if parameter_names(function)[:1] != ["self"]:
+            raise
+        try:
+            signature(function).bind(*args, **kwargs)
+        except TypeError:
+            raise TypeError(
+                f"{method.__name__}: {place(function)} is a method: {error}; pass the object "
+                f"first, as in Model.step.{method.__name__}(model, x)"
+            ) from None
+        raise

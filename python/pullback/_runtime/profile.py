@@ -139,7 +139,9 @@ class ProfileStep(NamedTuple):
         if self.limit == "memory":
             return f"limited by memory, {self.gb_per_second:.3g} GB/s"
         if self.kind in _PRODUCTS:
-            near = f"{self.product_share:.0%} of the rate of a large product"
+            share = self.product_share  # rates vary: a step may be faster than the measured best
+            near = f"{share:.0%} of" if share <= 1 else "at"
+            near += " the rate of a large product"
             return f"{self.gflop_per_second:.3g} GFLOP/s, {near}"
         rate = f"{_rounded(self.ns_per_element)} ns an element"
         if self.memory_share > 1e-4:  # otherwise it reads next to nothing

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.callback import callback_operation
-from .._autodiff.closed_graph import node_number, recorded_from
+from .._autodiff.closed_graph import node_number, placeholder, recorded_from
 from .._autodiff.function import function, inlined_functions
 from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
@@ -97,8 +97,11 @@ def _recorded(
     x = _Unknown([differentiable_leaf(leaf, lambda _: f"{who}: x0") for leaf in leaves],
                  structure, who)  # fmt: skip
     arguments = _Arguments(theta)
-    at = _core.identity(_core.stop_gradient(x.start))
-    with recorded_from([at, *arguments.tensors], who) as first:
+    name = f"{who} of {place(f)}"
+    with (
+        placeholder(x.dtype, x.start.shape, name) as at,
+        recorded_from([at, *arguments.tensors], who) as first,
+    ):
         with inlined_functions():
             returned = f(x.tree(at), *arguments.tree(arguments.tensors))
         if kind == "minimum":

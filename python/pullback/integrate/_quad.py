@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._autodiff.closed_graph import recorded_from
+from .._autodiff.closed_graph import placeholder, recorded_from
 from .._autodiff.rules import place
 from .._autodiff.vmap import vmap
-from .._base.checks import integer, number
+from .._base.checks import counted, integer, number
 from .._base.pytree import flatten, unflatten
+from .._control.checks import warned
 from .._control.loops import while_loop
 from .._core import ClosedGraph, Rule, Tensor, Variable
 
@@ -92,7 +93,8 @@ def quad(
     y : Tensor
         The integral, of the shape that `func` returns.
     abserr : Tensor
-        Estimate of the error. It is larger than the tolerances if `limit` was not enough.
+        Estimate of the error. If `limit` is not enough, it is larger than the tolerances, and the
+        evaluation of `y` issues SciPy's IntegrationWarning.
 
     Raises
     ------
@@ -222,8 +224,10 @@ def _integral(
     where: str,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the integral as a node with a rule, and its error."""
-    at = _core.identity(_core.full((), 0.5, low.dtype))
-    with recorded_from([at, *outer]) as first:
+    with (
+        placeholder(low.dtype, (), f"quad of {where}") as at,
+        recorded_from([at, *outer]) as first,
+    ):
         y = f(at)
         graph = ClosedGraph([y], [at], first)
     others = graph.others
@@ -233,7 +237,14 @@ def _integral(
         return graph.copy([x, *stopped], False)[0]
 
     ends = _core.stop_gradient(low), _core.stop_gradient(high)
-    value, error = _adapt(plain, *ends, y.shape, y.dtype, rules)
+    value, error, good = _adapt(plain, *ends, y.shape, y.dtype, rules)
+    value = warned(
+        value, good,
+        f"quad: the estimated error of the integral of {where} is larger than epsabs and epsrel "
+        f"after {counted(rules.limit, 'interval')}; increase limit, divide the interval at the "
+        "points where the integrand is not smooth, or read abserr",
+        "scipy.integrate.IntegrationWarning",
+    )  # fmt: skip
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         begin, end, *rest = (_core.identity(one) for one in inputs)
@@ -290,8 +301,8 @@ class _State(NamedTuple):
 def _adapt(
     f: Callable[[Tensor], Tensor], low: Tensor, high: Tensor, shape: tuple[int, ...], dtype: Any,
     rules: _Rules,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return the integral of a function, and an estimate of its error."""
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Return the integral of a function, an estimate of its error, and True if it is small."""
     positive = np.array(_NODES, low.dtype)
     kronrod, gauss = np.array(_KRONROD, dtype), np.array(_GAUSS, dtype)
     nodes = np.concatenate([positive, -positive[-2::-1]])
@@ -318,12 +329,15 @@ def _adapt(
         error = _core.where(regular, scaled, error)
         return half * fine, _core.maximum(error, 50 * least * total)
 
-    def goes_on(state: _State) -> Tensor:
+    def is_good(state: _State) -> Tensor:
         bound = _core.maximum(
             rules.absolute, rules.relative * _largest(_core.sum(state.values, [0]))
         )
-        wrong = _core.greater(_core.sum(state.errors), bound)
-        return _core.logical_and(wrong, _core.less(state.number, rules.limit))
+        return _core.logical_not(_core.greater(_core.sum(state.errors), bound))  # NaN is no error
+
+    def goes_on(state: _State) -> Tensor:
+        more = _core.less(state.number, rules.limit)
+        return _core.logical_and(_core.logical_not(is_good(state)), more)
 
     numbers = np.arange(rules.limit)
 
@@ -356,7 +370,8 @@ def _adapt(
         _core.full((), 1, "int64"),
     )
     end: _State = while_loop(goes_on, halve, state)
-    return _core.reshape(_core.sum(end.values, [0]), shape), _core.sum(end.errors)
+    total = _core.reshape(_core.sum(end.values, [0]), shape)
+    return total, _core.sum(end.errors), is_good(end)
 
 
 def _largest(x: Tensor) -> Tensor:

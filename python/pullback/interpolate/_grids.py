@@ -281,7 +281,7 @@ _MODES = ("constant", "grid-constant", "nearest", "mirror", "reflect", "wrap", "
 def map_coordinates(
     input: TensorLike,  # the name in SciPy
     coordinates: TensorLike,
-    order: int = 1,
+    order: int = 3,
     mode: str = "constant",
     cval: TensorLike = 0.0,
 ) -> Tensor:
@@ -298,8 +298,7 @@ def map_coordinates(
         Coordinates of shape (n, …).
     order : {0, 1, 2, 3}, optional
         0: value of the nearest entry. 1: linear interpolation. 2, 3: splines through the entries;
-        the image is multiplied by a matrix of its size along each axis. SciPy's default is 3.
-        Default: 1.
+        the image is multiplied by a matrix of its size along each axis. Default: 3.
     mode : str, optional
         Values outside the image, as in SciPy: "constant" (`cval`), "grid-constant" (`cval`, with
         interpolation at the border), "nearest" (the entry at the border), "mirror" and "reflect"
@@ -327,7 +326,7 @@ def map_coordinates(
     Examples
     --------
     >>> image = [[0.0, 1.0], [2.0, 3.0]]
-    >>> pb.interpolate.map_coordinates(image, [[0.5, 5.0], [0.5, 0.0]], mode="nearest")
+    >>> pb.interpolate.map_coordinates(image, [[0.5, 5.0], [0.5, 0.0]], 1, "nearest")
     Tensor([1.5, 2. ], dtype=float32)
     """
     who = "map_coordinates"

@@ -7,6 +7,7 @@ coefficients outside are reflected, periodic, or those of an image with a margin
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ def _real(image: Tensor) -> Any:
     return np.finfo(image.dtype).dtype
 
 
+@lru_cache(maxsize=4)
 def _inverse(size: int, order: int, rule: str) -> Any:
     """Return the matrix from the values along an axis to the coefficients."""
     wide = size + 2 * margin(rule)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._autodiff.closed_graph import recorded_from
+from .._autodiff.closed_graph import placeholder, recorded_from
 from .._autodiff.function import inlined_functions
 from .._autodiff.rules import place
 from .._base.checks import check_matrices, integer
@@ -254,7 +254,6 @@ class Linear:
 
 
 def recorded_map(f: Operator, b: Tensor, who: str, what: str, vector: str = "b") -> Linear:
-    at = _core.identity(_core.full(b.shape, 0, b.dtype))
     matrix = None
     if is_sparse(f):
         if f.shape != b.shape * 2:
@@ -266,7 +265,12 @@ def recorded_map(f: Operator, b: Tensor, who: str, what: str, vector: str = "b")
         check_matrices(matrix, who, square=True)
         if b.shape != matrix.shape[:1] or len(matrix.shape) != 2:
             raise _wrong_matrix(matrix, b, who, what, vector)
-    with recorded_from([at]) as first, inlined_functions():
+    name = f"{who} of {place(f)}" if matrix is None else who
+    with (
+        placeholder(b.dtype, b.shape, name) as at,
+        recorded_from([at]) as first,
+        inlined_functions(),
+    ):
         y = _core.matmul(matrix, at) if matrix is not None else f(at)
         if matrix is None:
             if not isinstance(y, Tensor) or y.dtype != b.dtype:

@@ -1,6 +1,7 @@
 """`curve_fit`: parameters of a function by least squares, and their covariance."""
 
 from collections.abc import Callable
+from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
@@ -12,8 +13,9 @@ from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
 from .._base.checks import flag, floating, made_floating, vector_of_numbers
 from .._base.hints import without
+from .._control.checks import warned
 from .._core import Tensor
-from ..linalg import cholesky, inv, solve_triangular
+from ..linalg import cholesky, inv, solve_triangular, svdvals
 from ._least_squares import least_squares
 
 
@@ -86,8 +88,9 @@ def curve_fit(
     -------
     CurveFit
         Pair of `popt` and `pcov`, of the dtype to which `p0` and `ydata` promote. The covariance is
-        the inverse of the product of the Jacobian with itself. It is NaN if the fit failed, and
-        infinite if `absolute_sigma` is False and m <= n, as in SciPy.
+        the inverse of the product of the Jacobian with itself. It is NaN if the fit failed. If the
+        data do not determine it (m < n, m = n unless `absolute_sigma` is True, or a singular
+        matrix), it is infinite and its evaluation issues an OptimizeWarning, as in SciPy.
 
     Raises
     ------
@@ -95,8 +98,6 @@ def curve_fit(
         If `f` is not callable or `ydata` is complex.
     ValueError
         If a shape is invalid, or the number of parameters is unknown.
-    numpy.linalg.LinAlgError
-        When `pcov` is evaluated: if the parameters are not determined by the data.
 
     See Also
     --------
@@ -130,6 +131,7 @@ def curve_fit(
     start, (n,), m = _core.cast(start, dtype), start.shape, y.shape[0]
     weigh = _weights(sigma, m, dtype, who)
 
+    @wraps(f)  # so errors name f
     def residuals(p: Tensor) -> Tensor:
         values = _core.constant(f(xdata, *(p[k] for k in range(n))), who=who)
         if values.shape != y.shape:
@@ -145,11 +147,34 @@ def curve_fit(
         remaining = residuals(at)
         (slopes,) = jacobian(remaining, [at], None, True)
     assert slopes is not None  # zeros in place of None
-    pcov = inv(_core.matmul(_core.transpose(slopes, [1, 0]), slopes))
+    pcov, is_known = _inverse_square(slopes)
     if not flag(absolute_sigma, who, "absolute_sigma"):
         squares = _core.sum(remaining * remaining)
-        pcov = pcov * (squares / (m - n)) if m > n else _core.full((n, n), np.inf, dtype)
+        pcov = pcov * (squares / max(m - n, 1))
+        is_known = is_known if m > n else _core.full((), False, "bool")
+    is_known = warned(
+        is_known,
+        _core.logical_or(is_known, _core.logical_not(result.success)),
+        f"{who}: the data do not determine the covariance of the parameters of {place(f)}, which "
+        "is infinite; fit fewer parameters or pass more data",
+        "scipy.optimize.OptimizeWarning",
+    )
+    pcov = _core.where(is_known, pcov, np.inf)
     return CurveFit(result.x, _core.where(result.success, pcov, np.nan))
+
+
+def _inverse_square(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the inverse of the product of a matrix with itself, and True if there is one."""
+    m, n = matrix.shape
+    unit = _core.eye(n, n, 0, matrix.dtype)
+    if m < n:
+        return unit, _core.full((), False, "bool")
+    usable = _core.isfinite(_core.sum(_core.abs(matrix)))
+    values = svdvals(_core.where(usable, _core.stop_gradient(matrix), 0))
+    eps = float(np.finfo(matrix.dtype).eps)
+    has_inverse = _core.greater(values[-1], eps * m * values[0])
+    square = _core.matmul(_core.transpose(matrix, [1, 0]), matrix)
+    return inv(_core.where(has_inverse, square, unit)), has_inverse
 
 
 def _count(f: Any, who: str) -> int:

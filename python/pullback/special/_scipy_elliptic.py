@@ -71,12 +71,20 @@ def _delta(sine: Any, cosine: Any, m: Any) -> Any:
 
 def _first_slopes(phi: Any, m: Any) -> list[Any]:
     by_phi = 1 / _delta(_core.sin(phi), _core.cos(phi), m)
-    return [by_phi, 0.5 * _parts(phi, m, True)]
+    # For m = 1, the integral is infinite from a quarter turn on.
+    is_infinite = _core.logical_and(m == 1, _core.abs(phi) > 0.5 * math.pi)
+    by_phi = _core.where(is_infinite, math.nan, by_phi)
+    return _inside(m, by_phi, 0.5 * _parts(phi, m, True))
 
 
 def _second_slopes(phi: Any, m: Any) -> list[Any]:
     by_phi = _delta(_core.sin(phi), _core.cos(phi), m)
-    return [by_phi, -0.5 * _parts(phi, m, False)]
+    return _inside(m, by_phi, -0.5 * _parts(phi, m, False))
+
+
+def _inside(m: Any, *slopes: Any) -> list[Any]:
+    """Return slopes that are NaN beyond m = 1, where the values of SciPy are NaN."""
+    return [_core.where(m > 1, math.nan, slope) for slope in slopes]
 
 
 _ellipkinc: ScipyFunction = ScipyFunction("ellipkinc", _first_slopes)

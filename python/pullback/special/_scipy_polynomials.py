@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,12 +16,15 @@ from ._scipy_values import ScipyFunction
 def _polynomial(
     name: str, slope: Callable[..., Any], parameters: tuple[str, ...] = ()
 ) -> ScipyFunction:
-    """Return a polynomial; `slope` receives the degree n - 1, n, the parameters and x."""
+    """Return a polynomial; `slope` receives the degree n - 1, n, the parameters and x.
+
+    The formulas hold for negative degrees as well, whose values are those of SciPy.
+    """
 
     def slopes(n: Any, *arguments: Any) -> list[Any]:
-        value = slope(_core.maximum(n - 1, 0), n, *arguments)
-        # For a negative degree, SciPy's values are those of other functions.
-        return [_core.where(n == 0, 0, _core.where(n < 0, math.nan, value))]
+        is_flat = n == 0
+        value = slope(_core.where(is_flat, 0, n - 1), n, *arguments)
+        return [_core.where(is_flat, 0, value)]
 
     return ScipyFunction(
         name,
@@ -54,14 +56,26 @@ _laguerre = _polynomial(
     "eval_laguerre",
     lambda k, n, x: -_genlaguerre.of_float64(k, _core.full(x.shape, 1.0, x.dtype), x),
 )
-_legendre = _polynomial(
-    "eval_legendre",
-    lambda k, n, x: 0.5 * (n + 1) * _jacobi.of_float64(k, *2 * [_filled(x, 1.0)], x),
-)
-_chebyu = _polynomial(
-    "eval_chebyu",
-    lambda k, n, x: 2 * _gegenbauer.of_float64(k, _filled(x, 2.0), x),
-)
+
+
+def _legendre_slope(_: Any, n: Any, x: Any) -> Any:
+    degree = _core.maximum(n, -1 - n)
+    value = (
+        0.5
+        * (degree + 1)
+        * _jacobi.of_float64(_core.maximum(degree - 1, 0), *2 * [_filled(x, 1.0)], x)
+    )
+    return _core.where(degree == 0, 0, value)
+
+
+def _chebyu_slope(_: Any, n: Any, x: Any) -> Any:
+    # The values of a negative degree are those of the degree -2 - n with the other sign.
+    factor = _core.where(n < 0, -2, 2)
+    return factor * _gegenbauer.of_float64(_core.maximum(n, -2 - n) - 1, _filled(x, 2.0), x)
+
+
+_legendre = _polynomial("eval_legendre", _legendre_slope)
+_chebyu = _polynomial("eval_chebyu", _chebyu_slope)
 _chebyt = _polynomial("eval_chebyt", lambda k, n, x: n * _chebyu.of_float64(k, x))
 _hermite: ScipyFunction = _polynomial(
     "eval_hermite", lambda k, n, x: 2 * n * _hermite.of_float64(k, x)
@@ -80,7 +94,7 @@ def eval_legendre(n: TensorLike, x: TensorLike, /) -> Tensor:
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. A negative one is the degree -1 - n.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -119,7 +133,7 @@ def eval_chebyt(n: TensorLike, x: TensorLike, /) -> Tensor:
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. A negative one is the degree -n.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -158,7 +172,7 @@ def eval_chebyu(n: TensorLike, x: TensorLike, /) -> Tensor:
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is minus that of the degree -2 - n.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -197,7 +211,7 @@ def eval_hermite(n: TensorLike, x: TensorLike, /) -> Tensor:
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -236,7 +250,7 @@ def eval_hermitenorm(n: TensorLike, x: TensorLike, /) -> Tensor:
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is NaN.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -275,7 +289,7 @@ def eval_laguerre(n: TensorLike, x: TensorLike, /) -> Tensor:
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is 0.
     x : array_like, real
         Argument. Shapes broadcast; integers and bool become the default floating dtype.
 
@@ -314,7 +328,7 @@ def eval_genlaguerre(n: TensorLike, alpha: TensorLike, x: TensorLike, /) -> Tens
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is 0.
     alpha : array_like, real
         Parameter. It has no derivative.
     x : array_like, real
@@ -357,7 +371,7 @@ def eval_gegenbauer(n: TensorLike, alpha: TensorLike, x: TensorLike, /) -> Tenso
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is 0.
     alpha : array_like, real
         Parameter. It has no derivative.
     x : array_like, real
@@ -401,7 +415,7 @@ def eval_jacobi(n: TensorLike, alpha: TensorLike, beta: TensorLike, x: TensorLik
     Parameters
     ----------
     n : array_like of int
-        Degree, at least 0. For a negative one, the derivative is NaN.
+        Degree. For a negative one, the value is 0 or NaN.
     alpha : array_like, real
         Parameter. It has no derivative.
     beta : array_like, real

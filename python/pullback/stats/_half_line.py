@@ -250,8 +250,16 @@ class F(Continuous):
 
     def _isf(self, q: Tensor, dfn: Tensor, dfd: Tensor) -> Tensor:
         m, n = 0.5 * dfn, 0.5 * dfd
-        value = self._quantile(_core.betainccinv(m, n, q), _core.betaincinv(n, m, q), dfn, dfd)
-        return with_ends(q, value, at_0=INFINITY)
+        rest = _core.betaincinv(n, m, q)
+        # Far out, `rest` is a power of q, with slopes in terms of its logarithm. Those of 1 / rest
+        # overflow where those of the quantile do not.
+        is_far = _core.logical_and(_core.less(rest, 1e-100), _core.greater(rest, 0))
+        log_rest = (_core.log(_core.where(is_far, q, 1)) + _core.log(n) + _core.betaln(m, n)) / n
+        log = _core.log(dfd / dfn) - _core.where(is_far, log_rest, 0)
+        rest = _core.where(is_far, _core.stop_gradient(rest), rest)
+        value = self._quantile(_core.betainccinv(m, n, q), rest, dfn, dfd)
+        far = _core.stop_gradient(value) * _core.exp(log - _core.stop_gradient(log))
+        return with_ends(q, _core.where(is_far, far, value), at_0=INFINITY)
 
     def _entropy(self, dfn: Tensor, dfd: Tensor) -> Tensor:
         m, n = 0.5 * dfn, 0.5 * dfd

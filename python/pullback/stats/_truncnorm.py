@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 
 from .. import _core
+from .._autodiff.custom import custom_gradient
 from .._core import Tensor
 from ._density import Continuous
 from ._distribution import HALF_LOG_TAU, INFINITY
@@ -149,9 +152,10 @@ class TruncNorm(Continuous):
         # Newton's method: near a limit, the sum of two probabilities cancels.
         is_infinite = _core.isinf(value)
         at = _core.where(is_infinite, _core.clip(0.0, a, b), value)
+        is_low = _core.less(q, 0.5)
         for _ in range(2):
-            below, above = self._ratio(a, at, a, b), self._ratio(at, b, a, b)
-            error = _core.where(_core.less(q, 0.5), below - q, rest - above)
+            part = self._ratio(_core.where(is_low, a, at), _core.where(is_low, at, b), a, b)
+            error = _core.where(is_low, part - q, rest - part)
             at = _core.clip(at - error / _core.exp(self._logpdf(at, a, b)), a, b)
         return _core.where(is_infinite, value, at)
 
@@ -161,39 +165,97 @@ class TruncNorm(Continuous):
     def _isf(self, q: Tensor, a: Tensor, b: Tensor) -> Tensor:
         return self._quantile(1 - q, q, a, b)
 
-    def _moments(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Compute the mean, the variance and the entropy by Gauss-Legendre quadrature.
+    def _moment(self, what: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+        """Return a moment of the mirrored interval, whose nearer limit to 0 is the lower one.
 
-        Formulas by the densities at the limits cancel for narrow and for far intervals. Here, every
-        sum has positive terms only, in distances from the limit that is nearer to 0.
+        The second result is True if the interval has been mirrored.
         """
         mirrored = _core.less(a + b, 0)
-        sign = _core.where(mirrored, -1.0, 1.0)
         near, far = _core.where(mirrored, -b, a), _core.where(mirrored, -a, b)
+        return _MOMENTS[what](near, far), mirrored
+
+    def _entropy(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._moment("entropy", a, b)[0]
+
+    def _mean(self, a: Tensor, b: Tensor) -> Tensor:
+        mean, mirrored = self._moment("mean", a, b)
+        return _core.where(mirrored, -mean, mean)
+
+    def _var(self, a: Tensor, b: Tensor) -> Tensor:
+        return self._moment("var", a, b)[0]
+
+
+class _Quadrature:
+    """Compute moments between two limits, `near` < `far`, by Gauss-Legendre quadrature.
+
+    Formulas by the densities at the limits cancel for narrow and for far intervals. Here, every sum
+    has positive terms only, in distances from the nearer limit.
+    """
+
+    def __init__(self, near: Tensor, far: Tensor) -> None:
         # Beyond these ends, the density is less than exp(-40) of its maximum.
         start = _core.maximum(near, -_REACH)
         rise = _core.maximum(start, 0)
         reach = 2 * _EXPONENT / (rise + _core.sqrt(rise * rise + 2 * _EXPONENT))
         end = _core.minimum(far, rise + reach)
         width = end - start
-        at = _core.expand_dims(width, -1) * _core.constant(_NODES, width.dtype)
-        fall = (_core.expand_dims(start, -1) + 0.5 * at) * at  # (x² - start²) / 2
-        density = _core.constant(_WEIGHTS, width.dtype) * _core.exp(-fall)
+        self.near, self.far, self.start = near, far, start
+        self.at = _core.expand_dims(width, -1) * _core.constant(_NODES, width.dtype)
+        self.fall = (_core.expand_dims(start, -1) + 0.5 * self.at) * self.at  # (x² - start²) / 2
+        density = _core.constant(_WEIGHTS, width.dtype) * _core.exp(-self.fall)
         total = _core.sum(density, -1)
-        share = density / _core.expand_dims(total, -1)
-        middle = _core.sum(share * at, -1)
-        variance = _core.sum(share * _core.square(at - _core.expand_dims(middle, -1)), -1)
-        entropy = _core.log(width * total) + _core.sum(share * fall, -1)
-        return sign * (start + middle), variance, entropy
+        self.share = density / _core.expand_dims(total, -1)
+        self.middle = self._expected(self.at)
+        self.distance = self.at - _core.expand_dims(self.middle, -1)
+        self.log_total = _core.log(width * total)
+        self.mean_fall = self._expected(self.fall)
 
-    def _entropy(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._moments(a, b)[2]
+    def _expected(self, terms: Tensor) -> Tensor:
+        return _core.sum(self.share * terms, -1)
 
-    def _mean(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._moments(a, b)[0]
+    def mean(self) -> Tensor:
+        return self.start + self.middle
 
-    def _var(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._moments(a, b)[1]
+    def var(self) -> Tensor:
+        return self._expected(_core.square(self.distance))
+
+    def entropy(self) -> Tensor:
+        return self.log_total + self.mean_fall
+
+    def slopes(self, what: str) -> tuple[Tensor, Tensor]:
+        """Return the derivatives by the limits, with all digits where the density is small."""
+        # The distances of the limits from the start; a density at 50 from it is 0.
+        before = _core.maximum(self.near - self.start, -50.0)
+        after = _core.minimum(self.far - self.start, 50.0)
+        falls = [(self.start + 0.5 * t) * t for t in (before, after)]
+        low, high = (_core.exp(-fall - self.log_total) for fall in falls)
+        if what == "mean":
+            return low * (self.middle - before), high * (after - self.middle)
+        # By both limits, at an unchanged width.
+        if what == "var":
+            gaps = [_core.square(t - self.middle) - self.var() for t in (before, after)]
+            shift = -self._expected(self.distance * _core.square(self.distance))
+        else:
+            gaps = [fall - self.mean_fall + 1 for fall in falls]
+            shift = -self._expected(self.fall * self.distance)
+        by_far = high * gaps[1]
+        # For a positive limit, `gaps` of the nearer limit cancel.
+        return _core.where(_core.less(self.near, 0), -low * gaps[0], shift - by_far), by_far
 
 
+def _with_slopes(what: str) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return a moment as a function of the limits, which has its derivatives from `slopes`."""
+
+    def value(near: Tensor, far: Tensor) -> Tensor:
+        made: Tensor = getattr(_Quadrature(near, far), what)()
+        return made
+
+    def tangent(limits: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        by_near, by_far = _Quadrature(*limits).slopes(what)
+        return by_near * tangents[0] + by_far * tangents[1]
+
+    return custom_gradient(value, jvp=tangent, verify="never")
+
+
+_MOMENTS = {what: _with_slopes(what) for what in ("mean", "var", "entropy")}
 truncnorm = TruncNorm()

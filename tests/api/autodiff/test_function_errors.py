@@ -168,6 +168,17 @@ def test_listings_are_refused_inside():
     inner = pb.function(lambda x: x * 2)
     with pytest.raises(RuntimeError, match=r"plan: .*being traced"):
         pb.function(lambda x: inner.plan(x))(1.0)
+
+    class Model:
+        @pb.function
+        def step(self, x):
+            return x * 2
+
+    model = Model()
+    for name in ("plan", "graph"):
+        with pytest.raises(TypeError, match=rf"{name}: .* object first, as in Model.step.{name}\("):
+            getattr(model.step, name)(1.0)
+        assert getattr(Model.step, name)(model, 1.0)
     with (
         pytest.raises(RuntimeError, match=r"graph: .*gradient_override_map"),
         pb.gradient_override_map({"tanh": lambda op, g: g}),

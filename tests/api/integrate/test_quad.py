@@ -36,8 +36,9 @@ def test_values_are_those_of_scipy() -> None:
     ):
         exact = integrate.quad(lambda x, f=f: f(np, x), a, b)[0]
         y, error = pb.integrate.quad(
-            lambda x, zero, f=f: f(pb, x + zero), a, b, np.float64(0), epsabs=1e-10, epsrel=1e-10
-        )
+            lambda x, zero, f=f: f(pb, x + zero), a, b, np.float64(0), epsabs=1e-10, epsrel=1e-10,
+            limit=100,
+        )  # fmt: skip
         near(y, exact, 1e-8)
         assert float(error) < 1e-7
     y, _ = pb.integrate.quad(lambda x: pb.stack([x, x**2, pb.exp(x)]), 0 * one, 2 * one)
@@ -46,6 +47,26 @@ def test_values_are_those_of_scipy() -> None:
     _, error = pb.integrate.quad(lambda x: pb.cos(3000 * x), 0 * one, one, limit=3)
     assert float(error) > 0.1
     assert np.isnan(float(pb.integrate.quad(lambda x: x * np.nan, 0 * one, one)[0]))
+
+
+def test_an_integral_that_does_not_converge_warns() -> None:
+    def divergent(k: Any) -> Any:
+        return pb.integrate.quad(lambda x, k: k / x, 0.0, 1.0, k)[0]
+
+    k = np.float64(2.0)
+    read = {
+        "eager": lambda: divergent(k).numpy(),
+        "function": lambda: pb.function(divergent)(k).numpy(),
+        "vmap": lambda: pb.vmap(divergent)(np.array([0.0, 1.0])).numpy(),
+        "gradient": lambda: pb.grad(divergent)(k).numpy(),
+    }
+    for name, call in read.items():
+        with pytest.warns(integrate.IntegrationWarning, match="quad: .* larger than") as caught:
+            call()
+        assert {one.filename for one in caught} == {__file__}, name
+    # Nothing is read here.
+    divergent(k)
+    pb.vmap(divergent)(np.zeros(2)).numpy()
 
 
 def wave(a: Any, b: Any, c: Any) -> Any:

@@ -150,7 +150,8 @@ def test_images_are_those_of_scipy() -> None:
         )  # fmt: skip
     one = np.array([2.0])
     for mode in ("nearest", "mirror", "reflect", "grid-wrap"):
-        near(pb.interpolate.map_coordinates(one, [[0.3, 5.0]], mode=mode), [2.0, 2.0])
+        near(pb.interpolate.map_coordinates(one, [[0.3, 5.0]], 1, mode), [2.0, 2.0])
+    near(pb.interpolate.map_coordinates(image, at), ndimage.map_coordinates(image, at), 1e-12)
 
 
 def test_python_numbers_keep_their_digits() -> None:
@@ -161,14 +162,14 @@ def test_python_numbers_keep_their_digits() -> None:
     near(ours.integrate(0.1, 0.3), theirs.integrate(0.1, 0.3), 1e-15)
     near(pb.interpolate.CubicSpline([0.1, 0.2, 0.4, 0.5], y)(0.3),
          scipy_interpolate.CubicSpline([0.1, 0.2, 0.4, 0.5], y)(0.3), 1e-14)  # fmt: skip
-    near(pb.interpolate.map_coordinates(y, [[0.3]]), [0.3], 1e-15)
+    near(pb.interpolate.map_coordinates(y, [[0.3]], 1), [0.3], 1e-15)
     near(pb.interpolate.RegularGridInterpolator(([0.1, 0.2],), y[:2])((0.13,)), 0.3, 1e-14)
 
 
 def test_dtypes() -> None:
     made = pb.interpolate.RegularGridInterpolator(([0, 1],), np.array([1j, 3.0]))([0.25])
     near(made, [0.75 + 0.75j])
-    near(pb.interpolate.map_coordinates(np.array([1j, 3.0]), [[0.25]]), [0.75 + 0.75j])
+    near(pb.interpolate.map_coordinates(np.array([1j, 3.0]), [[0.25]], 1), [0.75 + 0.75j])
     unsorted = pb.function(lambda x: pb.interpolate.CubicSpline(x, [1.0, 2.0, 3.0])(0.5))
     assert np.isnan(float(unsorted(np.array([0.0, 2.0, 1.0]))))
     x, y = [0, 1, 2, 3], [0, 1, 8, 27]

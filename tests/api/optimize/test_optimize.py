@@ -125,8 +125,16 @@ def test_curve_fit() -> None:
     near(both[0], pb.optimize.curve_fit(model, x, y).popt, 1e-6)
     failed = pb.optimize.curve_fit(model, x, y * np.nan)
     assert np.isnan(np.asarray(failed.pcov)).all()
-    few = pb.optimize.curve_fit(lambda x, a: a * x, [np.float64(1)], [np.float64(2)])
-    assert np.isinf(np.asarray(few.pcov)).all()
+    line = lambda x, a, b: a + b * x  # noqa: E731
+    for f, points, absolute in (
+        (line, 1, True), (line, 2, False), (lambda x, a, b: a + b + 0 * x, 15, False)
+    ):  # fmt: skip
+        few = pb.optimize.curve_fit(f, x[:points], y[:points], absolute_sigma=absolute)
+        with pytest.warns(scipy_optimize.OptimizeWarning, match="curve_fit: .*<lambda>") as caught:
+            assert np.isinf(few.pcov.numpy()).all()
+        assert {one.filename for one in caught} == {__file__}
+    exact = pb.optimize.curve_fit(line, x[:2], y[:2], absolute_sigma=True)
+    near(exact.pcov, scipy_optimize.curve_fit(line, x[:2], y[:2], absolute_sigma=True)[1], 1e-6)
     for words, call in (
         ("pass p0, since", lambda: pb.optimize.curve_fit(lambda x, *p: x, x, y)),
         (r"expected values of shape \(15,\)", lambda: pb.optimize.curve_fit(
@@ -335,3 +343,37 @@ def test_errors() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=words):
             call()
+
+
+def test_a_function_cannot_read_its_unknown() -> None:
+    """The function runs once: a value or a branch would be that of the start in each iteration."""
+    x0, data = np.array([1.0, 2.0]), np.arange(4.0)
+    number = lambda x: pb.sum((x - 3) ** 2) * float(x[0]) + x[1] ** 2  # noqa: E731
+    branch = lambda x: pb.sum((x - 3) ** 2 if x[0] > 2 else x**2)  # noqa: E731
+    calls: list[tuple[str, Any]] = [
+        ("float .* minimize of", lambda: pb.optimize.minimize(number, x0)),
+        (r"bool .* minimize of .* cond\(\)", lambda: pb.optimize.minimize(branch, x0)),
+        ("item .* least_squares of", lambda: pb.optimize.least_squares(
+            lambda x: x * x[0].item(), x0)),
+        ("float .* root of", lambda: pb.optimize.root(lambda x: x * float(x[0]) - 4, x0)),
+        ("bool .* bisect of", lambda: pb.optimize.bisect(
+            lambda x: x - 1 if x > 2 else x - 3, np.float64(0), np.float64(5))),
+        ("float .* least_squares of .*test_optimize.py", lambda: pb.optimize.curve_fit(
+            lambda x, a, b: a * x + float(b), data, data)),
+        ("float .* root of", lambda: pb.implicit.root(
+            lambda x: x * float(x[0]) - 4, lambda f, x: x)(x0)),
+        ("float .* cg of", lambda: pb.linalg.cg(lambda x: x * float(x[0]), x0)),
+        ("float .* quad of .*test_optimize.py", lambda: pb.integrate.quad(
+            lambda x: x * float(x), 0.0, 5.0)),
+    ]  # fmt: skip
+    for words, call in calls:
+        with pytest.raises(RuntimeError, match=words):
+            call()
+    shown: list[str] = []
+
+    def printing(x: Any) -> Any:
+        shown.append(str(x))
+        return pb.sum((x - 3) ** 2)
+
+    near(pb.optimize.minimize(printing, x0).x, [3.0, 3.0])
+    assert shown == ["Tensor(<traced>, shape=(2,), dtype=float64)"]

@@ -56,7 +56,14 @@ U_M = ((1e-3, 0.0), (0.5, 1e-9), (1.9, 0.3), (-3.0, 0.99), (7.0, 0.3), (0.5, 1.0
 FUNCTIONS = [
     Function("eval_legendre", (0,), X, mp.legendre),
     Function("eval_legendre", (5,), X, mp.legendre),
+    Function("eval_legendre", (-1,), X, lambda n, x: mp.legendre(0, x)),
+    Function("eval_legendre", (-4,), X, lambda n, x: mp.legendre(3, x)),
     Function("eval_chebyt", (5,), X, mp.chebyt),
+    Function("eval_chebyt", (-3,), X, mp.chebyt),
+    Function("eval_chebyu", (-1,), X, lambda n, x: mp.mpf(0)),
+    Function("eval_chebyu", (-5,), X, lambda n, x: -mp.chebyu(3, x)),
+    Function("eval_gegenbauer", (-2, 0.7), X, lambda n, a, x: mp.mpf(0)),
+    Function("eval_jacobi", (-2, 0.7, -0.3), X, lambda n, a, b, x: mp.mpf(0)),
     Function("eval_chebyu", (1,), X, mp.chebyu),
     Function("eval_hermite", (5,), X, mp.hermite),
     Function("eval_hermitenorm", (5,), X, normed),
@@ -190,7 +197,12 @@ def test_sharp_voigt_profile() -> None:
 
 
 def test_derivatives_outside_of_the_domain_are_nan() -> None:
-    assert np.isnan(float(pb.grad(lambda x: pb.special.eval_legendre(-2, x))(0.3)))
+    assert np.isnan(float(pb.grad(lambda x: pb.special.eval_hermite(-2, x))(0.3)))
+    for name, phi, m in (("ellipkinc", 2.0, 1.0), ("ellipkinc", 0.3, 1.5), ("ellipeinc", 0.3, 1.5)):
+        function = getattr(pb.special, name)
+        assert not np.isfinite(float(function(phi, m)))
+        assert np.isnan(float(pb.grad(function)(phi, m)))
+        assert m == 1 or np.isnan(float(pb.grad(function, 1)(phi, m)))
     for point in ((1.0, -1.0, 0.5), (1.0, 0.5, -20.0)):
         for k in range(3):
             assert np.isnan(float(pb.grad(pb.special.voigt_profile, k)(*np.array(point))))

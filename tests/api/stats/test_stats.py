@@ -459,6 +459,64 @@ def test_moments_of_narrow_and_far_truncnorm() -> None:
             np.testing.assert_allclose(got, exact(a, b), rtol=1e-12)
 
 
+def test_slopes_of_moments_of_truncnorm_by_far_limits() -> None:
+    """By a limit with the density p, that of the mean m is p times the distance from m."""
+
+    def exact(a: float, b: float) -> dict[str, list[float]]:
+        near = 0 if a < 0 < b else min(a, b, key=abs)
+        step = 1 / (1 + abs(mp.mpf(near)))
+        points = [mp.mpf(near) + sign * k * step for k in (0, 3, 9, 30) for sign in (-1, 1)]
+        points = sorted({mp.mpf(a), *(t for t in points if a < t < b), mp.mpf(b)})
+
+        def density(x: Any) -> Any:
+            return mp.exp((near - x) * (near + x) / 2)
+
+        mass = mp.quad(density, points)
+        mean = mp.quad(lambda x: x * density(x), points) / mass
+        variance = mp.quad(lambda x: (x - mean) ** 2 * density(x), points) / mass
+        entropy = -mp.quad(lambda x: mp.log(density(x) / mass) * density(x), points) / mass
+        slopes: dict[str, list[float]] = {"mean": [], "var": [], "entropy": []}
+        for sign, x in ((-1, a), (1, b)):
+            p = sign * density(x) / mass
+            slopes["mean"].append(float(p * (x - mean)))
+            slopes["var"].append(float(p * ((x - mean) ** 2 - variance)))
+            slopes["entropy"].append(float(p * (1 - entropy - mp.log(abs(p)))))
+        return slopes
+
+    with mp.workdps(40):
+        for limits in (
+            (-2.0, 9.0), (-8.5, 1.0), (-10.0, 9.0), (0.5, 0.51), (0.0, 1.0), (5.0, 14.0),
+            (30.0, 31.0), (-30.0, -29.9), (1000.0, 1001.0), (-39.0, -38.0), (-20.0, 25.0),
+        ):  # fmt: skip
+            want = exact(*limits)
+            for what, slopes in want.items():
+                moment = getattr(pb.stats.truncnorm, what)
+                made = [float(pb.grad(moment, k)(*map(np.float64, limits))) for k in (0, 1)]
+                np.testing.assert_allclose(made, slopes, 3e-12, err_msg=f"{what}, {limits}")
+    by_b = pb.grad(pb.stats.truncnorm.mean, 1)
+    at = np.float64(-2.0), np.float64(9.0)
+    # The density at b falls with the slope -b, and the distance of b from the mean rises with 1.
+    want = float(by_b(*at)) * (1 / (9.0 - float(pb.stats.truncnorm.mean(*at))) - 9.0)
+    assert float(pb.grad(by_b, 1)(*at)) == pytest.approx(want, rel=1e-12)
+    assert float(by_b(at[0], np.float64(np.inf))) == 0
+
+
+def test_slopes_of_far_quantiles_of_f() -> None:
+    """There, the quantile is a power of q: x = n / m (q n B(m, n))^(-1 / n), with half degrees."""
+
+    def exact(q: Any, dfn: Any, dfd: Any) -> Any:
+        m, n = dfn / 2, dfd / 2
+        return n / m * (q * n * mp.beta(m, n)) ** (-1 / n)
+
+    for point in ((1e-300, 10.0, 3.0), (1e-305, 5.0, 4.0), (1e-200, 3.0, 2.5)):
+        with mp.workdps(40):
+            at = tuple(map(mp.mpf, point))
+            by_q = -exact(*at) / (at[2] / 2 * at[0])
+            want = [float(by_q), *(float(mp.diff(exact, at, (0, 1 - k, k))) for k in (0, 1))]
+        made = [float(pb.grad(pb.stats.f.isf, k)(*map(np.float64, point))) for k in range(3)]
+        np.testing.assert_allclose(made, want, rtol=1e-10)
+
+
 def test_quantiles_of_far_truncnorm() -> None:
     def above(x: Any, a: float, b: float) -> Any:
         tail = [mp.erfc(mp.mpf(float(t)) / mp.sqrt(2)) for t in (x, a, b)]
