@@ -14,6 +14,7 @@
 #include "ops/order.h"
 #include "ops/random.h"
 #include "ops/reduce.h"
+#include "ops/statistics.h"
 
 namespace pullback {
 namespace {
@@ -29,11 +30,12 @@ constexpr Vjp kVjps[] = {
 static_assert(std::size(kVjps) == kOps, "one rule for every op");
 
 // sum_duplicates has no public name: optimizers make it from gradients. Neither have the operations
-// that make up the gradient of max_pool, and transfer, which has no use with one device.
+// that make up the gradient of max_pool, euclidean_norm, a part of composites, and transfer, which
+// has no use with one device.
 bool overridable(Op op) {
   return !is_leaf(op) && op != Op::read && op != Op::custom && op != Op::result &&
          op != Op::output && !is_operation(op) && op != Op::sum_duplicates && op != Op::transfer &&
-         op != Op::max_pool_spread && op != Op::max_pool_choose;
+         op != Op::max_pool_spread && op != Op::max_pool_choose && op != Op::euclidean_norm;
 }
 
 bool has_discrete_results(Op op) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ops/expr.h"
+#include "ops/reduce.h"
 
 namespace pullback {
 namespace {
@@ -78,7 +79,23 @@ Expr squares_of(const NodeRef& x, const Axes& axes, bool keepdims, const NodeRef
 }
 
 // A scale whose inverse is finite: squares of all numbers below it divided by it are normal.
-Expr invertible(const NodeRef& scale) { return maximum(scale, 0x1p-960); }
+Expr invertible(const NodeRef& scale) {
+  return maximum(scale, scale->dtype == DType::Float32 ? 0x1p-100 : 0x1p-960);
+}
+
+// The largest power of two that is not larger than a size; 1 for 0 and NaN.
+Expr power_of_two(const NodeRef& size) {
+  const Expr some = where(Expr(size) > 0.0, size, 1.0);
+  // log2 rounds the largest numbers up.
+  return exp2(minimum(floor(log2(some)), largest_exponent(size->dtype)));
+}
+
+// True for one or more axes, the last of all.
+bool are_last(AxisMask axes, int64_t rank) {
+  int64_t count = 0;
+  while (count < rank && (axes >> (rank - 1 - count) & 1)) ++count;
+  return count > 0 && axes >> (rank - count) << (rank - count) == axes;
+}
 
 }  // namespace
 
@@ -129,18 +146,40 @@ NodeRef normalize_square(const NodeRef& x, const std::vector<int64_t>& axes, dou
 
 NodeRef power_of_two_scale(const NodeRef& sizes, const Axes& axes) {
   const Expr top = stop_gradient(reduce(Op::max, sizes, axes, true));
-  const Expr usable = (top > 0.0) & (top < kInfinity);
-  // log2 rounds the largest numbers up.
-  return exp2(minimum(floor(log2(where(usable, top, 1.0))), largest_exponent(sizes->dtype)));
+  return power_of_two(where(top < kInfinity, top, 0.0));
 }
 
+// Rows have an operation, which reads them once. Columns would need a root for each entry.
 NodeRef euclidean_norm(const NodeRef& x, const Axes& axes, bool keepdims) {
-  if (wider(x->dtype)) return cast(root(squares_of(x, axes, keepdims, nullptr)), x->dtype);
   if (x->shape.size() == 0) return sum_of(x, axes, keepdims);
+  if (are_last(axes_mask(x->shape, axes, "norm"), x->shape.rank)) {
+    const bool half = size_of(x->dtype) < 4;
+    const NodeRef within = half ? cast(x, DType::Float32) : x;
+    return cast(reduce(Op::euclidean_norm, within, axes, keepdims), x->dtype);
+  }
+  if (wider(x->dtype)) return cast(root(squares_of(x, axes, keepdims, nullptr)), x->dtype);
   const Expr scale = invertible(power_of_two_scale(abs(Expr(x)), axes));
   NodeRef out = root(squares_of(x, axes, true, 1.0 / scale)) * scale;
   if (keepdims) return out;
   return axes ? squeeze(out, axes) : reshape(out, {});
+}
+
+// The cotangent is x over the norm, both scaled by a power of two: the norm alone may have lost
+// digits, or be infinite.
+void euclidean_norm_vjp(const VjpCall& call, Cotangent* out) {
+  const NodeRef x(call.node->in[0]);
+  const AxisMask mask = call.node->attr.axes;
+  const Shape kept = folded(x->shape, mask, true);
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < kept.rank; ++d) {
+    if (mask >> d & 1) axes.push_back(d);
+  }
+  const Expr scale = invertible(power_of_two(stop_gradient(reshape(call.node, kept))));
+  const Expr near = Expr(x) * (1.0 / scale);
+  const Expr norm = reduce(Op::euclidean_norm, near, axes, true);
+  const Expr live = norm != 0.0;
+  const Expr slope = where(live, Expr(reshape(call.g, kept)) / where(live, norm, 1.0), 0.0);
+  out[0] = {Cotangent::Value, near * slope, nullptr};
 }
 
 NodeRef euclidean_norm(const std::vector<NodeRef>& xs) {

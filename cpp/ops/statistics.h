@@ -21,6 +21,7 @@ NodeRef normalize_square(const NodeRef& x, const std::vector<int64_t>& axes, dou
 // The Euclidean norm of real floats. It is finite if it can be represented, and its gradient at 0
 // is 0.
 NodeRef euclidean_norm(const NodeRef& x, const Axes& axes, bool keepdims);
+void euclidean_norm_vjp(const VjpCall& call, Cotangent* out);
 // That of all entries of tensors of one dtype.
 NodeRef euclidean_norm(const std::vector<NodeRef>& xs);
 // The largest power of two up to the largest of some absolute values: a division by it is exact.

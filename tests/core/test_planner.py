@@ -320,3 +320,32 @@ def test_plans_grow_with_the_program(shape: str) -> None:
 
     lengths = [len(plan_of(build(n))[1]) for n in (500, 1000, 2000)]
     assert lengths[1] / lengths[0] < 2.4 and lengths[2] / lengths[1] < 2.4
+
+
+# --- groups in the order of a copy
+
+
+def test_the_gradient_of_moved_entries_is_computed_in_the_order_of_memory() -> None:
+    x = np.random.default_rng(3).standard_normal((6, 50, 70))
+    z = np.random.default_rng(4).standard_normal((70, 6, 50))
+    moves = {
+        "transpose": lambda x: pb.transpose(x),
+        "cycle": lambda x: pb.transpose(x, (2, 0, 1)),
+        "flip": lambda x: pb.flip(x, axis=1),
+        "flips of axes in another order": lambda x: pb.transpose(
+            pb.flip(x, axis=(0, 2)), (0, 2, 1)
+        ),
+        "rotate": lambda x: pb.rot90(x, 1, (1, 2)),
+    }
+    for name, move in moves.items():
+        slope = pb.function(pb.grad(lambda x, move=move: pb.sum(pb.sin(move(x)))))
+        np.testing.assert_array_equal(slope(x), pb.cos(x).numpy(), err_msg=name)
+        text = str(slope.plan(x))
+        assert "copy" not in text and "strides" not in text, text
+    # Another operand that is read in the order of the result has to be read in another one.
+    weighted = pb.function(pb.grad(lambda x: pb.sum(pb.sin(moves["cycle"](x)) * z)))
+    np.testing.assert_array_equal(weighted(x), pb.cos(x).numpy() * np.transpose(z, (1, 2, 0)))
+    # A value that is needed in both orders is stored in one.
+    both = pb.function(lambda x: (y := pb.exp(x), pb.transpose(y) + 0.0))
+    for got, want in zip(both(x), (np.exp(x), np.exp(x).T), strict=True):
+        np.testing.assert_allclose(got, want, 1e-15)

@@ -19,7 +19,7 @@ void test_reductions() {
       {2000, 33, 1}, {3, 5000, 1}, {70, 3000, 1},  {1, 5, 3},       {1, 100000, 3}, {2, 30011, 10},
       {1, 300, 300}, {4, 3, 5000}, {1, 2, 100000}, {1, 2000, 2049}, {5000, 3, 4},   {3, 700, 64},
       {1000, 2, 1},  {999, 4, 1},  {1001, 7, 1},   {998, 15, 1}};
-  const Op ops[] = {Op::sum, Op::max, Op::min, Op::all, Op::any};
+  const Op ops[] = {Op::sum, Op::max, Op::min, Op::all, Op::any, Op::euclidean_norm};
   for (const auto& s : shapes) {
     for (int d = 0; d < kComputeDTypes; ++d) {
       const auto dtype = static_cast<DType>(d);
@@ -27,7 +27,8 @@ void test_reductions() {
       Array a = random_array(dtype, n);
       for (Op op : ops) {
         if (s[1] == 0 && (op == Op::max || op == Op::min)) continue;
-        if (n > 500000 && op != Op::sum && op != Op::max) continue;
+        if (n > 500000 && op != Op::sum && op != Op::max && op != Op::euclidean_norm) continue;
+        if (op == Op::euclidean_norm && (s[2] > 1 || !is_float(dtype))) continue;
         const bool logic = op == Op::all || op == Op::any;
         const DType out = logic                               ? DType::Bool
                           : op == Op::sum && !is_float(dtype) ? traits(dtype).accumulator
@@ -64,13 +65,14 @@ void test_reductions() {
         bool ok = true;
         for (int64_t o = 0; o < s[0]; ++o) {
           for (int64_t i = 0; i < s[2]; ++i) {
-            long double sum = 0, size = 0;
+            long double sum = 0, size = 0, squares = 0;
             double best = op == Op::max ? -INFINITY : INFINITY;
             bool every = true, some = false, bad = false;
             for (int64_t j = 0; j < s[1]; ++j) {
               const double v = values.get((o * s[1] + j) * s[2] + i);
               sum += v;
               size += std::fabs(v);
+              squares += static_cast<long double>(v) * v;
               bad |= std::isnan(v);
               best = op == Op::max ? std::max(best, v) : std::min(best, v);
               every &= v != 0;
@@ -85,6 +87,10 @@ void test_reductions() {
                     (is_float(dtype) ? eps * std::fabs(static_cast<double>(sum)) +
                                            0x1p-47 * static_cast<double>(size)
                                      : 0);
+            } else if (op == Op::euclidean_norm) {
+              const double eps = dtype == DType::Float32 ? 6e-8 : 1e-15;
+              const auto norm = static_cast<double>(std::sqrt(squares));
+              ok &= bad ? std::isnan(got) : std::fabs(got - norm) <= eps * norm;
             } else if (logic) {
               ok &= got == (op == Op::all ? every : some);
             } else {
@@ -142,14 +148,17 @@ void test_parts() {
     const int64_t element = size_of(dtype);
     for (int64_t length : {1, 9, 16, 17, 100, 1999, 2047, 2048}) {
       const Array x = random_array(dtype, length);
-      double whole = 0, parts = 0, state[kLeafState];
-      fold.rows(x.bytes.data(), 1, length, &whole);
-      for (int64_t at = 0; at < length;) {
-        const int64_t n = 1 + pick(std::min<int64_t>(length - at, 1 + pick(200)));
-        fold.leaf(x.bytes.data() + at * element, n, at, length, state, &parts);
-        at += n;
+      for (const Op op : {Op::sum, Op::euclidean_norm}) {
+        const Fold& folds = kernels().folds.of[fold_index(op)][int(dtype)];
+        double whole = 0, parts = 0, state[kLeaf];
+        folds.rows(x.bytes.data(), 1, length, &whole);
+        for (int64_t at = 0; at < length;) {
+          const int64_t n = 1 + pick(std::min<int64_t>(length - at, 1 + pick(200)));
+          folds.leaf(x.bytes.data() + at * element, n, at, length, state, &parts);
+          at += n;
+        }
+        check(whole == parts, text("parts of a leaf of ", length, ", ", dtype, name_of(op)));
       }
-      check(whole == parts, text("parts of a leaf of ", length, ", ", dtype));
     }
     for (int64_t width : {1, 2, 3, 7, 31, 32, 33, 100}) {
       const int64_t rows = 1 + pick(90);

@@ -15,7 +15,8 @@ namespace pullback {
 namespace {
 
 bool multiplies(const Node* node) {
-  return node->op == Op::at_index && node->attr.update == Update::Multiply;
+  return node->op == Op::euclidean_norm ||
+         (node->op == Op::at_index && node->attr.update == Update::Multiply);
 }
 
 // Products with a finite number, and quotients by a number other than 0.

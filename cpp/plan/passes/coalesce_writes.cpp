@@ -1,12 +1,16 @@
 // The gradient of a tensor that was sliced is a sum of parts: the first is embedded into zeros, the
 // others are added. If the parts are disjoint, they are written instead of added; if they fill the
 // memory, the zeros are dropped. A group that computes such a part, or a part of a concatenation,
-// stores it at its final place instead of in a temporary. Copies of columns that together fill a
-// memory become a group, which reads and writes that memory once.
+// stores it at its final place instead of in a temporary; an elementwise group whose result is
+// copied with other axes, such as the gradient of a transpose, computes its elements in the order
+// of that copy. Copies of columns that together fill a memory become a group, which reads and
+// writes that memory once.
 #include "plan/passes/coalesce_writes.h"
 #include "plan/step_views.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -33,6 +37,44 @@ int64_t single_stride(const View& view) {
     count *= view.shape[d];
   }
   return stride;
+}
+
+// An order of the elements of a view: its axes, outermost first, some of which are reversed. Axes
+// with one entry are left out.
+struct ElementOrder {
+  struct Axis {
+    int64_t axis;
+    bool reversed;
+  };
+  std::vector<Axis> axes;
+
+  // The order of memory.
+  static ElementOrder of(const Strided& view) {
+    ElementOrder out;
+    for (int64_t d = 0; d < view.shape.rank; ++d) {
+      if (view.shape[d] > 1) out.axes.push_back({d, view.strides[d] < 0});
+    }
+    std::ranges::stable_sort(out.axes, std::greater(),
+                             [&](const Axis& a) { return std::abs(view.strides[a.axis]); });
+    return out;
+  }
+  Strided apply(const Strided& view) const {
+    Strided out{view.offset, {}, {}};
+    out.shape.resize(static_cast<int64_t>(axes.size()));
+    out.strides.resize(out.shape.rank);
+    for (int64_t d = 0; d < out.shape.rank; ++d) {
+      const auto [axis, reversed] = axes[static_cast<size_t>(d)];
+      const int64_t stride = view.strides[axis];
+      out.shape[d] = view.shape[axis];
+      out.strides[d] = reversed ? -stride : stride;
+      if (reversed) out.offset += (view.shape[axis] - 1) * stride;
+    }
+    return out;
+  }
+};
+
+View applied(const ElementOrder& order, const View& view) {
+  return {view.slot, view.dtype, order.apply(view)};
 }
 
 // Turns additions into writes and drops zeros.
@@ -122,21 +164,48 @@ class Stores {
   bool move_into_group(const Layout& copy, size_t step) {
     const std::vector<size_t>& uses = uses_[copy.in.slot];
     if (plan_.slots[copy.in.slot].kind != SlotKind::Temporary || uses.size() != 2 ||
-        uses[1] != step || copy.in.dtype != copy.out.dtype || copy.in.shape.size() == 0 ||
-        !covers_slot(plan_, copy.in) || !in_order(copy.out) || !is_even(copy.out)) {
+        uses[1] != step || copy.in.dtype != copy.out.dtype || copy.in.shape.size() == 0) {
       return false;
     }
+    // In the order of the group, which is the order of the temporary.
+    const ElementOrder order = ElementOrder::of(copy.in);
+    View out = applied(order, copy.out);
+    if (!covers_slot(plan_, applied(order, copy.in))) return false;
     const size_t from = uses[0];
     auto* group = std::get_if<TileGroup>(&plan_.steps[from].work);
-    if (!group || !is_free(copy.out, from, step)) return false;
-    for (Store& store : group->stores) {
-      if (store.view.slot != copy.in.slot) continue;
-      store.view = copy.out;
-      std::vector<size_t>& others = uses_[copy.out.slot];
-      std::replace(others.begin(), others.end(), step, from);
-      return true;
+    if (!group) return false;
+    const auto store = std::ranges::find_if(
+        group->stores, [&](const Store& s) { return s.view.slot == copy.in.slot; });
+    if (store == group->stores.end()) return false;
+    std::vector<View> loads = group->loads;
+    if (!in_order(out) && !reorder(*group, &loads, &out)) return false;
+    if (!in_order(out) || !is_even(out) || !is_free(out, from, step)) return false;
+    group->loads = std::move(loads);
+    store->view = out;
+    std::vector<size_t>& others = uses_[out.slot];
+    std::replace(others.begin(), others.end(), step, from);
+    return true;
+  }
+
+  // Changes the order of a group's elements to the order of memory of its only store, `out`.
+  // Returns false if the group needs its order, or if more loads would then be out of order.
+  static bool reorder(const TileGroup& group, std::vector<View>* loads, View* out) {
+    if (group.length > 1 || group.stores.size() > 1 || !group.reductions.empty() ||
+        group.can_fail()) {
+      return false;
     }
-    return false;
+    const auto is_strided = [](const View& view) {
+      return !is_row_major(view) && !is_one_number(view);
+    };
+    const auto before = std::ranges::count_if(*loads, is_strided);
+    const ElementOrder order = ElementOrder::of(*out);
+    for (View& load : *loads) {
+      const auto same = reshaped(load, out->shape);
+      if (!same) return false;
+      load = applied(order, {load.slot, load.dtype, *same});
+    }
+    *out = applied(order, *out);
+    return std::ranges::count_if(*loads, is_strided) <= before;
   }
 
   // Rows that are long, or elements with one stride.

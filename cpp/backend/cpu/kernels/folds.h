@@ -25,8 +25,37 @@ struct Choose<false, T, U> {
   using type = U;
 };
 
-// With `squares`, of the squares of the values, each rounded to their dtype.
-template <class T, class Sum, DType dtype, bool squares = false>
+// The terms of sums: `before` a value is converted to the accumulator, and `after` that.
+struct PlainTerm {
+  template <class U>
+  PULLBACK_INLINE static U before(const U& a) {
+    return a;
+  }
+  template <class U>
+  PULLBACK_INLINE static U after(const U& a) {
+    return a;
+  }
+};
+// Squares, rounded to the dtype of the values.
+struct SquareTerm : PlainTerm {
+  template <class U>
+  PULLBACK_INLINE static U before(const U& a) {
+    return a * a;
+  }
+};
+// Squares of the values times 2^exponent, in the dtype of the accumulator.
+template <int exponent>
+struct ScaledSquareTerm : PlainTerm {
+  static constexpr double kScale = exponent == 0 ? 1.0 : exponent > 0 ? 0x1p600 : 0x1p-600;
+  static_assert(exponent == 0 || exponent == 600 || exponent == -600);
+  template <class U>
+  PULLBACK_INLINE static U after(const U& a) {
+    const U scaled = a * kScale;
+    return exponent == 0 ? a * a : scaled * scaled;
+  }
+};
+
+template <class T, class Sum, DType dtype, class Term = PlainTerm>
 struct SumFold {
   using Value = T;
   using Accumulator = Sum;
@@ -36,12 +65,7 @@ struct SumFold {
   static constexpr Sum kIdentity = 0;
   static constexpr bool kSideBySide = sizeof(T) > 1;   // short rows
   static constexpr bool kInRegisters = sizeof(T) > 1;  // columns
-  template <class U>
-  PULLBACK_INLINE static U entry(const U& a) {
-    if constexpr (squares) return a * a;
-    return a;
-  }
-  PULLBACK_INLINE static Sum lift(T a) { return static_cast<Sum>(entry(a)); }
+  PULLBACK_INLINE static Sum lift(T a) { return Term::after(static_cast<Sum>(Term::before(a))); }
   PULLBACK_INLINE static Sum merge(Sum a, Sum b) { return a + b; }
   PULLBACK_INLINE static Sum row(const T* x, int64_t n) {
     if (n < kLanes) {
@@ -73,10 +97,10 @@ struct SumFold {
       return __builtin_shufflevector(v, v, first + static_cast<int>(j)...);
     }
     PULLBACK_INLINE void add(const Vector& v) {
-      const auto lifted = __builtin_convertvector(entry(v), Wide);
-      low += part<0>(lifted, std::make_index_sequence<kSums>());
+      const auto lifted = __builtin_convertvector(Term::before(v), Wide);
+      low += Term::after(part<0>(lifted, std::make_index_sequence<kSums>()));
       if constexpr (sizeof(Sum) > sizeof(T)) {
-        high += part<kSums>(lifted, std::make_index_sequence<kSums>());
+        high += Term::after(part<kSums>(lifted, std::make_index_sequence<kSums>()));
       }
     }
     PULLBACK_INLINE void store(Sum* to) const {
@@ -152,6 +176,32 @@ struct SumFold {
       sum += block;
     }
     return sum;
+  }
+};
+
+// The root of a sum of squares, which is summed again with a scale if it is not accurate. The
+// squares of float32 values need none.
+template <class T>
+struct NormFold {
+  template <int exponent>
+  using Squares = SumFold<T, double, DType::Float64, ScaledSquareTerm<exponent>>;
+
+  // At least 2^-960, which is much larger than the squares that vanish.
+  PULLBACK_INLINE static bool is_accurate(double sum) {
+    return sizeof(T) == 4 || ((sum >= 0x1p-960) & (sum < m::kInfinity<double>));
+  }
+  // Of n values, at most kLeaf, and the sum of their squares.
+  PULLBACK_INLINE static double root(const T* x, int64_t n, double sum) {
+    return is_accurate(sum) ? m::sqrt(sum) : scaled_row(x, n, sum);
+  }
+  PULLBACK_INLINE static double row(const T* x, int64_t n) {
+    return root(x, n, Squares<0>::row(x, n));
+  }
+
+ private:
+  [[gnu::noinline]] static double scaled_row(const T* x, int64_t n, double sum) {
+    if (sum < 0x1p-960) return m::sqrt(Squares<600>::row(x, n)) * 0x1p-600;
+    return m::sqrt(Squares<-600>::row(x, n)) * 0x1p600;  // or NaN
   }
 };
 

@@ -1,4 +1,4 @@
-// Folds of one tile into accumulators: sum, max, min, all, any.
+// Folds of one tile into accumulators: sum, max, min, all, any, euclidean_norm.
 //
 // The order of additions depends on sizes alone, never on the instruction set. A row is cut into
 // leaves; each leaf runs in kLanes lanes that are combined as a tree, its rest in smaller trees.
@@ -82,6 +82,55 @@ template <class Fold>
     }
     sum[r] += SumFold<Sum, Sum, Fold::kType>::row(sums, leaves);
   }
+}
+
+// The same for norms.
+template <class T>
+[[gnu::noinline]] void norm_long_rows(const T* x, int64_t count, int64_t length, double* norm) {
+  double norms[kLeaf];
+  for (int64_t r = 0; r < count; ++r) {
+    int64_t leaves = 0;
+    for (int64_t left = length; left > 0; left -= kLeaf) {
+      const int64_t n = left < kLeaf ? left : kLeaf;
+      norms[leaves++] = NormFold<T>::row(x, n);
+      x += n;
+    }
+    norm[r] = NormFold<double>::row(norms, leaves);
+  }
+}
+
+template <class T>
+void norm_rows(const void* values, int64_t count, int64_t length, void* accumulator) noexcept {
+  using Squares = typename NormFold<T>::template Squares<0>;
+  const auto* x = static_cast<const T*>(values);
+  auto* norm = static_cast<double*>(accumulator);
+  if (length > kLeaf) return norm_long_rows(x, count, length, norm);
+  constexpr int64_t kCount = Lanes<T>::kCount;
+  const int64_t beyond = length < Lanes<T>::kShort;
+  int64_t r = 0;
+  for (; length > 1 && length < kLanes && r + kCount + beyond <= count; r += kCount) {
+    double sums[kCount] = {};
+    fold_short_rows<Squares>(x + r * length, length, sums);
+    bool accurate = true;
+    for (int64_t j = 0; j < kCount; ++j) accurate &= NormFold<T>::is_accurate(sums[j]);
+    if (accurate) {
+      for (int64_t j = 0; j < kCount; ++j) norm[r + j] = m::sqrt(sums[j]);
+      continue;
+    }
+    for (int64_t j = 0; j < kCount; ++j) {
+      norm[r + j] = NormFold<T>::root(x + (r + j) * length, length, sums[j]);
+    }
+  }
+  for (; r < count; ++r) norm[r] = NormFold<T>::row(x + r * length, length);
+}
+
+template <class T>
+void norm_leaf(const void* values, int64_t n, int64_t at, int64_t length, void* state,
+               void* accumulator) noexcept {
+  const auto* x = static_cast<const T*>(values);
+  auto* leaf = static_cast<T*>(state);
+  for (int64_t i = 0; i < n; ++i) leaf[at + i] = x[i];
+  if (at + n == length) *static_cast<double*>(accumulator) = NormFold<T>::row(leaf, length);
 }
 
 template <class Fold>
@@ -170,6 +219,8 @@ void columns(const void* values, int64_t count, int64_t width, void* accumulator
   }
 }
 
+constexpr int64_t kSumState = 2 * kLanes * static_cast<int64_t>(sizeof(double));
+
 template <class F>
 constexpr auto leaf_of() -> decltype(Fold::leaf) {
   if constexpr (F::kMerge == Op::add && m::kFloat<typename F::Value>) return &leaf<F>;
@@ -184,7 +235,20 @@ constexpr Fold entry() {
   } else {
     identity.i = F::kIdentity;
   }
-  return {F::kType, F::kMerge, identity, &rows<F>, leaf_of<F>(), &columns<F>, &lanes_of_columns<F>};
+  constexpr bool kLeaves = leaf_of<F>() != nullptr;
+  return {
+      F::kType,    F::kMerge,           identity, &rows<F>, kLeaves ? kSumState : 0, leaf_of<F>(),
+      &columns<F>, &lanes_of_columns<F>};
+}
+
+template <class T>
+constexpr Fold norm_entry() {
+  Scalar identity{};
+  identity.f = 0;
+  return {DType::Float64,
+          Op::hypot,  // not used: leaves are merged by the norm of their norms
+          identity,       &norm_rows<T>, kLeaf * static_cast<int64_t>(sizeof(T)),
+          &norm_leaf<T>,  nullptr,       nullptr};
 }
 
 }  // namespace
@@ -219,9 +283,10 @@ constinit const FoldTable kFoldTable = {
      PULLBACK_EXTREMES(true),
      PULLBACK_EXTREMES(false),
      PULLBACK_LOGIC(true),
-     PULLBACK_LOGIC(false)},
-    {entry<SumFold<float, double, traits(DType::Float32).accumulator, true>>(),
-     entry<SumFold<double, double, traits(DType::Float64).accumulator, true>>()},
+     PULLBACK_LOGIC(false),
+     {{}, {}, {}, norm_entry<float>(), norm_entry<double>(), {}}},
+    {entry<SumFold<float, double, traits(DType::Float32).accumulator, SquareTerm>>(),
+     entry<SumFold<double, double, traits(DType::Float64).accumulator, SquareTerm>>()},
     {entry<ExtremeFold<float, DType::Float32, true, true>>(),
      entry<ExtremeFold<double, DType::Float64, true, true>>()},
 };

@@ -23,12 +23,44 @@ constexpr int64_t kLanes = Lanes<T>::kCount;
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Loads entries of `count` matrices of `size` entries, `used` matrices from `first` on. Lanes after
+// Calls move(e) for entries e … e + kShort - 1, until all are moved; the last ones may repeat
+// others.
+template <class T, class Move>
+void for_each_short(int64_t used, Move&& move) {
+  constexpr int64_t kShort = Lanes<T>::kShort;
+  int64_t e = 0;
+  for (; e + kShort <= used; e += kShort) move(e);
+  if (e < used) move(used - kShort);
+}
+
+// Transposes kShort vectors within each sixteen bytes.
+template <class T>
+void transpose_shorts(Vector<T>* v) {
+  if constexpr (Lanes<T>::kShort == 2) {
+    Lanes<T>::transpose(v[0], v[1]);
+  } else {
+    Lanes<T>::transpose(v[0], v[1], v[2], v[3]);
+  }
+}
+
+// Loads entries of `count` matrices of `size` entries, `used` entries from `first` on. Lanes after
 // the last matrix repeat the first one.
 template <class T>
 void transpose(const T* x, int64_t size, int64_t count, int64_t first, int64_t used,
                Vector<T>* to) {
   constexpr int64_t kCount = kLanes<T>;
+  constexpr int kShort = Lanes<T>::kShort;
+  if (count >= kCount && used >= kShort) {
+    return for_each_short<T>(used, [&](int64_t e) {
+      Vector<T> v[kShort];
+      for (int of = 0; of < kShort; ++of) {
+        v[of] =
+            Lanes<T>::load_shorts([&](int i) { return x + (i * kShort + of) * size + first + e; });
+      }
+      transpose_shorts<T>(v);
+      for (int of = 0; of < kShort; ++of) to[e + of] = v[of];
+    });
+  }
   const T* from[kCount];
   for (int64_t l = 0; l < kCount; ++l) from[l] = x + (l < count ? l : 0) * size + first;
   T* out = reinterpret_cast<T*>(to);
@@ -41,6 +73,18 @@ template <class T>
 void turn_back(const Vector<T>* from, int64_t size, int64_t count, int64_t first, int64_t used,
                T* x) {
   constexpr int64_t kCount = kLanes<T>;
+  constexpr int kShort = Lanes<T>::kShort;
+  if (count >= kCount && used >= kShort) {
+    return for_each_short<T>(used, [&](int64_t e) {
+      Vector<T> v[kShort];
+      for (int of = 0; of < kShort; ++of) v[of] = from[e + of];
+      transpose_shorts<T>(v);
+      for (int of = 0; of < kShort; ++of) {
+        Lanes<T>::store_shorts(v[of],
+                               [&](int i) { return x + (i * kShort + of) * size + first + e; });
+      }
+    });
+  }
   const T* in = reinterpret_cast<const T*>(from);
   for (int64_t l = 0; l < least(count, kCount); ++l) {
     for (int64_t e = 0; e < used; ++e) x[l * size + first + e] = in[e * kCount + l];
@@ -137,6 +181,36 @@ struct LuLanes {
   }
 };
 
+// Products of the diagonals. Returns false if a partial product may have left the range of float64.
+template <class T>
+bool diagonal_products(const LuLanes<T>& lanes, int64_t n, double* product) {
+  const auto* sign = reinterpret_cast<const T*>(&lanes.sign);
+  int inside = 1;
+  for (int64_t l = 0; l < kLanes<T>; ++l) product[l] = sign[l];
+  for (int64_t r = 0; r < n; ++r) {
+    const auto* diagonal = reinterpret_cast<const T*>(&lanes.a[r * (n + 1)]);
+    for (int64_t l = 0; l < kLanes<T>; ++l) {
+      product[l] *= static_cast<double>(diagonal[l]);
+      const double size = product[l] < 0 ? -product[l] : product[l];
+      inside &= (size > 0x1p-960) & (size < 0x1p960);
+    }
+  }
+  return inside != 0;
+}
+
+// The same for lane l, exponents aside.
+template <class T>
+double scaled_product(const LuLanes<T>& lanes, int64_t n, int64_t l) {
+  double product = lanes.sign[l];
+  int exponents = 0;
+  for (int64_t r = 0; r < n; ++r) {
+    int exponent = 0;
+    product *= __builtin_frexp(lanes.a[r * (n + 1)][l], &exponent);
+    exponents += exponent;
+  }
+  return __builtin_ldexp(product, exponents);
+}
+
 template <class T>
 void lu(const SmallLu& call) noexcept {
   const int64_t n = call.n, size = n * n;
@@ -154,16 +228,12 @@ void lu(const SmallLu& call) noexcept {
     for (int64_t l = 0; l < count && call.sign; ++l) {
       static_cast<T*>(call.sign)[i + l] = lanes.sign[l];
     }
-    for (int64_t l = 0; l < count && call.det; ++l) {
-      // Exponents aside: partial products may leave the range of the result.
-      double product = lanes.sign[l];
-      int exponents = 0;
-      for (int64_t r = 0; r < n; ++r) {
-        int exponent = 0;
-        product *= __builtin_frexp(lanes.a[r * (n + 1)][l], &exponent);
-        exponents += exponent;
-      }
-      static_cast<T*>(call.det)[i + l] = static_cast<T>(__builtin_ldexp(product, exponents));
+    if (!call.det) continue;
+    double product[kLanes<T>];
+    const bool inside = diagonal_products(lanes, n, product);
+    for (int64_t l = 0; l < count; ++l) {
+      static_cast<T*>(call.det)[i + l] =
+          static_cast<T>(inside ? product[l] : scaled_product(lanes, n, l));
     }
   }
 }

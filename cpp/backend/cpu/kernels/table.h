@@ -40,22 +40,23 @@ struct CastTable {
 // Number of values in a leaf. A float sum adds the values of each leaf, and then the sums of the
 // leaves in the same way, so a row that is cut at leaves has the same bits as the whole row.
 constexpr int64_t kLeaf = 2048;
-constexpr int64_t kLeafState = 32;  // accumulators
 
 // Narrow columns are summed in lanes: row r of `width` values goes to lane r % column_lanes(width),
 // and the lanes are added in order at the end.
 constexpr int64_t column_lanes(int64_t width) { return width > 32 ? 1 : 64 / width; }
 
 // A fold combines values into accumulators, which start as its identity. Two sets of accumulators
-// are merged by an elementwise operation.
+// are merged by an elementwise operation. Norms are folds of rows only, into accumulators of 0.
 struct Fold {
   DType accumulator;
   Op merge;
   Scalar identity;
   // Adds the `length` values of row r to accumulator[r].
   void (*rows)(const void* values, int64_t rows, int64_t length, void* accumulator) noexcept;
-  // For float sums: adds values at + i of a leaf of `length` values, in order. `state` is kept
-  // between the calls for one leaf; the last call adds the sum of the leaf to *accumulator.
+  // For float sums and norms: adds values at + i of a leaf of `length` values, in order. `state`,
+  // of leaf_state bytes, is kept between the calls for one leaf; the last call adds the sum of the
+  // leaf to *accumulator.
+  int64_t leaf_state;
   void (*leaf)(const void* values, int64_t n, int64_t at, int64_t length, void* state,
                void* accumulator) noexcept;
   // Adds values[r, j] to accumulator[j], for each row r of `width` values.
@@ -65,7 +66,7 @@ struct Fold {
                 void* accumulator) noexcept;
 };
 
-constexpr int kFolds = 5;  // sum, max, min, all, any
+constexpr int kFolds = 6;  // sum, max, min, all, any, euclidean_norm
 constexpr int fold_index(Op op) { return static_cast<int>(op) - static_cast<int>(Op::sum); }
 
 struct FoldTable {

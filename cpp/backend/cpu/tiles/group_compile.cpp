@@ -23,7 +23,9 @@ bool is_general(const TileGroup& group) {
 }
 
 // True if the order of its operations affects the result.
-bool is_ordered(const Reduction& r) { return r.op == Op::sum && is_float(r.dtype); }
+bool is_ordered(const Reduction& r) {
+  return (r.op == Op::sum || r.op == Op::euclidean_norm) && is_float(r.dtype);
+}
 
 void compile_reduction(const Reduction& r, const TileProgram::Reduced& from, GroupProgram* p) {
   GroupProgram::Reduce out;
@@ -79,7 +81,7 @@ void place_leaves(GroupProgram* p) {
     } else {
       r.accumulators = 2 * p->set_bytes + place(&p->leaf_bytes, sums);
     }
-    r.state = 2 * p->set_bytes + place(&p->leaf_bytes, kLeafState * size_of(r.fold.accumulator));
+    r.state = 2 * p->set_bytes + place(&p->leaf_bytes, r.fold.leaf_state);
   }
 }
 

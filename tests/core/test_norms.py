@@ -1,0 +1,120 @@
+"""Euclidean norms of rows and of all entries, from the smallest numbers to the largest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+from support.each import each
+
+import pullback as pb
+
+LENGTHS = (1, 2, 3, 7, 15, 16, 33, 2047, 2048, 2049, 5000)
+SCALES = {
+    "float64": (1.0, 1e-150, 1.5e-155, 1.3e154, 1e160, 1e-300, 1e300, 3e-310),
+    "float32": (1.0, 1e-20, 1e20, 1e37, 1e-44),
+}
+
+
+def draw(n: int, scale: float, dtype: str) -> Any:
+    return (np.random.default_rng(n).standard_normal(n) * scale).astype(dtype)
+
+
+def exact(x: Any) -> Any:
+    with mp.workprec(200):
+        return mp.sqrt(mp.fsum(mp.mpf(float(v)) ** 2 for v in x))
+
+
+@each("dtype", ["float32", "float64"])
+def test_values_and_gradients_at_every_scale(dtype: str) -> None:
+    info = np.finfo(dtype)
+    for n in LENGTHS:
+        for scale in SCALES[dtype]:
+            x = draw(n, scale, dtype)
+            want = exact(x)
+            c = pb.constant(x)
+            rows = pb.stack([c, 0 * c, c[::-1]] * 13)
+            values = [
+                pb.linalg.norm(c),
+                pb.linalg.norm(c * 1.0 + 0.0),
+                pb.linalg.norm(rows, axis=1)[36],
+            ]
+            for value in values:
+                if want > float(info.max):
+                    assert np.isposinf(value.numpy())
+                    continue
+                unit = max(float(np.spacing(np.array(want, dtype))), float(info.smallest_subnormal))
+                assert abs(mp.mpf(float(value.numpy())) - want) < 1.5 * unit, (n, scale)
+            slope = pb.grad(pb.linalg.norm)(c).numpy()
+            true = np.array([float(mp.mpf(float(v)) / want) for v in x])
+            np.testing.assert_allclose(slope, true, 8 * float(info.eps), 4 * float(info.tiny))
+
+
+def test_parts_of_different_size() -> None:
+    """Each leaf of a sum has its own scale."""
+    for tail in (1e-200, 1e-310, 1e200, 1e300):
+        for n in (3, 2048, 10_000):
+            x = np.concatenate([draw(n, 1.0, "float64"), draw(n, tail, "float64")])
+            got = pb.linalg.norm(pb.constant(x)).numpy()
+            assert abs(mp.mpf(float(got)) / exact(x) - 1) < 4e-16
+
+
+def test_zeros_infinities_and_nan() -> None:
+    for n in (2, 20, 3000):
+        for special in (
+            (0.0, 0.0),
+            (np.inf, 1.0),
+            (-np.inf, 1e300),
+            (np.nan, 1.0),
+            (np.inf, np.nan),
+        ):
+            x = np.zeros(n)
+            x[[0, -1]] = special
+            np.testing.assert_array_equal(pb.linalg.norm(x), np.linalg.norm(x))
+            rows = np.stack([np.ones(n), x] * 20)
+            np.testing.assert_array_equal(
+                pb.linalg.norm(rows, axis=1)[1::2], [np.linalg.norm(x)] * 20
+            )
+    zero = pb.constant(np.zeros(5))
+    np.testing.assert_array_equal(pb.grad(pb.linalg.norm)(zero), np.zeros(5))
+    np.testing.assert_array_equal(pb.hessian(lambda x: pb.linalg.norm(x) ** 2)(zero), 0)
+
+
+def test_gradients_of_norms_that_overflow() -> None:
+    for dtype in ("float16", "float32", "float64"):
+        x = np.full(9, np.finfo(dtype).max, dtype)
+        assert np.isposinf(pb.linalg.norm(x).numpy())
+        np.testing.assert_allclose(pb.grad(pb.linalg.norm)(pb.constant(x)), np.full(9, 1 / 3), 1e-3)
+
+
+def test_bits_do_not_depend_on_what_is_computed_together() -> None:
+    rng = np.random.default_rng(5)
+    for dtype in ("float32", "float64"):
+        for shape in ((100_003,), (70, 3), (300, 5000), (1000, 17)):
+            x = pb.constant(rng.standard_normal(shape).astype(dtype))
+            y = x * x + pb.sin(x)
+            alone = pb.constant(y.numpy())
+            for axis in (None, -1):
+                fused = pb.linalg.norm(x * x + pb.sin(x), axis=axis).numpy()
+                assert fused.tobytes() == pb.linalg.norm(alone, axis=axis).numpy().tobytes()
+
+
+def test_every_mode() -> None:
+    x = np.random.default_rng(6).standard_normal((4, 5))
+    norms = np.linalg.norm(x, axis=1)
+    c = pb.constant(x)
+    np.testing.assert_allclose(pb.vmap(pb.linalg.norm)(c), norms, 1e-15)
+    t = np.ones_like(x)
+    _, tangent = pb.jvp(lambda x: pb.linalg.norm(x, axis=1), (c,), (pb.constant(t),))
+    np.testing.assert_allclose(tangent, (x * t).sum(1) / norms, 1e-14)
+    unit = x[0] / norms[0]
+    want = (np.eye(5) - np.outer(unit, unit)) / norms[0]
+    np.testing.assert_allclose(pb.hessian(pb.linalg.norm)(c[0]), want, 0, 1e-14)
+    _, each_norm = pb.scan(lambda s, r: (s + pb.linalg.norm(r), pb.linalg.norm(r)), 0.0, c)
+    np.testing.assert_allclose(each_norm, norms, 1e-14)
+    slope = pb.grad(lambda x: pb.sum(pb.where(x[:, 0] > 0, pb.linalg.norm(x, axis=1), 0.0)))
+    want = np.where(x[:, :1] > 0, x / norms[:, None], 0.0)
+    x[1] = [-1, *[np.inf] * 4]
+    want[1] = 0
+    np.testing.assert_allclose(slope(pb.constant(x)), want, 1e-14)
