@@ -308,6 +308,11 @@ class Numbering {
   }
 
   void leaf(Node* node) {
+    if (const Node* equal = snapshot_.traced ? equal_leaves_.find_or_add(node) : node;
+        equal != node) {
+      node->index = equal->index;
+      return;
+    }
     place(node, true);
     writer_.leaf(node);
     if (node->op != Op::scalar) {
@@ -359,6 +364,7 @@ class Numbering {
   std::vector<const Node*> with_rules_;  // nodes with rules, which keep more than the values below
                                          // them
   std::unordered_set<const Node*> operations_;
+  EqualLeaves equal_leaves_;
 };
 
 // evaluate() computes transfers before it takes a snapshot. A pending one belongs to a trace: it is
