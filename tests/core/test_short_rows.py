@@ -68,6 +68,13 @@ def test_views_of_short_axes(dtype: str) -> None:
             (pb.broadcast_to(u[::2, None], (3300, n)), np.broadcast_to(z[::2, None], (3300, n)))
             for n in (2, 3, 4, 8, 9, 15)
         ),
+        *(
+            (
+                pb.broadcast_to(t[:2, None, :n], (2, m, n)),
+                np.broadcast_to(x[:2, None, :n], (2, m, n)),
+            )
+            for m, n in ((127, 3), (130, 3), (900, 4), (600, 10))
+        ),
         (
             pb.broadcast_to(t[:, 1:5, None], (700, 4, 3)),
             np.broadcast_to(x[:, 1:5, None], (700, 4, 3)),

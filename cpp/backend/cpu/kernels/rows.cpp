@@ -264,6 +264,16 @@ int64_t copy_in_vectors([[maybe_unused]] const RowCopy& call) {
   return 0;
 }
 
+// Repeats the first of `rows` rows, which lie side by side: copies twice as many each time.
+template <class T>
+void repeat_row(T* y, int64_t entries, int64_t rows) {
+  for (int64_t done = 1; done < rows;) {
+    const int64_t count = done < rows - done ? done : rows - done;
+    __builtin_memcpy(y + done * entries, y, static_cast<size_t>(count * entries) * sizeof(T));
+    done += count;
+  }
+}
+
 template <class T>
 void copy_rows(const RowCopy& all) noexcept {
   bool in_order = true, together = true;
@@ -273,8 +283,12 @@ void copy_rows(const RowCopy& all) noexcept {
   }
   together &= in_order;
   RowCopy call = all;
-  const bool dense = in_order && !together && all.to[0] == 0 && all.out_row == all.entries;
-  if (const int64_t done = dense ? copy_in_vectors<T>(all) : 0) {
+  const bool dense = in_order && all.to[0] == 0 && all.out_row == all.entries;
+  constexpr int64_t kManyRows = 128;  // for which repeat_row takes less time
+  const bool repeated = dense && all.in_row == 0 && all.rows >= kManyRows;
+  if (repeated) {
+    call.rows = 1;
+  } else if (const int64_t done = dense && !together ? copy_in_vectors<T>(all) : 0) {
     call.in = static_cast<const T*>(all.in) + done * all.in_row;
     call.out = static_cast<T*>(all.out) + done * all.out_row;
     call.rows -= done;
@@ -286,6 +300,7 @@ void copy_rows(const RowCopy& all) noexcept {
     const int64_t left = call.entries - first;
     copy(call, first, left < kHeldEntries ? left : kHeldEntries);
   }
+  if (repeated) repeat_row(static_cast<T*>(all.out), all.entries, all.rows);
 }
 
 // Four numbers at a time: rows may be short, and are at random places.
