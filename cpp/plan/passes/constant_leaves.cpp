@@ -24,13 +24,13 @@ std::optional<Scalar> Snapshot::constant_of(const Node* leaf) const {
   return Scalar{.i = *entries};
 }
 
-const Node* EqualLeaves::find_or_add(const Node* leaf) {
+bool EqualLeaves::number(Node* leaf) {
   constexpr int64_t kMostBytes = 64 * 1024;  // each trace reads them
   constexpr uint8_t kVarying = kTracked | kTraced | kInFlight | kDraw;
   const Buffer* value = leaf->value.get();
   if (!value || leaf->variable || leaf->flags & kVarying || leaf->bytes() > kMostBytes ||
       !value->device.is_host() || value->is_foreign()) {
-    return leaf;
+    return false;
   }
   const auto bytes = static_cast<size_t>(leaf->bytes());
   const uint64_t hash = hash_bytes(value->host(), bytes);
@@ -39,11 +39,12 @@ const Node* EqualLeaves::find_or_add(const Node* leaf) {
     const Node* other = it->second;
     if (other->dtype == leaf->dtype && other->shape == leaf->shape &&
         std::memcmp(other->value->host(), value->host(), bytes) == 0) {
-      return other;
+      leaf->index = other->index;
+      return true;
     }
   }
   leaves_.emplace(hash, leaf);
-  return leaf;
+  return false;
 }
 
 }  // namespace pullback

@@ -68,8 +68,8 @@ struct Snapshot {
 // each call of a helper function; as one leaf, all that is computed with it is computed once.
 class EqualLeaves {
  public:
-  // Returns an earlier leaf with the same dtype, shape and entries, or `leaf`.
-  const Node* find_or_add(const Node* leaf);
+  // Numbers a leaf like an earlier one with the same dtype, shape and entries; false if none has.
+  bool number(Node* leaf);
 
  private:
   std::unordered_multimap<uint64_t, const Node*> leaves_;  // by hash
