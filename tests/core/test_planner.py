@@ -87,6 +87,37 @@ def test_numbers_of_a_traced_function_are_constants() -> None:
     assert " 0 scalars" in text and text.count("constant 2.5") == 1 and "constant 1:" not in text
 
 
+def test_equal_constant_arrays_of_a_traced_function_are_one() -> None:
+    random = np.random.default_rng(0)
+    x = pb.constant(random.standard_normal((40, 60)))
+    order, w = random.permutation(60), random.standard_normal((60, 5))
+
+    def part(x: pb.Tensor, order: Any) -> pb.Tensor:
+        return pb.tanh(x[:, order.copy()]) @ pb.constant(w.copy())
+
+    other = order.copy()
+    other[[0, 1]] = other[[1, 0]]
+    one = pb.function(lambda x: part(x, order) - part(x, order))
+    two = pb.function(lambda x: part(x, order) - part(x, other))
+    assert one.plan(x).count("gather ") == one.plan(x).count("gemm ") == 1
+    assert two.plan(x).count("gather ") == two.plan(x).count("gemm ") == 2
+    assert not one(x).numpy().any()
+    z = x.numpy()
+    expected = np.tanh(z[:, order]) @ w - np.tanh(z[:, other]) @ w
+    np.testing.assert_allclose(two(x).numpy(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_signs_of_zeros_and_dtypes_tell_constant_arrays_apart() -> None:
+    zeros = np.array([0.0, 1.0])
+
+    @pb.function
+    def f(x: pb.Tensor) -> tuple[pb.Tensor, ...]:
+        return tuple(x / pb.constant(z) for z in (zeros, -zeros, zeros.copy()))
+
+    first, second, third = (y.numpy()[0] for y in f(pb.constant([1.0, 1.0], "float64")))
+    assert (first, second, third) == (np.inf, -np.inf, np.inf)
+
+
 def test_a_random_draw_in_a_function_is_new_in_every_call() -> None:
     function = pb.function(lambda x: x * pb.random.uniform((3,)) * 2.0)
     draws = [function(pb.ones(3)).numpy() for _ in range(3)]

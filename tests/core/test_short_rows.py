@@ -58,8 +58,27 @@ def test_views_of_short_axes(dtype: str) -> None:
     x = draw(700, 11, "float64").astype(dtype)
     y = x.reshape(700, 11, 1)[:, 3:6]
     t = pb.constant(x)
+    z = x[:600].reshape(-1)
+    u = pb.constant(z)
     one = np.zeros((), dtype)
     cases = [
+        # Columns far apart, repeated entries with a step, and rows longer than a vector.
+        *((pb.transpose(pb.reshape(u, (n, -1))), z.reshape(n, -1).T) for n in (2, 3, 4, 5, 6)),
+        *(
+            (pb.broadcast_to(u[::2, None], (3300, n)), np.broadcast_to(z[::2, None], (3300, n)))
+            for n in (2, 3, 4, 8, 9, 15)
+        ),
+        *(
+            (
+                pb.broadcast_to(t[:2, None, :n], (2, m, n)),
+                np.broadcast_to(x[:2, None, :n], (2, m, n)),
+            )
+            for m, n in ((127, 3), (130, 3), (900, 4), (600, 10))
+        ),
+        (
+            pb.broadcast_to(t[:, 1:5, None], (700, 4, 3)),
+            np.broadcast_to(x[:, 1:5, None], (700, 4, 3)),
+        ),
         (t[:, 3:6], x[:, 3:6]),
         (t[:, 2::4], x[:, 2::4]),
         (pb.flip(t, 1), x[:, ::-1]),

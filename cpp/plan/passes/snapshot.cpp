@@ -161,8 +161,7 @@ class KeyWriter {
   size_t size_ = 0;
 };
 
-// Numbers the nodes, writes the key, and finds which values outlive the evaluation. Graphs are
-// larger than caches, so every node is visited once, and its properties are stored here.
+// Graphs are larger than caches, so every node is visited once; its properties are stored here.
 class Numbering {
  public:
   Numbering(Snapshot* snapshot, size_t nodes) : snapshot_(*snapshot), writer_(snapshot) {
@@ -308,6 +307,7 @@ class Numbering {
   }
 
   void leaf(Node* node) {
+    if (snapshot_.traced && equal_leaves_.number(node)) return;
     place(node, true);
     writer_.leaf(node);
     if (node->op != Op::scalar) {
@@ -356,9 +356,9 @@ class Numbering {
   KeyWriter writer_;
   std::vector<Mark> marks_;
   std::vector<uint32_t> edges_;
-  std::vector<const Node*> with_rules_;  // nodes with rules, which keep more than the values below
-                                         // them
+  std::vector<const Node*> with_rules_;  // nodes whose rules keep more than the values below them
   std::unordered_set<const Node*> operations_;
+  EqualLeaves equal_leaves_;
 };
 
 // evaluate() computes transfers before it takes a snapshot. A pending one belongs to a trace: it is

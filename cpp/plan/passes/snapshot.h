@@ -64,6 +64,17 @@ struct Snapshot {
   std::optional<Scalar> constant_of(const Node* leaf) const;
 };
 
+// Small constant arrays of a trace by their entries. Programs make the same index or mask anew in
+// each call of a helper function; as one leaf, all that is computed with it is computed once.
+class EqualLeaves {
+ public:
+  // Numbers a leaf like an earlier one with the same dtype, shape and entries; false if none has.
+  bool number(Node* leaf);
+
+ private:
+  std::unordered_multimap<uint64_t, const Node*> leaves_;  // by hash
+};
+
 // True if a snapshot ends at this node.
 inline bool is_input(const Node* node) { return node->has_value() || node->op == Op::argument; }
 

@@ -187,11 +187,12 @@ void copy_entries(const RowCopy& call, int64_t first, int64_t count) {
 }
 
 #if defined(__AVX2__)
-// Whole vectors of entries of four bytes: as many rows as fit, entries of which are chosen by one
-// shuffle. A vector may reach beyond its rows, into rows that are read or written later.
-template <int bytes>
+// Whole vectors of entries of four or eight bytes: as many rows as fit, entries of which are chosen
+// by one shuffle. A vector may reach beyond its rows, into rows that are read or written later.
+template <class T, int bytes>
 struct RowVectors {
-  static constexpr int kCount = bytes / static_cast<int>(sizeof(uint32_t));
+  static constexpr int kWords = static_cast<int>(sizeof(T) / sizeof(uint32_t));  // of an entry
+  static constexpr int kCount = bytes / static_cast<int>(sizeof(T));
   typedef uint32_t Vector __attribute__((vector_size(bytes)));
 
   const RowCopy& call;
@@ -221,16 +222,17 @@ struct RowVectors {
   }
   // Returns the number of rows that were copied.
   int64_t run() const {
-    uint32_t each[kCount] = {};
+    uint32_t each[kCount * kWords] = {};
     for (int64_t i = 0, r = 0; r < rows; ++r) {
-      for (int64_t j = 0; j < call.entries; ++j, ++i) {
-        each[i] = static_cast<uint32_t>(r * call.in_row + call.from[j] - lowest);
+      for (int64_t j = 0; j < call.entries; ++j) {
+        const int64_t entry = r * call.in_row + call.from[j] - lowest;
+        for (int k = 0; k < kWords; ++k, ++i) each[i] = static_cast<uint32_t>(entry * kWords + k);
       }
     }
     Vector from, v;
     __builtin_memcpy(&from, each, sizeof from);
-    const auto* x = static_cast<const uint32_t*>(call.in) + lowest;
-    auto* y = static_cast<uint32_t*>(call.out);
+    const auto* x = static_cast<const T*>(call.in) + lowest;
+    auto* y = static_cast<T*>(call.out);
     const int64_t last_in = (call.rows - 1) * call.in_row + span - kCount;
     const int64_t last_out = call.rows * call.entries - kCount;
     int64_t r = 0;
@@ -244,22 +246,32 @@ struct RowVectors {
 };
 #endif
 
-// Returns the number of rows that were copied. A vector has few entries of eight bytes, and copying
-// them one by one takes no longer.
+// Returns the number of rows that were copied.
 template <class T>
 int64_t copy_in_vectors([[maybe_unused]] const RowCopy& call) {
 #if defined(__AVX2__)
   constexpr int64_t kFew = 128;
-  if (sizeof(T) == 4 && call.rows * call.entries >= kFew) {
-    const RowVectors<32> narrow(call);
+  if constexpr (sizeof(T) >= sizeof(uint32_t)) {
+    if (call.rows * call.entries < kFew) return 0;
+    const RowVectors<T, 32> narrow(call);
 #if defined(__AVX512F__)
-    const RowVectors<64> wide(call);
+    const RowVectors<T, 64> wide(call);
     if (wide.rows > narrow.rows) return wide.run();
 #endif
     if (narrow.rows > 0) return narrow.run();
   }
 #endif
   return 0;
+}
+
+// Repeats the first of `rows` rows, which lie side by side: copies twice as many each time.
+template <class T>
+void repeat_row(T* y, int64_t entries, int64_t rows) {
+  for (int64_t done = 1; done < rows;) {
+    const int64_t count = done < rows - done ? done : rows - done;
+    __builtin_memcpy(y + done * entries, y, static_cast<size_t>(count * entries) * sizeof(T));
+    done += count;
+  }
 }
 
 template <class T>
@@ -271,8 +283,12 @@ void copy_rows(const RowCopy& all) noexcept {
   }
   together &= in_order;
   RowCopy call = all;
-  const bool dense = in_order && !together && all.to[0] == 0 && all.out_row == all.entries;
-  if (const int64_t done = dense ? copy_in_vectors<T>(all) : 0) {
+  const bool dense = in_order && all.to[0] == 0 && all.out_row == all.entries;
+  constexpr int64_t kManyRows = 128;  // for which repeat_row takes less time
+  const bool repeated = dense && all.in_row == 0 && all.rows >= kManyRows;
+  if (repeated) {
+    call.rows = 1;
+  } else if (const int64_t done = dense && !together ? copy_in_vectors<T>(all) : 0) {
     call.in = static_cast<const T*>(all.in) + done * all.in_row;
     call.out = static_cast<T*>(all.out) + done * all.out_row;
     call.rows -= done;
@@ -284,6 +300,7 @@ void copy_rows(const RowCopy& all) noexcept {
     const int64_t left = call.entries - first;
     copy(call, first, left < kHeldEntries ? left : kHeldEntries);
   }
+  if (repeated) repeat_row(static_cast<T*>(all.out), all.entries, all.rows);
 }
 
 // Four numbers at a time: rows may be short, and are at random places.

@@ -150,6 +150,12 @@ void for_each_short_row(const Axes& axes, const ShortRows& rows, int64_t first, 
   }
 }
 
+// True if whole rows of a few entries are columns: each entry follows that of the row before.
+bool are_columns(const ShortRows& rows, int64_t element, int64_t stride, int64_t entries) {
+  return stride == 1 && entries == rows.entries && entries >= 2 && entries <= kMostInterleaved &&
+         (element == 4 || element == 8);
+}
+
 }  // namespace
 
 void fill_elements(char* out, const char* value, int64_t element, int64_t n) {
@@ -190,6 +196,15 @@ void gather_strided(const Axes& axes, const char* base, int64_t element, int64_t
         axes, *rows, first, n,
         [&](int64_t offset, int64_t stride, int64_t done, int64_t count, int64_t skip,
             int64_t entries) {
+          if (are_columns(*rows, element, stride, entries)) {
+            const void* columns[kMostInterleaved];
+            for (int64_t j = 0; j < entries; ++j) {
+              columns[j] = base + (offset + rows->offset[j]) * element;
+            }
+            kernels().interleaves.interleave[entries - 2][element == 8](out + done * element,
+                                                                        columns, count);
+            return;
+          }
           copy({base + offset * element, stride, out + done * element, rows->entries, count,
                 entries, rows->offset + skip, kInOrder.data()});
         });
