@@ -86,7 +86,8 @@ def solve_mesh(problem: Problem) -> tuple[Rows, Tensor]:
         _core.where(none, _core.constant(FINISHED), _core.constant(RUNNING)),
     )  # fmt: skip
     parts, done, length = [], 0, _FIRST_PART
-    known = not _core.is_traced(state.status) and not _core.is_traced(y)
+    # The slope is traced if `f` reads a traced tensor.
+    known = not any(map(_core.is_traced, state))
     length = min(_FIRST_PART, tolerance.max_steps) if known else tolerance.max_steps
     while True:
         row = wraps(f)(lambda s, _: _row(problem, _State(*s)))
