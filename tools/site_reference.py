@@ -15,6 +15,7 @@ from numpydoc.docscrape_sphinx import get_doc_object
 from support.docstrings import MODULES, documented, text_of
 
 from pullback._base import hints
+from pullback.stats._absent import Family
 
 PAGE_OF_CLASS = ("Tensor", "Variable")
 # The sections of the main namespace, each with the folders of its modules.
@@ -192,7 +193,7 @@ def directive(names: list[str], thing: object) -> str:
             kind, taken = "exception", ""
     elif isinstance(thing, property) or inspect.isgetsetdescriptor(thing):
         kind = "property"
-    elif callable(thing):
+    elif callable(thing) and not isinstance(thing, Family):
         kind = "function" if names[0].rpartition(".")[0] in MODULES else "method"
         taken = signature(thing)
     text = f"Equal to {value(thing)}." if is_constant(thing) else rendered(names[0], thing)

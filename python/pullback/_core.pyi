@@ -1371,8 +1371,8 @@ def imag(x: pullback._typing.TensorLike, /) -> Tensor:
 def inline_functions(change: typing.SupportsInt | typing.SupportsIndex) -> None:
     """Add to the number of open blocks that run traced functions as plain Python."""
 
-def inv(x: pullback._typing.TensorLike, /) -> Tensor:
-    """Compute the inverse of a square matrix."""
+def inv(x: pullback._typing.TensorLike, /, who: str = "inv") -> Tensor:
+    """Compute the inverse of a square matrix; errors name `who`."""
 
 def is_basic_index(key: object) -> bool:
     """Test for an index of integers, slices, None and Ellipsis only."""
@@ -2039,8 +2039,9 @@ def solve_sylvester(
     b: pullback._typing.TensorLike,
     q: pullback._typing.TensorLike,
     /,
+    who: str = "solve_sylvester",
 ) -> Tensor:
-    """Solve a x + x b = q."""
+    """Solve a x + x b = q; errors name `who`."""
 
 def sort(
     x: pullback._typing.TensorLike, /, axis: typing.SupportsIndex, descending: bool = False

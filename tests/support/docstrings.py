@@ -8,6 +8,8 @@ import inspect
 import re
 import sys
 
+from pullback.stats._absent import Family
+
 NAMESPACES = [
     "cuda",
     "fft",
@@ -55,13 +57,14 @@ CHECKS = {
 
 
 def callables(module):
-    """Return the public callables of a module by name, without exceptions."""
+    """Return the public callables of a module by name, without exceptions and distributions."""
     module = importlib.import_module(module)
     return {
         f"{module.__name__}.{key}": value
         for key in module.__all__
         if callable(value := getattr(module, key))
         and not (isinstance(value, type) and issubclass(value, Exception))
+        and not isinstance(value, Family)  # a call of a distribution is an error with a hint
     }
 
 

@@ -73,8 +73,9 @@ void bind_linalg(py::module_& m) {
       "solve", [](const NodeRef& a, const NodeRef& b) { return solve(a, b); }, py::arg("a"),
       py::arg("b"), "Solve a linear system.");
   m.def(
-      "inv", [](const NodeRef& a) { return inv(a); }, py::arg("x"), py::pos_only(),
-      "Compute the inverse of a square matrix.");
+      "inv", [](const NodeRef& a, const std::string& who) { return inv(a, lasting(who)); },
+      py::arg("x"), py::pos_only(), py::arg("who") = "inv",
+      "Compute the inverse of a square matrix; errors name `who`.");
   m.def("det", &det, py::arg("x"), py::pos_only(), "Compute the determinant.");
   m.def(
       "slogdet",

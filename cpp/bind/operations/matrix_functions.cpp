@@ -18,8 +18,11 @@ void bind_matrix_functions(py::module_& m) {
   m.def("sqrtm", &sqrtm, py::arg("x"), py::pos_only(), "Compute the principal matrix square root.");
   m.def(
       "solve_sylvester",
-      [](const NodeRef& a, const NodeRef& b, const NodeRef& q) { return solve_sylvester(a, b, q); },
-      py::arg("a"), py::arg("b"), py::arg("q"), py::pos_only(), "Solve a x + x b = q.");
+      [](const NodeRef& a, const NodeRef& b, const NodeRef& q, const std::string& who) {
+        return solve_sylvester(a, b, q, lasting(who));
+      },
+      py::arg("a"), py::arg("b"), py::arg("q"), py::pos_only(), py::arg("who") = "solve_sylvester",
+      "Solve a x + x b = q; errors name `who`.");
   m.def(
       "banded_solve",
       [](const NodeRef& bands, const NodeRef& b, int64_t below, bool tridiagonal) {

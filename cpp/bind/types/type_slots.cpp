@@ -94,12 +94,27 @@ int bool_slot(PyObject* self) {
   });
 }
 
+// The sizes of a tensor or variable. They are no read of the variable: no tape watches it.
+struct Sizes {
+  Shape shape;
+  DType dtype;
+};
+
+Sizes sizes_of(PyObject* self, const char* who) {
+  if (is_variable(self)) {
+    const Variable* v = variable_of(self);
+    return {v->shape, v->dtype};
+  }
+  const NodeRef x = to_node(self, who);
+  return {x->shape, x->dtype};
+}
+
 Py_ssize_t length_slot(PyObject* self) {
   return guarded<Py_ssize_t>(-1, [&]() -> Py_ssize_t {
-    const NodeRef x = to_node(self, "len");
-    if (x->shape.rank == 0)
+    const Shape shape = sizes_of(self, "len").shape;
+    if (shape.rank == 0)
       fail(ErrorKind::Type, "len: expected a tensor of rank 1 or more, got rank 0");
-    return x->shape[0];
+    return shape[0];
   });
 }
 
@@ -168,11 +183,11 @@ PyObject* get_dtype(PyObject* self, void*) {
 }
 PyObject* get_ndim(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr,
-                            [&] { return PyLong_FromLongLong(to_node(self, "ndim")->shape.rank); });
+                            [&] { return PyLong_FromLongLong(sizes_of(self, "ndim").shape.rank); });
 }
 PyObject* get_size(PyObject* self, void*) {
   return guarded<PyObject*>(
-      nullptr, [&] { return PyLong_FromLongLong(to_node(self, "size")->shape.size()); });
+      nullptr, [&] { return PyLong_FromLongLong(sizes_of(self, "size").shape.size()); });
 }
 PyObject* get_transposed(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] {
@@ -192,11 +207,13 @@ PyObject* get_matrix_transposed(PyObject* self, void*) {
 }
 PyObject* get_itemsize(PyObject* self, void*) {
   return guarded<PyObject*>(
-      nullptr, [&] { return PyLong_FromLongLong(size_of(to_node(self, "itemsize")->dtype)); });
+      nullptr, [&] { return PyLong_FromLongLong(size_of(sizes_of(self, "itemsize").dtype)); });
 }
 PyObject* get_nbytes(PyObject* self, void*) {
-  return guarded<PyObject*>(nullptr,
-                            [&] { return PyLong_FromLongLong(to_node(self, "nbytes")->bytes()); });
+  return guarded<PyObject*>(nullptr, [&] {
+    const Sizes sizes = sizes_of(self, "nbytes");
+    return PyLong_FromLongLong(sizes.shape.size() * size_of(sizes.dtype));
+  });
 }
 
 PyObject* get_at(PyObject* self, void*) {

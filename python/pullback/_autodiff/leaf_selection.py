@@ -24,6 +24,15 @@ def check_selection(wrt: Any, who: str) -> None:
         )
 
 
+def _hint(path: str, known: list[str]) -> str:
+    if not known:
+        return "; argnums selects arguments by position, and wrt leaves of pytrees"
+    for written in (f"[{path!r}]", f".{path}"):
+        if written in known:
+            return f'; did you mean wrt="{written}"?'
+    return did_you_mean(path, known) or f"; the paths are {', '.join(known[:8])}"
+
+
 def selected_leaves(
     wrt: Selection, args: Sequence[Any], positions: Sequence[int], who: str
 ) -> list[list[bool]]:
@@ -52,9 +61,8 @@ def selected_leaves(
         raise ValueError(f"{who}: expected at least one path for wrt, got none")
     for path in wanted:
         if not any(_is_below(place, path) for places in paths for place in places):
-            known = [place for places in paths for place in places]
-            near = did_you_mean(path, known) or f"; the paths are {', '.join(known[:8])}"
-            raise ValueError(f"{who}: wrt={path!r} is the path of no leaf{near}")
+            known = [place for places in paths for place in places if place]
+            raise ValueError(f"{who}: wrt={path!r} is the path of no leaf{_hint(path, known)}")
     return [
         [any(_is_below(place, path) for path in wanted) for place in places] for places in paths
     ]

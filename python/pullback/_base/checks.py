@@ -95,22 +95,29 @@ def made_floating(value: Any, who: str, kinds: str = "f") -> Tensor:
 
 
 def vector_of_numbers(value: Any, who: str) -> Any:
-    """Return a list of numbers, nested or not, as a tensor of floats; another value as it is.
+    """Return a list or tuple of numbers, nested or not, as a tensor of floats; another value as it
+    is.
 
     Python numbers take the dtype of the numbers of NumPy, if any.
     """
     numbers: list[Any] = []
 
     def is_numbers(one: Any) -> bool:
-        if isinstance(one, list):
+        if type(one) in (list, tuple):
             return bool(one) and all(map(is_numbers, one))
         numbers.append(one)
         return isinstance(one, (int, float, numpy.number)) and not isinstance(one, bool)
 
-    if not isinstance(value, list) or not is_numbers(value):
+    if type(value) not in (list, tuple) or not is_numbers(value):
         return value
     dtypes = [one.dtype for one in numbers if isinstance(one, numpy.number)]
     return made_floating(numpy.asarray(value, numpy.result_type(*dtypes)) if dtypes else value, who)
+
+
+def floats_of_integers(value: Any, who: str) -> Any:
+    """Return an array of integers as a tensor of the default dtype; another value as it is."""
+    is_array = isinstance(value, (Tensor, numpy.ndarray)) and value.dtype.kind in "iu"
+    return made_floating(value, who) if is_array else value
 
 
 def entries_stacked(value: Any, who: str) -> Any:

@@ -72,9 +72,9 @@ def save(path: Path, tree: Any) -> None:
     import json  # these are slow to import
     from secrets import token_hex
 
+    name = _name(path, "save", "save(path, tree)")
     writer = Writer()
     structure = {"format": _FORMAT, "version": _VERSION, "tree": writer.written(tree, "tree")}
-    name = os.fspath(path)
     temporary = f"{name}.{token_hex(4)}.tmp"
     try:
         with open(temporary, "xb") as file:
@@ -92,6 +92,14 @@ def save(path: Path, tree: Any) -> None:
         if os.path.exists(temporary):
             os.unlink(temporary)
         raise
+
+
+def _name(path: Any, who: str, call: str) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"{who}: expected the name of a file for path, got {_core.shown(path)}; call {call}"
+        )
+    return str(os.fspath(path))
 
 
 def _write_archive(file: Any, structure: str, writer: Writer) -> None:
@@ -169,7 +177,7 @@ def load(path: Path, classes: Iterable[type] = ()) -> Any:
             raise TypeError(f"load: expected classes for classes, got {_core.shown(cls)}")
         if known.setdefault(cls.__name__, cls) is not cls:
             raise ValueError(f"load: expected classes of distinct names, got two {cls.__name__!r}")
-    name = os.fspath(path)
+    name = _name(path, "load", "load(path)")
     if name.endswith(_SAFETENSORS):
         return _load_safetensors(name, known)
     try:

@@ -37,10 +37,25 @@ def _slope(y: Tensor, x: Tensor) -> Tensor | None:
     return slope
 
 
+def _projected_slope(y: Tensor, x: Tensor) -> Tensor | None:
+    """Return the gradient of y[0] for free variables, and the distance from the bound for others.
+
+    The other entries of `y` are the lower and the upper bounds.
+    """
+    slope, n = _slope(y[0], x), x.shape[0]
+    if slope is None:
+        return None
+    low, high = y[1 : n + 1], y[n + 1 :]
+    moved = _core.stop_gradient(x - slope)
+    free: Tensor = _core.where(_core.greater_equal(moved, high), x - high, slope)
+    return _core.where(_core.less_equal(moved, low), x - low, free)
+
+
 RESIDUALS: dict[str, _Residual] = {
     "root": lambda y, x: y,
     "fixed_point": _core.subtract,
     "minimum": _slope,
+    "bounded minimum": _projected_slope,
     "least_squares": lambda y, x: _slope(_core.sum(_core.square(y)), x),
     "elementwise root": lambda y, x: y,  # each entry of y depends on one entry of x
     "symmetric root": lambda y, x: y,  # the derivative of y is symmetric
@@ -107,6 +122,10 @@ def _recorded(
         if kind == "minimum":
             y = _scalar(returned, f, who)
             x.result = _core.identity
+        elif kind == "bounded minimum":
+            value, low, high = returned
+            y = _core.concat([_scalar(value, f, who)[None], low, high], 0)
+            x.result = lambda flat: flat[0]
         elif kind == "least_squares":
             y = x.residuals(returned, f)
         else:

@@ -13,6 +13,7 @@ steps; a rejected step has none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ def solve(f: Field, y: Tensor, ts: Tensor, tolerance: Tolerance) -> Solution:
         aim = _core.minimum(t, end)  # a while_loop of unordered times must end too
         steps = Steps(*while_loop(
             lambda s: (s[0] < aim) & (s[-1] == GOOD),
-            lambda s: tuple(_step(f, Steps(*s), end, tolerance)),
+            wraps(f)(lambda s: tuple(_step(f, Steps(*s), end, tolerance))),
             tuple(steps),
         ))  # fmt: skip
         return steps, _between(steps, t)

@@ -7,6 +7,7 @@ vector, which `FlatState` makes of it. Start reading at `solve_problem`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from math import isfinite, prod
 from operator import index
 from typing import Any, Literal
@@ -15,6 +16,7 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.rules import called, parameter_names, place
+from .._base.checks import floats_of_integers
 from .._control.bodies import Pytree
 from .._control.checks import evaluated_check
 from .._core import Tensor, Variable
@@ -76,6 +78,7 @@ def _solve_flat(
         forward = _core.stop_gradient(ts[-1] - ts[0]) >= 0
         direction = _core.where(forward, _core.constant(1, real), _core.constant(-1, real))
 
+    @wraps(state.f)  # so errors name f
     def field(y: Tensor, t: Tensor) -> Tensor:
         return state.field(y, t) if sign == 1 else direction * state.field(y, direction * t)
 
@@ -90,6 +93,7 @@ class FlatState:
     def __init__(self, f: Callable[..., Any], y0: Any, args: tuple[Any, ...]) -> None:
         self.f = f
         self.args = args
+        y0 = floats_of_integers(y0, WHO)
         self.tree = Pytree(y0, f"{WHO}: y0")
         numbers = isinstance(y0, list) and not any(x.shape for x in self.tree.tensors)
         self.hint = "; pass np.array(y0) if y is a vector" if numbers else ""

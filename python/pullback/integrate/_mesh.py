@@ -9,6 +9,7 @@ which reaches the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,10 +86,12 @@ def solve_mesh(problem: Problem) -> tuple[Rows, Tensor]:
         _core.where(none, _core.constant(FINISHED), _core.constant(RUNNING)),
     )  # fmt: skip
     parts, done, length = [], 0, _FIRST_PART
-    known = not _core.is_traced(state.status) and not _core.is_traced(y)
+    # The slope is traced if `f` reads a traced tensor.
+    known = not any(map(_core.is_traced, state))
     length = min(_FIRST_PART, tolerance.max_steps) if known else tolerance.max_steps
     while True:
-        state, rows = scan(lambda s, _: _row(problem, _State(*s)), tuple(state), None, length)
+        row = wraps(f)(lambda s, _: _row(problem, _State(*s)))
+        state, rows = scan(row, tuple(state), None, length)
         state, done = _State(*state), done + length
         parts.append(Rows(*rows))
         known = known and not _core.is_traced(state.status)
@@ -110,6 +113,7 @@ def event_values(events: Sequence[Event], t: Tensor, y: Tensor) -> Tensor:
 
 
 def _row(problem: Problem, state: _State) -> tuple[Any, Any]:
+    @wraps(problem.f)
     def tried(*state: Any) -> Any:
         return _tried(problem, _State(*state))
 

@@ -1,6 +1,7 @@
 """`solve_ivp`: its arguments, results and documentation. Start of the solution: `_mesh.py`."""
 
 from collections.abc import Callable
+from functools import wraps
 from math import inf
 from typing import Any, NamedTuple
 
@@ -8,7 +9,15 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.rules import called, parameter_names, place
-from .._base.checks import choice, entries_stacked, floating, integer, number, vector_of_numbers
+from .._base.checks import (
+    choice,
+    entries_stacked,
+    floating,
+    floats_of_integers,
+    integer,
+    number,
+    vector_of_numbers,
+)
 from .._base.hints import without
 from .._core import Tensor
 
@@ -149,7 +158,8 @@ def solve_ivp(
     t_span : pair of array_like, scalar
         First and last time; the last may be the smaller one.
     y0 : array_like
-        Initial value of shape (n,), float32 or float64. A list of numbers is a vector.
+        Initial value of shape (n,), float32 or float64. A list of numbers is a vector; integers
+        become the default floating dtype.
     method : {"RK45", "Radau"}, optional
         "RK45": method of Dormand and Prince of order 5(4) [1]_. "Radau": implicit method Radau IIA
         of order 5 for stiff equations [2]_; it forms matrices of 3n rows. Default: "RK45".
@@ -227,7 +237,8 @@ def solve_ivp(
             f"{who}: expected a function of (t, y, *args), got {place(fun)} of (y, t); exchange "
             "its parameters, or use integrate.odeint"
         )
-    y = floating(vector_of_numbers(y0, f"{who}: y0"), f"{who}: y0", "fc")
+    y = floats_of_integers(vector_of_numbers(y0, who), who)
+    y = floating(y, f"{who}: y0", "fc")
     if len(y.shape) != 1 or not y.size:
         raise ValueError(f"{who}: expected a vector with entries for y0, got shape {y.shape}")
     if y.dtype.name not in ("float32", "float64"):
@@ -241,6 +252,7 @@ def solve_ivp(
     one = _core.full((), 1, real)
     sign = _core.where(_core.less(_core.stop_gradient(last), _core.stop_gradient(first)), -one, one)
 
+    @wraps(fun)  # so errors name fun
     def field(y: Tensor, t: Tensor) -> Tensor:
         made = entries_stacked(called(fun, who, "(t, y, *args)", sign * t, y, *theta), who)
         slope = _core.constant(made, None if hasattr(made, "dtype") else real, who)

@@ -21,7 +21,7 @@ from .._base.composite import composite
 from .._core import Rule, Tensor
 from .._typing import TensorLike
 from ._matrices import adjoint, hermitian, one_dtype, same_batch
-from ._solve import inv, solve
+from ._solve import solve
 
 _MOST_DIRECT = 9  # rows, up to which a discrete Lyapunov equation is solved as one linear system
 
@@ -65,8 +65,9 @@ def solve_continuous_lyapunov(a: TensorLike, q: TensorLike, /) -> Tensor:
     Tensor([[0.5  , 0.167],
             [0.167, 0.333]], dtype=float32)
     """
-    (left, sides), rounded = _square_pair(a, q, "solve_continuous_lyapunov")
-    return rounded(_core.solve_sylvester(left, adjoint(left), sides))
+    who = "solve_continuous_lyapunov"
+    (left, sides), rounded = _square_pair(a, q, who)
+    return rounded(_core.solve_sylvester(left, adjoint(left), sides, who))
 
 
 @composite
@@ -115,7 +116,7 @@ def solve_discrete_lyapunov(
     (left, sides), rounded = _square_pair(a, q, who)
     if method is not None:
         choice(method, ("direct", "bilinear"), who, "method")
-    return rounded(_discrete_lyapunov(left, sides, method))
+    return rounded(_discrete_lyapunov(left, sides, method, who))
 
 
 def _square_pair(a: Any, q: Any, who: str) -> tuple[list[Tensor], Callable[[Tensor], Tensor]]:
@@ -130,7 +131,7 @@ def _square_pair(a: Any, q: Any, who: str) -> tuple[list[Tensor], Callable[[Tens
     return same_batch(pair, [2, 2], who), rounded
 
 
-def _discrete_lyapunov(a: Tensor, q: Tensor, method: str | None) -> Tensor:
+def _discrete_lyapunov(a: Tensor, q: Tensor, method: str | None, who: str) -> Tensor:
     n = a.shape[-1]
     unit = _core.eye(n, n, 0, a.dtype)
     if method == "direct" or (method is None and n <= _MOST_DIRECT):
@@ -140,12 +141,12 @@ def _discrete_lyapunov(a: Tensor, q: Tensor, method: str | None) -> Tensor:
         both = _core.reshape(_core.multiply(rows, columns), (*batch, n * n, n * n))
         matrix = _core.subtract(_core.eye(n * n, n * n, 0, a.dtype), both)
         flat = _core.reshape(q, (*batch, n * n, 1))
-        return _core.reshape(solve(matrix, flat), q.shape)
+        return _core.reshape(_core.equation(matrix, flat, who), q.shape)
     # (aᴴ + 1)⁻¹ transforms the unit disc to the left half-plane.
-    right = inv(_core.add(adjoint(a), unit))
+    right = _core.inv(_core.add(adjoint(a), unit), who)
     turned = adjoint(_core.matmul(_core.subtract(adjoint(a), unit), right))
     sides = _core.matmul(_core.matmul(adjoint(right), q), right)
-    return _core.solve_sylvester(turned, adjoint(turned), _core.multiply(sides, -2))
+    return _core.solve_sylvester(turned, adjoint(turned), _core.multiply(sides, -2), who)
 
 
 def _conj(x: Tensor) -> Any:
@@ -293,9 +294,9 @@ def _riccati(who: str, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any, balanced:
         return rounded(_stabilising(_Equation(who, list(known), balanced), list(known.values())))
     # An equation without e for eᴴ x e.
     for name in "ab":
-        known[name] = solve(outer, known[name])
+        known[name] = _core.equation(outer, known[name], who)
     y = _stabilising(_Equation(who, list(known), balanced), list(known.values()))
-    inverse = inv(outer)
+    inverse = _core.inv(outer, who)
     return rounded(_core.matmul(_core.matmul(adjoint(inverse), y), inverse))
 
 
@@ -358,9 +359,9 @@ def _stabilising(equation: _Equation, inputs: list[Tensor]) -> Tensor:
             # The derivative by x maps dx to loopᴴ dx + dx loop, or to loopᴴ dx loop - dx; w solves
             # the equation of its adjoint.
             if equation.discrete:
-                w = _discrete_lyapunov(loop, _core.negative(cotangents[0]), None)
+                w = _discrete_lyapunov(loop, _core.negative(cotangents[0]), None, equation.who)
             else:
-                w = _core.solve_sylvester(loop, adjoint(loop), cotangents[0])
+                w = _core.solve_sylvester(loop, adjoint(loop), cotangents[0], equation.who)
         answers: list[Any] = _core.gradients([rest], others, [_core.negative(w)], overrides=True)
         return answers
 

@@ -202,7 +202,8 @@ def solve_sylvester(a: TensorLike, b: TensorLike, q: TensorLike, /) -> Tensor:
             f"{who}: expected shape (…, {left.shape[-1]}, {right.shape[-1]}) for q with a and b "
             f"of shapes {left.shape} and {right.shape}, got {sides.shape}"
         )
-    return rounded(_core.solve_sylvester(*same_batch([left, right, sides], [2, 2, 2], who)))
+    left, right, sides = same_batch([left, right, sides], [2, 2, 2], who)
+    return rounded(_core.solve_sylvester(left, right, sides))
 
 
 @composite

@@ -271,8 +271,9 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
         zero = _core.equal(below, 0.0)  # both are 0 for a matrix of zeros
         return _core.where(zero, inf, _core.divide(above, _core.where(zero, 1.0, below)))
     axes = [len(x.shape) - 2, len(x.shape) - 1]
+    inverse = _core.inv(x, "cond")
     return _core.multiply(
-        _matrix_norm(x, axes, False, p, "cond"), _matrix_norm(_core.inv(x), axes, False, p, "cond")
+        _matrix_norm(x, axes, False, p, "cond"), _matrix_norm(inverse, axes, False, p, "cond")
     )
 
 

@@ -124,7 +124,7 @@ def polyfit(
         warnings.warn("polyfit: the powers of x are linearly dependent", RankWarning, stacklevel=2)
     if cov is False:
         return coefficients
-    inverse = _core.inv(_core.matmul(_core.transpose(powers, None), powers))
+    inverse = _core.inv(_core.matmul(_core.transpose(powers, None), powers), _WHO)
     inverse = _core.divide(inverse, _core.multiply(scale, _core.transpose(scale, None)))
     if len(values.shape) == 2:
         inverse = _core.expand_dims(inverse, 2)

@@ -305,7 +305,7 @@ def matrix_power(x: TensorLike, /, n: SupportsIndex) -> Tensor:
     base, count = _core.constant(x, who="matrix_power"), integer(n, "matrix_power", "n")
     check_matrices(base, "matrix_power", square=True)
     if count < 0:
-        base, count = _core.inv(base), -count
+        base, count = _core.inv(base, "matrix_power"), -count
     out = None
     while count:
         if count & 1:

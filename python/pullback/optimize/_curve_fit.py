@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._autodiff.closed_graph import recorded_from
-from .._autodiff.jacobian import jacobian
 from .._autodiff.rules import place
-from .._base.checks import flag, floating, made_floating, vector_of_numbers
+from .._base.checks import flag, made_floating, vector_of_numbers
 from .._base.hints import without
 from .._control.checks import warned
 from .._core import Tensor
 from ..linalg import cholesky, inv, solve_triangular, svdvals
-from ._least_squares import least_squares
+from ._least_squares import least_squares, with_jacobian
 
 
 class CurveFit(NamedTuple):
@@ -115,7 +113,7 @@ def curve_fit(
     who = "curve_fit"
     if not callable(f):
         raise TypeError(f"{who}: expected a function for f, got {_core.shown(f)}")
-    if isinstance(xdata, list):
+    if isinstance(xdata, (list, tuple)):
         xdata = vector_of_numbers(xdata, who)
     y = made_floating(vector_of_numbers(ydata, who), who)
     if len(y.shape) != 1 or not y.size:
@@ -123,7 +121,7 @@ def curve_fit(
     if p0 is None:
         start = _core.full((_count(f, who),), 1, y.dtype)
     else:
-        start = floating(vector_of_numbers(p0, who), f"{who}: p0")
+        start = made_floating(vector_of_numbers(p0, who), f"{who}: p0")
         start = _core.reshape(start, (-1,)) if len(start.shape) < 1 else start
     if len(start.shape) != 1 or not start.size:
         raise ValueError(f"{who}: expected a vector of parameters for p0, got shape {start.shape}")
@@ -142,11 +140,7 @@ def curve_fit(
         return weigh(_core.cast(values, dtype) - _core.cast(y, dtype))
 
     result = least_squares(residuals, start, tol=tol, maxiter=maxiter)
-    at = _core.identity(result.x)
-    with recorded_from([at]):
-        remaining = residuals(at)
-        (slopes,) = jacobian(remaining, [at], None, True)
-    assert slopes is not None  # zeros in place of None
+    remaining, slopes = with_jacobian(residuals, result.x, who)
     pcov, is_known = _inverse_square(slopes)
     if not flag(absolute_sigma, who, "absolute_sigma"):
         squares = _core.sum(remaining * remaining)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.closed_graph import recorded_from
-from .._autodiff.jacobian import jacobian
+from .._autodiff.jacobian_blocks import JacobianBlocks
 from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
@@ -48,7 +48,8 @@ def least_squares(
         Function `fun(x, *args)` of operations of this library that returns the residuals, a tensor
         or a pytree of tensors of the dtype of `x0`.
     x0 : array_like or pytree of array_like
-        Start; its leaves have a single dtype, float32 or float64. A list of numbers is a vector.
+        Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
+        vector; an array of integers becomes the default floating dtype.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     tol : float, optional
@@ -93,7 +94,7 @@ def least_squares(
     limit = most(maxiter, 200, who)
 
     def solver(f: Any, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return _levenberg(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
+        return _levenberg(f, start, tolerance(tol, start.dtype, 0.5, who), limit, who)
 
     return solve_on_plan(fun, x0, args, solver, limit, "least_squares", who)
 
@@ -110,16 +111,18 @@ class _State(NamedTuple):
     stuck: Tensor  # a step that is short because of the damping did not reduce the residuals
 
 
-def _with_jacobian(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+def with_jacobian(f: Any, x: Tensor, who: str) -> tuple[Tensor, Tensor]:
+    """Return the residuals and their Jacobian, by columns if it has fewer of them than rows."""
     at = _core.identity(x)
     with recorded_from([at]):
         residuals = f(at)
-        (matrix,) = jacobian(residuals, [at], None, True)
-    assert matrix is not None  # zeros in place of None
+        ((matrix,),) = JacobianBlocks([residuals], [at], "auto", "auto", who).all()
     return residuals, matrix
 
 
-def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
+def _levenberg(
+    f: Any, start: Tensor, tol: float, limit: int, who: str
+) -> tuple[Tensor, Tensor, Tensor]:
     dtype = start.dtype
     smallest = float(np.finfo(dtype).tiny)
 
@@ -149,7 +152,7 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
         right = _core.concat([_core.where(valid, -state.residuals, 0), 0 * state.x], 0)
         move = lstsq(_core.where(valid, left, 0), right)[0]
         x = state.x + move
-        residuals, matrix = _with_jacobian(scaled, x)
+        residuals, matrix = with_jacobian(scaled, x, who)
         before = dot(state.residuals, state.residuals)
         gain = before - dot(residuals, residuals)
         linear = state.residuals + _core.sum(state.matrix * move, [1])
@@ -179,7 +182,7 @@ def _levenberg(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, T
     size = largest(f(start))
     sized = _core.logical_and(_core.greater(size, smallest), _core.isfinite(size))
     unit = _core.exp2(-_core.floor(_core.log2(_core.where(sized, size, 1))))
-    residuals, matrix = _with_jacobian(scaled, start)
+    residuals, matrix = with_jacobian(scaled, start, who)
     scale = norms(matrix)
     state = _State(
         start, residuals, matrix, _core.where(_core.greater(scale, 0), scale, 1),

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._autodiff.closed_graph import recorded_from
 from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
-from ._result import OptimizeResult, dot, largest, most, solve_on_plan, tolerance
+from ._bounded import bounded_lbfgs, sides_of_bounds, with_bounds
+from ._direction import MEMORY, direction_of, with_slope
+from ._result import OptimizeResult, arguments, dot, largest, most, solve_on_plan, tolerance
 
-_MEMORY = 10  # pairs of steps and changes of the gradient
 _TRIALS = 60  # of a line search
 _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 
@@ -25,7 +25,6 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
     jac="derivatives are computed by automatic differentiation",
     hess="the method uses gradients alone",
     has_aux="return the value alone, and compute other results from the solution",
-    bounds="substitute a function whose values are inside, such as exp or sigmoid",
     constraints="substitute a function whose values meet them",
     options="pass tol and maxiter",
 )
@@ -34,6 +33,7 @@ def minimize(
     x0: Any,
     args: Any = (),
     *,
+    bounds: Any = None,
     tol: float | None = None,
     maxiter: int | None = None,
 ) -> OptimizeResult:
@@ -41,6 +41,8 @@ def minimize(
 
     The solver is a loop of the plan [1]_, with a line search by bisection [2]_. It needs only
     gradients. Derivatives of the minimum with respect to `args` are those of `implicit.minimum`.
+    Within bounds, the steps are projected [3]_, and the derivatives are those of the free
+    variables; a variable at a bound has the derivative of the bound.
 
     Parameters
     ----------
@@ -48,11 +50,16 @@ def minimize(
         Function `fun(x, *args)` of operations of this library that returns a floating tensor of
         shape ().
     x0 : array_like or pytree of array_like
-        Start; its leaves have a single dtype, float32 or float64. A list of numbers is a vector.
+        Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
+        vector; an array of integers becomes the default floating dtype.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
+    bounds : list of pairs, optional
+        Pair (low, high) for each entry of x0, in the order of its leaves, with None for an absent
+        bound. The entries may be tensors, and `scipy.optimize.Bounds` is accepted. Default: None.
     tol : float, optional
-        The solver ends when no entry of the gradient is larger than `tol`. Default: the square root
+        The solver ends when no entry of the gradient is larger than `tol`; within bounds, when no
+        entry changes by more in a projected step along the gradient. Default: the square root
         of the machine precision. If rounding errors of `fun` prevent a further decrease, it is
         enough that the expected decrease is not larger than them and the gradient is below the cube
         root, times ``max(1, sqrt(abs(fun)))``.
@@ -67,9 +74,11 @@ def minimize(
     Raises
     ------
     TypeError
-        If `x0` has another dtype, or the result of `fun` is not a floating tensor of shape ().
+        If `x0` has another dtype, the result of `fun` is not a floating tensor of shape (), or
+        `bounds` has another type.
     ValueError
-        If `fun` does not depend on x, or `tol` or `maxiter` is not positive.
+        If `fun` does not depend on x, `tol` or `maxiter` is not positive, the number of bounds is
+        wrong or a lower bound is larger than the upper one.
 
     See Also
     --------
@@ -80,6 +89,8 @@ def minimize(
     .. [1] D. C. Liu and J. Nocedal, On the limited memory BFGS method for large scale optimization,
        1989.
     .. [2] A. S. Lewis and M. L. Overton, Nonsmooth optimization via quasi-Newton methods, 2013.
+    .. [3] D. P. Bertsekas, Projected Newton methods for optimization problems with simple
+       constraints, 1982.
 
     Examples
     --------
@@ -95,8 +106,13 @@ def minimize(
     limit = most(maxiter, 10_000, who)
 
     def solver(f: Any, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return _lbfgs(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
+        method = _lbfgs if bounds is None else bounded_lbfgs
+        return method(f, start, tolerance(tol, start.dtype, 0.5, who), limit)
 
+    if bounds is not None:
+        theta = (*sides_of_bounds(bounds, who), *arguments(args))
+        within = with_bounds(fun, who)
+        return solve_on_plan(within, x0, theta, solver, limit, "bounded minimum", who)
     return solve_on_plan(fun, x0, args, solver, limit, "minimum", who)
 
 
@@ -126,15 +142,6 @@ class _Trial(NamedTuple):
     done: Tensor
 
 
-def _with_slope(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    at = _core.identity(x)
-    with recorded_from([at]):
-        value = f(at)
-        (slope,) = _core.gradients([value], [at])
-    assert slope is not None  # f depends on x
-    return value, slope
-
-
 def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
     dtype, n = start.dtype, start.shape[0]
 
@@ -146,7 +153,7 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
         return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
 
     def step(state: _State) -> _State:
-        direction, scale = _direction(state)
+        direction, scale = direction_of(state.slope, state.steps, state.changes, state.weights)
         noise = 100 * float(np.finfo(dtype).eps) * _core.maximum(_core.abs(state.value), 1)
         rounded = _core.less_equal(-dot(state.slope, direction), noise)
         trial = _line_search(f, state, direction, scale)
@@ -177,10 +184,10 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
             rounded,
         )
 
-    value, slope = _with_slope(f, start)
-    zeros = _core.full((_MEMORY, n), 0, dtype)
+    value, slope = with_slope(f, start)
+    zeros = _core.full((MEMORY, n), 0, dtype)
     state = _State(
-        start, value, slope, zeros, zeros, _core.full((_MEMORY,), 0, dtype),
+        start, value, slope, zeros, zeros, _core.full((MEMORY,), 0, dtype),
         _core.full((), 0, "int64"), _core.full((), False, "bool"), _core.full((), False, "bool"),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
@@ -189,27 +196,6 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
     enough = _core.logical_and(end.rounded, _core.less_equal(largest(end.slope), exact))
     enough = _core.logical_and(end.stuck, enough)
     return end.x, _core.logical_or(is_small(end), enough), end.nit
-
-
-def _direction(state: _State) -> tuple[Tensor, Tensor]:
-    """Return the quasi-Newton direction (two-loop recursion), and the first step to try."""
-    q = state.slope
-    parts = []
-    for i in reversed(range(_MEMORY)):
-        part = state.weights[i] * dot(state.steps[i], q)
-        q = q - part * state.changes[i]
-        parts.append(part)
-    newest = dot(state.changes[-1], state.changes[-1]) * state.weights[-1]
-    used = _core.greater(newest, 0)
-    q = q * _core.where(used, 1 / _core.where(used, newest, 1), 1)
-    for i in range(_MEMORY):
-        other = state.weights[i] * dot(state.changes[i], q)
-        q = q + (parts[_MEMORY - 1 - i] - other) * state.steps[i]
-    downhill = _core.greater(dot(q, state.slope), 0)
-    direction = -_core.where(downhill, q, state.slope)
-    size = _core.sqrt(dot(state.slope, state.slope))
-    first = _core.minimum(1 / _core.where(_core.greater(size, 0), size, 1), 1)
-    return direction, _core.where(_core.logical_and(used, downhill), 1, first)
 
 
 def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Trial:
@@ -221,7 +207,7 @@ def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Tr
         return _core.logical_and(_core.logical_not(trial.done), _core.less(trial.nit, _TRIALS))
 
     def step(trial: _Trial) -> _Trial:
-        value, slope = _with_slope(f, state.x + trial.t * direction)
+        value, slope = with_slope(f, state.x + trial.t * direction)
         # False for NaN, so the step becomes smaller.
         lower = _core.less_equal(value, state.value + _DECREASE * trial.t * down)
         # Within rounding errors of the value, the slopes decide (Hager and Zhang, 2005).

@@ -20,7 +20,7 @@ from .._core import Tensor
 from .._typing import TensorLike
 from ..implicit._equation import has_dtype, solution_on_plan
 from ..implicit._linear_solve import MOST_DENSE
-from ..linalg import gmres, lstsq, solve
+from ..linalg import gmres, lstsq
 from ._result import (
     OptimizeResult,
     arguments,
@@ -63,7 +63,8 @@ def root(
         Function `fun(x, *args)` of operations of this library. It returns a result of the
         structure, shapes and dtype of x.
     x0 : array_like or pytree of array_like
-        Start; its leaves have a single dtype, float32 or float64. A list of numbers is a vector.
+        Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
+        vector; an array of integers becomes the default floating dtype.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     tol : float, optional
@@ -191,7 +192,7 @@ def _newton_step(f: Any, x: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         with recorded_from([at]):
             (matrix,) = jacobian(f(at), [at], None, True)
         assert matrix is not None  # zeros in place of None
-        return solve(matrix, -value), _core.full((), True, "bool")
+        return _core.equation(matrix, -value, "root"), _core.full((), True, "bool")
 
     def product(v: Tensor) -> Tensor:
         tangent: Tensor = jvp(f, (x,), (v,))[1]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._core import Tensor
+from ._absent import Family
 from ._arguments import Arguments, StandardForm, read_arguments, shift_and_scale
 
 INFINITY = float("inf")
@@ -33,7 +34,7 @@ def log_probability(p: Tensor, complement: Tensor) -> Tensor:
     return _core.where(_core.less(p, 0.5), _core.log(p), _core.log1p(-complement))
 
 
-class Distribution:
+class Distribution(Family):
     """Implement the methods of a distribution with location and scale.
 
     The arguments of a method are the shape parameters, `loc` (default 0) and, for continuous
@@ -44,16 +45,12 @@ class Distribution:
     invalid parameters.
     """
 
-    name: ClassVar[str]
     shapes: ClassVar[tuple[str, ...]] = ()
     low: ClassVar[float] = -INFINITY
     low_is_inside: ClassVar[bool] = True
     scales: ClassVar[bool] = True
     # True if float32 is enough for the functions of x alone: no terms cancel.
     digits_in_float32: ClassVar[bool] = False
-
-    def __repr__(self) -> str:
-        return f"pb.stats.{self.name}"
 
     # --- the standard form, which a subclass implements
 

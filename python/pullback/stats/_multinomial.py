@@ -9,12 +9,13 @@ import numpy as np
 from .. import _core
 from .._base.checks import known_values
 from .._core import Tensor
+from ._absent import Family
 from ._arguments import floats
 from ._discrete import binom
 from ._distribution import INFINITY, NAN, all_of
 
 
-class Multinomial:
+class Multinomial(Family):
     """Represent the multinomial distribution of the counts of `n` trials with several results.
 
     Vectors are along the last axis; the axes before it are a batch. The result is NaN if `n` is not
@@ -27,8 +28,7 @@ class Multinomial:
     Tensor(0.1875, dtype=float32)
     """
 
-    def __repr__(self) -> str:
-        return "pb.stats.multinomial"
+    name = "multinomial"
 
     def pmf(self, x: Any, n: Any, p: Any) -> Tensor:
         """Compute the probability of the counts `x`.

@@ -11,6 +11,7 @@ from .._numpy.creation import eye
 from .._numpy.diagonals import diagonal
 from ..linalg._decompositions import cholesky
 from ..linalg._solve import solve_triangular
+from ._absent import Family
 from ._arguments import check_broadcast, floats
 from ._distribution import INFINITY, NAN
 
@@ -19,7 +20,7 @@ def _sum(x: Tensor) -> Tensor:
     return _core.sum(x, -1)
 
 
-class Dirichlet:
+class Dirichlet(Family):
     """Represent the Dirichlet distribution of probability vectors.
 
     Vectors are along the last axis (in SciPy along the first); the axes before it are a batch. The
@@ -31,8 +32,7 @@ class Dirichlet:
     Tensor(1.5040774, dtype=float32)
     """
 
-    def __repr__(self) -> str:
-        return "pb.stats.dirichlet"
+    name = "dirichlet"
 
     def pdf(self, x: Any, alpha: Any) -> Tensor:
         """Compute the probability density at `x`.
@@ -140,7 +140,7 @@ def _valid_where(alpha: Tensor, value: Tensor) -> Tensor:
     return _core.where(_core.greater(_core.min(alpha, -1), 0), value, NAN)
 
 
-class MultivariateNormal:
+class MultivariateNormal(Family):
     """Represent the multivariate normal distribution.
 
     Vectors are along the last axis; the axes before it are a batch. Only the lower triangle of
@@ -154,8 +154,7 @@ class MultivariateNormal:
     Tensor(-2.4345, dtype=float32)
     """
 
-    def __repr__(self) -> str:
-        return "pb.stats.multivariate_normal"
+    name = "multivariate_normal"
 
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1) -> Tensor:
         """Compute the probability density at `x`.

@@ -8,12 +8,13 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from ..linalg._solve import solve_triangular
+from ._absent import Family
 from ._arguments import floats
 from ._distribution import NAN
 from ._multivariate import factor_of, log_size
 
 
-class MultivariateT:
+class MultivariateT(Family):
     """Represent the multivariate t-distribution.
 
     Vectors are along the last axis; the axes before it are a batch. Only the lower triangle of
@@ -26,8 +27,7 @@ class MultivariateT:
     Tensor(-2.5570822, dtype=float32)
     """
 
-    def __repr__(self) -> str:
-        return "pb.stats.multivariate_t"
+    name = "multivariate_t"
 
     def pdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1) -> Tensor:
         """Compute the probability density at `x`.

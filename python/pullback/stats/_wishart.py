@@ -8,12 +8,13 @@ from typing import Any
 from .. import _core
 from .._core import Tensor
 from ..linalg._solve import solve_triangular
+from ._absent import Family
 from ._arguments import floats
 from ._distribution import NAN
 from ._multivariate import factor_of, log_size
 
 
-class Wishart:
+class Wishart(Family):
     """Represent the Wishart distribution of positive definite matrices.
 
     Matrices are along the last two axes (in SciPy along the first two); the axes before them are a
@@ -26,8 +27,7 @@ class Wishart:
     Tensor(-4.0310245, dtype=float32)
     """
 
-    def __repr__(self) -> str:
-        return "pb.stats.wishart"
+    name = "wishart"
 
     def pdf(self, x: Any, df: Any, scale: Any) -> Tensor:
         """Compute the probability density at `x`.

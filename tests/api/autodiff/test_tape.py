@@ -46,6 +46,16 @@ def test_trainable_variables_are_watched_when_read():
     assert [value(g) for g in tape.gradient(y, [v, frozen])] == [3.0, 2.0]
 
 
+def test_the_size_of_a_variable_is_no_read():
+    v = pb.Variable([[1.0, 2.0, 3.0]])
+    with pb.GradientTape() as tape:
+        found = v.shape, v.dtype, v.ndim, v.size, v.itemsize, v.nbytes, len(v)
+    assert found == ((1, 3), np.float32, 2, 3, 4, 12, 1)
+    assert tape.watched_variables() == ()
+    with pytest.raises(TypeError, match="len: expected a tensor of rank 1 or more"):
+        len(pb.Variable(1.0))
+
+
 def test_without_accessed_variables_only_watched_ones_count():
     v, w = pb.Variable(2.0), pb.Variable(3.0)
     with pb.GradientTape(watch_accessed_variables=False) as tape:

@@ -314,7 +314,7 @@ def test_tolerances_that_the_dtype_has_not() -> None:
             ValueError,
             "expected at least one element in y0",
         ),
-        (lambda: odeint(lambda y, t: y, np.arange(3), [0.0]), TypeError, "for y0, got int64"),
+        (lambda: odeint(lambda y, t: y, [np.arange(3)], [0.0]), TypeError, "got int64; cast it"),
         (
             lambda: odeint(lambda y, t: y, {"a": np.float32(1), "b": WIDE(1)}, [0.0]),
             TypeError,
@@ -411,3 +411,12 @@ def test_a_traced_function_inside(adjoint: str) -> None:
     by_start = pb.grad(lambda y: solve(y)[1])(np.float64(1.0))
     expected = np.sin(plain.numpy()[1]) / np.sin(1.0)
     assert float(by_start) == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_integers_as_y0() -> None:
+    for y0 in (np.array([1, 2]), pb.constant([1, 2])):
+        ys = odeint(lambda y, t: -y, y0, [0.0, 1.0])
+        end = pb.integrate.solve_ivp(lambda t, y: -y, (0, 1), y0, rtol=1e-6).y[:, -1]
+        assert ys.dtype == end.dtype == np.float32
+        np.testing.assert_allclose(ys[-1], np.exp(-1) * np.array([1, 2]), rtol=1e-4)
+        np.testing.assert_allclose(end, np.exp(-1) * np.array([1, 2]), rtol=1e-4)

@@ -212,6 +212,24 @@ def test_traced() -> None:
     assert np.isnan(np.asarray(at)[:, 1]).all()
 
 
+def test_a_traced_parameter_of_a_long_solution() -> None:
+    """The first 128 steps were the whole solution if only `fun` read a traced tensor."""
+
+    def oscillation(p: Any) -> Any:
+        fun = lambda t, y: pb.stack([y[1], -p[0] * y[0] - p[1] * y[1]])  # noqa: E731
+        start = np.array([1.0, 0.0])
+        t = np.linspace(0, 10, 21)
+        return pb.integrate.solve_ivp(fun, (0, 10), start, t_eval=t, rtol=1e-8, atol=1e-10).y[0]
+
+    p = np.array([4.0, 0.3])
+    want = oscillation(p).numpy()
+    np.testing.assert_array_equal(pb.function(oscillation)(p).numpy(), want)
+    np.testing.assert_array_equal(pb.vmap(oscillation)(p[None]).numpy()[0], want)
+    fit = pb.optimize.least_squares(lambda p: oscillation(p) - want, np.array([3.5, 0.2]))
+    assert bool(fit.success)
+    np.testing.assert_allclose(fit.x, p, rtol=1e-6)
+
+
 def test_errors() -> None:
     y = np.ones(2)
     for error, words, call in (
