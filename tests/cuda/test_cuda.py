@@ -53,10 +53,22 @@ def test_on_the_fake_driver(fake_driver: Path) -> None:
 
 # Files that use most of what has a device: traces, bodies, histories, draws and conversions.
 SUITE = (
+    "api/autodiff/test_custom.py",
+    "api/autodiff/test_function.py",
     "api/autodiff/test_function_gradients.py",
-    "api/integrate/test_solve_ivp.py",
+    "api/autodiff/test_function_history.py",
+    "api/autodiff/test_tape.py",
+    "api/autodiff/test_taylor.py",
+    "api/autodiff/test_vmap.py",
+    "api/optimizers/test_optimizers.py",
+    "api/random/test_random.py",
+    "control/test_batches.py",
     "control/test_branches.py",
-    "control/test_scan.py",
+    "control/test_loops_run.py",
+    "control/test_random_loops.py",
+    "control/test_rules_in_copies.py",
+    "control/test_vmapped.py",
+    "control/test_while.py",
 )
 
 
