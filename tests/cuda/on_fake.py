@@ -239,6 +239,20 @@ def test_an_uploaded_constant_is_not_written_to() -> None:
     np.testing.assert_array_equal(w.to_device("cuda").numpy()[:2], [8, 3])
 
 
+def test_a_step_works_in_place() -> None:
+    with pb.use_device("cuda"):
+        v = pb.Variable(np.zeros(200_000))  # larger than a segment
+        step = pb.function(lambda x: v.assign_add(x))
+        x = there(np.ones(200_000))
+        step(x)
+        pb.cuda.trim()
+        before = FAKE.fake_calls(b"cuMemAlloc_v2")
+        for _ in range(3):
+            step(x)
+        assert FAKE.fake_calls(b"cuMemAlloc_v2") == before
+        np.testing.assert_array_equal(v.numpy()[:2], [4, 4])
+
+
 def test_copies_of_constants_give_way() -> None:
     c = pb.constant(np.zeros(30_000_000, np.int8))
     assert int(pb.sum(c[:2]) + there(np.int64(1))) == 1
