@@ -316,6 +316,7 @@ PYBIND11_MODULE(_core, m) {
   bind_tree(m);
   bind_function(m);
   bind_device(m);
+  bind_dlpack(m);
   m.attr("__version__") = PULLBACK_VERSION;
   m.def("build_info", &build_info, "Describe the build and the machine.");
   m.def("status", &status, "Return counters of plans, nodes, memory and steps.");

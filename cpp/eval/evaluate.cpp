@@ -21,6 +21,7 @@
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
+#include "runtime/uploads.h"
 
 namespace pullback {
 namespace {
@@ -281,6 +282,7 @@ bool PlanRun::take_donated(int32_t argument) {
   if (buffer->refs != 2 || buffer->exported)
     return false;  // references of the node and of this
                    // run
+  drop_uploads_of(buffer.get());
   Node* node = vectors_.nodes[argument].get();
   node->value = nullptr;
   node->flags |= kInFlight;
@@ -303,7 +305,7 @@ void PlanRun::run(const CachedPlan& cached) {
   const Plan& plan = cached.plan;
   if (several_devices) {  // those of any device
     for (Ref<Buffer>& buffer : vectors_.arguments) {
-      if (buffer) buffer = copy_to(cached.device, buffer);
+      if (buffer) buffer = uploaded(cached.device, buffer);
     }
   }
   bool in_place = false;

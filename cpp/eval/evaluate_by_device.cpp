@@ -62,7 +62,7 @@ void evaluate_by_device(std::span<Node* const> roots,
       Node* node = transfers[i].get();
       // Without a value, the input is in flight in a run of another thread: the next round waits.
       if (node->value || !inputs[i]->has_value()) continue;
-      node->value = copy_to(node->device(), as_value(inputs[i])->value);
+      node->value = copy_to(device_of(node), as_value(inputs[i])->value);
       if (!node->tracked()) seal(node);
     }
   }

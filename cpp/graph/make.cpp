@@ -41,7 +41,7 @@ void watch_growth(const Node* newest) {
 }
 
 Device device_of_result(Op op, const Attr& attr, std::span<Node* const> inputs, const char* who) {
-  if (op == Op::transfer) return {attr.device};
+  if (op == Op::transfer && attr.device != kAnyDevice.id) return {attr.device};
   const std::optional<Device> device = common_device(inputs);
   if (!device) refuse_devices(inputs, who ? who : name_of(op));
   return *device;

@@ -6,6 +6,8 @@
 // are constants for the planner. A body shares no node with the graph around it, because both may
 // be numbered (Node::index) at the same time. The scalar node of a callback becomes an input too,
 // so that bodies which differ only in the callback have one plan.
+//
+// A body runs on the device of its loop or branch, so its nodes are on kAnyDevice.
 #include "ops/body.h"
 
 #include <algorithm>
@@ -33,6 +35,11 @@ void replace_input(Node* node, size_t k, Node* with) {
   add_user(with);
   --before->users;
   release(before);
+}
+
+void leave_devices(Node* node) {
+  node->device_id = kAnyDevice.id;
+  if (node->op == Op::transfer) node->attr.device = kAnyDevice.id;
 }
 
 }  // namespace
@@ -125,6 +132,7 @@ class Closing {
       return;
     }
     node->flags |= kTracked | kTraced;
+    leave_devices(node);
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (is_draw(inputs[k]) && !inside_.contains(inputs[k])) {
         fail(ErrorKind::Runtime, name_of(node->op),
@@ -148,6 +156,7 @@ class Closing {
     if (closed) return;
     NodeRef copy = copy_node(node, pointers(inputs));
     copy->flags |= kTracked | kTraced;
+    leave_devices(copy.get());
     copy->seq = next_++;
     copies_[node] = std::move(copy);
   }
@@ -166,6 +175,7 @@ class Closing {
       std::vector<NodeRef> inputs;
       for (Node* input : node->inputs()) inputs.push_back(taken(input));
       NodeRef copy = copy_node(node, pointers(inputs));
+      leave_devices(copy.get());
       copy->seq = next_++;
       return placeholders_[node] = copy;  // the reference may be invalid by now
     }

@@ -6,10 +6,26 @@
 #include "base/error.h"
 #include "runtime/device_memory.h"
 #include "runtime/memory.h"
+#include "runtime/uploads.h"
 
 namespace pullback {
 
+namespace {
+
+// Copies of constants are freed if the device has no more memory.
+void* allocate_on(Device device, int64_t bytes) {
+  try {
+    return memory_of(device).allocate(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Memory || !drop_uploads(device)) throw;
+  }
+  return memory_of(device).allocate(bytes);
+}
+
+}  // namespace
+
 void free_buffer(Buffer* buffer) {
+  if (buffer->device.is_host()) drop_uploads_of(buffer);
   if (buffer->owner_) {
     delete buffer->owner_;
   } else if (buffer->device.is_host()) {
@@ -22,7 +38,7 @@ void free_buffer(Buffer* buffer) {
 
 Ref<Buffer> make_buffer(int64_t bytes, Device device) {
   auto buffer = std::make_unique<Buffer>();
-  buffer->address_ = device.is_host() ? allocate_bytes(bytes) : memory_of(device).allocate(bytes);
+  buffer->address_ = device.is_host() ? allocate_bytes(bytes) : allocate_on(device, bytes);
   buffer->bytes = bytes;
   buffer->device = device;
   return Ref<Buffer>(buffer.release());

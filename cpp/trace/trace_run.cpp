@@ -50,6 +50,12 @@ void Trace::check_arguments(std::span<const NodeRef> arguments) const {
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Node* expected = arguments_[i].get();
+    const Device device = arguments[i]->device();
+    if (several_devices && plan_ && device != kAnyDevice && device != plan_->device) {
+      fail(ErrorKind::Value, "function: expected tensors on one device, got argument ",
+           static_cast<int64_t>(i), " on ", name_of(device), ", and the function runs on ",
+           name_of(plan_->device));
+    }
     if (arguments[i]->dtype == expected->dtype && arguments[i]->shape == expected->shape) continue;
     fail(ErrorKind::Value, "function: expected ", expected->dtype, " ", expected->shape,
          " for argument ", static_cast<int64_t>(i), ", as traced, got ", arguments[i]->dtype, " ",

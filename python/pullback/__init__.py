@@ -99,6 +99,7 @@ from ._numpy.diagonals import *
 from ._numpy.differences import *
 from ._numpy.distinct import *
 from ._numpy.divisors import *
+from ._numpy.dlpack import *
 from ._numpy.dtype_functions import *
 from ._numpy.einsum import *
 from ._numpy.exponentials import *
@@ -270,6 +271,7 @@ __all__ += _numpy.diagonals.__all__
 __all__ += _numpy.differences.__all__
 __all__ += _numpy.distinct.__all__
 __all__ += _numpy.divisors.__all__
+__all__ += _numpy.dlpack.__all__
 __all__ += _numpy.dtype_functions.__all__
 __all__ += _numpy.einsum.__all__
 __all__ += _numpy.exponentials.__all__

@@ -10,6 +10,7 @@ import typing
 
 import numpy
 import numpy.typing
+import typing_extensions
 
 import pullback._numpy.indexing
 import pullback._typing
@@ -1050,6 +1051,9 @@ def cuda_memory(device: str) -> dict[str, int]:
 def cuda_reason() -> str:
     """Return why CUDA cannot be used, or ""."""
 
+def cuda_stream(device: typing.SupportsInt | typing.SupportsIndex) -> int:
+    """Return the address of the stream of a GPU, opened by its number."""
+
 def cuda_synchronize(device: str) -> None:
     """Wait for the work of a GPU."""
 
@@ -1211,6 +1215,11 @@ def expm(x: pullback._typing.TensorLike, /) -> Tensor:
 def expm1(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute `exp(x) - 1` without cancellation near 0."""
 
+def export_dlpack(
+    x: pullback._typing.TensorLike, versioned: bool, copied: bool
+) -> typing_extensions.CapsuleType:
+    """Return a DLPack capsule of a tensor on a GPU."""
+
 def eye(
     n_rows: typing.SupportsIndex,
     n_cols: typing.SupportsIndex,
@@ -1367,6 +1376,9 @@ def identity_of(
 
 def imag(x: pullback._typing.TensorLike, /) -> Tensor:
     """Return the imaginary part."""
+
+def import_dlpack(capsule: typing_extensions.CapsuleType, copy: bool | None) -> Tensor:
+    """Return a tensor over, or with a copy of, the memory of a GPU in a DLPack capsule."""
 
 def inline_functions(change: typing.SupportsInt | typing.SupportsIndex) -> None:
     """Add to the number of open blocks that run traced functions as plain Python."""
@@ -1711,6 +1723,9 @@ def over_square(a: pullback._typing.TensorLike, b: pullback._typing.TensorLike, 
 
 def own_array(x: Tensor) -> numpy.typing.NDArray[typing.Any]:
     """Return the value of a tensor that the caller gives up, as a writable array."""
+
+def own_device(x: pullback._typing.TensorLike) -> str | None:
+    """Return the name of the device of a tensor, or None if it is on any device."""
 
 def parts(values: collections.abc.Sequence[pullback._typing.TensorLike], who: str) -> list[Tensor]:
     """Convert arrays to concatenate or stack."""

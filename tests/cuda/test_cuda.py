@@ -31,13 +31,55 @@ def run(code: list[str | Path], **variables: str) -> subprocess.CompletedProcess
 
 def test_on_the_fake_driver(fake_driver: Path) -> None:
     done = run(
-        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", HERE / "on_fake.py"],
+        [
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-n",
+            "0",
+            HERE / "on_fake.py",
+            HERE / "on_fake_dlpack.py",
+        ],
         PULLBACK_CUDA=f"driver={fake_driver}",
         PULLBACK_FAKE_DRIVER=str(fake_driver),
         PYTHON_FOR_FAKE=sys.executable,
         FAKE_CUDA_DEVICES="2",
-        FAKE_CUDA_MEMORY=str(1 << 30),
+        FAKE_CUDA_MEMORY=str(1 << 27),
     )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+# Files that use most of what has a device: traces, bodies, histories, draws and conversions.
+SUITE = (
+    "api/autodiff/test_custom.py",
+    "api/autodiff/test_function.py",
+    "api/autodiff/test_function_gradients.py",
+    "api/autodiff/test_function_history.py",
+    "api/autodiff/test_tape.py",
+    "api/autodiff/test_taylor.py",
+    "api/autodiff/test_vmap.py",
+    "api/optimizers/test_optimizers.py",
+    "api/random/test_random.py",
+    "control/test_batches.py",
+    "control/test_branches.py",
+    "control/test_loops_run.py",
+    "control/test_random_loops.py",
+    "control/test_rules_in_copies.py",
+    "control/test_vmapped.py",
+    "control/test_while.py",
+)
+
+
+def test_files_of_the_suite(fake_driver: Path) -> None:
+    """The same tests with the device as the default."""
+    done = run(
+        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0",
+         *(HERE.parent / file for file in SUITE)],
+        PULLBACK_CUDA=f"driver={fake_driver}",
+        PULLBACK_DEVICE="cuda",
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 

@@ -1,14 +1,14 @@
-// Size classes, four per doubling, as in runtime/memory.cpp. Small blocks are cut from segments,
-// which are never returned; larger blocks are requested one by one.
+// Small blocks are cut from segments, which are never returned; larger blocks are requested one by
+// one.
 #include "backend/cuda/cuda_memory.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 
 #include "base/error.h"
 #include "runtime/memory.h"
+#include "runtime/size_class.h"
 
 namespace pullback::cuda {
 namespace {
@@ -18,11 +18,7 @@ constexpr int64_t kSegment = int64_t{2} << 20;
 constexpr int64_t kLargestSmall = kSegment / 4;
 constexpr int64_t kStaging = int64_t{8} << 20;
 
-int64_t class_size(int64_t bytes) {
-  if (bytes <= kSmallestBlock) return kSmallestBlock;
-  const int64_t quarter = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bytes))) / 8;
-  return (bytes + quarter - 1) / quarter * quarter;
-}
+int64_t class_size(int64_t bytes) { return size_class(std::max(bytes, kSmallestBlock)).bytes; }
 
 std::string in_units(int64_t bytes) {
   char out[32];

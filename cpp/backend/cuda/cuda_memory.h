@@ -37,6 +37,8 @@ class CudaMemory final : public DeviceMemory {
 
   // Waits for all work of the device.
   void synchronize();
+  // The stream, for libraries that order their work before it.
+  Stream stream() const { return stream_; }
   MemoryFigures figures();
   // Returns free blocks to the driver.
   void trim();

@@ -79,7 +79,7 @@ void Signature::tensor(NodeRef node) {
   if (node->flags & kWeak) node = resolve_weak(node, natural_dtype(node.get()));
   words.push_back(kTensor | static_cast<uint64_t>(node->dtype) << 8 |
                   static_cast<uint64_t>(node->shape.rank) << 16 |
-                  (several_devices ? static_cast<uint64_t>(node->device().id) << 32 : 0));
+                  (several_devices ? static_cast<uint64_t>(device_of(node.get()).id) << 32 : 0));
   for (int64_t i = 0; i < node->shape.rank; ++i) words.push_back(node->shape[i]);
   tensors.push_back(std::move(node));
 }

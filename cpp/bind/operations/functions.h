@@ -20,6 +20,7 @@ void bind_fourier(pybind11::module_& m);
 void bind_layers(pybind11::module_& m);
 void bind_statistics(pybind11::module_& m);
 void bind_device(pybind11::module_& m);
+void bind_dlpack(pybind11::module_& m);
 
 // --- conversions of arguments
 

@@ -8,6 +8,7 @@
 #include "bind/operations/functions.h"
 #include "graph/make.h"
 #include "graph/variable.h"
+#include "runtime/uploads.h"
 
 namespace pullback {
 namespace {
@@ -38,6 +39,13 @@ void bind_device(py::module_& m) {
   m.def(
       "device_of", [](const NodeRef& x) { return name_of(device_of(x.get())); }, py::arg("x"),
       "Return the name of the device of a tensor.");
+  m.def(
+      "own_device",
+      [](const NodeRef& x) -> std::optional<std::string> {
+        if (!several_devices || x->device() == kAnyDevice) return std::nullopt;
+        return name_of(x->device());
+      },
+      py::arg("x"), "Return the name of the device of a tensor, or None if it is on any device.");
   m.def(
       "transfer",
       [](const NodeRef& x, const std::string& device) {
@@ -76,7 +84,12 @@ void bind_device(py::module_& m) {
       },
       py::arg("device"), "Return figures of the memory of a GPU, in bytes.");
   m.def(
-      "cuda_trim", [](const std::string& device) { memory_named(device, "cuda.trim: ").trim(); },
+      "cuda_trim",
+      [](const std::string& device) {
+        cuda::CudaMemory& memory = memory_named(device, "cuda.trim: ");
+        drop_uploads(device_named(device));
+        memory.trim();
+      },
       py::arg("device"), "Return cached memory to the driver.");
   m.def(
       "cuda_synchronize",

@@ -346,9 +346,10 @@ std::shared_ptr<FunctionRecord> TracedFunction::trace(const CallArguments& argum
       [&](PyObject* leaf) {
         require(next < signature.tensors.size());
         const Node* node = signature.tensors[next++].get();
+        // A tensor on the default device has the signature of an array, which is on any.
         return tensor_object(trace.add_argument(
             node->dtype, node->shape, PyFloat_CheckExact(leaf) || PyComplex_CheckExact(leaf),
-            several_devices ? node->device() : kHost));
+            device_of(node) == default_device() ? kAnyDevice : node->device()));
       },
       &record->arguments);
   require(next == signature.tensors.size());

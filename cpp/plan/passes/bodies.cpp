@@ -28,8 +28,8 @@ Snapshot snapshot_of(const Body& body, std::span<const uint8_t> wanted) {
   for (size_t k = 0; k < body.roots.size(); ++k) {
     if (wanted[k]) roots.push_back(body.roots[k].get());
   }
-  // Inputs of any device are where the plan around the body is. Bodies are planned for the host,
-  // and compiled anew for a step that runs there from another device (plan/one_step.h).
+  // A body has no device (ops/body.cpp). It is planned for the host, and compiled anew for a step
+  // that runs there from another device (plan/one_step.h).
   return take_snapshot(roots, true, {}, kHost);
 }
 

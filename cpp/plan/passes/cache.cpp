@@ -16,7 +16,6 @@
 #include "plan/passes/lower_complex.h"
 #include "plan/passes/plan_memory.h"
 #include "plan/passes/widen.h"
-#include "plan/step_views.h"
 #include "plan/verify/verify.h"
 
 namespace pullback {
@@ -80,19 +79,6 @@ void drop_oldest(Cache* c) {
   c->entries.erase(oldest);
 }
 
-// A body runs with memory of the device of its loop or branch.
-void check_bodies(const CachedPlan& made) {
-  for (const Step& step : made.plan.steps) {
-    for_each_body(step, [&](const BodyPlan& body) {
-      const Device device = body.plan->device;
-      if (device.is_host() || device == made.device) return;
-      fail(ErrorKind::NotImplemented, name_of(step), ": its body uses tensors on ", name_of(device),
-           ", and the plan runs on ", name_of(made.device),
-           "; move the inputs or these tensors, so that all are on one device");
-    });
-  }
-}
-
 }  // namespace
 
 CachedPlan::~CachedPlan() { plan_bytes -= bytes; }
@@ -110,7 +96,6 @@ std::shared_ptr<const CachedPlan> find_plan(const Snapshot& snapshot) {
   }
   ++c.status.misses;
   auto plan = make_plan(snapshot, backend_of(snapshot.device));
-  if (several_devices) check_bodies(*plan);
   c.entries.push_front({snapshot.hash, snapshot.key, plan});
   c.places.emplace(snapshot.hash, c.entries.begin());
   c.bytes += plan->bytes;

@@ -1,19 +1,17 @@
 """Requirements of the Array API standard for a namespace and its arrays.
 
-These are the namespace of an array, its device, a description of the namespace, constants, and
-exchange with other libraries through DLPack.
+These are the namespace of an array, its device, a description of the namespace, and constants.
+dlpack.py exchanges arrays with other libraries.
 """
 
 from __future__ import annotations
 
-import sys
 from types import ModuleType
 from typing import Any
 
 import numpy
 
 from .. import _core
-from .._base.checks import check_copy
 from .._core import Tensor
 from .._typing import Device
 
@@ -21,7 +19,6 @@ __all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
     "e",
-    "from_dlpack",
     "inf",
     "nan",
     "newaxis",
@@ -54,91 +51,9 @@ def placed(x: Tensor, device: Any, who: str) -> Tensor:
     return _core.transfer(x, device)
 
 
-def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Tensor:
-    """Make a tensor from an array of another library, through DLPack.
-
-    Parameters
-    ----------
-    x : object
-        Array with the method `__dlpack__`, in the memory of the processor. A tensor is accepted
-        too.
-    device : str, optional
-        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
-    copy : bool, optional
-        True copies the value. False shares the memory, which nothing may modify as long as the
-        tensor and results of it are used. Default: None, which shares memory that the other library
-        declares read-only, such as that of a tensor or a read-only array, and copies other memory.
-
-    Returns
-    -------
-    Tensor
-        Shape and dtype of `x`.
-
-    Raises
-    ------
-    TypeError
-        If `x` has no `__dlpack__`, or `copy` is neither a bool nor None.
-    ValueError
-        If `copy` is False and the memory is not aligned and in row-major order, or `device` is
-        unknown.
-    BufferError
-        If the other library or NumPy cannot exchange the array.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> pb.from_dlpack(numpy.array([1.0, 2.0]))
-    Tensor([1., 2.], dtype=float64)
-    """
-    check_device(device, "from_dlpack")
-    check_copy(copy, "from_dlpack")
-    if isinstance(x, Tensor):
-        out = _core.identity(x)
-        return out if device is None else placed(out, device, "from_dlpack")
-    if not hasattr(x, "__dlpack__"):
-        raise TypeError(
-            f"from_dlpack: expected an array with __dlpack__ for x, got {_core.shown(x)}"
-        )
-    exchange = _Exchange(x)
-    try:
-        kind = x.__dlpack_device__()[0]
-        array = numpy.from_dlpack(exchange)
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise BufferError(f"from_dlpack: {error}") from error
-    if kind not in _HOST:
-        raise BufferError(
-            f"from_dlpack: expected an array in the memory of the processor, got device type {kind}"
-        )
-    if copy is None:
-        unchanging = exchange.has_flags and not array.flags.writeable
-        copy = not (unchanging and array.flags.c_contiguous and array.flags.aligned)
-    if copy or not array.size:
-        return placed(_core.constant(array, who="from_dlpack"), device, "from_dlpack")
-    return placed(_core.share(array, "from_dlpack"), device, "from_dlpack")
-
-
-# Types of devices in DLPack whose memory the processor reads: its own, and that of CUDA and ROCm
-# which is mapped to it.
-_HOST = (1, 3, 11, 13)
-
-
-class _Exchange:
-    """An array of another library, and whether its capsule has the flag of read-only memory.
-
-    NumPy declares arrays read-only if the capsule is older than DLPack 1.0, which has no flags.
-    """
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        self.has_flags = False
-
-    def __dlpack__(self, **options: Any) -> Any:
-        capsule = self._array.__dlpack__(**options)
-        self.has_flags = '"dltensor_versioned"' in repr(capsule)
-        return capsule
-
-    def __dlpack_device__(self) -> Any:
-        return self._array.__dlpack_device__()
+def placed_like(x: Tensor, like: Tensor, device: Any, who: str) -> Tensor:
+    """Move a new tensor to a device; None is the device of another tensor."""
+    return placed(x, _core.own_device(like) if device is None else device, who)
 
 
 def namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
@@ -225,73 +140,6 @@ def to_device(self: Any, device: str, /, *, stream: None = None) -> Tensor:
         raise ValueError(f"to_device: {error}") from None
 
 
-def dlpack(
-    self: Any,
-    *,
-    stream: Any = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[int, int] | None = None,
-    copy: bool | None = None,
-) -> Any:
-    """__dlpack__(self, *, stream: typing.Any = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> typing.Any
-
-    Export the value to another library through DLPack.
-
-    The exported memory is read-only. A consumer without support for read-only memory (DLPack before
-    1.0, and PyTorch, which ignores the flag) receives a copy.
-
-    Parameters
-    ----------
-    stream : None, optional
-        NumPy, which exports the value, accepts None only.
-    max_version : tuple of two int, optional
-        Highest DLPack version of the consumer. Default: below 1.0.
-    dl_device : tuple of two int, optional
-        Device, as in `__dlpack_device__`.
-    copy : bool, optional
-        Request or forbid a copy of the exported memory.
-
-    Returns
-    -------
-    capsule
-        The DLPack capsule.
-
-    Raises
-    ------
-    TypeError
-        If `max_version` is not a pair.
-    BufferError
-        If the device is not the processor's memory.
-    RuntimeError
-        If `stream` is not None, or the value is required for a gradient and conversions of such
-        tensors are errors.
-    """  # noqa: E501, the stub's line
-    if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
-        raise TypeError(
-            "__dlpack__: expected a pair of integers for max_version, got "
-            f"{_core.shown(max_version)}"
-        )
-    _core.check_escape(self, "__dlpack__")
-    value = self.numpy()
-    caller = str(sys._getframe(1).f_globals.get("__name__"))
-    if max_version is None or max_version[0] < 1 or (caller.startswith("torch.") and copy is None):
-        value = value.copy()
-    return value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
-
-
-def dlpack_device(self: Any) -> tuple[int, int]:
-    """__dlpack_device__(self) -> tuple[int, int]
-
-    Return the DLPack device type and number of the processor's memory.
-
-    Returns
-    -------
-    tuple of two int
-        The pair (1, 0).
-    """
-    return (1, 0)
-
-
 class _Info:
     """Describe this namespace, as defined by the Array API standard."""
 
@@ -306,14 +154,14 @@ class _Info:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 16}
 
     def default_device(self) -> str:
-        """Return the default device, "cpu".
+        """Return the default device, which `use_device` sets.
 
         Returns
         -------
         str
-            The string "cpu".
+            "cpu", or a GPU such as "cuda:0".
         """
-        return DEVICE
+        return _core.default_device()
 
     def devices(self) -> tuple[Device, ...]:
         """Return all devices.
@@ -321,9 +169,9 @@ class _Info:
         Returns
         -------
         tuple of str
-            The tuple ("cpu",).
+            "cpu", and the GPUs that can be used.
         """
-        return (DEVICE,)
+        return (DEVICE, *(f"cuda:{i}" for i in range(_core.cuda_device_count())))
 
     def default_dtypes(self, *, device: Device | None = None) -> dict[str, Any]:
         """Return the default dtype of each kind.
@@ -398,7 +246,7 @@ def __array_namespace_info__() -> _Info:  # noqa: N807, the standard's name
 
     Examples
     --------
-    >>> pb.__array_namespace_info__().devices()
-    ('cpu',)
+    >>> pb.__array_namespace_info__().devices()[0]
+    'cpu'
     """
     return _Info()

@@ -12,7 +12,7 @@ from .._base.checks import check_copy, integer
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import Device, DType, TensorLike
-from .array_api import placed
+from .array_api import placed_like
 
 __all__ = ["array", "copy", "empty_like", "full_like", "ones_like", "zeros_like"]
 
@@ -27,7 +27,8 @@ def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
     device : str, optional
-        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
+        "cpu", or a GPU such as "cuda:0". Default: that of `x`, and that of `use_device` if `x` is
+        not a tensor.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def zeros_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     >>> pb.zeros_like([1.0, 2.0])
     Tensor([0., 0.], dtype=float32)
     """
-    return placed(full_like(x, 0, dtype), device, "zeros_like")
+    return _filled(_core.identity(x), 0, dtype, device, "zeros_like")
 
 
 def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -59,7 +60,8 @@ def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = 
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
     device : str, optional
-        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
+        "cpu", or a GPU such as "cuda:0". Default: that of `x`, and that of `use_device` if `x` is
+        not a tensor.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def ones_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = 
     >>> pb.ones_like([1.0, 2.0])
     Tensor([1., 1.], dtype=float32)
     """
-    return placed(full_like(x, 1, dtype), device, "ones_like")
+    return _filled(_core.identity(x), 1, dtype, device, "ones_like")
 
 
 def full_like(
@@ -97,7 +99,8 @@ def full_like(
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
     device : str, optional
-        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
+        "cpu", or a GPU such as "cuda:0". Default: that of `x`, and that of `use_device` if `x` is
+        not a tensor.
 
     Returns
     -------
@@ -117,9 +120,7 @@ def full_like(
     >>> pb.full_like([1.0, 2.0], 5)
     Tensor([5., 5.], dtype=float32)
     """
-    like = _core.identity(x)
-    out = _core.full(like.shape, fill_value, like.dtype if dtype is None else dtype)
-    return placed(out, device, "full_like")
+    return _filled(_core.identity(x), fill_value, dtype, device, "full_like")
 
 
 def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None = None) -> Tensor:
@@ -132,7 +133,8 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     dtype : dtype_like, optional
         Dtype. Default: dtype of `x`.
     device : str, optional
-        "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
+        "cpu", or a GPU such as "cuda:0". Default: that of `x`, and that of `use_device` if `x` is
+        not a tensor.
 
     Returns
     -------
@@ -152,7 +154,14 @@ def empty_like(x: TensorLike, /, dtype: DType = None, *, device: Device | None =
     Tensor([0., 0.], dtype=float32)
     """
     like = _core.constant(x, who="empty_like")
-    return placed(full_like(like, 0, dtype), device, "empty_like")
+    return _filled(like, 0, dtype, device, "empty_like")
+
+
+def _filled(
+    like: Tensor, value: TensorLike, dtype: DType, device: Device | None, who: str
+) -> Tensor:
+    out = _core.full(like.shape, value, like.dtype if dtype is None else dtype)
+    return placed_like(out, like, device, who)
 
 
 @composite

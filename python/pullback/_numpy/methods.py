@@ -15,7 +15,7 @@ from .._base.checks import choice
 from .._base.hints import absent_attributes, renamed
 from .._core import Tensor, Variable
 from .._typing import Axis, Shape, TensorLike
-from . import array_api, selection
+from . import array_api, dlpack, selection
 from .flat import Flat
 from .rounding import round
 
@@ -265,8 +265,8 @@ OWN = {
     "__round__": rounded,
     "to_device": array_api.to_device,
     "__array_namespace__": array_api.namespace,
-    "__dlpack__": array_api.dlpack,
-    "__dlpack_device__": array_api.dlpack_device,
+    "__dlpack__": dlpack.dlpack,
+    "__dlpack_device__": dlpack.dlpack_device,
     "device": property(array_api.device),
 }
 
