@@ -122,3 +122,37 @@ def test_sums_of_squares_in_parts_of_leaves() -> None:
     total = pb.sum(pb.square(x * y + pb.sin(y)))
     total_of_stored = pb.sum(pb.constant(np.square((x * y + pb.sin(y)).numpy())))
     assert total.numpy().tobytes() == total_of_stored.numpy().tobytes()
+
+
+def test_sums_of_products_have_the_bits_of_their_operations() -> None:
+    rng = np.random.default_rng(6)
+    for dtype in (np.float32, np.float64):
+        for shape in ((5000,), (40, 300), (700, 3)):
+            a, b, c, d = (rng.standard_normal(shape).astype(dtype) for _ in range(4))
+            row, column = a[:1], a[..., :1]
+            x, y, z, w = (pb.constant(v) for v in (a, b, c, d))
+            for got, want in (
+                (x * y + z, a * b + c),
+                (z + x * y, c + a * b),
+                (x * y - z, a * b - c),
+                (z - x * y, c - a * b),
+                (x * y - z * w, a * b - c * d),
+                (x * x + x, a * a + a),
+                (x * 3 + 1, a * dtype(3) + dtype(1)),
+                (1 - x * pb.constant(row), dtype(1) - a * row),
+                (x * pb.constant(column) + pb.constant(column), a * column + column),
+                (((x * y + z) * w - x) * y + w, ((a * b + c) * d - a) * b + d),
+            ):
+                assert got.numpy().tobytes() == want.tobytes()
+    v = pb.Variable(a := rng.standard_normal(5000))
+    v.assign(v * v + v)  # in place
+    np.testing.assert_array_equal(v.numpy(), a * a + a)
+    p = pb.constant(a)
+
+    @pb.function
+    def step(v: pb.Variable = v) -> pb.Tensor:
+        product = v * p
+        v.assign(v + 1)
+        return p - product  # of the value before
+
+    np.testing.assert_array_equal(step().numpy(), a - (a * a + a) * a)

@@ -1,7 +1,7 @@
 // Pairs of functions of one argument for little more than the price of one: tanh or sigmoid and its
 // slope share an exponential, sine and cosine the reduction of the argument, a root and its inverse
-// the root. Each result has the bits of its own kernel. Compiled once per instruction set, flags as
-// in elementwise.h.
+// the root. A product and the sum that it is a term of are one pass over memory. Each result has
+// the bits of its own kernel. Compiled once per instruction set, flags as in elementwise.h.
 #include "backend/cpu/kernels/table.h"
 #include "backend/cpu/kernels/vec_math.h"
 #include "backend/cpu/kernels/wide_float.h"
@@ -84,16 +84,40 @@ int root_pair(void* first, void* second, const void* a, int64_t n) noexcept {
   return kFine;
 }
 
+enum class ProductSum : uint8_t { Add, Subtract, SubtractFrom };
+
+template <class T, ProductSum form>
+int product_sum(void* out, const void* a, const void* b, const void* c, int64_t n) noexcept {
+  auto* y = static_cast<T*>(out);
+  const auto* p = static_cast<const T*>(a);
+  const auto* q = static_cast<const T*>(b);
+  const auto* r = static_cast<const T*>(c);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const T product = p[i] * q[i];
+    if constexpr (form == ProductSum::Add) y[i] = product + r[i];
+    if constexpr (form == ProductSum::Subtract) y[i] = product - r[i];
+    if constexpr (form == ProductSum::SubtractFrom) y[i] = r[i] - product;
+  }
+  return kFine;
+}
+
 }  // namespace
 
 namespace PULLBACK_KERNELS {
 
-constinit const PairTable kPairTable = {{
-    {Op::tanh, Op::tanh_slope, {&tanh_pair<float>, &tanh_pair<double>}},
-    {Op::sigmoid, Op::sigmoid_slope, {&sigmoid_pair<float>, &sigmoid_pair<double>}},
-    {Op::sin, Op::cos, {&sine_pair<float>, &sine_pair<double>}},
-    {Op::sqrt, Op::rsqrt, {&root_pair<float>, &root_pair<double>}},
-}};
+#define PULLBACK_PRODUCT_SUM(form) \
+  {&product_sum<float, ProductSum::form>, &product_sum<double, ProductSum::form>}
+
+constinit const PairTable kPairTable = {
+    {
+        {Op::tanh, Op::tanh_slope, {&tanh_pair<float>, &tanh_pair<double>}},
+        {Op::sigmoid, Op::sigmoid_slope, {&sigmoid_pair<float>, &sigmoid_pair<double>}},
+        {Op::sin, Op::cos, {&sine_pair<float>, &sine_pair<double>}},
+        {Op::sqrt, Op::rsqrt, {&root_pair<float>, &root_pair<double>}},
+    },
+    {PULLBACK_PRODUCT_SUM(Add), PULLBACK_PRODUCT_SUM(Subtract), PULLBACK_PRODUCT_SUM(SubtractFrom)},
+};
 
 }  // namespace PULLBACK_KERNELS
 

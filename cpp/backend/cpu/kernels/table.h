@@ -146,6 +146,8 @@ struct Pair {
 constexpr int kPairs = 4;
 struct PairTable {
   Pair of[kPairs];
+  // a * b + c, a * b - c, c - a * b, each operation rounded; float32, float64.
+  TileKernel product_sums[3][2];
 };
 
 // kRandomBlock elements of (seed, counter) from `first` on, a multiple of kRandomBlock.

@@ -48,6 +48,7 @@ class TileCompiler {
   void emit(int32_t index);
   void emit_elementwise(int32_t index, Code code);
   bool emit_arithmetic(int32_t index);
+  bool emit_product_sum(int32_t index);
   void emit_pair(int32_t index, int32_t partner);
   void emit_partner(int32_t index);
   void emit_rows(int32_t index);

@@ -75,7 +75,7 @@ void TileCompiler::emit(int32_t index) {
   } else if (folds || instruction.op == Op::cast) {  // the fold of a single element
     code.call = kernels().casts.of[dtype][static_cast<int>(instruction.result)];
     emit_elementwise(index, code);
-  } else if (!emit_arithmetic(index)) {
+  } else if (!emit_product_sum(index) && !emit_arithmetic(index)) {
     code.call = is_elementwise(instruction.op) ? table.of[static_cast<int>(instruction.op)][dtype]
                                                : nullptr;
     emit_elementwise(index, code);
@@ -160,6 +160,27 @@ bool TileCompiler::emit_arithmetic(int32_t index) {
   code.out = destination(value);
   add_code(Kind::Rows, true, 0.12 * static_cast<double>(group_.length)) = code;
   return true;
+}
+
+// A sum or difference that computes the product which is one of its operands.
+bool TileCompiler::emit_product_sum(int32_t index) {
+  const Instruction& sum = group_.instructions[index];
+  if (sum.op != Op::add && sum.op != Op::subtract) return false;
+  for (int k = 0; k < 2; ++k) {
+    const int32_t from = sum.in[k] - leaves();
+    if (from < 0 || values_.folded(from) != index) continue;
+    const Instruction& product = group_.instructions[from];
+    const int32_t in[] = {product.in[0], product.in[1], sum.in[1 - k]};
+    Code code{Kind::Call, values_[leaves() + index].row};
+    for (int i = 0; i < 3; ++i) code.in[i] = operand(in[i], code.row);
+    for (const int32_t value : in) free_if_dead(value, index);
+    code.out = destination(leaves() + index);
+    const int form = sum.op == Op::add ? 0 : k == 0 ? 1 : 2;
+    code.call = kernels().pairs.product_sums[form][sum.dtype == DType::Float64];
+    add_code(Kind::Call, code.row, 2 * cost_of(sum.op)) = code;
+    return true;
+  }
+  return false;
 }
 
 // pick and place. Their kernels never work in place.

@@ -16,12 +16,13 @@ constexpr int64_t kLargestTile = 2048;
 // long tiles, leave half of it to what the processor prefetches.
 constexpr int64_t kTileFootprint = 32 * 1024;
 constexpr int64_t kPlainFootprint = 16 * 1024;
-// Prefetching the next tile pays for sums: a variance of 16 MB takes 0.7 of its time. Without them
-// it pays for programs of several kernels over memory that no cache near the core holds: a product
-// of complex64 numbers over 24 MB takes 0.68 of its time, four additions and multiplications over
-// 48 MB 0.65. The processor prefetches the memory of few kernels itself, and requests beside its
-// own slow it down: an addition over 2 MB would take 1.5 of its time, four kernels over 16 MB 1.4
-// (Zen 4, virtual machine).
+// Prefetching the next tile pays for sums of several kernels: a variance of 16 MB takes 0.7 of its
+// time. A sum of one kernel takes 0.6 to 0.9 of its time without it, except over a single array
+// that no cache near the core holds. Without sums it pays for programs of several kernels over such
+// memory: a product of complex64 numbers over 24 MB takes 0.68 of its time, four additions and
+// multiplications over 48 MB 0.65. The processor prefetches the memory of few kernels itself, and
+// requests beside its own slow it down: an addition over 2 MB would take 1.5 of its time, four
+// kernels over 16 MB 1.4 (Zen 4, virtual machine).
 constexpr int64_t kFoldedBytes = 1024 * 1024;
 constexpr int64_t kStreamBytes = 8 * 1024 * 1024;
 constexpr size_t kStreamKernels = 6;
@@ -149,10 +150,11 @@ void TileCompiler::choose_tile() {
   for (const auto& r : program_.repeats) bytes += per_row(r.source.row, r.source.element);
   for (const auto& s : program_.splats) bytes += per_row(s.row, size_of(s.scalar.dtype));
   const int64_t length = program_.length;
-  // A program of folds alone, or of one kernel, reads nothing twice.
+  // A program of folds alone, or of one kernel without folds, reads nothing twice.
   const bool repeated = !program_.repeats.empty() || !program_.splats.empty();
   const bool alone = order_ == TileOrder::Rows && program_.code.empty() && !repeated;
-  const bool reads_once = alone || (program_.code.size() == 1 && !repeated);
+  const bool sums = !group_.reductions.empty();
+  const bool reads_once = alone || (program_.code.size() == 1 && !repeated && !sums);
   int64_t tile = std::max<int64_t>(1, (alone ? 4 : 1) * kLargestTile / length);
   const bool plain = length == 1 && group_.reductions.empty();
   const int64_t most = reads_once ? INT64_MAX : plain ? kPlainFootprint : kTileFootprint;
@@ -162,10 +164,12 @@ void TileCompiler::choose_tile() {
 
   int64_t direct = 0;
   for (const auto& d : program_.directs) direct += d.per_row * program_.rows;
-  const bool sums = !group_.reductions.empty();
-  const size_t kernels = sums ? 1 : direct > kFarBytes ? kFarKernels : kStreamKernels;
-  program_.streams = order_ != TileOrder::Any && program_.code.size() >= kernels &&
-                     direct > (sums ? kFoldedBytes : kStreamBytes);
+  const size_t kernels = direct > kFarBytes ? kFarKernels : kStreamKernels;
+  const bool one_array = program_.code.size() == 1 && program_.directs.size() == 1;
+  const bool ahead = sums ? direct > (one_array ? kStreamBytes : kFoldedBytes) &&
+                                (one_array || program_.code.size() > 1)
+                          : direct > kStreamBytes && program_.code.size() >= kernels;
+  program_.streams = order_ != TileOrder::Any && ahead;
 
   int64_t at = 0;
   const auto reserve = [&](int64_t per_row) {

@@ -11,6 +11,13 @@
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {
+namespace {
+
+// Products are computed by the sums that read them; programs over fewer elements may be compiled to
+// native code (small/native_code.h), which has no such kernels.
+constexpr int64_t kManyElements = 1024;
+
+}  // namespace
 
 bool is_dense(const View& view) {
   const Axes axes = merged_axes(view);
@@ -155,6 +162,7 @@ void TileValues::find_placed() {
 void TileValues::find_folded() {
   folded_.assign(group_.instructions.size(), -1);
   const std::vector<int32_t> uses = count_uses();
+  if (group_.count >= kManyElements) find_product_sums(uses);
   const auto find = [&](Op fold, int32_t value, int32_t when) {
     const int32_t index = value - leaves();
     if (index < 0 || uses[value] > 1) return;
@@ -176,6 +184,31 @@ void TileValues::find_folded() {
   }
   if (!group_.stores.empty()) return;
   for (const Reduction& r : group_.reductions) find(r.op, r.value, kEnd);
+}
+
+// Finds products that one sum or difference alone reads. Operands over rows have kernels of their
+// own.
+void TileValues::find_product_sums(const std::vector<int32_t>& uses) {
+  for (int32_t i = 0; i < static_cast<int32_t>(folded_.size()); ++i) {
+    const Instruction& sum = group_.instructions[i];
+    const DType dtype = sum.dtype;
+    if ((sum.op != Op::add && sum.op != Op::subtract) || placed_[i] >= 0) continue;
+    if (dtype != DType::Float32 && dtype != DType::Float64) continue;
+    const auto fits = [&](int32_t value) {
+      return sum.row || !info_[value].row || info_[value].constant;
+    };
+    for (int k = 0; k < 2; ++k) {
+      const int32_t index = sum.in[k] - leaves();
+      if (index < 0 || uses[sum.in[k]] > 1 || !fits(sum.in[1 - k])) continue;
+      const Instruction& product = group_.instructions[index];
+      if (product.op != Op::multiply || product.row != sum.row || !fits(product.in[0]) ||
+          !fits(product.in[1]) || stored_between(index, i)) {
+        continue;
+      }
+      folded_[index] = i;
+      break;
+    }
+  }
 }
 
 bool TileValues::stored_between(int32_t first, int32_t last) const {

@@ -56,8 +56,8 @@ class TileValues {
   // -1.
   int32_t placed(int32_t instruction) const { return placed_[instruction]; }
 
-  // For a square or an absolute value that one fold alone reads and computes itself: the
-  // instruction of that fold, or kEnd for a reduction; else -1.
+  // For a square or an absolute value that one fold alone reads and computes itself, and a product
+  // that one sum or difference computes: that instruction, or kEnd for a reduction; else -1.
   int32_t folded(int32_t instruction) const { return folded_[instruction]; }
 
  private:
@@ -65,6 +65,7 @@ class TileValues {
   std::vector<int32_t> count_uses() const;
   void find_placed();
   void find_folded();
+  void find_product_sums(const std::vector<int32_t>& uses);
   struct Interleaved {
     std::vector<int32_t> set;  // number of the set of each view; -1: none
     std::vector<std::vector<int32_t>> sets;
