@@ -159,7 +159,10 @@ bool are_columns(const ShortRows& rows, int64_t element, int64_t stride, int64_t
 }  // namespace
 
 void fill_elements(char* out, const char* value, int64_t element, int64_t n) {
-  if (element == 4) {
+  constexpr int64_t kFew = 32;  // a kernel takes longer to start
+  if (n >= kFew) {
+    kernels().rows.spread[size_index(element)](out, value, nullptr, nullptr, 1, n);
+  } else if (element == 4) {
     fill<uint32_t>(out, value, n);
   } else if (element == 8) {
     fill<uint64_t>(out, value, n);
