@@ -94,7 +94,7 @@ int bool_slot(PyObject* self) {
   });
 }
 
-// The sizes of a tensor or variable. They are no read of the variable: no tape watches it.
+// The sizes of a tensor or variable. They do not read the variable, so no tape watches it.
 struct Sizes {
   Shape shape;
   DType dtype;

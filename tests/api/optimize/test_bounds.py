@@ -84,6 +84,11 @@ def test_derivatives() -> None:
     many = np.stack([A, A + 0.1])
     got = pb.vmap(lambda a: solution(a, LOW, HIGH).x)(many)
     near(got, np.stack([solution(a, LOW, HIGH).x.numpy() for a in many]), 1e-9)
+    lows = np.array([-0.25, -2.0])  # the second one is not reached
+    got = pb.vmap(lambda low: solution(A, low, HIGH).x)(lows)
+    near(got, np.stack([solution(A, low, HIGH).x.numpy() for low in lows]), 1e-9)
+    slopes = pb.vmap(pb.grad(lambda low: solution(A, low, HIGH).x[0]))(lows).numpy()
+    near(slopes, [1.0, 0.0], 1e-12)
     near(pb.function(solution)(A, LOW, HIGH).x, x, 1e-12)
     tangent = pb.jvp(lambda low: solution(A, low, HIGH).x, (LOW,), (np.float64(1.0),))[1]
     near(tangent[2], pb.grad(lambda low: solution(A, low, HIGH).x[2])(LOW), 1e-12)
