@@ -239,6 +239,32 @@ def test_an_uploaded_constant_is_not_written_to() -> None:
     np.testing.assert_array_equal(w.to_device("cuda").numpy()[:2], [8, 3])
 
 
+def test_a_copy_of_shared_memory_is_not_written_to() -> None:
+    """A run may write over a tensor that ends, but not over a copy that another tensor reads."""
+    c = pb.constant(np.zeros(10_000))
+    shares = pb.reshape(c, (100, 100))
+    assert np.shares_memory(shares.numpy(), c.numpy())
+    with pb.use_device("cuda"):
+        np.testing.assert_array_equal((shares + 1.0).numpy(), np.ones((100, 100)))
+        y = c * 2.0 + 1.0
+        del c
+        np.testing.assert_array_equal(y.numpy(), np.ones(10_000))
+        np.testing.assert_array_equal((shares + 1.0).numpy(), np.ones((100, 100)))
+
+
+def test_a_copy_ends_when_the_processor_writes_over_the_constant() -> None:
+    c = pb.constant(np.zeros(100_000))
+    with pb.use_device("cuda"):
+        np.testing.assert_array_equal((c + 1.0).numpy(), np.ones(100_000))
+    y = c * 2.0 + 1.0
+    del c
+    assert float(pb.sum(y)) == 100_000
+    y = y + 0.0
+    float(y[0])
+    with pb.use_device("cuda"):
+        np.testing.assert_array_equal((y * 1.0).numpy(), np.ones(100_000))
+
+
 def test_a_step_works_in_place() -> None:
     with pb.use_device("cuda"):
         v = pb.Variable(np.zeros(200_000))  # larger than a segment

@@ -52,13 +52,13 @@ struct DlVersioned {
 };
 
 template <class Managed>
-constexpr const char* kName = "dltensor";
+constexpr const char* kCapsule = "dltensor";
 template <>
-constexpr const char* kName<DlVersioned> = "dltensor_versioned";
+constexpr const char* kCapsule<DlVersioned> = "dltensor_versioned";
 template <class Managed>
-constexpr const char* kUsedName = "used_dltensor";
+constexpr const char* kUsedCapsule = "used_dltensor";
 template <>
-constexpr const char* kUsedName<DlVersioned> = "used_dltensor_versioned";
+constexpr const char* kUsedCapsule<DlVersioned> = "used_dltensor_versioned";
 
 DlType dl_type(DType dtype) {
   const auto bits = static_cast<uint8_t>(8 * size_of(dtype));
@@ -124,10 +124,10 @@ py::capsule export_buffer(const Node* node, Ref<Buffer> buffer, uint64_t flags) 
     exported->managed.major = 1;
     exported->managed.flags = flags;
   }
-  PyObject* capsule = PyCapsule_New(&exported->managed, kName<Managed>, [](PyObject* capsule) {
+  PyObject* capsule = PyCapsule_New(&exported->managed, kCapsule<Managed>, [](PyObject* capsule) {
     // A consumer has renamed the capsule, and calls the deleter itself.
-    if (!PyCapsule_IsValid(capsule, kName<Managed>)) return;
-    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, kName<Managed>));
+    if (!PyCapsule_IsValid(capsule, kCapsule<Managed>)) return;
+    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, kCapsule<Managed>));
     managed->deleter(managed);
   });
   if (!capsule) throw py::error_already_set();
@@ -182,7 +182,7 @@ bool is_row_major(const DlTensor& tensor) {
 
 template <class Managed>
 NodeRef import_capsule(const py::object& capsule, std::optional<bool> copy) {
-  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kName<Managed>));
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kCapsule<Managed>));
   if (!managed) throw py::error_already_set();
   bool read_only = false;
   if constexpr (std::is_same_v<Managed, DlVersioned>) {
@@ -210,7 +210,7 @@ NodeRef import_capsule(const py::object& capsule, std::optional<bool> copy) {
   check_shape(shape, "from_dlpack");
   const int64_t bytes = shape.size() * size_of(*dtype);
   char* const data = static_cast<char*>(tensor.data) + tensor.byte_offset;
-  if (PyCapsule_SetName(capsule.ptr(), kUsedName<Managed>)) throw py::error_already_set();
+  if (PyCapsule_SetName(capsule.ptr(), kUsedCapsule<Managed>)) throw py::error_already_set();
   auto owner = std::make_unique<CapsuleOwner<Managed>>(managed, device);
   Ref<Buffer> buffer;
   if (copy.value_or(!read_only) || bytes == 0) {
@@ -226,7 +226,7 @@ NodeRef import_capsule(const py::object& capsule, std::optional<bool> copy) {
 
 NodeRef import_dlpack(const Typed<"typing_extensions.CapsuleType">& capsule,
                       std::optional<bool> copy) {
-  return PyCapsule_IsValid(capsule.ptr(), kName<DlVersioned>)
+  return PyCapsule_IsValid(capsule.ptr(), kCapsule<DlVersioned>)
              ? import_capsule<DlVersioned>(capsule, copy)
              : import_capsule<DlManaged>(capsule, copy);
 }
