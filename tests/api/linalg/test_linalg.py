@@ -386,3 +386,19 @@ def test_svd_of_what_is_tall(dtype: str, full: bool) -> None:
         close(
             adjoint(u) @ u, np.broadcast_to(np.eye(u.shape[-1]), (*shape[:-2], *(u.shape[-1],) * 2))
         )
+
+
+def test_memory_of_tall_and_wide_matrices() -> None:
+    """No square matrix of the larger size (8 MB) is needed."""
+    for shape in ((1000, 3), (3, 1000)):
+        x = pb.constant(np.random.default_rng(1).normal(size=shape))
+        for f in (
+            lambda x: pb.linalg.svd(x, full_matrices=False)[0],
+            lambda x: pb.linalg.svd(x, full_matrices=False)[2],
+            pb.linalg.svdvals,
+            lambda x: pb.linalg.lstsq(x, pb.ones(x.shape[0]))[0],
+        ):
+            _core.reset_peak_bytes()
+            before = _core.status()["peak_bytes"]
+            f(x).numpy()
+            assert _core.status()["peak_bytes"] - before < 1_000_000

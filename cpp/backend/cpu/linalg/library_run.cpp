@@ -122,7 +122,11 @@ LibraryArrays<T> take_arrays(const LibraryStep& step, Workspace* space) {
   if (is(Routine::cholesky) || is(Routine::triangular_solve) || is(Routine::absent)) return out;
   const bool singular = is(Routine::svd) || is(Routine::pseudo_inverse);
   out.matrix = space->take<T>(m * n);
-  if (singular || is(Routine::eig)) out.vectors = space->take<T>(std::max(m * m, n * n));
+  if (singular) {  // u or vh
+    out.vectors =
+        space->take<T>(std::max(m * (form.full ? m : least), n * (form.full ? n : least)));
+  }
+  if (is(Routine::eig)) out.vectors = space->take<T>(n * n);
   if (singular && is_tall(form)) out.others = space->take<T>(n * n);
   if (is(Routine::pseudo_inverse)) out.factors = space->take<T>((m + n) * least);
   if (is(Routine::qr)) out.vectors = space->take<T>(m * (form.full ? m : least));
