@@ -23,8 +23,7 @@ constexpr int64_t kLanes = Lanes<T>::kCount;
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Calls move(e) for entries e … e + kShort - 1, until all are moved; the last ones may repeat
-// others.
+// Calls move(e) for entries e … e + kShort - 1, until all are moved. The last may repeat.
 template <class T, class Move>
 void for_each_short(int64_t used, Move&& move) {
   constexpr int64_t kShort = Lanes<T>::kShort;
@@ -36,11 +35,8 @@ void for_each_short(int64_t used, Move&& move) {
 // Transposes kShort vectors within each sixteen bytes.
 template <class T>
 void transpose_shorts(Vector<T>* v) {
-  if constexpr (Lanes<T>::kShort == 2) {
-    Lanes<T>::transpose(v[0], v[1]);
-  } else {
-    Lanes<T>::transpose(v[0], v[1], v[2], v[3]);
-  }
+  if constexpr (Lanes<T>::kShort == 2) Lanes<T>::transpose(v[0], v[1]);
+  if constexpr (Lanes<T>::kShort == 4) Lanes<T>::transpose(v[0], v[1], v[2], v[3]);
 }
 
 // Loads entries of `count` matrices of `size` entries, `used` entries from `first` on. Lanes after
@@ -191,8 +187,7 @@ bool diagonal_products(const LuLanes<T>& lanes, int64_t n, double* product) {
     const auto* diagonal = reinterpret_cast<const T*>(&lanes.a[r * (n + 1)]);
     for (int64_t l = 0; l < kLanes<T>; ++l) {
       product[l] *= static_cast<double>(diagonal[l]);
-      const double size = product[l] < 0 ? -product[l] : product[l];
-      inside &= (size > 0x1p-960) & (size < 0x1p960);
+      inside &= (__builtin_fabs(product[l]) > 0x1p-960) & (__builtin_fabs(product[l]) < 0x1p960);
     }
   }
   return inside != 0;
@@ -231,9 +226,9 @@ void lu(const SmallLu& call) noexcept {
     if (!call.det) continue;
     double product[kLanes<T>];
     const bool inside = diagonal_products(lanes, n, product);
+    T* det = static_cast<T*>(call.det) + i;
     for (int64_t l = 0; l < count; ++l) {
-      static_cast<T*>(call.det)[i + l] =
-          static_cast<T>(inside ? product[l] : scaled_product(lanes, n, l));
+      det[l] = static_cast<T>(inside ? product[l] : scaled_product(lanes, n, l));
     }
   }
 }
