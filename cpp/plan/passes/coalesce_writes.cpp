@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -173,39 +174,47 @@ class Stores {
     if (!covers_slot(plan_, applied(order, copy.in))) return false;
     const size_t from = uses[0];
     auto* group = std::get_if<TileGroup>(&plan_.steps[from].work);
-    if (!group) return false;
+    const auto fits = [&] { return is_even(out) && is_free(out, from, step); };
+    const bool ordered = in_order(out);
+    // A group may have many stores and loads: those are visited after all that is cheap.
+    if (!group || (ordered && !fits())) return false;
     const auto store = std::ranges::find_if(
         group->stores, [&](const Store& s) { return s.view.slot == copy.in.slot; });
     if (store == group->stores.end()) return false;
-    std::vector<View> loads = group->loads;
-    if (!in_order(out) && !reorder(*group, &loads, &out)) return false;
-    if (!in_order(out) || !is_even(out) || !is_free(out, from, step)) return false;
-    group->loads = std::move(loads);
+    if (!ordered) {
+      std::optional<std::vector<View>> loads = reordered_loads(*group, &out);
+      if (!loads || !in_order(out) || !fits()) return false;
+      group->loads = std::move(*loads);
+    }
     store->view = out;
     std::vector<size_t>& others = uses_[out.slot];
     std::replace(others.begin(), others.end(), step, from);
     return true;
   }
 
-  // Changes the order of a group's elements to the order of memory of its only store, `out`.
-  // Returns false if the group needs its order, or if more loads would then be out of order.
-  static bool reorder(const TileGroup& group, std::vector<View>* loads, View* out) {
+  // Changes the order of the elements of `out`, the only store of a group, to the order of memory,
+  // and returns the loads in that order. Null if the group needs its order, or if more loads would
+  // then be out of order.
+  static std::optional<std::vector<View>> reordered_loads(const TileGroup& group, View* out) {
     if (group.length > 1 || group.stores.size() > 1 || !group.reductions.empty() ||
         group.can_fail()) {
-      return false;
+      return std::nullopt;
     }
     const auto is_strided = [](const View& view) {
       return !is_row_major(view) && !is_one_number(view);
     };
-    const auto before = std::ranges::count_if(*loads, is_strided);
     const ElementOrder order = ElementOrder::of(*out);
-    for (View& load : *loads) {
+    std::vector<View> loads = group.loads;
+    for (View& load : loads) {
       const auto same = reshaped(load, out->shape);
-      if (!same) return false;
+      if (!same) return std::nullopt;
       load = applied(order, {load.slot, load.dtype, *same});
     }
     *out = applied(order, *out);
-    return std::ranges::count_if(*loads, is_strided) <= before;
+    if (std::ranges::count_if(loads, is_strided) > std::ranges::count_if(group.loads, is_strided)) {
+      return std::nullopt;
+    }
+    return loads;
   }
 
   // Rows that are long, or elements with one stride.
