@@ -174,7 +174,9 @@ void euclidean_norm_vjp(const VjpCall& call, Cotangent* out) {
   for (int64_t d = 0; d < kept.rank; ++d) {
     if (mask >> d & 1) axes.push_back(d);
   }
-  const Expr scale = invertible(power_of_two(stop_gradient(reshape(call.node, kept))));
+  const bool single = call.node->dtype == DType::Float32;
+  const Expr size = power_of_two(stop_gradient(reshape(call.node, kept)));
+  const Expr scale = maximum(size, single ? 0x1p-126 : 0x1p-1022);  // its inverse is finite
   const Expr near = Expr(x) * (1.0 / scale);
   const Expr norm = reduce(Op::euclidean_norm, near, axes, true);
   const Expr live = norm != 0.0;

@@ -18,7 +18,10 @@ Uploads& uploads() {
 }  // namespace
 
 Ref<Buffer> uploaded(Device device, const Ref<Buffer>& buffer) {
-  if (buffer->device == device || !buffer->device.is_host()) return copy_to(device, buffer);
+  // Another library may write to memory of its own at any time.
+  if (buffer->device == device || !buffer->device.is_host() || buffer->is_foreign()) {
+    return copy_to(device, buffer);
+  }
   const std::pair key(buffer.get(), device.id);
   if (const auto found = uploads().find(key); found != uploads().end()) return found->second;
   Ref<Buffer> copy = copy_to(device, buffer);

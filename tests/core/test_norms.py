@@ -118,3 +118,11 @@ def test_every_mode() -> None:
     x[1] = [-1, *[np.inf] * 4]
     want[1] = 0
     np.testing.assert_allclose(slope(pb.constant(x)), want, 1e-14)
+
+
+def test_second_derivatives_of_tiny_vectors() -> None:
+    for dtype, size in (("float32", 1e-37), ("float64", 1e-300)):
+        x = pb.constant(np.array([3.0, 4.0]) * size, dtype)
+        want = np.array([[0.64, -0.48], [-0.48, 0.36]]) / (5 * size)
+        got = pb.hessian(pb.linalg.norm)(x).numpy()
+        np.testing.assert_allclose(got, want, rtol=1e-5)

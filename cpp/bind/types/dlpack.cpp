@@ -210,10 +210,14 @@ NodeRef import_capsule(const py::object& capsule, std::optional<bool> copy) {
   check_shape(shape, "from_dlpack");
   const int64_t bytes = shape.size() * size_of(*dtype);
   char* const data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  const bool aligned =
+      reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(size_of(*dtype)) == 0;
+  const bool copied = bytes == 0 || copy.value_or(!read_only || !aligned);
+  if (!copied && !aligned) fail(ErrorKind::Value, "expected aligned memory; permit a copy");
   if (PyCapsule_SetName(capsule.ptr(), kUsedCapsule<Managed>)) throw py::error_already_set();
   auto owner = std::make_unique<CapsuleOwner<Managed>>(managed, device);
   Ref<Buffer> buffer;
-  if (copy.value_or(!read_only) || bytes == 0) {
+  if (copied) {
     buffer = make_buffer(bytes, device);
     memory_of(device).copy(buffer->address(), data, bytes);
     cuda::memory_of_cuda(device).synchronize();  // then the producer may end its memory

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,7 +15,8 @@ from .. import _core
 from .._core import Tensor
 from .branches import cond
 
-_FOLDER = str(Path(__file__).parent.parent)
+# A result may be evaluated where it is printed, by the representation of a namedtuple.
+_WITHIN = str(Path(__file__).parent.parent) + os.sep, str(collections.__file__)
 
 
 def evaluated_check(good: Tensor, fail: Callable[..., Any], inputs: Sequence[Tensor]) -> Tensor:
@@ -69,8 +72,8 @@ def _category(path: str) -> Any:
 
 
 def _level() -> int:
-    """Return the number of frames from the caller to the first one outside of this package."""
+    """Return the number of frames from the caller to the first one that is not `_WITHIN`."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FOLDER):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_WITHIN):
         frame, level = frame.f_back, level + 1
     return level

@@ -35,17 +35,23 @@ def sides_of_bounds(bounds: Any, who: str) -> list[Tensor]:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         sides = [_wide(side, who) for side in (bounds.lb, bounds.ub)]
         sides = [_core.reshape(side, ()) if side.shape == (1,) else side for side in sides]
-    elif isinstance(bounds, (list, tuple)) and bounds and all(map(_is_pair, bounds)):
+        return _checked(sides, who)
+    if isinstance(bounds, (np.ndarray, zip)):
+        bounds = [tuple(pair) if np.ndim(pair) else pair for pair in bounds]
+    if isinstance(bounds, (list, tuple)) and bounds and all(map(_is_pair, bounds)):
         sides = [
             _core.stack([_wide(end if pair[k] is None else pair[k], who) for pair in bounds], 0)
             for k, end in enumerate((-inf, inf))
         ]
-    else:
-        raise TypeError(
-            f"{who}: expected a list of pairs (low, high) or scipy.optimize.Bounds for bounds, got "
-            f"{_core.shown(bounds)}"
-        )
-    if not any(map(_core.is_traced, sides)) and np.any(sides[0].numpy() > sides[1].numpy()):
+        return _checked(sides, who)
+    raise TypeError(
+        f"{who}: expected a list of pairs (low, high) or scipy.optimize.Bounds for bounds, got "
+        f"{_core.shown(bounds)}"
+    )
+
+
+def _checked(sides: list[Tensor], who: str) -> list[Tensor]:
+    if not any(map(_core.is_traced, sides)) and not np.all(sides[0].numpy() <= sides[1].numpy()):
         raise ValueError(f"{who}: expected low <= high for each pair of bounds")
     return sides
 
@@ -192,4 +198,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
     left = rest(end.x, end.slope)
     loose = eps ** (1 / 3) * _core.sqrt(_core.maximum(_core.abs(end.value), 1))
     enough = _core.logical_and(end.stuck, _core.less_equal(left, loose))
-    return end.x, _core.logical_or(_core.less_equal(left, tol), enough), end.nit
+    success = _core.logical_or(_core.less_equal(left, tol), enough)
+    # Bounds of a trace are checked here.
+    valid = _core.logical_and(_core.isfinite(end.value), _core.all(_core.less_equal(low, high)))
+    return end.x, _core.logical_and(valid, success), end.nit

@@ -195,7 +195,8 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
     exact = loose * _core.sqrt(_core.maximum(_core.abs(end.value), 1))
     enough = _core.logical_and(end.rounded, _core.less_equal(largest(end.slope), exact))
     enough = _core.logical_and(end.stuck, enough)
-    return end.x, _core.logical_or(is_small(end), enough), end.nit
+    success = _core.logical_or(is_small(end), enough)
+    return end.x, _core.logical_and(_core.isfinite(end.value), success), end.nit
 
 
 def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Trial:

@@ -197,8 +197,7 @@ class _Quadrature:
         start = _core.maximum(near, -_REACH)
         rise = _core.maximum(start, 0)
         reach = 2 * _EXPONENT / (rise + _core.sqrt(rise * rise + 2 * _EXPONENT))
-        end = _core.minimum(far, rise + reach)
-        width = end - start
+        width = _core.minimum(far - start, (rise - start) + reach)  # not 0 for a far start
         self.near, self.far, self.start = near, far, start
         self.at = _core.expand_dims(width, -1) * _core.constant(_NODES, width.dtype)
         self.fall = (_core.expand_dims(start, -1) + 0.5 * self.at) * self.at  # (x² - start²) / 2

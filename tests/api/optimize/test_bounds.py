@@ -104,3 +104,26 @@ def test_errors() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=f"minimize: .*{words}"):
             minimize(rosenbrock, start, bounds=bounds)
+
+
+def test_no_success_without_a_finite_value_or_a_range() -> None:
+    falls = lambda x: pb.sum(-pb.log(x) + x)  # noqa: E731
+    for bounds in ([(0, None)], None):
+        found = pb.optimize.minimize(falls, np.zeros(1), bounds=bounds)
+        assert np.isinf(float(found.fun)) and not found.success
+    square = lambda x: pb.sum((x - 2) ** 2)  # noqa: E731
+
+    @pb.function
+    def between(low: Any, high: Any) -> Any:  # a trace has no values to compare
+        return pb.optimize.minimize(square, np.zeros(1), bounds=[(low, high)]).success
+
+    assert [bool(between(low, 1.0)) for low in (0.5, 3.0, np.nan)] == [True, False, False]
+    with pytest.raises(ValueError, match="low <= high"):
+        pb.optimize.minimize(square, np.zeros(1), bounds=[(np.nan, 1.0)])
+
+
+def test_arrays_of_bounds() -> None:
+    far = lambda x: pb.sum((x - 3) ** 2)  # noqa: E731
+    for bounds in (np.array([[0.0, 1.0], [0.0, 2.0]]), zip([0, 0], [1, 2], strict=True)):
+        found = pb.optimize.minimize(far, np.zeros(2), bounds=bounds)
+        assert found.x.numpy().tolist() == [1.0, 2.0]

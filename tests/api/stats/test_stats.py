@@ -517,6 +517,16 @@ def test_slopes_of_far_quantiles_of_f() -> None:
         np.testing.assert_allclose(made, want, rtol=1e-10)
 
 
+def test_very_far_truncnorm() -> None:
+    """Beyond a, it is a shifted exponential distribution of scale 1 / a."""
+    family = pb.stats.truncnorm
+    for a in (1e9, 1e12):
+        near(family.var(np.float64(a), np.inf) * a**2, 1.0, 1e-6)
+        for what, slope in (("mean", 1.0), ("var", -2 / a**3), ("entropy", -1 / a)):
+            got = pb.grad(lambda t, what=what: getattr(family, what)(t, np.inf))(np.float64(a))
+            near(got / slope, 1.0, 1e-6)
+
+
 def test_quantiles_of_far_truncnorm() -> None:
     def above(x: Any, a: float, b: float) -> Any:
         tail = [mp.erfc(mp.mpf(float(t)) / mp.sqrt(2)) for t in (x, a, b)]
