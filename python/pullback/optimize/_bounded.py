@@ -19,7 +19,7 @@ from .._base.pytree import flatten
 from .._control.loops import while_loop
 from .._core import Tensor
 from ..implicit._equation import has_dtype
-from ._direction import MEMORY, direction_of, with_slope
+from ._direction import MEMORY, direction_of, is_near, succeeded, with_slope
 from ._result import dot, largest
 
 _HALVINGS = 60  # of a step
@@ -196,9 +196,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
     )
     end: _State = while_loop(goes_on, step, state)
     left = rest(end.x, end.slope)
-    loose = eps ** (1 / 3) * _core.sqrt(_core.maximum(_core.abs(end.value), 1))
-    enough = _core.logical_and(end.stuck, _core.less_equal(left, loose))
-    success = _core.logical_or(_core.less_equal(left, tol), enough)
+    enough = _core.logical_and(end.stuck, is_near(left, end.value))
+    success = succeeded(end.value, _core.less_equal(left, tol), enough)
     # Bounds of a trace are checked here.
-    valid = _core.logical_and(_core.isfinite(end.value), _core.all(_core.less_equal(low, high)))
-    return end.x, _core.logical_and(valid, success), end.nit
+    return end.x, _core.logical_and(success, _core.all(_core.less_equal(low, high))), end.nit

@@ -1,8 +1,10 @@
-"""The direction of L-BFGS, which both methods of `minimize` use."""
+"""The direction of L-BFGS and its loosest end, which both methods of `minimize` use."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from .. import _core
 from .._autodiff.closed_graph import recorded_from
@@ -47,3 +49,14 @@ def direction_of(
     size = _core.sqrt(dot(slope, slope))
     first = _core.minimum(1 / _core.where(_core.greater(size, 0), size, 1), 1)
     return direction, _core.where(_core.logical_and(used, downhill), 1, first)
+
+
+def is_near(left: Tensor, value: Tensor) -> Tensor:
+    """Test whether a slope of this size is small enough where rounding errors stop the search."""
+    loose = float(np.finfo(value.dtype).eps) ** (1 / 3)
+    return _core.less_equal(left, loose * _core.sqrt(_core.maximum(_core.abs(value), 1)))
+
+
+def succeeded(value: Tensor, small: Tensor, enough: Tensor) -> Tensor:
+    """Return True for a finite value with a slope that is small, or small enough."""
+    return _core.logical_and(_core.isfinite(value), _core.logical_or(small, enough))

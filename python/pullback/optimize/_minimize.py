@@ -13,7 +13,7 @@ from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
 from ._bounded import bounded_lbfgs, sides_of_bounds, with_bounds
-from ._direction import MEMORY, direction_of, with_slope
+from ._direction import MEMORY, direction_of, is_near, succeeded, with_slope
 from ._result import OptimizeResult, arguments, dot, largest, most, solve_on_plan, tolerance
 
 _TRIALS = 60  # of a line search
@@ -191,12 +191,9 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
         _core.full((), 0, "int64"), _core.full((), False, "bool"), _core.full((), False, "bool"),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
-    loose = float(np.finfo(dtype).eps) ** (1 / 3)
-    exact = loose * _core.sqrt(_core.maximum(_core.abs(end.value), 1))
-    enough = _core.logical_and(end.rounded, _core.less_equal(largest(end.slope), exact))
+    enough = _core.logical_and(end.rounded, is_near(largest(end.slope), end.value))
     enough = _core.logical_and(end.stuck, enough)
-    success = _core.logical_or(is_small(end), enough)
-    return end.x, _core.logical_and(_core.isfinite(end.value), success), end.nit
+    return end.x, succeeded(end.value, is_small(end), enough), end.nit
 
 
 def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Trial:

@@ -232,7 +232,8 @@ class _Quadrature:
             return low * (self.middle - before), high * (after - self.middle)
         # By both limits, at an unchanged width.
         if what == "var":
-            gaps = [_core.square(t - self.middle) - self.var() for t in (before, after)]
+            variance = self.var()
+            gaps = [_core.square(t - self.middle) - variance for t in (before, after)]
             shift = -self._expected(self.distance * _core.square(self.distance))
         else:
             gaps = [fall - self.mean_fall + 1 for fall in falls]

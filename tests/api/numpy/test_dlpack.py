@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from support.dlpack import DlTensor, new_capsule
 from support.each import each
 
 import pullback as pb
@@ -92,27 +93,6 @@ def test_memory_that_cannot_be_shared() -> None:
 # --- capsules made by hand
 
 
-class _Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device", ctypes.c_int32 * 2),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-    ]
-
-
-_new_capsule = ctypes.pythonapi.PyCapsule_New
-_new_capsule.restype = ctypes.py_object
-_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
-
 class Producer:
     """Exports six float64 by a capsule of DLPack 0.8, with changed fields."""
 
@@ -122,7 +102,7 @@ class Producer:
         self.shape, strides = (ctypes.c_int64 * 2)(2, 3), changes.pop("strides", None)
         self.strides = (ctypes.c_int64 * 2)(*strides) if strides else None
         fields = {"code": 2, "bits": 64, "lanes": 1, "ndim": 2, "device": (1, 0)} | changes
-        self.tensor = _Tensor(
+        self.tensor = DlTensor(
             data=ctypes.addressof(self.numbers),
             device=(ctypes.c_int32 * 2)(*fields.pop("device")),
             shape=ctypes.cast(self.shape, ctypes.POINTER(ctypes.c_int64)),
@@ -134,7 +114,7 @@ class Producer:
     def __dlpack__(self, **options: Any) -> Any:
         if options:
             raise TypeError("no options in DLPack 0.8")
-        return _new_capsule(ctypes.addressof(self.tensor), b"dltensor", None)
+        return new_capsule(ctypes.addressof(self.tensor), b"dltensor", None)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device
@@ -196,7 +176,7 @@ WRONG: list[Callable[[], Any]] = [
     lambda: Wrong(used_capsule),
     lambda: Wrong(lambda: None),
     lambda: Wrong(lambda: 3),
-    lambda: Wrong(lambda: _new_capsule(1, b"other", None)),
+    lambda: Wrong(lambda: new_capsule(1, b"other", None)),
     lambda: Wrong(failing(BufferError("no export"))),
     lambda: Wrong(failing(TypeError("no options"))),
     lambda: Wrong(failing(ValueError("bad"))),
