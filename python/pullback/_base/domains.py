@@ -6,12 +6,14 @@ variables are not evaluated.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _core
+from .._core import Tensor
 from .checks import not_a_number
 
 
@@ -55,3 +57,12 @@ def check_numbers(who: str, domain: Domain, **values: Any) -> None:
         if not (hasattr(value, "__float__") or hasattr(value, "__array__")):
             raise not_a_number(value, who, name)
         check_domain(value, domain, who, name)
+
+
+def nan_unless(holds: Tensor, value: Tensor) -> Tensor:
+    """Return the value where the condition holds, elsewhere NaN, as the derivatives are.
+
+    After `where(holds, value, nan)`, the derivatives would be 0 there: a loss that is NaN would
+    have a gradient that looks finished.
+    """
+    return _core.multiply(value, _core.where(holds, _core.full((), 1, value.dtype), math.nan))

@@ -15,6 +15,7 @@ import numpy as np
 from .. import _core
 from .._base.checks import axes_of, choice, flag, made_floating
 from .._base.composite import composite
+from .._base.domains import nan_unless
 from .._core import Tensor, Variable
 from .._typing import Axis, QuantileMethod, TensorLike
 from .sorting import taken_along
@@ -102,7 +103,7 @@ def median(x: TensorLike, /, axis: Axis = None, *, keepdims: bool = False) -> Te
     middle = found.rows[..., n // 2]
     if n % 2 == 0:
         middle = _halves(found.rows[..., n // 2 - 1], middle)
-    out = _core.where(_core.isnan(found.last()), nan, middle)
+    out = nan_unless(_core.logical_not(_core.isnan(found.last())), middle)
     return _core.reshape(out, shape)
 
 
@@ -166,7 +167,7 @@ def _quantile(
         _core.subtract(high, _core.multiply_no_nan(apart, _core.subtract(1, between))),
     )
     if not skip_nan:
-        out = _core.where(_core.isnan(rows[..., -1:]), nan, out)
+        out = nan_unless(_core.logical_not(_core.isnan(rows[..., -1:])), out)
     return _core.reshape(_core.transpose(out, [rank, *range(rank)]), shape)
 
 

@@ -6,7 +6,6 @@ number of NumPy counts as Python's number, so it has no effect on the dtype.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from operator import index
 from typing import Any, TypeAlias
@@ -15,7 +14,7 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import broadcasts_to, integers
-from .._base.domains import Domain, as_python, check_domain
+from .._base.domains import Domain, as_python, check_domain, nan_unless
 from .._core import Tensor
 from .._typing import DType, Shape
 
@@ -73,7 +72,7 @@ def in_domain(value: Any, domain: Domain, who: str, name: str) -> Parameter:
 def valid(x: Tensor, holds: Any) -> Tensor:
     """Replace entries by NaN if the condition is false."""
     x = x if x.dtype.kind == "f" else _core.cast(x, _core.default_float())
-    return _core.where(holds, x, math.nan)
+    return nan_unless(holds, x)
 
 
 def float_dtype(who: str, dtype: DType, *parameters: Parameter) -> Any:

@@ -7,6 +7,7 @@ import math
 from .. import _core
 from .._base.checks import integer, made_floating
 from .._base.composite import composite
+from .._base.domains import nan_unless
 from .._core import Tensor
 from .._typing import TensorLike
 
@@ -395,4 +396,4 @@ def multigammaln(a: TensorLike, d: int, /) -> Tensor:
     halves = _core.multiply(_core.arange(0, count, 1, a.dtype), 0.5)
     total = _core.sum(_core.gammaln(_core.subtract(_core.expand_dims(a, -1), halves)), -1)
     value = total + count * (count - 1) / 4 * math.log(math.pi)
-    return _core.where(_core.greater(a, (count - 1) / 2), value, math.nan)
+    return nan_unless(_core.greater(a, (count - 1) / 2), value)

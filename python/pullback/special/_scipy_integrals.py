@@ -8,6 +8,7 @@ from typing import Any
 from .. import _core
 from .._base.checks import integer_orders
 from .._base.composite import composite
+from .._base.domains import nan_unless
 from .._core import Tensor
 from .._typing import TensorLike
 from ._scipy_values import ScipyFunction
@@ -100,8 +101,14 @@ def _hyperbolic_sine_over(z: Any) -> Any:
     return _over(z, _core.sinh, 1)
 
 
+def _exp1_slope(z: Any) -> Any:
+    slope = -_core.exp(-z) / z
+    # On the real line, the function is defined for z >= 0.
+    return slope if z.dtype.kind == "c" else nan_unless(_core.greater_equal(z, 0), slope)
+
+
 _expi: ScipyFunction = ScipyFunction("expi", lambda z: [_core.exp(z) / z])
-_exp1: ScipyFunction = ScipyFunction("exp1", lambda z: [-_core.exp(-z) / z])
+_exp1: ScipyFunction = ScipyFunction("exp1", lambda z: [_exp1_slope(z)])
 _expn: ScipyFunction = ScipyFunction("expn", _expn_slopes, ("n",))
 _si = ScipyFunction("sici", lambda z: [_sine_over(z)], result=0)
 _ci = ScipyFunction("sici", lambda z: [_core.cos(z) / z], result=1)

@@ -56,6 +56,9 @@ class Arguments(NamedTuple):
     scale: Tensor | None
     dtype: Any  # of the result; None if there is no argument
 
+    def cast(self, value: Tensor) -> Tensor:
+        return value if self.dtype is None else _core.cast(value, self.dtype)
+
 
 def read_arguments(
     who: str,
@@ -104,7 +107,8 @@ class StandardForm:
         self.family, self.given = family, given
         self.shapes, self.scale = family._standard_parameters(given.shapes, given.scale)
         assert given.x is not None  # its methods have an argument x
-        x = _core.constant(given.x)
+        # NaN for invalid parameters from here on, so that the derivatives are NaN too.
+        x = family._checked(given.x, given)
         if given.loc is not None:
             x = x - given.loc
         if self.scale is not None:
@@ -118,12 +122,12 @@ class StandardForm:
         self.below = None if isinstance(low, float) and low == -math.inf else before(self.z, low)
         self.above = None if high is math.inf else _core.greater(self.z, high)
 
-    def masked(self, value: Tensor) -> Tensor:
-        return self.family._masked(value, self.given)
+    def cast(self, value: Tensor) -> Tensor:
+        return self.given.cast(value)
 
     def density(self, value: Tensor, outside: float) -> Tensor:
         """Return a density, with its value outside the support."""
         ends = _core.isinf(self.z)
         for mask in (self.below, self.above):
             ends = ends if mask is None else _core.logical_or(mask, ends)
-        return self.masked(_core.where(ends, outside, value))
+        return self.cast(_core.where(ends, outside, value))

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any, ClassVar
 
 from .. import _core
+from .._base.domains import nan_unless
 from .._core import Tensor
 from ._absent import Family
 from ._arguments import Arguments, StandardForm, read_arguments, shift_and_scale
@@ -97,13 +98,13 @@ class Distribution(Family):
 
     # --- arguments
 
-    def _masked(self, value: Any, given: Arguments) -> Tensor:
-        """Replace the value by NaN if a parameter is invalid or NaN, and cast it."""
+    def _checked(self, value: Any, given: Arguments) -> Tensor:
+        """Replace the value by NaN if a parameter is invalid or NaN."""
         masks = [] if not given.shapes else self._valid(*given.shapes)
         if given.scale is not None:
             masks += positive(given.scale)
-        value = _core.where(all_of(masks), value, NAN) if masks else _core.constant(value)
-        return value if given.dtype is None else _core.cast(value, given.dtype)
+        value = _core.constant(value)
+        return nan_unless(all_of(masks), value) if masks else value
 
     def _standard_form(
         self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -119,7 +120,7 @@ class Distribution(Family):
         value = getattr(self, "_" + what)(at.z, *at.shapes)
         for mask, end in zip((at.below, at.above), ends, strict=True):
             value = value if mask is None else _core.where(mask, end, value)
-        return at.masked(value)
+        return at.cast(value)
 
     # --- public methods
 
@@ -289,14 +290,14 @@ class Distribution(Family):
         given = read_arguments(what, self, args, kwargs, (q,))
         own, all_scale = self._standard_parameters(given.shapes, given.scale)
         assert given.x is not None  # it is q
+        inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
+        q = self._checked(nan_unless(inside, given.x), given)
         if isinstance(self._low(*own), float) and isinstance(self._high(*own), float):
             # The ends of the support do not depend on the shapes.
-            is_end = _core.logical_or(_core.equal(given.x, 0), _core.equal(given.x, 1))
+            is_end = _core.logical_or(_core.equal(q, 0), _core.equal(q, 1))
             own = [_core.where(is_end, _core.stop_gradient(shape), shape) for shape in own]
-        value = getattr(self, "_" + what)(given.x, *own)
-        inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
-        value = shift_and_scale(_core.where(inside, value, NAN), given.loc, all_scale)
-        return self._masked(value, given)
+        value = getattr(self, "_" + what)(q, *own)
+        return given.cast(shift_and_scale(value, given.loc, all_scale))
 
     def _summary(
         self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -334,7 +335,7 @@ class Distribution(Family):
             If the shapes do not broadcast.
         """
         value, scale, given = self._summary("mean", args, kwargs)
-        return self._masked(shift_and_scale(value, given.loc, scale), given)
+        return given.cast(self._checked(shift_and_scale(value, given.loc, scale), given))
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the variance.
@@ -358,7 +359,9 @@ class Distribution(Family):
             If the shapes do not broadcast.
         """
         value, scale, given = self._summary("var", args, kwargs)
-        return self._masked(value if scale is None else value * _core.square(scale), given)
+        return given.cast(
+            self._checked(value if scale is None else value * _core.square(scale), given)
+        )
 
     def std(self, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the standard deviation.
@@ -434,4 +437,6 @@ class Distribution(Family):
             If such a sum is requested while a function is traced.
         """
         value, scale, given = self._summary("entropy", args, kwargs)
-        return self._masked(value if scale is None else value + _core.log(scale), given)
+        return given.cast(
+            self._checked(value if scale is None else value + _core.log(scale), given)
+        )

@@ -8,11 +8,12 @@ import numpy as np
 
 from .. import _core
 from .._base.checks import known_values
+from .._base.domains import nan_unless
 from .._core import Tensor
 from ._absent import Family
 from ._arguments import floats
 from ._discrete import binom
-from ._distribution import INFINITY, NAN, all_of
+from ._distribution import INFINITY, all_of
 
 
 class Multinomial(Family):
@@ -155,7 +156,7 @@ def _valid_where(n: Tensor, p: Tensor, dtype: Any, value: Tensor) -> Tensor:
         _core.all(_core.greater_equal(p, 0), -1),
         _core.less(_core.abs(_core.sum(p, -1) - 1), tolerance),
     ]
-    return _core.where(all_of(valid), value, NAN)
+    return nan_unless(all_of(valid), value)
 
 
 multinomial = Multinomial()

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .. import _core
+from .._base.domains import nan_unless
 from .._core import Tensor
 from .._numpy.creation import eye
 from .._numpy.diagonals import diagonal
@@ -13,7 +14,7 @@ from ..linalg._decompositions import cholesky
 from ..linalg._solve import solve_triangular
 from ._absent import Family
 from ._arguments import check_broadcast, floats
-from ._distribution import INFINITY, NAN
+from ._distribution import INFINITY
 
 
 def _sum(x: Tensor) -> Tensor:
@@ -137,7 +138,7 @@ class Dirichlet(Family):
 
 
 def _valid_where(alpha: Tensor, value: Tensor) -> Tensor:
-    return _core.where(_core.greater(_core.min(alpha, -1), 0), value, NAN)
+    return nan_unless(_core.greater(_core.min(alpha, -1), 0), value)
 
 
 class MultivariateNormal(Family):

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from .. import _core
+from .._base.domains import nan_unless
 from .._core import Tensor
 from ..linalg._solve import solve_triangular
 from ._absent import Family
 from ._arguments import floats
-from ._distribution import NAN
 from ._multivariate import factor_of, log_size
 
 
@@ -109,7 +109,7 @@ class MultivariateT(Family):
         value = front - 0.5 * (few + n) * _core.log1p(square / few)
         normal = -0.5 * square - 0.5 * n * math.log(2 * math.pi)
         value = _core.where(is_normal, normal, value) - log_size(factor)
-        return _core.where(_core.greater(df, 0), value, NAN), dtype
+        return nan_unless(_core.greater(df, 0), value), dtype
 
     def entropy(self, loc: Any = None, shape: Any = 1, df: Any = 1) -> Tensor:
         """Compute the differential entropy in nats.
@@ -152,7 +152,7 @@ class MultivariateT(Family):
         rise = -0.5 * (few + n) * _core.polygamma_gap(0.0, 0.5 * few, half)
         value = front + 0.5 * n * _core.log(few * math.pi) + rise
         value = _core.where(is_normal, 0.5 * n * (1 + math.log(2 * math.pi)), value) + size
-        return _core.cast(_core.where(_core.greater(df, 0), value, NAN), dtype)
+        return _core.cast(nan_unless(_core.greater(df, 0), value), dtype)
 
 
 multivariate_t = MultivariateT()

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from .. import _core
+from .._base.domains import nan_unless
 from .._core import Tensor
 from ..linalg._solve import solve_triangular
 from ._absent import Family
 from ._arguments import floats
-from ._distribution import NAN
 from ._multivariate import factor_of, log_size
 
 
@@ -100,7 +100,7 @@ class Wishart(Family):
         trace = _core.sum(_core.square(solve_triangular(factor, own, lower=True)), (-2, -1))
         value = (df - p - 1) * log_size(own) - 0.5 * trace - df * log_size(factor)
         value = value - 0.5 * p * math.log(2) * df - _log_gamma(0.5 * df, p)
-        return _core.where(_core.greater(df, p - 1), value, NAN), dtype
+        return nan_unless(_core.greater(df, p - 1), value), dtype
 
     def entropy(self, df: Any, scale: Any) -> Tensor:
         """Compute the differential entropy in nats.
@@ -137,7 +137,7 @@ class Wishart(Family):
         digammas = _core.sum(_core.digamma(half), -1)
         value = (p + 1) * size + 0.5 * p * (p + 1) * math.log(2) + _log_gamma(0.5 * df, p)
         value = value - 0.5 * (df - p - 1) * digammas + 0.5 * p * df
-        return _core.cast(_core.where(_core.greater(df, p - 1), value, NAN), dtype)
+        return _core.cast(nan_unless(_core.greater(df, p - 1), value), dtype)
 
 
 def _halves(p: int) -> Tensor:

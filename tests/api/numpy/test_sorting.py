@@ -323,3 +323,5 @@ def test_a_nan_anywhere_makes_every_quantile_nan():
     for q in (0.0, 0.25, 1.0):
         np.testing.assert_array_equal(pb.quantile(x, q, axis=1), np.quantile(x, q, axis=1))
     np.testing.assert_array_equal(pb.percentile(x, [0, 50], axis=1), np.percentile(x, [0, 50], 1))
+    for f in (pb.median, lambda x: pb.quantile(x, 0.25)):
+        assert np.isnan(pb.grad(f)(x[0])).any()  # not 0, as if NaN were a minimum

@@ -203,6 +203,9 @@ def test_derivatives_outside_of_the_domain_are_nan() -> None:
         assert not np.isfinite(float(function(phi, m)))
         assert np.isnan(float(pb.grad(function)(phi, m)))
         assert m == 1 or np.isnan(float(pb.grad(function, 1)(phi, m)))
+    for real in (pb.special.exp1, lambda a: pb.special.multigammaln(a, 3)):
+        assert np.isnan(float(real(-0.5))) and np.isnan(float(pb.grad(real)(-0.5)))
+    assert np.isfinite(complex(pb.special.exp1(-0.5 + 0j)))
     for point in ((1.0, -1.0, 0.5), (1.0, 0.5, -20.0)):
         for k in range(3):
             assert np.isnan(float(pb.grad(pb.special.voigt_profile, k)(*np.array(point))))

@@ -249,6 +249,11 @@ def test_what_is_not_valid_is_nan(name: str) -> None:
         for what in ("cdf", "sf", "logcdf", "pdf" if name in CONTINUOUS else "pmf"):
             assert np.isnan(float(getattr(family, what)(np.float64(0.5), *given_shapes, **place)))
         assert np.isnan(float(family.ppf(np.float64(0.5), *given_shapes, **place)))
+        # The gradient of a NaN is not 0.
+        for what in ("cdf", "logsf", "logpdf") if name in CONTINUOUS else ():
+            x = pb.Variable(np.float64(1.5 if name == "pareto" else 0.5))
+            [slope] = pb.gradients(getattr(family, what)(x, *given_shapes, **place), [x])
+            assert np.isnan(float(slope)), what
     for what in ("cdf", "logsf", "pdf" if name in CONTINUOUS else "pmf", "ppf"):
         assert np.isnan(float(getattr(family, what)(np.float64(np.nan), *shapes)))
     assert np.isnan(float(family.ppf(np.float64(1.5), *shapes)))

@@ -222,8 +222,11 @@ void columns(const void* values, int64_t count, int64_t width, void* accumulator
 constexpr int64_t kSumState = 2 * kLanes * static_cast<int64_t>(sizeof(double));
 
 template <class F>
+constexpr bool kHasLeaves = F::kMerge == Op::add && m::kFloat<typename F::Value>;
+
+template <class F>
 constexpr auto leaf_of() -> decltype(Fold::leaf) {
-  if constexpr (F::kMerge == Op::add && m::kFloat<typename F::Value>) return &leaf<F>;
+  if constexpr (kHasLeaves<F>) return &leaf<F>;
   return nullptr;
 }
 
@@ -235,10 +238,14 @@ constexpr Fold entry() {
   } else {
     identity.i = F::kIdentity;
   }
-  constexpr bool kLeaves = leaf_of<F>() != nullptr;
-  return {
-      F::kType,    F::kMerge,           identity, &rows<F>, kLeaves ? kSumState : 0, leaf_of<F>(),
-      &columns<F>, &lanes_of_columns<F>};
+  return {F::kType,
+          F::kMerge,
+          identity,
+          &rows<F>,
+          kHasLeaves<F> ? kSumState : 0,
+          leaf_of<F>(),
+          &columns<F>,
+          &lanes_of_columns<F>};
 }
 
 template <class T>
