@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._base.checks import entries_stacked
 from .._base.pytree import flatten
 from .._control.loops import while_loop
 from .._core import Tensor
@@ -33,9 +34,7 @@ def sides_of_bounds(bounds: Any, who: str) -> list[Tensor]:
     the attributes `lb` and `ub`, such as `scipy.optimize.Bounds`.
     """
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        sides = [_wide(side, who) for side in (bounds.lb, bounds.ub)]
-        sides = [_core.reshape(side, ()) if side.shape == (1,) else side for side in sides]
-        return _checked(sides, who)
+        return two_sides(bounds, who)
     if isinstance(bounds, (np.ndarray, zip)):
         bounds = [tuple(pair) if np.ndim(pair) else pair for pair in bounds]
     if isinstance(bounds, (list, tuple)) and bounds and all(map(_is_pair, bounds)):
@@ -50,6 +49,26 @@ def sides_of_bounds(bounds: Any, who: str) -> list[Tensor]:
     )
 
 
+def two_sides(bounds: Any, who: str) -> list[Tensor]:
+    """Return the lower and the upper bounds as tensors of float64, of a pair of arrays or numbers.
+
+    `bounds` may also be an object with the attributes `lb` and `ub`.
+    """
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        bounds = bounds.lb, bounds.ub
+    if not _is_pair(bounds) or any(map(_has_none, bounds)):
+        raise TypeError(
+            f"{who}: expected a pair (low, high) of numbers or arrays, or scipy.optimize.Bounds, "
+            f"for bounds, got {_core.shown(bounds)}; an absent bound is infinite"
+        )
+    sides = [_wide(side, who) for side in bounds]
+    return _checked([_core.reshape(x, ()) if x.shape == (1,) else x for x in sides], who)
+
+
+def _has_none(side: Any) -> bool:
+    return side is None or (isinstance(side, (list, tuple)) and any(map(_has_none, side)))
+
+
 def _checked(sides: list[Tensor], who: str) -> list[Tensor]:
     if not any(map(_core.is_traced, sides)) and not np.all(sides[0].numpy() <= sides[1].numpy()):
         raise ValueError(f"{who}: expected low <= high for each pair of bounds")
@@ -61,6 +80,9 @@ def _is_pair(one: Any) -> bool:
 
 
 def _wide(value: Any, who: str) -> Tensor:
+    value = entries_stacked(value, f"{who}: bounds")
+    if isinstance(value, (list, tuple)):
+        value = np.asarray(value)  # Python numbers keep their digits
     dtype = "float64" if isinstance(value, (int, float)) and not has_dtype(value) else None
     wide = _core.constant(value, dtype, f"{who}: bounds")
     if wide.dtype.kind == "c":

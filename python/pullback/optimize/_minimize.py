@@ -42,7 +42,8 @@ def minimize(
     The solver is a loop of the plan [1]_, with a line search by bisection [2]_. It needs only
     gradients. Derivatives of the minimum with respect to `args` are those of `implicit.minimum`.
     Within bounds, the steps are projected [3]_, and the derivatives are those of the free
-    variables; a variable at a bound has the derivative of the bound.
+    variables; a variable at a bound has the derivative of the bound. They are one-sided if the
+    gradient by a variable at a bound is 0.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ def minimize(
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     bounds : list of pairs, optional
         Pair (low, high) for each entry of x0, in the order of its leaves, with None for an absent
-        bound. The entries may be tensors, and `scipy.optimize.Bounds` is accepted. Default: None.
+        bound. The entries may be tensors, and `scipy.optimize.Bounds` is accepted. A start outside
+        is moved to the bounds, and equal bounds fix a variable. Default: None.
     tol : float, optional
         The solver ends when no entry of the gradient is larger than `tol`; within bounds, when no
         entry changes by more in a projected step along the gradient. Default: the square root
