@@ -36,7 +36,7 @@ BELOW = {
     "implicit": {"_base", "_autodiff", "_control", "linalg"},
     "interop": {"_autodiff", "_numpy", "tree"},
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
-    "stats": {"_base", "_numpy", "_autodiff", "linalg"},
+    "stats": {"_base", "_numpy", "_autodiff", "_control", "linalg"},
     "integrate": {"_base", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "interpolate": {"_base", "_typing", "_numpy", "linalg"},
     "optimize": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit", "linalg"},

@@ -36,6 +36,7 @@ SHAPED = {
     "cg",
     "eigsh",
     "gmres",
+    "lsqr",
     "minres",
     "clip_gradient",
     "grad_pass_through",

@@ -26,8 +26,12 @@ from .._numpy.products import dot, inner, matmul, matrix_transpose, outer, tenso
 from ._decompositions import cholesky, lu, qr, svd, svdvals
 from ._diagonals import diagonal, trace
 from ._eigenvalues import eig, eigh, eigvals, eigvalsh
+from ._expm_multiply import expm_multiply
+from ._funm import funm
 from ._iterative import cg, gmres, minres
+from ._ldl import ldl
 from ._least_squares import lstsq, pinv
+from ._lsqr import lsqr
 from ._lu import lu_factor, lu_solve
 from ._matrix_equations import (
     solve_continuous_are,
@@ -60,12 +64,16 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "expm",
+    "expm_multiply",
+    "funm",
     "gmres",
     "inner",
     "inv",
     "khatri_rao",
     "kron",
+    "ldl",
     "logm",
+    "lsqr",
     "lstsq",
     "lu",
     "lu_factor",

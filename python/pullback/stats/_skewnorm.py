@@ -121,7 +121,7 @@ class SkewNorm(Continuous):
     Examples
     --------
     >>> pb.stats.skewnorm.logcdf([-4.0, 0.0, 1.0], 3.0)
-    Tensor([-84.33646  ,  -2.279656 ,  -0.3822193], dtype=float32)
+    Tensor([-87.33754   ,  -2.2787087 ,  -0.38163278], dtype=float32)
     """
 
     name, shapes = "skewnorm", ("a",)

@@ -76,7 +76,7 @@ class VonMises(Symmetric):
     Examples
     --------
     >>> pb.stats.vonmises.cdf([-3.0, 0.0, 3.0], 2.0)
-    Tensor([0.00134914, 0.5       , 0.99865085], dtype=float32)
+    Tensor([0.00134686, 0.5       , 0.9986531 ], dtype=float32)
     """
 
     name, shapes = "vonmises", ("kappa",)
