@@ -44,6 +44,7 @@ class CurveFit(NamedTuple):
     method="the method is that of Levenberg and Marquardt",
     check_finite="NaN in the data make the fit fail",
     maxfev="pass maxiter",
+    nan_policy="NaN in the data make the fit fail",
     full_output="use least_squares for the residuals and the number of steps",
 )
 def curve_fit(
@@ -67,7 +68,8 @@ def curve_fit(
     ----------
     f : callable
         Function `f(xdata, a, b, ...)` of operations of this library. It receives the parameters as
-        tensors of shape () and returns values of the shape of `ydata`.
+        tensors of shape () and returns values of the shape of `ydata`. Decisions that depend on
+        values are made by `cond` or `where`.
     xdata : array_like or pytree of array_like
         First argument of `f`.
     ydata : array_like, floating

@@ -29,7 +29,17 @@ _ROUNDS = 10  # of the search for the bounds of a step, in addition to one for e
     gtol="pass tol",
     max_nfev="pass maxiter",
     method="the method is that of Levenberg and Marquardt",
+    x_scale="the columns of the Jacobian are scaled by their norms",
     loss="apply the square root of the loss to the residuals",
+    f_scale="divide the residuals",
+    diff_step="derivatives are computed by automatic differentiation",
+    tr_solver="each step is a QR factorisation",
+    tr_options="each step is a QR factorisation",
+    jac_sparsity="derivatives are computed by automatic differentiation",
+    verbose="the result has nit, status and message",
+    kwargs="pass args, or a function that has them",
+    callback="the steps are a loop of the plan",
+    workers="derivatives are computed by automatic differentiation",
 )
 def least_squares(
     fun: Callable[..., Any],
@@ -53,7 +63,8 @@ def least_squares(
     ----------
     fun : callable
         Function `fun(x, *args)` of operations of this library that returns the residuals, a tensor
-        or a pytree of tensors of the dtype of `x0`.
+        or a pytree of tensors of the dtype of `x0`. Decisions that depend on values are made by
+        `cond` or `where`.
     x0 : array_like or pytree of array_like
         Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
         vector; an array of integers becomes the default floating dtype.
@@ -74,7 +85,8 @@ def least_squares(
     Returns
     -------
     OptimizeResult
-        `x` has the structure of `x0`; `fun` has the residuals.
+        `x` has the structure of `x0`; `fun` has the residuals. If the solver fails, `success` is
+        False, `message` states the reason, and gradients of the result are NaN.
 
     Raises
     ------

@@ -24,6 +24,8 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
     method="the method is L-BFGS",
     jac="derivatives are computed by automatic differentiation",
     hess="the method uses gradients alone",
+    hessp="the method uses gradients alone",
+    callback="the steps are a loop of the plan; use an optimizer of pb.optimizers to see each one",
     has_aux="return the value alone, and compute other results from the solution",
     constraints="substitute a function whose values meet them",
     options="pass tol and maxiter",
@@ -49,7 +51,7 @@ def minimize(
     ----------
     fun : callable
         Function `fun(x, *args)` of operations of this library that returns a floating tensor of
-        shape ().
+        shape (). Decisions that depend on values are made by `cond` or `where`.
     x0 : array_like or pytree of array_like
         Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
         vector; an array of integers becomes the default floating dtype.
@@ -71,7 +73,8 @@ def minimize(
     Returns
     -------
     OptimizeResult
-        `x` has the structure of `x0`.
+        `x` has the structure of `x0`. If the solver fails, `success` is False, `message`
+        states the reason, and gradients of the result are NaN.
 
     Raises
     ------
