@@ -38,7 +38,7 @@ BELOW = {
     "linalg": {"_base", "_typing", "_numpy", "_autodiff", "_control"},
     "stats": {"_base", "_numpy", "_autodiff", "_control", "linalg"},
     "integrate": {"_base", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
-    "interpolate": {"_base", "_typing", "_numpy", "linalg"},
+    "interpolate": {"_base", "_typing", "_numpy", "_autodiff", "linalg"},
     "optimize": {"_base", "_typing", "_numpy", "_autodiff", "_control", "implicit", "linalg"},
     "optimizers": {"_base", "_numpy", "_explain"},
     "testing": {"_autodiff"},
