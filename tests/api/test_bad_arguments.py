@@ -93,6 +93,7 @@ VALID = {
     "ldexp": (ONES, 1),
     "left_shift": ([1, 2], [1, 2]),
     "lp_pool": (CUBE, 2, 2),
+    "lobpcg": (pb.eye(6), pb.eye(6)[:, :1]),
     "lsqr": (ONES, ONES[0]),
     "lstm": (CUBE, (ONES, ONES), pb.ones((8, 2)), pb.ones((8, 2))),
     "lu_solve": ((ONES, [0, 1]), ONES),

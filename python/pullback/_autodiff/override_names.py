@@ -36,6 +36,7 @@ SHAPED = {
     "cg",
     "eigsh",
     "gmres",
+    "lobpcg",
     "lsqr",
     "minres",
     "clip_gradient",

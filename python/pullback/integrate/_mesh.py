@@ -2,8 +2,8 @@
 
 An iteration of the scan tries one step. A row of a rejected step, or of one after the end, has no
 width; the number of rows is a limit of the number of steps. If values are known, the scan runs in
-parts until the end is reached; otherwise in blocks, which are skipped after the end. Sizes of steps are constants for the gradient, except the last one,
-which reaches the end.
+parts until the end is reached; otherwise in blocks, which are skipped after the end. Sizes of steps
+are constants for the gradient, except the last one, which reaches the end.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from ._matrix_equations import (
 )
 from ._matrix_functions import expm, logm, polar, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
-from ._selected_eigenvalues import eigsh
+from ._selected_eigenvalues import eigsh, lobpcg
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
 from ._sparse import sparse_solve
 from ._structured import block_diag, khatri_rao, solve_banded, toeplitz, tridiagonal_solve
@@ -72,6 +72,7 @@ __all__ = [
     "khatri_rao",
     "kron",
     "ldl",
+    "lobpcg",
     "logm",
     "lsqr",
     "lstsq",
