@@ -277,6 +277,7 @@ EXAMPLES = {
     "sqrtm": lambda x: pb.linalg.sqrtm(positive(x)),
     "expm_multiply": lambda x: pb.linalg.expm_multiply(x, x[0]),
     "funm": lambda x: pb.linalg.funm(x, pb.exp),
+    "schur": lambda x: pb.linalg.schur(positive(x)).T,
     "ldl": lambda x: pb.linalg.ldl(positive(x)).d,
     "fold": lambda x: pb.nn.fold(x[None], 5, 3, data_format="NCW"),
     "lp_pool": lambda x: pb.nn.lp_pool(x[None], 2, 2, data_format="NCW"),

@@ -114,8 +114,6 @@ INSTEAD = {
     "is_tensor": "isinstance(x, pb.Tensor)",
     "lax": "the control flow of pb, such as pb.scan, pb.cond and pb.while_loop",
     "linalg.cho_factor": "pb.linalg.cholesky(a) and pb.linalg.cho_solve",
-    "linalg.schur": "pb.linalg.eigvals(a) for its diagonal, or pb.linalg.funm(a, f) for a function "
-    "of a matrix",
     "Linear": "x @ weights + bias, with a Variable for each",
     "linear": "x @ weights + bias",
     "make_hvp": "pb.hvp(f, (x,), (v,))",

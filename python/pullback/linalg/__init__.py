@@ -41,6 +41,7 @@ from ._matrix_equations import (
 )
 from ._matrix_functions import expm, logm, polar, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
+from ._schur import schur
 from ._selected_eigenvalues import eigsh, lobpcg
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
 from ._sparse import sparse_solve
@@ -91,6 +92,7 @@ __all__ = [
     "pinv",
     "polar",
     "qr",
+    "schur",
     "slogdet",
     "solve",
     "solve_banded",
