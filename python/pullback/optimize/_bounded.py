@@ -20,7 +20,7 @@ from .._base.pytree import flatten
 from .._control.loops import while_loop
 from .._core import Tensor
 from ..implicit._equation import has_dtype
-from ._direction import MEMORY, direction_of, is_near, succeeded, with_slope
+from ._direction import Iterate, direction_of, first_iterate, is_near, succeeded, with_slope
 from ._result import dot, largest
 
 _HALVINGS = 60  # of a step
@@ -110,16 +110,6 @@ def with_bounds(f: Callable[..., Any], who: str) -> Callable[..., Any]:
     return both
 
 
-class _State(NamedTuple):
-    x: Tensor
-    value: Tensor
-    slope: Tensor
-    steps: Tensor  # (memory, n), the last one is the newest
-    changes: Tensor  # of the slope
-    nit: Tensor
-    stuck: Tensor  # the last search found no lower value
-
-
 class _Trial(NamedTuple):
     t: Tensor
     x: Tensor
@@ -146,12 +136,12 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
     def value_of(x: Tensor) -> Any:
         return f(x)[0]
 
-    def goes_on(state: _State) -> Tensor:
+    def goes_on(state: Iterate) -> Tensor:
         wide = _core.greater(rest(state.x, state.slope), tol)
         more = _core.logical_and(_core.less(state.nit, limit), _core.logical_not(state.stuck))
         return _core.logical_and(more, wide)
 
-    def search(state: _State, direction: Tensor, first: Tensor) -> _Trial:
+    def search(state: Iterate, direction: Tensor, first: Tensor) -> _Trial:
         before = rest(state.x, state.slope)
 
         def too_long(trial: _Trial) -> Tensor:
@@ -181,7 +171,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
         found: _Trial = while_loop(too_long, halved, none)
         return found
 
-    def step(state: _State) -> _State:
+    def step(state: Iterate) -> Iterate:
         at_low = _core.logical_and(_core.less_equal(state.x, low), _core.greater(state.slope, 0))
         at_high = _core.logical_and(_core.greater_equal(state.x, high), _core.less(state.slope, 0))
         is_fixed = _core.logical_or(at_low, at_high)
@@ -200,7 +190,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
         def pushed(old: Tensor, new: Tensor) -> Tensor:
             return moved(old, _core.concat([old[1:], new[None]], 0))
 
-        return _State(
+        return Iterate(
             moved(state.x, trial.x),
             moved(state.value, trial.value),
             moved(state.slope, trial.slope),
@@ -211,12 +201,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
         )
 
     x = projected(start)
-    value, slope = with_slope(value_of, x)
-    zeros = _core.full((MEMORY, n), 0, dtype)
-    state = _State(
-        x, value, slope, zeros, zeros, _core.full((), 0, "int64"), _core.full((), False, "bool")
-    )
-    end: _State = while_loop(goes_on, step, state)
+    end: Iterate = while_loop(goes_on, step, first_iterate(x, *with_slope(value_of, x)))
     left = rest(end.x, end.slope)
     enough = _core.logical_and(end.stuck, is_near(left, end.value))
     success = succeeded(end.value, _core.less_equal(left, tol), enough)
