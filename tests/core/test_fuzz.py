@@ -77,7 +77,8 @@ WITHOUT_PROGRAMS = {
     "of objects of others": "asarray from_dlpack",
     "places of tensors (tests/cuda)": "use_device",
     "of matrices that have to be of a kind, which random programs do not make (test_linalg.py)": ""
-    "block_diag cg cho_solve cholesky cross det eig eigh eigsh eigvals eigvalsh expm gmres inv "
+    "block_diag cg cho_solve cholesky cross det eig eigh eigsh eigvals eigvalsh expm "
+    "expm_multiply funm gmres inv ldl lobpcg lsqr schur "
     "khatri_rao logm lstsq lu lu_factor lu_solve matrix_norm matrix_power matrix_rank "
     "minres multi_dot pinv polar qr slogdet solve solve_banded solve_continuous_are "
     "solve_continuous_lyapunov solve_discrete_are solve_discrete_lyapunov solve_sylvester "

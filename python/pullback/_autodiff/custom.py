@@ -284,9 +284,10 @@ def _with_rule(f: Callable[..., Any], rule: Callable[..., Any]) -> Callable[...,
 def _pair_of(f: Callable[..., Any], returned: Any) -> Any:
     """Return the (result, rule) of a call of `f`; raise an error for anything else."""
     if not isinstance(returned, (tuple, list)) or len(returned) != 2:
+        hint = "; return both at its end" if returned is None else ""
         raise TypeError(
             f"custom_gradient: expected a pair (result, rule) from {place(f)}, got "
-            f"{_core.shown(returned)}"
+            f"{_core.shown(returned)}{hint}"
         )
     if not callable(returned[1]):
         raise TypeError(

@@ -36,6 +36,8 @@ SHAPED = {
     "cg",
     "eigsh",
     "gmres",
+    "lobpcg",
+    "lsqr",
     "minres",
     "clip_gradient",
     "grad_pass_through",

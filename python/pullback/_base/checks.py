@@ -114,10 +114,32 @@ def vector_of_numbers(value: Any, who: str) -> Any:
     return made_floating(numpy.asarray(value, numpy.result_type(*dtypes)) if dtypes else value, who)
 
 
-def floats_of_integers(value: Any, who: str) -> Any:
-    """Return an array of integers as a tensor of the default dtype; another value as it is."""
-    is_array = isinstance(value, (Tensor, numpy.ndarray)) and value.dtype.kind in "iu"
-    return made_floating(value, who) if is_array else value
+def floats_of_integers(tree: Any, who: str) -> Any:
+    """Return a pytree with floats in place of its arrays of integers.
+
+    They take the dtype of the floating arrays if there is a single one, or the default dtype.
+    """
+    leaves, structure = _core.flatten(tree)
+    arrays = (Tensor, _core.Variable, numpy.ndarray, numpy.generic)
+    dtypes = [x.dtype if isinstance(x, arrays) else None for x in leaves]
+    if not any(dtype is not None and dtype.kind in "iu" for dtype in dtypes):
+        return tree
+    found = {dtype for dtype in dtypes if dtype is not None and dtype.kind in "fc"}
+    made = [
+        x if dtype is None or dtype.kind not in "iu" else made_floating(x, who)
+        for x, dtype in zip(leaves, dtypes, strict=True)
+    ]
+    if len(found) == 1:
+        made = [
+            _core.cast(x, next(iter(found))) if x is not leaf else x
+            for x, leaf in zip(made, leaves, strict=True)
+        ]
+    return _core.unflatten(structure, made)
+
+
+def start_of(value: Any, who: str) -> Any:
+    """Return the start of a solver: a list of numbers is a vector, integers become floats."""
+    return floats_of_integers(vector_of_numbers(value, who), who)
 
 
 def entries_stacked(value: Any, who: str) -> Any:

@@ -37,26 +37,38 @@ def _slope(y: Tensor, x: Tensor) -> Tensor | None:
     return slope
 
 
-def _projected_slope(y: Tensor, x: Tensor) -> Tensor | None:
-    """Return the gradient of y[0] for free variables, and the distance from the bound for others.
+def _projected(value: Callable[[Tensor], Tensor]) -> _Residual:
+    """Return the residual of a minimum of `value` within bounds, which are the end of `y`.
 
-    The other entries of `y` are the lower and the upper bounds.
+    It is the slope for free variables. For others, at a bound that the slope leads beyond, it is
+    the distance from that bound. So no scale of the slope decides.
     """
-    slope, n = _slope(y[0], x), x.shape[0]
-    if slope is None:
-        return None
-    low, high = y[1 : n + 1], y[n + 1 :]
-    moved = _core.stop_gradient(x - slope)
-    free: Tensor = _core.where(_core.greater_equal(moved, high), x - high, slope)
-    return _core.where(_core.less_equal(moved, low), x - low, free)
+
+    def residual(y: Tensor, x: Tensor) -> Tensor | None:
+        n = x.shape[0]
+        slope = _slope(value(y[: -2 * n]), x)
+        if slope is None:
+            return None
+        low, high = y[-2 * n : -n], y[-n:]
+        at_low = _core.logical_and(_core.less_equal(x, low), _core.greater_equal(slope, 0))
+        at_high = _core.logical_and(_core.greater_equal(x, high), _core.less_equal(slope, 0))
+        rest: Tensor = _core.where(at_low, x - low, _core.where(at_high, x - high, slope))
+        return rest
+
+    return residual
+
+
+def _squares(y: Tensor) -> Tensor:
+    return _core.sum(_core.square(y))
 
 
 RESIDUALS: dict[str, _Residual] = {
     "root": lambda y, x: y,
     "fixed_point": _core.subtract,
     "minimum": _slope,
-    "bounded minimum": _projected_slope,
-    "least_squares": lambda y, x: _slope(_core.sum(_core.square(y)), x),
+    "bounded minimum": _projected(lambda y: y[0]),
+    "least_squares": lambda y, x: _slope(_squares(y), x),
+    "bounded least_squares": _projected(_squares),
     "elementwise root": lambda y, x: y,  # each entry of y depends on one entry of x
     "symmetric root": lambda y, x: y,  # the derivative of y is symmetric
 }
@@ -128,6 +140,12 @@ def _recorded(
             x.result = lambda flat: flat[0]
         elif kind == "least_squares":
             y = x.residuals(returned, f)
+        elif kind == "bounded least_squares":
+            residuals, low, high = returned
+            y = x.residuals(residuals, f)
+            size, result = y.shape[0], x.result
+            y = _core.concat([y, low, high], 0)
+            x.result = lambda flat: result(flat[:size])
         else:
             y = x.flat(returned, f)
         graph = ClosedGraph([y], [at], first)

@@ -2,8 +2,8 @@
 
 An iteration of the scan tries one step. A row of a rejected step, or of one after the end, has no
 width; the number of rows is a limit of the number of steps. If values are known, the scan runs in
-parts until the end is reached. Sizes of steps are constants for the gradient, except the last one,
-which reaches the end.
+parts until the end is reached; otherwise in blocks, which are skipped after the end. Sizes of steps
+are constants for the gradient, except the last one, which reaches the end.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ._dormand_prince import Field, Tolerance, first_size
 
 RUNNING, FINISHED, EVENT, FAILED = 2, 0, 1, -1  # status; all but the first are those of SciPy
 _FIRST_PART = 128  # rows of the first scan if values are known
+_BLOCK = 64  # rows of a scan that is skipped if the solution has ended
 
 
 class Event(NamedTuple):
@@ -90,10 +91,12 @@ def solve_mesh(problem: Problem) -> tuple[Rows, Tensor]:
     known = not any(map(_core.is_traced, state))
     length = min(_FIRST_PART, tolerance.max_steps) if known else tolerance.max_steps
     while True:
-        row = wraps(f)(lambda s, _: _row(problem, _State(*s)))
-        state, rows = scan(row, tuple(state), None, length)
-        state, done = _State(*state), done + length
-        parts.append(Rows(*rows))
+        sizes = ((1, length),) if known else ((length // _BLOCK, _BLOCK), (1, length % _BLOCK))
+        for count, each in sizes:
+            if count and each:
+                state, rows = _tries(problem, state, count, each)
+                parts.append(rows)
+        done = done + length
         known = known and not _core.is_traced(state.status)
         if not known or int(state.status) != RUNNING or done >= tolerance.max_steps:
             break
@@ -112,23 +115,43 @@ def event_values(events: Sequence[Event], t: Tensor, y: Tensor) -> Tensor:
     return _core.stack([event.f(t, y) for event in events], 0)
 
 
-def _row(problem: Problem, state: _State) -> tuple[Any, Any]:
+def _tries(problem: Problem, state: _State, count: int, each: int) -> tuple[_State, Rows]:
+    """Return the rows of `count` blocks; one of a solution that has ended is filled at once."""
+
     @wraps(problem.f)
     def tried(*state: Any) -> Any:
         return _tried(problem, _State(*state))
 
     def ended(*state: Any) -> Any:
         s = _State(*state)
-        shape = (DEGREES[problem.method], *s.y.shape)
-        row = Rows(
-            s.t, _core.full((), 1, s.y.dtype), s.y, _core.full(shape, 0, s.y.dtype), s.t,
-            s.y, _core.full((), False, "bool"), _core.full(s.values.shape, False, "bool"),
-        )  # fmt: skip
-        return tuple(s), tuple(row)
+        width = _core.full((), 1, s.y.dtype)
+        powers = _core.full((DEGREES[problem.method], *s.y.shape), 0, s.y.dtype)
+        active = _core.full(s.values.shape, False, "bool")
+        accepted = _core.full((), False, "bool")
+        return state, tuple(Rows(s.t, width, s.y, powers, s.t, s.y, accepted, active))
 
-    running = _core.equal(state.status, RUNNING)
-    made: tuple[Any, Any] = cond(running, tried, ended, *state)
-    return made
+    @wraps(problem.f)
+    def row(state: Any, _: Any) -> Any:
+        return cond(_core.equal(_State(*state).status, RUNNING), tried, ended, *state)
+
+    @wraps(problem.f)
+    def all_tried(*state: Any) -> Any:
+        return scan(row, state, None, each)
+
+    def all_ended(*state: Any) -> Any:
+        state, made = ended(*state)
+        return state, tuple(_core.broadcast_to(x[None], (each, *x.shape)) for x in made)
+
+    @wraps(problem.f)
+    def block(state: Any, _: Any) -> Any:
+        return cond(_core.equal(_State(*state).status, RUNNING), all_tried, all_ended, *state)
+
+    if count == 1:
+        after, rows = all_tried(*state)
+    else:
+        after, rows = scan(block, tuple(state), None, count)
+        rows = tuple(_core.reshape(x, (count * each, *x.shape[2:])) for x in rows)
+    return _State(*after), Rows(*rows)
 
 
 def _tried(problem: Problem, s: _State) -> tuple[Any, Any]:

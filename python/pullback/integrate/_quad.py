@@ -19,6 +19,7 @@ from .._autodiff.closed_graph import placeholder, recorded_from
 from .._autodiff.rules import place
 from .._autodiff.vmap import vmap
 from .._base.checks import counted, integer, number
+from .._base.hints import without
 from .._base.pytree import flatten, unflatten
 from .._control.checks import warned
 from .._control.loops import while_loop
@@ -54,6 +55,16 @@ class _Rules(NamedTuple):
     limit: int
 
 
+@without(
+    full_output="the result is the integral and an estimate of its error",
+    points="integrate in parts, which end at the points",
+    weight="multiply the integrand by the weight",
+    wvar="multiply the integrand by the weight",
+    wopts="multiply the integrand by the weight",
+    maxp1="multiply the integrand by the weight",
+    limlst="pass limit",
+    complex_func="return the real and the imaginary part, stacked",
+)
 def quad(
     func: Callable[..., Any],
     a: Any,

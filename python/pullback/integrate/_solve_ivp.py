@@ -13,10 +13,9 @@ from .._base.checks import (
     choice,
     entries_stacked,
     floating,
-    floats_of_integers,
     integer,
     number,
-    vector_of_numbers,
+    start_of,
 )
 from .._base.hints import without
 from .._core import Tensor
@@ -154,7 +153,8 @@ def solve_ivp(
     ----------
     fun : callable
         Function `fun(t, y, *args)` of operations of this library. It returns the derivative of y,
-        of the shape of y, or a list of its entries.
+        of the shape of y, or a list of its entries. Decisions that depend on values are made by
+        `cond` or `where`.
     t_span : pair of array_like, scalar
         First and last time; the last may be the smaller one.
     y0 : array_like
@@ -187,10 +187,11 @@ def solve_ivp(
     Returns
     -------
     OdeResult
-        Inside a traced function, where values are not known, arrays of unknown size have
-        `max_steps` entries, at the end of which NaN take the place of absent ones; NaN also
-        replaces the solution at times of `t_eval` that were not reached. Pass a small `max_steps`
-        there, since it determines the memory.
+        If the solver fails, `success` is False, `message` states the reason, and the result ends
+        at the last step. Inside a traced function, where values are not known, arrays of unknown
+        size have `max_steps` entries, at the end of which NaN take the place of absent ones; NaN
+        also replaces the solution at times of `t_eval` that were not reached. Pass a small
+        `max_steps` there, since it determines the memory.
 
     Raises
     ------
@@ -237,7 +238,7 @@ def solve_ivp(
             f"{who}: expected a function of (t, y, *args), got {place(fun)} of (y, t); exchange "
             "its parameters, or use integrate.odeint"
         )
-    y = floats_of_integers(vector_of_numbers(y0, who), who)
+    y = start_of(y0, who)
     y = floating(y, f"{who}: y0", "fc")
     if len(y.shape) != 1 or not y.size:
         raise ValueError(f"{who}: expected a vector with entries for y0, got shape {y.shape}")

@@ -1,5 +1,6 @@
 """Interpolation with SciPy's names, `pb.interpolate`."""
 
+from ._bsplines import BSpline, make_interp_spline
 from ._grid_sample import grid_sample
 from ._grids import RegularGridInterpolator, interpn, map_coordinates
 from ._piecewise import PPoly
@@ -7,11 +8,13 @@ from ._splines import Akima1DInterpolator, CubicSpline, PchipInterpolator
 
 __all__ = [
     "Akima1DInterpolator",
+    "BSpline",
     "CubicSpline",
     "PPoly",
     "PchipInterpolator",
     "RegularGridInterpolator",
     "grid_sample",
     "interpn",
+    "make_interp_spline",
     "map_coordinates",
 ]

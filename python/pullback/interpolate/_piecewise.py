@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from .._base.checks import axes_of, integer, made_floating
+from .._base.checks import axes_of, flag, integer, made_floating
 from .._core import Tensor
 from .._numpy.scans import cumsum
 from .._typing import TensorLike
+from ._piecewise_roots import roots_of
 
 Extrapolate = bool | Literal["periodic"]
 
@@ -319,6 +320,87 @@ class PPoly:
             turns = _core.stop_gradient(_core.floor((at - first) / period))
             parts.append(turns * whole(self.x[-1], 0, True) + whole(at - turns * period, 0, True))
         return parts[1] - parts[0]
+
+    def solve(
+        self, y: TensorLike = 0.0, discontinuity: bool = True,
+        extrapolate: Extrapolate | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Find the points at which the polynomial is `y`.
+
+        They are differentiable in the coefficients, the breakpoints and `y`, up to the third order;
+        the gradient of a root at which the slope is 0 is NaN.
+
+        Parameters
+        ----------
+        y : array_like, real, scalar, optional
+            Value. Default: 0.
+        discontinuity : bool, optional
+            If True, jumps across `y` at breakpoints are roots. Default: True.
+        extrapolate : bool or "periodic", optional
+            If False, only roots between the breakpoints are found; "periodic" does the same.
+            Default: the attribute.
+
+        Returns
+        -------
+        Tensor
+            Roots in increasing order, of shape (m,), as in SciPy: NaN follows the start of an
+            interval in which the polynomial is equal to `y`.
+
+        Raises
+        ------
+        TypeError
+            If values are not known because a function is traced.
+        ValueError
+            If the coefficients are complex or have more than two axes.
+
+        Examples
+        --------
+        >>> square = pb.interpolate.PPoly([[1.0], [0.0], [-4.0]], [0.0, 3.0], extrapolate=False)
+        >>> square.solve(), square.solve(5.0)
+        (Tensor([2.], dtype=float32), Tensor([3.], dtype=float32))
+        """
+        return self._solved(y, discontinuity, extrapolate, "solve")
+
+    def roots(self, discontinuity: bool = True, extrapolate: Extrapolate | None = None) -> Tensor:
+        """Find the roots of the polynomial; see `solve`.
+
+        Parameters
+        ----------
+        discontinuity : bool, optional
+            If True, changes of the sign at breakpoints are roots. Default: True.
+        extrapolate : bool or "periodic", optional
+            If False, only roots between the breakpoints are found. Default: the attribute.
+
+        Returns
+        -------
+        Tensor
+            Roots in increasing order, of shape (m,).
+
+        Raises
+        ------
+        TypeError
+            If values are not known because a function is traced.
+        ValueError
+            If the coefficients are complex or have more than two axes.
+
+        Examples
+        --------
+        >>> spline = pb.interpolate.CubicSpline([0.0, 1.0, 2.0, 3.0], [-1.0, 0.0, 7.0, 26.0])
+        >>> pb.round(spline.roots(), 4)
+        Tensor([1.], dtype=float32)
+        """
+        return self._solved(0.0, discontinuity, extrapolate, "roots")
+
+    def _solved(self, y: Any, discontinuity: Any, extrapolate: Any, what: str) -> Tensor:
+        who = f"{type(self).__name__}.{what}"
+        rule = extrapolate_of(extrapolate, self.extrapolate, who)
+        level = _core.constant(y, None, who)
+        if level.shape != () or level.dtype.kind == "c":
+            raise ValueError(f"{who}: expected a real number for y, got {_core.shown(y)}")
+        return roots_of(
+            self, _core.cast(level, self.x.dtype), flag(discontinuity, who, "discontinuity"),
+            rule is True, who,
+        )  # fmt: skip
 
 
 def _made(c: Tensor, x: Tensor, extrapolate: Extrapolate, axis: int) -> PPoly:

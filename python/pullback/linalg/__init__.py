@@ -26,8 +26,12 @@ from .._numpy.products import dot, inner, matmul, matrix_transpose, outer, tenso
 from ._decompositions import cholesky, lu, qr, svd, svdvals
 from ._diagonals import diagonal, trace
 from ._eigenvalues import eig, eigh, eigvals, eigvalsh
+from ._expm_multiply import expm_multiply
+from ._funm import funm
 from ._iterative import cg, gmres, minres
+from ._ldl import ldl
 from ._least_squares import lstsq, pinv
+from ._lsqr import lsqr
 from ._lu import lu_factor, lu_solve
 from ._matrix_equations import (
     solve_continuous_are,
@@ -37,7 +41,8 @@ from ._matrix_equations import (
 )
 from ._matrix_functions import expm, logm, polar, solve_sylvester, sqrtm
 from ._norms import cond, cross, matrix_norm, matrix_rank, norm, vector_norm
-from ._selected_eigenvalues import eigsh
+from ._schur import schur
+from ._selected_eigenvalues import eigsh, lobpcg
 from ._solve import cho_solve, det, inv, matrix_power, multi_dot, slogdet, solve, solve_triangular
 from ._sparse import sparse_solve
 from ._structured import block_diag, khatri_rao, solve_banded, toeplitz, tridiagonal_solve
@@ -60,12 +65,17 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "expm",
+    "expm_multiply",
+    "funm",
     "gmres",
     "inner",
     "inv",
     "khatri_rao",
     "kron",
+    "ldl",
+    "lobpcg",
     "logm",
+    "lsqr",
     "lstsq",
     "lu",
     "lu_factor",
@@ -82,6 +92,7 @@ __all__ = [
     "pinv",
     "polar",
     "qr",
+    "schur",
     "slogdet",
     "solve",
     "solve_banded",

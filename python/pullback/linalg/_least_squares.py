@@ -82,9 +82,11 @@ def pinv(
     rtol = given_once({"rcond": rcond, "rtol": rtol}, "pinv")
     [a], rounded = one_dtype([x], "pinv")
     check_matrices(a, "pinv")
-    rows = a.shape[-2]
-    unit = _core.broadcast_to(_core.eye(rows, rows, 0, a.dtype), (*a.shape[:-1], rows))
-    return rounded(_least(a, unit, _cutoff(a, rtol, "pinv", "rtol"), False, "pinv"))
+    # The smaller unit matrix: for a high matrix, that of the pseudo-inverse of its adjoint.
+    is_high, size = a.shape[-2] > a.shape[-1], min(a.shape[-2:])
+    unit = _core.broadcast_to(_core.eye(size, size, 0, a.dtype), (*a.shape[:-2], size, size))
+    found = _least(a, unit, _cutoff(a, rtol, "pinv", "rtol"), is_high, "pinv")
+    return rounded(adjoint(found) if is_high else found)
 
 
 @composite

@@ -15,7 +15,8 @@ from .. import _core
 from .._autodiff.callback import callback_operation
 from .._autodiff.closed_graph import recorded_from
 from .._autodiff.function import function
-from .._base.checks import choice, integer, number
+from .._base.checks import choice, flag, integer, number
+from .._base.hints import without
 from .._core import Rule, Tensor
 from .._numpy.sparse_products import is_sparse
 from ._eigenvalues import EighResult
@@ -109,34 +110,141 @@ def eigsh(
         raise ValueError(f"{WHO}: expected a positive integer for maxiter, got {maxiter}")
     on = recorded_map(A, start, WHO, "A", "v0")
     options = {"which": which, "ncv": ncv, "maxiter": maxiter, "tol": tol}
-    rows = _rows(on, start, k, options)
+
+    def solver(operator: Any, first: Any) -> Any:
+        from scipy.sparse.linalg import eigsh
+
+        w, v = eigsh(operator, k, v0=first, **options)
+        order = np.argsort(w)
+        return w[order], v[:, order]
+
+    return _selected(WHO, on, start, k, solver, which)
+
+
+@without(
+    B="reduce the problem to a standard one by cholesky",
+    M="the iteration has no preconditioner",
+    Y="add a multiple of the projector on the constraints to A",
+    verbosityLevel="the iteration is not observed",
+    retLambdaHistory="the iteration is not observed",
+    retResidualNormsHistory="the iteration is not observed",
+    restartControl="it is that of SciPy",
+)
+def lobpcg(
+    A: Any, X: Any, *, tol: float | None = None, maxiter: int | None = None,  # noqa: N803
+    largest: bool = True,
+) -> EighResult:  # fmt: skip
+    """Compute the largest or smallest eigenvalues of a Hermitian map, and their vectors.
+
+    Values are those of `scipy.sparse.linalg.lobpcg` [1]_. Signs and derivatives are those of
+    `eigsh`; they are as accurate as the vectors, so pass a small `tol`.
+
+    Parameters
+    ----------
+    A : callable, array_like or sparse array of scipy.sparse
+        Hermitian function that takes a vector of n entries and returns `A v`, linear in it; or a
+        Hermitian matrix of shape (n, n). The entries of a sparse matrix are constants.
+    X : array_like
+        Start of the iteration: independent columns, of shape (n, k) with k < n. float16 and
+        bfloat16 become float32.
+    tol : float, optional
+        Bound of the norms of the residuals. Default: that of SciPy, n times the square root of the
+        rounding unit.
+    maxiter : int, optional
+        Maximal number of iterations. Default: that of SciPy, 20.
+    largest : bool, optional
+        If True, the largest eigenvalues in descending order; otherwise the smallest ones in
+        ascending order. Default: True.
+
+    Returns
+    -------
+    eigenvalues : Tensor
+        Shape (k,); the real floating dtype of `A`.
+    eigenvectors : Tensor
+        Orthonormal columns, shape (n, k); the dtype of `A`.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not square, or if `A` returns NaN or infinity (raised when the result is
+        computed).
+    TypeError
+        If `A` returns another dtype, `maxiter` is not an integer or `largest` is not a bool.
+    ValueError
+        If the shapes do not match, or `tol` or `maxiter` is out of range.
+
+    See Also
+    --------
+    eigsh
+
+    References
+    ----------
+    .. [1] A. V. Knyazev, "Toward the optimal preconditioned eigensolver", SIAM J. Sci. Comput. 23,
+       2001.
+
+    Examples
+    --------
+    >>> a = pb.diag(pb.constant([1.0, 5.0, 2.0, 3.0, 0.5, 0.2]))
+    >>> w, v = pb.linalg.lobpcg(a, pb.eye(6)[:, 1:2] + 0.1)
+    >>> pb.round(w, 3)
+    Tensor([5.], dtype=float32)
+    """
+    who = "lobpcg"
+    [start], _ = one_dtype([X], who)
+    if len(start.shape) != 2 or not 0 < start.shape[1] < start.shape[0]:
+        raise ValueError(
+            f"{who}: expected at least one and fewer columns than rows for X, got shape "
+            f"{start.shape}"
+        )
+    if not callable(A):
+        first = _start(A, start[:, 0], who)
+        start = _core.cast(start, first.dtype)
+    start = _core.stop_gradient(start)
+    if tol is not None and not (tol := number(tol, who, "tol")) >= 0:
+        raise ValueError(f"{who}: expected a non-negative number for tol, got {tol}")
+    if maxiter is not None and (maxiter := integer(maxiter, who, "maxiter")) < 1:
+        raise ValueError(f"{who}: expected a positive integer for maxiter, got {maxiter}")
+    on = recorded_map(A, start[:, 0], who, "A", "a column of X")
+    which: Which = "LA" if flag(largest, who, "largest") else "SA"
+
+    def solver(operator: Any, first: Any) -> Any:
+        from scipy.sparse.linalg import lobpcg
+
+        return lobpcg(operator, np.array(first), tol=tol, maxiter=maxiter, largest=which == "LA")
+
+    return _selected(who, on, start, start.shape[1], solver, which)
+
+
+def _selected(who: str, on: Linear, start: Tensor, k: int, solver: Any, which: Which) -> EighResult:
+    """Return the values and vectors of `solver(operator, start)` with their derivatives."""
+    rows = _rows(who, on, start, k, solver)
     values, size = _core.real(rows[0]), _core.real(rows[1, 0])
     vectors = _vectors(on, rows[2:], values, size, which)
     return EighResult(_eigenvalues(on, values, vectors), vectors)
 
 
-def _start(a: Any, v0: Any) -> Tensor:
+def _start(a: Any, v0: Any, who: str = WHO) -> Tensor:
     """Return the vector at which the iteration starts; it has the dtype of the map."""
     if callable(a):
         if v0 is None:
-            raise TypeError(f"{WHO}: expected a vector for v0 if A is a function, got None")
-        [start], _ = one_dtype([v0], WHO)
+            raise TypeError(f"{who}: expected a vector for v0 if A is a function, got None")
+        [start], _ = one_dtype([v0], who)
     else:
-        [matrix], _ = one_dtype([a.data if is_sparse(a) else a], WHO)
+        [matrix], _ = one_dtype([a.data if is_sparse(a) else a], who)
         shape = a.shape if is_sparse(a) else matrix.shape
         if len(shape) != 2 or shape[0] != shape[1]:
-            raise np.linalg.LinAlgError(f"{WHO}: expected a square matrix for A, got shape {shape}")
+            raise np.linalg.LinAlgError(f"{who}: expected a square matrix for A, got shape {shape}")
         if v0 is None:
             v0 = np.random.default_rng(0).normal(size=shape[0])
-        start = _core.cast(_core.constant(v0, None, f"{WHO}: v0"), matrix.dtype)
+        start = _core.cast(_core.constant(v0, None, f"{who}: v0"), matrix.dtype)
         if start.shape != shape[:1]:
-            raise ValueError(f"{WHO}: expected shape {shape[:1]} for v0, got {start.shape}")
+            raise ValueError(f"{who}: expected shape {shape[:1]} for v0, got {start.shape}")
     if len(start.shape) != 1:
-        raise ValueError(f"{WHO}: expected a vector for v0, got shape {start.shape}")
+        raise ValueError(f"{who}: expected a vector for v0, got shape {start.shape}")
     return _core.stop_gradient(start)
 
 
-def _rows(on: Linear, start: Tensor, k: int, options: dict[str, Any]) -> Tensor:
+def _rows(who: str, on: Linear, start: Tensor, k: int, solver: Any) -> Tensor:
     """Return the eigenvalues and an estimate of the norm as rows above the eigenvectors.
 
     They have no derivative.
@@ -145,10 +253,10 @@ def _rows(on: Linear, start: Tensor, k: int, options: dict[str, Any]) -> Tensor:
     n, dtype = start.shape[0], start.dtype
 
     def solve(first: Any, *others: Any) -> Any:
-        if np.ndim(first) > 1:  # a batch of vmap
+        if np.ndim(first) > len(start.shape):  # a batch of vmap
             pairs = [solve(*one) for one in zip(first, *others, strict=True)]
             return np.stack(pairs) if pairs else np.empty((0, n + 2, k), dtype)
-        from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+        from scipy.sparse.linalg import ArpackError, LinearOperator
 
         size = 0.0
 
@@ -157,7 +265,7 @@ def _rows(on: Linear, start: Tensor, k: int, options: dict[str, Any]) -> Tensor:
             v = np.ascontiguousarray(v.reshape(n), dtype)
             product = np.array(products(v, list(others)))
             if not np.isfinite(product).all():
-                raise np.linalg.LinAlgError(f"{WHO}: A returned NaN or infinity")
+                raise np.linalg.LinAlgError(f"{who}: A returned NaN or infinity")
             length = float(np.linalg.norm(v))
             if length:
                 size = max(size, float(np.linalg.norm(product)) / length)
@@ -165,11 +273,9 @@ def _rows(on: Linear, start: Tensor, k: int, options: dict[str, Any]) -> Tensor:
 
         operator = LinearOperator((n, n), matvec=times, dtype=dtype)
         try:
-            w, v = eigsh(operator, k, v0=first, **options)
+            w, v = solver(operator, first)
         except ArpackError as error:
-            raise np.linalg.LinAlgError(f"{WHO}: {error}") from None
-        order = np.argsort(w)
-        w, v = w[order], v[:, order]
+            raise np.linalg.LinAlgError(f"{who}: {error}") from None
         largest = np.take_along_axis(v, np.abs(v).argmax(0)[None], 0)
         v = v * (np.conj(largest) / np.abs(largest))
         rows = np.concatenate([w[None], np.full((1, k), size), v])

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._base.checks import entries_stacked
 from .._base.pytree import flatten
 from .._control.loops import while_loop
 from .._core import Tensor
 from ..implicit._equation import has_dtype
-from ._direction import MEMORY, direction_of, is_near, succeeded, with_slope
+from ._direction import Iterate, direction_of, first_iterate, is_near, succeeded, with_slope
 from ._result import dot, largest
 
 _HALVINGS = 60  # of a step
@@ -33,9 +34,7 @@ def sides_of_bounds(bounds: Any, who: str) -> list[Tensor]:
     the attributes `lb` and `ub`, such as `scipy.optimize.Bounds`.
     """
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        sides = [_wide(side, who) for side in (bounds.lb, bounds.ub)]
-        sides = [_core.reshape(side, ()) if side.shape == (1,) else side for side in sides]
-        return _checked(sides, who)
+        return two_sides(bounds, who)
     if isinstance(bounds, (np.ndarray, zip)):
         bounds = [tuple(pair) if np.ndim(pair) else pair for pair in bounds]
     if isinstance(bounds, (list, tuple)) and bounds and all(map(_is_pair, bounds)):
@@ -50,6 +49,26 @@ def sides_of_bounds(bounds: Any, who: str) -> list[Tensor]:
     )
 
 
+def two_sides(bounds: Any, who: str) -> list[Tensor]:
+    """Return the lower and the upper bounds as tensors of float64, of a pair of arrays or numbers.
+
+    `bounds` may also be an object with the attributes `lb` and `ub`.
+    """
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        bounds = bounds.lb, bounds.ub
+    if not _is_pair(bounds) or any(map(_has_none, bounds)):
+        raise TypeError(
+            f"{who}: expected a pair (low, high) of numbers or arrays, or scipy.optimize.Bounds, "
+            f"for bounds, got {_core.shown(bounds)}; an absent bound is infinite"
+        )
+    sides = [_wide(side, who) for side in bounds]
+    return _checked([_core.reshape(x, ()) if x.shape == (1,) else x for x in sides], who)
+
+
+def _has_none(side: Any) -> bool:
+    return side is None or (isinstance(side, (list, tuple)) and any(map(_has_none, side)))
+
+
 def _checked(sides: list[Tensor], who: str) -> list[Tensor]:
     if not any(map(_core.is_traced, sides)) and not np.all(sides[0].numpy() <= sides[1].numpy()):
         raise ValueError(f"{who}: expected low <= high for each pair of bounds")
@@ -61,6 +80,9 @@ def _is_pair(one: Any) -> bool:
 
 
 def _wide(value: Any, who: str) -> Tensor:
+    value = entries_stacked(value, f"{who}: bounds")
+    if isinstance(value, (list, tuple)):
+        value = np.asarray(value)  # Python numbers keep their digits
     dtype = "float64" if isinstance(value, (int, float)) and not has_dtype(value) else None
     wide = _core.constant(value, dtype, f"{who}: bounds")
     if wide.dtype.kind == "c":
@@ -86,16 +108,6 @@ def with_bounds(f: Callable[..., Any], who: str) -> Callable[..., Any]:
         return (f(x, *theta), *ends)
 
     return both
-
-
-class _State(NamedTuple):
-    x: Tensor
-    value: Tensor
-    slope: Tensor
-    steps: Tensor  # (memory, n), the last one is the newest
-    changes: Tensor  # of the slope
-    nit: Tensor
-    stuck: Tensor  # the last search found no lower value
 
 
 class _Trial(NamedTuple):
@@ -124,12 +136,12 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
     def value_of(x: Tensor) -> Any:
         return f(x)[0]
 
-    def goes_on(state: _State) -> Tensor:
+    def goes_on(state: Iterate) -> Tensor:
         wide = _core.greater(rest(state.x, state.slope), tol)
         more = _core.logical_and(_core.less(state.nit, limit), _core.logical_not(state.stuck))
         return _core.logical_and(more, wide)
 
-    def search(state: _State, direction: Tensor, first: Tensor) -> _Trial:
+    def search(state: Iterate, direction: Tensor, first: Tensor) -> _Trial:
         before = rest(state.x, state.slope)
 
         def too_long(trial: _Trial) -> Tensor:
@@ -159,7 +171,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
         found: _Trial = while_loop(too_long, halved, none)
         return found
 
-    def step(state: _State) -> _State:
+    def step(state: Iterate) -> Iterate:
         at_low = _core.logical_and(_core.less_equal(state.x, low), _core.greater(state.slope, 0))
         at_high = _core.logical_and(_core.greater_equal(state.x, high), _core.less(state.slope, 0))
         is_fixed = _core.logical_or(at_low, at_high)
@@ -178,7 +190,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
         def pushed(old: Tensor, new: Tensor) -> Tensor:
             return moved(old, _core.concat([old[1:], new[None]], 0))
 
-        return _State(
+        return Iterate(
             moved(state.x, trial.x),
             moved(state.value, trial.value),
             moved(state.slope, trial.slope),
@@ -189,12 +201,7 @@ def bounded_lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor
         )
 
     x = projected(start)
-    value, slope = with_slope(value_of, x)
-    zeros = _core.full((MEMORY, n), 0, dtype)
-    state = _State(
-        x, value, slope, zeros, zeros, _core.full((), 0, "int64"), _core.full((), False, "bool")
-    )
-    end: _State = while_loop(goes_on, step, state)
+    end: Iterate = while_loop(goes_on, step, first_iterate(x, *with_slope(value_of, x)))
     left = rest(end.x, end.slope)
     enough = _core.logical_and(end.stuck, is_near(left, end.value))
     success = succeeded(end.value, _core.less_equal(left, tol), enough)

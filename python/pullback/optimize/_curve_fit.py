@@ -14,6 +14,7 @@ from .._base.hints import without
 from .._control.checks import warned
 from .._core import Tensor
 from ..linalg import cholesky, inv, solve_triangular, svdvals
+from ._bounded import two_sides
 from ._least_squares import least_squares, with_jacobian
 
 
@@ -39,11 +40,11 @@ class CurveFit(NamedTuple):
 
 
 @without(
-    bounds="substitute a function whose values are inside, such as exp or sigmoid",
     jac="the Jacobian is computed by automatic differentiation",
     method="the method is that of Levenberg and Marquardt",
     check_finite="NaN in the data make the fit fail",
     maxfev="pass maxiter",
+    nan_policy="NaN in the data make the fit fail",
     full_output="use least_squares for the residuals and the number of steps",
 )
 def curve_fit(
@@ -54,6 +55,7 @@ def curve_fit(
     sigma: Any = None,
     absolute_sigma: bool = False,
     *,
+    bounds: Any = None,
     tol: float | None = None,
     maxiter: int | None = None,
 ) -> CurveFit:
@@ -66,21 +68,22 @@ def curve_fit(
     ----------
     f : callable
         Function `f(xdata, a, b, ...)` of operations of this library. It receives the parameters as
-        tensors of shape () and returns values of the shape of `ydata`.
+        tensors of shape () and returns values of the shape of `ydata`. Decisions that depend on
+        values are made by `cond` or `where`.
     xdata : array_like or pytree of array_like
         First argument of `f`.
     ydata : array_like, floating
         Values that `f` approximates, of shape (m,).
     p0 : array_like, optional
-        Start of the parameters, of shape (n,). Default: ones; their number is that of the further
-        parameters of `f`.
+        Start of the parameters, of shape (n,). Default: ones, or as in SciPy numbers within the
+        bounds; their number is that of the further parameters of `f`.
     sigma : array_like, optional
         Standard deviations of `ydata`, of shape () or (m,), or their covariance matrix (m, m).
     absolute_sigma : bool, optional
         If False, the covariance is scaled so that the sum of squares of the weighted residuals is
         m - n; only the ratios of `sigma` matter then. Default: False.
-    tol, maxiter : optional
-        Arguments of `least_squares`.
+    bounds, tol, maxiter : optional
+        Arguments of `least_squares`. The covariance is that without bounds, as in SciPy.
 
     Returns
     -------
@@ -120,6 +123,8 @@ def curve_fit(
         raise ValueError(f"{who}: expected a vector with entries for ydata, got shape {y.shape}")
     if p0 is None:
         start = _core.full((_count(f, who),), 1, y.dtype)
+        if bounds is not None:
+            start = _within(start, *two_sides(bounds, who))
     else:
         start = made_floating(vector_of_numbers(p0, who), f"{who}: p0")
         start = _core.reshape(start, (-1,)) if len(start.shape) < 1 else start
@@ -139,7 +144,7 @@ def curve_fit(
             )
         return weigh(_core.cast(values, dtype) - _core.cast(y, dtype))
 
-    result = least_squares(residuals, start, tol=tol, maxiter=maxiter)
+    result = least_squares(residuals, start, bounds=bounds, tol=tol, maxiter=maxiter)
     remaining, slopes = with_jacobian(residuals, result.x, who)
     pcov, is_known = _inverse_square(slopes)
     if not flag(absolute_sigma, who, "absolute_sigma"):
@@ -169,6 +174,17 @@ def _inverse_square(matrix: Tensor) -> tuple[Tensor, Tensor]:
     has_inverse = _core.greater(values[-1], eps * m * values[0])
     square = _core.matmul(_core.transpose(matrix, [1, 0]), matrix)
     return inv(_core.where(has_inverse, square, unit)), has_inverse
+
+
+def _within(start: Tensor, low: Tensor, high: Tensor) -> Tensor:
+    """Return the middle of two finite bounds, or a point at the distance 1 from a single one."""
+    if any(side.shape not in ((), start.shape) for side in (low, high)):
+        return start  # least_squares raises the error
+    low, high = (_core.stop_gradient(_core.cast(side, start.dtype)) for side in (low, high))
+    has_low, has_high = _core.isfinite(low), _core.isfinite(high)
+    above = _core.where(has_low, low + start, start)
+    single = _core.where(has_high, high - start, above)
+    return _core.where(_core.logical_and(has_low, has_high), 0.5 * (low + high), single)
 
 
 def _count(f: Any, who: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,24 @@ from .._core import Tensor
 from ._result import dot
 
 MEMORY = 10  # pairs of steps and changes of the gradient
+
+
+class Iterate(NamedTuple):
+    """A point, the memory of the steps to it, and the progress."""
+
+    x: Tensor
+    value: Tensor
+    slope: Tensor
+    steps: Tensor  # (memory, n), the last one is the newest
+    changes: Tensor  # of the slope
+    nit: Tensor
+    stuck: Tensor  # the last search found no better point
+
+
+def first_iterate(x: Tensor, value: Tensor, slope: Tensor) -> Iterate:
+    zeros = _core.full((MEMORY, x.shape[0]), 0, x.dtype)
+    none, false = _core.full((), 0, "int64"), _core.full((), False, "bool")
+    return Iterate(x, value, slope, zeros, zeros, none, false)
 
 
 def with_slope(f: Any, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,15 @@ from .._base.hints import without
 from .._control.loops import while_loop
 from .._core import Tensor
 from ._bounded import bounded_lbfgs, sides_of_bounds, with_bounds
-from ._direction import MEMORY, direction_of, is_near, succeeded, with_slope
+from ._direction import (
+    MEMORY,
+    Iterate,
+    direction_of,
+    first_iterate,
+    is_near,
+    succeeded,
+    with_slope,
+)
 from ._result import OptimizeResult, arguments, dot, largest, most, solve_on_plan, tolerance
 
 _TRIALS = 60  # of a line search
@@ -24,6 +32,8 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
     method="the method is L-BFGS",
     jac="derivatives are computed by automatic differentiation",
     hess="the method uses gradients alone",
+    hessp="the method uses gradients alone",
+    callback="the steps are a loop of the plan; use an optimizer of pb.optimizers to see each one",
     has_aux="return the value alone, and compute other results from the solution",
     constraints="substitute a function whose values meet them",
     options="pass tol and maxiter",
@@ -42,13 +52,14 @@ def minimize(
     The solver is a loop of the plan [1]_, with a line search by bisection [2]_. It needs only
     gradients. Derivatives of the minimum with respect to `args` are those of `implicit.minimum`.
     Within bounds, the steps are projected [3]_, and the derivatives are those of the free
-    variables; a variable at a bound has the derivative of the bound.
+    variables; a variable at a bound has the derivative of the bound. They are one-sided if the
+    gradient by a variable at a bound is 0.
 
     Parameters
     ----------
     fun : callable
         Function `fun(x, *args)` of operations of this library that returns a floating tensor of
-        shape ().
+        shape (). Decisions that depend on values are made by `cond` or `where`.
     x0 : array_like or pytree of array_like
         Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
         vector; an array of integers becomes the default floating dtype.
@@ -56,7 +67,8 @@ def minimize(
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     bounds : list of pairs, optional
         Pair (low, high) for each entry of x0, in the order of its leaves, with None for an absent
-        bound. The entries may be tensors, and `scipy.optimize.Bounds` is accepted. Default: None.
+        bound. The entries may be tensors, and `scipy.optimize.Bounds` is accepted. A start outside
+        is moved to the bounds, and equal bounds fix a variable. Default: None.
     tol : float, optional
         The solver ends when no entry of the gradient is larger than `tol`; within bounds, when no
         entry changes by more in a projected step along the gradient. Default: the square root
@@ -69,7 +81,8 @@ def minimize(
     Returns
     -------
     OptimizeResult
-        `x` has the structure of `x0`.
+        `x` has the structure of `x0`. If the solver fails, `success` is False, `message`
+        states the reason, and gradients of the result are NaN.
 
     Raises
     ------
@@ -117,15 +130,9 @@ def minimize(
 
 
 class _State(NamedTuple):
-    x: Tensor
-    value: Tensor
-    slope: Tensor
-    steps: Tensor  # (memory, n), the last one is the newest
-    changes: Tensor  # of the slope
+    at: Iterate
     weights: Tensor  # 1 / (step · change); 0: unused
-    nit: Tensor
-    stuck: Tensor  # the last line search decreased neither value nor slope
-    rounded: Tensor  # its expected decrease was not larger than rounding errors of the value
+    rounded: Tensor  # the expected decrease was not larger than rounding errors of the value
 
 
 class _Trial(NamedTuple):
@@ -143,22 +150,23 @@ class _Trial(NamedTuple):
 
 
 def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tensor, Tensor]:
-    dtype, n = start.dtype, start.shape[0]
+    dtype = start.dtype
 
     def is_small(state: _State) -> Tensor:
-        return _core.less_equal(largest(state.slope), tol)
+        return _core.less_equal(largest(state.at.slope), tol)
 
     def goes_on(state: _State) -> Tensor:
-        ended = _core.logical_or(is_small(state), state.stuck)
-        return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
+        ended = _core.logical_or(is_small(state), state.at.stuck)
+        return _core.logical_and(_core.less(state.at.nit, limit), _core.logical_not(ended))
 
     def step(state: _State) -> _State:
-        direction, scale = direction_of(state.slope, state.steps, state.changes, state.weights)
-        noise = 100 * float(np.finfo(dtype).eps) * _core.maximum(_core.abs(state.value), 1)
-        rounded = _core.less_equal(-dot(state.slope, direction), noise)
-        trial = _line_search(f, state, direction, scale)
+        at = state.at
+        direction, scale = direction_of(at.slope, at.steps, at.changes, state.weights)
+        noise = 100 * float(np.finfo(dtype).eps) * _core.maximum(_core.abs(at.value), 1)
+        rounded = _core.less_equal(-dot(at.slope, direction), noise)
+        trial = _line_search(f, at, direction, scale)
         moved = trial.t * direction
-        change = trial.slope - state.slope
+        change = trial.slope - at.slope
         curvature = dot(moved, change)
         fits = _core.greater(curvature, float(np.finfo(dtype).eps) * dot(change, change))
         weight = _core.where(fits, 1 / _core.where(fits, curvature, 1), 0)
@@ -168,35 +176,32 @@ def _lbfgs(f: Any, start: Tensor, tol: float, limit: int) -> tuple[Tensor, Tenso
 
         # Rounding errors may leave the value as it is: then the slope has to decrease.
         lower = _core.logical_or(
-            _core.less(trial.value, state.value),
-            _core.less(largest(trial.slope), largest(state.slope)),
+            _core.less(trial.value, at.value),
+            _core.less(largest(trial.slope), largest(at.slope)),
         )
         better = _core.logical_and(_core.greater(trial.t, 0), lower)
-        return _State(
-            _core.where(better, state.x + moved, state.x),
-            _core.where(better, trial.value, state.value),
-            _core.where(better, trial.slope, state.slope),
-            pushed(state.steps, moved),
-            pushed(state.changes, change),
-            pushed(state.weights, weight),
-            state.nit + 1,
+        following = Iterate(
+            _core.where(better, at.x + moved, at.x),
+            _core.where(better, trial.value, at.value),
+            _core.where(better, trial.slope, at.slope),
+            pushed(at.steps, moved),
+            pushed(at.changes, change),
+            at.nit + 1,
             _core.logical_not(better),
-            rounded,
         )
+        return _State(following, pushed(state.weights, weight), rounded)
 
-    value, slope = with_slope(f, start)
-    zeros = _core.full((MEMORY, n), 0, dtype)
     state = _State(
-        start, value, slope, zeros, zeros, _core.full((MEMORY,), 0, dtype),
-        _core.full((), 0, "int64"), _core.full((), False, "bool"), _core.full((), False, "bool"),
+        first_iterate(start, *with_slope(f, start)), _core.full((MEMORY,), 0, dtype),
+        _core.full((), False, "bool"),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
-    enough = _core.logical_and(end.rounded, is_near(largest(end.slope), end.value))
-    enough = _core.logical_and(end.stuck, enough)
-    return end.x, succeeded(end.value, is_small(end), enough), end.nit
+    enough = _core.logical_and(end.rounded, is_near(largest(end.at.slope), end.at.value))
+    enough = _core.logical_and(end.at.stuck, enough)
+    return end.at.x, succeeded(end.at.value, is_small(end), enough), end.at.nit
 
 
-def _line_search(f: Any, state: _State, direction: Tensor, first: Tensor) -> _Trial:
+def _line_search(f: Any, state: Iterate, direction: Tensor, first: Tensor) -> _Trial:
     """Bisect until the weak Wolfe conditions are met; t is 0 if nothing decreases the value."""
     down = dot(state.slope, direction)
     noise = 4 * float(np.finfo(state.x.dtype).eps)

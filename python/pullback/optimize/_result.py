@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from .._base.checks import floats_of_integers, integer, number, vector_of_numbers
+from .._base.checks import integer, number, start_of
 from .._core import Tensor
 from ..implicit._equation import solution_on_plan
 
@@ -77,8 +77,7 @@ def solve_on_plan(
         counts.append(nit)
         return x, success
 
-    start = floats_of_integers(vector_of_numbers(x0, who), who)
-    x, value, success = solution_on_plan(fun, start, arguments(args), solve, kind, who)
+    x, value, success = solution_on_plan(fun, start_of(x0, who), arguments(args), solve, kind, who)
     failed = _core.where(_core.less(counts[0], limit), 2, 1)
     status = _core.where(success, 0, failed)
     return OptimizeResult(x, value, success, counts[0], status)

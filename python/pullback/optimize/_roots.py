@@ -41,6 +41,7 @@ _MOST_FORMED = 1024  # unknowns of a Jacobian that is formed if GMRES stagnates
     method="the method is that of Newton",
     jac="derivatives are computed by automatic differentiation",
     options="pass tol and maxiter",
+    callback="the steps are a loop of the plan",
 )
 def root(
     fun: Callable[..., Any],
@@ -61,7 +62,8 @@ def root(
     ----------
     fun : callable
         Function `fun(x, *args)` of operations of this library. It returns a result of the
-        structure, shapes and dtype of x.
+        structure, shapes and dtype of x. Decisions that depend on values are made by `cond` or
+        `where`.
     x0 : array_like or pytree of array_like
         Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
         vector; an array of integers becomes the default floating dtype.
@@ -77,7 +79,8 @@ def root(
     Returns
     -------
     OptimizeResult
-        `x` and `fun` have the structure of `x0`.
+        `x` and `fun` have the structure of `x0`. If the solver fails, `success` is False, `message`
+        states the reason, and gradients of the result are NaN.
 
     Raises
     ------
@@ -220,6 +223,10 @@ def _newton_step(f: Any, x: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return found, solved
 
 
+@without(
+    full_output="the roots are the result alone; a root that was not found is NaN",
+    disp="a root that was not found is NaN",
+)
 def bisect(
     f: Callable[..., Any],
     a: TensorLike,

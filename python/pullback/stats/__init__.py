@@ -19,7 +19,9 @@ from ._half_line import f, halfcauchy, halfnorm, invgamma
 from ._multinomial import multinomial
 from ._multivariate import dirichlet, multivariate_normal
 from ._multivariate_t import multivariate_t
+from ._skewnorm import skewnorm
 from ._truncnorm import truncnorm
+from ._vonmises import vonmises
 from ._wishart import wishart
 
 __all__ = [
@@ -49,9 +51,11 @@ __all__ = [
     "pareto",
     "poisson",
     "rayleigh",
+    "skewnorm",
     "t",
     "truncnorm",
     "uniform",
+    "vonmises",
     "weibull_min",
     "wishart",
 ]

@@ -26,8 +26,9 @@ class Family:
         return f"pb.stats.{self.name}"
 
     if not TYPE_CHECKING:  # calls and unknown methods are errors for type checkers too
-
-        def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        # Not annotated as NoReturn, which `help` would show as the signature of the distribution.
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Raise a TypeError: a distribution is not a function."""
             raise TypeError(
                 f"{self.name}: a distribution is not a function, and stores no parameters; pass "
                 "them to each method, as in pb.stats.norm.logpdf(x, loc, scale)"

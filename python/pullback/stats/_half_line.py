@@ -253,7 +253,7 @@ class F(Continuous):
         rest = _core.betaincinv(n, m, q)
         # Far out, `rest` is a power of q, with slopes in terms of its logarithm. Those of 1 / rest
         # overflow where those of the quantile do not.
-        is_far = _core.logical_and(_core.less(rest, 1e-100), _core.greater(rest, 0))
+        is_far = _core.logical_and(_core.less(rest, 1e-100), _core.greater(q, 0))
         log_rest = (_core.log(_core.where(is_far, q, 1)) + _core.log(n) + _core.betaln(m, n)) / n
         log = _core.log(dfd / dfn) - _core.where(is_far, log_rest, 0)
         rest = _core.where(is_far, _core.stop_gradient(rest), rest)

@@ -13,13 +13,9 @@ from .._autodiff.custom import custom_gradient
 from .._core import Tensor
 from ._density import Continuous
 from ._distribution import HALF_LOG_TAU, INFINITY
+from ._quadrature import EXPONENT, NODES, WEIGHTS
 
-# Of the quadrature for the moments of truncnorm: an integrand that falls by exp(-_EXPONENT) has an
-# error of 1e-15 with so many nodes on [0, 1].
-_EXPONENT = 40.0
-_REACH = math.sqrt(2 * _EXPONENT)
-_NODES, _WEIGHTS = numpy.polynomial.legendre.leggauss(60)
-_NODES, _WEIGHTS = 0.5 * (_NODES + 1), 0.5 * _WEIGHTS
+_REACH = math.sqrt(2 * EXPONENT)
 # Of the quadrature over narrow intervals: nodes above the middle, in units of the width.
 _HALF_NODES, _HALF_WEIGHTS = (
     array[6:] * factor
@@ -196,12 +192,12 @@ class _Quadrature:
         # Beyond these ends, the density is less than exp(-40) of its maximum.
         start = _core.maximum(near, -_REACH)
         rise = _core.maximum(start, 0)
-        reach = 2 * _EXPONENT / (rise + _core.sqrt(rise * rise + 2 * _EXPONENT))
+        reach = 2 * EXPONENT / (rise + _core.sqrt(rise * rise + 2 * EXPONENT))
         width = _core.minimum(far - start, (rise - start) + reach)  # not 0 for a far start
         self.near, self.far, self.start = near, far, start
-        self.at = _core.expand_dims(width, -1) * _core.constant(_NODES, width.dtype)
+        self.at = _core.expand_dims(width, -1) * _core.constant(NODES, width.dtype)
         self.fall = (_core.expand_dims(start, -1) + 0.5 * self.at) * self.at  # (x² - start²) / 2
-        density = _core.constant(_WEIGHTS, width.dtype) * _core.exp(-self.fall)
+        density = _core.constant(WEIGHTS, width.dtype) * _core.exp(-self.fall)
         total = _core.sum(density, -1)
         self.share = density / _core.expand_dims(total, -1)
         self.middle = self._expected(self.at)

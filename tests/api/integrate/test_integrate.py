@@ -314,7 +314,7 @@ def test_tolerances_that_the_dtype_has_not() -> None:
             ValueError,
             "expected at least one element in y0",
         ),
-        (lambda: odeint(lambda y, t: y, [np.arange(3)], [0.0]), TypeError, "got int64; cast it"),
+        (lambda: odeint(lambda y, t: y, [np.arange(3) > 1], [0.0]), TypeError, "got bool; cast it"),
         (
             lambda: odeint(lambda y, t: y, {"a": np.float32(1), "b": WIDE(1)}, [0.0]),
             TypeError,

@@ -1,0 +1,109 @@
+"""`BSpline` and `make_interp_spline` beside SciPy; gradients beside finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+
+interpolate = pytest.importorskip("scipy.interpolate")
+random = np.random.default_rng(4)
+X = np.array([0.0, 0.7, 1.1, 2.0, 3.5, 4.0, 5.5, 6.0])
+Y = random.normal(size=8)
+AT = np.array([-0.5, 0.0, 0.3, 1.1, 2.7, 3.5, 5.9, 6.0, 6.8])
+
+
+def near(got: Any, want: Any, tolerance: float = 1e-11) -> None:
+    np.testing.assert_allclose(np.asarray(got), want, rtol=tolerance, atol=tolerance)
+
+
+def knots(k: int) -> Any:
+    """Return knots of which one is repeated."""
+    return np.concatenate([[0.0] * (k + 1), [1.0, 2.5, 2.5, 4.0], [6.0] * (k + 1)])
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 5])
+def test_values_are_those_of_scipy(k: int) -> None:
+    t = knots(k)
+    n = len(t) - k - 1
+    for c in (random.normal(size=n), random.normal(size=(n, 2)), random.normal(size=n) * 1j):
+        for rule in (True, False, "periodic"):
+            ours, theirs = (one.BSpline(t, c, k, rule) for one in (pb.interpolate, interpolate))
+            for nu in range(k + 2):
+                near(ours(AT, nu), theirs(AT, nu), 1e-10)
+            if c.dtype.kind == "f":  # an error of SciPy 1.17
+                near(ours.integrate(0.4, 5.0), theirs.integrate(0.4, 5.0))
+                near(ours.integrate(7.3, -1.5), theirs.integrate(7.3, -1.5))
+            if k > 1 and rule is not False:
+                near(ours.derivative()(AT), theirs.derivative()(AT), 1e-10)
+            if rule is True:
+                near(ours.antiderivative(2)(AT), theirs.antiderivative(2)(AT), 1e-10)
+    c = random.normal(size=(3, n))
+    near(pb.interpolate.BSpline(t, c, k, axis=1)(AT), interpolate.BSpline(t, c, k, axis=1)(AT))
+
+
+def test_interpolation_is_that_of_scipy() -> None:
+    ours, theirs = pb.interpolate.make_interp_spline, interpolate.make_interp_spline
+    for k in (0, 1, 2, 3, 4, 5):
+        near(ours(X, Y, k)(AT), theirs(X, Y, k)(AT), 1e-9)
+        near(ours(X, Y, k).t, theirs(X, Y, k).t)
+    for bc_type in (
+        "natural", "clamped", "not-a-knot", ([(1, 0.5)], [(2, -1.0)]), ([(1, 0.0), (2, 1.0)], None),
+    ):  # fmt: skip
+        near(ours(X, Y, bc_type=bc_type)(AT), theirs(X, Y, bc_type=bc_type)(AT), 1e-9)
+    wide = random.normal(size=(2, 8, 3))
+    near(ours(X, wide, axis=1)(AT), theirs(X, wide, axis=1)(AT), 1e-9)
+    near(ours(X, Y + 1j)(AT), theirs(X, Y + 1j)(AT), 1e-9)
+    t = theirs(X, Y).t + 0.01 * (np.arange(12) // 4 == 1)
+    near(ours(X, Y, t=t)(AT), theirs(X, Y, t=t)(AT), 1e-9)
+    single = ours(X.astype(np.float32), Y.astype(np.float32))(AT.astype(np.float32))
+    assert single.dtype == np.float32
+    near(single, theirs(X, Y)(AT), 1e-3)
+
+
+def test_gradients() -> None:
+    t, at = knots(3), np.array([-0.3, 0.4, 2.2, 5.1, 6.4])
+    c = random.normal(size=len(t) - 4)
+    spline = lambda t, c, x: pb.interpolate.BSpline(t, c, 3)(x)  # noqa: E731
+    single = np.concatenate([np.linspace(-1.0, 0.0, 4), [1.0, 2.5, 3.1, 4.0], np.linspace(6, 7, 4)])
+    pb.testing.check_gradients(spline, single, c, at, order=2)
+    pb.testing.check_gradients(
+        lambda c, a, b: pb.interpolate.BSpline(t, c, 3).integrate(a, b), c, np.float64(0.3),
+        np.float64(5.0), order=2,
+    )  # fmt: skip
+    through = lambda x, y: pb.interpolate.make_interp_spline(x, y)(at)  # noqa: E731
+    pb.testing.check_gradients(through, X, Y, order=2)
+    pb.testing.check_gradients(
+        lambda y, slope: pb.interpolate.make_interp_spline(
+            X, y, bc_type=([(1, slope)], "natural")
+        )(at), Y, np.float64(0.4),
+    )  # fmt: skip
+    want = through(X, Y)
+    near(pb.function(through)(X, Y), want)
+    rows = np.stack([Y, 2 * Y])
+    near(pb.vmap(lambda y: through(X, y))(rows), np.stack([want, 2 * want.numpy()]))
+    near(pb.scan(lambda c, y: (c, through(X, y)), np.float64(0), rows)[1][0], want)
+    tangent = pb.jvp(lambda y: through(X, y), (Y,), (Y,))[1]
+    near(tangent, want)
+
+
+def test_errors() -> None:
+    make, spline = pb.interpolate.make_interp_spline, pb.interpolate.BSpline
+    for error, words, call in (
+        (ValueError, "BSpline: expected k >= 0", lambda: spline([0, 1], [1.0], -1)),
+        (ValueError, "BSpline: .*at least 8 knots", lambda: spline(X[:7], Y, 3)),
+        (ValueError, "BSpline: .*at least 4 coefficients", lambda: spline(X, Y[:3], 3)),
+        (ValueError, "BSpline: .*do not decrease", lambda: spline(X[::-1].copy(), Y, 3)),
+        (ValueError, "make_interp_spline: .*conditions",
+         lambda: make(X, Y, bc_type=([(1, 0)], None))),
+        (ValueError, "make_interp_spline: .*got 'flat'", lambda: make(X, Y, bc_type="flat")),
+        (NotImplementedError, "periodic", lambda: make(X, Y, bc_type="periodic")),
+        (TypeError, "check_finite", lambda: make(X, Y, check_finite=False)),
+    ):  # fmt: skip
+        with pytest.raises(error, match=words):
+            call()
+    late = pb.function(lambda t: spline(t, Y, 3)(1.0))
+    assert np.isnan(float(late(X[::-1].copy())))
