@@ -1,0 +1,216 @@
+"""Kernel texts on the host, with the fake driver and the fake NVRTC: see test_kernels.py."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pullback as pb
+from pullback import _core
+
+DEFINITIONS = Path(__file__).parents[2] / "cpp/graph/elementwise.def"
+# Rows that call functions of the host, for all or a part of their domain; beside special::.
+ON_HOST = {
+    "gammaln", "digamma", "polygamma", "gamma", "gamma_nth", "rgamma", "rgamma_nth", "betaln",
+    "beta", "zeta", "zeta_dq", "zeta_ds", "erfcx_derivative", "sinc", "sinc_derivative", "j0", "j1",
+    "y0", "y1", "jn", "jn_derivative", "yn", "yn_derivative", "iv", "ive", "ive_derivative",
+}  # fmt: skip
+# They may refuse integers when they run, and `same` and wrap_index have no public form.
+CAN_FAIL = {"floor_divide", "remainder", "pow"}
+# AVX-512 has its own versions of these, with other digits.
+WIDE = {"exp", "tanh", "tanh_slope"} if _core.build_info()["cpu_level"] == "avx512" else set()
+RNG = np.random.default_rng(7)
+ODD = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, np.inf, -np.inf, np.nan, 1e-310, 3e38, 1e300, 1e-40, 88.0]
+
+
+def rows() -> list[tuple[str, int, str, str]]:
+    """Name, number of operands, domain and value of each row."""
+    found = re.findall(
+        r"^(UNARY|BINARY|TERNARY) *\((\w+), *(\w+), *\w+, *\w+, *\w+, *\w+, *([^\n]*)$",
+        DEFINITIONS.read_text(),
+        re.M,
+    )
+    counts = {"UNARY": 1, "BINARY": 2, "TERNARY": 3}
+    return [(name, counts[shape], domain, value) for shape, name, domain, value in found]
+
+
+def there(x: Any) -> pb.Tensor:
+    return pb.asarray(np.asarray(x), device="cuda")
+
+
+def on_host() -> dict[str, int]:
+    return {k: n for k, n in pb.cuda.fallbacks().items() if k.startswith("tiles")}
+
+
+def same_bits(a: Any, b: Any) -> None:
+    """Equal bits; a NaN is any NaN."""
+    assert a.dtype == b.dtype and a.shape == b.shape
+    if a.dtype.kind == "f":
+        bits = np.dtype(f"i{a.itemsize}")
+        a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+        wrong = (a.view(bits) != b.view(bits)) & ~(np.isnan(a) & np.isnan(b))
+        assert not wrong.any(), (np.flatnonzero(wrong)[:5], a[wrong][:5], b[wrong][:5])
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+def both(f: Callable[..., Any], *arrays: Any, host: set[str] | None = None) -> None:
+    """The function has equal bits on the device and on the CPU; `host`: what has no kernel."""
+    before = on_host()
+    moved = pb.evaluate(f(*[there(x) for x in arrays]))
+    new = {k for k, n in on_host().items() if n > before.get(k, 0)}
+    assert new == (host or set()), new
+    here = pb.evaluate(f(*[pb.constant(x) for x in arrays]))
+    for a, b in zip(np.atleast_1d(moved) if not isinstance(moved, list | tuple) else moved,
+                    np.atleast_1d(here) if not isinstance(here, list | tuple) else here,
+                    strict=True):  # fmt: skip
+        same_bits(a, b)
+
+
+def operands(dtype: str, count: int) -> list[np.ndarray[Any, Any]]:
+    if dtype == "bool":
+        return [RNG.integers(0, 2, 300).astype(bool) for _ in range(count)]
+    if dtype.startswith(("int", "uint")):
+        limit = np.iinfo(dtype)
+        odd = np.array([0, 1, limit.max, limit.min, 3, 31, limit.max // 3], dtype)
+        pairs = np.array(list(itertools.product(odd, repeat=max(count, 2))), dtype).T
+        return [np.concatenate([p, RNG.integers(0, 9, 200).astype(dtype)]) for p in pairs[:count]]
+    pairs = np.array(list(itertools.product(ODD, repeat=2))).T
+    out = [np.concatenate([p, RNG.normal(size=400) * 3, RNG.uniform(size=400)]) for p in pairs]
+    out.append(RNG.permutation(out[0]))
+    with np.errstate(over="ignore"):
+        return [x.astype(dtype) for x in out[:count]]
+
+
+def of_dtype(dtype: str) -> list[tuple[str, int]]:
+    domains = {
+        "bool": {"A", "AC", "B", "W"},
+        "int32": {"A", "AC", "N", "NC", "W", "I"},
+        "uint64": {"A", "AC", "N", "NC", "W", "I"},
+        "int64": {"A", "AC", "N", "NC", "W", "I"},
+        "float32": {"A", "AC", "N", "NC", "F", "FC"},
+        "float64": {"A", "AC", "N", "NC", "F", "FC"},
+    }[dtype]
+    whole = not dtype.startswith("float")
+    return [
+        (name, count)
+        for name, count, domain, value in rows()
+        if domain in domains and name not in ON_HOST | WIDE and not value.startswith("special::")
+        and not (whole and (name in CAN_FAIL or name == "abs")) and hasattr(_core, name)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint64", "bool"])
+def test_rows_have_the_bits_of_the_processor(dtype: str) -> None:
+    for count in (1, 2, 3):
+        names = [name for name, n in of_dtype(dtype) if n == count]
+        assert len(names) > 0
+        arrays = operands(dtype, count)
+        condition = RNG.integers(0, 2, len(arrays[0])).astype(bool)
+
+        def results(*x: Any, names: list[str] = names, c: Any = condition) -> list[Any]:
+            c = there(c) if x[0].device != "cpu" else c
+            return [
+                getattr(_core, name)(*((c, *x[1:]) if name == "where" else x)) for name in names
+            ]
+
+        both(results, *arrays)
+
+
+def test_rows_of_other_digits_on_avx512() -> None:
+    for dtype in ("float32", "float64"):
+        (x,) = operands(dtype, 1)
+        for name in sorted(WIDE):
+            moved, here = (getattr(_core, name)(f(x)).numpy() for f in (there, pb.constant))
+            assert (np.isnan(moved) == np.isnan(here)).all()
+            np.testing.assert_array_max_ulp(moved[~np.isnan(here)], here[~np.isnan(here)], 4)
+
+
+def test_host_rows_are_named() -> None:
+    x = RNG.uniform(1, 2, 100)
+    for name, count, _, value in rows():
+        if name in ON_HOST or value.startswith("special::"):
+            both(lambda *a, name=name: getattr(_core, name)(*a), *[x] * count,
+                 host={f"tiles ({name})"})  # fmt: skip
+
+
+def test_casts() -> None:
+    dtypes = ["bool", "int32", "int64", "uint64", "float32", "float64"]
+    for dtype in dtypes:
+        (x,) = operands(dtype, 1)
+        both(lambda x: [pb.cast(x, to) + pb.cast(x, to) for to in dtypes if to != "bool"], x)
+        both(lambda x: [pb.cast(x, "bool")], x)
+
+
+def test_views_and_broadcasts() -> None:
+    x = RNG.normal(size=(7, 5, 6))
+    y = RNG.normal(size=(5, 1))
+    for f in (
+        lambda x, y: x + y,
+        lambda x, y: pb.where(x > 0, pb.log1p(pb.square(x)), y),
+        lambda x, y: pb.transpose(x, (2, 1, 0)) * y - 1,
+        lambda x, y: x[::-1, 1:4, ::2] * x[:, 2:5, ::-2],
+        lambda x, y: x[0] * x[:, :1] + x[3, :, 2:3],
+        lambda x, y: pb.reshape(pb.transpose(x, (1, 0, 2)), (35, 6)) + x[0, 0],
+        lambda x, y: pb.sinh(y) * 2.5,
+        lambda x, y: [x + 1, y * 2, pb.sin(x) * y],
+        lambda x, y: pb.concat([x * 2, x + 1], axis=1),
+    ):
+        before = on_host()
+        moved, here = pb.evaluate(f(there(x), there(y))), pb.evaluate(f(*map(pb.constant, (x, y))))
+        for a, b in zip(moved if isinstance(moved, list) else [moved],
+                        here if isinstance(here, list) else [here], strict=True):  # fmt: skip
+            same_bits(a, b)
+        assert on_host() == before, on_host()
+    both(lambda x: x * 2, np.zeros((0, 3)))
+    both(lambda x: pb.sin(x) + 1, np.array(0.5))
+
+
+def test_large_operands_loop_in_their_threads() -> None:
+    both(lambda x: x * 2 + 1, RNG.normal(size=(300, 1000)).astype(np.float32))
+
+
+def test_what_has_no_kernel_runs_on_the_host() -> None:
+    x = RNG.normal(size=(40, 30)).astype(np.float32)
+    both(lambda x: pb.sum(x * x), x, host={"tiles (sum)"})
+    both(lambda x: pb.softmax(x), x, host={"tiles (max)"})
+    both(lambda x: x + x, x.astype(np.float16), host={"tiles (float16)"})
+    with pytest.raises(ZeroDivisionError):
+        (there([1, 2]) // there([1, 0])).numpy()
+
+
+def test_updates_in_place() -> None:
+    with pb.use_device("cuda"):
+        v = pb.Variable(np.arange(6.0).reshape(2, 3))
+    before = on_host()
+    for _ in range(3):
+        v.assign(v * 2 + 1)
+        v.assign_add(pb.cos(v) * 0 + 1)
+    want = np.arange(6.0).reshape(2, 3)
+    for _ in range(3):
+        want = (want * 2 + 1) + 1
+    np.testing.assert_array_equal(v.numpy(), want)
+    assert on_host() == before
+
+
+def test_a_second_size_compiles_nothing(kernels: Callable[[], int]) -> None:
+    both(lambda x: pb.sin(x) * 3 + 1, RNG.normal(size=50))
+    before = kernels()
+    both(lambda x: pb.sin(x) * 5 + 2, RNG.normal(size=70))
+    assert kernels() == before
+
+
+@pytest.fixture
+def kernels() -> Callable[[], int]:
+    import ctypes
+    import os
+
+    fake = ctypes.CDLL(os.environ["PULLBACK_FAKE_DRIVER"])
+    fake.fake_calls.restype = ctypes.c_int64
+    return lambda: int(fake.fake_calls(b"cuModuleLoadData"))
