@@ -1,6 +1,7 @@
 // Registers devices, and compiles their plans: a step is a launch, or runs on the host.
 #include "backend/cuda/cuda_backend.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -35,13 +36,19 @@ class CudaExecutable final : public Executable {
       std::string reason;
       const auto* group = std::get_if<TileGroup>(&plan.steps[i].work);
       if (group) step.launch = Launch::of(*group, memory, kernels, &reason);
-      if (step.launch) continue;
+      if (step.launch) {
+        scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
+        continue;
+      }
       step.copied.emplace(plan, i, memory);
       step.title = kWorkNames[plan.steps[i].work.index()];
       if (!reason.empty()) step.title += " (" + reason + ")";
       bytes_ = std::max(bytes_, step.copied->bytes());
     }
+    if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
+
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
 
   Status run(const RunArguments& run) const noexcept override {
     const RunScope scope;
@@ -87,6 +94,7 @@ class CudaExecutable final : public Executable {
   CudaMemory& memory_;
   std::vector<CudaStep> steps_;
   int64_t bytes_ = 0;  // of the largest copied step
+  int64_t scratch_bytes_ = 0;
 };
 
 class CudaBackend final : public Backend {

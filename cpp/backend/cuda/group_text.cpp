@@ -1,266 +1,267 @@
-// Prints kernel texts. A row of elementwise.def is printed as the function that the CPU compiles,
-// and m:: is that of the CPU's headers.
+// Divides a tile group into kernels: for each depth of folds one that folds parts and some that
+// combine them, then one over elements and one over rows for the stores.
 #include "backend/cuda/group_text.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 #include <utility>
 
-#include "backend/cpu/tiles/strided.h"
-#include "base/error.h"
+#include "backend/common/slots.h"
+#include "backend/cuda/kernel_printer.h"
+#include "backend/cuda/row_text.h"
 
 namespace pullback::cuda {
 namespace {
 
 // A kernel has at most 4 KiB of parameters.
 constexpr size_t kMostParameters = 512;
+// Entries that a thread folds, unless there are enough threads; and parts that one combines.
+constexpr int64_t kEntriesOfPart = 16;
+constexpr int64_t kEnoughThreads = int64_t{1} << 18;
+constexpr int64_t kCombined = 64;
 
-struct Row {
-  const char* value;
-  int operands;
+// Values seen as [outer, reduced, inner], folded over the middle axis; of elements or of rows.
+struct Geometry {
+  int64_t outer, reduced, inner;
+  bool rows;
+  bool operator==(const Geometry&) const = default;
 };
 
-Row row_of(Op op) {
-  switch (op) {
-#define UNARY(name, domain, result, integers, cost, mask, value, ...) \
-  case Op::name:                                                      \
-    return {#value, 1};
-#define BINARY(name, domain, result, integers, cost, mask, value, ...) \
-  case Op::name:                                                       \
-    return {#value, 2};
-#define TERNARY(name, domain, result, integers, cost, mask, value, ...) \
-  case Op::name:                                                        \
-    return {#value, 3};
-#include "graph/elementwise.def"
+struct Folded {
+  Op op;
+  int32_t value;
+  DType dtype, result;
+  const View* out;  // null: row values in scratch memory
+  int32_t number;   // of the value that is the result, without `out`
+};
+
+struct FoldSet {
+  Geometry geometry;
+  int depth;
+  std::vector<Folded> folds;
+};
+
+// The type in which values are folded. Integers wrap, so they are added as unsigned numbers.
+std::string accumulator_of(const Folded& fold) {
+  if (fold.op != Op::sum) return type_of(fold.dtype);
+  return is_float(fold.dtype) ? "double" : "uint64_t";
+}
+// A value as an accumulator; the two of them combined; and one as the result.
+std::string lifted(const Folded& fold, const std::string& value) {
+  if (fold.op != Op::sum || is_float(fold.dtype) || fold.dtype == DType::UInt64) return value;
+  return "static_cast<uint64_t>(static_cast<int64_t>(" + value + "))";
+}
+std::string combined(const Folded& fold, const std::string& a, const std::string& b) {
+  switch (fold.op) {
+    case Op::max:
+      return text("m::maximum(", a, ", ", b, ")");
+    case Op::min:
+      return text("m::minimum(", a, ", ", b, ")");
+    case Op::all:
+      return text("static_cast<uint8_t>(", a, " & ", b, ")");
+    case Op::any:
+      return text("static_cast<uint8_t>(", a, " | ", b, ")");
     default:
-      return {nullptr, 0};
+      return text(a, " + ", b);
   }
 }
-
-// True if the value of a row calls functions that are compiled once for all processors (special::),
-// for all or a part of its domain.
-bool has_only_host_code(Op op, std::string_view value) {
-  switch (op) {
-    case Op::gammaln:
-    case Op::digamma:
-    case Op::polygamma:
-    case Op::gamma:
-    case Op::gamma_nth:
-    case Op::rgamma:
-    case Op::rgamma_nth:
-    case Op::betaln:
-    case Op::beta:
-    case Op::zeta:
-    case Op::zeta_dq:
-    case Op::zeta_ds:
-    case Op::erfcx_derivative:
-    case Op::sinc:
-    case Op::sinc_derivative:
-    case Op::j0:
-    case Op::j1:
-    case Op::y0:
-    case Op::y1:
-    case Op::jn:
-    case Op::jn_derivative:
-    case Op::yn:
-    case Op::yn_derivative:
-    case Op::iv:
-    case Op::ive:
-    case Op::ive_derivative:
-      return true;
-    default:
-      return value.starts_with("special::");
-  }
+std::string finished(const Folded& fold, const std::string& a) {
+  const std::string from = fold.op != Op::sum || is_float(fold.dtype) ? accumulator_of(fold)
+                           : fold.dtype == DType::UInt64              ? "uint64_t"
+                                                                      : "int64_t";
+  return text("m::cast<", type_of(fold.result), ", ", from, ">(static_cast<", from, ">(", a, "))");
 }
 
-// Overflow of signed numbers is undefined in CUDA C++, so these are computed with unsigned ones.
-bool wraps(Op op) {
-  return op == Op::add || op == Op::subtract || op == Op::multiply || op == Op::negative ||
-         op == Op::square;
+bool has_fold(Op op, DType dtype, DType result) {
+  if (!type_of(dtype) || !type_of(result)) return false;
+  if (op == Op::all || op == Op::any) return dtype == DType::Bool;
+  if (op == Op::max || op == Op::min) return dtype != DType::Bool;
+  return op == Op::sum;
 }
 
-bool is_signed(DType dtype) { return dtype == DType::Int32 || dtype == DType::Int64; }
-
-// Null for a dtype that kernels do not compute.
-const char* type_of(DType dtype) {
-  switch (dtype) {
-    case DType::Bool:
-      return "uint8_t";
-    case DType::Int32:
-      return "int32_t";
-    case DType::Int64:
-      return "int64_t";
-    case DType::UInt64:
-      return "uint64_t";
-    case DType::Float32:
-      return "float";
-    case DType::Float64:
-      return "double";
-    default:
-      return nullptr;
-  }
-}
-
-class Printer {
+class Divider {
  public:
-  explicit Printer(const TileGroup& group) : group_(group) {}
+  explicit Divider(const TileGroup& group)
+      : group_(group),
+        leaves_(static_cast<int32_t>(group.loads.size() + group.scalars.size())),
+        folded_(leaves_ + group.instructions.size()) {}
 
-  std::variant<GroupText, std::string> print() {
+  std::variant<GroupText, std::string> divide() {
     if (std::string reason = refusal(); !reason.empty()) return reason;
-    add_parameter("uint64_t count", {.bits = static_cast<uint64_t>(group_.count)});
-    if (group_.length > 1) {
-      add_parameter("uint64_t length", {.bits = static_cast<uint64_t>(group_.length)});
+    if (group_.count == 0) return GroupText{};
+    find_folds();
+    for (const FoldSet& set : sets_) print(set);
+    for (const bool rows : {false, true}) print_stores(rows);
+    for (const KernelText& kernel : out_.kernels) {
+      if (kernel.parameters.size() > kMostParameters) return std::string("its number of operands");
     }
-    for (const View& view : group_.loads) print_load(view);
-    for (const ScalarLoad& scalar : group_.scalars) {
-      const std::string name = new_value(scalar.dtype);
-      add_parameter(text("const ", type_of(scalar.dtype), " ", name), {.scalar = &scalar});
-    }
-    for (const Instruction& instruction : group_.instructions) print_instruction(instruction);
-    for (const Store& store : group_.stores) print_store(store);
-    if (out_.parameters.size() > kMostParameters) return std::string("its number of operands");
-    out_.text =
-        text("#include \"backend/cuda/device_prelude.h\"\n#include \"backend/cpu/kernels/",
-             uses_functions_ ? "vec_math.h" : "vec_exp.h", "\"\nusing namespace pullback;\n", rows_,
-             "PULLBACK_KERNEL(", kKernelName, ", (", parameters_,
-             ")) {\n  for (uint64_t i = device::first(); i < count; i += device::stride()) {\n",
-             group_.length > 1 ? "    const uint64_t row = i / length;\n" : "", body_, "  }\n}\n");
     return std::move(out_);
   }
 
  private:
-  // What the group has that a kernel has not; empty if there is nothing.
+  bool over_rows(int64_t entries) const { return group_.length > 1 && entries != group_.count; }
+
+  // What the group has that kernels have not; empty if there is nothing.
   std::string refusal() const {
-    if (!group_.reductions.empty()) return name_of(group_.reductions.front().op);
-    const auto unknown = [](DType dtype) { return !type_of(dtype); };
     for (const View& view : group_.loads) {
-      if (unknown(view.dtype)) return name_of(view.dtype);
+      if (!type_of(view.dtype)) return name_of(view.dtype);
     }
     for (const ScalarLoad& scalar : group_.scalars) {
-      if (unknown(scalar.dtype)) return name_of(scalar.dtype);
+      if (!type_of(scalar.dtype)) return name_of(scalar.dtype);
     }
     for (const Instruction& instruction : group_.instructions) {
-      const Op op = instruction.op;
-      const Row row = row_of(op);
-      if (op != Op::cast && (!row.value || has_only_host_code(op, row.value))) return name_of(op);
-      // The absolute value of the smallest integer overflows.
-      if (can_fail(instruction) || (op == Op::abs && is_signed(instruction.dtype))) {
-        return name_of(op);
-      }
-      if (unknown(instruction.dtype)) return name_of(instruction.dtype);
-      if (unknown(instruction.result)) return name_of(instruction.result);
+      const DType dtype = instruction.dtype, result = instruction.result;
+      if (!type_of(dtype)) return name_of(dtype);
+      if (!type_of(result)) return name_of(result);
+      const bool known = is_fold(instruction.op) ? has_fold(instruction.op, dtype, result)
+                                                 : has_kernel(instruction);
+      if (!known) return name_of(instruction.op);
     }
     for (const Store& store : group_.stores) {
-      if (unknown(store.view.dtype)) return name_of(store.view.dtype);
-      // Its memory may be that of a load, which other threads of the row still read.
-      if (group_.length > 1 && store.view.shape.size() != group_.count) return "a store of rows";
+      if (!type_of(store.view.dtype)) return name_of(store.view.dtype);
+    }
+    for (const Reduction& r : group_.reductions) {
+      const bool empty = group_.count == 0 || r.outer * r.reduced * r.inner == 0;
+      if (empty || !has_fold(r.op, r.dtype, r.out.dtype)) return name_of(r.op);
     }
     return {};
   }
 
-  void add_parameter(const std::string& declaration, GroupText::Parameter parameter) {
-    parameters_ += (out_.parameters.empty() ? "" : ", ") + declaration;
-    out_.parameters.push_back(parameter);
+  // Folds of one depth and form share their first kernel.
+  void add(const Geometry& geometry, int depth, const Folded& fold) {
+    for (FoldSet& set : sets_) {
+      if (set.depth == depth && set.geometry == geometry) return set.folds.push_back(fold);
+    }
+    sets_.push_back({geometry, depth, {fold}});
   }
-  std::string size_parameter(int64_t size) {
-    const std::string name = text("n", sizes_++);
-    add_parameter("int64_t " + name, {.bits = static_cast<uint64_t>(size)});
-    return name;
-  }
-  std::string new_value(DType dtype) {
-    types_.push_back(dtype);
-    return text("v", types_.size() - 1);
-  }
-  template <class... Parts>
-  void line(const Parts&... parts) {
-    body_ += text("    ", parts..., "\n");
+  void find_folds() {
+    std::vector<int> depth(folded_.size(), 0);
+    for (size_t k = 0; k < group_.instructions.size(); ++k) {
+      const Instruction& instruction = group_.instructions[k];
+      const auto number = leaves_ + static_cast<int32_t>(k);
+      int deepest = 0;
+      for (const int32_t in : instruction.in) deepest = std::max(deepest, depth[in]);
+      depth[number] = deepest;
+      if (group_.length == 1 || !is_fold(instruction.op)) continue;
+      depth[number] = deepest + 1;
+      folded_[number] = scratch(group_.rows());
+      add({group_.rows(), group_.length, 1, false}, deepest,
+          {instruction.op, instruction.in[0], instruction.dtype, instruction.result, nullptr,
+           number});
+    }
+    for (const Reduction& r : group_.reductions) {
+      add({r.outer, r.reduced, r.inner, over_rows(r.outer * r.reduced * r.inner)}, depth[r.value],
+          {r.op, r.value, r.dtype, r.out.dtype, &r.out, -1});
+    }
+    std::ranges::stable_sort(sets_, {}, &FoldSet::depth);
   }
 
-  // The offset of entry `index` of a view, as an expression; may print lines before.
-  std::string offset_of(const View& view, const std::string& index) {
-    const Axes axes = merged_axes(view);
-    const auto times = [&](const std::string& position, int64_t stride) {
-      return stride == 1 ? position
-                         : text("static_cast<int64_t>(", position, ") * ", size_parameter(stride));
-    };
-    if (axes.rank == 0 || (axes.rank == 1 && axes.stride[0] == 0)) return "0";
-    if (axes.rank == 1) return times(index, axes.stride[0]);
-    const int number = offsets_++;
-    const std::string rest = text("q", number), at = text("at", number);
-    line("uint64_t ", rest, " = ", index, ";");
-    line("int64_t ", at, " = 0;");
-    for (int axis = axes.rank; axis-- > 0;) {
-      const std::string size = axis ? size_parameter(axes.dim[axis]) : "";
-      if (axes.stride[axis] != 0) {
-        const std::string position = axis ? text(rest, " % ", size) : rest;
-        line(at, " += ", times(axis ? "(" + position + ")" : position, axes.stride[axis]), ";");
-      }
-      if (axis) line(rest, " /= ", size, ";");
-    }
+  // An offset in scratch memory, of so many entries of eight bytes.
+  int64_t scratch(int64_t entries) {
+    const int64_t at = out_.scratch;
+    out_.scratch += round_up(entries * 8, 256);
     return at;
   }
-
-  void print_load(const View& view) {
-    const std::string name = new_value(view.dtype), pointer = "l" + name.substr(1);
-    const char* const type = type_of(view.dtype);
-    add_parameter(text("const ", type, "* ", pointer), {.view = &view});
-    const bool elements = group_.length == 1 || view.shape.size() == group_.count;
-    const std::string offset = offset_of(view, elements ? "i" : "row");
-    line("const ", type, " ", name, " = ", pointer, "[", offset, "];");
+  static KernelText::Parameter at(int64_t offset) {
+    return {.scratch = true, .bits = static_cast<uint64_t>(offset)};
   }
 
-  void print_row(Op op, const Row& row) {
-    if (!printed_.insert(op).second) return;
-    static constexpr const char* kTypes[] = {"", "T a", "T a, T b", "P a, T b, T c"};
-    rows_ += text("template <", row.operands == 3 ? "class P, " : "",
-                  "class T> PULLBACK_INLINE auto row_", name_of(op), "(", kTypes[row.operands],
-                  ") { return ", row.value, "; }\n");
-    uses_functions_ |= std::string_view(row.value).find("m::") != std::string_view::npos;
-  }
-
-  void print_instruction(const Instruction& instruction) {
-    const Op op = instruction.op;
-    const char* const type = type_of(instruction.dtype);
-    const char* const result = type_of(instruction.result);
-    std::string arguments;
-    for (const int32_t in : instruction.in) arguments += text(arguments.empty() ? "v" : ", v", in);
-    const DType condition = types_[instruction.in[0]];
-    const std::string name = new_value(instruction.result);
-    if (op == Op::cast) {
-      uses_functions_ = true;
-      line("const ", result, " ", name, " = m::cast<", result, ", ", type, ">(", arguments, ");");
-      return;
+  // The folds of part p of [outer, reduced, inner]: entries p, p + parts …; adjacent threads read
+  // adjacent entries.
+  void print(const FoldSet& set) {
+    const auto [outer, reduced, inner, rows] = set.geometry;
+    const int64_t results = outer * inner;
+    const int64_t parts = std::min(ceil_div(reduced, kEntriesOfPart),
+                                   std::max<int64_t>(1, ceil_div(kEnoughThreads, results)));
+    KernelPrinter printer(group_, folded_, rows);
+    for (const Folded& fold : set.folds) printer.require(fold.value);
+    printer.print_fold_functions();
+    const std::string sizes[] = {printer.size(reduced), printer.size(inner), printer.size(parts)};
+    std::vector<int64_t> partial;
+    for (size_t k = 0; k < set.folds.size(); ++k) {
+      printer.line(accumulator_of(set.folds[k]), " a", k, " = 0;");
     }
-    const Row row = row_of(op);
-    print_row(op, row);
-    std::string types = type;
-    if (wraps(op) && is_signed(instruction.dtype)) types = text("u", type);
-    if (row.operands == 3) types = text(op == Op::where ? type_of(condition) : type, ", ", types);
-    line("const ", result, " ", name, " = static_cast<", result, ">(row_", name_of(op), "<", types,
-         ">(", arguments, "));");
+    printer.line("const uint64_t c = t % ", sizes[1], ", p = t / ", sizes[1], " % ", sizes[2],
+                 ", o = t / ", sizes[1], " / ", sizes[2], ";");
+    printer.line("for (uint64_t k = p; k < ", sizes[0], "; k += ", sizes[2], ") {");
+    printer.line("const uint64_t i = (o * ", sizes[0], " + k) * ", sizes[1], " + c;");
+    printer.print_values();
+    for (size_t k = 0; k < set.folds.size(); ++k) {
+      const Folded& fold = set.folds[k];
+      const std::string a = text("a", k), value = lifted(fold, text("v", fold.value));
+      // A sum begins with 0, so that it is not -0.
+      printer.line(a, " = ", fold.op == Op::sum ? "" : text("k == p ? ", value, " : "),
+                   combined(fold, a, value), ";");
+    }
+    printer.line("}");
+    for (size_t k = 0; k < set.folds.size(); ++k) {
+      partial.push_back(scratch(results * parts));
+      const std::string pointer =
+          printer.parameter(text(accumulator_of(set.folds[k]), "* s", k), at(partial.back()));
+      printer.line(pointer, "[t] = a", k, ";");
+    }
+    out_.kernels.push_back(printer.finish(results * parts));
+    for (size_t k = 0; k < set.folds.size(); ++k) {
+      combine(set.folds[k], partial[k], outer, parts, inner);
+    }
   }
 
-  void print_store(const Store& store) {
-    const std::string pointer = text("o", stores_++);
-    add_parameter(text(type_of(store.view.dtype), "* ", pointer), {.view = &store.view});
-    const std::string offset = offset_of(store.view, "i");
-    line(pointer, "[", offset, "] = v", store.value, ";");
+  // Combines `parts` accumulators of each result, at most kCombined at a time.
+  void combine(const Folded& fold, int64_t from, int64_t outer, int64_t parts, int64_t inner) {
+    const bool last = parts <= kCombined;
+    const int64_t left = last ? 1 : ceil_div(parts, kCombined);
+    const int64_t count = outer * left * inner;
+    const std::string type = accumulator_of(fold);
+    const std::string result = last ? finished(fold, "a") : "a";
+    KernelText kernel;
+    kernel.count = count;
+    kernel.parameters = {{.bits = static_cast<uint64_t>(count)},
+                         {.bits = static_cast<uint64_t>(parts)},
+                         {.bits = static_cast<uint64_t>(left)},
+                         {.bits = static_cast<uint64_t>(inner)},
+                         at(from)};
+    const int64_t to = !last ? scratch(count) : fold.out ? 0 : *folded_[fold.number];
+    kernel.parameters.push_back(last && fold.out ? KernelText::Parameter{.view = fold.out}
+                                                 : at(to));
+    kernel.text = kernel_text(
+        true, "",
+        text(", uint64_t parts, uint64_t left, uint64_t inner, const ", type, "* s, ",
+             last ? type_of(fold.result) : type.c_str(), "* to"),
+        text("const uint64_t c = t % inner, p = t / inner % left, o = t / inner / left;\n", type,
+             " a = s[(o * parts + p) * inner + c];\n",
+             "for (uint64_t k = p + left; k < parts; k += left) {\na = ",
+             combined(fold, "a", "s[(o * parts + k) * inner + c]"), ";\n}\nto[t] = ", result,
+             ";\n"));
+    out_.kernels.push_back(std::move(kernel));
+    if (!last) combine(fold, to, outer, left, inner);
+  }
+
+  // All folds are complete before a store, which may overwrite a load.
+  void print_stores(bool rows) {
+    KernelPrinter printer(group_, folded_, rows);
+    std::vector<const Store*> stores;
+    for (const Store& store : group_.stores) {
+      if (over_rows(store.view.shape.size()) != rows) continue;
+      stores.push_back(&store);
+      printer.require(store.value);
+    }
+    if (stores.empty()) return;
+    printer.line("const uint64_t i = t;");
+    printer.print_values();
+    for (const Store* store : stores) printer.print_store(*store);
+    out_.kernels.push_back(printer.finish(rows ? group_.rows() : group_.count));
   }
 
   const TileGroup& group_;
+  const int32_t leaves_;
+  std::vector<std::optional<int64_t>> folded_;  // for each value: its row values
+  std::vector<FoldSet> sets_;
   GroupText out_;
-  std::string parameters_, rows_, body_;
-  std::vector<DType> types_;  // of each value
-  std::set<Op> printed_;      // rows
-  bool uses_functions_ = false;
-  int sizes_ = 0, offsets_ = 0, stores_ = 0;
 };
 
 }  // namespace
 
 std::variant<GroupText, std::string> group_text(const TileGroup& group) {
-  return Printer(group).print();
+  return Divider(group).divide();
 }
 
 }  // namespace pullback::cuda

@@ -29,30 +29,40 @@ std::optional<Launch> Launch::of(const TileGroup& group, CudaMemory& memory, Ker
     return std::nullopt;
   }
   GroupText& text = std::get<GroupText>(printed);
-  const Kernel kernel = kernels.find(text.text);
-  if (!kernel) {
-    *reason = "its text did not compile";
-    return std::nullopt;
+  Launch out(memory, text.scratch);
+  for (KernelText& each : text.kernels) {
+    const Kernel kernel = kernels.find(each.text);
+    if (!kernel) {
+      *reason = "its text did not compile";
+      return std::nullopt;
+    }
+    out.kernels_.push_back({kernel, each.count, std::move(each.parameters)});
   }
-  return Launch(group, memory, kernel, std::move(text.parameters));
+  return out;
 }
 
 void Launch::run(const Slots& slots, const Scalar* scalars) const {
-  std::vector<uint64_t> values(parameters_.size());
-  std::vector<void*> addresses(parameters_.size());
+  for (const Queued& queued : kernels_) queue(queued, slots, scalars);
+}
+
+void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const {
+  std::vector<uint64_t> values(queued.parameters.size());
+  std::vector<void*> addresses(queued.parameters.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    const GroupText::Parameter& parameter = parameters_[i];
+    const KernelText::Parameter& parameter = queued.parameters[i];
     addresses[i] = &values[i];
     if (parameter.view) {
       values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.view));
     } else if (const ScalarLoad* load = parameter.scalar) {
       const Scalar& scalar = load->scalar ? scalars[load->scalar->position] : load->constant;
       store_scalar(load->dtype, scalar, &values[i]);
+    } else if (parameter.scratch) {
+      values[i] = reinterpret_cast<uint64_t>(slots.scratch()) + parameter.bits;
     } else {
       values[i] = parameter.bits;
     }
   }
-  memory_->launch(kernel_, count_, addresses.data());
+  memory_->launch(queued.kernel, queued.count, addresses.data());
 }
 
 }  // namespace pullback::cuda

@@ -1,10 +1,11 @@
-// Launch: a step of a plan as a kernel. KernelCache compiles each text once for a device.
+// Launch: a step of a plan as kernels. KernelCache compiles each text once for a device.
 #pragma once
 
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/common/slots.h"
 #include "backend/cuda/cuda_memory.h"
@@ -25,27 +26,31 @@ class KernelCache {
   std::map<std::string, Kernel> kernels_;
 };
 
-// A tile group as a kernel.
+// A tile group as kernels.
 class Launch {
  public:
-  // nullopt if the group has no kernel; then `reason` is why, or empty without NVRTC.
+  // nullopt if the group has no kernels; then `reason` is why, or empty without NVRTC.
   static std::optional<Launch> of(const TileGroup& group, CudaMemory& memory, KernelCache& kernels,
                                   std::string* reason);
-  // Queues the kernel. Raises what the memory raises.
+  // Bytes of scratch memory on the device (Executable::scratch_bytes()).
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  // Queues the kernels. Raises what the memory raises.
   void run(const Slots& slots, const Scalar* scalars) const;
 
  private:
-  Launch(const TileGroup& group, CudaMemory& memory, Kernel kernel,
-         std::vector<GroupText::Parameter> parameters)
-      : memory_(&memory),
-        kernel_(kernel),
-        count_(group.count),
-        parameters_(std::move(parameters)) {}
+  struct Queued {
+    Kernel kernel;
+    int64_t count;
+    std::vector<KernelText::Parameter> parameters;
+  };
+
+  Launch(CudaMemory& memory, int64_t scratch_bytes)
+      : memory_(&memory), scratch_bytes_(scratch_bytes) {}
+  void queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const;
 
   CudaMemory* memory_;
-  Kernel kernel_;
-  int64_t count_;
-  std::vector<GroupText::Parameter> parameters_;
+  int64_t scratch_bytes_;
+  std::vector<Queued> kernels_;
 };
 
 }  // namespace pullback::cuda
