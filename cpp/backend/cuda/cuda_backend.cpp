@@ -34,8 +34,7 @@ class CudaExecutable final : public Executable {
     for (size_t i = 0; i < steps_.size(); ++i) {
       CudaStep& step = steps_[i];
       std::string reason;
-      const auto* group = std::get_if<TileGroup>(&plan.steps[i].work);
-      if (group) step.launch = Launch::of(*group, memory, kernels, &reason);
+      step.launch = Launch::of(plan, plan.steps[i].work, memory, kernels, &reason);
       if (step.launch) {
         scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
         continue;

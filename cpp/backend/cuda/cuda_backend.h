@@ -1,5 +1,5 @@
 // The CUDA backend: GPUs as devices. A step without a kernel of the device runs on the CPU backend
-// with copies of its slots. Tile groups have kernels. Start at open_device().
+// with copies of its slots. Some steps have kernels (step_text.h). Start at open_device().
 #pragma once
 
 #include <cstdint>

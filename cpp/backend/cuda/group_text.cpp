@@ -85,9 +85,9 @@ class Divider {
         leaves_(static_cast<int32_t>(group.loads.size() + group.scalars.size())),
         folded_(leaves_ + group.instructions.size()) {}
 
-  std::variant<GroupText, std::string> divide() {
+  std::variant<StepText, std::string> divide() {
     if (std::string reason = refusal(); !reason.empty()) return reason;
-    if (group_.count == 0) return GroupText{};
+    if (group_.count == 0) return StepText{};
     find_folds();
     for (const FoldSet& set : sets_) print(set);
     for (const bool rows : {false, true}) print_stores(rows);
@@ -174,7 +174,7 @@ class Divider {
                                    std::max<int64_t>(1, ceil_div(kEnoughThreads, results)));
     KernelPrinter printer(group_, folded_, rows);
     for (const Folded& fold : set.folds) printer.require(fold.value);
-    printer.print_fold_functions();
+    printer.use_functions();
     const std::string sizes[] = {printer.size(reduced), printer.size(inner), printer.size(parts)};
     std::vector<int64_t> partial;
     for (size_t k = 0; k < set.folds.size(); ++k) {
@@ -211,27 +211,22 @@ class Divider {
     const int64_t left = last ? 1 : ceil_div(parts, kCombined);
     const int64_t count = outer * left * inner;
     const std::string type = accumulator_of(fold);
-    const std::string result = last ? finished(fold, "a") : "a";
-    KernelText kernel;
-    kernel.count = count;
-    kernel.parameters = {{.bits = static_cast<uint64_t>(count)},
-                         {.bits = static_cast<uint64_t>(parts)},
-                         {.bits = static_cast<uint64_t>(left)},
-                         {.bits = static_cast<uint64_t>(inner)},
-                         at(from)};
+    KernelBuilder builder;
+    builder.use_functions();
+    for (const auto& [name, size] :
+         {std::pair("parts", parts), std::pair("left", left), std::pair("inner", inner)}) {
+      builder.parameter(text("uint64_t ", name), {.bits = static_cast<uint64_t>(size)});
+    }
+    builder.parameter(text("const ", type, "* s"), at(from));
     const int64_t to = !last ? scratch(count) : fold.out ? 0 : *folded_[fold.number];
-    kernel.parameters.push_back(last && fold.out ? KernelText::Parameter{.view = fold.out}
-                                                 : at(to));
-    kernel.text = kernel_text(
-        true, "",
-        text(", uint64_t parts, uint64_t left, uint64_t inner, const ", type, "* s, ",
-             last ? type_of(fold.result) : type.c_str(), "* to"),
-        text("const uint64_t c = t % inner, p = t / inner % left, o = t / inner / left;\n", type,
-             " a = s[(o * parts + p) * inner + c];\n",
-             "for (uint64_t k = p + left; k < parts; k += left) {\na = ",
-             combined(fold, "a", "s[(o * parts + k) * inner + c]"), ";\n}\nto[t] = ", result,
-             ";\n"));
-    out_.kernels.push_back(std::move(kernel));
+    builder.parameter(text(last ? type_of(fold.result) : type.c_str(), "* to"),
+                      last && fold.out ? KernelText::Parameter{.view = fold.out} : at(to));
+    builder.line("const uint64_t c = t % inner, p = t / inner % left, o = t / inner / left;");
+    builder.line(type, " a = s[(o * parts + p) * inner + c];");
+    builder.line("for (uint64_t k = p + left; k < parts; k += left) {");
+    builder.line("a = ", combined(fold, "a", "s[(o * parts + k) * inner + c]"), ";\n}");
+    builder.line("to[t] = ", last ? finished(fold, "a") : "a", ";");
+    out_.kernels.push_back(builder.finish(count));
     if (!last) combine(fold, to, outer, left, inner);
   }
 
@@ -255,12 +250,12 @@ class Divider {
   const int32_t leaves_;
   std::vector<std::optional<int64_t>> folded_;  // for each value: its row values
   std::vector<FoldSet> sets_;
-  GroupText out_;
+  StepText out_;
 };
 
 }  // namespace
 
-std::variant<GroupText, std::string> group_text(const TileGroup& group) {
+std::variant<StepText, std::string> group_text(const TileGroup& group) {
   return Divider(group).divide();
 }
 

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/cpu/tiles/strided.h"
 #include "backend/cuda/row_text.h"
 
 namespace pullback::cuda {
@@ -18,17 +17,6 @@ void KernelPrinter::require(int32_t value) {
   for (const int32_t in : group_.instructions[value - leaves()].in) require(in);
 }
 
-std::string KernelPrinter::parameter(const std::string& declaration,
-                                     KernelText::Parameter parameter) {
-  parameters_ += ", " + declaration;
-  out_.parameters.push_back(parameter);
-  return declaration.substr(declaration.rfind(' ') + 1);
-}
-
-std::string KernelPrinter::size(int64_t size) {
-  return parameter(text("int64_t n", sizes_++), {.bits = static_cast<uint64_t>(size)});
-}
-
 DType KernelPrinter::dtype_of(int32_t value) const {
   if (value < loads()) return group_.loads[value].dtype;
   if (value < leaves()) return group_.scalars[value - loads()].dtype;
@@ -38,30 +26,6 @@ DType KernelPrinter::dtype_of(int32_t value) const {
 // A fold of a single element is a cast.
 bool KernelPrinter::is_cast(const Instruction& instruction) const {
   return instruction.op == Op::cast || is_fold(instruction.op);
-}
-
-// The offset of entry `index` of a view, as an expression; may print lines before.
-std::string KernelPrinter::offset_of(const View& view, const std::string& index) {
-  const Axes axes = merged_axes(view);
-  const auto times = [&](const std::string& position, int64_t stride) {
-    if (stride == 1) return position;
-    return text("static_cast<int64_t>(", position, ") * ", size(stride));
-  };
-  if (axes.rank == 0 || (axes.rank == 1 && axes.stride[0] == 0)) return "0";
-  if (axes.rank == 1) return times(index, axes.stride[0]);
-  const int number = offsets_++;
-  const std::string rest = text("q", number), at = text("at", number);
-  line("uint64_t ", rest, " = ", index, ";");
-  line("int64_t ", at, " = 0;");
-  for (int axis = axes.rank; axis-- > 0;) {
-    const std::string dim = axis ? size(axes.dim[axis]) : "";
-    if (axes.stride[axis] != 0) {
-      const std::string position = axis ? text("(", rest, " % ", dim, ")") : rest;
-      line(at, " += ", times(position, axes.stride[axis]), ";");
-    }
-    if (axis) line(rest, " /= ", dim, ";");
-  }
-  return at;
 }
 
 void KernelPrinter::print_load(int32_t value) {
@@ -77,10 +41,10 @@ void KernelPrinter::print_row(Op op) {
   if (!printed_.insert(op).second) return;
   const RowText row = row_text(op);
   static constexpr const char* kTypes[] = {"", "T a", "T a, T b", "P a, T b, T c"};
-  functions_ +=
-      text("template <", row.operands == 3 ? "class P, " : "", "class T> PULLBACK_INLINE auto row_",
-           name_of(op), "(", kTypes[row.operands], ") { return ", row.value, "; }\n");
-  uses_functions_ |= std::string_view(row.value).find("m::") != std::string_view::npos;
+  function(text("template <", row.operands == 3 ? "class P, " : "",
+                "class T> PULLBACK_INLINE auto row_", name_of(op), "(", kTypes[row.operands],
+                ") { return ", row.value, "; }\n"));
+  if (std::string_view(row.value).find("m::") != std::string_view::npos) use_functions();
 }
 
 void KernelPrinter::print_instruction(int32_t value, const Instruction& instruction) {
@@ -90,7 +54,7 @@ void KernelPrinter::print_instruction(int32_t value, const Instruction& instruct
   std::string arguments;
   for (const int32_t in : instruction.in) arguments += text(arguments.empty() ? "v" : ", v", in);
   if (is_cast(instruction)) {
-    uses_functions_ = true;
+    use_functions();
     line("const ", result, " v", value, " = m::cast<", result, ", ", type, ">(", arguments, ");");
     return;
   }
@@ -132,22 +96,6 @@ void KernelPrinter::print_store(const Store& store) {
       parameter(text(type_of(store.view.dtype), "* o", stores_++), {.view = &store.view});
   const std::string offset = offset_of(store.view, "i");
   line(pointer, "[", offset, "] = v", store.value, ";");
-}
-
-KernelText KernelPrinter::finish(int64_t count) {
-  out_.count = count;
-  out_.parameters.insert(out_.parameters.begin(), {.bits = static_cast<uint64_t>(count)});
-  out_.text = kernel_text(uses_functions_, functions_, parameters_, body_);
-  return std::move(out_);
-}
-
-std::string kernel_text(bool uses_functions, const std::string& functions,
-                        const std::string& parameters, const std::string& body) {
-  return text("#include \"backend/cuda/device_prelude.h\"\n#include \"backend/cpu/kernels/",
-              uses_functions ? "vec_math.h" : "vec_exp.h", "\"\nusing namespace pullback;\n",
-              functions, "PULLBACK_KERNEL(", kKernelName, ", (uint64_t count", parameters,
-              ")) {\nfor (uint64_t t = device::first(); t < count; t += device::stride()) {\n",
-              body, "}\n}\n");
 }
 
 }  // namespace pullback::cuda

@@ -1,4 +1,4 @@
-// Compiles tile groups, and fills the parameters of their kernels in each run.
+// Compiles steps, and fills the parameters of their kernels in each run.
 #include "backend/cuda/launch.h"
 
 #include <utility>
@@ -20,15 +20,15 @@ Kernel KernelCache::find(const std::string& text) {
   return kernel;
 }
 
-std::optional<Launch> Launch::of(const TileGroup& group, CudaMemory& memory, KernelCache& kernels,
-                                 std::string* reason) {
+std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory& memory,
+                                 KernelCache& kernels, std::string* reason) {
   if (!nvrtc()) return std::nullopt;
-  auto printed = group_text(group);
+  auto printed = step_text(plan, work);
   if (const auto* why = std::get_if<std::string>(&printed)) {
     *reason = *why;
     return std::nullopt;
   }
-  GroupText& text = std::get<GroupText>(printed);
+  StepText& text = std::get<StepText>(printed);
   Launch out(memory, text.scratch);
   for (KernelText& each : text.kernels) {
     const Kernel kernel = kernels.find(each.text);
@@ -56,6 +56,8 @@ void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scala
     } else if (const ScalarLoad* load = parameter.scalar) {
       const Scalar& scalar = load->scalar ? scalars[load->scalar->position] : load->constant;
       store_scalar(load->dtype, scalar, &values[i]);
+    } else if (parameter.slot) {
+      values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.slot));
     } else if (parameter.scratch) {
       values[i] = reinterpret_cast<uint64_t>(slots.scratch()) + parameter.bits;
     } else {

@@ -9,7 +9,7 @@
 
 #include "backend/common/slots.h"
 #include "backend/cuda/cuda_memory.h"
-#include "backend/cuda/group_text.h"
+#include "backend/cuda/step_text.h"
 
 namespace pullback::cuda {
 
@@ -26,12 +26,12 @@ class KernelCache {
   std::map<std::string, Kernel> kernels_;
 };
 
-// A tile group as kernels.
+// A step as kernels.
 class Launch {
  public:
-  // nullopt if the group has no kernels; then `reason` is why, or empty without NVRTC.
-  static std::optional<Launch> of(const TileGroup& group, CudaMemory& memory, KernelCache& kernels,
-                                  std::string* reason);
+  // nullopt if the step has no kernels; then `reason` is why, or empty without NVRTC.
+  static std::optional<Launch> of(const Plan& plan, const Work& work, CudaMemory& memory,
+                                  KernelCache& kernels, std::string* reason);
   // Bytes of scratch memory on the device (Executable::scratch_bytes()).
   int64_t scratch_bytes() const { return scratch_bytes_; }
   // Queues the kernels. Raises what the memory raises.
