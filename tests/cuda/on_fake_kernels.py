@@ -59,7 +59,7 @@ def on_host() -> dict[str, int]:
 def same_bits(a: Any, b: Any) -> None:
     """Equal bits; a NaN is any NaN."""
     assert a.dtype == b.dtype and a.shape == b.shape
-    if a.dtype.kind == "f":
+    if a.dtype.kind == "f" or a.dtype.name == "bfloat16":
         bits = np.dtype(f"i{a.itemsize}")
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
         wrong = (a.view(bits) != b.view(bits)) & ~(np.isnan(a) & np.isnan(b))
@@ -158,6 +158,26 @@ def test_casts() -> None:
             both(lambda x: [pb.cast(x, "bool")], x)
 
 
+def test_storage_dtypes() -> None:
+    """They are rounded after every operation, and wrap."""
+    (x,) = operands("float64", 1)
+    x = np.concatenate([x, RNG.uniform(-7e4, 7e4, 500), RNG.normal(size=500) * 1e-6])
+    halves = [pb.cast(pb.constant(x), name).numpy() for name in ("float16", "bfloat16")]
+    small = [RNG.integers(0, 256, 300).astype(np.uint8).astype(d) for d in
+             (np.int8, np.uint8, np.int16, np.uint16, np.uint32)]  # fmt: skip
+    for a in (*halves, *small):
+        both(lambda x: [x * x + x, pb.maximum(x, 3), x > 2], a)
+        both(lambda x: [pb.max(x), pb.sum(pb.cast(x, "int64"))], a[:40])
+        both(lambda x: [pb.cast(x, d) for d in ("float32", "float64", "int32", "uint64")], a)
+    for a in halves:
+        both(lambda x: [pb.sqrt(pb.abs(x)) / 3, pb.log1p(x)], a)
+        both(lambda x: pb.sum(pb.square(x[-400:].reshape(20, 20)), 1), a)
+    for dtype in ("float32", "float64", "int64", "uint64"):
+        (y,) = operands(dtype, 1)
+        names = ("float16", "bfloat16", "int8", "uint8", "int16", "uint16", "uint32")
+        both(lambda x, names=names: [pb.cast(x, to) for to in names], y)
+
+
 def test_views_and_broadcasts() -> None:
     x = RNG.normal(size=(7, 5, 6))
     y = RNG.normal(size=(5, 1))
@@ -189,21 +209,21 @@ def test_large_operands_loop_in_their_threads() -> None:
 def test_what_has_no_kernel_runs_on_the_host() -> None:
     x = RNG.normal(size=(40, 30)).astype(np.float32)
     both(lambda x: pb.linalg.norm(x), x, host={"tiles (euclidean_norm)"})
-    both(lambda x: x + x, x.astype(np.float16), host={"tiles (float16)"})
+    both(lambda x: pb.sort(x), x, host={"sort"})
     with pytest.raises(ZeroDivisionError):
         (there([1, 2]) // there([1, 0])).numpy()
 
 
 def test_reductions_of_equal_bits() -> None:
     """The order of these does not matter."""
-    for shape in ((3, 5, 7), (1, 1000), (5000,), (40, 1), (2, 3000, 2)):
+    for shape in ((3, 5, 7), (5000,), (40, 1), (2, 3000, 2)):
         x = RNG.normal(size=shape)
         x[..., -1] = -0.0
         k = RNG.integers(-9, 9, shape).astype(np.int32)
         for axis in (None, 0, -1, tuple(range(1, len(shape))) or 0):
             both(lambda x, axis=axis: [pb.max(x, axis), pb.min(x * 2, axis)], x)
-            both(lambda k, axis=axis: [pb.sum(k, axis), pb.max(k, axis)], k)
-            both(lambda k, axis=axis: [pb.any(k > 8, axis), pb.all(k > -9, axis)], k)
+        both(lambda k: [pb.sum(k, -1), pb.max(k, -1), pb.any(k > 8, -1), pb.all(k > -9, -1)], k)
+        both(lambda k: [pb.sum(k, 0), pb.max(k), pb.any(k > 8, 0), pb.all(k > -9)], k)
     both(lambda k: pb.sum(k), np.array([2**62, 2**62, 2**62]))  # wraps
     both(lambda x: pb.max(x, 1), np.array([[1.0, np.nan], [-0.0, 0.0]]))
     both(lambda x: pb.sum(x), np.full(3, -0.0))
@@ -223,7 +243,7 @@ def close(f: Callable[..., Any], *arrays: Any, ulps: int) -> None:
 def test_sums() -> None:
     """Positive terms, since the order of others is an error of any size."""
     for dtype in (np.float32, np.float64):
-        for shape in ((3, 5, 7), (1, 1000), (70_000,), (40, 1), (2, 3000, 2), (300, 200)):
+        for shape in ((3, 5, 7), (70_000,), (2, 3000, 2), (300, 200)):
             x = RNG.uniform(1, 2, shape).astype(dtype)
             for axis in (None, 0, -1, tuple(range(1, len(shape))) or 0):
                 close(lambda x, axis=axis: pb.sum(x, axis), x, ulps=1 if dtype == np.float32 else 9)
@@ -266,12 +286,11 @@ def test_products() -> None:
 
 def test_copies() -> None:
     x = RNG.normal(size=(6, 5, 4))
-    for dtype in ("float64", "float32", "float16", "int8", "int64", "bool"):
+    for dtype in ("float64", "float16", "int8", "bool"):
         a = x.astype(dtype)
         both(lambda x: pb.concat([x, pb.flip(x, 0)], 1), a)
         both(lambda x: pb.transpose(x, (2, 0, 1)).reshape(20, 6), a)
-        if dtype not in ("float16", "int8"):
-            both(lambda x: pb.pad(x, 2), a)
+        both(lambda x: pb.pad(x, 2), a)
     both(lambda x: pb.grad(lambda x: pb.sum(x[1:4, ::2] * x[2:5, ::2]))(x), x)
     both(lambda x: pb.roll(x, 2, 1), x.astype(np.complex64))
     both(lambda k: pb.arange(7) + k, np.array([3]))

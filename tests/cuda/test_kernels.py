@@ -9,11 +9,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
+# Processes, each of which takes less than the time limit of a test.
+PARTS = ("rows", "casts or storage", "not rows and not casts and not storage")
 ARCHITECTURES = (80, 90, 100, 120)
 # Those of cpp/backend/cuda/nvrtc.cpp.
 OPTIONS = ("--std=c++20", "-fmad=false", "--device-as-default-execution-space",
@@ -26,8 +29,8 @@ def run(code: list[str | Path], **variables: str) -> subprocess.CompletedProcess
 
 
 @pytest.fixture(scope="session")
-def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder with the texts of the programs of on_fake_kernels.py, and their failures."""
+def execute(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, str]]:
+    """Runs a part of on_fake_kernels.py; returns the folder of its texts, and its failures."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("no C++ compiler on Linux for the fakes")
@@ -39,23 +42,31 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         ["-c", "from pullback import _core; print(_core.build_info()['cpu_level'])"],
         PULLBACK_CPU_LEVEL="avx2",
     ).stdout.strip()
-    done = run(
-        ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", HERE / "on_fake_kernels.py"],
-        PULLBACK_CUDA=f"driver={folder}/fake_driver.so,nvrtc={folder}/fake_nvrtc.so",
-        PULLBACK_CPU_LEVEL="avx2",
-        PULLBACK_FAKE_DRIVER=f"{folder}/fake_driver.so",
-        FAKE_NVRTC_SHIM=str(HERE / "shim.h"),
-        FAKE_NVRTC_CACHE=str(folder / "texts"),
-        FAKE_NVRTC_FLAGS="" if level == "baseline" else "-mfma",
-        FAKE_CUDA_MEMORY=str(1 << 27),
-        CXX=compiler,
-    )
-    failures = "" if done.returncode == 0 else done.stdout[-4000:] + done.stderr[-2000:]
-    return folder / "texts", failures
+    variables = {
+        "PULLBACK_CUDA": f"driver={folder}/fake_driver.so,nvrtc={folder}/fake_nvrtc.so",
+        "PULLBACK_CPU_LEVEL": "avx2",
+        "PULLBACK_FAKE_DRIVER": f"{folder}/fake_driver.so",
+        "FAKE_NVRTC_SHIM": str(HERE / "shim.h"),
+        "FAKE_NVRTC_CACHE": str(folder / "texts"),
+        "FAKE_NVRTC_FLAGS": "" if level == "baseline" else "-mfma",
+        "FAKE_CUDA_MEMORY": str(1 << 27),
+        "CXX": compiler,
+    }
+
+    def part(names: str) -> tuple[Path, str]:
+        code = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", names]
+        done = run([*code, HERE / "on_fake_kernels.py"], **variables)
+        failures = "" if done.returncode == 0 else done.stdout[-4000:] + done.stderr[-2000:]
+        return folder / "texts", failures
+
+    return part
 
 
-def test_kernels_have_the_bits_of_the_processor(executed: tuple[Path, str]) -> None:
-    _, failures = executed
+@pytest.mark.parametrize("part", PARTS)
+def test_kernels_have_the_bits_of_the_processor(
+    execute: Callable[[str], tuple[Path, str]], part: str
+) -> None:
+    _, failures = execute(part)
     assert not failures, failures
 
 
@@ -106,11 +117,11 @@ class Nvrtc:
         return log.value.decode()[:2000] or "no code"
 
 
-def test_nvrtc_compiles_each_text(executed: tuple[Path, str]) -> None:
+def test_nvrtc_compiles_each_text(execute: Callable[[str], tuple[Path, str]]) -> None:
     path = find_nvrtc()
     if path is None:
         pytest.skip("NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
-    folder, _ = executed
+    folder, _ = execute("rows_have or sums or training")  # with the texts of the tests before
     compiler = Nvrtc(path, folder / "include")
     known = [a for a in ARCHITECTURES if a in compiler.architectures()]
     assert 90 in known

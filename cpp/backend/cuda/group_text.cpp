@@ -65,14 +65,13 @@ std::string combined(const Folded& fold, const std::string& a, const std::string
   }
 }
 std::string finished(const Folded& fold, const std::string& a) {
-  const std::string from = fold.op != Op::sum || is_float(fold.dtype) ? accumulator_of(fold)
-                           : fold.dtype == DType::UInt64              ? "uint64_t"
-                                                                      : "int64_t";
-  return text("m::cast<", type_of(fold.result), ", ", from, ">(static_cast<", from, ">(", a, "))");
+  const bool sum = fold.op == Op::sum;
+  const DType from = sum ? traits(fold.dtype).accumulator : fold.dtype;
+  return cast_text(from, fold.result, text("static_cast<", type_of(from), ">(", a, ")"));
 }
 
 bool has_fold(Op op, DType dtype, DType result) {
-  if (!type_of(dtype) || !type_of(result)) return false;
+  if (is_storage(dtype) || !type_of(dtype) || !type_of(result)) return false;
   if (op == Op::all || op == Op::any) return dtype == DType::Bool;
   if (op == Op::max || op == Op::min) return dtype != DType::Bool;
   return op == Op::sum;

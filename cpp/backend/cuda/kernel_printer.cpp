@@ -55,7 +55,8 @@ void KernelPrinter::print_instruction(int32_t value, const Instruction& instruct
   for (const int32_t in : instruction.in) arguments += text(arguments.empty() ? "v" : ", v", in);
   if (is_cast(instruction)) {
     use_functions();
-    line("const ", result, " v", value, " = m::cast<", result, ", ", type, ">(", arguments, ");");
+    line("const ", result, " v", value, " = ",
+         cast_text(instruction.dtype, instruction.result, arguments), ";");
     return;
   }
   print_row(op);

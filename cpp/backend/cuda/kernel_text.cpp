@@ -44,11 +44,13 @@ std::string KernelBuilder::offset_of(const View& view, const std::string& index)
 KernelText KernelBuilder::finish(int64_t count) {
   out_.count = count;
   out_.parameters.insert(out_.parameters.begin(), {.bits = static_cast<uint64_t>(count)});
-  out_.text = text("#include \"backend/cuda/device_prelude.h\"\n#include \"backend/cpu/kernels/",
-                   uses_functions_ ? "vec_math.h" : "vec_exp.h", "\"\nusing namespace pullback;\n",
-                   functions_, "PULLBACK_KERNEL(", kKernelName, ", (uint64_t count", parameters_,
-                   ")) {\nfor (uint64_t t = device::first(); t < count; t += device::stride()) {\n",
-                   body_, "}\n}\n");
+  out_.text = text(
+      "#include \"backend/cuda/device_prelude.h\"\n#include \"backend/cpu/kernels/vec_half.h\"\n",
+      uses_functions_ ? "#include \"backend/cpu/kernels/vec_math.h\"\n" : "",
+      "using namespace pullback;\n", functions_, "PULLBACK_KERNEL(", kKernelName,
+      ", (uint64_t count", parameters_,
+      ")) {\nfor (uint64_t t = device::first(); t < count; t += device::stride()) {\n", body_,
+      "}\n}\n");
   return std::move(out_);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/error.h"
+
 namespace pullback::cuda {
 namespace {
 
@@ -82,15 +84,46 @@ const char* type_of(DType dtype) {
       return "float";
     case DType::Float64:
       return "double";
+    case DType::Int8:
+      return "int8_t";
+    case DType::Int16:
+      return "int16_t";
+    case DType::UInt8:
+      return "uint8_t";
+    case DType::UInt32:
+      return "uint32_t";
+    case DType::UInt16:
+    case DType::Float16:
+    case DType::BFloat16:
+      return "uint16_t";
     default:
       return nullptr;
   }
+}
+
+std::string cast_text(DType from, DType to, const std::string& value) {
+  using enum DType;
+  const std::string type = type_of(to);
+  if (from == to) return value;
+  if (from == Float16 || from == BFloat16) {
+    const char* const name = from == Float16 ? "from_float16" : "from_bfloat16";
+    return cast_text(Float32, to, text("m::", name, "(", value, ")"));
+  }
+  if (to == Float16 || to == BFloat16) {
+    const char* const single = from == Float64 ? "m::to_odd" : "static_cast<float>";
+    const char* const name = to == Float16 ? "to_float16" : "to_bfloat16";
+    return text("m::", name, "(", single, "(", value, "))");
+  }
+  if (is_storage(to) && is_float(from)) return text("m::saturated<", type, ">(", value, ")");
+  if (is_storage(to) || is_storage(from)) return text("static_cast<", type, ">(", value, ")");
+  return text("m::cast<", type, ", ", type_of(from), ">(", value, ")");
 }
 
 bool has_kernel(const Instruction& instruction) {
   const Op op = instruction.op;
   if (!type_of(instruction.dtype) || !type_of(instruction.result)) return false;
   if (op == Op::cast) return true;
+  if (is_storage(instruction.dtype) || is_storage(instruction.result)) return false;
   // The absolute value of the smallest integer overflows.
   if (op == Op::abs && is_signed(instruction.dtype)) return false;
   const RowText row = row_text(op);

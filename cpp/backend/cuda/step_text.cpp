@@ -30,7 +30,8 @@ View without_axis(const View& view, int axis) {
 Printed print(const Gemm& gemm) {
   const DType dtype = gemm.c.dtype;
   const char* const type = type_of(dtype);
-  if (!type || dtype == DType::Bool || gemm.a.dtype != dtype || gemm.b.dtype != dtype) {
+  if (!type || dtype == DType::Bool || is_storage(dtype) || gemm.a.dtype != dtype ||
+      gemm.b.dtype != dtype) {
     return std::string(name_of(dtype));
   }
   const int rank = gemm.c.shape.rank;
@@ -81,7 +82,10 @@ Printed print(const Layout& layout, int64_t slot_bytes) {
   static constexpr const char* kWords[] = {"", "uint8_t", "uint16_t", "",        "uint32_t",
                                            "", "",        "",         "uint64_t"};
   const int64_t size = size_of(layout.in.dtype);
-  const char* type = layout.add ? type_of(layout.in.dtype) : size <= 8 ? kWords[size] : nullptr;
+  const char* type = layout.add && is_storage(layout.in.dtype) ? nullptr
+                     : layout.add                              ? type_of(layout.in.dtype)
+                     : size <= 8                               ? kWords[size]
+                                                               : nullptr;
   if (!type || (layout.add && layout.in.dtype == DType::Bool)) {
     return std::string(name_of(layout.in.dtype));
   }
@@ -108,7 +112,7 @@ Printed print(const Layout& layout, int64_t slot_bytes) {
 
 Printed print(const Iota& iota) {
   const char* const type = type_of(iota.out.dtype);
-  if (!type) return std::string(name_of(iota.out.dtype));
+  if (!type || is_storage(iota.out.dtype)) return std::string(name_of(iota.out.dtype));
   KernelBuilder builder;
   builder.parameter(text(type, "* to"), {.view = &iota.out});
   builder.line("to[t] = static_cast<", type, ">(t);");
