@@ -6,6 +6,8 @@ import ctypes
 import itertools
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -352,3 +354,32 @@ def test_a_second_size_compiles_nothing() -> None:
     before = calls("cuModuleLoadData")
     both(lambda x: pb.sin(x) * 5 + 2, RNG.normal(size=70))
     assert calls("cuModuleLoadData") == before
+
+
+def test_an_image_that_the_driver_refuses() -> None:
+    x = RNG.normal(size=9)
+    FAKE.fake_fail(b"cuModuleLoadData", ctypes.c_int64(1), 209)  # NO_BINARY_FOR_GPU
+    both(lambda x: pb.cos(x) - 0.25 * x * x + x, x, host={"tiles (its text did not compile)"})
+    FAKE.fake_reset()
+
+
+LOSE = """
+import ctypes, os, numpy as np, pullback as pb
+fake = ctypes.CDLL(os.environ["PULLBACK_FAKE_DRIVER"])
+x, here = pb.asarray(np.ones(3), device="cuda"), pb.constant([1.0, 2.0])
+(x + x).numpy()
+fake.fake_fail(b"cuLaunchKernel", ctypes.c_int64(1), 700)
+for _ in range(2):
+    try:
+        (x + x).numpy()
+    except RuntimeError as error:
+        assert "cuLaunchKernel failed with CUDA_ERROR_ILLEGAL_ADDRESS" in str(error), error
+    else:
+        raise AssertionError("no error")
+assert (here + 1).numpy().tolist() == [2, 3]
+"""
+
+
+def test_a_failed_launch_loses_the_device() -> None:
+    done = subprocess.run([sys.executable, "-c", LOSE], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
