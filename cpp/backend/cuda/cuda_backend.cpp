@@ -22,8 +22,8 @@ std::map<std::string, int64_t>& steps_on_host() {
 
 struct CudaStep {
   std::optional<Launch> launch;
-  std::optional<CopiedStep> copied;  // without a launch
-  std::string title;                 // of a copied step: its kind, and what has no kernel
+  std::unique_ptr<CopiedStep> copied;  // without a launch
+  std::string title;                   // of a copied step: its kind, and what has no kernel
 };
 
 class CudaExecutable final : public Executable {
@@ -39,7 +39,7 @@ class CudaExecutable final : public Executable {
         scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
         continue;
       }
-      step.copied.emplace(plan, i, memory);
+      step.copied = std::make_unique<CopiedStep>(plan, i, memory);
       step.title = kWorkNames[plan.steps[i].work.index()];
       if (!reason.empty()) step.title += " (" + reason + ")";
       bytes_ = std::max(bytes_, step.copied->bytes());

@@ -217,7 +217,7 @@ class Divider {
       builder.parameter(text("uint64_t ", name), {.bits = static_cast<uint64_t>(size)});
     }
     builder.parameter(text("const ", type, "* s"), at(from));
-    const int64_t to = !last ? scratch(count) : fold.out ? 0 : *folded_[fold.number];
+    const int64_t to = !last ? scratch(count) : fold.out ? 0 : folded_[fold.number].value_or(0);
     builder.parameter(text(last ? type_of(fold.result) : type.c_str(), "* to"),
                       last && fold.out ? KernelText::Parameter{.view = fold.out} : at(to));
     builder.line("const uint64_t c = t % inner, p = t / inner % left, o = t / inner / left;");

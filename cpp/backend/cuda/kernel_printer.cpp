@@ -81,10 +81,10 @@ void KernelPrinter::print_values() {
       print_load(value);
     } else if (value < leaves()) {
       parameter(text("const ", type, " v", value), {.scalar = &group_.scalars[value - loads()]});
-    } else if (folded_[value]) {
+    } else if (const std::optional<int64_t>& folded = folded_[value]; folded) {
       const std::string pointer =
           parameter(text("const ", type, "* f", value),
-                    {.scratch = true, .bits = static_cast<uint64_t>(*folded_[value])});
+                    {.scratch = true, .bits = static_cast<uint64_t>(*folded)});
       line("const ", type, " v", value, " = ", pointer, rows_ ? "[i];" : "[row];");
     } else {
       print_instruction(value, group_.instructions[value - leaves()]);

@@ -25,15 +25,14 @@ std::vector<std::string> candidates() {
 }
 
 std::unique_ptr<Nvrtc> load_nvrtc(const std::string& path) {
-  auto library = std::make_unique<DynamicLibrary>(path);
-  if (!library->loaded()) return nullptr;
+  const DynamicLibrary library(path);  // stays loaded
+  if (!library.loaded()) return nullptr;
   auto out = std::make_unique<Nvrtc>();
-#define NVRTC(member, name, arguments)                                     \
-  out->member = reinterpret_cast<int(*) arguments>(library->symbol(name)); \
+#define NVRTC(member, name, arguments)                                    \
+  out->member = reinterpret_cast<int(*) arguments>(library.symbol(name)); \
   if (!out->member) return nullptr;
 #include "backend/cuda/nvrtc.def"
 #undef NVRTC
-  library.release();  // never unloaded
   return out;
 }
 

@@ -40,9 +40,9 @@ Printed print(const Gemm& gemm) {
   KernelBuilder builder;
   builder.use_functions();
   const std::string m = builder.size(rows), n = builder.size(columns), k = builder.size(terms);
-  const std::string a = builder.parameter(text("const ", type, "* a"), {.view = &gemm.a});
-  const std::string b = builder.parameter(text("const ", type, "* b"), {.view = &gemm.b});
-  const std::string c = builder.parameter(text(type, "* c"), {.view = &gemm.c});
+  builder.parameter(text("const ", type, "* a"), {.view = &gemm.a});
+  builder.parameter(text("const ", type, "* b"), {.view = &gemm.b});
+  builder.parameter(text(type, "* c"), {.view = &gemm.c});
   const std::string a_step = builder.size(gemm.a.strides[rank - 1]);
   const std::string b_step = builder.size(gemm.b.strides[rank - 2]);
   builder.line("const uint64_t row = t / ", n, ";");
@@ -97,8 +97,8 @@ Printed print(const Layout& layout, int64_t slot_bytes) {
     out.kernels.push_back(builder.finish(slot_bytes));
   }
   KernelBuilder builder;
-  const std::string from = builder.parameter(text("const ", type, "* from"), {.view = &layout.in});
-  const std::string to = builder.parameter(text(type, "* to"), {.view = &layout.out});
+  builder.parameter(text("const ", type, "* from"), {.view = &layout.in});
+  builder.parameter(text(type, "* to"), {.view = &layout.out});
   const std::string at = builder.offset_of(layout.in, "t");
   const std::string into = builder.offset_of(layout.out, "t");
   const bool wraps = is_signed(layout.in.dtype);
