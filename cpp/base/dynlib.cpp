@@ -19,6 +19,8 @@ DynamicLibrary::DynamicLibrary(const std::string& path)
 void* DynamicLibrary::symbol(const char* name) const {
   return reinterpret_cast<void*>(GetProcAddress(reinterpret_cast<HMODULE>(handle_), name));
 }
+
+std::string folder_of_this_library() { return {}; }
 #else
 DynamicLibrary::DynamicLibrary(const std::string& path)
     : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -26,6 +28,16 @@ DynamicLibrary::DynamicLibrary(const std::string& path)
 }
 
 void* DynamicLibrary::symbol(const char* name) const { return dlsym(handle_, name); }
+
+std::string folder_of_this_library() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void*>(&folder_of_this_library), &info) || !info.dli_fname) {
+    return {};
+  }
+  const std::string path = info.dli_fname;
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
 #endif
 
 }  // namespace pullback

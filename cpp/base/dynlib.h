@@ -1,4 +1,4 @@
-// DynamicLibrary: a shared library loaded at run time (the BLAS).
+// DynamicLibrary: a shared library loaded at run time (the BLAS, CUDA).
 #pragma once
 
 #include <string>
@@ -21,5 +21,8 @@ class DynamicLibrary {
   void* handle_ = nullptr;  // never closed: worker threads of the library may outlive us
   std::string error_;
 };
+
+// The folder of the library that this function is in; empty if it is unknown.
+std::string folder_of_this_library();
 
 }  // namespace pullback

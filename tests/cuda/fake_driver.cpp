@@ -4,7 +4,11 @@
 // wait reads old data each time. The host cannot read the memory of the device: an access ends the
 // program. Freed memory is filled with NaN. Any function can be made to fail.
 //
+// A kernel is a function of a shared library that fake_nvrtc.cpp has compiled for the host. It runs
+// in the order of the stream, with the memory of the device open to it.
+//
 // FAKE_CUDA_DEVICES is the number of devices, FAKE_CUDA_MEMORY the bytes of each.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,8 +30,11 @@ using Address = unsigned long long;
 
 constexpr Result kInvalidValue = 1;
 constexpr Result kOutOfMemory = 2;
+constexpr Result kInvalidImage = 200;
+constexpr Result kNotFound = 500;
 constexpr Result kNoDevice = 100;
 constexpr Result kInvalidContext = 201;
+constexpr Result kNotReady = 600;
 constexpr Result kIllegalAddress = 700;
 constexpr size_t kPage = 4096;
 
@@ -52,7 +59,7 @@ struct Driver {
   std::map<Address, size_t> blocks;         // allocated
   std::multimap<size_t, Address> released;  // by size
   std::vector<std::function<void()>> stream;
-  bool context = false;
+  int64_t busy = 0;  // queries that report unfinished work
 
   Driver() {
     if (const char* number = std::getenv("FAKE_CUDA_DEVICES")) devices = std::atoi(number);
@@ -83,6 +90,12 @@ struct Driver {
     work.swap(stream);
     for (const auto& each : work) each();
   }
+};
+
+// A kernel of a library: bind copies its parameters, run runs all its threads.
+struct Kernel {
+  void* (*bind)(void** parameters);
+  void (*run)(void* call, uint64_t threads);
 };
 
 Driver& driver() {
@@ -137,6 +150,11 @@ void fake_reset() {
 int64_t fake_calls(const char* function) {
   const std::lock_guard lock(driver().mutex);
   return driver().calls[function];
+}
+// The next queries of the stream report unfinished work.
+void fake_busy(int64_t queries) {
+  const std::lock_guard lock(driver().mutex);
+  driver().busy = queries;
 }
 int64_t fake_used_bytes() { return static_cast<int64_t>(driver().used); }
 
@@ -243,6 +261,46 @@ Result cuStreamCreate(void** stream, unsigned int) {
 }
 Result cuStreamSynchronize(void*) {
   BEGIN(true)
+  driver().run_stream();
+  return 0;
+}
+Result cuDeviceGetAttribute(int* value, int attribute, int) {
+  BEGIN(false)
+  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 2 : -1;  // sm_90
+  return *value < 0 ? kInvalidValue : 0;
+}
+Result cuModuleLoadData(void** module, const void* image) {
+  BEGIN(true)
+  *module = dlopen(static_cast<const char*>(image), RTLD_NOW | RTLD_LOCAL);
+  return *module ? 0 : kInvalidImage;
+}
+Result cuModuleGetFunction(void** kernel, void* module, const char* name) {
+  BEGIN(true)
+  const auto find = [&](const char* prefix) {
+    return dlsym(module, (std::string(prefix) + name).c_str());
+  };
+  auto* const found = new Kernel{reinterpret_cast<void* (*)(void**)>(find("bind_")),
+                                 reinterpret_cast<void (*)(void*, uint64_t)>(find("run_"))};
+  *kernel = found;
+  return found->bind && found->run ? 0 : kNotFound;
+}
+Result cuLaunchKernel(void* kernel, unsigned int blocks, unsigned int, unsigned int,
+                      unsigned int threads, unsigned int, unsigned int, unsigned int, void*,
+                      void** parameters, void**) {
+  BEGIN(true)
+  if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
+  const auto& of = *static_cast<const Kernel*>(kernel);
+  driver().stream.push_back([run = of.run, call = of.bind(parameters), blocks, threads] {
+    Driver& d = driver();
+    if (mprotect(d.hidden, d.end, PROT_READ | PROT_WRITE)) std::abort();
+    run(call, uint64_t{blocks} * threads);
+    if (mprotect(d.hidden, d.end, PROT_NONE)) std::abort();
+  });
+  return 0;
+}
+Result cuStreamQuery(void*) {
+  BEGIN(true)
+  if (driver().busy > 0 && --driver().busy >= 0) return kNotReady;
   driver().run_stream();
   return 0;
 }

@@ -77,6 +77,11 @@ def test_consumers_before_the_flag_receive_a_copy() -> None:
     before = live()
     y = pb.from_dlpack(Other(x, "max_version"), copy=False)
     assert live() - before >= 8000
+    with pytest.raises(BufferError, match=r"before DLPack 1\.0"):
+        x.__dlpack__(copy=False)
+    with pytest.raises(BufferError, match="copied to the processor"):
+        x.__dlpack__(copy=False, max_version=(1, 0), dl_device=(1, 0))
+    assert "dltensor_versioned" in repr(x.__dlpack__(copy=False, max_version=(1, 0)))
     np.testing.assert_array_equal(y.numpy(), np.ones(1000))
     capsule = x.__dlpack__()
     assert "dltensor_versioned" not in repr(capsule)

@@ -42,7 +42,7 @@ def test_on_the_fake_driver(fake_driver: Path) -> None:
             HERE / "on_fake.py",
             HERE / "on_fake_dlpack.py",
         ],
-        PULLBACK_CUDA=f"driver={fake_driver}",
+        PULLBACK_CUDA=f"driver={fake_driver},nvrtc=/nowhere",
         PULLBACK_FAKE_DRIVER=str(fake_driver),
         PYTHON_FOR_FAKE=sys.executable,
         FAKE_CUDA_DEVICES="2",
@@ -77,7 +77,7 @@ def test_files_of_the_suite(fake_driver: Path) -> None:
     done = run(
         ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0",
          *(HERE.parent / file for file in SUITE)],
-        PULLBACK_CUDA=f"driver={fake_driver}",
+        PULLBACK_CUDA=f"driver={fake_driver},nvrtc=/nowhere",
         PULLBACK_DEVICE="cuda",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
@@ -109,7 +109,7 @@ def test_without_a_driver(setting: str, text: str) -> None:
 def test_a_driver_without_a_gpu(fake_driver: Path) -> None:
     done = run(
         ["-c", "import pullback as pb; print(pb.cuda.reason())"],
-        PULLBACK_CUDA=f"driver={fake_driver}",
+        PULLBACK_CUDA=f"driver={fake_driver},nvrtc=/nowhere",
         FAKE_CUDA_DEVICES="0",
         CUDA_VISIBLE_DEVICES="",
     )

@@ -1,52 +1,119 @@
-// Registers devices, and compiles their plans.
+// Registers devices, and compiles their plans: a step is a launch, or runs on the host.
 #include "backend/cuda/cuda_backend.h"
 
+#include <algorithm>
 #include <array>
-#include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 
 #include "backend/common/copied_steps.h"
+#include "backend/cuda/launch.h"
 #include "base/error.h"
 
 namespace pullback::cuda {
 namespace {
 
-std::atomic<int64_t> steps_on_host[std::variant_size_v<Work>];
+std::mutex counting;
+std::map<std::string, int64_t>& steps_on_host() {
+  static auto* const once = new std::map<std::string, int64_t>;
+  return *once;
+}
+
+struct CudaStep {
+  std::optional<Launch> launch;
+  std::unique_ptr<CopiedStep> copied;  // without a launch
+  std::string title;                   // of a copied step: its kind, and what has no kernel
+};
 
 class CudaExecutable final : public Executable {
  public:
-  CudaExecutable(const Plan& plan, CudaMemory& memory) : plan_(plan), steps_(plan, memory) {}
-
-  Status run(const RunArguments& arguments) const noexcept override {
-    for (const Step& step : plan_.steps) {
-      steps_on_host[step.work.index()].fetch_add(1, std::memory_order_relaxed);
+  CudaExecutable(const Plan& plan, CudaMemory& memory, KernelCache& kernels)
+      : plan_(plan), memory_(memory) {
+    steps_.resize(plan.steps.size());
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      CudaStep& step = steps_[i];
+      std::string reason;
+      step.launch = Launch::of(plan, plan.steps[i].work, memory, kernels, &reason);
+      if (step.launch) {
+        scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
+        continue;
+      }
+      step.copied = std::make_unique<CopiedStep>(plan, i, memory);
+      step.title = kWorkNames[plan.steps[i].work.index()];
+      if (!reason.empty()) step.title += " (" + reason + ")";
+      bytes_ = std::max(bytes_, step.copied->bytes());
     }
-    return steps_.run(arguments);
+    if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
+  }
+
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
+
+  Status run(const RunArguments& run) const noexcept override {
+    const RunScope scope;
+    const Slots slots(plan_, run);
+    const size_t no_return = run.in_place ? plan_.point_of_no_return : steps_.size();
+    const StepMemory block(bytes_);  // before the first step: a lack of memory changes nothing
+    if (!block.data()) return failure(Problem::Memory);
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      // The step at the point of no return has not written anything before it begins.
+      const auto before = i <= no_return ? run.interrupted : nullptr;
+      const auto within = i < no_return ? run.interrupted : nullptr;
+      Status status = run_step(steps_[i], slots, block.data(), run.scalars, before, within);
+      if (status) continue;
+      status.step = static_cast<int32_t>(i);
+      return status;
+    }
+    return {};
   }
 
  private:
+  // `before` and `within` return true to stop the run before and within the step.
+  Status run_step(const CudaStep& step, const Slots& slots, char* block, const Scalar* scalars,
+                  bool (*before)(), bool (*within)()) const noexcept {
+    try {
+      if (step.launch) {
+        step.launch->run(slots, scalars);
+        return {};
+      }
+      {
+        const std::lock_guard lock(counting);
+        ++steps_on_host()[step.title];
+      }
+      if (!memory_.wait_until_done(before)) return failure(Problem::Interrupted);
+      return step.copied->run(slots, block, scalars, within);
+    } catch (const Error& error) {
+      return failure(error.kind() == ErrorKind::Memory ? Problem::Memory : Problem::Device);
+    } catch (...) {  // no memory for the text of an error
+      return failure(Problem::Memory);
+    }
+  }
+
   const Plan& plan_;
-  CopiedSteps steps_;
+  CudaMemory& memory_;
+  std::vector<CudaStep> steps_;
+  int64_t bytes_ = 0;  // of the largest copied step
+  int64_t scratch_bytes_ = 0;
 };
 
 class CudaBackend final : public Backend {
  public:
   CudaBackend(const Driver& driver, int index)
-      : device_{static_cast<uint8_t>(1 + index)}, memory_(driver, index) {}
+      : device_{static_cast<uint8_t>(1 + index)}, memory_(driver, index), kernels_(memory_) {}
 
   const char* name() const override { return "cuda"; }
   Device device() const override { return device_; }
   CudaMemory& memory() const override { return memory_; }
-  // Every step runs on the host.
+  // Groups may run on the host.
   const Limits& limits() const override { return cpu_backend().limits(); }
   std::unique_ptr<Executable> compile(const Plan& plan) const override {
-    return std::make_unique<CudaExecutable>(plan, memory_);
+    return std::make_unique<CudaExecutable>(plan, memory_, kernels_);
   }
 
  private:
   const Device device_;
   mutable CudaMemory memory_;
+  mutable KernelCache kernels_;
 };
 
 std::mutex opening;
@@ -75,11 +142,8 @@ Device open_device(int index) {
 CudaMemory& memory_of_cuda(Device device) { return opened.at(device.id - 1)->memory(); }
 
 std::vector<std::pair<std::string, int64_t>> fallbacks() {
-  std::vector<std::pair<std::string, int64_t>> out;
-  for (size_t i = 0; i < std::size(kWorkNames); ++i) {
-    if (const int64_t count = steps_on_host[i]) out.emplace_back(kWorkNames[i], count);
-  }
-  return out;
+  const std::lock_guard lock(counting);
+  return {steps_on_host().begin(), steps_on_host().end()};
 }
 
 }  // namespace pullback::cuda

@@ -1,5 +1,5 @@
 // The CUDA backend: GPUs as devices. A step without a kernel of the device runs on the CPU backend
-// with copies of its slots; today these are all steps. Start at open_device().
+// with copies of its slots. Some steps have kernels (step_text.h). Start at open_device().
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ int device_count();
 Device open_device(int index);
 // The memory of a device that open_device() has returned.
 CudaMemory& memory_of_cuda(Device device);
-// How many steps of each kind have run on the host since the process started.
+// How many steps have run on the host since the process started, by their kind and by what of them
+// has no kernel.
 std::vector<std::pair<std::string, int64_t>> fallbacks();
 
 }  // namespace pullback::cuda

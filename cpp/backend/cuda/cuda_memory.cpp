@@ -3,8 +3,10 @@
 #include "backend/cuda/cuda_memory.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "base/error.h"
 #include "runtime/memory.h"
@@ -16,6 +18,11 @@ namespace {
 constexpr int64_t kSmallestBlock = 512;
 constexpr int64_t kSegment = int64_t{2} << 20;
 constexpr int64_t kLargestSmall = kSegment / 4;
+// Threads compute further elements in a loop.
+constexpr unsigned int kThreads = 256;
+constexpr int kBlocksPerMultiprocessor = 32;
+constexpr Result kFirstOfImages = 200;  // CUDA_ERROR_INVALID_IMAGE …
+constexpr Result kLastOfImages = 229;
 constexpr int64_t kStaging = int64_t{8} << 20;
 
 int64_t class_size(int64_t bytes) { return size_class(std::max(bytes, kSmallestBlock)).bytes; }
@@ -26,6 +33,13 @@ std::string in_units(int64_t bytes) {
   return out;
 }
 
+// A wait first polls without sleeping, since most kernels end within this time.
+constexpr auto kSpin = std::chrono::microseconds(20);
+constexpr auto kShortestSleep = std::chrono::microseconds(50);
+constexpr auto kLongestSleep = std::chrono::microseconds(1000);
+
+thread_local int runs_of_thread = 0;
+
 // NOLINTBEGIN(performance-no-int-to-ptr): addresses of the device
 void* pointer(Address address) { return reinterpret_cast<void*>(address); }
 // NOLINTEND(performance-no-int-to-ptr)
@@ -33,10 +47,20 @@ Address address_of(const void* pointer) { return reinterpret_cast<Address>(point
 
 }  // namespace
 
+Interrupts interrupts;
+
+RunScope::RunScope() { ++runs_of_thread; }
+RunScope::~RunScope() { --runs_of_thread; }
+
 CudaMemory::CudaMemory(const Driver& driver, int index) : driver_(driver), index_(index) {
   Ordinal device = 0;
   check(driver_.device_get(&device, index), "cuDeviceGet");
   check(driver_.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
+  int major = 0, minor = 0;
+  check(driver_.attribute(&major, kMajor, device), "cuDeviceGetAttribute");
+  check(driver_.attribute(&minor, kMinor, device), "cuDeviceGetAttribute");
+  check(driver_.attribute(&multiprocessors_, kMultiprocessors, device), "cuDeviceGetAttribute");
+  architecture_ = 10 * major + minor;
   const auto lock = enter();
   check(driver_.make_stream(&stream_, kNonBlocking), "cuStreamCreate");
   void* pinned = nullptr;
@@ -157,6 +181,7 @@ void CudaMemory::upload(void* to, const void* host, int64_t bytes) {
 }
 
 void CudaMemory::download(void* host, const void* from, int64_t bytes) {
+  if (bytes > 0) wait_outside_of_runs();
   const auto lock = enter();
   for (int64_t at = 0; at < bytes; at += kStaging / 2) {
     const int64_t part = std::min(bytes - at, kStaging / 2);
@@ -174,7 +199,54 @@ void CudaMemory::wait() {
   staged_ = 0;
 }
 
+Kernel CudaMemory::load_kernel(const std::string& cubin, const char* name) {
+  const auto lock = enter();
+  Module module = nullptr;
+  Kernel kernel = nullptr;
+  // An image that the driver cannot read leaves the context usable.
+  const Result result = driver_.load_module(&module, cubin.data());
+  if (result >= kFirstOfImages && result <= kLastOfImages) return nullptr;
+  check(result, "cuModuleLoadData");
+  check(driver_.find_kernel(&kernel, module, name), "cuModuleGetFunction");
+  return kernel;
+}
+
+void CudaMemory::launch(Kernel kernel, int64_t count, void** parameters) {
+  if (count <= 0) return;
+  const auto lock = enter();
+  const int64_t most = int64_t{kBlocksPerMultiprocessor} * std::max(1, multiprocessors_);
+  const int64_t blocks = std::min((count + kThreads - 1) / kThreads, most);
+  check(driver_.launch(kernel, static_cast<unsigned int>(blocks), 1, 1, kThreads, 1, 1, 0, stream_,
+                       parameters, nullptr),
+        "cuLaunchKernel");
+}
+
+// Without the lock between two polls: `interrupted` may run Python, which may use the device.
+bool CudaMemory::wait_until_done(bool (*interrupted)()) {
+  const auto start = std::chrono::steady_clock::now();
+  auto sleep = kShortestSleep;
+  for (;;) {
+    {
+      const auto lock = enter();
+      const Result result = driver_.query(stream_);
+      if (result == 0) return true;
+      if (result != kNotReady) check(result, "cuStreamQuery");
+    }
+    if (std::chrono::steady_clock::now() - start < kSpin) continue;
+    if (interrupted && interrupted()) return false;
+    std::this_thread::sleep_for(sleep);
+    sleep = std::min(2 * sleep, kLongestSleep);
+  }
+}
+
+void CudaMemory::wait_outside_of_runs() {
+  if (runs_of_thread || wait_until_done(interrupts.interrupted)) return;
+  if (interrupts.check_signals) interrupts.check_signals();
+  fail(ErrorKind::Runtime, "cuda:", index_, ": the wait was interrupted");
+}
+
 void CudaMemory::synchronize() {
+  wait_outside_of_runs();
   const auto lock = enter();
   wait();
 }

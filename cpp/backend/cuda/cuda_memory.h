@@ -23,6 +23,24 @@ struct MemoryFigures {
   int64_t total = 0;
 };
 
+// What a wait outside of a run polls, so that Ctrl-C ends it: the functions of Runtime
+// (graph/runtime.h). The binding sets them once.
+struct Interrupts {
+  bool (*interrupted)() = nullptr;
+  void (*check_signals)() = nullptr;
+};
+extern Interrupts interrupts;
+
+// While one exists, waits of its thread belong to a run, which polls by itself: see
+// wait_until_done().
+class RunScope {
+ public:
+  RunScope();
+  ~RunScope();
+  RunScope(const RunScope&) = delete;
+  RunScope& operator=(const RunScope&) = delete;
+};
+
 class CudaMemory final : public DeviceMemory {
  public:
   // Makes the context of the device. Raises RuntimeError if the driver refuses.
@@ -35,11 +53,19 @@ class CudaMemory final : public DeviceMemory {
   void download(void* host, const void* from, int64_t bytes) override;
   std::string failure() const override;
 
-  // Waits for all work of the device.
+  // Waits for all work of the device. Ctrl-C ends the wait; the work goes on.
   void synchronize();
+  // The same, until `interrupted` returns true; then it returns false.
+  bool wait_until_done(bool (*interrupted)());
   // The stream, for libraries that order their work before it.
   Stream stream() const { return stream_; }
   MemoryFigures figures();
+  // 90 for a GPU of compute capability 9.0.
+  int architecture() const { return architecture_; }
+  // The kernel of a compiled text; null if the driver refuses it. It is never unloaded.
+  Kernel load_kernel(const std::string& cubin, const char* name);
+  // Queues a kernel over `count` elements. `parameters` are the addresses of its parameters.
+  void launch(Kernel kernel, int64_t count, void** parameters);
   // Returns free blocks to the driver.
   void trim();
 
@@ -52,11 +78,14 @@ class CudaMemory final : public DeviceMemory {
   Result request(Address* address, int64_t size);
   void free_cached();
   void wait();
+  void wait_outside_of_runs();
   char* stage(int64_t bytes);
 
   const Driver& driver_;
   const int index_;
   mutable std::mutex mutex_;
+  int architecture_ = 0;
+  int multiprocessors_ = 0;
   Context context_ = nullptr;
   Stream stream_ = nullptr;
   std::string lost_;                                // the failure that ended the device

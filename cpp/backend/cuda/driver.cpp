@@ -26,22 +26,6 @@ struct Loaded {
   std::string reason;
 };
 
-// The value of `name` in PULLBACK_CUDA, a list such as "driver=/path,other"; a word without a value
-// has its own name as the value.
-std::string setting(const std::string& name) {
-  const char* variable = std::getenv("PULLBACK_CUDA");
-  std::string rest = variable ? variable : "";
-  while (!rest.empty()) {
-    const size_t comma = rest.find(',');
-    const std::string word = rest.substr(0, comma);
-    if (word == name) return name;
-    if (word.starts_with(name + "=")) return word.substr(name.size() + 1);
-    if (comma == std::string::npos) break;
-    rest.erase(0, comma + 1);
-  }
-  return {};
-}
-
 std::string reason_of(const Driver& driver, Result error) {
   switch (error) {
     case kNoDevice: {
@@ -106,6 +90,20 @@ const Loaded& loaded() {
 }
 
 }  // namespace
+
+std::string setting(const std::string& name) {
+  const char* variable = std::getenv("PULLBACK_CUDA");
+  std::string rest = variable ? variable : "";
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    const std::string word = rest.substr(0, comma);
+    if (word == name) return name;
+    if (word.starts_with(name + "=")) return word.substr(name.size() + 1);
+    if (comma == std::string::npos) break;
+    rest.erase(0, comma + 1);
+  }
+  return {};
+}
 
 bool in_forked_child() { return forked; }
 

@@ -12,14 +12,20 @@ using Ordinal = int;                 // CUdevice
 using Address = unsigned long long;  // CUdeviceptr
 using Context = struct ContextOfDriver*;
 using Stream = struct StreamOfDriver*;
+using Module = struct ModuleOfDriver*;
+using Kernel = struct KernelOfDriver*;  // CUfunction
 
 constexpr Result kOutOfMemory = 2;
 constexpr Result kStubLibrary = 34;
 constexpr Result kNoDevice = 100;
 constexpr Result kSystemMismatch = 803;
 constexpr Result kNoForwardCompatibility = 804;
+constexpr Result kNotReady = 600;
 constexpr unsigned int kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
-constexpr int kOldestDriver = 12000;      // of CUDA 12.0
+constexpr int kMajor = 75;                // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int kMinor = 76;
+constexpr int kMultiprocessors = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+constexpr int kOldestDriver = 12000;  // of CUDA 12.0
 
 struct Driver {
 #define DRIVER(member, symbol, arguments) Result(*member) arguments = nullptr;
@@ -29,6 +35,10 @@ struct Driver {
   int version = 0;   // 1000 * major + 10 * minor
   int devices = 0;
 };
+
+// The value of `name` in PULLBACK_CUDA, a list such as "driver=/path,other"; a word without a value
+// has its own name as the value.
+std::string setting(const std::string& name);
 
 // Loads and initialises the driver at the first call, and makes no context. Null without a
 // usable driver: see unavailable_reason().

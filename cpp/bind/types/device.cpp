@@ -7,6 +7,7 @@
 #include "bind/arrays/convert.h"
 #include "bind/operations/functions.h"
 #include "graph/make.h"
+#include "graph/runtime.h"
 #include "graph/variable.h"
 #include "runtime/uploads.h"
 
@@ -36,6 +37,7 @@ cuda::CudaMemory& memory_named(const std::string& name, const char* who) {
 }  // namespace
 
 void bind_device(py::module_& m) {
+  cuda::interrupts = {runtime.interrupted, runtime.check_signals};
   m.def(
       "device_of", [](const NodeRef& x) { return name_of(device_of(x.get())); }, py::arg("x"),
       "Return the name of the device of a tensor.");

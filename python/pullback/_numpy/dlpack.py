@@ -158,7 +158,8 @@ def dlpack(
     TypeError
         If `max_version` is not a pair.
     BufferError
-        If `dl_device` is neither the device of the tensor nor the processor.
+        If `dl_device` is neither the device of the tensor nor the processor, or `copy` is False and
+        the export is a copy: for a consumer before DLPack 1.0, and from a GPU to the processor.
     RuntimeError
         If `stream` is not None for the memory of the processor, or the value is required for a gradient and conversions of such
         tensors are errors.
@@ -173,6 +174,13 @@ def dlpack(
     versioned = max_version is not None and max_version[0] >= 1
     unprotected = not versioned or (caller.startswith("torch.") and copy is None)
     own = dlpack_device(self)
+    if copy is False and (not versioned or (own[0] == _CUDA and dl_device not in (None, own))):
+        reason = (
+            "memory of a GPU is copied to the processor"
+            if versioned
+            else "a consumer before DLPack 1.0 receives a copy, because its memory is not read-only"
+        )
+        raise BufferError(f"__dlpack__: copy=False is impossible, since {reason}; permit a copy")
     if own[0] == _CUDA and dl_device in (None, own):
         return _core.export_dlpack(self, versioned, unprotected or bool(copy))
     value = self.numpy()

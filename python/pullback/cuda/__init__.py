@@ -5,8 +5,9 @@
 True
 
 A tensor is moved by `Tensor.to_device`, and `pullback.use_device` makes new ones on a GPU.
-Gradients are where their tensors are. So far every operation runs on the processor, with copies:
-`fallbacks` counts them. The results have the bits of the processor.
+Gradients are where their tensors are. Elementwise operations, reductions, products and copies
+have kernels, which NVRTC compiles. So far every other operation runs on the processor, with
+copies: `fallbacks` counts them.
 """
 
 from ._devices import (

@@ -138,7 +138,7 @@ def fallbacks() -> dict[str, int]:
     Returns
     -------
     dict
-        Counts since the process started, by kind of step.
+        Counts since the process started, by kind of step. In parentheses: what has no kernel.
 
     Examples
     --------

@@ -1,10 +1,8 @@
 // Casts: between compute dtypes, and between each storage dtype and its compute dtype.
 //
-// float32 is rounded to float16 and bfloat16 by an addition to its bits, half to even; a carry
-// correctly increases the exponent. float64 is first converted to the float32 whose last bit
-// records that digits were lost, so that the result is rounded once. Compiled once per instruction
-// set, flags as in elementwise.h.
+// Compiled once per instruction set, flags as in elementwise.h.
 #include "backend/cpu/kernels/table.h"
+#include "backend/cpu/kernels/vec_half.h"
 #include "backend/cpu/kernels/vec_math.h"
 #if defined(__F16C__)
 #include <immintrin.h>
@@ -38,57 +36,23 @@ using Element = typename ElementOf<dtype>::type;
 
 constexpr bool is_half(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 
-PULLBACK_INLINE float from_float16(uint16_t half) {
-  const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fff) << 13;
-  const uint32_t finite = m::bits_as<uint32_t>(m::bits_as<float>(magnitude) * 0x1p112f);
-  const uint32_t value = magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : finite;
-  return m::bits_as<float>(value | static_cast<uint32_t>(half & 0x8000) << 16);
-}
-PULLBACK_INLINE uint16_t to_float16(float a) {
-  const auto bits = m::bits_as<uint32_t>(a);
-  const uint32_t magnitude = bits & 0x7fffffff;
-  const uint32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  // The last place of the sum is the unit of subnormal numbers.
-  const uint32_t small = m::bits_as<uint32_t>(m::bits_as<float>(magnitude) + 0.5f) - 0x3f000000;
-  const uint32_t finite = magnitude < 0x38800000 ? small : normal;
-  const uint32_t bounded = magnitude >= 0x47800000 ? 0x7c00 : finite;
-  const uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
-  return static_cast<uint16_t>((magnitude > 0x7f800000 ? nan : bounded) | (bits >> 16 & 0x8000));
-}
-PULLBACK_INLINE float from_bfloat16(uint16_t half) {
-  return m::bits_as<float>(static_cast<uint32_t>(half) << 16);
-}
-PULLBACK_INLINE uint16_t to_bfloat16(float a) {
-  const auto bits = m::bits_as<uint32_t>(a);
-  const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  return static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded);
-}
-// Rounds towards zero, and sets the last bit if digits were lost.
-PULLBACK_INLINE float to_odd(double a) {
-  const auto near = static_cast<float>(a);
-  const double back = near;
-  const uint32_t lost = (back < a) | (back > a);
-  const uint32_t away = m::magnitude(back) > m::magnitude(a);
-  return m::bits_as<float>((m::bits_as<uint32_t>(near) - away) | lost);
-}
-
 template <DType to, DType from>
 PULLBACK_INLINE Element<to> convert(Element<from> a) {
   if constexpr (to == from) {
     return a;
   } else if constexpr (from == DType::Float16) {
-    return from_float16(a);
+    return m::from_float16(a);
   } else if constexpr (from == DType::BFloat16) {
-    return from_bfloat16(a);
+    return m::from_bfloat16(a);
   } else if constexpr (is_half(to)) {
     float single;
     if constexpr (from == DType::Float64) {
-      single = to_odd(a);
+      single = m::to_odd(a);
     } else {
       single = a;
     }
-    if constexpr (to == DType::Float16) return to_float16(single);
-    return to_bfloat16(single);
+    if constexpr (to == DType::Float16) return m::to_float16(single);
+    return m::to_bfloat16(single);
   } else if constexpr (is_storage(to) && is_float(from)) {
     return m::saturated<Element<to>>(a);
   } else if constexpr (is_storage(to) || is_storage(from)) {

@@ -1,0 +1,70 @@
+// Compiles steps, and fills the parameters of their kernels in each run.
+#include "backend/cuda/launch.h"
+
+#include <utility>
+
+#include "backend/cuda/nvrtc.h"
+
+namespace pullback::cuda {
+
+Kernel KernelCache::find(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const auto found = kernels_.find(text);
+  if (found != kernels_.end()) return found->second;
+  Kernel kernel = nullptr;
+  if (const Nvrtc* compiler = nvrtc()) {
+    const std::string cubin = compile_text(*compiler, text, memory_.architecture());
+    if (!cubin.empty()) kernel = memory_.load_kernel(cubin, kKernelName);
+  }
+  kernels_.emplace(text, kernel);
+  return kernel;
+}
+
+std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory& memory,
+                                 KernelCache& kernels, std::string* reason) {
+  if (!nvrtc()) return std::nullopt;
+  auto printed = step_text(plan, work);
+  if (const auto* why = std::get_if<std::string>(&printed)) {
+    *reason = *why;
+    return std::nullopt;
+  }
+  StepText& text = std::get<StepText>(printed);
+  Launch out(memory, text.scratch);
+  for (KernelText& each : text.kernels) {
+    const Kernel kernel = kernels.find(each.text);
+    if (!kernel) {
+      *reason = "its text did not compile";
+      return std::nullopt;
+    }
+    out.kernels_.push_back({kernel, each.count, std::move(each.parameters)});
+  }
+  return out;
+}
+
+void Launch::run(const Slots& slots, const Scalar* scalars) const {
+  for (const Queued& queued : kernels_) queue(queued, slots, scalars);
+}
+
+void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const {
+  std::vector<uint64_t> values(queued.parameters.size());
+  std::vector<void*> addresses(queued.parameters.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const KernelText::Parameter& parameter = queued.parameters[i];
+    addresses[i] = &values[i];
+    if (parameter.view) {
+      values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.view));
+    } else if (const ScalarLoad* load = parameter.scalar) {
+      const Scalar& scalar = load->scalar ? scalars[load->scalar->position] : load->constant;
+      store_scalar(load->dtype, scalar, &values[i]);
+    } else if (parameter.slot) {
+      values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.slot));
+    } else if (parameter.scratch) {
+      values[i] = reinterpret_cast<uint64_t>(slots.scratch()) + parameter.bits;
+    } else {
+      values[i] = parameter.bits;
+    }
+  }
+  memory_->launch(queued.kernel, queued.count, addresses.data());
+}
+
+}  // namespace pullback::cuda

@@ -1,0 +1,79 @@
+// Finds NVRTC and calls it. Products and sums are not contracted, so that the bits are those of the
+// CPU. The result is a cubin rather than PTX, for which a driver may be too old.
+#include "backend/cuda/nvrtc.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "backend/cuda/device_headers.h"
+#include "backend/cuda/driver.h"
+#include "base/dynlib.h"
+
+namespace pullback::cuda {
+namespace {
+
+std::vector<std::string> candidates() {
+  if (const std::string given = setting("nvrtc"); !given.empty()) return {given};
+#if defined(_WIN32)
+  return {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll"};
+#else
+  const std::string packages = folder_of_this_library() + "/../";
+  return {packages + "nvidia/cu13/lib/libnvrtc.so.13",
+          packages + "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so.12"};
+#endif
+}
+
+std::unique_ptr<Nvrtc> load_nvrtc(const std::string& path) {
+  const DynamicLibrary library(path);  // stays loaded
+  if (!library.loaded()) return nullptr;
+  auto out = std::make_unique<Nvrtc>();
+#define NVRTC(member, name, arguments)                                    \
+  out->member = reinterpret_cast<int(*) arguments>(library.symbol(name)); \
+  if (!out->member) return nullptr;
+#include "backend/cuda/nvrtc.def"
+#undef NVRTC
+  return out;
+}
+
+bool knows(const Nvrtc& nvrtc, int architecture) {
+  int count = 0;
+  if (nvrtc.count_architectures(&count) || count <= 0) return false;
+  std::vector<int> list(static_cast<size_t>(count));
+  return !nvrtc.architectures(list.data()) && std::ranges::find(list, architecture) != list.end();
+}
+
+}  // namespace
+
+const Nvrtc* nvrtc() {
+  static const Nvrtc* const found = [] {
+    for (const std::string& path : candidates()) {
+      if (auto loaded = load_nvrtc(path)) return loaded.release();
+    }
+    return static_cast<Nvrtc*>(nullptr);
+  }();
+  return found;
+}
+
+std::string compile_text(const Nvrtc& nvrtc, const std::string& text, int architecture) {
+  if (!knows(nvrtc, architecture)) return {};
+  Program program = nullptr;
+  if (nvrtc.create(&program, text.c_str(), "group.cu", kHeaders, kHeaderTexts, kHeaderNames)) {
+    return {};
+  }
+  const std::string target = "--gpu-architecture=sm_" + std::to_string(architecture);
+  const char* const options[] = {target.c_str(), "--std=c++20", "-fmad=false",
+                                 "--device-as-default-execution-space",
+                                 "-diag-suppress=68,161,177,1097"};
+  std::string cubin;
+  size_t size = 0;
+  if (!nvrtc.compile(program, static_cast<int>(std::size(options)), options) &&
+      !nvrtc.cubin_size(program, &size)) {
+    cubin.resize(size);
+    if (nvrtc.cubin(program, cubin.data())) cubin.clear();
+  }
+  nvrtc.destroy(&program);
+  return cubin;
+}
+
+}  // namespace pullback::cuda
