@@ -34,8 +34,7 @@ def test_python_versions_agree():
     lowest = lowest_python()
     found = [CLASSIFIER.fullmatch(line) for line in PROJECT["project"]["classifiers"]]
     classified = [match[1] for match in found if match]
-    first = minor(lowest)
-    assert [minor(v) for v in classified] == list(range(first, first + len(classified)))
+    assert classified[0] == lowest and sorted(set(classified), key=minor) == classified
     wheels = [
         re.fullmatch(r"cp3(\d+)-\*", tag)[1] for tag in PROJECT["tool"]["cibuildwheel"]["build"]
     ]
