@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import measure
+from . import beside_scipy, measure
 from .functions import FUNCTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -78,13 +78,14 @@ def page(figures: dict[str, dict[str, Any]]) -> str:
     lines = ["| function | arguments | float32, all | float32 | f′ | f″ | float64 | f′ | f″ |",
              "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     lines += [row(name, figures.get(name, {})) for name in FUNCTIONS]
-    return HEAD + "\n".join(lines) + "\n"
+    return HEAD + "\n".join(lines) + "\n" + beside_scipy.section(figures)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="accuracy", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="functions; all without")
     parser.add_argument("--exhaustive", action="store_true", help="values of all 2³² floats")
+    parser.add_argument("--scipy", action="store_true", help="values and times beside SciPy's")
     parser.add_argument("--points", type=int, default=300)
     parser.add_argument("--write", action="store_true", help="keep the figures, write the page")
     parser.add_argument("--check", action="store_true", help="fail if an error exceeds its figure")
@@ -92,10 +93,13 @@ def main() -> int:
     worse = []
     if unknown := set(options.names) - set(FUNCTIONS):
         parser.error(f"expected some of {', '.join(FUNCTIONS)}, got {', '.join(sorted(unknown))}")
-    for name in options.names or FUNCTIONS:
+    chosen = options.names or (beside_scipy.names() if options.scipy else FUNCTIONS)
+    for name in chosen:
         function, start = FUNCTIONS[name], time.monotonic()
         found = {}
-        if options.exhaustive:
+        if options.scipy:
+            results = beside_scipy.measured(name, options.points)
+        elif options.exhaustive:
             results = {"all": measure.worst_of_all(function)}
         else:
             results = {
@@ -104,10 +108,11 @@ def main() -> int:
                 for order in range(3)
             }
         for key, (error, at) in results.items():
-            print(f"{name:16} {key:10} {error:10.3f} ulp at {at!r}", flush=True)
+            unit = "ns" if key.endswith("ns") else "ulp"
+            print(f"{name:16} {key:10} {error:10.3f} {unit} at {at!r}", flush=True)
             found[key] = round(error, 3)
             figure = read().get(name, {}).get(key, float("inf"))
-            if found[key] > figure:
+            if unit == "ulp" and found[key] > figure:
                 worse.append(f"{name} {key}: {found[key]} ulp at {at!r}, the figure is {figure}")
         print(f"{name:16} {time.monotonic() - start:.0f} s", flush=True)
         if options.write:

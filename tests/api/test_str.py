@@ -41,4 +41,5 @@ def test_tqdm():
     out = io.StringIO()
     with tqdm.tqdm(range(1), file=out) as bar:
         bar.set_postfix(loss=pb.constant(0.125), rate=pb.Variable(0.5))
-    assert "loss=0.125, rate=0.5]" in out.getvalue()
+        bar.set_postfix(loss=pb.constant(0.1234567).item())
+    assert "loss=0.125, rate=0.5]" in out.getvalue() and "loss=0.123]" in out.getvalue()

@@ -235,7 +235,7 @@ def test_threads():
 
 def test_importing_is_light():
     code = (
-        "import sys, numpy; before = set(sys.modules)\n"
+        "import sys, numpy, pathlib; before = set(sys.modules)\n"
         "import pullback; print(*sorted(set(sys.modules) - before))"
     )
     new = run(code).split()

@@ -7,11 +7,13 @@ TypeError.
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
+
+import numpy as np
 
 from .. import _core
 from .._base.checks import check_copy, integer, offset_of
-from .._core import Tensor
+from .._core import Tensor, Variable
 from .._typing import Device, DType, Shape, TensorLike
 from .array_api import check_device, placed
 
@@ -274,7 +276,7 @@ def asarray(
     """Convert a value to a tensor, as `constant` does.
 
     The name is the one of the Array API standard. A tensor that already has the dtype is returned
-    itself unless `copy` is True; any other value is copied.
+    itself unless `copy` is True; any other value is copied, unless `copy` is False.
 
     Parameters
     ----------
@@ -285,8 +287,9 @@ def asarray(
     device : str, optional
         "cpu", or a GPU such as "cuda:0". Default: that of `use_device`, which is "cpu" at first.
     copy : bool, optional
-        True makes a new tensor. False is an error if a copy is required. Default: None, which
-        copies if required.
+        True makes a new tensor. False shares the memory of an array, which nothing may modify as
+        long as the tensor and results of it are used; it is an error if a copy is required.
+        Default: None, which copies anything that is not a tensor.
 
     Returns
     -------
@@ -299,7 +302,9 @@ def asarray(
         If the dtype is not supported, a complex value is cast to a dtype that is neither complex
         nor bool, or `copy` is neither a bool nor None.
     ValueError
-        If nested lists are ragged, `copy` is False and a copy is required, or `device` is unknown.
+        If nested lists are ragged, `device` is unknown, or `copy` is False and a copy is required:
+        for numbers and lists, another dtype, a GPU, and memory that is not aligned and in row-major
+        order.
     OverflowError
         If a Python integer does not fit in the dtype.
 
@@ -314,15 +319,36 @@ def asarray(
     """
     check_device(device, "asarray")
     check_copy(copy, "asarray")
+    if copy is False and not isinstance(value, (Tensor, Variable)):
+        return _shared(value, dtype, device)
     out = _core.constant(value, dtype, "asarray")
     if isinstance(value, Tensor) and value.dtype == out.dtype:
         out = _core.identity(value) if copy else value
         return out if device is None else placed(out, device, "asarray")
     if copy is False:
-        raise ValueError(
-            "asarray: expected True or None for copy, got False; this value must be copied"
-        )
+        raise _copy_required()
     return placed(out, device, "asarray")
+
+
+def _copy_required() -> ValueError:
+    return ValueError(
+        "asarray: expected True or None for copy, got False; this value must be copied"
+    )
+
+
+def _shared(value: Any, dtype: DType, device: Device | None) -> Tensor:
+    """Return a tensor over the memory of an array, for `asarray` with copy=False."""
+    if isinstance(value, np.ma.MaskedArray):
+        return _core.constant(value, dtype, "asarray")  # raises: the mask would be lost
+    try:
+        array = np.asarray(value, copy=False)
+    except ValueError:
+        raise _copy_required() from None
+    if dtype is not None and _core.dtype(dtype) != array.dtype:
+        raise _copy_required()
+    if (_core.default_device() if device is None else device) != "cpu":
+        raise _copy_required()
+    return _core.share(array, "asarray") if array.size else _core.constant(array, who="asarray")
 
 
 def empty(shape: Shape, dtype: DType = None, *, device: Device | None = None) -> Tensor:

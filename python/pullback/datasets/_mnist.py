@@ -1,4 +1,5 @@
-"""The MNIST digits from IDX gzip files: the full set from a folder, or the sample shipped here.
+"""The MNIST digits from IDX files: the full set from a folder (gzip), or the sample shipped here
+(bzip2, which is a fifth smaller).
 
 The IDX format: two zero bytes, the element type (8 is uint8), the number of axes, each axis' length
 as a big-endian uint32, then the elements in row-major order.
@@ -6,6 +7,7 @@ as a big-endian uint32, then the elements in row-major order.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import struct
 import zlib
@@ -22,6 +24,7 @@ FILES = (
     "t10k-labels-idx1-ubyte.gz",
 )
 SAMPLE = Path(__file__).with_name("mnist_sample")
+SAMPLE_FILES = tuple(name.replace(".gz", ".bz2") for name in FILES)
 CLASSES = 10
 
 
@@ -51,7 +54,8 @@ class Mnist(NamedTuple):
 def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) -> Mnist:
     """Load the MNIST digits from a folder, or the sample of the package.
 
-    The sample has 6000 training and 1000 test images of the real data set.
+    The sample has 6000 training and 1000 test images of the real data set, rounded to 16 levels of
+    grey.
 
     Parameters
     ----------
@@ -78,14 +82,14 @@ def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) ->
     >>> digits.train_images.shape, digits.test_labels.shape
     ((6000, 784), (1000,))
     """
-    folder = SAMPLE if directory is None else Path(directory)
-    missing = [name for name in FILES if not (folder / name).is_file()]
+    folder, files = (SAMPLE, SAMPLE_FILES) if directory is None else (Path(directory), FILES)
+    missing = [name for name in files if not (folder / name).is_file()]
     if missing:
         raise FileNotFoundError(
-            f"load_mnist: expected the four files {', '.join(FILES)} in '{folder}', "
+            f"load_mnist: expected the four files {', '.join(files)} in '{folder}', "
             f"{', '.join(missing)} not found"
         )
-    train, test = _read_pair(folder, FILES[0:2]), _read_pair(folder, FILES[2:4])
+    train, test = _read_pair(folder, files[0:2]), _read_pair(folder, files[2:4])
     if one_hot:
         rows = np.eye(CLASSES, dtype=np.float32)
         return Mnist(train[0], rows[train[1]], test[0], rows[test[1]])
@@ -93,13 +97,16 @@ def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) ->
 
 
 def read_idx(path: str | Path) -> NDArray[np.uint8]:
-    """Read an IDX gzip file of unsigned bytes, in its own shape; a damaged file is a ValueError."""
+    """Read a compressed IDX file of unsigned bytes in its own shape, or raise a ValueError."""
     path = Path(path)
+    kind, decompress = (
+        ("bzip2", bz2.decompress) if path.suffix == ".bz2" else ("gzip", gzip.decompress)
+    )
     try:
-        data = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
+        data = decompress(path.read_bytes())
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ValueError(
-            f"load_mnist: expected a complete gzip file, got {path} ({error})"
+            f"load_mnist: expected a complete {kind} file, got {path} ({error})"
         ) from None
     if len(data) < 4 or data[:3] != b"\x00\x00\x08":
         raise ValueError(

@@ -37,6 +37,14 @@ def is_floating(x: Any) -> bool:
     return x.dtype.kind in "fc"
 
 
+def shared(array: Any, who: str) -> Tensor:
+    """Return a tensor over the memory of an array, or a copy if it has another layout or dtype."""
+    try:
+        return _core.share(array, who)
+    except ValueError:
+        return _core.constant(array, who=who)
+
+
 class FlatFunction:
     """A function of pytrees as a function of their leaves.
 

@@ -13,14 +13,15 @@ import numpy as np
 
 from .. import _core
 from .._autodiff.callback import numpy_function
-from ._flat import Flat, FlatFunction, check_function, is_floating, library, vjp_of
+from ._flat import Flat, FlatFunction, check_function, is_floating, library, shared, vjp_of
 
 
 def jax_function(f: Callable[..., Any], /) -> Callable[..., Any]:
     """Return a function of JAX arrays that computes `f` and its gradients by pullback.
 
     It may be used in `jax.jit`, `jax.vmap` and, for every order, in reverse mode (`jax.grad`). It
-    is a `jax.custom_vjp` with a `jax.pure_callback`, so forward mode is not available.
+    is a `jax.custom_vjp` with a `jax.pure_callback`, so forward mode is not available. Arguments
+    share the memory of the arrays of JAX; results are copied into memory of JAX.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def _call(f: Flat, jax: Any) -> Any:
         return tuple(jax.ShapeDtypeStruct(y.shape, y.dtype) for y in results)
 
     def on_host(*arrays: Any) -> tuple[Any, ...]:
-        inputs = [_core.constant(np.asarray(a), who="jax_function") for a in arrays]
+        inputs = [shared(np.asarray(a), "jax_function") for a in arrays]
         return tuple(y.numpy() for y in f(*inputs))
 
     def run(*xs: Any) -> Any:
@@ -118,7 +119,7 @@ def from_jax(f: Callable[..., Any], /) -> Callable[..., Any]:
 
     `f` is called when the result is evaluated, and again for its gradient; `jax.eval_shape` finds
     the shapes and dtypes of its results. Gradients of every order pass through it in reverse mode.
-    Arrays that `f` refers to are constants.
+    Arrays that `f` refers to are constants. Arguments and results are copied.
 
     Parameters
     ----------

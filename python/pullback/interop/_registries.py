@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from .. import _core
@@ -72,6 +73,55 @@ def register_einops() -> None:
 
         def einsum(self, pattern: str, *x: Any) -> Tensor:
             return einsum(pattern, *x)
+
+
+def register_threadpoolctl() -> None:
+    """Make threadpoolctl limit the threads of pullback.
+
+    `threadpool_info` then lists pullback, and `threadpool_limits` sets what `set_num_threads` sets.
+    pullback calls OpenBLAS with one thread in each of its own threads; a limit above 1 of the API
+    "blas" changes that, and the rounding of matrix products with it. Pass `user_api="pullback"` to
+    leave OpenBLAS as it is.
+
+    Raises
+    ------
+    ImportError
+        If threadpoolctl cannot be imported.
+
+    See Also
+    --------
+    set_num_threads
+
+    Examples
+    --------
+    >>> import threadpoolctl  # doctest: +SKIP
+    >>> pb.interop.register_threadpoolctl()  # doctest: +SKIP
+    >>> with threadpoolctl.threadpool_limits(1):  # doctest: +SKIP
+    ...     pb.get_num_threads()
+    1
+    """
+    threadpoolctl: Any = library("threadpoolctl", "register_threadpoolctl")
+    base = threadpoolctl.LibController
+    if any(one.internal_api == "pullback" for one in base.__subclasses__()):
+        return
+
+    # threadpoolctl finds libraries by their file names and creates a controller for each.
+    class PullbackController(base):  # type: ignore[misc, valid-type]
+        user_api = internal_api = "pullback"
+        filename_prefixes = (Path(_core.__file__).name.lower(),)
+
+        def get_num_threads(self) -> int:
+            return _core.num_threads()
+
+        def set_num_threads(self, num_threads: int) -> None:
+            _core.set_num_threads(num_threads)
+
+        def get_version(self) -> str | None:
+            if not Path(self.filepath).samefile(_core.__file__):
+                raise OSError(f"{self.filepath} is the extension of another package")
+            return None
+
+    threadpoolctl.register(PullbackController)
 
 
 def register_optree(namespace: str = "") -> None:

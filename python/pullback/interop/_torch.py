@@ -1,7 +1,9 @@
 """`torch_function` and `from_torch`: differentiable calls between pullback and PyTorch.
 
-Arrays are copied in both directions, since tensors of PyTorch can be modified in place. Both
-libraries have the same convention for gradients of complex numbers.
+A tensor of PyTorch on the CPU is passed to pullback without a copy; PyTorch's own check of saved
+tensors reports that it was modified before its gradient. What goes to PyTorch is copied, since
+PyTorch may modify it in place. Both libraries have the same convention for gradients of complex
+numbers.
 """
 
 from __future__ import annotations
@@ -13,14 +15,27 @@ from typing import Any
 from .. import _core
 from .._autodiff.callback import numpy_function
 from .._autodiff.vjp import vjp
-from ._flat import FlatFunction, check_function, floating_results, is_floating, library, vjp_of
+from ._flat import (
+    FlatFunction,
+    check_function,
+    floating_results,
+    is_floating,
+    library,
+    shared,
+    vjp_of,
+)
 
 
 def torch_function(f: Callable[..., Any], /) -> Callable[..., Any]:
     """Return a function of PyTorch tensors that computes `f` and its gradients by pullback.
 
-    Gradients of every order pass through it in reverse mode (`torch.autograd.Function`). Tensors
-    are copied at the border; results are on the device of the first tensor among the arguments.
+    Gradients of every order pass through it in reverse mode (`torch.autograd.Function`). Results
+    are on the device of the first tensor among the arguments.
+
+    The tensors that `f` receives share the memory of contiguous tensors on the CPU, so `f` must not
+    store them, for example in a variable. Results are copied. An argument that is modified in place
+    before its gradient is computed is an error, as for functions of PyTorch; a modification
+    through `.data` is not noticed.
 
     Parameters
     ----------
@@ -130,8 +145,7 @@ def _function_class() -> Any:
 
 
 def _from_torch_tensor(t: Any) -> Any:
-    array = t.detach().resolve_conj().resolve_neg().cpu().numpy().copy()
-    return _core.constant(array, who="torch_function")
+    return shared(t.detach().resolve_conj().resolve_neg().cpu().numpy(), "torch_function")
 
 
 def from_torch(f: Callable[..., Any], /, out: Any) -> Callable[..., Any]:
@@ -140,6 +154,7 @@ def from_torch(f: Callable[..., Any], /, out: Any) -> Callable[..., Any]:
     `f` is called when the result is evaluated, and again for its gradient, on the CPU. Gradients of
     every order pass through it in reverse mode. Parameters that `f` refers to, such as those of a
     `torch.nn.Module`, are constants; pass them as arguments (`torch.func.functional_call`).
+    Arguments and results are copied once.
 
     Parameters
     ----------
@@ -182,8 +197,10 @@ def from_torch(f: Callable[..., Any], /, out: Any) -> Callable[..., Any]:
 def _operation(f: Callable[..., Any], out: Any, torch: Any) -> Callable[..., Any]:
     @wraps(f)
     def of_arrays(*arrays: Any) -> Any:
+        for array in arrays:  # copies of this call, which f may modify in place
+            array.flags.writeable = True
         with torch.no_grad():
-            results = f(*map(torch.tensor, arrays))
+            results = f(*map(torch.from_numpy, arrays))
         if isinstance(results, (tuple, list)):
             return [y.detach().resolve_conj().resolve_neg().numpy() for y in results]
         return results.detach().resolve_conj().resolve_neg().numpy()

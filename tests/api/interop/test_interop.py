@@ -94,13 +94,42 @@ def test_torch_function_is_called_once_for_a_gradient(torch):
     assert_allclose(g.numpy() * X, y.detach().numpy(), rtol=1e-14)
 
 
+def address(x):
+    return x.__array_interface__["data"][0]
+
+
+def test_torch_function_shares_its_arguments(torch):
+    for x in (torch.tensor(X), torch.tensor(W)[1:], torch.tensor(Z), torch.tensor([1, 2])):
+        seen = []
+        pb.interop.torch_function(lambda x: seen.append(address(x.numpy())) or x)(x)  # noqa: B023
+        assert seen == [x.data_ptr()]
+    # Memory in another order is copied, and results can be modified.
+    x = torch.tensor(W).T
+    y = pb.interop.torch_function(lambda x: x)(x)
+    assert_allclose(y.numpy(), W.T)
+    y += 1
+    assert_allclose(x.numpy(), W.T)
+
+
 def test_torch_function_of_a_modified_argument(torch):
     x = torch.tensor(X, requires_grad=True)
-    inner = x * 1
-    y = pb.interop.torch_function(lambda x: x * x)(inner)
-    inner.data.mul_(7)
+    inner, late = x * 1, x * 1
+    f = pb.interop.torch_function(lambda x: x * x)
+    y, z = f(inner), f(late)
+    y.data.mul_(7)
     (g,) = torch.autograd.grad(y.sum(), x)
     assert_allclose(g.numpy(), 2 * X)
+    late.mul_(7)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(z.sum(), x)
+
+
+def test_from_torch_of_a_function_that_modifies_its_argument(torch):
+    x = pb.constant(X)
+    for f in (lambda t: t.mul_(2.0), torch.nn.functional.relu_):
+        y = pb.interop.from_torch(f, lambda x: x)(x)
+        assert_allclose(y.numpy(), f(torch.tensor(X)).numpy())
+        assert_allclose(x.numpy(), X)
 
 
 def test_torch_function_of_complex_numbers(torch):
@@ -147,6 +176,22 @@ def test_jax_function(jax):
     assert_allclose(second, wanted, rtol=1e-12)
     rows = jax.vmap(jax.grad(f), (0, None))(np.stack([X, 2 * X]), W)
     assert_allclose(rows[1], gradients_by_hand(2 * X, W)[0], rtol=1e-13)
+
+
+def test_jax_function_shares_its_arguments(jax, monkeypatch):
+    arrays, seen = [], []
+    convert = np.asarray
+
+    def converted(*args, **options):
+        arrays.append(convert(*args, **options))
+        return arrays[-1]
+
+    monkeypatch.setattr(np, "asarray", converted)
+    f = pb.interop.jax_function(lambda x: seen.append(x) or x + 1)
+    f(jax.numpy.asarray(X)).block_until_ready()
+    monkeypatch.undo()
+    assert address(seen[-1].numpy()) in [address(a) for a in arrays]
+    assert_allclose(seen[-1].numpy(), X)
 
 
 def test_jax_function_of_pytrees_and_integers(jax):

@@ -90,6 +90,31 @@ def test_memory_that_cannot_be_shared() -> None:
         pb.from_dlpack(odd, copy=False)
 
 
+def test_asarray_shares_memory_without_a_copy() -> None:
+    a = np.arange(12.0).reshape(3, 4)
+    a.flags.writeable = False
+    for value in (a, a[1:], memoryview(a), a.astype("complex64"), np.float32(2) + np.ones(2, "f")):
+        x = pb.asarray(value, copy=False)
+        assert np.shares_memory(x.numpy(), value) and x.tolist() == np.asarray(value).tolist()
+    assert np.shares_memory(pb.asarray(a, "float64", copy=False).numpy(), a)
+    assert (
+        pb.grad(lambda x: pb.sum(x**3))(pb.asarray(a, copy=False)).tolist() == (3 * a**2).tolist()
+    )
+    assert not np.shares_memory(pb.asarray(a).numpy(), a)
+    assert not np.shares_memory(pb.asarray(a, copy=True).numpy(), a)
+    assert pb.asarray(np.zeros((0, 2)), copy=False).shape == (0, 2)
+    for value in (a.T, a[:, ::2], a.astype(">f8")):
+        with pytest.raises(ValueError, match=r"^asarray: cannot share memory .*; permit a copy"):
+            pb.asarray(value, copy=False)
+    for value in ([1.0], 3.0, np.float64(3), [a, a]):
+        with pytest.raises(ValueError, match=r"^asarray: .* this value must be copied"):
+            pb.asarray(value, copy=False)
+    with pytest.raises(ValueError, match=r"^asarray: .* this value must be copied"):
+        pb.asarray(a, "float32", copy=False)
+    with pytest.raises(TypeError, match=r"^asarray: expected an array without a mask"):
+        pb.asarray(np.ma.masked_array([1.0, 2.0], [True, False]), copy=False)
+
+
 # --- capsules made by hand
 
 

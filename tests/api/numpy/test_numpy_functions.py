@@ -4,6 +4,7 @@ is lost silently."""
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +20,13 @@ import pullback as pb
 
 A = np.array([[1.0, 4.0], [9.0, 2.5]])
 ROWS = np.zeros((2, 2), int)
+
+
+def fix(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy 2.5
+        return np.fix(x)
+
 
 # What an answer with a derivative is made with: functions of pullback.
 COMPUTE: list[Callable[[Any], Any]] = [
@@ -58,7 +66,7 @@ COMPUTE: list[Callable[[Any], Any]] = [
     lambda x: np.apply_along_axis(np.sum, 0, x),
     lambda x: np.apply_over_axes(np.sum, x, (0, 1)),
     lambda x: np.polyfit(x[0], x[1], 1),
-    lambda x: np.fix(x * 0.3),
+    lambda x: fix(x * 0.3),
     lambda x: np.modf(x * 0.3)[0],
     lambda x: np.frexp(x * 0.7)[0],
     lambda x: np.ldexp(x, 3),
