@@ -137,11 +137,14 @@ class NativeCompiler : Assembler {
   bool emit_cast(const Code& c);
   bool emit_select(int bytes, const Code& c);
   void emit_compare(Op op, int bytes, const Code& c);
+  void emit_log_slope(int bytes, const Code& c);
+  void load_bits(int reg, uint64_t bits);
   void emit_mask(int operation, uint64_t mask, int bytes, const Code& c);
   void store_condition(Condition condition, int32_t at);
   void emit_call(int32_t index);
   void emit_pair(const Code& c);
   void emit_count(const Code& c);
+  void emit_reserve(int32_t index);
   void emit_slow(int32_t index);
   void fail_if_nonzero(int32_t index);
 
