@@ -306,7 +306,7 @@ bool NativeCompiler::emit_bool(Op op, const Code& c) {
   load_byte(c.a);
   if (operation) {
     byte(operation);
-    in_frame(0, c.b);
+    in_frame(0, c.b, 1);
   } else {
     bytes({0x34, 1});  // xor al, 1
   }
