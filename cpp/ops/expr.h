@@ -62,4 +62,16 @@ inline Expr operator&(const Expr& a, const Expr& b) { return apply(Op::logical_a
 inline Expr operator|(const Expr& a, const Expr& b) { return apply(Op::logical_or, a, b); }
 inline Expr operator!(const Expr& a) { return apply(Op::logical_not, a); }
 
+namespace formula {
+
+// x / b in the rule of a / b. If a is the number 1, a product with a / b, which is computed
+// already.
+inline Expr quotient(const Expr& x, const Expr& a, const Expr& b) {
+  const Node& one = *a.node;
+  const bool shared = one.op == Op::scalar && is_float(one.dtype) && one.scalar.f == 1;
+  return shared ? x * (1.0 / b) : x / b;
+}
+
+}  // namespace formula
+
 }  // namespace pullback

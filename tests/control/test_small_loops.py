@@ -113,6 +113,51 @@ def test_loops_inside_of_loops_and_their_gradient() -> None:
     assert float(slope) == pytest.approx((by_numpy(a + h) - by_numpy(a - h)) / (2 * h), rel=1e-8)
 
 
+@each("dtype", [np.float64, np.float32])
+def test_a_gradient_of_an_inner_loop_with_a_condition(dtype: Any) -> None:
+    """Descents whose slope is the gradient of a loop of 0 to some 200 iterations: y0 xⁿ."""
+
+    def power(x: Any, start: Any, bound: Any) -> Any:
+        def step(s: Any) -> Any:
+            y, odd, n, z = s
+            return y * x, pb.logical_not(odd), n + 1, z * 0.5 + y
+
+        y, odd, n, z = pb.while_loop(
+            lambda s: s[0] < bound, step, (start, start < 0, 0 * pb.cast(start, "int64"), start)
+        )
+        return y + pb.where(odd, y, 0 * y) + 0 * pb.cast(n, y.dtype), z
+
+    def descend(xs: Any, bounds: Any) -> Any:
+        def one(start: Any, at: Any) -> Any:
+            x, bound = at
+            (y, z), (dx, dy) = pb.value_and_grad(
+                lambda x, y: power(x, y, bound), (0, 1), has_aux=True
+            )(x, start)
+            return start - 1e-6 * dx, (y, z, dx, dy)
+
+        return pb.scan(one, pb.constant(0.75, dtype=dtype), (xs, bounds))
+
+    random = np.random.default_rng(3)
+    xs = random.uniform(1.01, 1.1, 12).astype(dtype)
+    bounds = np.array([5, 0.5, 2, 1.1, 5, 0.1, 3, 4, 5, 1, 2, 3], dtype)
+    end, rows = pb.function(descend)(pb.constant(xs), pb.constant(bounds))
+
+    start = dtype(0.75)
+    for i, (x, bound) in enumerate(zip(xs, bounds, strict=True)):
+        y, z, n = start, start, 0
+        while y < bound:
+            y, z, n = y * x, z * dtype(0.5) + y, n + 1
+        factor = 1 + n % 2
+        assert (rows[0][i].numpy(), rows[1][i].numpy()) == (factor * y, z)
+        of_start = factor * np.float64(x) ** n
+        of_x = start * n * of_start / np.float64(x)
+        rtol = 1e-13 if dtype == np.float64 else 1e-4
+        np.testing.assert_allclose(rows[2][i].numpy(), of_x, rtol)
+        np.testing.assert_allclose(rows[3][i].numpy(), of_start, rtol)
+        start = start - dtype(1e-6) * rows[2][i].numpy()
+    assert end.numpy() == start
+
+
 def test_branches_inside() -> None:
     def step(s: Any) -> Any:
         x, n = s

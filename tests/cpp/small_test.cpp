@@ -24,7 +24,9 @@ constexpr int kRegions = 5, kWidth = 140;
 constexpr int32_t kFirst = 128, kPool = kRegions * kWidth * 8;
 constexpr int32_t kNumbers = kFirst + kComputeDTypes * kPool;  // counters and pointers
 constexpr int32_t kStack = kNumbers + 128;
-constexpr int32_t kTrips = 3, kFrame = kStack + 8 * kWidth * kTrips;
+constexpr int32_t kTrips = 3;
+constexpr int32_t kResults = kStack + 8 * kWidth * kTrips;  // copies of regions, at the end
+constexpr int32_t kFrame = kResults + kComputeDTypes * kPool;
 
 int32_t region(DType dtype, int64_t number) {
   return static_cast<int32_t>(kFirst + static_cast<int>(dtype) * kPool +
@@ -178,8 +180,12 @@ SmallProgram random_program(const std::vector<Element>& elements) {
   const int32_t left = kNumbers + 8, push = kNumbers + 16, pull = kNumbers + 24;
   const bool whole = pick(2) == 1;
   const auto bytes = static_cast<int32_t>(whole ? 4 * (1 + pick(2 * kWidth)) : 8);
-  p.add(SmallProgram::Address, push, kStack, 0);
-  p.add(SmallProgram::Address, pull, kStack, 0);
+  if (pick(2)) {
+    p.add(SmallProgram::Address, push, kStack, 0);
+  } else {  // without pointers to the frame, results that nothing reads are not stored
+    p.add(SmallProgram::Buffer, push, kNumbers, small.buffers++).value = 8 * kWidth;
+  }
+  p.add(SmallProgram::Move8, pull, push, 8);
   add_loop(&p, left, [&] {
     add_codes(&p, elements, 1 + pick(20));
     if (pick(2)) {
@@ -190,6 +196,14 @@ SmallProgram random_program(const std::vector<Element>& elements) {
     p.add(whole ? SmallProgram::Push : SmallProgram::Push8, push, from, bytes).value = bytes;
     p.add(whole ? SmallProgram::Pull : SmallProgram::Pull8, to, pull, bytes).value = bytes;
   });
+  for (int d = 0; d < kComputeDTypes; ++d) {
+    for (int number = 0; number < kRegions; ++number) {
+      if (pick(2)) continue;
+      const auto dtype = static_cast<DType>(d);
+      const int32_t from = region(dtype, number);
+      p.add(SmallProgram::Copy, from + kResults - kFirst, from, kWidth * size_of(dtype));
+    }
+  }
   p.add(SmallProgram::Stop, 0, 0, 0);
   return std::move(p.small);
 }
@@ -222,7 +236,7 @@ bool equal_frames(const Frame& a, const Frame& b) {
   for (int d = 0; d < kComputeDTypes; ++d) {
     const auto dtype = static_cast<DType>(d);
     for (int64_t i = 0; i < kRegions * kWidth; ++i) {
-      const auto at = region(dtype, 0) + i * size_of(dtype);
+      const auto at = kResults - kFirst + region(dtype, 0) + i * size_of(dtype);
       if (!equal_element(dtype, &a.bytes[at], &b.bytes[at])) return false;
     }
   }

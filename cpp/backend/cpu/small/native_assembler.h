@@ -8,6 +8,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "backend/cpu/small/native_stores.h"
+
 namespace pullback {
 
 // Conditions of jumps and of setcc, as they are encoded.
@@ -32,8 +34,9 @@ class Assembler {
     std::memcpy(raw, &value, sizeof value);
     bytes_.insert(bytes_.end(), raw, raw + sizeof value);
   }
-  // An operand [rbx + at] for register or operation `reg`.
-  void in_frame(int reg, int32_t at) {
+  // An operand [rbx + at] for register or operation `reg`, which reads some bytes.
+  void in_frame(int reg, int32_t at, int32_t bytes_read = 8) {
+    if (bytes_read) stores_.read(at, bytes_read);
     byte(0x80 | (reg & 7) << 3 | 3);
     immediate(at);
   }
@@ -42,7 +45,7 @@ class Assembler {
     if (prefix) byte(prefix);
     if (reg >= 8) byte(0x44);
     bytes({0x0f, operation});
-    in_frame(reg, at);
+    in_frame(reg, at, operation == 0x11 ? 0 : prefix == 0xf3 ? 4 : 8);
   }
   void sse_registers(int prefix, int operation, int reg, int from) {
     if (prefix) byte(prefix);
@@ -54,11 +57,11 @@ class Assembler {
   void integer(bool wide, int operation, int32_t at) {
     if (wide) byte(0x48);
     byte(operation);
-    in_frame(0, at);
+    in_frame(0, at, operation == 0x89 ? 0 : wide ? 8 : 4);
   }
   void load_byte(int32_t at) {  // movzx eax
     bytes({0x0f, 0xb6});
-    in_frame(0, at);
+    in_frame(0, at, 1);
   }
   void set_byte(Condition condition, int reg) {  // setcc: 0 al, 1 cl
     bytes({0x0f, 0x90 | static_cast<int>(condition), 0xc0 | reg});
@@ -68,7 +71,7 @@ class Assembler {
   }
   void store_byte(int32_t at) {  // al
     byte(0x88);
-    in_frame(0, at);
+    in_frame(0, at, 0);
   }
   void move_address(int opcode_rex, int opcode, const void* address) {  // mov r64, imm64
     bytes({opcode_rex, opcode});
@@ -81,11 +84,12 @@ class Assembler {
   }
   void address_argument(int rex, int modrm_reg, int32_t at) {  // lea reg, [rbx + at]
     bytes({rex, 0x8d});
-    in_frame(modrm_reg, at);
+    in_frame(modrm_reg, at, 0);
   }
   // Moves of 16, 8 or 4 bytes between a register and [rbx + at] or [rax + at]: 0x10 load, 0x11
   // store.
   void move_part(bool through_pointer, int operation, int reg, int32_t at, int32_t bytes_of_part) {
+    if (!through_pointer && operation == 0x10) stores_.read(at, bytes_of_part);
     if (bytes_of_part < 16) byte(bytes_of_part == 8 ? 0xf2 : 0xf3);  // movsd, movss; else movups
     if (reg >= 8) byte(0x44);
     bytes({0x0f, operation, 0x80 | (reg & 7) << 3 | (through_pointer ? 0 : 3)});
@@ -98,6 +102,7 @@ class Assembler {
   }
 
   std::vector<uint8_t> bytes_;
+  NativeStores stores_;
 };
 
 }  // namespace pullback

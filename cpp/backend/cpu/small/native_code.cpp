@@ -55,7 +55,7 @@ void NativeCompiler::emit_jump(const SmallProgram::Code& c) {
       return;
     case SmallProgram::Unless:
       bytes({0x80});  // cmp byte [rbx + a], 0
-      in_frame(7, c.a);
+      in_frame(7, c.a, 1);
       byte(0);
       jump(Condition::Equal, to);
       return;
@@ -157,16 +157,69 @@ void NativeCompiler::emit_count(const SmallProgram::Code& c) {
   integer(true, 0x89, c.out);
 }
 
+// Values keep their registers: after a call they are read again.
+void NativeCompiler::emit_reserve(int32_t index) {
+  const SmallProgram::Code& c = program_.code[index];
+  for (const int32_t at : {c.out, c.a, c.b}) overwrite(at, 8);
+  integer(true, 0x8b, c.out);
+  integer(true, 0x3b, c.a);
+  bytes({0x0f, 0x80 | static_cast<int>(Condition::NotEqual)});
+  const size_t enough = bytes_.size();
+  immediate(int32_t{0});
+  const auto values = register_of_;
+  Loop* const loop = loop_;
+  emit_slow(index);
+  register_of_ = values;
+  loop_ = loop;
+  for (const auto& [at, value] : values) load(value.reg, at, value.bytes);
+  const auto distance = static_cast<int32_t>(bytes_.size() - enough - 4);
+  std::memcpy(&bytes_[enough], &distance, 4);
+}
+
+// Notes what a code reads that is a call; of kernels, at most 16 bytes for each element.
+void NativeCompiler::note_reads(const SmallProgram::Code& c) {
+  const int64_t n = std::max<int64_t>(c.n, 1), length = std::max<int64_t>(c.length, 1);
+  int64_t bytes = 8, of_out = 0;
+  switch (c.kind) {
+    case SmallProgram::Fill:
+      bytes = length;
+      break;
+    case SmallProgram::Push:
+      of_out = 8;
+      [[fallthrough]];
+    case SmallProgram::Copy:
+      bytes = n;
+      break;
+    case SmallProgram::Rows:
+    case SmallProgram::FoldRows:
+    case SmallProgram::FoldLanes:
+      bytes = of_out = 16 * length * std::max<int64_t>(n, c.c);
+      break;
+    default:
+      if (c.kind == SmallProgram::Call || c.kind == SmallProgram::Pairs ||
+          c.kind >= SmallProgram::Casts) {
+        bytes = 16 * n;
+      } else {
+        of_out = 8;
+      }
+  }
+  for (const int32_t at : {c.a, c.b, c.c}) stores_.read(at, bytes);
+  if (of_out) stores_.read(c.out, of_out);
+}
+
 void NativeCompiler::emit(int32_t index) {
   const SmallProgram::Code& c = program_.code[index];
   if (is_jump(c)) return emit_jump(c);
   if (emit_move(c) || emit_element(c) || emit_unrolled(c) || emit_packed(c)) return;
+  note_reads(c);
   if (c.kind == SmallProgram::Call || c.kind >= SmallProgram::Casts) {
     emit_call(index);
   } else if (c.kind == SmallProgram::Pairs) {
     emit_pair(c);
   } else if (c.kind == SmallProgram::Count) {
     emit_count(c);
+  } else if (c.kind == SmallProgram::Reserve) {
+    emit_reserve(index);
   } else {
     emit_slow(index);
   }
@@ -240,6 +293,7 @@ void NativeCompiler::translate() {
   jumps_.clear();
   slow_.clear();
   bytes_.clear();
+  stores_.start();
   forget();
   bytes({0xf3, 0x0f, 0x1e, 0xfa});        // endbr64
   bytes({0x53, 0x41, 0x54, 0x41, 0x55});  // push rbx, r12, r13: the stack is aligned
@@ -251,6 +305,8 @@ void NativeCompiler::translate() {
     if (targets_[index_]) {
       enter(index_);
       forget();
+      stores_.leave();
+      stores_.forget();
     }
     if (const auto loop = loops_.find(index_); loop != loops_.end()) {
       loop_ = &loop->second;
@@ -267,12 +323,21 @@ void NativeCompiler::translate() {
   }
 }
 
-// Translated twice: the first time shows which values the loops read first.
+// Translated three times: the first one shows which values the loops read first, the second one
+// which stores are read. Pointers to the frame may read any of them.
 std::shared_ptr<const NativeCode> NativeCompiler::compile() {
   slow_.reserve(2 * program_.code.size());  // their addresses are in the instructions
   find_loops();
   translate();
   keep_values();
+  const auto has_pointers = [](const SmallProgram::Code& c) {
+    return c.kind == SmallProgram::Address || c.kind == SmallProgram::RunStep;
+  };
+  if (std::ranges::none_of(program_.code, has_pointers)) {
+    stores_ = {};
+    translate();
+    stores_.find_dropped();
+  }
   translate();
   const size_t end = bytes_.size();
   bytes({0x41, 0x5d, 0x41, 0x5c, 0x5b, 0xc3});  // pop r13, r12, rbx; ret

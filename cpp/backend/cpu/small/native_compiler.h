@@ -3,6 +3,7 @@
 // Each code becomes a few instructions. The frame stays the home of all values: a result is stored
 // at once, and is also read from its register by later codes of the same straight line. So no
 // register is ever spilled; calls, and codes that jumps lead to, forget what the registers have.
+// Stores that nothing reads are dropped in a last translation (NativeStores).
 // An exception are values that a loop changes and that its first codes read: they stay in registers
 // of their own between iterations. Arithmetic on one element is scalar SSE2, whose
 // results are those of the kernels; everything else is a call of the kernel or of the interpreter.
@@ -83,6 +84,8 @@ class NativeCompiler : Assembler {
   }
   void result(int reg, int32_t at, int bytes) {
     overwrite(at, bytes);
+    register_of_[at] = {reg, bytes};
+    if (!stores_.add(at, bytes)) return;
     if (bytes > 1) {
       sse(bytes == 8 ? 0xf2 : 0xf3, 0x11, reg, at);
     } else {
@@ -90,7 +93,6 @@ class NativeCompiler : Assembler {
       this->bytes({0x83, 0xe0, 1});       // and eax, 1
       store_byte(at);
     }
-    register_of_[at] = {reg, bytes};
   }
   void operate(int prefix, int operation, int reg, int32_t at, int bytes) {
     if (const auto from = cached(at, bytes)) {
@@ -108,6 +110,7 @@ class NativeCompiler : Assembler {
   }
   // A jump to a code (program order) or to the end.
   void jump(std::optional<Condition> condition, int32_t code) {
+    if (code != kEnd) stores_.leave();
     if (condition) {
       bytes({0x0f, 0x80 | static_cast<int>(*condition)});
     } else {
@@ -137,11 +140,15 @@ class NativeCompiler : Assembler {
   bool emit_cast(const Code& c);
   bool emit_select(int bytes, const Code& c);
   void emit_compare(Op op, int bytes, const Code& c);
+  void emit_log_slope(int bytes, const Code& c);
+  void load_bits(int reg, uint64_t bits);
   void emit_mask(int operation, uint64_t mask, int bytes, const Code& c);
   void store_condition(Condition condition, int32_t at);
   void emit_call(int32_t index);
   void emit_pair(const Code& c);
   void emit_count(const Code& c);
+  void emit_reserve(int32_t index);
+  void note_reads(const Code& c);
   void emit_slow(int32_t index);
   void fail_if_nonzero(int32_t index);
 

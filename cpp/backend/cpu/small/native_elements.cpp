@@ -1,4 +1,7 @@
 // Emits codes of one element, and moves. Start at NativeCompiler::emit_element.
+#include <bit>
+#include <limits>
+
 #include "backend/cpu/small/native_compiler.h"
 
 #if PULLBACK_NATIVE_CODE
@@ -81,12 +84,13 @@ bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
     case SmallProgram::Pull8:
       if (!moved || !small) return false;
       integer(true, 0x8b, c.a);
-      if (!words) move_block(c.out, false, 0, true, c.n);
+      if (!words) move_block(c.out, false, c.length, true, c.n);
       for (int32_t i = 0; words && i < c.n; i += 8) {
         const int reg = new_register({});
-        move_part(true, 0x10, reg, i, 8);
+        move_part(true, 0x10, reg, c.length + i, 8);
         result(reg, c.out + i, 8);
       }
+      if (c.value == 0) return true;
       advance(c.a, static_cast<int32_t>(c.value));
       overwrite(c.a, 8);
       return true;
@@ -94,10 +98,11 @@ bool NativeCompiler::emit_move(const SmallProgram::Code& c) {
     case SmallProgram::Push8:
       if (!moved || !small) return false;
       integer(true, 0x8b, c.out);
-      if (!words) move_block(0, true, c.a, false, c.n);
+      if (!words) move_block(c.length, true, c.a, false, c.n);
       for (int32_t i = 0; words && i < c.n; i += 8) {
-        move_part(true, 0x11, in_register(c.a + i, 8, {}), i, 8);
+        move_part(true, 0x11, in_register(c.a + i, 8, {}), c.length + i, 8);
       }
+      if (c.value == 0) return true;
       advance(c.out, static_cast<int32_t>(c.value));
       overwrite(c.out, 8);
       return true;
@@ -129,16 +134,44 @@ void NativeCompiler::emit_compare(Op op, int bytes_of_one, const Code& c) {
   result(reg, c.out, 1);
 }
 
+// The number with these bits.
+void NativeCompiler::load_bits(int reg, uint64_t bits) {
+  bytes({0x48, 0xb8});  // mov rax
+  immediate(bits);
+  move_from_rax(reg);
+}
+
 // xorps, andps with a mask.
 void NativeCompiler::emit_mask(int operation, uint64_t mask, int bytes_of_one, const Code& c) {
-  bytes({0x48, 0xb8});  // mov rax
-  immediate(mask);
-  move_from_rax(kScratch);
+  load_bits(kScratch, mask);
   const auto from = cached(c.a, bytes_of_one);
   const int reg = from ? new_register({*from}) : new_register({});
   move_in(reg, c.a, bytes_of_one);
   sse_registers(0, operation, reg, kScratch);
   result(reg, c.out, bytes_of_one);
+}
+
+// 1 / |a|; NaN for negative numbers.
+void NativeCompiler::emit_log_slope(int bytes_of_one, const Code& c) {
+  const bool wide = bytes_of_one == 8;
+  const int prefix = wide ? 0xf2 : 0xf3;
+  const int a = in_register(c.a, bytes_of_one, {});
+  const int slope = new_register({a}), negative = new_register({a, slope});
+  load_bits(kScratch, wide ? ~uint64_t{0} >> 1 : ~uint64_t{0} >> 33);
+  sse_registers(0, 0x54, kScratch, a);  // andps
+  load_bits(slope, wide ? std::bit_cast<uint64_t>(1.0) : std::bit_cast<uint32_t>(1.0f));
+  sse_registers(prefix, 0x5e, slope, kScratch);  // divsd
+  move_registers(negative, a);
+  sse_registers(0, 0x57, kScratch, kScratch);       // xorps: 0
+  sse_registers(prefix, 0xc2, negative, kScratch);  // cmpsd
+  byte(1);                                          // less
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr float kNarrowNan = std::numeric_limits<float>::quiet_NaN();
+  load_bits(kScratch, wide ? std::bit_cast<uint64_t>(kNan) : std::bit_cast<uint32_t>(kNarrowNan));
+  sse_registers(0, 0x54, kScratch, negative);  // andps
+  sse_registers(0, 0x55, negative, slope);     // andnps
+  sse_registers(0, 0x56, negative, kScratch);  // orps
+  result(negative, c.out, bytes_of_one);
 }
 
 bool NativeCompiler::emit_select(int bytes_of_one, const Code& c) {
@@ -189,6 +222,9 @@ bool NativeCompiler::emit_float(Op op, int bytes_of_one, const Code& c) {
       return true;
     case Op::abs:
       emit_mask(0x54, bytes_of_one == 8 ? ~uint64_t{0} >> 1 : ~uint64_t{0} >> 33, bytes_of_one, c);
+      return true;
+    case Op::log_slope:
+      emit_log_slope(bytes_of_one, c);
       return true;
     case Op::where:
       return emit_select(bytes_of_one, c);
@@ -270,7 +306,7 @@ bool NativeCompiler::emit_bool(Op op, const Code& c) {
   load_byte(c.a);
   if (operation) {
     byte(operation);
-    in_frame(0, c.b);
+    in_frame(0, c.b, 1);
   } else {
     bytes({0x34, 1});  // xor al, 1
   }

@@ -124,7 +124,7 @@ bool SmallCompiler::writes_directly(int32_t from, int32_t to, int64_t bytes, int
 }
 
 bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places& in,
-                             const Places& out) {
+                             const Places& out, const Loop* reverse) {
   if (loop.replayed && loop.memory > 0) return false;
   const auto carries = static_cast<size_t>(loop.carries());
   const int64_t known = std::max<int64_t>(loop.trips.value_or(0), 0);
@@ -170,7 +170,13 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
     stack_at(present(out[carries + k]), bytes, &stacked);
     stacked.back().at = static_cast<int32_t>(carries) + k;  // number of the root
   }
-  if (loop.replayed && !add_replay(loop, around, trips, &invariants, &states)) return false;
+  const std::optional<Record> written =
+      take_record(loop);  // by the loop that this one is the reverse of
+  if (written) {
+    for (const int64_t bytes : loop.replayed_bytes) states.push_back({0, take(bytes), bytes});
+  } else if (loop.replayed && !add_replay(loop, around, trips, &invariants, &states)) {
+    return false;
+  }
 
   Body body;
   const auto place_of = [&](const InputSource& source) -> std::optional<int32_t> {
@@ -189,6 +195,8 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
 
   const int32_t done = take(8);
   int32_t begin = here();
+  std::optional<Record> record;
+  if (reverse) record = start_record(*reverse);
   if (loop.condition) {
     copy(done, number(0), 8);
     begin = here();
@@ -200,14 +208,21 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
     add(Kind::Unless, 0, present(condition.roots[0]));
   } else {
     add(Kind::Begin, done, trips);
+    if (written) add(Kind::Cursor, written->cursor, written->cursor).value = -written->bytes;
     for (const Stack& state : states) {
+      if (written) break;
       Code& code = add(Kind::CursorAtEnd, state.cursor, state.buffer);
       code.b = trips;
       code.value = state.bytes;
     }
     begin = here();
   }
-  for (const Stack& state : states) pull(state, true);
+  if (written) {
+    pull_record(*written, states);
+  } else {
+    for (const Stack& state : states) pull(state, true);
+  }
+  if (record) push_record(*record, carry, loop.carry_bytes);
   for (const Stack& residual : residuals) push(residual, residual.at, loop.reversed);
   for (const Stack& entry : scanned) pull(entry, loop.reversed);
   const int32_t body_begin = here();
@@ -229,53 +244,6 @@ bool SmallCompiler::add_loop(const Loop& loop, const Scope* around, const Places
   const std::optional<Place>& number_of_trips = out[carries + loop.stacked_out];
   if (number_of_trips) store(*number_of_trips, loop.condition ? done : trips, 8);
   return fits();
-}
-
-// Runs the replayed loop and stores the carries at the start of each iteration in buffers. `states`
-// gets a stack for each carry.
-bool SmallCompiler::add_replay(const Loop& loop, const Scope* around, int32_t trips,
-                               Invariants* invariants, std::vector<Stack>* states) {
-  std::vector<int32_t> carry;
-  for (size_t k = 0; k < loop.replayed_bytes.size(); ++k) {
-    const int64_t bytes = loop.replayed_bytes[k];
-    carry.push_back(take(bytes));
-    if (!fits()) return false;
-    load(carry[k], present(invariants->in[loop.replayed_from[k]]), bytes);
-    states->push_back({take(8), take(bytes), bytes, take(8)});
-  }
-  Body body;
-  const auto place_of = [&](const InputSource& source) -> std::optional<int32_t> {
-    const auto found = std::ranges::find(loop.replayed_from, source.number);
-    if (found == loop.replayed_from.end()) return std::nullopt;
-    return carry[found - loop.replayed_from.begin()];
-  };
-  if (!enter(present(loop.replayed), loop.in, around, place_of, invariants, &body)) return false;
-  const int32_t left = take(8), steps = take(8);
-  const int32_t leave = here();
-  add(Kind::Begin, left, trips);
-  for (const Stack& state : *states) {
-    add(Kind::Buffer, state.buffer, trips, program_.buffers++).value =
-        std::max<int64_t>(state.bytes, 1);
-    copy(state.cursor, state.buffer, 8);
-  }
-  const auto push_states = [&] {
-    for (size_t k = 0; k < carry.size(); ++k) push((*states)[k], carry[k], false);
-  };
-  push_states();
-  copy(steps, number(0), 8);  // all iterations but the last one
-  add(Kind::Count, steps, trips).value = -1;
-  const int32_t single = here();
-  add(Kind::Begin, left, steps);
-  const int32_t begin = here();
-  add_seeds(body, loop.reversed ? SmallProgram::CountedDown : SmallProgram::Counted, left, steps);
-  if (!add_steps(body.scope)) return false;
-  finish_carries(&body, carry, loop.replayed_bytes, begin);
-  push_states();
-  add(Kind::Next, left, 0).value = begin;
-  program_.code[single].value = here();
-  count(present(loop.replayed), steps, 0);
-  program_.code[leave].value = here();
-  return true;
 }
 
 bool SmallCompiler::compile(const Loop& loop) {

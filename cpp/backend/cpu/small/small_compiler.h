@@ -1,9 +1,11 @@
 // SmallCompiler: translates loops to small programs. small_compile.cpp translates loops and their
-// bodies, small_steps.cpp the steps of these, small_group.cpp tile groups and copies;
-// small_frame.cpp assigns places. Start at SmallCompiler::add_loop.
+// bodies, small_replay.cpp the states for reverses, small_steps.cpp the steps of bodies,
+// small_group.cpp tile groups and copies; small_frame.cpp assigns places. Start at
+// SmallCompiler::add_loop.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -64,6 +66,13 @@ class SmallCompiler {
     int64_t bytes;       // of an entry
     int32_t buffer = 0;  // offset of a pointer to the first entry, of states
   };
+  // The carries of a loop at the start of each iteration, for its reverse: offsets of pointers to
+  // the end of those written, of the buffer, and to its beginning, and the bytes of an iteration.
+  struct Record {
+    const Loop* reverse;
+    int32_t cursor, end, begin, buffer;
+    int64_t bytes;
+  };
   using Places = std::vector<std::optional<Place>>;
   // The inputs of a loop, and the offsets of those that are the same in every iteration.
   struct Invariants {
@@ -88,15 +97,24 @@ class SmallCompiler {
   int32_t here() const { return static_cast<int32_t>(program_.code.size()); }
 
   // small_compile.cpp
-  bool add_loop(const Loop& loop, const Scope* around, const Places& in, const Places& out);
-  bool add_replay(const Loop& loop, const Scope* around, int32_t trips, Invariants* invariants,
-                  std::vector<Stack>* states);
+  bool add_loop(const Loop& loop, const Scope* around, const Places& in, const Places& out,
+                const Loop* reverse = nullptr);
   bool enter(const BodyPlan& body, const std::vector<BodyInput>& in, const Scope* around,
              const CarryOf& carry_of, Invariants* invariants, Body* out);
   int32_t invariant(Invariants* invariants, int32_t input, int64_t bytes);
   void finish_carries(Body* body, const std::vector<int32_t>& carries,
                       const std::vector<int64_t>& bytes, int32_t begin);
   bool writes_directly(int32_t from, int32_t to, int64_t bytes, int32_t begin);
+
+  // small_replay.cpp
+  const Loop* find_reverse(const Scope& scope, size_t number) const;
+  Record start_record(const Loop& reverse);
+  std::optional<Record> take_record(const Loop& reverse);
+  void push_record(const Record& record, const std::vector<int32_t>& carries,
+                   const std::vector<int64_t>& bytes);
+  void pull_record(const Record& record, const std::vector<Stack>& states);
+  bool add_replay(const Loop& loop, const Scope* around, int32_t trips, Invariants* invariants,
+                  std::vector<Stack>* states);
 
   // small_steps.cpp
   bool add_steps(const Scope& scope);
@@ -124,6 +142,7 @@ class SmallCompiler {
   bool scatter(const Axes& axes, int64_t element, int32_t base, int64_t n, int32_t in);
 
   SmallProgram program_;
+  std::vector<Record> records_;  // whose reverse comes later
   std::vector<int32_t> blocks_;  // beginnings of the blocks of the frame
   std::vector<int32_t> places_;  // of the tile program that is translated
 };

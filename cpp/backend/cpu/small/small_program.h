@@ -37,11 +37,12 @@ struct SmallProgram {
     Address,      // pointer at out = address of a
     Cursor,       // pointer at out = pointer at a + value
     CursorAtEnd,  // pointer at out = pointer at a + (number at b - 1) * value
-    Pull,         // n bytes from the pointer at a, which advances by value
+    Pull,         // n bytes from the pointer at a, plus length; the pointer advances by value
     Pull8,
-    Push,  // n bytes to the pointer at out, which advances by value
+    Push,  // n bytes to the pointer at out, plus length; the pointer advances by value
     Push8,
     Buffer,   // pointer at out = a buffer of (number at a) * value bytes
+    Reserve,  // value bytes at the pointer at out, in a buffer from that at b to that at a
     Begin,    // number at out = number at a; jumps if that is not positive
     Next,     // jumps while the number at out, less one, is positive
     Unless,   // jumps if the bool at a is false
@@ -153,6 +154,8 @@ class SmallBuffers {
     }
     return buffer.memory->data();
   }
+  // The first `used` bytes stay. Null if there is no memory.
+  char* enlarge(int32_t number, int64_t used, int64_t bytes);
 
  private:
   struct Buffer {

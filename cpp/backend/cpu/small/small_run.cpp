@@ -20,6 +20,8 @@ namespace {
 
 using Code = SmallProgram::Code;
 
+constexpr int64_t kFirstReserved = 64;  // times the bytes of the first Reserve
+
 template <class T>
 PULLBACK_INLINE T get(const char* at) {
   T value;
@@ -133,25 +135,25 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
         break;
       case SmallProgram::Pull: {
         char* const from = get<char*>(f + c.a);
-        std::memcpy(f + c.out, from, static_cast<size_t>(c.n));
+        std::memcpy(f + c.out, from + c.length, static_cast<size_t>(c.n));
         put(f + c.a, from + c.value);
         break;
       }
       case SmallProgram::Pull8: {
         char* const from = get<char*>(f + c.a);
-        put(f + c.out, get<uint64_t>(from));
+        put(f + c.out, get<uint64_t>(from + c.length));
         put(f + c.a, from + c.value);
         break;
       }
       case SmallProgram::Push: {
         char* const to = get<char*>(f + c.out);
-        std::memcpy(to, f + c.a, static_cast<size_t>(c.n));
+        std::memcpy(to + c.length, f + c.a, static_cast<size_t>(c.n));
         put(f + c.out, to + c.value);
         break;
       }
       case SmallProgram::Push8: {
         char* const to = get<char*>(f + c.out);
-        put(to, get<uint64_t>(f + c.a));
+        put(to + c.length, get<uint64_t>(f + c.a));
         put(f + c.out, to + c.value);
         break;
       }
@@ -162,6 +164,21 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
           return failure(Problem::Memory);
         }
         put(f + c.out, buffer);
+        break;
+      }
+      case SmallProgram::Reserve: {
+        char* const to = get<char*>(f + c.out);
+        if (to != get<char*>(f + c.a)) break;
+        const int64_t used = to - get<char*>(f + c.b);
+        const int64_t bytes = std::max(2 * used, kFirstReserved * c.value);
+        char* const buffer = buffers.enlarge(c.n, used, bytes);
+        if (!buffer) {
+          *at = &c;
+          return failure(Problem::Memory);
+        }
+        put(f + c.out, buffer + used);
+        put(f + c.a, buffer + bytes);
+        put(f + c.b, buffer);
         break;
       }
       case SmallProgram::Begin: {
@@ -292,6 +309,15 @@ std::optional<uint16_t> code_of_element(TileKernel kernel) {
   static const Elements elements = all_elements();
   const auto found = elements.find(kernel);
   return found == elements.end() ? std::nullopt : std::optional(found->second);
+}
+
+char* SmallBuffers::enlarge(int32_t number, int64_t used, int64_t bytes) {
+  Buffer& buffer = of_[number];
+  auto memory = std::make_unique<StepMemory>(bytes);
+  if (!memory->data()) return nullptr;
+  if (used) std::memcpy(memory->data(), buffer.memory->data(), static_cast<size_t>(used));
+  buffer = {std::move(memory), bytes};
+  return buffer.memory->data();
 }
 
 Status refused_code(const Code& c, int problem, const char* f) {

@@ -77,7 +77,9 @@ bool SmallCompiler::add_call(const Step& step, const Scope& scope) {
 }
 
 bool SmallCompiler::add_steps(const Scope& scope) {
-  for (const Step& step : scope.plan->steps) {
+  const std::vector<Step>& steps = scope.plan->steps;
+  for (size_t number = 0; number < steps.size(); ++number) {
+    const Step& step = steps[number];
     if (!fits()) return false;
     program_.origins.push_back({here(), &step});
     const bool added = [&] {
@@ -86,7 +88,7 @@ bool SmallCompiler::add_steps(const Scope& scope) {
       if (const auto* branch = std::get_if<Branch>(&step.work)) return add_branch(*branch, scope);
       if (const auto* loop = std::get_if<Loop>(&step.work)) {
         const auto [in, out] = places_of(loop->in, loop->out, scope);
-        return add_loop(*loop, &scope, in, out);
+        return add_loop(*loop, &scope, in, out, find_reverse(scope, number));
       }
       return is_callable(step) && add_call(step, scope);
     }();
