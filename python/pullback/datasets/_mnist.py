@@ -82,7 +82,8 @@ def load_mnist(directory: str | Path | None = None, *, one_hot: bool = False) ->
     >>> digits.train_images.shape, digits.test_labels.shape
     ((6000, 784), (1000,))
     """
-    folder, files = (SAMPLE, SAMPLE_FILES) if directory is None else (Path(directory), FILES)
+    folder = SAMPLE if directory is None else Path(directory)
+    files = SAMPLE_FILES if folder == SAMPLE else FILES
     missing = [name for name in files if not (folder / name).is_file()]
     if missing:
         raise FileNotFoundError(

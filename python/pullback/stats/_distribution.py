@@ -290,14 +290,14 @@ class Distribution(Family):
         given = read_arguments(what, self, args, kwargs, (q,))
         own, all_scale = self._standard_parameters(given.shapes, given.scale)
         assert given.x is not None  # it is q
-        inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
-        q = self._checked(nan_unless(inside, given.x), given)
         if isinstance(self._low(*own), float) and isinstance(self._high(*own), float):
             # The ends of the support do not depend on the shapes.
-            is_end = _core.logical_or(_core.equal(q, 0), _core.equal(q, 1))
+            is_end = _core.logical_or(_core.equal(given.x, 0), _core.equal(given.x, 1))
             own = [_core.where(is_end, _core.stop_gradient(shape), shape) for shape in own]
-        value = getattr(self, "_" + what)(q, *own)
-        return given.cast(shift_and_scale(value, given.loc, all_scale))
+        value = getattr(self, "_" + what)(given.x, *own)
+        inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
+        value = shift_and_scale(nan_unless(inside, value), given.loc, all_scale)
+        return given.cast(self._checked(value, given))
 
     def _summary(
         self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -77,7 +77,12 @@ def test_dlpack_options(dtype):
     for x in (pb.ones(3, dtype=dtype), pb.ones((0, 2), dtype=dtype), pb.ones((), dtype=dtype)):
         for version in (None, (0, 8), (1, 0), (2, 0)):
             for copy in (None, False, True):
-                assert x.__dlpack__(max_version=version, copy=copy, dl_device=(1, 0)) is not None
+                options = {"max_version": version, "copy": copy, "dl_device": (1, 0)}
+                if copy is False and (version or (0,)) < (1, 0):  # the memory is not read-only
+                    with pytest.raises(BufferError, match=r"before DLPack 1\.0 receives a copy"):
+                        x.__dlpack__(**options)
+                    continue
+                assert x.__dlpack__(**options) is not None
         for copy in (None, False, True):
             y = pb.from_dlpack(x, copy=copy)
             assert y.dtype == dtype and y.numpy().tolist() == x.numpy().tolist()

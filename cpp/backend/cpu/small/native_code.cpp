@@ -148,34 +148,6 @@ void NativeCompiler::emit_pair(const SmallProgram::Code& c) {
   call(c.pair);
 }
 
-void NativeCompiler::emit_count(const SmallProgram::Code& c) {
-  integer(true, 0x8b, c.a);
-  bytes({0x48, 0x05});  // add rax
-  immediate(static_cast<int32_t>(c.value));
-  integer(true, 0x03, c.out);
-  overwrite(c.out, 8);
-  integer(true, 0x89, c.out);
-}
-
-// Values keep their registers: after a call they are read again.
-void NativeCompiler::emit_reserve(int32_t index) {
-  const SmallProgram::Code& c = program_.code[index];
-  for (const int32_t at : {c.out, c.a, c.b}) overwrite(at, 8);
-  integer(true, 0x8b, c.out);
-  integer(true, 0x3b, c.a);
-  bytes({0x0f, 0x80 | static_cast<int>(Condition::NotEqual)});
-  const size_t enough = bytes_.size();
-  immediate(int32_t{0});
-  const auto values = register_of_;
-  Loop* const loop = loop_;
-  emit_slow(index);
-  register_of_ = values;
-  loop_ = loop;
-  for (const auto& [at, value] : values) load(value.reg, at, value.bytes);
-  const auto distance = static_cast<int32_t>(bytes_.size() - enough - 4);
-  std::memcpy(&bytes_[enough], &distance, 4);
-}
-
 // Notes what a code reads that is a call; of kernels, at most 16 bytes for each element.
 void NativeCompiler::note_reads(const SmallProgram::Code& c) {
   const int64_t n = std::max<int64_t>(c.n, 1), length = std::max<int64_t>(c.length, 1);

@@ -10,8 +10,8 @@
 //
 // rbx: frame; r13: NativeContext; r12: backward jumps until the next check for an interrupt; xmm0
 // to xmm8: values; xmm9 to xmm14: values of a loop; xmm15, rax, rcx: temporaries. A bool in a
-// register is a mask of 64 bits. native_elements.cpp emits codes of one element, native_code.cpp
-// all others. Start at NativeCompiler::compile (native_code.cpp).
+// register is a mask of 64 bits. native_elements.cpp emits codes of one element, native_moves.cpp
+// moves, native_code.cpp all others. Start at NativeCompiler::compile (native_code.cpp).
 #pragma once
 
 #include <algorithm>
