@@ -3,6 +3,7 @@
 #include "backend/cuda/cuda_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -21,8 +22,9 @@ constexpr int64_t kLargestSmall = kSegment / 4;
 // Threads compute further elements in a loop.
 constexpr unsigned int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 32;
-constexpr Result kFirstOfImages = 200;  // CUDA_ERROR_INVALID_IMAGE …
-constexpr Result kLastOfImages = 229;
+// CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX and UNSUPPORTED_PTX_VERSION: the driver
+// cannot read an image, and the context stays usable.
+constexpr std::array<Result, 4> kOfImages = {200, 209, 218, 222};
 constexpr int64_t kStaging = int64_t{8} << 20;
 
 int64_t class_size(int64_t bytes) { return size_class(std::max(bytes, kSmallestBlock)).bytes; }
@@ -94,12 +96,17 @@ void CudaMemory::check(Result result, const char* function) {
   fail(ErrorKind::Runtime, lost_);
 }
 
-Result CudaMemory::request(Address* address, int64_t size) {
-  const Result result = driver_.allocate(address, static_cast<size_t>(size));
+template <class Call>
+Result CudaMemory::with_memory(const Call& call) {
+  const Result result = call();
   if (result != kOutOfMemory) return result;
   wait();  // queued work may read the blocks
   free_cached();
-  return driver_.allocate(address, static_cast<size_t>(size));
+  return call();
+}
+
+Result CudaMemory::request(Address* address, int64_t size) {
+  return with_memory([&] { return driver_.allocate(address, static_cast<size_t>(size)); });
 }
 
 void* CudaMemory::allocate(int64_t bytes) {
@@ -203,9 +210,11 @@ Kernel CudaMemory::load_kernel(const std::string& cubin, const char* name) {
   const auto lock = enter();
   Module module = nullptr;
   Kernel kernel = nullptr;
-  // An image that the driver cannot read leaves the context usable.
-  const Result result = driver_.load_module(&module, cubin.data());
-  if (result >= kFirstOfImages && result <= kLastOfImages) return nullptr;
+  const Result result = with_memory([&] { return driver_.load_module(&module, cubin.data()); });
+  if (std::ranges::find(kOfImages, result) != kOfImages.end()) return nullptr;
+  if (result == kOutOfMemory) {
+    fail(ErrorKind::Memory, "cuda:", index_, ": no memory is left for a kernel");
+  }
   check(result, "cuModuleLoadData");
   check(driver_.find_kernel(&kernel, module, name), "cuModuleGetFunction");
   return kernel;
@@ -216,9 +225,12 @@ void CudaMemory::launch(Kernel kernel, int64_t count, void** parameters) {
   const auto lock = enter();
   const int64_t most = int64_t{kBlocksPerMultiprocessor} * std::max(1, multiprocessors_);
   const int64_t blocks = std::min((count + kThreads - 1) / kThreads, most);
-  check(driver_.launch(kernel, static_cast<unsigned int>(blocks), 1, 1, kThreads, 1, 1, 0, stream_,
-                       parameters, nullptr),
-        "cuLaunchKernel");
+  // Another failure ends the device: earlier steps may have written over inputs of the plan.
+  const Result result = with_memory([&] {
+    return driver_.launch(kernel, static_cast<unsigned int>(blocks), 1, 1, kThreads, 1, 1, 0,
+                          stream_, parameters, nullptr);
+  });
+  check(result, "cuLaunchKernel");
 }
 
 // Without the lock between two polls: `interrupted` may run Python, which may use the device.
@@ -247,6 +259,10 @@ void CudaMemory::wait_outside_of_runs() {
 
 void CudaMemory::synchronize() {
   wait_outside_of_runs();
+  drain();
+}
+
+void CudaMemory::drain() {
   const auto lock = enter();
   wait();
 }

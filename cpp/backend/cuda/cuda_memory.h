@@ -55,14 +55,17 @@ class CudaMemory final : public DeviceMemory {
 
   // Waits for all work of the device. Ctrl-C ends the wait; the work goes on.
   void synchronize();
-  // The same, until `interrupted` returns true; then it returns false.
+  // The same, but nothing ends the wait: for destructors.
+  void drain();
+  // Waits until the work is done or `interrupted` returns true; then it returns false.
   bool wait_until_done(bool (*interrupted)());
   // The stream, for libraries that order their work before it.
   Stream stream() const { return stream_; }
   MemoryFigures figures();
   // 90 for a GPU of compute capability 9.0.
   int architecture() const { return architecture_; }
-  // The kernel of a compiled text; null if the driver refuses it. It is never unloaded.
+  // The kernel of a compiled text; null if the driver refuses it. Raises MemoryError without room
+  // for it. It is never unloaded.
   Kernel load_kernel(const std::string& cubin, const char* name);
   // Queues a kernel over `count` elements. `parameters` are the addresses of its parameters.
   void launch(Kernel kernel, int64_t count, void** parameters);
@@ -76,6 +79,9 @@ class CudaMemory final : public DeviceMemory {
   // After a failure, the device is lost: the context of the driver is unusable.
   void check(Result result, const char* function);
   Result request(Address* address, int64_t size);
+  // The result of a call; without memory, that of another one after free blocks were returned.
+  template <class Call>
+  Result with_memory(const Call& call);
   void free_cached();
   void wait();
   void wait_outside_of_runs();

@@ -33,7 +33,7 @@ std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory&
   for (KernelText& each : text.kernels) {
     const Kernel kernel = kernels.find(each.text);
     if (!kernel) {
-      *reason = "its text did not compile";
+      *reason = "its kernel was not compiled or not loaded";
       return std::nullopt;
     }
     out.kernels_.push_back({kernel, each.count, std::move(each.parameters)});

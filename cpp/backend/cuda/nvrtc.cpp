@@ -13,14 +13,19 @@
 namespace pullback::cuda {
 namespace {
 
+// That of the driver's own version first: a driver may refuse the cubins of a newer one.
 std::vector<std::string> candidates() {
   if (const std::string given = setting("nvrtc"); !given.empty()) return {given};
 #if defined(_WIN32)
   return {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll"};
 #else
   const std::string packages = folder_of_this_library() + "/../";
-  return {packages + "nvidia/cu13/lib/libnvrtc.so.13",
-          packages + "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so.12"};
+  std::vector<std::string> out = {packages + "nvidia/cu13/lib/libnvrtc.so.13", "libnvrtc.so.13",
+                                  packages + "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+                                  "libnvrtc.so.12"};
+  constexpr int kCuda13 = 13000;
+  if (driver() && driver()->version < kCuda13) std::ranges::rotate(out, out.begin() + 2);
+  return out;
 #endif
 }
 

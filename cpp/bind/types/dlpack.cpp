@@ -159,8 +159,8 @@ class CapsuleOwner final : public MemoryOwner {
   CapsuleOwner(Managed* managed, Device device) : managed_(managed), device_(device) {}
   ~CapsuleOwner() override {
     try {
-      cuda::memory_of_cuda(device_).synchronize();  // queued copies may read the memory
-    } catch (const Error&) {                        // the device is lost
+      cuda::memory_of_cuda(device_).drain();  // queued work may read the memory
+    } catch (const Error&) {                  // the device is lost
     }
     if (managed_->deleter) managed_->deleter(managed_);
   }

@@ -21,6 +21,8 @@ namespace {
 using Code = SmallProgram::Code;
 
 constexpr int64_t kFirstReserved = 64;  // times the bytes of the first Reserve
+// Bytes of a buffer that grows: a loop that does not end must not take all memory.
+constexpr int64_t kMostReserved = int64_t{1} << 31;
 
 template <class T>
 PULLBACK_INLINE T get(const char* at) {
@@ -171,7 +173,7 @@ Status interpret(const Code* const begin, char* f, SmallBuffers& buffers, const 
         if (to != get<char*>(f + c.a)) break;
         const int64_t used = to - get<char*>(f + c.b);
         const int64_t bytes = std::max(2 * used, kFirstReserved * c.value);
-        char* const buffer = buffers.enlarge(c.n, used, bytes);
+        char* const buffer = bytes > kMostReserved ? nullptr : buffers.enlarge(c.n, used, bytes);
         if (!buffer) {
           *at = &c;
           return failure(Problem::Memory);
