@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import os
+import signal
 from typing import Any
 
 import numpy as np
@@ -180,6 +182,22 @@ def test_memory_of_another_library() -> None:
     assert producer.ended == 1
     part = Producer(shape=(1, 3), byte_offset=24)
     np.testing.assert_array_equal(pb.from_dlpack(part, copy=False).numpy(), want[1:])
+
+
+def test_the_end_of_shared_memory_is_no_wait_that_a_signal_ends() -> None:
+    x = pb.from_dlpack(producer := Producer(), copy=False)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    FAKE.fake_busy(ctypes.c_int64(100_000))  # for as many polls
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            del x
+            gc.collect()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        FAKE.fake_busy(ctypes.c_int64(0))
+    assert producer.ended == 1
 
 
 @pytest.mark.parametrize(

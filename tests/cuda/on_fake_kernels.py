@@ -359,7 +359,11 @@ def test_a_second_size_compiles_nothing() -> None:
 def test_an_image_that_the_driver_refuses() -> None:
     x = RNG.normal(size=9)
     FAKE.fake_fail(b"cuModuleLoadData", ctypes.c_int64(1), 209)  # NO_BINARY_FOR_GPU
-    both(lambda x: pb.cos(x) - 0.25 * x * x + x, x, host={"tiles (its kernel was not compiled or not loaded)"})
+    both(
+        lambda x: pb.cos(x) - 0.25 * x * x + x,
+        x,
+        host={"tiles (its kernel was not compiled or not loaded)"},
+    )
     FAKE.fake_reset()
 
 
