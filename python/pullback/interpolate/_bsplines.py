@@ -355,7 +355,7 @@ def make_interp_spline(
     if degree < 0:
         raise ValueError(f"{who}: expected k >= 0, got {degree}")
     made, points = beside(who, y, x)
-    points = points_of(points, who, least=1)
+    points = points_of(points, who, least=2)
     values, at = vectors(made, integer(axis, who, "axis"), points.shape[0], who)
     ends = _conditions(bc_type, who)
     has_ends = ends != (None, None)

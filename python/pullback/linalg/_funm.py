@@ -12,9 +12,11 @@ from .._autodiff.forward import jvp
 from .._autodiff.rules import place
 from .._base.checks import check_matrices
 from .._base.composite import composite
+from .._base.domains import nan_unless
 from .._base.hints import without
 from .._core import Rule, Tensor
 from .._typing import TensorLike
+from ._decompositions import svdvals
 from ._matrices import adjoint, one_dtype
 
 
@@ -24,9 +26,10 @@ def funm(A: TensorLike, func: Callable[[Any], Any], /) -> Tensor:  # noqa: N803
     """Compute a function of matrices that is defined by a function of numbers.
 
     It is ``v @ diag(func(w)) @ inv(v)`` with the eigenvalues w and the eigenvectors v, so the
-    relative error is the rounding unit times the condition number of v, and a matrix that has no
-    basis of eigenvectors has no result. `expm`, `logm` and `sqrtm` have no such limit. The first
-    derivative by `A` exists also for equal eigenvalues; higher ones are NaN there.
+    relative error is the rounding unit times the condition number of v. The result is NaN where
+    more than half of the digits would be lost, as for a matrix that has no basis of eigenvectors.
+    `expm`, `logm` and `sqrtm` have no such limit. The first derivative by `A` exists also for equal
+    eigenvalues; higher ones are NaN there.
 
     Parameters
     ----------
@@ -47,8 +50,8 @@ def funm(A: TensorLike, func: Callable[[Any], Any], /) -> Tensor:  # noqa: N803
     Raises
     ------
     LinAlgError
-        If a matrix is not square, or if it contains NaN or infinity or its eigenvectors are
-        dependent (raised when the result is computed).
+        If a matrix is not square, or if it contains NaN or infinity (raised when the result is
+        computed).
     TypeError
         If `func` is not callable or returns another dtype.
     ValueError
@@ -80,9 +83,24 @@ def funm(A: TensorLike, func: Callable[[Any], Any], /) -> Tensor:  # noqa: N803
             raise ValueError(f"funm: expected shape {z.shape} from {place(func)}, got {made.shape}")
         return _core.cast(made, z.dtype)
 
-    w, v = _core.eig(_core.stop_gradient(a))
-    value = _product(v, _core.stop_gradient(values(w)))
+    w, v, is_basis = _eigenvectors(_core.stop_gradient(a))
+    value = nan_unless(is_basis, _product(v, _core.stop_gradient(values(w))))
     return rounded(_with_derivative(a, value if a.dtype.kind == "c" else _core.real(value), values))
+
+
+def _eigenvectors(a: Tensor) -> tuple[Tensor, Tensor, Any]:
+    """Return values, vectors, and where these are a basis; elsewhere the vectors are a unit matrix.
+
+    A pivot of dependent vectors is rarely 0: rounding leaves some units of the last place.
+    """
+    w, v = _core.eig(a)
+    if a.shape[-1] == 0:
+        return w, v, True
+    sizes = _core.stop_gradient(svdvals(v))
+    least = float(np.finfo(sizes.dtype).eps) ** 0.5
+    is_basis = _core.greater(sizes[..., -1], least * sizes[..., 0])[..., None, None]
+    n = a.shape[-1]
+    return w, _core.where(is_basis, v, _core.eye(n, n, 0, v.dtype)), is_basis
 
 
 def _product(v: Tensor, values: Tensor) -> Tensor:
@@ -96,7 +114,7 @@ def _with_derivative(a: Tensor, value: Tensor, f: Callable[[Tensor], Tensor]) ->
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         (a,), (g,) = inputs, cotangents
-        w, v = _core.eig(a)
+        w, v, is_basis = _eigenvectors(a)
         rows, columns = _core.expand_dims(w, -1), _core.expand_dims(w, -2)
         gap, middle = rows - columns, 0.5 * (rows + columns)
         # For closer values the derivative in the middle has the smaller error.
@@ -113,6 +131,7 @@ def _with_derivative(a: Tensor, value: Tensor, f: Callable[[Tensor], Tensor]) ->
         inner = adjoint(_core.equation(v, adjoint(inner), "funm"))
         inner = _core.multiply(_core.conj(quotient), inner)
         found = _core.equation(adjoint(v), _core.matmul(inner, adjoint(v)), "funm")
+        found = nan_unless(is_basis, found)
         return [found if a.dtype.kind == "c" else _core.real(found)]
 
     return _core.custom([value], [a], Rule(rule, "funm"))[0]

@@ -59,7 +59,7 @@ def ldl(A: TensorLike, /, lower: bool = True, hermitian: bool = True) -> LDLResu
     ------
     LinAlgError
         If a matrix is not square; if it contains NaN or infinity (raised when the result is
-        computed); or if `d` is singular and a gradient is computed.
+        computed); or if `d` is singular and the gradient of `lu` is computed.
     NotImplementedError
         If `hermitian` is False for complex matrices.
 

@@ -32,7 +32,7 @@ class LsqrResult(NamedTuple):
     istop : Tensor
         Reason of the end: 0, x0 is the solution; 1, the residual is small enough; 2, it is
         orthogonal enough to the columns; 3, the estimated condition number exceeds `conlim`; 4 to
-        6, the same at the precision of the dtype; 7, after `iter_lim` steps.
+        6, the same at the precision of the dtype; 7, after `iter_lim` steps, as for NaN.
     itn : Tensor
         Number of steps.
     r1norm, r2norm : Tensor
@@ -285,7 +285,7 @@ def _golub_kahan(
     numbers = _core.stack([alpha, alpha, beta, zero, zero, zero, alpha * beta, norm(x)], 0)
     nothing = _core.full((), 0, "int64")
     state = _State(x, u, v, v, numbers, nothing, nothing)
-    ended = _core.logical_not(_core.greater(alpha * beta, 0))  # x0 is the solution
+    ended = _core.equal(alpha * beta, 0)  # x0 is the solution
 
     def goes_on(s: _State) -> Tensor:
         return _core.logical_and(_core.equal(s.istop, 0), _core.logical_not(ended))

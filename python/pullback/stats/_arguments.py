@@ -107,12 +107,13 @@ class StandardForm:
         self.family, self.given = family, given
         self.shapes, self.scale = family._standard_parameters(given.shapes, given.scale)
         assert given.x is not None  # its methods have an argument x
-        # NaN for invalid parameters from here on, so that the derivatives are NaN too.
-        x = family._checked(given.x, given)
+        x = _core.constant(given.x)
         if given.loc is not None:
             x = x - given.loc
         if self.scale is not None:
             x = x / self.scale
+        # NaN for invalid parameters from here on, so that the derivatives are NaN too.
+        x = family._checked(x, given)
         self.exact = x
         self.z = x if family.scales else _core.floor(x)
         before = _core.less if family.low_is_inside else _core.less_equal

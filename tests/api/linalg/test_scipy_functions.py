@@ -85,6 +85,11 @@ def test_funm() -> None:
     # Equal eigenvalues with a basis of eigenvectors.
     symmetric = np.diag([1.0, 1.0, 2.0]) + 0.0
     cube = lambda a: pb.linalg.funm(a, lambda z: z**3)  # noqa: E731
+    without_basis = [[[1.0, 1], [0, 1]], [[1, 1e-6], [0, 1]], [[0, 1], [0, 0]], [[2.0, 1], [1, 3]]]
+    made = cube(np.array(without_basis)).numpy()
+    assert np.isnan(made[:3]).all()
+    near(made[3], np.linalg.matrix_power(without_basis[3], 3))
+    assert np.isnan(pb.grad(lambda a: pb.sum(cube(a)))(np.array(without_basis))[:3]).all()
     near(pb.jacobian(cube)(symmetric), pb.jacobian(lambda a: a @ a @ a)(symmetric), 1e-9)
     with pytest.raises(ValueError, match="funm: expected shape"):
         pb.linalg.funm(MATRIX, pb.sum)
@@ -116,6 +121,16 @@ def test_ldl() -> None:
         pb.linalg.ldl(COMPLEX, hermitian=False)
     with pytest.raises(np.linalg.LinAlgError, match="ldl"):
         pb.linalg.ldl(np.full((2, 2), np.nan)).d.numpy()
+
+
+def test_lsqr_of_nan_is_no_success() -> None:
+    for a, b in (
+        (np.eye(2), [np.nan, 1.0]),
+        (np.eye(2), [np.inf, 1]),
+        (np.eye(2) * np.nan, [1, 2]),
+    ):
+        got = pb.linalg.lsqr(a, np.array(b, float))
+        assert int(got.istop) == 7 and np.isnan(got.x).any()
 
 
 def test_lsqr() -> None:
