@@ -16,7 +16,7 @@ struct Nvrtc {
 };
 
 // Finds NVRTC at the first call: PULLBACK_CUDA=nvrtc=<path>, else its wheel beside this package,
-// else the loader's. Null if there is none.
+// else the loader's. Null without one.
 const Nvrtc* nvrtc();
 
 // The kernel of a text for the architecture sm_<architecture>, such as 90; empty if NVRTC has

@@ -240,8 +240,10 @@ class Linear:
         others = [_core.stop_gradient(one) for one in self.others]
         return Linear(self.graph, others, self.what)
 
-    def adjoint(self, like: Tensor, who: str) -> Linear:
-        x, at = (_core.identity(_core.full(like.shape, 0, like.dtype)) for _ in range(2))
+    def adjoint(self, like: Tensor, who: str, result: Tensor | None = None) -> Linear:
+        """Return the adjoint of a map from tensors like `like` to those like `result`."""
+        likes = (like, like if result is None else result)
+        x, at = (_core.identity(_core.full(one.shape, 0, one.dtype)) for one in likes)
         with recorded_from([x, at]) as first:
             (made,) = _core.gradients([self(x)], [x], [at])
             if made is None:

@@ -132,7 +132,7 @@ def lsqr(
     real = norm(right).dtype.name
     by = _core.cast(by, real)
     on = _recorded(A, start, right)
-    adjoint = _adjoint(on, start, right)
+    adjoint = on.adjoint(start, _WHO, right)
     fixed = [_core.stop_gradient(one) for one in (right, start, by)]
     found = _golub_kahan(on.frozen(), adjoint.frozen(), fixed, limits, most)
     return found._replace(x=_with_derivative(found.x, on, right, by, start))
@@ -184,18 +184,6 @@ def _recorded(a: Any, x: Tensor, b: Tensor) -> Linear:
     return Linear(graph, graph.others, "A")
 
 
-def _adjoint(on: Linear, x: Tensor, b: Tensor) -> Linear:
-    """Return the adjoint of a map from tensors like x to tensors like b."""
-    at = _core.identity(_core.full(x.shape, 0, x.dtype))
-    v = _core.identity(_core.full(b.shape, 0, b.dtype))
-    with recorded_from([at, v]) as first:
-        (made,) = _core.gradients([on(at)], [at], [v])
-        if made is None:
-            raise ValueError(f"{_WHO}: expected products that are differentiable in x from A")
-        graph = ClosedGraph([_core.identity(made)], [v], first)
-    return Linear(graph, graph.others, "A")
-
-
 def _with_derivative(value: Tensor, on: Linear, b: Tensor, damp: Tensor, start: Tensor) -> Tensor:
     """Return the solution with the derivatives that the normal equations determine."""
 
@@ -205,7 +193,7 @@ def _with_derivative(value: Tensor, on: Linear, b: Tensor, damp: Tensor, start: 
         eps = float(np.finfo(x.dtype).eps)
         with recorded_from([x, *others]):
             now = Linear(on.graph, theta, on.what)
-            back = _adjoint(now, x, b)
+            back = now.adjoint(x, _WHO, b)
             square = _core.cast(damp * damp, x.dtype)
             both = recorded_map(lambda v: back(now(v)) + square * v, x, _WHO, "A", "x")
             method = Method("cg", eps**0.75, 0.0, 20 * max(x.size, 1), 1, least=0.0)

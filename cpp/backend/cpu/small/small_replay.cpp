@@ -64,8 +64,8 @@ bool replays(const Loop& reverse, const Loop& loop) {
 
 }  // namespace
 
-// The later step of the plan that replays the loop at `number`; null if there is none, or if a
-// step between them writes to an input of both.
+// The later step of the plan that replays the loop at `number`; null without one, or if a step
+// between them writes to an input of both.
 const Loop* SmallCompiler::find_reverse(const Scope& scope, size_t number) const {
   const std::vector<Step>& steps = scope.plan->steps;
   const auto& loop = std::get<Loop>(steps[number].work);
