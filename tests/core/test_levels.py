@@ -3,23 +3,20 @@ program, this file writes their results on one of them."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.levels import results_on_each_level
+from support.table import CASES
 
-TESTS = Path(__file__).parents[1]
 ENTRIES = 2011  # vectors of every width, and a rest
 OWN_FORMULAS = {"exp", "tanh", "tanh_slope"}  # on AVX-512: cpp/backend/cpu/kernels/wide_float.h
 
 
 def results() -> dict[str, np.ndarray]:
-    from support.table import CASES
-
     found = {}
     for case, dtype in product(CASES, "fd"):
         if case.elementwise and dtype in case.dtypes:
@@ -28,26 +25,9 @@ def results() -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.fixture(scope="module")
-def levels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, np.ndarray]]:
-    """The results on each level; where a machine or a build lacks one, on the best below it."""
-    found = {}
-    for level in ("baseline", "avx2", "avx512"):
-        path = tmp_path_factory.mktemp("levels") / f"{level}.npz"
-        places = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-        subprocess.run(
-            [sys.executable, __file__, str(path)],
-            env=os.environ | {"PULLBACK_CPU_LEVEL": level, "PYTHONPATH": places},
-            check=True,
-            timeout=120,
-        )
-        with np.load(path) as arrays:
-            found[level] = dict(arrays)
-    return found
-
-
 @pytest.mark.slow
-def test_elementwise_functions_on_each_level(levels: dict[str, dict[str, np.ndarray]]) -> None:
+def test_elementwise_functions_on_each_level(tmp_path: Path) -> None:
+    levels = results_on_each_level(__file__, tmp_path)
     assert len(levels["avx512"]) > 300
     for name, expected in levels["avx2"].items():
         op, dtype = name.split()

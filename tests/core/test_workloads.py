@@ -3,15 +3,13 @@ and again, and in every style; nearly the same on every instruction set."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support import workloads
+from support.levels import results_on_each_level
 from support.workloads import NAMES, TRAINED, WORKLOADS
 
 import pullback as pb
@@ -92,20 +90,9 @@ def test_same_bits_of_training_steps(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def levels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, np.ndarray]]:
-    """What each instruction set makes of all workloads; where a machine lacks one, the best below
-    it is used, and compared with itself."""
-    found = {}
-    for level in ("baseline", "avx2", "avx512"):
-        path = tmp_path_factory.mktemp("levels") / f"{level}.npz"
-        subprocess.run(
-            [sys.executable, str(Path(workloads.__file__)), str(path)],
-            env=os.environ | {"PULLBACK_CPU_LEVEL": level, "PYTHONPATH": str(ROOT)},
-            check=True,
-            timeout=120,
-        )
-        with np.load(path) as arrays:
-            found[level] = dict(arrays)
-    return found
+    """What each instruction set makes of all workloads."""
+    folder = tmp_path_factory.mktemp("levels")
+    return results_on_each_level(str(Path(workloads.__file__)), folder)
 
 
 @pytest.mark.slow
