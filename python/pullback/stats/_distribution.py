@@ -106,6 +106,9 @@ class Distribution(Family):
         value = _core.constant(value)
         return nan_unless(all_of(masks), value) if masks else value
 
+    def _finished(self, value: Any, given: Arguments) -> Tensor:
+        return given.cast(self._checked(value, given))
+
     def _standard_form(
         self, what: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> StandardForm:
@@ -297,7 +300,7 @@ class Distribution(Family):
         value = getattr(self, "_" + what)(given.x, *own)
         inside = _core.logical_and(_core.greater_equal(given.x, 0), _core.less_equal(given.x, 1))
         value = shift_and_scale(nan_unless(inside, value), given.loc, all_scale)
-        return given.cast(self._checked(value, given))
+        return self._finished(value, given)
 
     def _summary(
         self, what: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -335,7 +338,7 @@ class Distribution(Family):
             If the shapes do not broadcast.
         """
         value, scale, given = self._summary("mean", args, kwargs)
-        return given.cast(self._checked(shift_and_scale(value, given.loc, scale), given))
+        return self._finished(shift_and_scale(value, given.loc, scale), given)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the variance.
@@ -359,9 +362,7 @@ class Distribution(Family):
             If the shapes do not broadcast.
         """
         value, scale, given = self._summary("var", args, kwargs)
-        return given.cast(
-            self._checked(value if scale is None else value * _core.square(scale), given)
-        )
+        return self._finished(value if scale is None else value * _core.square(scale), given)
 
     def std(self, *args: Any, **kwargs: Any) -> Tensor:
         """Compute the standard deviation.
@@ -437,6 +438,4 @@ class Distribution(Family):
             If such a sum is requested while a function is traced.
         """
         value, scale, given = self._summary("entropy", args, kwargs)
-        return given.cast(
-            self._checked(value if scale is None else value + _core.log(scale), given)
-        )
+        return self._finished(value if scale is None else value + _core.log(scale), given)
