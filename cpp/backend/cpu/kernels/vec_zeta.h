@@ -122,6 +122,42 @@ template <Zeta which>
   }
 }
 
+// The rows of kZetaRest as columns, so that a coefficient of all elements is one gather.
+constexpr int kZetaSegments = std::size(special::kZetaMiddle);
+struct ZetaRest {
+  double middle[kZetaSegments], low[kZetaSegments];
+  double c[std::size(special::kZetaRest[0]) - 1][kZetaSegments];
+};
+constexpr ZetaRest kZetaColumns = [] {
+  ZetaRest rest{};
+  for (int j = 0; j < kZetaSegments; ++j) {
+    const auto& row = special::kZetaRest[j];
+    rest.middle[j] = static_cast<double>(special::kZetaMiddle[j]);
+    rest.low[j] = static_cast<double>(row[1]);
+    rest.c[0][j] = static_cast<double>(row[0]);
+    for (size_t k = 1; k < std::size(rest.c); ++k) rest.c[k][j] = static_cast<double>(row[k + 1]);
+  }
+  return rest;
+}();
+// Riemann's function for kZetaReflected <= s < 1 and s > 1: its pole and the rest, which is entire.
+PULLBACK_INLINE TwoPart riemann_zeta(double s) {
+  constexpr auto& table = kZetaColumns;
+  constexpr double kEnd = static_cast<double>(special::kZetaEnds[kZetaSegments]);
+  const double at = s < kEnd ? s : kEnd;
+  int64_t j = 0;
+#pragma GCC unroll 8
+  for (int k = 1; k < kZetaSegments; ++k)
+    j += at > static_cast<double>(special::kZetaEnds[k]) ? 1 : 0;
+  const TwoPart w = two_sum(at, -table.middle[j]);
+  double sum = table.c[std::size(table.c) - 1][j];
+#pragma GCC unroll 16
+  for (size_t k = std::size(table.c) - 2; k > 0; --k) sum = mad(sum, w.high, table.c[k][j]);
+  const TwoPart pole = quotient({1.0, 0.0}, two_sum(at, -1.0));
+  const TwoPart y = two_sum(pole.high, table.c[0][j]);
+  const double rest = w.high * sum + table.c[1][j] * w.low;
+  return quick_sum(y.high, y.low + (pole.low + (table.low[j] + rest)));
+}
+
 // Riemann's function below kZetaReflected by the functional equation:
 // 2 (2 pi)^(s - 1) sin(pi s / 2) gamma(1 - s) times the function of 1 - s.
 template <class F>
