@@ -10,6 +10,7 @@
 #include "backend/cpu/kernels/vec_log_gammainc.h"
 #include "backend/cpu/kernels/vec_polygamma_gap.h"
 #include "backend/cpu/kernels/vec_share_inverse.h"
+#include "backend/cpu/special/incomplete/gammainc_values.h"
 
 namespace pullback {
 namespace {
@@ -96,6 +97,10 @@ PULLBACK_INLINE bool is_in_shares(T a, T b, T c) {
 }
 template <Op op, class Row, class T>
 void by_shares(T* y, const T* a, const T* b, const T* c, int64_t n) {
+  if constexpr (kIsGammaValue<op>) {
+    for (int64_t i = 0; i < n; ++i) y[i] = special::incomplete(a[i], b[i], op == Op::gammainc);
+    return;
+  }
   using N = typename ShareNumber<T>::Type;
   constexpr double kDummy = kIsShareInverse<op> ? 0.25 : 2.0;
   for (int64_t from = 0; from < n; from += kShareBlock) {

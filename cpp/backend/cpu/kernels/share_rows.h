@@ -27,9 +27,11 @@ constexpr bool kIsLogShare =
     op == Op::log_gammainc_dx || op == Op::log_gammaincc || op == Op::log_gammaincc_da ||
     op == Op::log_gammaincc_daa || op == Op::log_gammaincc_dx;
 template <Op op>
+constexpr bool kIsGammaValue = op == Op::gammainc || op == Op::gammaincc;
+template <Op op>
 constexpr bool kHasShares =
-    kIsGammaShare<op> || kIsStudent<op> || kIsBeta<op> || kIsShareInverse<op> || kIsLogShare<op> ||
-    kIsPath<op> || op == Op::polygamma_gap;
+    kIsGammaValue<op> || kIsGammaShare<op> || kIsStudent<op> || kIsBeta<op> ||
+    kIsShareInverse<op> || kIsLogShare<op> || kIsPath<op> || op == Op::polygamma_gap;
 
 // Arguments and results of n elements; `c` is `b` for functions of two arguments.
 template <Op op, class Row, class T>
