@@ -81,6 +81,23 @@ def test_a_constant_step_is_a_view() -> None:
     assert "tiles" in text and "gather" not in text and "copy" not in text
 
 
+def test_many_short_runs_are_one_gather() -> None:
+    x = np.random.default_rng(12).standard_normal(20)
+    at = [0, 5, 3, 9, 1, 8, 2]
+    f = pb.function(lambda x: (pb.take(x, at), pb.grad(lambda x: pb.sum(x[at] ** 3))(x)))
+    taken, gradient = f(x)
+    assert np.array_equal(taken.numpy(), x[at])
+    np.testing.assert_allclose(
+        gradient.numpy(), added(at, 3 * x[at] ** 2, np.zeros((1, 20)))[0], rtol=1e-14
+    )
+    text = f.plan(x)
+    assert "gather" in text and "copy" not in text
+    rows = np.random.default_rng(13).standard_normal((20, 50))
+    g = pb.function(lambda x: pb.take(x, at, axis=0))
+    assert np.array_equal(g(rows).numpy(), rows[at])
+    assert g.plan(rows).count("copy") > 4  # seven copies of 50 entries
+
+
 def test_distinct_positions_need_no_zeros() -> None:
     f = pb.function(lambda g: pb.grad(lambda x: pb.sum(x[:, [2, 0, 1, 4, 3]] * g))(pb.ones_like(X)))
     text = re.sub("  in .*", "", f.plan(X))  # the names of the operations

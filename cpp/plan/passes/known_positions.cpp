@@ -9,6 +9,10 @@ namespace pullback {
 namespace {
 
 constexpr size_t kMostRuns = 16;
+// More runs than kFewRuns, of fewer than kShortCopy entries on average, take longer as copies than
+// one gather or scatter.
+constexpr size_t kFewRuns = 4;
+constexpr int64_t kShortCopy = 8;
 // Shorter runs of other steps than 1 and -1 are cut into single positions: slices that alternate in
 // memory are not recognised as disjoint.
 constexpr int64_t kShortRun = 4;
@@ -105,7 +109,8 @@ std::vector<PositionRun> known_positions(const Node* node) {
   if (!positions) return {};
   const Node* constant = constant_below(positions);
   if (!constant) return {};
-  const int64_t axis = (node->op == Op::take ? node->in[0]->shape : node->shape)[node->attr.axis];
+  const Shape& shape = node->op == Op::take ? node->in[0]->shape : node->shape;
+  const int64_t axis = shape[node->attr.axis];
   const int64_t n = constant->shape.size();
   const Ref<Buffer> buffer = read_back(constant);
   Runs runs;
@@ -113,7 +118,10 @@ std::vector<PositionRun> known_positions(const Node* node) {
                        ? runs.add(static_cast<const int32_t*>(buffer->host()), n, axis)
                        : runs.add(static_cast<const int64_t*>(buffer->host()), n, axis);
   if (!few || (node->op != Op::take && !runs.distinct(axis))) return {};
-  return runs.take();
+  std::vector<PositionRun> found = runs.take();
+  const int64_t moved = axis > 0 ? n * (shape.size() / axis) : 0;
+  const bool short_copies = moved < kShortCopy * static_cast<int64_t>(found.size());
+  return found.size() > kFewRuns && short_copies ? std::vector<PositionRun>{} : found;
 }
 
 }  // namespace pullback
