@@ -70,14 +70,8 @@ class BSpline:
     ) -> None:  # fmt: skip
         who = "BSpline"
         made, knots = beside(who, c, t)
-        degree, axis = integer(k, who, "k"), integer(axis, who, "axis")
-        if degree < 0:
-            raise ValueError(f"{who}: expected k >= 0, got {degree}")
-        if len(knots.shape) != 1 or knots.shape[0] < 2 * degree + 2:
-            raise ValueError(
-                f"{who}: expected a vector of at least {2 * degree + 2} knots for k={degree}, got "
-                f"shape {knots.shape}"
-            )
+        degree, axis = _degree_of(k, who), integer(axis, who, "axis")
+        knots = _checked_knots(knots, degree, who)
         at = axes_of(axis, len(made.shape), who)[0]
         if at:
             made = _core.transpose(made, [at, *(j for j in range(len(made.shape)) if j != at)])
@@ -87,12 +81,6 @@ class BSpline:
                 f"{who}: expected at least {n} coefficients for {knots.shape[0]} knots and "
                 f"k={degree}, got shape {made.shape}"
             )
-        sorted_knots = _core.all(_core.greater_equal(knots[1:], knots[:-1]))
-        wide = _core.greater(knots[n], knots[degree])
-        if _core.is_traced(knots):  # its values are not known
-            knots = _core.where(_core.logical_and(sorted_knots, wide), knots, nan)
-        elif not bool(sorted_knots) or not bool(wide):
-            raise ValueError(f"{who}: expected knots that do not decrease, and t[k] < t[n]")
         self._set(knots, made[:n], degree, extrapolate_of(extrapolate, True, who), at)
 
     def _set(self, t: Tensor, c: Tensor, k: int, extrapolate: Extrapolate, axis: int) -> None:
@@ -294,6 +282,28 @@ class BSpline:
         return values[1] - values[0]
 
 
+def _degree_of(k: Any, who: str) -> int:
+    degree = integer(k, who, "k")
+    if degree < 0:
+        raise ValueError(f"{who}: expected k >= 0, got {degree}")
+    return degree
+
+
+def _checked_knots(t: Tensor, k: int, who: str) -> Tensor:
+    """Return the knots, after a check; in a trace, NaN for invalid ones."""
+    if len(t.shape) != 1 or t.shape[0] < 2 * k + 2:
+        raise ValueError(
+            f"{who}: expected a vector of at least {2 * k + 2} knots for k={k}, got shape {t.shape}"
+        )
+    is_sorted = _core.all(_core.greater_equal(t[1:], t[:-1]))
+    valid = _core.logical_and(is_sorted, _core.greater(t[-k - 1], t[k]))
+    if _core.is_traced(t):
+        return _core.where(valid, t, nan)
+    if not bool(valid):
+        raise ValueError(f"{who}: expected knots that do not decrease, and t[k] < t[n]")
+    return t
+
+
 def _made(t: Tensor, c: Tensor, k: int, extrapolate: Extrapolate, axis: int) -> BSpline:
     """Return a spline without the checks of its arguments."""
     made = BSpline.__new__(BSpline)
@@ -351,15 +361,14 @@ def make_interp_spline(
     Tensor([0.25, 2.25], dtype=float32)
     """
     who = "make_interp_spline"
-    degree = integer(k, who, "k")
-    if degree < 0:
-        raise ValueError(f"{who}: expected k >= 0, got {degree}")
+    degree = _degree_of(k, who)
     made, points = beside(who, y, x)
     points = points_of(points, who, least=2)
     values, at = vectors(made, integer(axis, who, "axis"), points.shape[0], who)
     ends = _conditions(bc_type, who)
     has_ends = ends != (None, None)
     knots = _knots(points, degree, has_ends) if t is None else reals(who, t, points)[0]
+    knots = _checked_knots(knots, degree, who)
     size, n = knots.shape[0] - degree - 1, points.shape[0]
     count = sum(len(one or ()) for one in ends)
     if size - n != count:
@@ -367,7 +376,7 @@ def make_interp_spline(
             f"{who}: expected {max(size - n, 0)} conditions at the ends for {n} points, "
             f"{knots.shape[0]} knots and k={degree}, got {count}"
         )
-    unit = BSpline(knots, _core.eye(size, size, 0, knots.dtype), degree)
+    unit = _made(knots, _core.eye(size, size, 0, knots.dtype), degree, True, 0)
     rows, sides = [unit(points)], [values]
     for end, known in zip((points[:1], points[-1:]), ends, strict=True):
         for order, value in known or ():
