@@ -41,9 +41,9 @@ def reals(who: str, *values: Any) -> list[Tensor]:
     for one in made:
         if one.dtype.kind == "c":
             raise TypeError(f"{who}: expected real points and values, got {one.dtype}")
-    if made[0].dtype.kind == "f":
-        return list(made)
-    return [_core.cast(one, _core.default_float()) for one in made]
+    floats = [one.dtype for one in made if one.dtype.kind == "f"]
+    dtype = max(floats, key=lambda one: one.itemsize) if floats else _core.default_float()
+    return [one if one.dtype.kind == "f" else _core.cast(one, dtype) for one in made]
 
 
 def beside(who: str, values: Any, *points: Any) -> list[Tensor]:
