@@ -141,8 +141,12 @@ class BSpline:
         """Return values of shape (*at.shape, *rest) by de Boor's algorithm."""
         at, knots = reals("BSpline", at, self.t)
         k, n = self.k, self.c.shape[0]
-        # The last interval that starts at or before the point; it is not empty.
+        # The last interval that starts at or before the point; it is not empty, except at the end.
         number = _core.searchsorted(knots[k:n], _core.stop_gradient(at), True) - 1 + k
+        if k:
+            nonempty = _core.searchsorted(knots[k:n], _core.stop_gradient(knots[n]), False) - 1 + k
+            inside = _core.less_equal(at, knots[n])
+            number = _core.where(inside, _core.minimum(number, nonempty), number)
         number = _core.maximum(number, k)
 
         def knot(shift: int) -> Tensor:

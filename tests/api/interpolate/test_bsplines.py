@@ -111,3 +111,15 @@ def test_errors() -> None:
             call()
     late = pb.function(lambda t: spline(t, Y, 3)(1.0))
     assert np.isnan(float(late(X[::-1].copy())))
+
+
+def test_empty_interval_at_the_end() -> None:
+    """The knots of `make_interp_spline` of degree 0 end with one; others may have it, too."""
+    steps = pb.interpolate.make_interp_spline(X, Y, 0)
+    steps_to = np.concatenate([[0.0], np.cumsum(np.diff(X) * Y[:-1])])
+    near(steps.antiderivative()(X), steps_to)
+    near(steps.integrate(X[0], X[-1]), steps_to[-1])
+    steps.extrapolate = "periodic"
+    near(steps.integrate(X[0], 2 * X[-1] - X[0]), 2 * steps_to[-1])
+    line = pb.interpolate.BSpline([0.0, 0.0, 1.0, 2.0, 2.0, 2.0], np.array([1.0, 3.0, 7.0, 9.0]), 1)
+    near(line([0.5, 1.5, 2.0]), [2.0, 5.0, 7.0])
