@@ -10,7 +10,7 @@ from .._base.checks import axes_of, integer
 from .._core import Tensor
 from .._numpy.scans import cumsum
 from .._typing import TensorLike
-from ._piecewise import Extrapolate, beside, extrapolate_of, reals, with_axes
+from ._arrays import Extrapolate, beside, extrapolate_of, reals, with_axes
 
 
 class BSpline:

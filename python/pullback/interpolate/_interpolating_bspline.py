@@ -10,8 +10,8 @@ from .._base.hints import without
 from .._core import Tensor
 from .._typing import TensorLike
 from ..linalg import solve
+from ._arrays import beside, points_of, reals, vectors
 from ._bsplines import BSpline, checked_knots, degree_of, unchecked
-from ._piecewise import beside, points_of, reals, vectors
 
 
 @without(check_finite="NaN and infinity spread to the coefficients")
