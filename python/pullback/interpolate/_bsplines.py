@@ -1,4 +1,4 @@
-"""`BSpline`: sums of B-splines, and `make_interp_spline`, which interpolates by them."""
+"""`BSpline`: sums of B-splines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any
 
 from .. import _core
 from .._base.checks import axes_of, integer
-from .._base.hints import without
 from .._core import Tensor
 from .._numpy.scans import cumsum
 from .._typing import TensorLike
-from ..linalg import solve
-from ._piecewise import Extrapolate, beside, extrapolate_of, points_of, reals, vectors, with_axes
+from ._arrays import Extrapolate, beside, extrapolate_of, reals, with_axes
 
 
 class BSpline:
@@ -70,14 +68,8 @@ class BSpline:
     ) -> None:  # fmt: skip
         who = "BSpline"
         made, knots = beside(who, c, t)
-        degree, axis = integer(k, who, "k"), integer(axis, who, "axis")
-        if degree < 0:
-            raise ValueError(f"{who}: expected k >= 0, got {degree}")
-        if len(knots.shape) != 1 or knots.shape[0] < 2 * degree + 2:
-            raise ValueError(
-                f"{who}: expected a vector of at least {2 * degree + 2} knots for k={degree}, got "
-                f"shape {knots.shape}"
-            )
+        degree, axis = degree_of(k, who), integer(axis, who, "axis")
+        knots = checked_knots(knots, degree, who)
         at = axes_of(axis, len(made.shape), who)[0]
         if at:
             made = _core.transpose(made, [at, *(j for j in range(len(made.shape)) if j != at)])
@@ -87,12 +79,6 @@ class BSpline:
                 f"{who}: expected at least {n} coefficients for {knots.shape[0]} knots and "
                 f"k={degree}, got shape {made.shape}"
             )
-        sorted_knots = _core.all(_core.greater_equal(knots[1:], knots[:-1]))
-        wide = _core.greater(knots[n], knots[degree])
-        if _core.is_traced(knots):  # its values are not known
-            knots = _core.where(_core.logical_and(sorted_knots, wide), knots, nan)
-        elif not bool(sorted_knots) or not bool(wide):
-            raise ValueError(f"{who}: expected knots that do not decrease, and t[k] < t[n]")
         self._set(knots, made[:n], degree, extrapolate_of(extrapolate, True, who), at)
 
     def _set(self, t: Tensor, c: Tensor, k: int, extrapolate: Extrapolate, axis: int) -> None:
@@ -155,8 +141,12 @@ class BSpline:
         """Return values of shape (*at.shape, *rest) by de Boor's algorithm."""
         at, knots = reals("BSpline", at, self.t)
         k, n = self.k, self.c.shape[0]
-        # The last interval that starts at or before the point; it is not empty.
+        # The last interval that starts at or before the point; it is not empty, except at the end.
         number = _core.searchsorted(knots[k:n], _core.stop_gradient(at), True) - 1 + k
+        if k:
+            nonempty = _core.searchsorted(knots[k:n], _core.stop_gradient(knots[n]), False) - 1 + k
+            inside = _core.less_equal(at, knots[n])
+            number = _core.where(inside, _core.minimum(number, nonempty), number)
         number = _core.maximum(number, k)
 
         def knot(shift: int) -> Tensor:
@@ -208,7 +198,7 @@ class BSpline:
             rate = _core.where(is_empty, 0.0, k / _core.where(is_empty, 1.0, gap))
             c = (c[1:] - c[:-1]) * with_axes(rate, len(c.shape) - 1)
             t, k = t[1:-1], k - 1
-        return _made(t, c, k, self.extrapolate, self.axis)
+        return unchecked(t, c, k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu: int = 1) -> BSpline:
         """Return an antiderivative that is 0 at the first knot.
@@ -245,7 +235,7 @@ class BSpline:
             c = _core.concat([sums[:1] * 0.0, sums], 0)
             t, k = _core.concat([t[:1], t, t[-1:]], 0), k + 1
         rule = False if self.extrapolate == "periodic" and order else self.extrapolate
-        return _made(t, c, k, rule, self.axis)
+        return unchecked(t, c, k, rule, self.axis)
 
     def integrate(
         self, a: TensorLike, b: TensorLike, extrapolate: Extrapolate | None = None
@@ -294,118 +284,30 @@ class BSpline:
         return values[1] - values[0]
 
 
-def _made(t: Tensor, c: Tensor, k: int, extrapolate: Extrapolate, axis: int) -> BSpline:
+def degree_of(k: Any, who: str) -> int:
+    degree = integer(k, who, "k")
+    if degree < 0:
+        raise ValueError(f"{who}: expected k >= 0, got {degree}")
+    return degree
+
+
+def checked_knots(t: Tensor, k: int, who: str) -> Tensor:
+    """Return the knots, after a check; in a trace, NaN for invalid ones."""
+    if len(t.shape) != 1 or t.shape[0] < 2 * k + 2:
+        raise ValueError(
+            f"{who}: expected a vector of at least {2 * k + 2} knots for k={k}, got shape {t.shape}"
+        )
+    is_sorted = _core.all(_core.greater_equal(t[1:], t[:-1]))
+    valid = _core.logical_and(is_sorted, _core.greater(t[-k - 1], t[k]))
+    if _core.is_traced(t):
+        return _core.where(valid, t, nan)
+    if not bool(valid):
+        raise ValueError(f"{who}: expected knots that do not decrease, and t[k] < t[n]")
+    return t
+
+
+def unchecked(t: Tensor, c: Tensor, k: int, extrapolate: Extrapolate, axis: int) -> BSpline:
     """Return a spline without the checks of its arguments."""
     made = BSpline.__new__(BSpline)
     made._set(t, c, k, extrapolate, axis)
     return made
-
-
-@without(check_finite="NaN and infinity spread to the coefficients")
-def make_interp_spline(
-    x: TensorLike, y: TensorLike, k: int = 3, t: TensorLike | None = None, bc_type: Any = None,
-    axis: int = 0,
-) -> BSpline:  # fmt: skip
-    """Return the spline of degree `k` through points.
-
-    Its coefficients solve a dense system of equations. They are differentiable in `x`, `y`, `t` and
-    the values of `bc_type`.
-
-    Parameters
-    ----------
-    x : array_like, real
-        Points in increasing order, of shape (n,).
-    y : array_like
-        Values; their size along `axis` is n.
-    k : int, optional
-        Degree. Default: 3.
-    t : array_like, real, optional
-        Knots. Default: those of SciPy, not-a-knot conditions for `bc_type` None.
-    bc_type : {"not-a-knot", "natural", "clamped"} or pair, optional
-        Conditions at both ends: second or first derivatives of 0, or for each end one of these
-        words or a list of pairs (order of the derivative, value). Default: None.
-    axis : int, optional
-        Interpolated axis of `y`. Default: 0.
-
-    Returns
-    -------
-    BSpline
-        The spline.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not match, the points do not increase, or the number of conditions is
-        wrong.
-    NotImplementedError
-        If `bc_type` is "periodic": use `CubicSpline`.
-
-    See Also
-    --------
-    CubicSpline
-
-    Examples
-    --------
-    >>> spline = pb.interpolate.make_interp_spline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0], 2)
-    >>> pb.round(spline([0.5, 1.5]), 4)
-    Tensor([0.25, 2.25], dtype=float32)
-    """
-    who = "make_interp_spline"
-    degree = integer(k, who, "k")
-    if degree < 0:
-        raise ValueError(f"{who}: expected k >= 0, got {degree}")
-    made, points = beside(who, y, x)
-    points = points_of(points, who, least=2)
-    values, at = vectors(made, integer(axis, who, "axis"), points.shape[0], who)
-    ends = _conditions(bc_type, who)
-    has_ends = ends != (None, None)
-    knots = _knots(points, degree, has_ends) if t is None else reals(who, t, points)[0]
-    size, n = knots.shape[0] - degree - 1, points.shape[0]
-    count = sum(len(one or ()) for one in ends)
-    if size - n != count:
-        raise ValueError(
-            f"{who}: expected {max(size - n, 0)} conditions at the ends for {n} points, "
-            f"{knots.shape[0]} knots and k={degree}, got {count}"
-        )
-    unit = BSpline(knots, _core.eye(size, size, 0, knots.dtype), degree)
-    rows, sides = [unit(points)], [values]
-    for end, known in zip((points[:1], points[-1:]), ends, strict=True):
-        for order, value in known or ():
-            rows.append(unit(end, order))
-            one = _core.cast(_core.constant(value, None, f"{who}: bc_type"), values.dtype)
-            sides.append(_core.broadcast_to(one, (1, *values.shape[1:])))
-    matrix, right = _core.concat(rows, 0), _core.concat(sides, 0)
-    flat = _core.reshape(right, (size, -1))
-    c = solve(_core.cast(matrix, right.dtype.name), flat)
-    return _made(knots, _core.reshape(c, right.shape), degree, True, at)
-
-
-def _knots(x: Tensor, k: int, has_ends: bool) -> Tensor:
-    """Return the knots of SciPy; `has_ends` is True if there are conditions at the ends."""
-    first, last = x[:1], x[-1:]
-    if k == 0:
-        return _core.concat([x, last], 0)
-    if has_ends or k == 1:
-        return _core.concat([*[first] * k, x, *[last] * k], 0)
-    inner = x if k % 2 else 0.5 * (x[1:] + x[:-1])
-    cut = (k + 1) // 2
-    inner = inner[cut : max(inner.shape[0] - cut, cut)]
-    return _core.concat([*[first] * (k + 1), inner, *[last] * (k + 1)], 0)
-
-
-def _conditions(bc_type: Any, who: str) -> tuple[Any, Any]:
-    """Return for each end a list of pairs (order, value), or None."""
-    if isinstance(bc_type, str) and bc_type == "periodic":
-        raise NotImplementedError(f"{who}: bc_type='periodic' is not implemented; use CubicSpline")
-    pair = (bc_type, bc_type) if bc_type is None or isinstance(bc_type, str) else bc_type
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise ValueError(f"{who}: expected a word or a pair for bc_type, got {bc_type!r}")
-    words: dict[Any, Any] = {"not-a-knot": None, "natural": [(2, 0.0)], "clamped": [(1, 0.0)]}
-    found = []
-    for one in pair:
-        if isinstance(one, str) and one not in words:
-            raise ValueError(
-                f"{who}: expected 'not-a-knot', 'natural' or 'clamped' for bc_type, got {one!r}"
-            )
-        found.append(words[one] if isinstance(one, str) else one)
-    return found[0], found[1]

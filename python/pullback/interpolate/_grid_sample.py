@@ -7,8 +7,8 @@ from .._base.checks import choice, flag
 from .._base.composite import composite
 from .._core import Tensor
 from .._typing import TensorLike
+from ._arrays import beside
 from ._grids import Corner, at_corners
-from ._piecewise import beside
 
 
 @composite

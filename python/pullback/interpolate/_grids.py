@@ -15,8 +15,8 @@ from .._base.composite import composite
 from .._core import Tensor
 from .._numpy.flipping import flip
 from .._typing import TensorLike
+from ._arrays import beside, points_of, reals, with_axes
 from ._image_splines import coefficients, margin, spline_corners
-from ._piecewise import beside, points_of, reals, with_axes
 
 
 class RegularGridInterpolator:

@@ -9,16 +9,8 @@ from .._base.checks import choice, integer
 from .._core import Tensor
 from .._typing import TensorLike
 from ..linalg import solve, solve_banded
-from ._piecewise import (
-    Extrapolate,
-    PPoly,
-    extrapolate_of,
-    of_slopes,
-    points_of,
-    reals,
-    vectors,
-    with_axes,
-)
+from ._arrays import Extrapolate, extrapolate_of, points_of, reals, vectors, with_axes
+from ._piecewise import PPoly, of_slopes
 
 
 class _Spline(PPoly):

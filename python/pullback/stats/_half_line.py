@@ -171,6 +171,15 @@ class _Ratio:
         )
 
 
+def _linear(*terms: tuple[Tensor, Tensor]) -> Tensor:
+    """Return 0 with the given slope by each tensor, also if a slope of 0 is multiplied by inf."""
+    total: Any = 0
+    for x, slope in terms:
+        rise = _core.stop_gradient(slope) * (x - _core.stop_gradient(x))
+        total = total + _core.where(_core.equal(slope, 0), 0, rise)
+    return total  # type: ignore[no-any-return]
+
+
 class F(Continuous):
     """Represent the F-distribution, of the ratio of two mean squares.
 
@@ -256,10 +265,18 @@ class F(Continuous):
         is_far = _core.logical_and(_core.less(rest, 1e-100), _core.greater(q, 0))
         log_rest = (_core.log(_core.where(is_far, q, 1)) + _core.log(n) + _core.betaln(m, n)) / n
         log = _core.log(dfd / dfn) - _core.where(is_far, log_rest, 0)
-        rest = _core.where(is_far, _core.stop_gradient(rest), rest)
-        value = self._quantile(_core.betainccinv(m, n, q), rest, dfn, dfd)
-        far = _core.stop_gradient(value) * _core.exp(log - _core.stop_gradient(log))
-        return with_ends(q, _core.where(is_far, far, value), at_0=INFINITY)
+        part = _core.betainccinv(m, n, q)
+        value = _core.stop_gradient(self._quantile(part, rest, dfn, dfd))
+        overflows = _core.logical_and(is_far, _core.isinf(value))
+        far = _core.where(overflows, 1, value) * _core.exp(log - _core.stop_gradient(log))
+        part, rest = (_core.where(is_far, 0.5, one) for one in (part, rest))
+        value = _core.where(is_far, far, self._quantile(part, rest, dfn, dfd))
+        # An infinite slope times the terms of a slope of `log` would be a sum of inf and -inf.
+        by_dfn = -_core.polygamma_gap(0.0, m, n) / n - 1 / m
+        by_dfd = (1 - 1 / n - _core.polygamma_gap(0.0, n, m) + log_rest) / n
+        rise = _linear((dfn, by_dfn), (dfd, by_dfd), (q, -1 / (n * q)))
+        infinite = INFINITY + _core.sqrt(_core.where(overflows, rise, 1))
+        return with_ends(q, _core.where(overflows, infinite, value), at_0=INFINITY)
 
     def _entropy(self, dfn: Tensor, dfd: Tensor) -> Tensor:
         m, n = 0.5 * dfn, 0.5 * dfd

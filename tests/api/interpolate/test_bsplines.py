@@ -97,6 +97,10 @@ def test_errors() -> None:
         (ValueError, "BSpline: .*at least 8 knots", lambda: spline(X[:7], Y, 3)),
         (ValueError, "BSpline: .*at least 4 coefficients", lambda: spline(X, Y[:3], 3)),
         (ValueError, "BSpline: .*do not decrease", lambda: spline(X[::-1].copy(), Y, 3)),
+        (ValueError, "make_interp_spline: .*do not decrease",
+         lambda: make([0.0, 1.0, 2.0], [0.0, 1.0, 4.0], 1, t=[0.0, 0.0, 2.0, 1.0, 2.0])),
+        (ValueError, "make_interp_spline: .*at least 4 knots",
+         lambda: make([0.0, 1.0], [0.0, 1.0], 1, t=[0.0, 0.0, 1.0])),
         (ValueError, "make_interp_spline: .*conditions",
          lambda: make(X, Y, bc_type=([(1, 0)], None))),
         (ValueError, "make_interp_spline: .*got 'flat'", lambda: make(X, Y, bc_type="flat")),
@@ -107,3 +111,15 @@ def test_errors() -> None:
             call()
     late = pb.function(lambda t: spline(t, Y, 3)(1.0))
     assert np.isnan(float(late(X[::-1].copy())))
+
+
+def test_empty_interval_at_the_end() -> None:
+    """The knots of `make_interp_spline` of degree 0 end with one; others may have it, too."""
+    steps = pb.interpolate.make_interp_spline(X, Y, 0)
+    steps_to = np.concatenate([[0.0], np.cumsum(np.diff(X) * Y[:-1])])
+    near(steps.antiderivative()(X), steps_to)
+    near(steps.integrate(X[0], X[-1]), steps_to[-1])
+    steps.extrapolate = "periodic"
+    near(steps.integrate(X[0], 2 * X[-1] - X[0]), 2 * steps_to[-1])
+    line = pb.interpolate.BSpline([0.0, 0.0, 1.0, 2.0, 2.0, 2.0], np.array([1.0, 3.0, 7.0, 9.0]), 1)
+    near(line([0.5, 1.5, 2.0]), [2.0, 5.0, 7.0])

@@ -115,3 +115,54 @@ def test_residuals_of_any_size() -> None:
     result = pb.vmap(mixed)(np.array([8.0, np.nan, 27.0]))
     assert result.success.numpy().tolist() == [True, False, True]
     near(result.x[2], [3.0, 3.0])
+
+
+COLUMNS_THAT_VANISH = {
+    "square": (
+        lambda x, a: pb.concatenate([(x[:1] - a) ** 2 + np.array([2.0, 1.0]), x[1:] - 1.0]),
+        lambda a: [a, 1.0],
+    ),
+    "sine": (
+        lambda x, a: pb.concatenate([pb.sin(x[:1] - a) - 2.0, x[1:] - 3.0 * a]),
+        lambda a: [a + np.pi / 2, 3 * a],
+    ),
+    "zero column": (lambda x, a: pb.cosh(x[:1] - a) + 0.0 * x[1:], lambda a: [a, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", list(COLUMNS_THAT_VANISH))
+def test_column_that_vanishes_at_the_minimum(name: str) -> None:
+    residuals, want = COLUMNS_THAT_VANISH[name]
+    start, a = np.array([1.0, 1.0]), np.float64(0.7)
+
+    def solved(a: Any, bounds: Any = None) -> Any:
+        return pb.optimize.least_squares(residuals, start, a, bounds=bounds)
+
+    numpy = lambda x: np.asarray(residuals(pb.constant(x), a))  # noqa: E731
+    theirs = scipy_optimize.least_squares(numpy, start)
+    for bounds in (None, ([-9.0, -9.0], [9.0, 9.0])):
+        ours = solved(a, bounds)
+        assert bool(ours.success) and theirs.success
+        near(ours.x, want(a), 1e-6)
+        near(pb.sum(ours.fun**2), 2 * theirs.cost, 1e-6)
+    every = np.array([0.5, 0.7, 0.9])
+    batch = pb.vmap(lambda a: (solved(a).x, solved(a).success))(every)
+    near(batch[0], [want(a) for a in every], 1e-6)
+    assert bool(pb.all(batch[1]))
+    near(pb.function(lambda a: solved(a).x)(a), want(a), 1e-6)
+    if name == "zero column":  # x[1] is arbitrary
+        return
+    step = 1e-3
+    slopes = (np.array(want(a + step)) - np.array(want(a - step))) / (2 * step)
+    near(pb.jacobian(lambda a: solved(a).x)(a), slopes, 1e-5)
+
+
+def test_column_that_vanishes_without_a_minimum() -> None:
+    """SciPy reports success; each further step reduces the residuals."""
+    for dtype in ("float64", "float32"):
+        result = pb.optimize.least_squares(
+            lambda x: 1 / (1 + pb.exp(x)) + np.ones(2, x.dtype.name), np.array([1.0], dtype)
+        )
+        assert not bool(result.success)
+    quartic = pb.optimize.least_squares(lambda x: (x - 1) ** 4 + np.ones(1), np.array([2.0]))
+    assert not bool(quartic.success)  # its minimum has no derivatives
