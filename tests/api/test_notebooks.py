@@ -95,6 +95,18 @@ def test_plans():
     assert pb.draw(plan)._repr_svg_() == pb.draw(str(plan)).svg
 
 
+def test_wide_pictures_scroll_and_text_is_monospaced():
+    v = pb.Variable(pb.ones(3))
+    profile = pb.profile(pb.exp, v)
+    for drawing in (pb.draw(v * v), profile.flame_graph()):
+        html = drawing._repr_html_()
+        parseString(html)
+        assert html == f'<div style="overflow-x:auto">{drawing.svg}</div>'
+    assert profile.flame_graph()._repr_html_() in profile._repr_html_()
+    for text in (pb.function(pb.exp).plan(v), pb.gradient_paths(pb.sum(v), v)):
+        assert re.match('<pre style="[^"]*font-family:monospace', text._repr_html_())
+
+
 def test_colours_are_readable_on_light_and_dark_pages():
     w = pb.Variable(pb.ones(3))
     own = w._repr_html_() + pb.function(pb.exp).plan(pb.ones(3))._repr_html_().partition("<svg")[0]
