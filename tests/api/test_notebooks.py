@@ -6,10 +6,26 @@ from html import unescape
 from xml.dom.minidom import parseString
 
 import numpy as np
+import pytest
 
 import pullback as pb
 
 EVIL = "<script>alert('&')</script>"
+
+
+# The last line of a cell, and the start of what Jupyter shows of it.
+SHOWN = {
+    "pb.ones((2, 2))": "<div",
+    "v": "<div",
+    "pb.gradients(y, v)[0]": "<div",
+    "pb.explain(y, v)": "<div",
+    "pb.gradient_paths(y, v)": "<pre",
+    "pb.function(pb.exp).plan(v)": "<pre",
+    "pb.draw(y, v)": "<div",
+    "pb.profile(pb.exp, v)": "<div",
+    "pb.profile(pb.exp, v).flame_graph()": "<div",
+    "pb.profile_memory(pb.exp, v.read())": "<div",
+}
 
 
 def cells(html):
@@ -115,3 +131,17 @@ def test_colours_are_readable_on_light_and_dark_pages():
         assert re.match(r"<svg [^>]*background:#fff", svg)  # its text is black
     why = pb.explain(pb.sum(w), w)._repr_html_()
     assert re.match(r'<div style="[^"]*color:#1f2937;background:#fff', why)
+
+
+def test_jupyter_shows_html():
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    sources = ["import pullback as pb\nv = pb.Variable([1.0, 2.0])\ny = pb.sum(v * v)", *SHOWN]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    for cell in notebook.cells[1:]:
+        (output,) = cell.outputs
+        html = output["data"]["text/html"]
+        parseString(f"<div>{html}</div>")
+        assert html.startswith(SHOWN[cell.source]), cell.source
