@@ -32,10 +32,9 @@ SourceList: TypeAlias = list[Tensor] | list[Variable] | list[Source]
 # An index of a tensor: arrays and lists contain integers or bool.
 IndexArray: TypeAlias = npt.NDArray[np.integer[Any] | np.bool_]
 IndexList: TypeAlias = list[int] | list[bool] | list[list[int]] | list[list[bool]]
-Index: TypeAlias = (
-    "SupportsIndex | slice | EllipsisType | Source | IndexArray | IndexList | tuple[Index, ...] "
-    "| None"
-)
+# pyright does not read an alias made of several strings, so the recursive one is short.
+IndexItem: TypeAlias = SupportsIndex | slice | EllipsisType | Source | IndexArray | IndexList | None
+Index: TypeAlias = "IndexItem | tuple[Index, ...]"
 # A line of a program: file, line and function.
 Site: TypeAlias = tuple[str, int, str]
 # A step of a plan that ran: kind, operation, dtype, bytes, operations, elements, runs, seconds, and
@@ -76,6 +75,18 @@ TensorClass = TypeVar("TensorClass", bound=Tensor)
 class NamedTupleLike(Protocol):
     @property
     def _fields(self) -> tuple[str, ...]: ...
+
+
+class Lambda(Protocol):
+    """No function: a union with it gives the parameters of a lambda the type Any for pyright.
+
+    pyright takes the parameters of a lambda from the first member of the union. A type of pytrees
+    alone would make `x * 2` in the lambda an error.
+    """
+
+    _no_function: None
+
+    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any: ...
 
 
 class Transformed(Protocol[Result]):

@@ -6,10 +6,26 @@ from html import unescape
 from xml.dom.minidom import parseString
 
 import numpy as np
+import pytest
 
 import pullback as pb
 
 EVIL = "<script>alert('&')</script>"
+
+
+# The last line of a cell, and the start of what Jupyter shows of it.
+SHOWN = {
+    "pb.ones((2, 2))": "<div",
+    "v": "<div",
+    "pb.gradients(y, v)[0]": "<div",
+    "pb.explain(y, v)": "<div",
+    "pb.gradient_paths(y, v)": "<pre",
+    "pb.function(pb.exp).plan(v)": "<pre",
+    "pb.draw(y, v)": "<div",
+    "pb.profile(pb.exp, v)": "<div",
+    "pb.profile(pb.exp, v).flame_graph()": "<div",
+    "pb.profile_memory(pb.exp, v.read())": "<div",
+}
 
 
 def cells(html):
@@ -95,6 +111,18 @@ def test_plans():
     assert pb.draw(plan)._repr_svg_() == pb.draw(str(plan)).svg
 
 
+def test_wide_pictures_scroll_and_text_is_monospaced():
+    v = pb.Variable(pb.ones(3))
+    profile = pb.profile(pb.exp, v)
+    for drawing in (pb.draw(v * v), profile.flame_graph()):
+        html = drawing._repr_html_()
+        parseString(html)
+        assert html == f'<div style="overflow-x:auto">{drawing.svg}</div>'
+    assert profile.flame_graph()._repr_html_() in profile._repr_html_()
+    for text in (pb.function(pb.exp).plan(v), pb.gradient_paths(pb.sum(v), v)):
+        assert re.match('<pre style="[^"]*font-family:monospace', text._repr_html_())
+
+
 def test_colours_are_readable_on_light_and_dark_pages():
     w = pb.Variable(pb.ones(3))
     own = w._repr_html_() + pb.function(pb.exp).plan(pb.ones(3))._repr_html_().partition("<svg")[0]
@@ -103,3 +131,17 @@ def test_colours_are_readable_on_light_and_dark_pages():
         assert re.match(r"<svg [^>]*background:#fff", svg)  # its text is black
     why = pb.explain(pb.sum(w), w)._repr_html_()
     assert re.match(r'<div style="[^"]*color:#1f2937;background:#fff', why)
+
+
+def test_jupyter_shows_html():
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    sources = ["import pullback as pb\nv = pb.Variable([1.0, 2.0])\ny = pb.sum(v * v)", *SHOWN]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    for cell in notebook.cells[1:]:
+        (output,) = cell.outputs
+        html = output["data"]["text/html"]
+        parseString(f"<div>{html}</div>")
+        assert html.startswith(SHOWN[cell.source]), cell.source

@@ -1,5 +1,5 @@
 """Types of the public functions: mypy --strict on README's examples and on the cases below, and a
-bit less strict on the examples, whose functions are not annotated.
+bit less strict on the examples, whose functions are not annotated. pyright reads the cases too.
 
 The cases run too: a value must have the type that mypy reveals.
 """
@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 
 import numpy as np
 import pytest
+from support.pyright import pyright
 
 import pullback as pb
 from pullback._base import hints
@@ -154,6 +155,9 @@ reveal_type(pb.grad(loss, argnums=1)(2.0, x))  # Any
 reveal_type(pb.grad(pb.grad(pb.sin))(1.0))  # Any
 reveal_type(pb.grad(pb.sin)(1.0))  # Tensor | Any
 reveal_type(pb.grad(lambda p: p["v"] * 2)({"v": 1.0}))  # Any
+reveal_type(pb.grad(lambda x: pb.sum(x * 2.0))(1.0))  # Any
+reveal_type(pb.jacobian(lambda p, k: p["v"] * k)({"v": 1.0}, 2))  # Any
+reveal_type(pb.hessian(lambda x: x**4)(x))  # Any
 reveal_type(pb.value_and_grad(loss)(2.0, x))  # tuple[Tensor, Tensor]
 reveal_type(pb.value_and_grad(aux_loss, has_aux=True)(x))  # tuple[tuple[Tensor, str], Tensor]
 reveal_type(pb.value_and_grad(loss, (0, 1))(2.0, x))  # tuple[Tensor, tuple[Any, ...]]
@@ -195,6 +199,12 @@ x + None  # error
 """
 
 
+# What pyright reveals in place of the type of mypy.
+OTHER_IN_PYRIGHT = {
+    "pb.grad(pb.sin)(1.0)": "Tensor",
+    "pb.hessian(lambda x: x**4)(x)": "Tensor | Any",
+}
+
 # What pybind11 and this mypy cannot agree on.
 ALLOWED = r"""
 pullback\._core\.(BatchScope|Body|BodyTrace|ClosedGraph|NumberCheck|Pattern|Rule|Structure|Tape|Trace)
@@ -226,6 +236,12 @@ def has_type(value: Any, expected: Any) -> bool:
         types = arguments[:1] * len(value) if arguments[1:] == (...,) else arguments
         return len(types) == len(value) and all(map(has_type, value, types))
     return True
+
+
+def expected_types():
+    """Return the comments of the cases by line."""
+    lines = enumerate(CASES.splitlines(), 1)
+    return {number: line.split("  # ")[1] for number, line in lines if "  # " in line}
 
 
 @pytest.fixture
@@ -289,10 +305,25 @@ def test_types(tmp_path, checked):
             found[int(line)] = "error"
         elif revealed := re.match(r'note: Revealed type is "(.*)"', text):
             found[int(line)] = re.sub(r"\b(builtins|pullback\._core)\.", "", revealed[1])
-    lines = enumerate(CASES.splitlines(), 1)
-    expected = {number: line.split("  # ")[1] for number, line in lines if "  # " in line}
-    assert found == expected, said
+    assert found == expected_types(), said
     # README's and the cases' modules are in the cache now.
     loose = ["--allow-untyped-defs", "--allow-untyped-calls", "--ignore-missing-imports"]
     examples = sorted((ROOT / "examples").glob("*.py"))
     assert checked(*loose, *map(str, examples)) == ""
+
+
+def test_types_of_pyright(tmp_path):
+    (tmp_path / "cases.py").write_text(CASES)
+    messages = pyright(tmp_path, "cases.py")
+    found = {}
+    for message in messages:
+        if message.severity == "error":
+            found[message.line] = "error"
+        elif revealed := re.fullmatch(r'Type of ".*" is "(.*)"', message.text):
+            found.setdefault(message.line, revealed[1])
+    expected = {n: text.replace("numpy.", "") for n, text in expected_types().items()}
+    for n, line in enumerate(CASES.splitlines(), 1):
+        for text, other in OTHER_IN_PYRIGHT.items():
+            if line.startswith(f"reveal_type({text})"):
+                expected[n] = other
+    assert found == expected, messages

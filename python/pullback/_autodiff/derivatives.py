@@ -14,7 +14,7 @@ from typing import Any, Concatenate, Literal, TypeAlias, overload
 from .. import _core
 from .._base.pytree import flatten
 from .._core import Tensor
-from .._typing import Gradient, P, Transformed, Tree
+from .._typing import Gradient, Lambda, P, Transformed, Tree
 from .gradients import with_zeros
 from .jacobian import unit, units
 from .jacobian_blocks import JacobianBlocks
@@ -32,7 +32,7 @@ Chunk: TypeAlias = Literal["auto"] | int
 # The derivative of a single tensor has the type of the first parameter of `f`, as in `grad`.
 @overload
 def jacobian(
-    f: Callable[Concatenate[Tree, P], Tensor],
+    f: Lambda | Callable[Concatenate[Tree, P], Tensor],
     argnums: Literal[0] = 0,
     mode: Mode = "auto",
     chunk: Chunk = "auto",
@@ -123,7 +123,9 @@ def jacobian(
 
 @overload
 def hessian(
-    f: Callable[Concatenate[Tensor, P], Any], argnums: Literal[0] = 0, chunk: Chunk = "auto"
+    f: Lambda | Callable[Concatenate[Tensor, P], Any],
+    argnums: Literal[0] = 0,
+    chunk: Chunk = "auto",
 ) -> Callable[Concatenate[Any, P], Gradient]: ...
 @overload
 def hessian(f: F, argnums: int | Sequence[int] = 0, chunk: Chunk = "auto") -> Transformed[Any]: ...

@@ -16,7 +16,7 @@ from .._base.checks import flag
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
-from .._typing import Gradient, P, R, Transformed, Tree
+from .._typing import Gradient, Lambda, P, R, Transformed, Tree
 from .gradients import with_zeros
 from .leaf_selection import Selection, check_selection, selected_leaves
 from .rules import place
@@ -31,7 +31,7 @@ Aux = TypeVar("Aux")
 
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[Tree, P], R],
+    f: Lambda | Callable[Concatenate[Tree, P], R],
     argnums: Literal[0] = 0,
     has_aux: bool = False,
     *,
@@ -132,7 +132,7 @@ def value_and_grad(
 
 @overload
 def grad(
-    f: Callable[Concatenate[Tree, P], Any],
+    f: Lambda | Callable[Concatenate[Tree, P], Any],
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     *,
@@ -147,8 +147,8 @@ def grad(
     wrt: Selection | None = None,
 ) -> Callable[Concatenate[Any, P], Gradient]: ...
 @overload
-def grad(
-    f: Callable[Concatenate[Tree, P], tuple[Any, Aux]],
+def grad(  # type: ignore[overload-overlap]  # no function is a Lambda
+    f: Lambda | Callable[Concatenate[Tree, P], tuple[Any, Aux]],
     argnums: Literal[0] = 0,
     *,
     has_aux: Literal[True],

@@ -19,14 +19,21 @@ def caption(text: str) -> str:
 
 def preformatted(text: str) -> str:
     """Return text as it stands, with its line breaks."""
-    return f'<pre style="color:inherit;background:transparent;margin:0">{escape(text)}</pre>'
+    # Pages that notebooks are exported to have another font for `pre` in an output.
+    style = "color:inherit;background:transparent;font-family:monospace;margin:0"
+    return f'<pre style="{style}">{escape(text)}</pre>'
+
+
+def scrolled(html: str) -> str:
+    """Return what may be wider than the page, in a frame that scrolls."""
+    return f'<div style="overflow-x:auto">{html}</div>'
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:
     """Return a table. Cells are aligned on the right, except those of the columns in `left`."""
     # Pages without a doctype do not let tables inherit colours by themselves.
     style = "border-collapse:collapse;font-family:monospace;color:inherit;background:transparent"
-    parts = [f'<div style="overflow-x:auto"><table style="{style}">']
+    parts = [f'<table style="{style}">']
     for name, cells in [("th", head)] * bool(head) + [("td", row) for row in rows]:
         parts.append("<tr>")
         for i, cell in enumerate(cells):
@@ -34,4 +41,4 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int
             line = f";border-bottom:{LINE}" if name == "th" else ""
             parts.append(f'<{name} style="{CELL};text-align:{side}{line}">{escape(cell)}</{name}>')
         parts.append("</tr>")
-    return "".join([*parts, "</table></div>"])
+    return scrolled("".join([*parts, "</table>"]))

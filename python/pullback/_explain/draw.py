@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
+from .._base.html import scrolled
 from .._base.pytree import flatten
 
 __all__ = ["Drawing", "draw"]
@@ -49,6 +50,9 @@ class Drawing:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def _repr_html_(self) -> str:
+        return scrolled(self.svg)
 
     def __repr__(self) -> str:
         return f"<Drawing of {self._what}; save('graph.svg') writes it>"

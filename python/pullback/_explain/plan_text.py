@@ -16,11 +16,11 @@ class PlanText(str):
     """Result of `plan` of a function: a string."""
 
     def _repr_html_(self) -> str:
-        from .._base.html import preformatted
+        from .._base.html import preformatted, scrolled
         from .plan_drawing import draw_plan
 
         svg, _, count = draw_plan(self)
-        drawing = f'<div style="overflow-x:auto">{svg}</div>' if 0 < count <= DRAWN else ""
+        drawing = scrolled(svg) if 0 < count <= DRAWN else ""
         return preformatted(self) + drawing
 
 

@@ -93,7 +93,7 @@ def profile_html(profile: Profile) -> str:
     """Return the table of a profile, its sentences and its flame graph."""
     head, rows = profile._rows()
     advice = "".join(map(caption, profile.advice))
-    picture = f'<div style="overflow-x:auto">{flame_graph(profile).svg}</div>'
+    picture = flame_graph(profile)._repr_html_()
     return table(head, rows, left=(1, 2, 9, 10)) + advice + picture
 
 
