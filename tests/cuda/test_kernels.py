@@ -46,9 +46,9 @@ def execute(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[P
         "PULLBACK_CUDA": f"driver={folder}/fake_driver.so,nvrtc={folder}/fake_nvrtc.so",
         "PULLBACK_CPU_LEVEL": "avx2",
         "PULLBACK_FAKE_DRIVER": f"{folder}/fake_driver.so",
-        "FAKE_NVRTC_SHIM": str(HERE / "shim.h"),
+        "FAKE_NVRTC_SHIM": str(HERE / "shim.cpp"),
         "FAKE_NVRTC_CACHE": str(folder / "texts"),
-        "FAKE_NVRTC_FLAGS": "" if level == "baseline" else "-mfma",
+        "FAKE_NVRTC_FLAGS": "-DSHIM_WITHOUT_FMA" if level == "baseline" else "-mfma",
         "FAKE_CUDA_MEMORY": str(1 << 27),
         "CXX": compiler,
     }
