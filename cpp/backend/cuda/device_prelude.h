@@ -1,6 +1,6 @@
 // The beginning of every kernel text. NVRTC compiles it, and the headers of the CPU kernels after
 // it, without a header of CUDA: so a kernel has the bits of a CPU with fused multiply-adds. Tests
-// compile the same text for the host, where tests/cuda/shim.cpp has what it uses of CUDA.
+// compile the same text for the host, with the names of CUDA from tests/cuda/shim.cpp.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
