@@ -25,6 +25,10 @@ Printed random_text(const Random& random);
 int64_t sorted_words(StepText& out, int64_t rows, int64_t length, const std::string& key,
                      const std::function<void(KernelBuilder&)>& declare);
 
+// Adds the kernels that find the first index outside of [0, axis), or if it wraps [-axis, axis),
+// and the check of their result. The view is row-major, of int32 or int64; `axis` is a number.
+void print_check(StepText& out, const View& indices, bool wraps, const KernelText::Parameter& axis);
+
 // The unsigned type of so many bytes; null if there is none.
 const char* word_type(int64_t bytes);
 

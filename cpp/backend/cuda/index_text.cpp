@@ -10,30 +10,6 @@
 namespace pullback::cuda {
 namespace {
 
-void print_check(StepText& out, const View& indices, int64_t bound) {
-  const Folding folding{1, indices.shape.size(), 1};
-  KernelBuilder builder;
-  builder.parameter(text("const ", type_of(indices.dtype), "* indices"), {.view = &indices});
-  builder.parameter("int64_t bound", {.bits = static_cast<uint64_t>(bound)});
-  const int64_t from = out.take_scratch(folding.parts() * 8);
-  builder.parameter("uint64_t* s", scratch_at(from));
-  builder.line("uint64_t found = ~uint64_t{0};");
-  begin_parts(builder, folding);
-  builder.line("const int64_t at = indices[i];");
-  builder.line("if ((at < -bound || at >= bound) && i < found) found = i;\n}");
-  builder.line("s[t] = found;");
-  out.kernels.push_back(builder.finish(folding.parts()));
-  const int64_t found = out.take_scratch(8);
-  combine_parts(out, folding,
-                {"uint64_t",
-                 [](const std::string& a, const std::string& b) {
-                   return text(a, " < ", b, " ? ", a, " : ", b);
-                 },
-                 "uint64_t", [](const std::string& a) { return a; }, nullptr},
-                from, scratch_at(found));
-  out.check = {&indices, bound, found, out.kernels.size()};
-}
-
 // A position of the list as an entry of the axis.
 std::string position(const std::string& index, const std::string& axis) {
   return text("(", index, " < 0 ? ", index, " + ", axis, " : ", index, ")");
@@ -84,12 +60,37 @@ const char* word_type(int64_t bytes) {
   return bytes <= 8 ? kTypes[bytes] : nullptr;
 }
 
+void print_check(StepText& out, const View& indices, bool wraps,
+                 const KernelText::Parameter& axis) {
+  const Folding folding{1, indices.shape.size(), 1};
+  KernelBuilder builder;
+  builder.parameter(text("const ", type_of(indices.dtype), "* indices"), {.view = &indices});
+  builder.parameter("int64_t axis", axis);
+  const int64_t from = out.take_scratch(folding.parts() * 8);
+  builder.parameter("uint64_t* s", scratch_at(from));
+  builder.line("uint64_t found = ~uint64_t{0};");
+  begin_parts(builder, folding);
+  builder.line("const int64_t at = indices[i];");
+  builder.line("if ((at < ", wraps ? "-axis" : "0", " || at >= axis) && i < found) found = i;\n}");
+  builder.line("s[t] = found;");
+  out.kernels.push_back(builder.finish(folding.parts()));
+  const int64_t found = out.take_scratch(8);
+  combine_parts(out, folding,
+                {"uint64_t",
+                 [](const std::string& a, const std::string& b) {
+                   return text(a, " < ", b, " ? ", a, " : ", b);
+                 },
+                 "uint64_t", [](const std::string& a) { return a; }, nullptr},
+                from, scratch_at(found));
+  out.check = {&indices, axis, found, out.kernels.size()};
+}
+
 Printed gather_text(const Gather& g) {
   const char* const type = word_type(size_of(g.in.dtype));
   if (!type) return std::string(name_of(g.in.dtype));
   StepText out;
   const int64_t n = g.indices.shape.size();
-  if (!g.checked && n) print_check(out, g.indices, g.axis);
+  if (!g.checked && n) print_check(out, g.indices, true, {.bits = static_cast<uint64_t>(g.axis)});
   KernelBuilder builder;
   builder.parameter(text("const ", type, "* in"), {.view = &g.in});
   builder.parameter(text("const ", type_of(g.indices.dtype), "* indices"), {.view = &g.indices});
@@ -115,7 +116,9 @@ Printed scatter_text(const ScatterAdd& s) {
   const int64_t n = s.indices.shape.size();
   if (s.clear && !n) print_clear(out, s, combine.value);
   if (!n) return out;
-  if (!s.equal && !s.checked) print_check(out, s.indices, s.axis);
+  if (!s.equal && !s.checked) {
+    print_check(out, s.indices, true, {.bits = static_cast<uint64_t>(s.axis)});
+  }
   std::string bound;
   const auto declare = [&](KernelBuilder& builder) {
     builder.parameter(text("const ", type_of(s.indices.dtype), "* indices"), {.view = &s.indices});

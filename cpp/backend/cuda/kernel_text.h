@@ -36,12 +36,12 @@ struct KernelText {
 constexpr const char* kKernelName = "group";
 
 // Indices that a run checks before it goes on: some of its kernels leave the position of the first
-// one outside of [-bound, bound) in scratch memory, UINT64_MAX for none.
+// one outside in scratch memory, UINT64_MAX for none.
 struct IndexCheck {
   const View* indices = nullptr;
-  int64_t bound = 0;
-  int64_t found = 0;   // offset of the result
-  size_t kernels = 0;  // that are launched before
+  KernelText::Parameter axis;  // its size
+  int64_t found = 0;           // offset of the result
+  size_t kernels = 0;          // that are launched before
 };
 
 struct StepText {

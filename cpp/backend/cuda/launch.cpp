@@ -42,7 +42,21 @@ std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory&
   return out;
 }
 
-Status Launch::check(const Slots& slots, bool (*interrupted)()) const {
+namespace {
+
+// The bits of a parameter that is not an address.
+uint64_t number_of(const KernelText::Parameter& parameter, const Scalar* scalars) {
+  if (parameter.number) return static_cast<uint64_t>(scalars[parameter.number->position].i);
+  const ScalarLoad* const load = parameter.scalar;
+  if (!load) return parameter.bits;
+  uint64_t out = 0;
+  store_scalar(load->dtype, load->scalar ? scalars[load->scalar->position] : load->constant, &out);
+  return out;
+}
+
+}  // namespace
+
+Status Launch::check(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
   if (!memory_->wait_until_done(interrupted)) return failure(Problem::Interrupted);
   uint64_t first = 0;
   memory_->download(&first, slots.scratch() + check_->found, sizeof first);
@@ -53,14 +67,14 @@ Status Launch::check(const Slots& slots, bool (*interrupted)()) const {
   int32_t narrow = 0;
   memory_->download(size == 4 ? static_cast<void*>(&narrow) : &out.detail, at, size);
   if (size == 4) out.detail = narrow;
-  out.bound = check_->bound;
+  out.bound = static_cast<int64_t>(number_of(check_->axis, scalars));
   return out;
 }
 
 Status Launch::run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
   for (size_t i = 0; i < kernels_.size(); ++i) {
     if (check_ && check_->kernels == i) {
-      if (Status status = check(slots, interrupted); !status) return status;
+      if (Status status = check(slots, scalars, interrupted); !status) return status;
     }
     queue(kernels_[i], slots, scalars);
   }
@@ -75,17 +89,12 @@ void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scala
     addresses[i] = &values[i];
     if (parameter.view) {
       values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.view));
-    } else if (const ScalarLoad* load = parameter.scalar) {
-      const Scalar& scalar = load->scalar ? scalars[load->scalar->position] : load->constant;
-      store_scalar(load->dtype, scalar, &values[i]);
-    } else if (parameter.number) {
-      values[i] = static_cast<uint64_t>(scalars[parameter.number->position].i);
     } else if (parameter.slot) {
       values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.slot));
     } else if (parameter.scratch) {
       values[i] = reinterpret_cast<uint64_t>(slots.scratch()) + parameter.bits;
     } else {
-      values[i] = parameter.bits;
+      values[i] = number_of(parameter, scalars);
     }
   }
   memory_->launch(queued.kernel, queued.count, addresses.data());

@@ -1,6 +1,7 @@
 // One thread computes one element of a result at a time.
 #include "backend/cuda/step_text.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "backend/cuda/data_text.h"
@@ -73,7 +74,10 @@ Printed print(const Gemm& gemm) {
     if (!std::holds_alternative<StepText>(epilogue)) return epilogue;
     out = std::get<StepText>(std::move(epilogue));
   }
-  out.kernels.insert(out.kernels.begin(), builder.finish(gemm.c.shape.size()));
+  // After a check of the epilogue, before which nothing may be written.
+  const size_t checks = out.check ? out.check->kernels : 0;
+  out.kernels.insert(out.kernels.begin() + static_cast<ptrdiff_t>(checks),
+                     builder.finish(gemm.c.shape.size()));
   return out;
 }
 
