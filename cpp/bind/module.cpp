@@ -11,6 +11,7 @@
 
 #include "backend/cpu/products/blas.h"
 #include "backend/cuda/driver.h"
+#include "backend/cuda/nvrtc.h"
 #include "base/cpu_level.h"
 #include "base/settings.h"
 #include "base/threads.h"
@@ -177,6 +178,7 @@ Typed<"dict[str, typing.Any]", py::dict> build_info() {
   py::dict gpus;
   gpus["available"] = cuda::unavailable_reason().empty();
   gpus["reason"] = cuda::unavailable_reason();
+  gpus["missing_compiler"] = cuda::unavailable_reason().empty() ? cuda::missing_nvrtc() : "";
   py::dict environment;
   for (const auto& [name, value] : environment_in_force()) environment[py::str(name)] = value;
   py::dict out;

@@ -1,6 +1,6 @@
 // One round computes the pending transfers without a pending one below, so there are as many rounds
-// as the longest chain of transfers. A plan releases the interpreter lock: after each, everything
-// is found again.
+// as the longest chain of transfers. Plans and copies release the interpreter lock: after each
+// round, everything is found again.
 #include "eval/evaluate_by_device.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "graph/walk.h"
 #include "plan/passes/snapshot.h"
 #include "runtime/buffer.h"
+#include "runtime/downloads.h"
 
 namespace pullback {
 namespace {
@@ -62,7 +63,10 @@ void evaluate_by_device(std::span<Node* const> roots,
       Node* node = transfers[i].get();
       // Without a value, the input is in flight in a run of another thread: the next round waits.
       if (node->value || !inputs[i]->has_value()) continue;
-      node->value = copy_to(device_of(node), as_value(inputs[i])->value);
+      Ref<Buffer> copy = wait_and_copy_to(device_of(node), as_value(inputs[i])->value);
+      // Another thread may have computed it meanwhile, and may write over it now.
+      if (node->value || (node->flags & kInFlight)) continue;
+      node->value = std::move(copy);
       if (!node->tracked()) seal(node);
     }
   }

@@ -1048,6 +1048,9 @@ def cuda_fallbacks() -> dict[str, int]:
 def cuda_memory(device: str) -> dict[str, int]:
     """Return figures of the memory of a GPU, in bytes."""
 
+def cuda_missing_compiler() -> str:
+    """Return why no kernel can be compiled, or ""."""
+
 def cuda_reason() -> str:
     """Return why CUDA cannot be used, or ""."""
 

@@ -95,7 +95,7 @@ struct Driver {
 // A kernel of a library: bind copies its parameters, run runs all its threads.
 struct Kernel {
   void* (*bind)(void** parameters);
-  void (*run)(void* call, uint64_t threads);
+  void (*run)(void* call, unsigned int blocks, unsigned int threads);
 };
 
 Driver& driver() {
@@ -280,7 +280,7 @@ Result cuModuleGetFunction(void** kernel, void* module, const char* name) {
     return dlsym(module, (std::string(prefix) + name).c_str());
   };
   auto* const found = new Kernel{reinterpret_cast<void* (*)(void**)>(find("bind_")),
-                                 reinterpret_cast<void (*)(void*, uint64_t)>(find("run_"))};
+                                 reinterpret_cast<decltype(Kernel::run)>(find("run_"))};
   *kernel = found;
   return found->bind && found->run ? 0 : kNotFound;
 }
@@ -293,7 +293,7 @@ Result cuLaunchKernel(void* kernel, unsigned int blocks, unsigned int, unsigned 
   driver().stream.push_back([run = of.run, call = of.bind(parameters), blocks, threads] {
     Driver& d = driver();
     if (mprotect(d.hidden, d.end, PROT_READ | PROT_WRITE)) std::abort();
-    run(call, uint64_t{blocks} * threads);
+    run(call, blocks, threads);
     if (mprotect(d.hidden, d.end, PROT_NONE)) std::abort();
   });
   return 0;

@@ -1,6 +1,6 @@
 // NVRTC without CUDA, for tests: PULLBACK_CUDA=driver=<fake driver>,nvrtc=<path of this library>.
 //
-// It compiles a text for the host with $CXX, FAKE_NVRTC_FLAGS and tests/cuda/shim.h
+// It compiles a text for the host with $CXX, FAKE_NVRTC_FLAGS and tests/cuda/shim.cpp
 // (FAKE_NVRTC_SHIM, its path). The "cubin" is a shared library, which the fake driver loads.
 // Libraries are kept in FAKE_NVRTC_CACHE, with the text beside each and with the headers.
 #include <unistd.h>
@@ -74,9 +74,9 @@ int nvrtcCompileProgram(void* handle, int, const char* const*) {
         variable("CXX", "c++") +
         " -std=c++20 -O1 -ffp-contract=off -fsanitize=signed-integer-overflow,bounds"
         " -fsanitize-undefined-trap-on-error -w -shared -fPIC " +
-        variable("FAKE_NVRTC_FLAGS", "") + " -include '" + variable("FAKE_NVRTC_SHIM", "shim.h") +
-        "' -idirafter '" + include.string() + "' -o '" + made.string() + "' '" +
-        (cache / (key + ".cpp")).string() + "'";
+        variable("FAKE_NVRTC_FLAGS", "") + " -I '" + include.string() + "' -DKERNEL_TEXT='\"" +
+        (cache / (key + ".cpp")).string() + "\"' -o '" + made.string() + "' '" +
+        variable("FAKE_NVRTC_SHIM", "shim.cpp") + "'";
     const int status = std::system(command.c_str());
     if (status != 0) return 6;  // NVRTC_ERROR_COMPILATION
     std::filesystem::rename(made, library);

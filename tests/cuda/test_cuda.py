@@ -41,6 +41,7 @@ def test_on_the_fake_driver(fake_driver: Path) -> None:
             "0",
             HERE / "on_fake.py",
             HERE / "on_fake_dlpack.py",
+            HERE / "on_fake_waits.py",
         ],
         PULLBACK_CUDA=f"driver={fake_driver},nvrtc=/nowhere",
         PULLBACK_FAKE_DRIVER=str(fake_driver),

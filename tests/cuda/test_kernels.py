@@ -15,8 +15,15 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-# Processes, each of which takes less than the time limit of a test.
-PARTS = ("rows", "casts or storage", "not rows and not casts and not storage")
+# Processes by name, each of which takes less than the time limit of a test.
+PARTS = {
+    "rows": ("on_fake_kernels.py", "rows"),
+    "casts": ("on_fake_kernels.py", "casts or storage"),
+    "groups": ("on_fake_kernels.py", "not rows and not casts and not storage"),
+    "index": ("on_fake_data.py", "gathers or positions or labels or scatters or random"),
+    "order": ("on_fake_data.py", "extremes or sorts or searches or scans"),
+}
+Execute = Callable[[str, str], tuple[Path, str]]
 ARCHITECTURES = (80, 90, 100, 120)
 # Those of cpp/backend/cuda/nvrtc.cpp.
 OPTIONS = ("--std=c++20", "-fmad=false", "--device-as-default-execution-space",
@@ -29,8 +36,8 @@ def run(code: list[str | Path], **variables: str) -> subprocess.CompletedProcess
 
 
 @pytest.fixture(scope="session")
-def execute(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, str]]:
-    """Runs a part of on_fake_kernels.py; returns the folder of its texts, and its failures."""
+def execute(tmp_path_factory: pytest.TempPathFactory) -> Execute:
+    """Runs a part of a file; returns the folder of its texts, and its failures."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("no C++ compiler on Linux for the fakes")
@@ -46,16 +53,16 @@ def execute(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[P
         "PULLBACK_CUDA": f"driver={folder}/fake_driver.so,nvrtc={folder}/fake_nvrtc.so",
         "PULLBACK_CPU_LEVEL": "avx2",
         "PULLBACK_FAKE_DRIVER": f"{folder}/fake_driver.so",
-        "FAKE_NVRTC_SHIM": str(HERE / "shim.h"),
+        "FAKE_NVRTC_SHIM": str(HERE / "shim.cpp"),
         "FAKE_NVRTC_CACHE": str(folder / "texts"),
-        "FAKE_NVRTC_FLAGS": "" if level == "baseline" else "-mfma",
+        "FAKE_NVRTC_FLAGS": "-DSHIM_WITHOUT_FMA" if level == "baseline" else "-mfma",
         "FAKE_CUDA_MEMORY": str(1 << 27),
         "CXX": compiler,
     }
 
-    def part(names: str) -> tuple[Path, str]:
+    def part(file: str, names: str) -> tuple[Path, str]:
         code = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", names]
-        done = run([*code, HERE / "on_fake_kernels.py"], **variables)
+        done = run([*code, HERE / file], **variables)
         failures = "" if done.returncode == 0 else done.stdout[-4000:] + done.stderr[-2000:]
         return folder / "texts", failures
 
@@ -63,10 +70,8 @@ def execute(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[P
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_kernels_have_the_bits_of_the_processor(
-    execute: Callable[[str], tuple[Path, str]], part: str
-) -> None:
-    _, failures = execute(part)
+def test_kernels_have_the_bits_of_the_processor(execute: Execute, part: str) -> None:
+    _, failures = execute(*PARTS[part])
     assert not failures, failures
 
 
@@ -117,11 +122,13 @@ class Nvrtc:
         return log.value.decode()[:2000] or "no code"
 
 
-def test_nvrtc_compiles_each_text(execute: Callable[[str], tuple[Path, str]]) -> None:
+def test_nvrtc_compiles_each_text(execute: Execute) -> None:
     path = find_nvrtc()
     if path is None:
         pytest.skip("NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
-    folder, _ = execute("rows_have or sums or training")  # with the texts of the tests before
+    execute("on_fake_data.py", "gathers or labels or random or extremes or sorts or scans")
+    # With the texts of the tests before.
+    folder, _ = execute("on_fake_kernels.py", "rows_have or sums or training")
     compiler = Nvrtc(path, folder / "include")
     known = [a for a in ARCHITECTURES if a in compiler.architectures()]
     assert 90 in known

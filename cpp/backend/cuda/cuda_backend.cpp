@@ -72,10 +72,7 @@ class CudaExecutable final : public Executable {
   Status run_step(const CudaStep& step, const Slots& slots, char* block, const Scalar* scalars,
                   bool (*before)(), bool (*within)()) const noexcept {
     try {
-      if (step.launch) {
-        step.launch->run(slots, scalars);
-        return {};
-      }
+      if (step.launch) return step.launch->run(slots, scalars, before);
       {
         const std::lock_guard lock(counting);
         ++steps_on_host()[step.title];

@@ -42,6 +42,21 @@ constexpr auto kLongestSleep = std::chrono::microseconds(1000);
 
 thread_local int runs_of_thread = 0;
 
+// While one exists, other threads of the interpreter run. The lock is acquired last, so that no
+// thread waits for it with the lock of a device.
+class WithoutInterpreter {
+ public:
+  WithoutInterpreter() : state_(interpreter.release_lock ? interpreter.release_lock() : nullptr) {}
+  ~WithoutInterpreter() {
+    if (interpreter.acquire_lock) interpreter.acquire_lock(state_);
+  }
+  WithoutInterpreter(const WithoutInterpreter&) = delete;
+  WithoutInterpreter& operator=(const WithoutInterpreter&) = delete;
+
+ private:
+  void* state_;
+};
+
 // NOLINTBEGIN(performance-no-int-to-ptr): addresses of the device
 void* pointer(Address address) { return reinterpret_cast<void*>(address); }
 // NOLINTEND(performance-no-int-to-ptr)
@@ -49,7 +64,7 @@ Address address_of(const void* pointer) { return reinterpret_cast<Address>(point
 
 }  // namespace
 
-Interrupts interrupts;
+Interpreter interpreter;
 
 RunScope::RunScope() { ++runs_of_thread; }
 RunScope::~RunScope() { --runs_of_thread; }
@@ -167,19 +182,21 @@ void CudaMemory::copy(void* to, const void* from, int64_t bytes) {
         "cuMemcpyDtoDAsync");
 }
 
-// Pinned memory that no queued copy uses.
-char* CudaMemory::stage(int64_t bytes) {
-  if (staged_ + bytes > kStaging) wait();
-  char* const out = staging_ + staged_;
-  staged_ += (bytes + 63) / 64 * 64;
-  return out;
+std::unique_lock<std::mutex> CudaMemory::enter_with_pinned(int64_t bytes, char** staged) {
+  for (;; wait_or_raise()) {
+    auto lock = enter();
+    if (staged_ + bytes > kStaging) continue;  // queued copies may use it
+    *staged = staging_ + staged_;
+    staged_ += (bytes + 63) / 64 * 64;
+    return lock;
+  }
 }
 
 void CudaMemory::upload(void* to, const void* host, int64_t bytes) {
-  const auto lock = enter();
   for (int64_t at = 0; at < bytes; at += kStaging / 2) {
     const int64_t part = std::min(bytes - at, kStaging / 2);
-    char* const staged = stage(part);
+    char* staged = nullptr;
+    const auto lock = enter_with_pinned(part, &staged);
     std::memcpy(staged, static_cast<const char*>(host) + at, static_cast<size_t>(part));
     check(driver_.upload(address_of(to) + static_cast<Address>(at), staged,
                          static_cast<size_t>(part), stream_),
@@ -188,11 +205,11 @@ void CudaMemory::upload(void* to, const void* host, int64_t bytes) {
 }
 
 void CudaMemory::download(void* host, const void* from, int64_t bytes) {
-  if (bytes > 0) wait_outside_of_runs();
-  const auto lock = enter();
+  if (bytes > 0 && !runs_of_thread) wait_or_raise();
   for (int64_t at = 0; at < bytes; at += kStaging / 2) {
     const int64_t part = std::min(bytes - at, kStaging / 2);
-    char* const staged = stage(part);
+    char* staged = nullptr;
+    const auto lock = enter_with_pinned(part, &staged);
     check(driver_.download(staged, address_of(from) + static_cast<Address>(at),
                            static_cast<size_t>(part), stream_),
           "cuMemcpyDtoHAsync");
@@ -241,7 +258,10 @@ bool CudaMemory::wait_until_done(bool (*interrupted)()) {
     {
       const auto lock = enter();
       const Result result = driver_.query(stream_);
-      if (result == 0) return true;
+      if (result == 0) {
+        staged_ = 0;
+        return true;
+      }
       if (result != kNotReady) check(result, "cuStreamQuery");
     }
     if (std::chrono::steady_clock::now() - start < kSpin) continue;
@@ -251,15 +271,23 @@ bool CudaMemory::wait_until_done(bool (*interrupted)()) {
   }
 }
 
-void CudaMemory::wait_outside_of_runs() {
-  if (runs_of_thread || wait_until_done(interrupts.interrupted)) return;
-  if (interrupts.check_signals) interrupts.check_signals();
+void CudaMemory::raise_interruption() const {
+  if (interpreter.check_signals) interpreter.check_signals();
   fail(ErrorKind::Runtime, "cuda:", index_, ": the wait was interrupted");
 }
 
+void CudaMemory::wait_or_raise() {
+  if (!wait_until_done(runs_of_thread ? nullptr : interpreter.interrupted)) raise_interruption();
+}
+
 void CudaMemory::synchronize() {
-  wait_outside_of_runs();
-  drain();
+  if (runs_of_thread) return drain();
+  bool done = false;
+  {
+    const WithoutInterpreter without;
+    done = wait_until_done(interpreter.interrupted);
+  }
+  if (!done) raise_interruption();
 }
 
 void CudaMemory::drain() {
@@ -289,6 +317,7 @@ void CudaMemory::free_cached() {
 }
 
 void CudaMemory::trim() {
+  synchronize();
   const auto lock = enter();
   wait();
   free_cached();

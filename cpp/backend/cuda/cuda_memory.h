@@ -23,13 +23,15 @@ struct MemoryFigures {
   int64_t total = 0;
 };
 
-// What a wait outside of a run polls, so that Ctrl-C ends it: the functions of Runtime
-// (graph/runtime.h). The binding sets them once.
-struct Interrupts {
+// What a wait outside of a run calls, so that Ctrl-C ends it and other Python threads go on: the
+// functions of Runtime (graph/runtime.h). The binding sets them once.
+struct Interpreter {
   bool (*interrupted)() = nullptr;
   void (*check_signals)() = nullptr;
+  void* (*release_lock)() = nullptr;
+  void (*acquire_lock)(void* state) = nullptr;
 };
-extern Interrupts interrupts;
+extern Interpreter interpreter;
 
 // While one exists, waits of its thread belong to a run, which polls by itself: see
 // wait_until_done().
@@ -49,13 +51,15 @@ class CudaMemory final : public DeviceMemory {
   void* allocate(int64_t bytes) override;
   void release(void* address, int64_t bytes) noexcept override;
   void copy(void* to, const void* from, int64_t bytes) override;
+  // Outside of runs, Ctrl-C ends the waits of these. They keep the interpreter lock, since callers
+  // have pointers to nodes.
   void upload(void* to, const void* host, int64_t bytes) override;
   void download(void* host, const void* from, int64_t bytes) override;
   std::string failure() const override;
 
   // Waits for all work of the device. Ctrl-C ends the wait; the work goes on.
-  void synchronize();
-  // The same, but nothing ends the wait: for destructors.
+  void synchronize() override;
+  // The same, but nothing ends the wait, and it keeps the interpreter lock: for destructors.
   void drain();
   // Waits until the work is done or `interrupted` returns true; then it returns false.
   bool wait_until_done(bool (*interrupted)());
@@ -69,7 +73,7 @@ class CudaMemory final : public DeviceMemory {
   Kernel load_kernel(const std::string& cubin, const char* name);
   // Queues a kernel over `count` elements. `parameters` are the addresses of its parameters.
   void launch(Kernel kernel, int64_t count, void** parameters);
-  // Returns free blocks to the driver.
+  // Waits as synchronize(), and returns free blocks to the driver.
   void trim();
 
  private:
@@ -84,8 +88,11 @@ class CudaMemory final : public DeviceMemory {
   Result with_memory(const Call& call);
   void free_cached();
   void wait();
-  void wait_outside_of_runs();
-  char* stage(int64_t bytes);
+  [[noreturn]] void raise_interruption() const;
+  // Polls until the work is done. Inside of a run, nothing ends the wait.
+  void wait_or_raise();
+  // Locks the device once so many bytes of pinned memory are free, and takes them.
+  std::unique_lock<std::mutex> enter_with_pinned(int64_t bytes, char** staged);
 
   const Driver& driver_;
   const int index_;

@@ -1,6 +1,6 @@
 // The beginning of every kernel text. NVRTC compiles it, and the headers of the CPU kernels after
 // it, without a header of CUDA: so a kernel has the bits of a CPU with fused multiply-adds. Tests
-// compile the same text for the host, with tests/cuda/shim.h in its place.
+// compile the same text for the host, with the names of CUDA from tests/cuda/shim.cpp.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
@@ -21,22 +21,23 @@ using uint64_t = unsigned long long;
 #define __builtin_sqrtf __fsqrt_rn
 #define __builtin_inf() __builtin_bit_cast(double, 0x7ff0000000000000ull)
 #define __builtin_nan(text) __builtin_bit_cast(double, 0x7ff8000000000000ull)
-#define __builtin_rint rint
-#define __builtin_rintf rintf
-#define __builtin_floor floor
-#define __builtin_floorf floorf
-#define __builtin_ceil ceil
-#define __builtin_ceilf ceilf
-#define __builtin_trunc trunc
-#define __builtin_truncf truncf
-#define __builtin_fmod fmod
-#define __builtin_fmodf fmodf
-#define __builtin_nextafter nextafter
-#define __builtin_nextafterf nextafterf
-#define __builtin_cbrt cbrt
-#define __builtin_sin sin
-#define __builtin_cos cos
-#define __builtin_tan tan
+// With `::`, since the headers have functions of these names, which would call themselves.
+#define __builtin_rint ::rint
+#define __builtin_rintf ::rintf
+#define __builtin_floor ::floor
+#define __builtin_floorf ::floorf
+#define __builtin_ceil ::ceil
+#define __builtin_ceilf ::ceilf
+#define __builtin_trunc ::trunc
+#define __builtin_truncf ::truncf
+#define __builtin_fmod ::fmod
+#define __builtin_fmodf ::fmodf
+#define __builtin_nextafter ::nextafter
+#define __builtin_nextafterf ::nextafterf
+#define __builtin_cbrt ::cbrt
+#define __builtin_sin(x) ::sin(double{x})
+#define __builtin_cos(x) ::cos(double{x})
+#define __builtin_tan(x) ::tan(double{x})
 
 #define PULLBACK_KERNEL(name, parameters) \
   extern "C" __global__ void __launch_bounds__(256) name parameters

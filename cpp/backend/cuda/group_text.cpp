@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/common/slots.h"
+#include "backend/cuda/data_text.h"
+#include "backend/cuda/fold_text.h"
 #include "backend/cuda/kernel_printer.h"
 #include "backend/cuda/row_text.h"
 
@@ -14,14 +15,9 @@ namespace {
 
 // A kernel has at most 4 KiB of parameters.
 constexpr size_t kMostParameters = 512;
-// Entries that a thread folds, unless there are enough threads; and parts that one combines.
-constexpr int64_t kEntriesOfPart = 16;
-constexpr int64_t kEnoughThreads = int64_t{1} << 18;
-constexpr int64_t kCombined = 64;
-
-// Values seen as [outer, reduced, inner], folded over the middle axis; of elements or of rows.
+// Values of elements or of rows.
 struct Geometry {
-  int64_t outer, reduced, inner;
+  Folding folding;
   bool rows;
   bool operator==(const Geometry&) const = default;
 };
@@ -30,8 +26,9 @@ struct Folded {
   Op op;
   int32_t value;
   DType dtype, result;
-  const View* out;  // null: row values in scratch memory
-  int32_t number;   // of the value that is the result, without `out`
+  const View* out;     // null: row values in scratch memory
+  int32_t number;      // of the value that is the result, without `out`
+  int32_t index = -1;  // of pick: the value that is the position
 };
 
 struct FoldSet {
@@ -42,11 +39,19 @@ struct FoldSet {
 
 // The type in which values are folded. Integers wrap, so they are added as unsigned numbers.
 std::string accumulator_of(const Folded& fold) {
+  if (fold.op == Op::pick) return word_type(size_of(fold.dtype));
+  if (fold.op == Op::euclidean_norm) return "double";
   if (fold.op != Op::sum) return type_of(fold.dtype);
   return is_float(fold.dtype) ? "double" : "uint64_t";
 }
 // A value as an accumulator; the two of them combined; and one as the result.
 std::string lifted(const Folded& fold, const std::string& value) {
+  if (fold.op == Op::pick) {  // the bits of one entry, and zeros
+    const std::string word = accumulator_of(fold);
+    return text("(k == static_cast<uint64_t>(v", fold.index, ") ? __builtin_bit_cast(", word, ", ",
+                value, ") : ", word, "{0})");
+  }
+  if (fold.op == Op::euclidean_norm) return text("double{", value, "} * double{", value, "}");
   if (fold.op != Op::sum || is_float(fold.dtype) || fold.dtype == DType::UInt64) return value;
   return "static_cast<uint64_t>(static_cast<int64_t>(" + value + "))";
 }
@@ -59,12 +64,17 @@ std::string combined(const Folded& fold, const std::string& a, const std::string
     case Op::all:
       return text("static_cast<uint8_t>(", a, " & ", b, ")");
     case Op::any:
-      return text("static_cast<uint8_t>(", a, " | ", b, ")");
+    case Op::pick:
+      return text("static_cast<", accumulator_of(fold), ">(", a, " | ", b, ")");
     default:
       return text(a, " + ", b);
   }
 }
 std::string finished(const Folded& fold, const std::string& a) {
+  if (fold.op == Op::pick) return text("__builtin_bit_cast(", type_of(fold.result), ", ", a, ")");
+  if (fold.op == Op::euclidean_norm) {
+    return cast_text(DType::Float64, fold.result, text("m::sqrt(", a, ")"));
+  }
   const bool sum = fold.op == Op::sum;
   const DType from = sum ? traits(fold.dtype).accumulator : fold.dtype;
   return cast_text(from, fold.result, text("static_cast<", type_of(from), ">(", a, ")"));
@@ -74,7 +84,8 @@ bool has_fold(Op op, DType dtype, DType result) {
   if (is_storage(dtype) || !type_of(dtype) || !type_of(result)) return false;
   if (op == Op::all || op == Op::any) return dtype == DType::Bool;
   if (op == Op::max || op == Op::min) return dtype != DType::Bool;
-  return op == Op::sum;
+  // The squares of float64 may overflow or vanish.
+  return op == Op::sum || (op == Op::euclidean_norm && dtype == DType::Float32);
 }
 
 class Divider {
@@ -87,6 +98,7 @@ class Divider {
   std::variant<StepText, std::string> divide() {
     if (std::string reason = refusal(); !reason.empty()) return reason;
     if (group_.count == 0) return StepText{};
+    if (!print_checks()) return std::string("several lists of positions");
     find_folds();
     for (const FoldSet& set : sets_) print(set);
     for (const bool rows : {false, true}) print_stores(rows);
@@ -98,6 +110,66 @@ class Divider {
 
  private:
   bool over_rows(int64_t entries) const { return group_.length > 1 && entries != group_.count; }
+
+  // An instruction with positions that are checked before.
+  static bool has_positions(Op op) {
+    return op == Op::pick || op == Op::place || op == Op::wrap_index;
+  }
+  bool is_known(const Instruction& instruction) const {
+    const Op op = instruction.op;
+    if (op == Op::wrap_index) return positions_of(instruction) && axis_of(instruction);
+    if (has_positions(op)) {
+      return group_.length > 1 && instruction.dtype == instruction.result &&
+             positions_of(instruction);
+    }
+    if (!is_fold(op)) return has_kernel(instruction);
+    // A fold of a single entry is printed as a cast.
+    if (group_.length == 1 && op == Op::euclidean_norm) return false;
+    return has_fold(op, instruction.dtype, instruction.result);
+  }
+  // The load that has the positions of an instruction, as such or cast to int64; null for others.
+  const View* positions_of(const Instruction& instruction) const {
+    int32_t value = instruction.in[instruction.op == Op::wrap_index ? 0 : 1];
+    if (value >= leaves_) {
+      const Instruction& cast = group_.instructions[value - leaves_];
+      if (cast.op != Op::cast || cast.dtype != DType::Int32 || cast.result != DType::Int64) {
+        return nullptr;
+      }
+      value = cast.in[0];
+    }
+    if (value >= static_cast<int32_t>(group_.loads.size())) return nullptr;
+    const View& view = group_.loads[value];
+    const bool is_index = view.dtype == DType::Int32 || view.dtype == DType::Int64;
+    return is_index && is_row_major(view) ? &view : nullptr;
+  }
+  // The size of the axis of positions; nullopt if it is not a number.
+  std::optional<KernelText::Parameter> axis_of(const Instruction& instruction) const {
+    if (instruction.op != Op::wrap_index) {
+      return KernelText::Parameter{.bits = static_cast<uint64_t>(group_.length)};
+    }
+    const int32_t value = instruction.in[1];
+    const auto loads = static_cast<int32_t>(group_.loads.size());
+    if (value < loads || value >= leaves_) return std::nullopt;
+    const ScalarLoad& scalar = group_.scalars[value - loads];
+    if (scalar.dtype != DType::Int64) return std::nullopt;
+    return KernelText::Parameter{.scalar = &scalar};
+  }
+  // Adds the check of all positions of the group; false if it has several.
+  bool print_checks() {
+    const Instruction* first = nullptr;
+    for (const Instruction& instruction : group_.instructions) {
+      if (!has_positions(instruction.op)) continue;
+      const bool wraps = instruction.op == Op::wrap_index;
+      if (!first) {
+        first = &instruction;
+        print_check(out_, *positions_of(instruction), wraps, *axis_of(instruction));
+      } else if (wraps || first->op == Op::wrap_index ||
+                 positions_of(*first) != positions_of(instruction)) {
+        return false;
+      }
+    }
+    return true;
+  }
 
   // What the group has that kernels have not; empty if there is nothing.
   std::string refusal() const {
@@ -111,9 +183,7 @@ class Divider {
       const DType dtype = instruction.dtype, result = instruction.result;
       if (!type_of(dtype)) return name_of(dtype);
       if (!type_of(result)) return name_of(result);
-      const bool known = is_fold(instruction.op) ? has_fold(instruction.op, dtype, result)
-                                                 : has_kernel(instruction);
-      if (!known) return name_of(instruction.op);
+      if (!is_known(instruction)) return name_of(instruction.op);
     }
     for (const Store& store : group_.stores) {
       if (!type_of(store.view.dtype)) return name_of(store.view.dtype);
@@ -140,93 +210,63 @@ class Divider {
       int deepest = 0;
       for (const int32_t in : instruction.in) deepest = std::max(deepest, depth[in]);
       depth[number] = deepest;
-      if (group_.length == 1 || !is_fold(instruction.op)) continue;
+      const bool picks = instruction.op == Op::pick;
+      if (group_.length == 1 || (!is_fold(instruction.op) && !picks)) continue;
       depth[number] = deepest + 1;
-      folded_[number] = scratch(group_.rows());
-      add({group_.rows(), group_.length, 1, false}, deepest,
+      folded_[number] = out_.take_scratch(group_.rows() * 8);
+      add({{group_.rows(), group_.length, 1}, false}, deepest,
           {instruction.op, instruction.in[0], instruction.dtype, instruction.result, nullptr,
-           number});
+           number, picks ? instruction.in[1] : -1});
     }
     for (const Reduction& r : group_.reductions) {
-      add({r.outer, r.reduced, r.inner, over_rows(r.outer * r.reduced * r.inner)}, depth[r.value],
+      add({{r.outer, r.reduced, r.inner}, over_rows(r.outer * r.reduced * r.inner)}, depth[r.value],
           {r.op, r.value, r.dtype, r.out.dtype, &r.out, -1});
     }
     std::ranges::stable_sort(sets_, {}, &FoldSet::depth);
   }
 
-  // An offset in scratch memory, of so many entries of eight bytes.
-  int64_t scratch(int64_t entries) {
-    const int64_t at = out_.scratch;
-    out_.scratch += round_up(entries * 8, 256);
-    return at;
-  }
-  static KernelText::Parameter at(int64_t offset) {
-    return {.scratch = true, .bits = static_cast<uint64_t>(offset)};
-  }
-
-  // The folds of part p of [outer, reduced, inner]: entries p, p + parts …; adjacent threads read
-  // adjacent entries.
   void print(const FoldSet& set) {
-    const auto [outer, reduced, inner, rows] = set.geometry;
-    const int64_t results = outer * inner;
-    const int64_t parts = std::min(ceil_div(reduced, kEntriesOfPart),
-                                   std::max<int64_t>(1, ceil_div(kEnoughThreads, results)));
-    KernelPrinter printer(group_, folded_, rows);
-    for (const Folded& fold : set.folds) printer.require(fold.value);
+    const Folding& folding = set.geometry.folding;
+    const int64_t count = folding.results() * folding.parts();
+    KernelPrinter printer(group_, folded_, set.geometry.rows);
+    for (const Folded& fold : set.folds) {
+      printer.require(fold.value);
+      if (fold.index >= 0) printer.require(fold.index);
+    }
     printer.use_functions();
-    const std::string sizes[] = {printer.size(reduced), printer.size(inner), printer.size(parts)};
-    std::vector<int64_t> partial;
     for (size_t k = 0; k < set.folds.size(); ++k) {
       printer.line(accumulator_of(set.folds[k]), " a", k, " = 0;");
     }
-    printer.line("const uint64_t c = t % ", sizes[1], ", p = t / ", sizes[1], " % ", sizes[2],
-                 ", o = t / ", sizes[1], " / ", sizes[2], ";");
-    printer.line("for (uint64_t k = p; k < ", sizes[0], "; k += ", sizes[2], ") {");
-    printer.line("const uint64_t i = (o * ", sizes[0], " + k) * ", sizes[1], " + c;");
+    begin_parts(printer, folding);
     printer.print_values();
     for (size_t k = 0; k < set.folds.size(); ++k) {
       const Folded& fold = set.folds[k];
       const std::string a = text("a", k), value = lifted(fold, text("v", fold.value));
       // A sum begins with 0, so that it is not -0.
-      printer.line(a, " = ", fold.op == Op::sum ? "" : text("k == p ? ", value, " : "),
-                   combined(fold, a, value), ";");
+      const bool adds = fold.op == Op::sum || fold.op == Op::euclidean_norm || fold.op == Op::pick;
+      printer.line(a, " = ", adds ? "" : text("first ? ", value, " : "), combined(fold, a, value),
+                   ";");
     }
     printer.line("}");
+    std::vector<int64_t> partial;
     for (size_t k = 0; k < set.folds.size(); ++k) {
-      partial.push_back(scratch(results * parts));
-      const std::string pointer =
-          printer.parameter(text(accumulator_of(set.folds[k]), "* s", k), at(partial.back()));
+      partial.push_back(out_.take_scratch(count * 8));
+      const std::string pointer = printer.parameter(text(accumulator_of(set.folds[k]), "* s", k),
+                                                    scratch_at(partial.back()));
       printer.line(pointer, "[t] = a", k, ";");
     }
-    out_.kernels.push_back(printer.finish(results * parts));
+    out_.kernels.push_back(printer.finish(count));
     for (size_t k = 0; k < set.folds.size(); ++k) {
-      combine(set.folds[k], partial[k], outer, parts, inner);
+      const Folded& fold = set.folds[k];
+      combine_parts(
+          out_, folding,
+          {accumulator_of(fold),
+           [&](const std::string& a, const std::string& b) { return combined(fold, a, b); },
+           type_of(fold.result), [&](const std::string& a) { return finished(fold, a); }, nullptr},
+          partial[k],
+          fold.out ? KernelText::Parameter{.view = fold.out}
+                   : scratch_at(folded_[fold.number].value_or(0)));
     }
-  }
-
-  // Combines `parts` accumulators of each result, at most kCombined at a time.
-  void combine(const Folded& fold, int64_t from, int64_t outer, int64_t parts, int64_t inner) {
-    const bool last = parts <= kCombined;
-    const int64_t left = last ? 1 : ceil_div(parts, kCombined);
-    const int64_t count = outer * left * inner;
-    const std::string type = accumulator_of(fold);
-    KernelBuilder builder;
-    builder.use_functions();
-    for (const auto& [name, size] :
-         {std::pair("parts", parts), std::pair("left", left), std::pair("inner", inner)}) {
-      builder.parameter(text("uint64_t ", name), {.bits = static_cast<uint64_t>(size)});
-    }
-    builder.parameter(text("const ", type, "* s"), at(from));
-    const int64_t to = !last ? scratch(count) : fold.out ? 0 : folded_[fold.number].value_or(0);
-    builder.parameter(text(last ? type_of(fold.result) : type.c_str(), "* to"),
-                      last && fold.out ? KernelText::Parameter{.view = fold.out} : at(to));
-    builder.line("const uint64_t c = t % inner, p = t / inner % left, o = t / inner / left;");
-    builder.line(type, " a = s[(o * parts + p) * inner + c];");
-    builder.line("for (uint64_t k = p + left; k < parts; k += left) {");
-    builder.line("a = ", combined(fold, "a", "s[(o * parts + k) * inner + c]"), ";\n}");
-    builder.line("to[t] = ", last ? finished(fold, "a") : "a", ";");
-    out_.kernels.push_back(builder.finish(count));
-    if (!last) combine(fold, to, outer, left, inner);
   }
 
   // All folds are complete before a store, which may overwrite a load.

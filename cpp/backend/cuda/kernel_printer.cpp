@@ -59,6 +59,11 @@ void KernelPrinter::print_instruction(int32_t value, const Instruction& instruct
          cast_text(instruction.dtype, instruction.result, arguments), ";");
     return;
   }
+  if (op == Op::place) {  // of a value and a position for each row
+    line("const ", result, " v", value, " = i - row * length == static_cast<uint64_t>(v",
+         instruction.in[1], ") ? v", instruction.in[0], " : ", result, "(0);");
+    return;
+  }
   print_row(op);
   std::string types = type;
   if (wraps(op) && is_signed(instruction.dtype)) types = text("u", type);

@@ -3,9 +3,20 @@
 
 #include <utility>
 
+#include "backend/common/slots.h"
 #include "backend/cpu/tiles/strided.h"
 
 namespace pullback::cuda {
+
+int64_t StepText::take_scratch(int64_t bytes) {
+  const int64_t at = scratch;
+  scratch += round_up(bytes, 256);
+  return at;
+}
+
+KernelText::Parameter scratch_at(int64_t offset) {
+  return {.scratch = true, .bits = static_cast<uint64_t>(offset)};
+}
 
 std::string KernelBuilder::parameter(const std::string& declaration,
                                      KernelText::Parameter parameter) {
@@ -44,13 +55,14 @@ std::string KernelBuilder::offset_of(const View& view, const std::string& index)
 KernelText KernelBuilder::finish(int64_t count) {
   out_.count = count;
   out_.parameters.insert(out_.parameters.begin(), {.bits = static_cast<uint64_t>(count)});
-  out_.text = text(
-      "#include \"backend/cuda/device_prelude.h\"\n#include \"backend/cpu/kernels/vec_half.h\"\n",
-      uses_functions_ ? "#include \"backend/cpu/kernels/vec_math.h\"\n" : "",
-      "using namespace pullback;\n", functions_, "PULLBACK_KERNEL(", kKernelName,
-      ", (uint64_t count", parameters_,
-      ")) {\nfor (uint64_t t = device::first(); t < count; t += device::stride()) {\n", body_,
-      "}\n}\n");
+  std::string includes;
+  for (const std::string& name : headers_) includes += "#include \"" + name + "\"\n";
+  out_.text =
+      text("#include \"backend/cuda/device_prelude.h\"\n", macros_,
+           "#include \"backend/cpu/kernels/vec_half.h\"\n", includes, "using namespace pullback;\n",
+           functions_, "PULLBACK_KERNEL(", kKernelName, ", (uint64_t count", parameters_,
+           ")) {\nfor (uint64_t t = device::first(); t < count; t += device::stride()) {\n", body_,
+           "}\n}\n");
   return std::move(out_);
 }
 

@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "plan/operand.h"
 #include "plan/tile_group.h"
 
 namespace pullback::cuda {
@@ -21,6 +23,7 @@ struct KernelText {
   struct Parameter {
     const View* view = nullptr;          // of the step
     const ScalarLoad* scalar = nullptr;  // of the step
+    const RunScalar* number = nullptr;   // of the step; an int64
     std::optional<int32_t> slot = std::nullopt;
     bool scratch = false;
     uint64_t bits = 0;
@@ -32,10 +35,24 @@ struct KernelText {
 };
 constexpr const char* kKernelName = "group";
 
+// Indices that a run checks before it goes on: some of its kernels leave the position of the first
+// one outside in scratch memory, UINT64_MAX for none.
+struct IndexCheck {
+  const View* indices = nullptr;
+  KernelText::Parameter axis;  // its size
+  int64_t found = 0;           // offset of the result
+  size_t kernels = 0;          // that are launched before
+};
+
 struct StepText {
   std::vector<KernelText> kernels;
+  std::optional<IndexCheck> check;
   int64_t scratch = 0;  // bytes
+
+  // The offset of so many bytes more.
+  int64_t take_scratch(int64_t bytes);
 };
+KernelText::Parameter scratch_at(int64_t offset);
 
 // The body of a kernel runs once for each t in [0, count).
 class KernelBuilder {
@@ -51,13 +68,16 @@ class KernelBuilder {
   std::string offset_of(const View& view, const std::string& index);
   // Functions of the text, and whether it needs m::.
   void function(const std::string& text) { functions_ += text; }
-  void use_functions() { uses_functions_ = true; }
+  void use_functions() { include("backend/cpu/kernels/vec_math.h"); }
+  // A header of device_headers.h; and a macro, before all headers.
+  void include(const std::string& name) { headers_.insert(name); }
+  void define(const std::string& macro) { macros_ += "#define " + macro + "\n"; }
   KernelText finish(int64_t count);
 
  private:
   KernelText out_;
-  std::string parameters_, functions_, body_;
-  bool uses_functions_ = false;
+  std::string parameters_, macros_, functions_, body_;
+  std::set<std::string> headers_;
   int sizes_ = 0, offsets_ = 0;
 };
 

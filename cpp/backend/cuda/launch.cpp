@@ -30,6 +30,7 @@ std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory&
   }
   StepText& text = std::get<StepText>(printed);
   Launch out(memory, text.scratch);
+  out.check_ = text.check;
   for (KernelText& each : text.kernels) {
     const Kernel kernel = kernels.find(each.text);
     if (!kernel) {
@@ -41,8 +42,43 @@ std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory&
   return out;
 }
 
-void Launch::run(const Slots& slots, const Scalar* scalars) const {
-  for (const Queued& queued : kernels_) queue(queued, slots, scalars);
+namespace {
+
+// The bits of a parameter that is not an address.
+uint64_t number_of(const KernelText::Parameter& parameter, const Scalar* scalars) {
+  if (parameter.number) return static_cast<uint64_t>(scalars[parameter.number->position].i);
+  const ScalarLoad* const load = parameter.scalar;
+  if (!load) return parameter.bits;
+  uint64_t out = 0;
+  store_scalar(load->dtype, load->scalar ? scalars[load->scalar->position] : load->constant, &out);
+  return out;
+}
+
+}  // namespace
+
+Status Launch::check(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
+  if (!memory_->wait_until_done(interrupted)) return failure(Problem::Interrupted);
+  uint64_t first = 0;
+  memory_->download(&first, slots.scratch() + check_->found, sizeof first);
+  if (first == UINT64_MAX) return {};
+  Status out = failure(Problem::IndexOutOfRange);
+  const int64_t size = size_of(check_->indices->dtype);
+  const char* const at = slots.at(*check_->indices) + static_cast<int64_t>(first) * size;
+  int32_t narrow = 0;
+  memory_->download(size == 4 ? static_cast<void*>(&narrow) : &out.detail, at, size);
+  if (size == 4) out.detail = narrow;
+  out.bound = static_cast<int64_t>(number_of(check_->axis, scalars));
+  return out;
+}
+
+Status Launch::run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    if (check_ && check_->kernels == i) {
+      if (Status status = check(slots, scalars, interrupted); !status) return status;
+    }
+    queue(kernels_[i], slots, scalars);
+  }
+  return {};
 }
 
 void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const {
@@ -53,15 +89,12 @@ void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scala
     addresses[i] = &values[i];
     if (parameter.view) {
       values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.view));
-    } else if (const ScalarLoad* load = parameter.scalar) {
-      const Scalar& scalar = load->scalar ? scalars[load->scalar->position] : load->constant;
-      store_scalar(load->dtype, scalar, &values[i]);
     } else if (parameter.slot) {
       values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.slot));
     } else if (parameter.scratch) {
       values[i] = reinterpret_cast<uint64_t>(slots.scratch()) + parameter.bits;
     } else {
-      values[i] = parameter.bits;
+      values[i] = number_of(parameter, scalars);
     }
   }
   memory_->launch(queued.kernel, queued.count, addresses.data());

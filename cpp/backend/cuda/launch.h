@@ -34,8 +34,9 @@ class Launch {
                                   KernelCache& kernels, std::string* reason);
   // Bytes of scratch memory on the device (Executable::scratch_bytes()).
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // Queues the kernels. Raises what the memory raises.
-  void run(const Slots& slots, const Scalar* scalars) const;
+  // Queues the kernels. Fails if an index is outside, before anything is written; for that it waits
+  // until `interrupted` returns true. Raises what the memory raises.
+  Status run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const;
 
  private:
   struct Queued {
@@ -48,8 +49,11 @@ class Launch {
       : memory_(&memory), scratch_bytes_(scratch_bytes) {}
   void queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const;
 
+  Status check(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const;
+
   CudaMemory* memory_;
   int64_t scratch_bytes_;
+  std::optional<IndexCheck> check_;
   std::vector<Queued> kernels_;
 };
 

@@ -9,9 +9,12 @@
 #include "backend/cuda/device_headers.h"
 #include "backend/cuda/driver.h"
 #include "base/dynlib.h"
+#include "base/error.h"
 
 namespace pullback::cuda {
 namespace {
+
+constexpr int kCuda13 = 13000;
 
 // That of the driver's own version first: a driver may refuse the cubins of a newer one.
 std::vector<std::string> candidates() {
@@ -23,7 +26,6 @@ std::vector<std::string> candidates() {
   std::vector<std::string> out = {packages + "nvidia/cu13/lib/libnvrtc.so.13", "libnvrtc.so.13",
                                   packages + "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
                                   "libnvrtc.so.12"};
-  constexpr int kCuda13 = 13000;
   if (driver() && driver()->version < kCuda13) std::ranges::rotate(out, out.begin() + 2);
   return out;
 #endif
@@ -58,6 +60,16 @@ const Nvrtc* nvrtc() {
     return static_cast<Nvrtc*>(nullptr);
   }();
   return found;
+}
+
+std::string missing_nvrtc() {
+  if (nvrtc()) return {};
+  const int version = driver() ? driver()->version : kCuda13;
+  std::string looked;
+  for (const std::string& path : candidates()) looked += (looked.empty() ? "" : ", ") + path;
+  return text(
+      "no kernels: NVRTC was not found, so every step runs on the processor; install it by ",
+      "pip install \"pullback[cuda", version < kCuda13 ? 12 : 13, "]\" (tried: ", looked, ")");
 }
 
 std::string compile_text(const Nvrtc& nvrtc, const std::string& text, int architecture) {

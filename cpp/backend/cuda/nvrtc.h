@@ -18,6 +18,8 @@ struct Nvrtc {
 // Finds NVRTC at the first call: PULLBACK_CUDA=nvrtc=<path>, else its wheel beside this package,
 // else the loader's. Null without one.
 const Nvrtc* nvrtc();
+// Why nvrtc() is null, and what to do; empty if it is not.
+std::string missing_nvrtc();
 
 // The kernel of a text for the architecture sm_<architecture>, such as 90; empty if NVRTC has
 // no such architecture or refuses the text.

@@ -1,15 +1,15 @@
 // One thread computes one element of a result at a time.
 #include "backend/cuda/step_text.h"
 
+#include <cstddef>
 #include <utility>
 
+#include "backend/cuda/data_text.h"
 #include "backend/cuda/group_text.h"
 #include "backend/cuda/row_text.h"
 
 namespace pullback::cuda {
 namespace {
-
-using Printed = std::variant<StepText, std::string>;
 
 // Terms of a product of float32 that are added in float32, before their sum is added in float64.
 constexpr int kTermsOfBlock = 32;
@@ -74,21 +74,19 @@ Printed print(const Gemm& gemm) {
     if (!std::holds_alternative<StepText>(epilogue)) return epilogue;
     out = std::get<StepText>(std::move(epilogue));
   }
-  out.kernels.insert(out.kernels.begin(), builder.finish(gemm.c.shape.size()));
+  // After a check of the epilogue, before which nothing may be written.
+  const size_t checks = out.check ? out.check->kernels : 0;
+  out.kernels.insert(out.kernels.begin() + static_cast<ptrdiff_t>(checks),
+                     builder.finish(gemm.c.shape.size()));
   return out;
 }
 
 Printed print(const Layout& layout, int64_t slot_bytes) {
-  static constexpr const char* kWords[] = {"", "uint8_t", "uint16_t", "",        "uint32_t",
-                                           "", "",        "",         "uint64_t"};
-  const int64_t size = size_of(layout.in.dtype);
-  const char* type = layout.add && is_storage(layout.in.dtype) ? nullptr
-                     : layout.add                              ? type_of(layout.in.dtype)
-                     : size <= 8                               ? kWords[size]
-                                                               : nullptr;
-  if (!type || (layout.add && layout.in.dtype == DType::Bool)) {
-    return std::string(name_of(layout.in.dtype));
-  }
+  const bool adds = layout.add && !is_storage(layout.in.dtype) && layout.in.dtype != DType::Bool;
+  const char* const type = adds         ? type_of(layout.in.dtype)
+                           : layout.add ? nullptr
+                                        : word_type(size_of(layout.in.dtype));
+  if (!type) return std::string(name_of(layout.in.dtype));
   StepText out;
   if (layout.clear) {
     KernelBuilder builder;
@@ -130,6 +128,13 @@ std::variant<StepText, std::string> step_text(const Plan& plan, const Work& work
   if (const auto* layout = std::get_if<Layout>(&work)) {
     return print(*layout, plan.slots[layout->out.slot].bytes);
   }
+  if (const auto* gather = std::get_if<Gather>(&work)) return gather_text(*gather);
+  if (const auto* scatter = std::get_if<ScatterAdd>(&work)) return scatter_text(*scatter);
+  if (const auto* random = std::get_if<Random>(&work)) return random_text(*random);
+  if (const auto* scan = std::get_if<Scan>(&work)) return scan_text(*scan);
+  if (const auto* arg = std::get_if<ArgReduce>(&work)) return arg_reduce_text(*arg);
+  if (const auto* sort = std::get_if<Sort>(&work)) return sort_text(*sort);
+  if (const auto* search = std::get_if<Search>(&work)) return search_text(*search);
   return std::string();
 }
 

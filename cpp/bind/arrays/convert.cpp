@@ -10,6 +10,7 @@
 #include "bind/arrays/numpy.h"
 #include "eval/evaluate.h"
 #include "graph/make.h"
+#include "runtime/downloads.h"
 
 namespace pullback {
 namespace {
@@ -320,9 +321,17 @@ void to_operands(PyObject* const* objects, size_t count, const char* who, NodeRe
   }
 }
 
+namespace {
+
+Ref<Buffer> wait_and_read_back(const Node* node) {
+  return node->value ? wait_and_copy_to(kHost, node->value) : buffer_of_scalar(node);
+}
+
+}  // namespace
+
 py::array array_from_node(NodeRef node) {  // by value: the reference of a variable changes
   evaluate(node.get());
-  const Ref<Buffer> value = read_back(node.get());
+  const Ref<Buffer> value = wait_and_read_back(node.get());
   value->exported = true;
   auto* holder = new Ref<Buffer>(value);
   py::capsule owner(holder, [](void* p) { delete static_cast<Ref<Buffer>*>(p); });
@@ -338,7 +347,8 @@ namespace {
 // The entry of a computed tensor. No reference to a buffer of the host: float(x) takes 30 ns.
 Scalar entry_of(const Node* node) {
   const Buffer& value = *node->value;
-  return load_scalar(node->dtype, value.device.is_host() ? value.host() : read_back(node)->host());
+  if (value.device.is_host()) return load_scalar(node->dtype, value.host());
+  return load_scalar(node->dtype, wait_and_copy_to(kHost, node->value)->host());
 }
 
 }  // namespace
@@ -346,7 +356,7 @@ Scalar entry_of(const Node* node) {
 py::object item_of(NodeRef node) {
   evaluate(node.get());
   if (is_complex(node->dtype)) {
-    const Ref<Buffer> value = read_back(node.get());
+    const Ref<Buffer> value = wait_and_read_back(node.get());
     double re, im;
     if (node->dtype == DType::Complex128) {
       re = static_cast<const double*>(value->host())[0];

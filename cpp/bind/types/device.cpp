@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/nvrtc.h"
 #include "bind/arrays/convert.h"
 #include "bind/operations/functions.h"
 #include "graph/make.h"
@@ -37,7 +38,8 @@ cuda::CudaMemory& memory_named(const std::string& name, const char* who) {
 }  // namespace
 
 void bind_device(py::module_& m) {
-  cuda::interrupts = {runtime.interrupted, runtime.check_signals};
+  cuda::interpreter = {runtime.interrupted, runtime.check_signals, runtime.release_lock,
+                       runtime.acquire_lock};
   m.def(
       "device_of", [](const NodeRef& x) { return name_of(device_of(x.get())); }, py::arg("x"),
       "Return the name of the device of a tensor.");
@@ -71,6 +73,8 @@ void bind_device(py::module_& m) {
       "default_device", [] { return name_of(default_device()); },
       "Return the default device of this thread.");
   m.def("cuda_reason", &cuda::unavailable_reason, "Return why CUDA cannot be used, or \"\".");
+  m.def("cuda_missing_compiler", &cuda::missing_nvrtc,
+        "Return why no kernel can be compiled, or \"\".");
   m.def("cuda_device_count", &cuda::device_count, "Return the number of GPUs.");
   m.def(
       "cuda_memory",

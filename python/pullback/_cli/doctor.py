@@ -46,6 +46,7 @@ def doctor() -> None:
         ("  error", blas["error"]),
         ("  1024x1024 float32", speed),
         ("CUDA", "available" if cuda["available"] else f"not available: {cuda['reason']}"),
+        ("  kernels", (cuda["missing_compiler"] or "NVRTC found") if cuda["available"] else ""),
     ]
     environment = list(info["environment"].items()) or [("none set", "")]
     rows += [("environment", ""), *((f"  {name}", value) for name, value in environment)]

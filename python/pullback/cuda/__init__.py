@@ -5,9 +5,9 @@
 True
 
 A tensor is moved by `Tensor.to_device`, and `pullback.use_device` makes new ones on a GPU.
-Gradients are where their tensors are. Elementwise operations, reductions, products and copies
-have kernels, which NVRTC compiles. So far every other operation runs on the processor, with
-copies: `fallbacks` counts them.
+Gradients are where their tensors are. Elementwise operations, reductions, products, copies,
+indexing, sorts, scans and random draws have kernels, which NVRTC compiles. So far every other
+operation runs on the processor, with copies: `fallbacks` counts them.
 """
 
 from ._devices import (

@@ -26,19 +26,20 @@ def is_available() -> bool:
 
 
 def reason() -> str:
-    """Return why CUDA is not available, and what to do.
+    """Return why CUDA or its kernels are not available, and what to do.
 
     Returns
     -------
     str
-        Empty if CUDA is available.
+        Empty if CUDA is available with kernels. If CUDA is available without NVRTC, which compiles
+        the kernels, every step of a plan runs on the processor.
 
     Examples
     --------
     >>> isinstance(pb.cuda.reason(), str)
     True
     """
-    return _core.cuda_reason()
+    return _core.cuda_reason() or _core.cuda_missing_compiler()
 
 
 def device_count() -> int:

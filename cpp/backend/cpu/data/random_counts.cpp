@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cpu/kernels/philox.h"
 #include "backend/cpu/kernels/unit.h"
 #include "backend/cpu/special/gamma_parts.h"
 
@@ -19,15 +18,6 @@ using special::less_log1p;
 
 constexpr double kLargeMean = 10;
 constexpr double kHalfLog2Pi = 0.91893853320467274178;
-
-// Block t of random words for an element.
-PhiloxWords block(const DrawOf& of, int64_t t) {
-  return philox(of.seed, of.counter,
-                static_cast<uint64_t>(of.element) | static_cast<uint64_t>(t) << 48);
-}
-constexpr int64_t kMostBlocks = 0xffff;
-
-uint64_t long_word(uint32_t low, uint32_t high) { return low | static_cast<uint64_t>(high) << 32; }
 
 // log(k!) minus Stirling's formula without its constant.
 double stirling_gap(double k) {
@@ -80,22 +70,6 @@ double rejected(const DrawOf& of, const Hat& hat, double most, const LogShare& l
     if (std::log(v * hat.scale / (hat.a / (us * us) + hat.b)) <= log_share(k)) break;
   }
   return k;
-}
-
-// Lemire, "Fast random integer generation in an interval", 2019.
-int64_t integer_from(uint64_t word, const DrawOf& of, int64_t low, int64_t last) {
-  if (last <= low) return low;
-  const uint64_t range = static_cast<uint64_t>(last) - static_cast<uint64_t>(low) + 1;
-  if (range == 0) return static_cast<int64_t>(word);  // the full range of 64 bits
-  auto wide = static_cast<unsigned __int128>(word) * range;
-  if (static_cast<uint64_t>(wide) < range) {
-    const uint64_t least = (0 - range) % range;
-    for (int64_t t = 1; static_cast<uint64_t>(wide) < least && t < kMostBlocks; ++t) {
-      const PhiloxWords w = block(of, t);
-      wide = static_cast<unsigned __int128>(long_word(w.x[0], w.x[1])) * range;
-    }
-  }
-  return static_cast<int64_t>(static_cast<uint64_t>(low) + static_cast<uint64_t>(wide >> 64));
 }
 
 }  // namespace

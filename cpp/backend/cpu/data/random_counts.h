@@ -4,12 +4,9 @@
 
 #include <cstdint>
 
-namespace pullback {
+#include "backend/cpu/kernels/integer_draws.h"
 
-// One element of a draw.
-struct DrawOf {
-  int64_t seed, counter, element;
-};
+namespace pullback {
 
 // Elements first … first + n - 1, uniform in low … last; low if last is less. Entries of low and
 // last are a step, 0 or 1, apart.

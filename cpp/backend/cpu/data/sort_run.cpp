@@ -4,48 +4,15 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "backend/cpu/data/scan_sort_run.h"
+#include "backend/cpu/data/sort_keys.h"
 #include "backend/cpu/data/sort_words.h"
 #include "base/threads.h"
 
 namespace pullback {
 namespace {
-
-template <int64_t bytes>
-using Unsigned = std::conditional_t<bytes == 8, uint64_t, uint32_t>;
-
-// Zeros of either sign are equal; NaN is last in both directions.
-template <class T>
-struct Keys {
-  using Word = Unsigned<sizeof(T)>;
-  static constexpr Word kSign = Word{1} << (8 * sizeof(Word) - 1);
-  static constexpr Word kLast = ~Word{0};
-
-  static Word of(T x, bool descending) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (x != x) return kLast;
-      const Word bits = std::bit_cast<Word>(x + T(0));
-      const Word key = bits & kSign ? ~bits : bits | kSign;
-      return descending ? ~key : key;
-    } else {
-      const Word key = static_cast<Word>(x) ^ (std::is_signed_v<T> ? kSign : 0);
-      return descending ? ~key : key;
-    }
-  }
-  static T back(Word key, bool descending) {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (key == kLast) return std::numeric_limits<T>::quiet_NaN();
-      if (descending) key = ~key;
-      return std::bit_cast<T>(key & kSign ? key & ~kSign : ~key);
-    } else {
-      if (descending) key = ~key;
-      return static_cast<T>(key ^ (std::is_signed_v<T> ? kSign : 0));
-    }
-  }
-};
 
 // A word is a key with its position, in one number if 32 bits suffice for each.
 template <class T, class W>

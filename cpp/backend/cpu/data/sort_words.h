@@ -8,31 +8,16 @@
 #include <cstdint>
 
 #include "backend/common/slots.h"
+#include "backend/cpu/data/sort_keys.h"
 #include "base/threads.h"
 
 namespace pullback {
-
-// A 64-bit key and its position.
-struct KeyAt {
-  uint64_t key, at;
-  bool operator<(const KeyAt& other) const { return key < other.key; }
-};
 
 namespace sort_detail {
 
 inline uint64_t key_of(uint32_t word) { return word; }
 inline uint64_t key_of(uint64_t word) { return word; }
 inline uint64_t key_of(const KeyAt& word) { return word.key; }
-
-template <class W>
-void insert(W* a, int64_t n) {
-  for (int64_t i = 1; i < n; ++i) {
-    const W x = a[i];
-    int64_t j = i;
-    for (; j > 0 && x < a[j - 1]; --j) a[j] = a[j - 1];
-    a[j] = x;
-  }
-}
 
 // Merges two runs of equal length from both ends at once: two independent chains.
 template <class W>
@@ -99,7 +84,7 @@ void sort_short(W* a, W* spare, int64_t n) {
   constexpr int64_t kRun = 4;
   int64_t sorted = 0;
   for (; sorted + kRun <= n; sorted += kRun) sort_four(a + sorted);
-  insert(a + sorted, n - sorted);
+  insertion_sort(a + sorted, n - sorted);
   W* from = a;
   W* to = spare;
   for (int64_t run = kRun; run < n; run *= 2) {

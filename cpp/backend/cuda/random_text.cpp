@@ -1,0 +1,60 @@
+// Random draws: a thread computes the elements of one block of random words, by the functions of
+// the processor without fused operations, so that the bits are equal.
+#include "backend/common/slots.h"
+#include "backend/cuda/data_text.h"
+#include "backend/cuda/row_text.h"
+
+namespace pullback::cuda {
+namespace {
+
+const char* law_of(Op op) {
+  switch (op) {
+    case Op::random_uniform:
+      return "uniform";
+    case Op::random_normal:
+      return "normal";
+    case Op::random_exponential:
+      return "exponential";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Printed random_text(const Random& random) {
+  const bool integers = random.op == Op::random_integers;
+  if (!law_of(random.op) && !integers) return std::string(name_of(random.op));
+  const int64_t size = random.out.shape.size();
+  StepText out;
+  KernelBuilder builder;
+  builder.define("PULLBACK_NO_FMA");
+  builder.include(integers ? "backend/cpu/kernels/integer_draws.h" : "backend/cpu/kernels/draws.h");
+  builder.parameter("int64_t seed", {.number = &random.seed});
+  builder.parameter("int64_t counter", {.number = &random.counter});
+  const char* const type = type_of(random.out.dtype);
+  builder.parameter(text(type, "* to"), {.view = &random.out});
+  const std::string end = builder.size(size);
+  const int64_t some = integers ? 2 : 16 / size_of(random.out.dtype);
+  builder.line("const PhiloxWords words = philox(seed, counter, t);");
+  if (integers) {
+    for (const auto& [name, view] : {std::pair("low", &random.in[0]), {"last", &random.in[1]}}) {
+      builder.parameter(text("const int64_t* ", name), {.view = view});
+      builder.parameter(text("int64_t ", name, "_step"),
+                        {.bits = is_one_number(*view) ? uint64_t{0} : uint64_t{1}});
+    }
+  } else {
+    builder.line(type, " drawn[", some, "];\n", law_of(random.op), "(words, drawn);");
+  }
+  builder.line("for (int64_t k = 0; k < ", some, "; ++k) {\nconst int64_t i = ", some,
+               " * static_cast<int64_t>(t) + k;\nif (i >= ", end, ") break;");
+  builder.line("to[i] = ",
+               integers ? "integer_from(long_word(words.x[2 * k], words.x[2 * k + 1]), {seed, "
+                          "counter, i}, low[i * low_step], last[i * last_step])"
+                        : "drawn[k]",
+               ";\n}");
+  out.kernels.push_back(builder.finish(ceil_div(size, some)));
+  return out;
+}
+
+}  // namespace pullback::cuda
