@@ -123,10 +123,10 @@ template <Zeta which>
 }
 
 // The rows of kZetaRest as columns, so that a coefficient of all elements is one gather.
-constexpr int kZetaSegments = std::size(special::kZetaMiddle);
+constexpr int kZetaSegments = sizeof(special::kZetaMiddle) / sizeof(special::kZetaMiddle[0]);
+constexpr int kZetaTerms = sizeof(special::kZetaRest[0]) / sizeof(special::kZetaRest[0][0]) - 1;
 struct ZetaRest {
-  double middle[kZetaSegments], low[kZetaSegments];
-  double c[std::size(special::kZetaRest[0]) - 1][kZetaSegments];
+  double middle[kZetaSegments], low[kZetaSegments], c[kZetaTerms][kZetaSegments];
 };
 constexpr ZetaRest kZetaColumns = [] {
   ZetaRest rest{};
@@ -135,7 +135,7 @@ constexpr ZetaRest kZetaColumns = [] {
     rest.middle[j] = static_cast<double>(special::kZetaMiddle[j]);
     rest.low[j] = static_cast<double>(row[1]);
     rest.c[0][j] = static_cast<double>(row[0]);
-    for (size_t k = 1; k < std::size(rest.c); ++k) rest.c[k][j] = static_cast<double>(row[k + 1]);
+    for (int k = 1; k < kZetaTerms; ++k) rest.c[k][j] = static_cast<double>(row[k + 1]);
   }
   return rest;
 }();
@@ -149,9 +149,9 @@ PULLBACK_INLINE TwoPart riemann_zeta(double s) {
   for (int k = 1; k < kZetaSegments; ++k)
     j += at > static_cast<double>(special::kZetaEnds[k]) ? 1 : 0;
   const TwoPart w = two_sum(at, -table.middle[j]);
-  double sum = table.c[std::size(table.c) - 1][j];
+  double sum = table.c[kZetaTerms - 1][j];
 #pragma GCC unroll 16
-  for (size_t k = std::size(table.c) - 2; k > 0; --k) sum = mad(sum, w.high, table.c[k][j]);
+  for (int k = kZetaTerms - 2; k > 0; --k) sum = mad(sum, w.high, table.c[k][j]);
   const TwoPart pole = quotient({1.0, 0.0}, two_sum(at, -1.0));
   const TwoPart y = two_sum(pole.high, table.c[0][j]);
   const double rest = w.high * sum + table.c[1][j] * w.low;
