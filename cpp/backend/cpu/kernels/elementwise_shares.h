@@ -4,13 +4,13 @@
 // by_shares().
 #pragma once
 
+#include "backend/cpu/kernels/gammainc_values.h"
 #include "backend/cpu/kernels/share_rows.h"
 #include "backend/cpu/kernels/vec_betainc.h"
 #include "backend/cpu/kernels/vec_gammainc.h"
 #include "backend/cpu/kernels/vec_log_gammainc.h"
 #include "backend/cpu/kernels/vec_polygamma_gap.h"
 #include "backend/cpu/kernels/vec_share_inverse.h"
-#include "backend/cpu/special/incomplete/gammainc_values.h"
 
 namespace pullback {
 namespace {

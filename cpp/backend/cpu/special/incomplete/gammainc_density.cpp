@@ -1,8 +1,8 @@
 // The derivative of the regularized incomplete gamma function P by x and the derivative of that, in
 // double arithmetic.
 
+#include "backend/cpu/kernels/gammainc_front.h"
 #include "backend/cpu/special/gamma.h"
-#include "backend/cpu/special/incomplete/gammainc_front.h"
 
 namespace pullback::special {
 namespace {

@@ -1,6 +1,6 @@
 // The regularized incomplete gamma functions of one element, for callers other than the kernels.
 
-#include "backend/cpu/special/incomplete/gammainc_values.h"
+#include "backend/cpu/kernels/gammainc_values.h"
 
 #include "backend/cpu/special/gamma.h"
 

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "backend/cpu/special/incomplete/gammainc_front.h"
+#include "backend/cpu/kernels/gammainc_front.h"
 
 namespace pullback::special {
 namespace {
