@@ -307,7 +307,7 @@ NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who) {
   return solve_matrices(a, b, true, who);
 }
 
-NodeRef inverse_adjoint(const NodeRef& a) { return inverse(a, true, "inv"); }
+NodeRef inverse_adjoint(const NodeRef& a, const char* who) { return inverse(a, true, who); }
 
 NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
   const auto [a, b] = equation(left, right, who);

@@ -88,7 +88,7 @@ NodeRef adjoint(const NodeRef& x);
 NodeRef permuted_rows(const NodeRef& x, const NodeRef& positions, bool back);
 // x with aᴴ x = b; one dtype and batch.
 NodeRef solve_adjoint(const NodeRef& a, const NodeRef& b, const char* who = "solve");
-NodeRef inverse_adjoint(const NodeRef& a);
+NodeRef inverse_adjoint(const NodeRef& a, const char* who);
 // Returns real zeros unchanged; fails with `who` if an entry is not zero.
 NodeRef absent(const NodeRef& marks, const char* who);
 // Makes a node of the routine, with its outputs. m, n and is_complex of the form are set from the

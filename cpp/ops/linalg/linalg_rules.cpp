@@ -157,7 +157,7 @@ NodeRef cofactors(const NodeRef& a, const NodeRef& det_of_a) {
   };
   const BoundBody choices[] = {
       choice([](const NodeRef& x) -> NodeRef {
-        return of_each(conjugate(det(x))) * Expr(inverse_adjoint(x));
+        return of_each(conjugate(det(x))) * Expr(inverse_adjoint(x, "det"));
       }),
       choice([](const NodeRef& x) -> NodeRef {
         const auto [u, s, vh] = svd(x, false, "det");
@@ -218,7 +218,7 @@ struct DetRule : LinalgRule {
 struct LogabsdetRule : LinalgRule {
   std::vector<Cotangent> apply(const RuleCall& call) override {
     const NodeRef a(call.inputs[0]), g(call.cotangents[0]);
-    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * Expr(inverse_adjoint(a))}};
+    return {{Cotangent::Value, of_each(cast(g, a->dtype)) * Expr(inverse_adjoint(a, "slogdet"))}};
   }
 };
 

@@ -213,6 +213,10 @@ def test_errors() -> None:
         (lambda: la.cholesky([np.eye(2), -np.eye(2)]).numpy(), "place 1 of the batch"),
         (lambda: la.inv(np.zeros((2, 2))).numpy(), "^inv: the matrix is singular"),
         (lambda: la.solve(np.zeros((2, 2)), np.ones(2)).numpy(), "^solve: the matrix is singular"),
+        (
+            lambda: pb.grad(lambda a: la.slogdet(a)[1])(np.ones((2, 2))).numpy(),
+            "^slogdet: the matrix is singular",
+        ),
         (lambda: la.svdvals([[np.nan, 1.0], [1.0, 1.0]]).numpy(), "svd: .* NaN and infinity"),
         (lambda: la.eigvalsh([[np.inf, 1.0], [1.0, 1.0]]).numpy(), "eigh: .* NaN and infinity"),
     ):
