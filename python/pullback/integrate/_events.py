@@ -6,7 +6,7 @@ derivatives of the implicit function theorem, up to the third order.
 
 from __future__ import annotations
 
-from math import inf, nan
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from .. import _core
 from .._autodiff.forward import jvp
 from .._autodiff.vmap import vmap
+from .._base.domains import nan_unless
 from .._control.loops import fori_loop
 from .._core import Tensor
 from .._numpy.scans import cumsum
@@ -33,7 +34,7 @@ def compact(mask: Tensor, *parts: Tensor) -> list[Tensor]:
     made = []
     for part in parts:
         shape = (size, *(1,) * (len(part.shape) - 1))
-        made.append(_core.take(_core.where(_core.reshape(mask, shape), part, nan), order, 0))
+        made.append(_core.take(nan_unless(_core.reshape(mask, shape), part), order, 0))
     return made
 
 

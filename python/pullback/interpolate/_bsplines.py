@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._base.checks import axes_of, integer
+from .._base.domains import nan_unless
 from .._core import Tensor
 from .._numpy.scans import cumsum
 from .._typing import TensorLike
@@ -130,7 +131,8 @@ class BSpline:
         value = spline._evaluate(at)
         if rule is False:
             outside = _core.logical_or(_core.less(at, first), _core.greater(at, last))
-            value = _core.where(with_axes(outside, len(self.c.shape) - 1), nan, value)
+            inside = _core.logical_not(with_axes(outside, len(self.c.shape) - 1))
+            value = nan_unless(inside, value)
         if self.axis == 0:
             return value
         rank = len(at.shape)

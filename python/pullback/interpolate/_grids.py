@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from .. import _core
 from .._base.checks import choice, integer, made_floating
 from .._base.composite import composite
+from .._base.domains import nan_unless
 from .._core import Tensor
 from .._numpy.flipping import flip
 from .._typing import TensorLike
@@ -156,9 +157,11 @@ class RegularGridInterpolator:
         result = at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
         fill = nan if self.bounds_error else self.fill_value
         trailing = len(result.shape) - len(outside.shape)
-        if fill is not None:
+        if isinstance(fill, float) and isnan(fill):
+            missing = _core.logical_or(missing, outside)
+        elif fill is not None:
             result = _core.where(with_axes(outside, trailing), fill, result)
-        return _core.where(with_axes(missing, trailing), nan, result)
+        return nan_unless(_core.logical_not(with_axes(missing, trailing)), result)
 
     def _coordinates(self, xi: Any, who: str) -> list[Tensor]:
         """Return a tensor of coordinates for each axis, all of one shape."""

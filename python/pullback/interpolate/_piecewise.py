@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import factorial, nan
+from math import factorial
 from typing import Any
 
 from .. import _core
 from .._base.checks import axes_of, flag, integer
+from .._base.domains import nan_unless
 from .._core import Tensor
 from .._numpy.scans import cumsum
 from .._typing import TensorLike
@@ -117,7 +118,7 @@ class PPoly:
         value = self._evaluate(at, points, order)
         if rule is False:
             outside = _core.logical_or(_core.less(at, points[0]), _core.greater(at, points[-1]))
-            value = _core.where(self._beside(outside), nan, value)
+            value = nan_unless(_core.logical_not(self._beside(outside)), value)
         return self._placed(value, len(at.shape))
 
     def _evaluate(self, at: Tensor, points: Tensor, order: int) -> Tensor:

@@ -253,3 +253,18 @@ def test_errors() -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=f"solve_ivp: .*{words}"):
             call()
+
+
+def test_rows_after_the_end_have_gradients_of_nan() -> None:
+    """In a trace the number of rows is not known, so NaN follow the solution."""
+
+    def last(k: Any, read: Any) -> Any:
+        return read(pb.integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.ones(1)).y)
+
+    k = pb.constant(np.float64(0.7))
+    for read, finite in ((lambda y: y[0, -1], False), (pb.nansum, True), (lambda y: y[0, 1], True)):
+        value, slope = pb.function(pb.value_and_grad(lambda k, read=read: last(k, read)))(k)
+        assert np.isfinite(float(value)) == np.isfinite(float(slope)) == finite
+        if finite:
+            want = pb.grad(lambda k, read=read: last(k, read))(k)
+            np.testing.assert_allclose(float(slope), float(want), rtol=1e-12)
