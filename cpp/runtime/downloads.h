@@ -9,7 +9,7 @@ namespace pullback {
 
 // As copy_to(). The buffer is held meanwhile, so that no run overwrites it.
 inline Ref<Buffer> wait_and_copy_to(Device device, const Ref<Buffer>& buffer) {
-  const Ref<Buffer> held = buffer;
+  const Ref<Buffer> held = buffer;  // NOLINT(performance-unnecessary-copy-initialization)
   if (held->device != device) memory_of(held->device).synchronize();
   return copy_to(device, held);
 }

@@ -160,9 +160,11 @@ class Divider {
     for (const Instruction& instruction : group_.instructions) {
       if (!has_positions(instruction.op)) continue;
       const bool wraps = instruction.op == Op::wrap_index;
+      const auto axis = axis_of(instruction);
+      if (!axis) return false;
       if (!first) {
         first = &instruction;
-        print_check(out_, *positions_of(instruction), wraps, *axis_of(instruction));
+        print_check(out_, *positions_of(instruction), wraps, *axis);
       } else if (wraps || first->op == Op::wrap_index ||
                  positions_of(*first) != positions_of(instruction)) {
         return false;

@@ -119,7 +119,6 @@ Printed scatter_text(const ScatterAdd& s) {
   if (!s.equal && !s.checked) {
     print_check(out, s.indices, true, {.bits = static_cast<uint64_t>(s.axis)});
   }
-  std::string bound;
   const auto declare = [&](KernelBuilder& builder) {
     builder.parameter(text("const ", type_of(s.indices.dtype), "* indices"), {.view = &s.indices});
     builder.parameter("int64_t axis", {.bits = static_cast<uint64_t>(s.axis)});

@@ -56,25 +56,26 @@ uint64_t number_of(const KernelText::Parameter& parameter, const Scalar* scalars
 
 }  // namespace
 
-Status Launch::check(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
+Status Launch::check(const IndexCheck& check, const Slots& slots, const Scalar* scalars,
+                     bool (*interrupted)()) const {
   if (!memory_->wait_until_done(interrupted)) return failure(Problem::Interrupted);
   uint64_t first = 0;
-  memory_->download(&first, slots.scratch() + check_->found, sizeof first);
+  memory_->download(&first, slots.scratch() + check.found, sizeof first);
   if (first == UINT64_MAX) return {};
   Status out = failure(Problem::IndexOutOfRange);
-  const int64_t size = size_of(check_->indices->dtype);
-  const char* const at = slots.at(*check_->indices) + static_cast<int64_t>(first) * size;
+  const int64_t size = size_of(check.indices->dtype);
+  const char* const at = slots.at(*check.indices) + static_cast<int64_t>(first) * size;
   int32_t narrow = 0;
   memory_->download(size == 4 ? static_cast<void*>(&narrow) : &out.detail, at, size);
   if (size == 4) out.detail = narrow;
-  out.bound = static_cast<int64_t>(number_of(check_->axis, scalars));
+  out.bound = static_cast<int64_t>(number_of(check.axis, scalars));
   return out;
 }
 
 Status Launch::run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
   for (size_t i = 0; i < kernels_.size(); ++i) {
     if (check_ && check_->kernels == i) {
-      if (Status status = check(slots, scalars, interrupted); !status) return status;
+      if (Status status = check(*check_, slots, scalars, interrupted); !status) return status;
     }
     queue(kernels_[i], slots, scalars);
   }

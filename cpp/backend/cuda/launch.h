@@ -49,7 +49,8 @@ class Launch {
       : memory_(&memory), scratch_bytes_(scratch_bytes) {}
   void queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const;
 
-  Status check(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const;
+  Status check(const IndexCheck& check, const Slots& slots, const Scalar* scalars,
+               bool (*interrupted)()) const;
 
   CudaMemory* memory_;
   int64_t scratch_bytes_;
