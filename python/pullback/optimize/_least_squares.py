@@ -17,7 +17,6 @@ from .._core import Tensor
 from .._numpy.diagonals import diag
 from ..linalg import lstsq
 from ._bounded import two_sides, with_bounds
-from ._newton import is_next_to_minimum
 from ._result import OptimizeResult, arguments, dot, largest, most, solve_on_plan, tolerance
 
 _ROUNDS = 10  # of the search for the bounds of a step, in addition to one for each variable
@@ -247,25 +246,8 @@ def _levenberg(
     end: _State = while_loop(goes_on, step, state)
     finite = is_finite(end.residuals, end.matrix)
     # Rounding errors may prevent a decrease next to the minimum.
-    eps = float(np.finfo(dtype).eps)
-    loose, near = eps ** (1 / 3), 8 * eps**0.5
-    enough = is_orthogonal(end.x, end.residuals, end.matrix, loose)
-    # A column that vanishes at the minimum remains parallel to the residuals next to it.
-    doubtful = _core.logical_and(end.stuck, _core.logical_and(finite, _core.logical_not(enough)))
-    fixed = _core.full(start.shape, False, "bool")
-    if bounds is not None:
-        fixed = _is_fixed(end.x, slope_of(end.residuals, end.matrix), bounds)
-    far = _core.maximum(largest(end.x), largest(end.x - start))
-
-    def checked(state: Any) -> Any:
-        _, x, fixed, reach, _ = state
-        is_next = is_next_to_minimum(scaled, x, fixed, reach)
-        return _core.full((), False, "bool"), x, fixed, reach, is_next
-
-    # A loop of at most one iteration.
-    begin = (doubtful, end.x, fixed, near * far, _core.full((), False, "bool"))
-    next_to = while_loop(lambda state: state[0], checked, begin)[-1]
-    enough = _core.logical_and(end.stuck, _core.logical_or(enough, next_to))
+    loose = float(np.finfo(dtype).eps ** (1 / 3))
+    enough = _core.logical_and(end.stuck, is_orthogonal(end.x, end.residuals, end.matrix, loose))
     good = _core.logical_or(end.converged, enough)
     return end.x, _core.logical_and(good, finite), end.nit
 
