@@ -128,7 +128,7 @@ class BSpline:
         if rule == "periodic":
             at = first + _core.remainder(at - first, last - first)
         spline = self.derivative(order) if order else self
-        value = spline._evaluate(at)
+        value = spline._evaluate(at, self.k > 0)
         if rule is False:
             outside = _core.logical_or(_core.less(at, first), _core.greater(at, last))
             inside = _core.logical_not(with_axes(outside, len(self.c.shape) - 1))
@@ -139,17 +139,23 @@ class BSpline:
         rest = range(rank, len(value.shape))
         return _core.transpose(value, [*rest[: self.axis], *range(rank), *rest[self.axis :]])
 
-    def _evaluate(self, at: Tensor) -> Tensor:
-        """Return values of shape (*at.shape, *rest) by de Boor's algorithm."""
+    def _evaluate(self, at: Tensor, skips_empty: bool) -> Tensor:
+        """Return values of shape (*at.shape, *rest) by de Boor's algorithm.
+
+        The first and the last interval may be empty. They count as intervals for degree 0 only, not
+        for derivatives of that degree.
+        """
         at, knots = reals("BSpline", at, self.t)
         k, n = self.k, self.c.shape[0]
-        # The last interval that starts at or before the point; it is not empty, except at the end.
-        number = _core.searchsorted(knots[k:n], _core.stop_gradient(at), True) - 1 + k
-        if k:
-            nonempty = _core.searchsorted(knots[k:n], _core.stop_gradient(knots[n]), False) - 1 + k
-            inside = _core.less_equal(at, knots[n])
-            number = _core.where(inside, _core.minimum(number, nonempty), number)
-        number = _core.maximum(number, k)
+        # The last interval that starts at or before the point; it is not empty, except at the ends.
+        starts, fixed = _core.stop_gradient(knots[k:n]), _core.stop_gradient(knots)
+        number = _core.searchsorted(starts, _core.stop_gradient(at), True) - 1 + k
+        if skips_empty:
+            least = _core.searchsorted(starts, fixed[k], True) - 1 + k
+            most = _core.searchsorted(starts, fixed[n], False) - 1 + k
+            number = _core.minimum(_core.maximum(number, least), most)
+        else:
+            number = _core.maximum(number, k)
 
         def knot(shift: int) -> Tensor:
             return _core.take(knots, number + shift, 0, checked=True)

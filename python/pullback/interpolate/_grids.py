@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from math import isnan, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -157,10 +157,11 @@ class RegularGridInterpolator:
         result = at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
         fill = nan if self.bounds_error else self.fill_value
         trailing = len(result.shape) - len(outside.shape)
-        if isinstance(fill, float) and isnan(fill):
-            missing = _core.logical_or(missing, outside)
-        elif fill is not None:
-            result = _core.where(with_axes(outside, trailing), fill, result)
+        if fill is not None:
+            none = _core.isnan(fill)
+            missing = _core.logical_or(missing, _core.logical_and(outside, none))
+            filled = _core.logical_and(outside, _core.logical_not(none))
+            result = _core.where(with_axes(filled, trailing), fill, result)
         return nan_unless(_core.logical_not(with_axes(missing, trailing)), result)
 
     def _coordinates(self, xi: Any, who: str) -> list[Tensor]:

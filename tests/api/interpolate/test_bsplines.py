@@ -113,7 +113,7 @@ def test_errors() -> None:
     assert np.isnan(float(late(X[::-1].copy())))
 
 
-def test_empty_interval_at_the_end() -> None:
+def test_empty_intervals_at_the_ends() -> None:
     """The knots of `make_interp_spline` of degree 0 end with one; others may have it, too."""
     steps = pb.interpolate.make_interp_spline(X, Y, 0)
     steps_to = np.concatenate([[0.0], np.cumsum(np.diff(X) * Y[:-1])])
@@ -122,4 +122,9 @@ def test_empty_interval_at_the_end() -> None:
     steps.extrapolate = "periodic"
     near(steps.integrate(X[0], 2 * X[-1] - X[0]), 2 * steps_to[-1])
     line = pb.interpolate.BSpline([0.0, 0.0, 1.0, 2.0, 2.0, 2.0], np.array([1.0, 3.0, 7.0, 9.0]), 1)
-    near(line([0.5, 1.5, 2.0]), [2.0, 5.0, 7.0])
+    near(line([0.5, 1.5, 2.0, 2.5]), [2.0, 5.0, 7.0, 9.0])
+    near(line([2.0, 2.5], 1), [4.0, 4.0])
+    near(pb.grad(line)(2.0), 4.0)
+    line = pb.interpolate.BSpline([0.0, 0.0, 0.0, 1.0, 2.0, 2.0], np.array([5.0, 1.0, 3.0, 2.0]), 1)
+    near(line([-0.5, 0.0, 0.5]), [0.0, 1.0, 2.0])
+    near(line([-0.5, 0.0], 1), [2.0, 2.0])

@@ -41,17 +41,16 @@ def test_a_value_that_is_nan_has_a_gradient_that_is_nan() -> None:
     """It was 0, so a loss that is NaN had a gradient that looked finished."""
     of = pb.interpolate
 
-    def grid(t: Any) -> Any:
-        return of.RegularGridInterpolator((X,), Y, bounds_error=False)(t[:, None])
-
-    def constant(t: Any) -> Any:
-        return of.RegularGridInterpolator((X,), Y, bounds_error=False, fill_value=2.0)(t[:, None])
+    def grid(t: Any, fill: Any = np.nan) -> Any:
+        return of.RegularGridInterpolator((X,), Y, bounds_error=False, fill_value=fill)(t[:, None])
 
     curves = (
         of.CubicSpline(X, Y, extrapolate=False),
         of.PchipInterpolator(X, Y, extrapolate=False),
         lambda t: of.make_interp_spline(X, Y)(t, extrapolate=False),
         grid,
+        lambda t: grid(t, np.float32("nan")),
+        lambda t: grid(t, pb.constant(np.nan)),
     )
     at = np.array([0.0, 0.9, np.nan, 4.5])
     for f in curves:
@@ -61,5 +60,5 @@ def test_a_value_that_is_nan_has_a_gradient_that_is_nan() -> None:
             # A loss that leaves these entries out does not get NaN from them.
             left = transformed(lambda t, f=f: pb.nansum(f(t)))(at).numpy()
             assert list(left) == [0, slopes[1], 0, 0]
-    slopes = pb.grad(lambda t: pb.sum(constant(t)))(at).numpy()
+    slopes = pb.grad(lambda t: pb.sum(grid(t, 2.0)))(at).numpy()
     assert slopes[0] == slopes[3] == 0 and np.isnan(slopes[2])
