@@ -71,11 +71,11 @@ def test_zeros_infinities_and_nan() -> None:
         ):
             x = np.zeros(n)
             x[[0, -1]] = special
-            np.testing.assert_array_equal(pb.linalg.norm(x), np.linalg.norm(x))
+            with np.errstate(over="ignore"):  # some kernels of NumPy square 1e300
+                expected = np.linalg.norm(x)
+            np.testing.assert_array_equal(pb.linalg.norm(x), expected)
             rows = np.stack([np.ones(n), x] * 20)
-            np.testing.assert_array_equal(
-                pb.linalg.norm(rows, axis=1)[1::2], [np.linalg.norm(x)] * 20
-            )
+            np.testing.assert_array_equal(pb.linalg.norm(rows, axis=1)[1::2], [expected] * 20)
     zero = pb.constant(np.zeros(5))
     np.testing.assert_array_equal(pb.grad(pb.linalg.norm)(zero), np.zeros(5))
     np.testing.assert_array_equal(pb.hessian(lambda x: pb.linalg.norm(x) ** 2)(zero), 0)
