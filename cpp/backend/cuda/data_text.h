@@ -29,7 +29,7 @@ int64_t sorted_words(StepText& out, int64_t rows, int64_t length, const std::str
 // and the check of their result. The view is row-major, of int32 or int64; `axis` is a number.
 void print_check(StepText& out, const View& indices, bool wraps, const KernelText::Parameter& axis);
 
-// The unsigned type of so many bytes; null if there is none.
+// The unsigned integer type of this size; null for sizes without one.
 const char* word_type(int64_t bytes);
 
 }  // namespace pullback::cuda

@@ -18,16 +18,16 @@ constexpr bool kHasPairs = kIsZeta<op> || op == Op::gamma_nth || op == Op::rgamm
                            op == Op::beta || op == Op::betaln;
 template <Op op>
 [[gnu::noinline]] void zeta_pairs(double* y, const double* s, const double* q) {
+  if constexpr (op == Op::zeta_ds) return m::zeta_block<m::Zeta::ByExponent>(y, s, q);
+  if constexpr (op == Op::zeta_dq) return m::zeta_block<m::Zeta::ByOffset>(y, s, q);
   double error[kPairBlock], other[kPairBlock], reflections = 0.0, riemann = 0.0;
-  if constexpr (op == Op::zeta_ds) return m::zeta_block<m::Zeta::ByExponent>(y, error, s, q);
-  if constexpr (op == Op::zeta_dq) return m::zeta_block<m::Zeta::ByOffset>(y, error, s, q);
   for (int i = 0; i < kPairBlock; ++i) {
     const bool reflected = m::is_zeta_reflected(s[i], q[i]);
     other[i] = reflected ? 1.0 - s[i] : s[i];
     reflections += reflected ? 1.0 : 0.0;
     riemann += q[i] == 1.0 ? 1.0 : 0.0;
   }
-  if (riemann < kPairBlock) m::zeta_block<m::Zeta::Value>(y, error, other, q);
+  if (riemann < kPairBlock) m::zeta_block<m::Zeta::Value>(y, s, q);
   if (riemann == 0.0) return;
 #pragma GCC ivdep
   for (int i = 0; i < kPairBlock; ++i) {

@@ -67,9 +67,8 @@ PULLBACK_INLINE void zeta_logs(ZetaLogs& logs, const double* q, const double* k,
   for (int i = 1; i < kZetaBlock; ++i) logs.high[i] = logs.high[0], logs.low[i] = logs.low[0];
 }
 
-// `error` is that of rounding y.
 template <Zeta which>
-[[gnu::noinline]] void zeta_block(double* y, double* error, const double* s0, const double* q) {
+[[gnu::noinline]] void zeta_block(double* y, const double* s0, const double* q) {
   constexpr bool slope = which == Zeta::ByExponent, shifted = which == Zeta::ByOffset;
   constexpr double kLost = slope ? 0x1p-66 : 0x1p-58;
   double high[kZetaBlock], low[kZetaBlock], lost[kZetaBlock];
@@ -118,7 +117,6 @@ template <Zeta which>
     TwoPart sum = plus({high[i], low[i]}, {drop ? 0.0 : rest.high, drop ? 0.0 : rest.low});
     if (shifted) sum = product(sum, {-s0[i], 0.0});
     y[i] = sum.high + sum.low;
-    error[i] = (sum.high - y[i]) + sum.low;
   }
 }
 
