@@ -158,9 +158,8 @@ class RegularGridInterpolator:
         fill = nan if self.bounds_error else self.fill_value
         trailing = len(result.shape) - len(outside.shape)
         if fill is not None:
-            none = _core.isnan(fill)
-            missing = _core.logical_or(missing, _core.logical_and(outside, none))
-            filled = _core.logical_and(outside, _core.logical_not(none))
+            missing = _core.logical_or(missing, _core.logical_and(outside, _core.isnan(fill)))
+            filled = _core.logical_and(outside, _core.logical_not(missing))
             result = _core.where(with_axes(filled, trailing), fill, result)
         return nan_unless(_core.logical_not(with_axes(missing, trailing)), result)
 
