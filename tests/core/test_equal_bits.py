@@ -156,3 +156,11 @@ def test_sums_of_products_have_the_bits_of_their_operations() -> None:
         return p - product  # of the value before
 
     np.testing.assert_array_equal(step().numpy(), a - (a * a + a) * a)
+
+
+def test_a_large_product_has_the_bits_of_its_columns() -> None:
+    x = 0.5 + np.random.default_rng(0).random((1001, 1009))  # more than 8 MB
+    whole = pb.prod(pb.constant(x), axis=0).numpy()
+    for column in (0, 500, 1008):
+        assert whole[column] == pb.prod(pb.constant(x[:, column])).numpy()
+    np.testing.assert_allclose(whole, x.prod(axis=0), rtol=1e-12)
