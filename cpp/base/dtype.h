@@ -1,9 +1,9 @@
 // DType: the element types, the table of their traits, and the promotion rule (promote()).
 //
-// Kernels exist for the first kComputeDTypes only. The other real dtypes are storage: a tile
-// program converts them when it loads and stores, and rounds (or wraps) after every operation, so
-// fused programs return the bits of separate operations. Complex dtypes are pairs of real numbers,
-// which the planner separates.
+// Kernels exist for the first kComputeDTypes only, but for the operations of plan/modular.h. The
+// other real dtypes are storage: a tile program converts them when it loads and stores, and rounds
+// (or wraps) after every operation, so fused programs return the bits of separate operations.
+// Complex dtypes are pairs of real numbers, which the planner separates.
 #pragma once
 
 #include <cstdint>

@@ -128,6 +128,9 @@ def test_storage_dtypes() -> None:
         both(lambda x: [x * x + x, pb.maximum(x, 3), x > 2], a)
         both(lambda x: [pb.max(x), pb.sum(pb.cast(x, "int64"))], a[:40])
         both(lambda x: [pb.cast(x, d) for d in ("float32", "float64", "int32", "uint64")], a)
+    wide = RNG.integers(0, 65536, 300).astype(np.uint16)
+    for a in (wide, wide.astype(np.int16), wide.astype(np.int8)):  # low bits suffice
+        both(lambda x: [x * x - x, -pb.square(x), ~x ^ 3, pb.where(x > 9, x, x * 5)], a)
     for a in halves:
         both(lambda x: [pb.sqrt(pb.abs(x)) / 3, pb.log1p(x)], a)
         both(lambda x: pb.sum(pb.square(x[-400:].reshape(20, 20)), 1), a)

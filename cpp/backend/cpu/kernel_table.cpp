@@ -19,7 +19,7 @@ static_assert(kNegativePower == static_cast<int>(Problem::NegativePower));
 ElementwiseTable merged(std::initializer_list<const ElementwiseTable*> tables) {
   ElementwiseTable out{};
   for (int op = 0; op < kElementwise; ++op) {
-    for (int dtype = 0; dtype < kComputeDTypes; ++dtype) {
+    for (int dtype = 0; dtype < kDTypes; ++dtype) {
       for (const ElementwiseTable* table : tables) {
         if (table->of[op][dtype]) out.of[op][dtype] = table->of[op][dtype];
       }

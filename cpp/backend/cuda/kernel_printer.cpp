@@ -67,6 +67,7 @@ void KernelPrinter::print_instruction(int32_t value, const Instruction& instruct
   print_row(op);
   std::string types = type;
   if (wraps(op) && is_signed(instruction.dtype)) types = text("u", type);
+  if (wraps(op) && is_storage(instruction.dtype)) types = "uint32_t";  // a product fits no int
   if (row_text(op).operands == 3) {
     types = text(op == Op::where ? type_of(dtype_of(instruction.in[0])) : type, ", ", types);
   }

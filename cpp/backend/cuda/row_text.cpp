@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "plan/modular.h"
 
 namespace pullback::cuda {
 namespace {
@@ -123,7 +124,9 @@ bool has_kernel(const Instruction& instruction) {
   const Op op = instruction.op;
   if (!type_of(instruction.dtype) || !type_of(instruction.result)) return false;
   if (op == Op::cast) return true;
-  if (is_storage(instruction.dtype) || is_storage(instruction.result)) return false;
+  if (is_storage(instruction.dtype) || is_storage(instruction.result)) {
+    return is_modular(op) && is_integer(instruction.dtype);
+  }
   // The absolute value of the smallest integer overflows.
   if (op == Op::abs && is_signed(instruction.dtype)) return false;
   const RowText row = row_text(op);

@@ -1,9 +1,10 @@
-// A value of a storage dtype has up to three numbers in the new group: as stored, in its compute
-// dtype, and, for integers, one of which only the low bits are correct, which suffices for sums and
-// products. Each is made when first needed.
+// A value of a storage dtype has up to two numbers in the new group: as stored, and in its compute
+// dtype. Each is made when first needed, except that a scalar of an integer dtype has both.
 #include "plan/passes/widen.h"
 
 #include <algorithm>
+
+#include "plan/modular.h"
 
 namespace pullback {
 namespace {
@@ -12,12 +13,10 @@ bool is_exact(Op op, DType dtype) {
   return is_float(dtype) ? traits(op).exact_floats : traits(op).exact_integers;
 }
 
-// True if the low bits of an integer result depend on the low bits of the operands only: sums,
-// products and operations on bits.
-bool is_modular(Op op, DType dtype) {
-  if (is_float(dtype) || !is_elementwise(op)) return false;
-  return traits(op).ring || op == Op::bitwise_and || op == Op::bitwise_or ||
-         op == Op::bitwise_xor || op == Op::bitwise_invert;
+// True for operations with kernels for this storage dtype.
+bool runs_as_stored(Op op, DType dtype) {
+  return op == Op::pick || op == Op::place ||
+         (is_storage(dtype) && is_integer(dtype) && is_modular(op));
 }
 
 class Widening {
@@ -27,7 +26,6 @@ class Widening {
     const size_t values = leaves_ + from.instructions.size();
     stored_.assign(values, -1);
     wide_.assign(values, -1);
-    loose_.assign(values, -1);
   }
 
   TileGroup run() {
@@ -38,6 +36,11 @@ class Widening {
     const auto loads = static_cast<int32_t>(from_.loads.size());
     for (int32_t v = 0; v < leaves_; ++v) (v < loads ? stored_ : wide_)[v] = v;
     for (ScalarLoad& scalar : to_.scalars) scalar.dtype = widened(scalar.dtype);
+    for (int32_t v = loads; v < leaves_; ++v) {
+      if (!is_storage(dtype_of(v)) || !is_integer(dtype_of(v))) continue;
+      stored_[v] = loads + static_cast<int32_t>(to_.scalars.size());
+      to_.scalars.push_back(from_.scalars[v - loads]);
+    }
     for (int32_t i = 0; i < static_cast<int32_t>(from_.instructions.size()); ++i) add(i);
     for (const Store& store : from_.stores) to_.stores.push_back({stored(store.value), store.view});
     for (Reduction reduction : from_.reductions) {
@@ -64,7 +67,8 @@ class Widening {
 
   int32_t emit(const Instruction& instruction) {
     to_.instructions.push_back(instruction);
-    return leaves_ + static_cast<int32_t>(to_.instructions.size()) - 1;
+    const size_t before = to_.loads.size() + to_.scalars.size() + to_.instructions.size() - 1;
+    return static_cast<int32_t>(before);
   }
   int32_t cast(int32_t value, DType from, DType to, bool row) {
     return from == to ? value : emit({Op::cast, from, to, {value}, row});
@@ -84,8 +88,7 @@ class Widening {
     const DType dtype = dtype_of(value);
     if (!is_storage(dtype)) return number(value);
     if (stored_[value] < 0) {
-      const int32_t from = wide_[value] < 0 ? loose_[value] : wide_[value];
-      stored_[value] = narrow(from, widened(dtype), dtype, is_row(value));
+      stored_[value] = narrow(wide_[value], widened(dtype), dtype, is_row(value));
     }
     return stored_[value];
   }
@@ -95,30 +98,27 @@ class Widening {
     if (wide_[value] < 0) wide_[value] = cast(stored(value), dtype, widened(dtype), is_row(value));
     return wide_[value];
   }
-  int32_t loose(int32_t value) { return loose_[value] < 0 ? computed(value) : loose_[value]; }
   int32_t number(int32_t value) const { return stored_[value] < 0 ? wide_[value] : stored_[value]; }
 
   void add(int32_t index) {
     Instruction instruction = from_.instructions[index];
     const int32_t value = leaves_ + index;
     if (instruction.op == Op::cast) return add_cast(value, instruction);
-    const bool moves = instruction.op == Op::pick || instruction.op == Op::place;
     const DType result = instruction.result;
-    const bool modular = is_storage(result) && is_modular(instruction.op, result);
-    for (int32_t& in : instruction.in) {
-      in = moves ? stored(in) : modular ? loose(in) : computed(in);
-    }
-    if (moves || is_fold(instruction.op)) {
-      if (!moves) instruction.dtype = widened(instruction.dtype);
+    const bool as_stored = runs_as_stored(instruction.op, result);
+    for (int32_t& in : instruction.in) in = as_stored ? stored(in) : computed(in);
+    if (as_stored) {
       stored_[value] = emit(instruction);
       return;
     }
     instruction.dtype = widened(instruction.dtype);
+    if (is_fold(instruction.op)) {
+      stored_[value] = emit(instruction);
+      return;
+    }
     instruction.result = widened(result);
     const int32_t made = emit(instruction);
-    if (modular) {
-      loose_[value] = made;
-    } else if (!is_storage(result) || is_exact(instruction.op, result)) {
+    if (!is_storage(result) || is_exact(instruction.op, result)) {
       wide_[value] = made;
     } else {
       stored_[value] = narrow(made, instruction.result, result, instruction.row);
@@ -146,7 +146,7 @@ class Widening {
   const TileGroup& from_;
   TileGroup to_;
   const int32_t leaves_;
-  std::vector<int32_t> stored_, wide_, loose_;
+  std::vector<int32_t> stored_, wide_;
 };
 
 bool any_storage(std::initializer_list<DType> dtypes) {

@@ -61,6 +61,47 @@ def test_integer_arithmetic_wraps_as_in_numpy(dtype: str) -> None:
 
 
 @each("dtype", INTEGERS)
+def test_programs_of_one_dtype_wrap_as_in_numpy(dtype: str) -> None:
+    x, y, z = (any_integers(dtype, seed) for seed in range(3))
+    low = np.iinfo(dtype).min
+
+    def program(p: Any, a: Any, b: Any, c: Any) -> list[Any]:
+        chosen = p.where(a > b, a * 3 - c, p.square(b) ^ (c & 7))
+        return [
+            a * b + c,
+            chosen,
+            p.where(a > b, low, -chosen),
+            (a + b) // 3 + p.maximum(a - c, 5) * c,  # operations of both kinds
+            p.sum(a * b - c),
+            (a.reshape(25, 40) * b[:40]).T - c[::-1].reshape(40, 25),
+            p.sum(a.reshape(25, 40) * b[:25].reshape(25, 1), axis=1) * 3,
+        ]
+
+    want = program(np, x, y, z)
+    arrays = [pb.constant(v) for v in (x, y, z)]
+    for f in (program, pb.function(program)):
+        for k, (got, right) in enumerate(zip(f(pb, *arrays), want, strict=True)):
+            assert same(got, np.asarray(right)), (k, f)
+    count = 37  # shorter than a vector, from an odd address
+    assert same(arrays[0][1:count] * arrays[1][2 : count + 1], x[1:count] * y[2 : count + 1])
+
+
+@each("dtype", INTEGERS)
+def test_a_loop_over_integers_wraps_as_in_numpy(dtype: str) -> None:
+    x, y = any_integers(dtype)[:5], any_integers(dtype, 1)[:5]
+
+    def step(state: Any) -> Any:
+        i, a, b = state
+        return i + 1, a * b + 1, b ^ a
+
+    start = 0, pb.constant(x), pb.constant(y)
+    _, a, b = pb.while_loop(lambda state: state[0] < 20, step, start)
+    for _ in range(20):
+        x, y = x * y + np.array(1, dtype), y ^ x
+    assert same(a, x) and same(b, y)
+
+
+@each("dtype", INTEGERS)
 def test_floats_saturate_and_numbers_must_fit(dtype: str) -> None:
     limits = np.iinfo(dtype)
     floats = pb.constant(np.array([1e30, -1e30, np.nan, 3.7, np.inf]))

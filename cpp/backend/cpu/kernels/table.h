@@ -26,9 +26,10 @@ using TileKernel = int (*)(void* out, const void* a, const void* b, const void* 
 
 constexpr int kElementwise = static_cast<int>(Op::cast);
 
-// [operation][compute dtype]; null outside of its domain. Bools are uint8_t, 0 or 1.
+// [operation][dtype]; null outside of its domain. Bools are uint8_t, 0 or 1. Integers of storage
+// dtypes have the operations of is_modular (plan/modular.h).
 struct ElementwiseTable {
-  TileKernel of[kElementwise][kComputeDTypes];
+  TileKernel of[kElementwise][kDTypes];
 };
 
 // [from][to]: between compute dtypes (including equal ones), and between a storage dtype and its

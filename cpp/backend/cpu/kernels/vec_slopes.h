@@ -113,11 +113,11 @@ PULLBACK_INLINE F fmod(F a, F b) {
   return r == F(0) ? with_sign_of(r, a) : r;
 }
 
-// --- bits of integers; a bool has one
+// --- bits of integers; a bool (uint8_t) has one
 
 template <class I>
 PULLBACK_INLINE I invert(I a) {
-  if constexpr (sizeof(I) == 1) return !a;
+  if constexpr (sizeof(I) == 1 && I(-1) > I(0)) return !a;
   return ~a;
 }
 // Shifts drop the bits that leave at one end.
