@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from support.on_fake import ODD, RNG, both, close, on_host, same_bits, there
+from support.on_fake import ODD, RNG, both, calls, close, on_host, same_bits, there
 
 import pullback as pb
 from pullback import _core
@@ -43,6 +44,76 @@ def test_positions_are_checked_before_anything_is_written() -> None:
             v.numpy()
         v.assign(np.arange(6.0))
         np.testing.assert_array_equal(v.numpy(), np.arange(6.0))
+
+
+def waits_of_checks(f: Callable[[], Any], results: int = 1) -> int:
+    """Downloads but for those of the results, which are on the device."""
+    before = calls("cuMemcpyDtoHAsync_v2")
+    with pb.use_device("cuda"):
+        pb.evaluate(f())
+    return calls("cuMemcpyDtoHAsync_v2") - before - results
+
+
+def test_indices_with_a_known_range_are_not_checked() -> None:
+    x = there(RNG.normal(size=(20, 5)))
+    unknown = pb.sum(there(np.diag(np.arange(6))), axis=0)  # of any integers
+    known: dict[str, Callable[[Any], Any]] = {
+        "uploaded": lambda x: x[there(np.array([0, -20, 19]))],
+        "array": lambda x: pb.take(x, np.array([3, 1, 1], np.int32), 0),
+        "argmax": lambda x: x[pb.argmax(x, 0)],
+        "argmin of a column": lambda x: x[pb.argmin(x[:, 1])],
+        "range": lambda x: x[pb.arange(10) + pb.cast(x[:10, 0] > 0, "int64") * 10],
+        "clip": lambda x: x[pb.clip(unknown, -3, 19)],
+        "extremes": lambda x: x[pb.minimum(pb.maximum(unknown, 2), 7)],
+        "where": lambda x: x[pb.where(x[:4, 0] > 0, 19, -20)],
+        "cast": lambda x: x[pb.cast(x[:, 0] > 0, "int32")],
+        "draws": lambda x: x[pb.random.integers(0, 20, (7,))],
+        "positions in order": lambda x: pb.take_along_axis(x, pb.argsort(x, 0), 0),
+        "gradient of a sort": lambda x: pb.grad(lambda x: pb.sum(pb.sort(x, axis=0) ** 2))(x),
+        "search": lambda x: x[pb.searchsorted(pb.sort(x[:19, 0]), x[:, 0])],
+        "scatter": lambda x: x.at[pb.argmax(x, 0)].add(1.0),
+        "labels": lambda x: pb.grad(lambda x: pb.mean(
+            pb.sparse_softmax_cross_entropy(x, np.arange(20) % 5)))(x),
+    }  # fmt: skip
+    for name, f in known.items():
+        assert waits_of_checks(lambda f=f: f(x)) == 0, name
+    for name, f in {
+        "unknown": lambda x: x[unknown],
+        "a step on the host": lambda x: x[pb.remainder(pb.argsort(x[:, 0]) * 7 + 3, 20)],
+        "too large": lambda x: x[pb.clip(unknown, -3, 20)],
+        "too small": lambda x: x[pb.clip(unknown, -21, 3)],
+        "search": lambda x: x[pb.searchsorted(pb.sort(x[:, 0]), x[:, 0])],
+        "wraps": lambda x: x[(pb.clip(unknown, 0, 5) + 2**62) * 2 + -(2**63)],
+    }.items():
+        assert waits_of_checks(lambda f=f: f(x)) > 0, name
+    with pytest.raises(IndexError, match="index 20 is out"):
+        pb.evaluate(x[there(np.array([0, 20]))])
+    with pytest.raises(IndexError, match="label 5 is out of range"):
+        pb.evaluate(pb.sparse_softmax_cross_entropy(x, np.full(20, 5)))
+
+
+def test_a_range_ends_when_its_memory_changes() -> None:
+    x = there(np.arange(8.0))
+    with pb.use_device("cuda"):
+        v = pb.Variable(np.array([1, 2, 3]))
+        grow = pb.function(lambda step: v.assign_add(step))
+        for _ in range(2):
+            np.testing.assert_array_equal(x[v].numpy(), v.numpy())
+            grow(np.array([2, 2, 2]))
+        grow(np.array([0, 3, 0]))
+        with pytest.raises(IndexError, match="index 9 is out"):
+            x[v].numpy()
+    for k in range(9):  # new memory for each, at the addresses of those before
+        index = there(np.array([k, 0]))
+        if k < 8:
+            assert x[index].numpy()[0] == k
+        else:
+            with pytest.raises(IndexError, match="index 8 is out"):
+                x[index].numpy()
+        del index
+    y = there(np.array([7, 7])) + there(np.array([1, 1]))
+    with pytest.raises(IndexError, match="index 8 is out"):
+        x[y].numpy()
 
 
 def test_cross_entropy_with_labels() -> None:

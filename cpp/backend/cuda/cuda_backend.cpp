@@ -37,12 +37,16 @@ class CudaExecutable final : public Executable {
       step.launch = Launch::of(plan, plan.steps[i].work, memory, kernels, &reason);
       if (step.launch) {
         scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
+        if (step.launch->has_check()) checks_ = i;
         continue;
       }
       step.copied = std::make_unique<CopiedStep>(plan, i, memory);
       step.title = kWorkNames[plan.steps[i].work.index()];
       if (!reason.empty()) step.title += " (" + reason + ")";
       bytes_ = std::max(bytes_, step.copied->bytes());
+    }
+    for (const Slot& slot : plan.slots) {
+      if (slot.kind == SlotKind::Output && is_index(slot.dtype)) checks_ = steps_.size();
     }
     if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
@@ -55,24 +59,29 @@ class CudaExecutable final : public Executable {
     const size_t no_return = run.in_place ? plan_.point_of_no_return : steps_.size();
     const StepMemory block(bytes_);  // before the first step: a lack of memory changes nothing
     if (!block.data()) return failure(Problem::Memory);
+    KnownRanges known(plan_, slots, run.scalars);
     for (size_t i = 0; i < steps_.size(); ++i) {
       // The step at the point of no return has not written anything before it begins.
       const auto before = i <= no_return ? run.interrupted : nullptr;
       const auto within = i < no_return ? run.interrupted : nullptr;
-      Status status = run_step(steps_[i], slots, block.data(), run.scalars, before, within);
-      if (status) continue;
+      Status status = run_step(steps_[i], slots, block.data(), run.scalars, known, before, within);
+      if (status) {
+        if (i < checks_) known.add(plan_.steps[i]);
+        continue;
+      }
       status.step = static_cast<int32_t>(i);
       return status;
     }
+    known.note_outputs();
     return {};
   }
 
  private:
   // `before` and `within` return true to stop the run before and within the step.
   Status run_step(const CudaStep& step, const Slots& slots, char* block, const Scalar* scalars,
-                  bool (*before)(), bool (*within)()) const noexcept {
+                  const KnownRanges& known, bool (*before)(), bool (*within)()) const noexcept {
     try {
-      if (step.launch) return step.launch->run(slots, scalars, before);
+      if (step.launch) return step.launch->run(slots, scalars, known, before);
       {
         const std::lock_guard lock(counting);
         ++steps_on_host()[step.title];
@@ -89,6 +98,7 @@ class CudaExecutable final : public Executable {
   const Plan& plan_;
   CudaMemory& memory_;
   std::vector<CudaStep> steps_;
+  size_t checks_ = 0;  // of the steps before, the ranges of their integers are of interest
   int64_t bytes_ = 0;  // of the largest copied step
   int64_t scratch_bytes_ = 0;
 };
