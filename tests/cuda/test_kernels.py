@@ -17,10 +17,11 @@ import pytest
 HERE = Path(__file__).parent
 # Processes by name, each of which takes less than the time limit of a test.
 PARTS = {
+    "windows": ("on_fake_windows.py", "pools or windows or convolutions"),
     "rows": ("on_fake_kernels.py", "rows"),
     "casts": ("on_fake_kernels.py", "casts or storage"),
     "groups": ("on_fake_kernels.py", "not rows and not casts and not storage"),
-    "index": ("on_fake_data.py", "gathers or positions or labels or scatters or random"),
+    "index": ("on_fake_data.py", "gathers or positions or range or labels or scatters or random"),
     "order": ("on_fake_data.py", "extremes or sorts or searches or scans"),
 }
 Execute = Callable[[str, str], tuple[Path, str]]
