@@ -17,6 +17,7 @@ import pytest
 HERE = Path(__file__).parent
 # Processes by name, each of which takes less than the time limit of a test.
 PARTS = {
+    "faults": ("on_fake_faults.py", "failures"),
     "windows": ("on_fake_windows.py", "pools or windows or convolutions"),
     "rows": ("on_fake_kernels.py", "rows"),
     "casts": ("on_fake_kernels.py", "casts or storage"),
