@@ -125,7 +125,7 @@ def program(plant: Callable[[], None]) -> None:
     for tensor, array in zip(tensors, (X, K, IMAGES, W), strict=True):
         np.testing.assert_array_equal(tensor.numpy(), array)
     np.testing.assert_array_equal(variable.numpy(), (1 + added) * DELTA)
-    del moved, out, tensor
+    moved = out = tensor = None
     live = []
     for _ in range(2):  # a whole program in between
         gc.collect()

@@ -17,6 +17,7 @@ import pytest
 HERE = Path(__file__).parent
 # Processes by name, each of which takes less than the time limit of a test.
 PARTS = {
+    "loops": ("on_fake_loops.py", "test"),
     "faults": ("on_fake_faults.py", "failures"),
     "windows": ("on_fake_windows.py", "pools or windows or convolutions"),
     "rows": ("on_fake_kernels.py", "rows"),
@@ -129,6 +130,7 @@ def test_nvrtc_compiles_each_text(execute: Execute) -> None:
     if path is None:
         pytest.skip("NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
     execute("on_fake_data.py", "gathers or labels or random or extremes or sorts or scans")
+    execute("on_fake_windows.py", "pools or convolutions")
     # With the texts of the tests before.
     folder, _ = execute("on_fake_kernels.py", "rows_have or sums or training")
     compiler = Nvrtc(path, folder / "include")
