@@ -202,6 +202,24 @@ def test_random_draws() -> None:
             same_bits(a, b)
 
 
+def test_random_draws_of_the_gamma_distribution() -> None:
+    few = np.array([0.0, 1e-300, 1e-3, 0.5, 0.999, 1.0, 1.5, 10.0, 1e10, np.inf, -1.0, np.nan])
+    for dtype in ("float64", "float32"):
+        for a in (np.tile(few, 40)[:, None], np.array(0.7), np.array(30.0)):
+            ends = []
+            for device in ("cuda", "cpu"):
+                before = on_host()
+                with pb.use_device(device):
+                    pb.random.seed(8)
+                    k = pb.constant(a.astype(dtype))
+                    shape = np.broadcast_shapes(a.shape, (480, 3))
+                    ends.append([pb.random.gamma(k, shape).numpy(),
+                                 pb.random.beta(k, k + 1, shape).numpy()])  # fmt: skip
+                assert on_host() == before, on_host()
+            for x, y in zip(*ends, strict=True):
+                same_bits(x, y)
+
+
 def ordered() -> list[np.ndarray[Any, Any]]:
     """Rows with repeated values, infinities, zeros of both signs and NaN."""
     few = RNG.choice(np.array([*ODD, 2.0, 3.0, -7.0]), (6, 50, 3))
