@@ -233,17 +233,17 @@ def test_products() -> None:
 
 
 def test_norms_of_float64() -> None:
-    """Squares overflow, vanish or are inaccurate in each of these."""
+    """Squares overflow, vanish or are inaccurate in each of these. Sums have another order."""
     x = RNG.normal(size=(40, 30))
     for scale in (1.0, 1e-170, 1e-320, 1e170, 1e305):
         a = x * scale
         a[3] = 0
-        close(lambda x: pb.linalg.norm(x), a, ulps=2)
-        close(lambda x: [pb.linalg.norm(x, axis=1), pb.linalg.norm(x, axis=0)], a, ulps=2)
-        close(lambda x: x / pb.linalg.norm(x, axis=1, keepdims=True), a + scale, ulps=2)
+        close(lambda x: pb.linalg.norm(x), a, ulps=16)
+        close(lambda x: [pb.linalg.norm(x, axis=1), pb.linalg.norm(x, axis=0)], a, ulps=16)
+        close(lambda x: x / pb.linalg.norm(x, axis=1, keepdims=True), a + scale, ulps=16)
     for odd in (np.inf, -np.inf, np.nan):
         x[3, 4] = odd
-        close(lambda x: [pb.linalg.norm(x), pb.linalg.norm(x, axis=1)], x, ulps=2)
+        close(lambda x: [pb.linalg.norm(x), pb.linalg.norm(x, axis=1)], x, ulps=16)
 
 
 def test_norms() -> None:

@@ -1,4 +1,4 @@
-// Draws of the gamma distribution (gamma_draws.h) of many elements: attempts are made for all at
+// Batched draws of the gamma distribution (gamma_draws.h): attempts are made for all elements at
 // once, and then for those that were rejected.
 //
 // Compiled once per instruction set, flags as in elementwise.h.
