@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -90,6 +91,73 @@ def test_indices_with_a_known_range_are_not_checked() -> None:
         pb.evaluate(x[there(np.array([0, 20]))])
     with pytest.raises(IndexError, match="label 5 is out of range"):
         pb.evaluate(pb.sparse_softmax_cross_entropy(x, np.full(20, 5)))
+
+
+def random_indices(random: np.random.Generator) -> tuple[Any, Any]:
+    """An array of integers, and the same as an expression on the device."""
+    n = 8
+    floats = random.normal(size=n)
+    leaves = [
+        (v := random.integers(-6, 7, n), there(v)),
+        (v.astype(np.int32), there(v.astype(np.int32))),
+        (np.argsort(floats, kind="stable"), pb.argsort(there(floats))),
+        ((floats > 0).astype(np.int64), pb.cast(there(floats) > 0, "int64")),
+        (np.arange(n), pb.cast(pb.arange(n), "int64")),
+    ]
+
+    def pick() -> Any:
+        return leaves[random.integers(0, len(leaves))]
+
+    for _ in range(random.integers(1, 7)):
+        (a, x), (b, y) = pick(), pick()
+        c, d = sorted(int(k) for k in random.integers(-5, 9, 2))
+        small = 2**30 if random.integers(0, 8) == 0 else c
+        made: list[Callable[[], Any]] = [
+            lambda a=a, x=x, b=b, y=y: (a + b, x + y),
+            lambda a=a, x=x, b=b, y=y: (a - b, x - y),
+            lambda a=a, x=x, b=b, y=y: (a * b, x * y),
+            lambda a=a, x=x, k=small: (a * k, x * k),
+            lambda a=a, x=x: (-a, -x),
+            lambda a=a, x=x, c=c, d=d: (np.clip(a, c, d), pb.clip(x, c, d)),
+            lambda a=a, x=x, c=c: (np.minimum(a, c), pb.minimum(x, c)),
+            lambda a=a, x=x, b=b, y=y: (np.maximum(a, b), pb.maximum(x, y)),
+            lambda a=a, x=x, b=b, y=y: (np.where(a > b, a, b + 1), pb.where(x > y, x, y + 1)),
+            lambda a=a, x=x, d=d: (np.remainder(a, d + 7), pb.remainder(x, d + 7)),
+            lambda a=a, x=x, d=d: (a // (d + 7), x // (d + 7)),
+            lambda a=a, x=x: (a.astype(np.int32), pb.cast(x, "int32")),
+            lambda a=a, x=x: (a.astype(np.int8).astype(np.int64),
+                              pb.cast(pb.cast(x, "int8"), "int64")),
+            lambda a=a, x=x: (np.sort(a)[::-1].copy(), pb.sort(x)[::-1]),
+            lambda a=a, x=x, b=b, y=y: (np.concatenate([a[:3], b[3:]]).astype(np.int64),
+                                        pb.cast(pb.concatenate([x[:3], y[3:]]), "int64")),
+            lambda a=a, x=x: (np.maximum.accumulate(a), pb.cumulative_max(x)),
+            lambda a=a, x=x: (a.cumsum(), pb.cumulative_sum(x)),
+            lambda a=a, x=x, b=b, y=y: (np.max(a) + b, pb.max(x) + y),
+            lambda a=a, x=x, b=b, y=y: (np.sum(a) + b, pb.sum(x) + y),
+        ]  # fmt: skip
+        with np.errstate(over="ignore"):
+            a, x = made[random.integers(0, len(made))]()
+        if random.integers(0, 3) == 0:
+            np.testing.assert_array_equal(x.numpy(), a)  # a later run knows its range
+        leaves.append((a, x))
+    return leaves[-1]
+
+
+def test_ranges_of_random_indices() -> None:
+    """An index outside is an error and no other is, whatever its range was derived from."""
+    for seed in range(int(os.environ.get("INDEX_PROGRAMS", "40"))):
+        random = np.random.default_rng(seed)
+        with pb.use_device("cuda"):
+            k, index = random_indices(random)
+            end = max(int(np.max(k)) + 1, -int(np.min(k)), 1)
+            for axis in {max(1, min(end + more, 60)) for more in (-1, 0, 1)}:
+                x = np.arange(axis * 1.0)
+                if end <= axis:
+                    y = pb.take(there(x), index, 0).numpy()
+                    np.testing.assert_array_equal(y, x[k], err_msg=str(seed))
+                    continue
+                with pytest.raises(IndexError, match="is out"):
+                    pb.take(there(x), index, 0).numpy()
 
 
 def test_a_range_ends_when_its_memory_changes() -> None:
