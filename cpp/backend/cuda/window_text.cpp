@@ -57,13 +57,13 @@ void print_largest(KernelBuilder& builder, const Pool& pool, const std::string& 
 }
 
 // Sums what an entry receives of the windows that have chosen it, in the order of the windows.
-KernelText spread(const Pool& pool, int64_t chosen) {
+KernelText spread(const Pool& pool, const View& g, int64_t chosen) {
   const Windowing& f = pool.windows;
-  const Shape& windows = pool.g->shape;
+  const Shape& windows = g.shape;
   KernelBuilder builder;
   builder.parameter("const int64_t* chosen", scratch_at(chosen));
   const char* const type = type_of(pool.out.dtype);
-  builder.parameter(text("const ", type, "* g"), {.view = &*pool.g});
+  builder.parameter(text("const ", type, "* g"), {.view = &g});
   builder.parameter(text(type, "* to"), {.view = &pool.out});
   print_places(builder, builder.size(pool.out.shape[4]), pool.out.shape);
   builder.line(type, " sum = 0;");
@@ -90,8 +90,9 @@ Printed pool_text(const Pool& pool) {
   const char* const type = type_of(pool.in.dtype);
   if (!type || is_storage(pool.in.dtype)) return std::string(name_of(pool.in.dtype));
   StepText out;
-  const bool spreads = pool.op == Op::max_pool_spread;
-  const Shape& windows = spreads ? pool.g->shape : pool.out.shape;
+  const View* const g = pool.g ? &*pool.g : nullptr;
+  const bool spreads = g && pool.op == Op::max_pool_spread;
+  const Shape& windows = spreads ? g->shape : pool.out.shape;
   KernelBuilder builder;
   builder.parameter(text("const ", type, "* in"), {.view = &pool.in});
   print_places(builder, builder.size(windows[4]), windows);
@@ -101,12 +102,12 @@ Printed pool_text(const Pool& pool) {
     builder.parameter("int64_t* to", scratch_at(chosen));
     builder.line("to[t] = best;");
     out.kernels.push_back(builder.finish(windows.size()));
-    out.kernels.push_back(spread(pool, chosen));
+    out.kernels.push_back(spread(pool, *g, chosen));
     return out;
   }
-  if (pool.g) builder.parameter(text("const ", type, "* g"), {.view = &*pool.g});
+  if (g) builder.parameter(text("const ", type, "* g"), {.view = g});
   builder.parameter(text(type, "* to"), {.view = &pool.out});
-  builder.line("to[t] = ", pool.g ? "g[best]" : "value", ";");
+  builder.line("to[t] = ", g ? "g[best]" : "value", ";");
   out.kernels.push_back(builder.finish(windows.size()));
   return out;
 }
