@@ -21,6 +21,7 @@
 #include "graph/variable.h"
 #include "graph/walk.h"
 #include "ops/ops.h"
+#include "runtime/integer_ranges.h"
 #include "runtime/uploads.h"
 
 namespace pullback {
@@ -283,6 +284,7 @@ bool PlanRun::take_donated(int32_t argument) {
     return false;  // references of the node and of this
                    // run
   drop_uploads_of(buffer.get());
+  if (several_devices) forget_integers(*buffer);
   Node* node = vectors_.nodes[argument].get();
   node->value = nullptr;
   node->flags |= kInFlight;
@@ -304,8 +306,12 @@ void PlanRun::give_back() {
 void PlanRun::run(const CachedPlan& cached) {
   const Plan& plan = cached.plan;
   if (several_devices) {  // those of any device
-    for (Ref<Buffer>& buffer : vectors_.arguments) {
-      if (buffer) buffer = uploaded(cached.device, buffer);
+    for (size_t i = 0; i < vectors_.arguments.size(); ++i) {
+      Ref<Buffer>& buffer = vectors_.arguments[i];
+      if (!buffer) continue;
+      const Ref<Buffer> given = buffer;
+      buffer = uploaded(cached.device, given);
+      note_integers(*buffer, plan.slots[plan.arguments[i]].dtype, *given);
     }
   }
   bool in_place = false;

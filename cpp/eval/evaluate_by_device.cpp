@@ -14,6 +14,7 @@
 #include "plan/passes/snapshot.h"
 #include "runtime/buffer.h"
 #include "runtime/downloads.h"
+#include "runtime/integer_ranges.h"
 
 namespace pullback {
 namespace {
@@ -63,7 +64,9 @@ void evaluate_by_device(std::span<Node* const> roots,
       Node* node = transfers[i].get();
       // Without a value, the input is in flight in a run of another thread: the next round waits.
       if (node->value || !inputs[i]->has_value()) continue;
-      Ref<Buffer> copy = wait_and_copy_to(device_of(node), as_value(inputs[i])->value);
+      const Ref<Buffer> from = as_value(inputs[i])->value;
+      Ref<Buffer> copy = wait_and_copy_to(device_of(node), from);
+      note_integers(*copy, node->dtype, *from);
       // Another thread may have computed it meanwhile, and may write over it now.
       if (node->value || (node->flags & kInFlight)) continue;
       node->value = std::move(copy);

@@ -112,10 +112,14 @@ class ReversePass {
     if (several_devices && input->device() == kAnyDevice && contribution.value &&
         contribution.value->device() != kAnyDevice) {
       // Readers of such an input may be on several devices.
-      nonzero.intersect(contribution.mask);
-      const NodeRef dense = dense_of(contribution.value, nonzero, contribution.clean);
-      contribution = {Cotangent::Value, transfer(dense, device_of(input)), nullptr, true};
-      nonzero = {};
+      const auto moved_to = [to = device_of(input)](const NodeRef& x) {
+        return x->device() == kAnyDevice ? x : transfer(x, to);
+      };
+      contribution.value = moved_to(contribution.value);
+      if (contribution.mask) contribution.mask = moved_to(contribution.mask);
+      FactoredMask there;
+      for (const NodeRef& factor : nonzero.factors()) there.intersect(moved_to(factor));
+      nonzero = std::move(there);
     }
     adjoints_[at].add(std::move(contribution), input->shape, graph_.zeros(at), std::move(nonzero));
   }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "runtime/device_memory.h"
+#include "runtime/integer_ranges.h"
 #include "runtime/memory.h"
 #include "runtime/uploads.h"
 
@@ -31,6 +32,7 @@ void free_buffer(Buffer* buffer) {
   } else if (buffer->device.is_host()) {
     free_bytes(buffer->address(), buffer->bytes);
   } else {
+    forget_integers(*buffer);
     memory_of(buffer->device).release(buffer->address(), buffer->bytes);
   }
   delete buffer;

@@ -41,6 +41,7 @@ constexpr size_t kPage = 4096;
 struct Fault {
   int64_t after = 0;  // the call that fails, counted from now; 0: none
   Result code = 0;
+  int64_t times = 1;  // further calls fail too
 };
 
 struct Driver {
@@ -112,6 +113,7 @@ Result begin(const char* function, bool needs_context) {
   if (d.sticky) return d.sticky;
   Fault& fault = d.faults[function];
   if (fault.after > 0 && --fault.after == 0) {
+    if (--fault.times > 0) fault.after = 1;
     if (fault.code >= kIllegalAddress) d.sticky = fault.code;
     return fault.code;
   }
@@ -140,6 +142,11 @@ extern "C" {
 void fake_fail(const char* function, int64_t after, int code) {
   const std::lock_guard lock(driver().mutex);
   driver().faults[function] = {after, code};
+}
+// The same for so many calls, one after another.
+void fake_fail_often(const char* function, int64_t after, int code, int64_t times) {
+  const std::lock_guard lock(driver().mutex);
+  driver().faults[function] = {after, code, times};
 }
 // Ends a sticky failure, and all planned ones.
 void fake_reset() {

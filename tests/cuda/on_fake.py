@@ -79,6 +79,24 @@ def test_gradients_are_where_their_tensors_are() -> None:
     np.testing.assert_array_equal(pb.vmap(pb.sin)(moved).numpy(), np.sin([1.0, 2.0]))
 
 
+def test_gradients_of_constants_keep_their_zeros() -> None:
+    """A zero of `where` does not meet the infinity or the NaN of the branch that is not chosen."""
+    for default in ("cuda", "cpu"):
+        with pb.use_device(default):
+            x = pb.constant(np.array([-2.0, 0.0, 4.0]))
+            chosen, weights = pb.constant(np.array([False, False, True])), there([0.5, 1.0, 2.0])
+            with pb.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                roots = [
+                    pb.where(chosen, pb.sqrt(x), 0.0),
+                    pb.where(chosen, pb.log(x), 0.0)[1:],
+                    pb.where(there([False, False, True]), pb.sqrt(x), 0.0),
+                ]
+                ys = [pb.sum(root * weights[-len(root) :]) for root in roots]
+            for y, slope in zip(ys, (0.5, 0.5, 0.5), strict=True):
+                np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [0, 0, slope])
+
+
 def test_devices_do_not_mix() -> None:
     there_one, here = there([1.0]), there([1.0]).to_device("cpu")
     with pytest.raises(ValueError, match=r"add: .*cuda:0, cpu"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from support.on_fake import ODD, RNG, both, close, on_host, same_bits, there
+from support.on_fake import ODD, RNG, both, calls, close, on_host, same_bits, there
 
 import pullback as pb
 from pullback import _core
@@ -43,6 +45,143 @@ def test_positions_are_checked_before_anything_is_written() -> None:
             v.numpy()
         v.assign(np.arange(6.0))
         np.testing.assert_array_equal(v.numpy(), np.arange(6.0))
+
+
+def waits_of_checks(f: Callable[[], Any], results: int = 1) -> int:
+    """Downloads but for those of the results, which are on the device."""
+    before = calls("cuMemcpyDtoHAsync_v2")
+    with pb.use_device("cuda"):
+        pb.evaluate(f())
+    return calls("cuMemcpyDtoHAsync_v2") - before - results
+
+
+def test_indices_with_a_known_range_are_not_checked() -> None:
+    x = there(RNG.normal(size=(20, 5)))
+    unknown = pb.sum(there(np.diag(np.arange(6))), axis=0)  # of any integers
+    known: dict[str, Callable[[Any], Any]] = {
+        "uploaded": lambda x: x[there(np.array([0, -20, 19]))],
+        "array": lambda x: pb.take(x, np.array([3, 1, 1], np.int32), 0),
+        "argmax": lambda x: x[pb.argmax(x, 0)],
+        "argmin of a column": lambda x: x[pb.argmin(x[:, 1])],
+        "range": lambda x: x[pb.arange(10) + pb.cast(x[:10, 0] > 0, "int64") * 10],
+        "clip": lambda x: x[pb.clip(unknown, -3, 19)],
+        "extremes": lambda x: x[pb.minimum(pb.maximum(unknown, 2), 7)],
+        "where": lambda x: x[pb.where(x[:4, 0] > 0, 19, -20)],
+        "cast": lambda x: x[pb.cast(x[:, 0] > 0, "int32")],
+        "draws": lambda x: x[pb.random.integers(0, 20, (7,))],
+        "positions in order": lambda x: pb.take_along_axis(x, pb.argsort(x, 0), 0),
+        "gradient of a sort": lambda x: pb.grad(lambda x: pb.sum(pb.sort(x, axis=0) ** 2))(x),
+        "search": lambda x: x[pb.searchsorted(pb.sort(x[:19, 0]), x[:, 0])],
+        "scatter": lambda x: x.at[pb.argmax(x, 0)].add(1.0),
+        "labels": lambda x: pb.grad(lambda x: pb.mean(
+            pb.sparse_softmax_cross_entropy(x, np.arange(20) % 5)))(x),
+    }  # fmt: skip
+    for name, f in known.items():
+        assert waits_of_checks(lambda f=f: f(x)) == 0, name
+    for name, f in {
+        "unknown": lambda x: x[unknown],
+        "a step on the host": lambda x: x[pb.remainder(pb.argsort(x[:, 0]) * 7 + 3, 20)],
+        "too large": lambda x: x[pb.clip(unknown, -3, 20)],
+        "too small": lambda x: x[pb.clip(unknown, -21, 3)],
+        "search": lambda x: x[pb.searchsorted(pb.sort(x[:, 0]), x[:, 0])],
+        "wraps": lambda x: x[(pb.clip(unknown, 0, 5) + 2**62) * 2 + -(2**63)],
+    }.items():
+        assert waits_of_checks(lambda f=f: f(x)) > 0, name
+    with pytest.raises(IndexError, match="index 20 is out"):
+        pb.evaluate(x[there(np.array([0, 20]))])
+    with pytest.raises(IndexError, match="label 5 is out of range"):
+        pb.evaluate(pb.sparse_softmax_cross_entropy(x, np.full(20, 5)))
+
+
+def random_indices(random: np.random.Generator) -> tuple[Any, Any]:
+    """An array of integers, and the same as an expression on the device."""
+    n = 8
+    floats = random.normal(size=n)
+    leaves = [
+        (v := random.integers(-6, 7, n), there(v)),
+        (v.astype(np.int32), there(v.astype(np.int32))),
+        (np.argsort(floats, kind="stable"), pb.argsort(there(floats))),
+        ((floats > 0).astype(np.int64), pb.cast(there(floats) > 0, "int64")),
+        (np.arange(n), pb.cast(pb.arange(n), "int64")),
+    ]
+
+    def pick() -> Any:
+        return leaves[random.integers(0, len(leaves))]
+
+    for _ in range(random.integers(1, 7)):
+        (a, x), (b, y) = pick(), pick()
+        c, d = sorted(int(k) for k in random.integers(-5, 9, 2))
+        small = 2**30 if random.integers(0, 8) == 0 else c
+        made: list[Callable[[], Any]] = [
+            lambda a=a, x=x, b=b, y=y: (a + b, x + y),
+            lambda a=a, x=x, b=b, y=y: (a - b, x - y),
+            lambda a=a, x=x, b=b, y=y: (a * b, x * y),
+            lambda a=a, x=x, k=small: (a * k, x * k),
+            lambda a=a, x=x: (-a, -x),
+            lambda a=a, x=x, c=c, d=d: (np.clip(a, c, d), pb.clip(x, c, d)),
+            lambda a=a, x=x, c=c: (np.minimum(a, c), pb.minimum(x, c)),
+            lambda a=a, x=x, b=b, y=y: (np.maximum(a, b), pb.maximum(x, y)),
+            lambda a=a, x=x, b=b, y=y: (np.where(a > b, a, b + 1), pb.where(x > y, x, y + 1)),
+            lambda a=a, x=x, d=d: (np.remainder(a, d + 7), pb.remainder(x, d + 7)),
+            lambda a=a, x=x, d=d: (a // (d + 7), x // (d + 7)),
+            lambda a=a, x=x: (a.astype(np.int32), pb.cast(x, "int32")),
+            lambda a=a, x=x: (a.astype(np.int8).astype(np.int64),
+                              pb.cast(pb.cast(x, "int8"), "int64")),
+            lambda a=a, x=x: (np.sort(a)[::-1].copy(), pb.sort(x)[::-1]),
+            lambda a=a, x=x, b=b, y=y: (np.concatenate([a[:3], b[3:]]).astype(np.int64),
+                                        pb.cast(pb.concatenate([x[:3], y[3:]]), "int64")),
+            lambda a=a, x=x: (np.maximum.accumulate(a), pb.cumulative_max(x)),
+            lambda a=a, x=x: (a.cumsum(), pb.cumulative_sum(x)),
+            lambda a=a, x=x, b=b, y=y: (np.max(a) + b, pb.max(x) + y),
+            lambda a=a, x=x, b=b, y=y: (np.sum(a) + b, pb.sum(x) + y),
+        ]  # fmt: skip
+        with np.errstate(over="ignore"):
+            a, x = made[random.integers(0, len(made))]()
+        if random.integers(0, 3) == 0:
+            np.testing.assert_array_equal(x.numpy(), a)  # a later run knows its range
+        leaves.append((a, x))
+    return leaves[-1]
+
+
+def test_ranges_of_random_indices() -> None:
+    """An index outside is an error and no other is, whatever its range was derived from."""
+    for seed in range(int(os.environ.get("INDEX_PROGRAMS", "40"))):
+        random = np.random.default_rng(seed)
+        with pb.use_device("cuda"):
+            k, index = random_indices(random)
+            end = max(int(np.max(k)) + 1, -int(np.min(k)), 1)
+            for axis in {max(1, min(end + more, 60)) for more in (-1, 0, 1)}:
+                x = np.arange(axis * 1.0)
+                if end <= axis:
+                    y = pb.take(there(x), index, 0).numpy()
+                    np.testing.assert_array_equal(y, x[k], err_msg=str(seed))
+                    continue
+                with pytest.raises(IndexError, match="is out"):
+                    pb.take(there(x), index, 0).numpy()
+
+
+def test_a_range_ends_when_its_memory_changes() -> None:
+    x = there(np.arange(8.0))
+    with pb.use_device("cuda"):
+        v = pb.Variable(np.array([1, 2, 3]))
+        grow = pb.function(lambda step: v.assign_add(step))
+        for _ in range(2):
+            np.testing.assert_array_equal(x[v].numpy(), v.numpy())
+            grow(np.array([2, 2, 2]))
+        grow(np.array([0, 3, 0]))
+        with pytest.raises(IndexError, match="index 9 is out"):
+            x[v].numpy()
+    for k in range(9):  # new memory for each, at the addresses of those before
+        index = there(np.array([k, 0]))
+        if k < 8:
+            assert x[index].numpy()[0] == k
+        else:
+            with pytest.raises(IndexError, match="index 8 is out"):
+                x[index].numpy()
+        del index
+    y = there(np.array([7, 7])) + there(np.array([1, 1]))
+    with pytest.raises(IndexError, match="index 8 is out"):
+        x[y].numpy()
 
 
 def test_cross_entropy_with_labels() -> None:
@@ -129,6 +268,24 @@ def test_random_draws() -> None:
                              pb.random.integers(0, 10, size).numpy()])  # fmt: skip
         for a, b in zip(*ends, strict=True):
             same_bits(a, b)
+
+
+def test_random_draws_of_the_gamma_distribution() -> None:
+    few = np.array([0.0, 1e-300, 1e-3, 0.5, 0.999, 1.0, 1.5, 10.0, 1e10, np.inf, -1.0, np.nan])
+    for dtype in ("float64", "float32"):
+        for a in (np.tile(few, 40)[:, None], np.array(0.7), np.array(30.0)):
+            ends = []
+            for device in ("cuda", "cpu"):
+                before = on_host()
+                with pb.use_device(device):
+                    pb.random.seed(8)
+                    k = pb.constant(a.astype(dtype))
+                    shape = np.broadcast_shapes(a.shape, (480, 3))
+                    ends.append([pb.random.gamma(k, shape).numpy(),
+                                 pb.random.beta(k, k + 1, shape).numpy()])  # fmt: skip
+                assert on_host() == before, on_host()
+            for x, y in zip(*ends, strict=True):
+                same_bits(x, y)
 
 
 def ordered() -> list[np.ndarray[Any, Any]]:

@@ -17,10 +17,13 @@ import pytest
 HERE = Path(__file__).parent
 # Processes by name, each of which takes less than the time limit of a test.
 PARTS = {
+    "loops": ("on_fake_loops.py", "test"),
+    "faults": ("on_fake_faults.py", "failures"),
+    "windows": ("on_fake_windows.py", "pools or windows or convolutions"),
     "rows": ("on_fake_kernels.py", "rows"),
     "casts": ("on_fake_kernels.py", "casts or storage"),
     "groups": ("on_fake_kernels.py", "not rows and not casts and not storage"),
-    "index": ("on_fake_data.py", "gathers or positions or labels or scatters or random"),
+    "index": ("on_fake_data.py", "gathers or positions or range or labels or scatters or random"),
     "order": ("on_fake_data.py", "extremes or sorts or searches or scans"),
 }
 Execute = Callable[[str, str], tuple[Path, str]]
@@ -127,6 +130,7 @@ def test_nvrtc_compiles_each_text(execute: Execute) -> None:
     if path is None:
         pytest.skip("NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
     execute("on_fake_data.py", "gathers or labels or random or extremes or sorts or scans")
+    execute("on_fake_windows.py", "pools or convolutions")
     # With the texts of the tests before.
     folder, _ = execute("on_fake_kernels.py", "rows_have or sums or training")
     compiler = Nvrtc(path, folder / "include")

@@ -8,7 +8,9 @@
 #include <mutex>
 
 #include "backend/common/copied_steps.h"
+#include "backend/cuda/device_loop.h"
 #include "backend/cuda/launch.h"
+#include "backend/cuda/nvrtc.h"
 #include "base/error.h"
 
 namespace pullback::cuda {
@@ -22,14 +24,16 @@ std::map<std::string, int64_t>& steps_on_host() {
 
 struct CudaStep {
   std::optional<Launch> launch;
-  std::unique_ptr<CopiedStep> copied;  // without a launch
+  std::unique_ptr<DeviceLoop> loop;
+  std::unique_ptr<CopiedStep> copied;  // without a launch and a loop
   std::string title;                   // of a copied step: its kind, and what has no kernel
 };
 
 class CudaExecutable final : public Executable {
  public:
-  CudaExecutable(const Plan& plan, CudaMemory& memory, KernelCache& kernels)
-      : plan_(plan), memory_(memory) {
+  // `of_body`: the plan of a body, whose outputs are parts of memory.
+  CudaExecutable(const Plan& plan, CudaMemory& memory, KernelCache& kernels, bool of_body)
+      : plan_(plan), memory_(memory), of_body_(of_body) {
     steps_.resize(plan.steps.size());
     for (size_t i = 0; i < steps_.size(); ++i) {
       CudaStep& step = steps_[i];
@@ -37,12 +41,27 @@ class CudaExecutable final : public Executable {
       step.launch = Launch::of(plan, plan.steps[i].work, memory, kernels, &reason);
       if (step.launch) {
         scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
+        if (step.launch->has_check()) checks_ = i;
         continue;
+      }
+      if (nvrtc() && has_plans(plan.steps[i])) {
+        reason = missing_in_bodies(plan.steps[i]);
+        if (reason.empty()) {
+          step.loop = std::make_unique<DeviceLoop>(plan.steps[i], [&](const Plan& body) {
+            return std::make_unique<CudaExecutable>(body, memory, kernels, true);
+          });
+          scratch_bytes_ = std::max(scratch_bytes_, step.loop->scratch().device);
+          bytes_ = std::max(bytes_, step.loop->scratch().lists);
+          continue;
+        }
       }
       step.copied = std::make_unique<CopiedStep>(plan, i, memory);
       step.title = kWorkNames[plan.steps[i].work.index()];
       if (!reason.empty()) step.title += " (" + reason + ")";
       bytes_ = std::max(bytes_, step.copied->bytes());
+    }
+    for (const Slot& slot : plan.slots) {
+      if (slot.kind == SlotKind::Output && is_index(slot.dtype)) checks_ = steps_.size();
     }
     if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
@@ -51,28 +70,37 @@ class CudaExecutable final : public Executable {
 
   Status run(const RunArguments& run) const noexcept override {
     const RunScope scope;
-    const Slots slots(plan_, run);
+    RunArguments mine = run;
+    const Slots slots(plan_, mine);
     const size_t no_return = run.in_place ? plan_.point_of_no_return : steps_.size();
     const StepMemory block(bytes_);  // before the first step: a lack of memory changes nothing
     if (!block.data()) return failure(Problem::Memory);
+    KnownRanges known(plan_, slots, run.scalars);
     for (size_t i = 0; i < steps_.size(); ++i) {
       // The step at the point of no return has not written anything before it begins.
       const auto before = i <= no_return ? run.interrupted : nullptr;
       const auto within = i < no_return ? run.interrupted : nullptr;
-      Status status = run_step(steps_[i], slots, block.data(), run.scalars, before, within);
-      if (status) continue;
+      mine.interrupted = within;  // for plans inside of steps
+      Status status = run_step(steps_[i], slots, block.data(), run.scalars, known, before, within);
+      if (status) {
+        if (i < checks_) known.add(plan_.steps[i]);
+        continue;
+      }
+      if (!status.inner) status.inner = &plan_.steps[i];
       status.step = static_cast<int32_t>(i);
       return status;
     }
+    if (!of_body_) known.note_outputs();
     return {};
   }
 
  private:
   // `before` and `within` return true to stop the run before and within the step.
   Status run_step(const CudaStep& step, const Slots& slots, char* block, const Scalar* scalars,
-                  bool (*before)(), bool (*within)()) const noexcept {
+                  const KnownRanges& known, bool (*before)(), bool (*within)()) const noexcept {
     try {
-      if (step.launch) return step.launch->run(slots, scalars, before);
+      if (step.launch) return step.launch->run(slots, scalars, known, before);
+      if (step.loop) return step.loop->run(slots, block, memory_, within);
       {
         const std::lock_guard lock(counting);
         ++steps_on_host()[step.title];
@@ -88,7 +116,9 @@ class CudaExecutable final : public Executable {
 
   const Plan& plan_;
   CudaMemory& memory_;
+  const bool of_body_;
   std::vector<CudaStep> steps_;
+  size_t checks_ = 0;  // of the steps before, the ranges of their integers are of interest
   int64_t bytes_ = 0;  // of the largest copied step
   int64_t scratch_bytes_ = 0;
 };
@@ -104,7 +134,7 @@ class CudaBackend final : public Backend {
   // Groups may run on the host.
   const Limits& limits() const override { return cpu_backend().limits(); }
   std::unique_ptr<Executable> compile(const Plan& plan) const override {
-    return std::make_unique<CudaExecutable>(plan, memory_, kernels_);
+    return std::make_unique<CudaExecutable>(plan, memory_, kernels_, false);
   }
 
  private:

@@ -19,6 +19,8 @@ Printed scan_text(const Scan& scan);
 Printed sort_text(const Sort& sort);
 Printed search_text(const Search& search);
 Printed random_text(const Random& random);
+Printed pool_text(const Pool& pool);
+Printed convolution_text(const Convolution& conv);
 
 // Sorts the words (sort_keys.h) of [rows, length]; returns their offset in scratch memory. `key` is
 // an expression of `row` and `at`; `declare` adds its parameters.

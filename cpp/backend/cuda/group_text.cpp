@@ -37,6 +37,15 @@ struct FoldSet {
   std::vector<Folded> folds;
 };
 
+// The factors of the values of a norm: its squares are summed with each of them, since squares of
+// float64 may overflow or vanish.
+std::vector<const char*> scales_of(const Folded& fold) {
+  if (fold.op == Op::euclidean_norm && fold.dtype == DType::Float64) {
+    return {"1.0", "0x1p600", "0x1p-600"};
+  }
+  return {"1.0"};
+}
+
 // The type in which values are folded. Integers wrap, so they are added as unsigned numbers.
 std::string accumulator_of(const Folded& fold) {
   if (fold.op == Op::pick) return word_type(size_of(fold.dtype));
@@ -45,13 +54,16 @@ std::string accumulator_of(const Folded& fold) {
   return is_float(fold.dtype) ? "double" : "uint64_t";
 }
 // A value as an accumulator; the two of them combined; and one as the result.
-std::string lifted(const Folded& fold, const std::string& value) {
+std::string lifted(const Folded& fold, const std::string& value, const char* scale) {
   if (fold.op == Op::pick) {  // the bits of one entry, and zeros
     const std::string word = accumulator_of(fold);
     return text("(k == static_cast<uint64_t>(v", fold.index, ") ? __builtin_bit_cast(", word, ", ",
                 value, ") : ", word, "{0})");
   }
-  if (fold.op == Op::euclidean_norm) return text("double{", value, "} * double{", value, "}");
+  if (fold.op == Op::euclidean_norm) {
+    const std::string scaled = text("(", value, " * ", scale, ")");
+    return text(scaled, " * ", scaled);
+  }
   if (fold.op != Op::sum || is_float(fold.dtype) || fold.dtype == DType::UInt64) return value;
   return "static_cast<uint64_t>(static_cast<int64_t>(" + value + "))";
 }
@@ -72,6 +84,7 @@ std::string combined(const Folded& fold, const std::string& a, const std::string
 }
 std::string finished(const Folded& fold, const std::string& a) {
   if (fold.op == Op::pick) return text("__builtin_bit_cast(", type_of(fold.result), ", ", a, ")");
+  if (scales_of(fold).size() > 1) return a;
   if (fold.op == Op::euclidean_norm) {
     return cast_text(DType::Float64, fold.result, text("m::sqrt(", a, ")"));
   }
@@ -84,8 +97,7 @@ bool has_fold(Op op, DType dtype, DType result) {
   if (is_storage(dtype) || !type_of(dtype) || !type_of(result)) return false;
   if (op == Op::all || op == Op::any) return dtype == DType::Bool;
   if (op == Op::max || op == Op::min) return dtype != DType::Bool;
-  // The squares of float64 may overflow or vanish.
-  return op == Op::sum || (op == Op::euclidean_norm && dtype == DType::Float32);
+  return op == Op::sum || (op == Op::euclidean_norm && is_float(dtype));
 }
 
 class Divider {
@@ -236,14 +248,18 @@ class Divider {
       if (fold.index >= 0) printer.require(fold.index);
     }
     printer.use_functions();
-    for (size_t k = 0; k < set.folds.size(); ++k) {
-      printer.line(accumulator_of(set.folds[k]), " a", k, " = 0;");
+    std::vector<std::pair<Folded, const char*>> sums;  // with their scales
+    for (const Folded& fold : set.folds) {
+      for (const char* scale : scales_of(fold)) sums.emplace_back(fold, scale);
+    }
+    for (size_t k = 0; k < sums.size(); ++k) {
+      printer.line(accumulator_of(sums[k].first), " a", k, " = 0;");
     }
     begin_parts(printer, folding);
     printer.print_values();
-    for (size_t k = 0; k < set.folds.size(); ++k) {
-      const Folded& fold = set.folds[k];
-      const std::string a = text("a", k), value = lifted(fold, text("v", fold.value));
+    for (size_t k = 0; k < sums.size(); ++k) {
+      const auto& [fold, scale] = sums[k];
+      const std::string a = text("a", k), value = lifted(fold, text("v", fold.value), scale);
       // A sum begins with 0, so that it is not -0.
       const bool adds = fold.op == Op::sum || fold.op == Op::euclidean_norm || fold.op == Op::pick;
       printer.line(a, " = ", adds ? "" : text("first ? ", value, " : "), combined(fold, a, value),
@@ -251,24 +267,48 @@ class Divider {
     }
     printer.line("}");
     std::vector<int64_t> partial;
-    for (size_t k = 0; k < set.folds.size(); ++k) {
+    for (size_t k = 0; k < sums.size(); ++k) {
       partial.push_back(out_.take_scratch(count * 8));
-      const std::string pointer = printer.parameter(text(accumulator_of(set.folds[k]), "* s", k),
+      const std::string pointer = printer.parameter(text(accumulator_of(sums[k].first), "* s", k),
                                                     scratch_at(partial.back()));
       printer.line(pointer, "[t] = a", k, ";");
     }
     out_.kernels.push_back(printer.finish(count));
-    for (size_t k = 0; k < set.folds.size(); ++k) {
-      const Folded& fold = set.folds[k];
-      combine_parts(
-          out_, folding,
-          {accumulator_of(fold),
-           [&](const std::string& a, const std::string& b) { return combined(fold, a, b); },
-           type_of(fold.result), [&](const std::string& a) { return finished(fold, a); }, nullptr},
-          partial[k],
-          fold.out ? KernelText::Parameter{.view = fold.out}
-                   : scratch_at(folded_[fold.number].value_or(0)));
+    for (size_t k = 0; k < sums.size();) {
+      const Folded& fold = sums[k].first;
+      const auto to = fold.out ? KernelText::Parameter{.view = fold.out}
+                               : scratch_at(folded_[fold.number].value_or(0));
+      const size_t scales = scales_of(fold).size();
+      std::vector<int64_t> results;
+      for (size_t j = 0; j < scales; ++j, ++k) {
+        if (scales > 1) results.push_back(out_.take_scratch(folding.results() * 8));
+        combine_parts(
+            out_, folding,
+            {accumulator_of(fold),
+             [&](const std::string& a, const std::string& b) { return combined(fold, a, b); },
+             scales > 1 ? "double" : type_of(fold.result),
+             [&](const std::string& a) { return finished(fold, a); }, nullptr},
+            partial[k], scales > 1 ? scratch_at(results.back()) : to);
+      }
+      if (scales > 1) print_norm(folding.results(), results, to);
     }
+  }
+
+  // Norms from sums of squares with each scale, of which one is accurate (folds.h).
+  void print_norm(int64_t count, const std::vector<int64_t>& sums,
+                  const KernelText::Parameter& to) {
+    KernelBuilder builder;
+    builder.use_functions();
+    for (const auto& [name, k] :
+         {std::pair("plain", 0), std::pair("up", 1), std::pair("down", 2)}) {
+      builder.parameter(text("const double* ", name), scratch_at(sums[k]));
+    }
+    builder.parameter("double* to", to);
+    builder.line("const double sum = plain[t];");
+    builder.line(
+        "to[t] = sum < 0x1p-960 ? m::sqrt(up[t]) * 0x1p-600 : sum < m::kInfinity<double> ? "
+        "m::sqrt(sum) : m::sqrt(down[t]) * 0x1p600;");
+    out_.kernels.push_back(builder.finish(count));
   }
 
   // All folds are complete before a store, which may overwrite a load.

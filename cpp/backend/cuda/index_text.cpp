@@ -82,7 +82,7 @@ void print_check(StepText& out, const View& indices, bool wraps,
                  },
                  "uint64_t", [](const std::string& a) { return a; }, nullptr},
                 from, scratch_at(found));
-  out.check = {&indices, axis, found, out.kernels.size()};
+  out.check = {&indices, axis, wraps, found, out.kernels.size()};
 }
 
 Printed gather_text(const Gather& g) {

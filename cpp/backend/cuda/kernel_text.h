@@ -40,6 +40,7 @@ constexpr const char* kKernelName = "group";
 struct IndexCheck {
   const View* indices = nullptr;
   KernelText::Parameter axis;  // its size
+  bool wraps = false;          // negative ones count from the end
   int64_t found = 0;           // offset of the result
   size_t kernels = 0;          // that are launched before
 };

@@ -72,9 +72,18 @@ Status Launch::check(const IndexCheck& check, const Slots& slots, const Scalar* 
   return out;
 }
 
-Status Launch::run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const {
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    if (check_ && check_->kernels == i) {
+bool Launch::is_inside(const IndexCheck& check, const Scalar* scalars,
+                       const KnownRanges& known) const {
+  const auto [low, high] = known.of(*check.indices);
+  const auto axis = static_cast<int64_t>(number_of(check.axis, scalars));
+  return low >= (check.wraps ? -axis : 0) && high < axis;
+}
+
+Status Launch::run(const Slots& slots, const Scalar* scalars, const KnownRanges& known,
+                   bool (*interrupted)()) const {
+  const bool checks = check_ && !is_inside(*check_, scalars, known);
+  for (size_t i = check_ && !checks ? check_->kernels : 0; i < kernels_.size(); ++i) {
+    if (checks && check_->kernels == i) {
       if (Status status = check(*check_, slots, scalars, interrupted); !status) return status;
     }
     queue(kernels_[i], slots, scalars);

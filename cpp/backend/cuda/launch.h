@@ -9,6 +9,7 @@
 
 #include "backend/common/slots.h"
 #include "backend/cuda/cuda_memory.h"
+#include "backend/cuda/known_ranges.h"
 #include "backend/cuda/step_text.h"
 
 namespace pullback::cuda {
@@ -34,9 +35,13 @@ class Launch {
                                   KernelCache& kernels, std::string* reason);
   // Bytes of scratch memory on the device (Executable::scratch_bytes()).
   int64_t scratch_bytes() const { return scratch_bytes_; }
+  // True if it has indices that are not known to be inside before a run.
+  bool has_check() const { return check_.has_value(); }
   // Queues the kernels. Fails if an index is outside, before anything is written; for that it waits
-  // until `interrupted` returns true. Raises what the memory raises.
-  Status run(const Slots& slots, const Scalar* scalars, bool (*interrupted)()) const;
+  // until `interrupted` returns true, unless the range of its indices is known. Raises what the
+  // memory raises.
+  Status run(const Slots& slots, const Scalar* scalars, const KnownRanges& known,
+             bool (*interrupted)()) const;
 
  private:
   struct Queued {
@@ -49,6 +54,7 @@ class Launch {
       : memory_(&memory), scratch_bytes_(scratch_bytes) {}
   void queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const;
 
+  bool is_inside(const IndexCheck& check, const Scalar* scalars, const KnownRanges& known) const;
   Status check(const IndexCheck& check, const Slots& slots, const Scalar* scalars,
                bool (*interrupted)()) const;
 

@@ -1,5 +1,6 @@
-// Random draws: a thread computes the elements of one block of random words, by the functions of
-// the processor without fused operations, so that the bits are equal.
+// Random draws: a thread computes the elements of one block of random words, or one element of a
+// distribution with parameters, by the functions of the processor without fused operations, so that
+// the bits are equal.
 #include "backend/common/slots.h"
 #include "backend/cuda/data_text.h"
 #include "backend/cuda/row_text.h"
@@ -20,9 +21,34 @@ const char* law_of(Op op) {
   }
 }
 
+// A parameter of the elements, or one for all.
+void declare(KernelBuilder& builder, const char* type, const char* name, const View& view) {
+  builder.parameter(text("const ", type, "* ", name), {.view = &view});
+  builder.parameter(text("int64_t ", name, "_step"),
+                    {.bits = is_one_number(view) ? uint64_t{0} : uint64_t{1}});
+}
+
+StepText gamma_text(const Random& random) {
+  const char* const type = type_of(random.out.dtype);
+  KernelBuilder builder;
+  builder.define("PULLBACK_NO_FMA");
+  builder.include("backend/cpu/kernels/gamma_draws.h");
+  builder.parameter("int64_t seed", {.number = &random.seed});
+  builder.parameter("int64_t counter", {.number = &random.counter});
+  builder.parameter(text(type, "* to"), {.view = &random.out});
+  declare(builder, type, "a", random.in[0]);
+  builder.line("const int64_t i = t;\nto[i] = static_cast<", type, ">(gamma_of<",
+               random.op == Op::random_log_gamma ? "true" : "false",
+               ">({seed, counter, i}, static_cast<double>(a[i * a_step])));");
+  StepText out;
+  out.kernels.push_back(builder.finish(random.out.shape.size()));
+  return out;
+}
+
 }  // namespace
 
 Printed random_text(const Random& random) {
+  if (random.op == Op::random_gamma || random.op == Op::random_log_gamma) return gamma_text(random);
   const bool integers = random.op == Op::random_integers;
   if (!law_of(random.op) && !integers) return std::string(name_of(random.op));
   const int64_t size = random.out.shape.size();
@@ -38,11 +64,8 @@ Printed random_text(const Random& random) {
   const int64_t some = integers ? 2 : 16 / size_of(random.out.dtype);
   builder.line("const PhiloxWords words = philox(seed, counter, t);");
   if (integers) {
-    for (const auto& [name, view] : {std::pair("low", &random.in[0]), {"last", &random.in[1]}}) {
-      builder.parameter(text("const int64_t* ", name), {.view = view});
-      builder.parameter(text("int64_t ", name, "_step"),
-                        {.bits = is_one_number(*view) ? uint64_t{0} : uint64_t{1}});
-    }
+    declare(builder, "int64_t", "low", random.in[0]);
+    declare(builder, "int64_t", "last", random.in[1]);
   } else {
     builder.line(type, " drawn[", some, "];\n", law_of(random.op), "(words, drawn);");
   }

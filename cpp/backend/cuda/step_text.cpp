@@ -6,13 +6,11 @@
 
 #include "backend/cuda/data_text.h"
 #include "backend/cuda/group_text.h"
+#include "backend/cuda/product_text.h"
 #include "backend/cuda/row_text.h"
 
 namespace pullback::cuda {
 namespace {
-
-// Terms of a product of float32 that are added in float32, before their sum is added in float64.
-constexpr int kTermsOfBlock = 32;
 
 // The axes of a view without one of them.
 View without_axis(const View& view, int axis) {
@@ -29,11 +27,10 @@ View without_axis(const View& view, int axis) {
 
 Printed print(const Gemm& gemm) {
   const DType dtype = gemm.c.dtype;
-  const char* const type = type_of(dtype);
-  if (!type || dtype == DType::Bool || is_storage(dtype) || gemm.a.dtype != dtype ||
-      gemm.b.dtype != dtype) {
-    return std::string(name_of(dtype));
+  if (std::string reason = refused_product(dtype, gemm.a.dtype, gemm.b.dtype); !reason.empty()) {
+    return reason;
   }
+  const char* const type = type_of(dtype);
   const int rank = gemm.c.shape.rank;
   const int64_t rows = gemm.c.shape[rank - 2], columns = gemm.c.shape[rank - 1];
   const int64_t terms = gemm.a.shape[rank - 1];
@@ -51,34 +48,10 @@ Printed print(const Gemm& gemm) {
   const std::string from_b = builder.offset_of(without_axis(gemm.b, rank - 2), "column");
   builder.line("const ", type, "* p = a + ", from_a, ";");
   builder.line("const ", type, "* q = b + ", from_b, ";");
-  if (dtype == DType::Float32) {
-    builder.line("double sum = 0;");
-    builder.line("for (int64_t k = 0; k < ", k, ";) {\nfloat part = 0;");
-    builder.line("const int64_t end = k + ", kTermsOfBlock, " < ", k, " ? k + ", kTermsOfBlock,
-                 " : ", k, ";");
-    builder.line("for (; k < end; ++k) part = m::mad(p[k * ", a_step, "], q[k * ", b_step,
-                 "], part);\nsum += part;\n}");
-  } else if (dtype == DType::Float64) {
-    builder.line("double sum = 0;");
-    builder.line("for (int64_t k = 0; k < ", k, "; ++k) sum = m::mad(p[k * ", a_step, "], q[k * ",
-                 b_step, "], sum);");
-  } else {
-    builder.line("uint64_t sum = 0;");
-    builder.line("for (int64_t k = 0; k < ", k, "; ++k) sum += static_cast<uint64_t>(p[k * ",
-                 a_step, "]) * static_cast<uint64_t>(q[k * ", b_step, "]);");
-  }
+  begin_sum(builder, dtype);
+  add_products(builder, dtype, k, a_step, b_step);
   builder.line("c[t] = static_cast<", type, ">(sum);");
-  StepText out;
-  if (gemm.epilogue) {
-    Printed epilogue = group_text(*gemm.epilogue);
-    if (!std::holds_alternative<StepText>(epilogue)) return epilogue;
-    out = std::get<StepText>(std::move(epilogue));
-  }
-  // After a check of the epilogue, before which nothing may be written.
-  const size_t checks = out.check ? out.check->kernels : 0;
-  out.kernels.insert(out.kernels.begin() + static_cast<ptrdiff_t>(checks),
-                     builder.finish(gemm.c.shape.size()));
-  return out;
+  return with_epilogue(builder.finish(gemm.c.shape.size()), gemm.epilogue);
 }
 
 Printed print(const Layout& layout, int64_t slot_bytes) {
@@ -124,6 +97,8 @@ Printed print(const Iota& iota) {
 std::variant<StepText, std::string> step_text(const Plan& plan, const Work& work) {
   if (const auto* group = std::get_if<TileGroup>(&work)) return group_text(*group);
   if (const auto* gemm = std::get_if<Gemm>(&work)) return print(*gemm);
+  if (const auto* conv = std::get_if<Convolution>(&work)) return convolution_text(*conv);
+  if (const auto* pool = std::get_if<Pool>(&work)) return pool_text(*pool);
   if (const auto* iota = std::get_if<Iota>(&work)) return print(*iota);
   if (const auto* layout = std::get_if<Layout>(&work)) {
     return print(*layout, plan.slots[layout->out.slot].bytes);
