@@ -355,3 +355,7 @@ def test_scans() -> None:
         both(lambda a, b: _core.linear_recurrence(a, b, 0), a, b)
     both(lambda x: pb.cumulative_sum(x), np.full(300, -0.0))
     both(lambda x: pb.cumulative_prod(x), np.r_[0.0, np.full(200, 1e200)])  # 0, not NaN
+    x = np.zeros(5000)  # sums of chunks overflow, the row does not
+    x[[0, 64, 100, 130, 150, 4000]] = -1.5e308, 1.5e308, 1.2e308, -1e308, -1e308, 1e300
+    close(lambda x: pb.cumulative_sum(x), x, ulps=64)
+    close(lambda x: pb.cumulative_sum(x, axis=0), np.stack([x, -x], 1), ulps=64)

@@ -1,6 +1,7 @@
 // Scans: threads fold chunks of a row, whose totals are scanned in the same way, and then scan
-// their chunks from the total before. Products and recurrences of floating-point numbers are not
-// cut: the total of a chunk may overflow where the row does not.
+// their chunks from the total before. The total of a chunk may overflow where the row does not:
+// products and recurrences of floating-point numbers are therefore not cut, and a thread adds the
+// whole row up to its chunk again if the sum before is not finite.
 #include "backend/common/slots.h"
 #include "backend/cuda/data_text.h"
 #include "backend/cuda/row_text.h"
@@ -24,6 +25,7 @@ struct Scanned {
   std::string next;  // an expression of the accumulator a, a value v and a factor f
   std::optional<Side> factors;
   bool cut;
+  bool overflows = false;  // sums of chunks may
 };
 
 Side side_of(const View& view, const Strides& stride, const std::string& type, const Scan& s) {
@@ -59,6 +61,12 @@ KernelText over_chunks(const Scanned& s, int64_t chunk, int64_t parts, const Sid
   builder.line(type, " a = 0;");
   if (before) {
     builder.line("if (p > 0) a = ", entry(builder, "before", *before, "(p - 1)", true), ";");
+    if (s.overflows) {
+      builder.line("if (a - a != 0) {");
+      builder.line("a = 0;");
+      builder.line("for (int64_t k = 0; k < begin && a == a; ++k) a += ", in, ";");
+      builder.line("}");
+    }
   }
   builder.line("for (int64_t k = begin; k < end; ++k) {");
   builder.line("const ", type, " v = static_cast<", type, ">(", in, ");");
@@ -90,6 +98,7 @@ void print(StepText& out, const Scanned& s, const Side& from, const Side& to) {
   out.kernels.push_back(over_chunks(s, chunk, parts, from, totals, true, nullptr));
   Scanned upper = s;
   upper.length = parts;
+  upper.overflows = false;  // the last kernel adds again what it needs
   print(out, upper, totals, before);
   out.kernels.push_back(over_chunks(s, chunk, parts, from, to, false, &before));
 }
@@ -119,6 +128,8 @@ Printed scan_text(const Scan& s) {
     scanned.next = "f * a + v";
     scanned.factors = side_of(*s.factors, s.factors->strides, in, s);
     scanned.cut = false;
+  } else {
+    scanned.overflows = s.in.dtype == DType::Float64;
   }
   Strides dense;
   dense.resize(3);

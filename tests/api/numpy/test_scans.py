@@ -71,6 +71,20 @@ def test_float32_sums_lose_nothing() -> None:
     np.testing.assert_array_max_ulp(got, np.cumsum(x.astype("float64")).astype("float32"), 1)
 
 
+def test_sums_overflow_only_where_entry_by_entry_they_do() -> None:
+    for length in (12, 4097, 50_000, 200_000):
+        x = np.zeros(length)
+        x[[0, 4, 5, -4, -3, -2]] = -1.5e308, 1.5e308, 1.2e308, -1.0e308, -1.0e308, 1.0
+        x[length // 2] = -4e307
+        for end in (1.0, inf, -inf, nan):
+            y = np.r_[x, end, 3.0]
+            for reverse in (False, True):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    want = np.cumsum(y[::-1])[::-1] if reverse else np.cumsum(y)
+                got = _core.cumulative_sum(y, 0, reverse).numpy()
+                np.testing.assert_allclose(got, want, rtol=1e-15, atol=1e293)
+
+
 def test_special_values() -> None:
     assert np.signbit(pb.cumulative_sum([-0.0, -0.0]).numpy()).all()
     assert np.signbit(pb.cumulative_prod([1.0, -0.0]).numpy()).tolist() == [False, True]

@@ -80,7 +80,8 @@ A scan_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A so_far) {
 }
 
 // The same for a block of a sum, where `before` is the sum before it. Works on four entries at a
-// time, so that each waits for one addition only. Returns the sum of the block.
+// time, so that each waits for one addition only. Returns the sum of the block. If that is finite,
+// no result overflows but those that do so entry by entry.
 template <bool store, class A, class T, class R>
 A sum_block(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A before) {
   A sum = kNothing<A>;
@@ -91,10 +92,11 @@ A sum_block(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A before) {
     const A c = b + static_cast<A>(x[(i + 2) * dx]);
     const A d = c + static_cast<A>(x[(i + 3) * dx]);
     if constexpr (store) {
-      y[i * dy] = static_cast<R>(before + (sum + a));
-      y[(i + 1) * dy] = static_cast<R>(before + (sum + b));
-      y[(i + 2) * dy] = static_cast<R>(before + (sum + c));
-      y[(i + 3) * dy] = static_cast<R>(before + (sum + d));
+      const A so_far = before + sum;
+      y[i * dy] = static_cast<R>(so_far + a);
+      y[(i + 1) * dy] = static_cast<R>(so_far + b);
+      y[(i + 2) * dy] = static_cast<R>(so_far + c);
+      y[(i + 3) * dy] = static_cast<R>(so_far + d);
     }
     sum = sum + d;
   }
@@ -111,13 +113,25 @@ A sum_block_of(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A before) {
   return sum_block<store, A>(x, dx, y, dy, n, before);
 }
 
+template <class A>
+bool is_finite(A a) {
+  return !(a - a != 0);
+}
+
+// Scans a block after `before`; returns the sum up to its end. The sum of the block alone may
+// overflow where the sum so far does not: then it is added entry by entry.
+template <class A, class T, class R>
+A scan_block(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A before) {
+  const A sum = sum_block_of<true, A>(x, dx, y, dy, n, before);
+  return is_finite(sum) ? before + sum : scan_row<Add, A>(x, dx, y, dy, n, before);
+}
+
 template <class A, class T, class R>
 void sum_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n) {
   A before = kNothing<A>;
   for (int64_t i = 0; i < n; i += kBlock) {
     if (i > 0 && stop_requested()) return;
-    before = before +
-             sum_block_of<true, A>(x + i * dx, dx, y + i * dy, dy, std::min(kBlock, n - i), before);
+    before = scan_block<A>(x + i * dx, dx, y + i * dy, dy, std::min(kBlock, n - i), before);
   }
 }
 
@@ -136,10 +150,12 @@ bool sum_long_row(const T* x, int64_t dx, R* y, int64_t dy, int64_t n) {
   for (int64_t b = 0; b < blocks; ++b) {
     const A own = before[b];
     before[b] = sum;
-    sum = sum + own;
+    const int64_t first = b * kBlock;
+    sum = is_finite(own) ? sum + own
+                         : scan_block<A>(x + first * dx, dx, y + first * dy, dy, length(b), sum);
   }
   parallel_for(blocks, true, [&](int64_t b) {
-    sum_block_of<true, A>(x + b * kBlock * dx, dx, y + b * kBlock * dy, dy, length(b), before[b]);
+    scan_block<A>(x + b * kBlock * dx, dx, y + b * kBlock * dy, dy, length(b), before[b]);
   });
   return true;
 }
