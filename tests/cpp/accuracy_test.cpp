@@ -99,6 +99,13 @@ void test_accuracy(const Level& with) {
   }
 }
 
+// By how many ulp of float64 powl may be wrong: with musl by up to 0.7 where the exponent is large.
+double error_of_powl() {
+  const long double exact = 9.92597996960766021543877015744409470e297L;
+  const long double error = fabsl(powl(1.0223388628575694, 31057.92637215362) - exact);
+  return error < ldexpl(1, 930) ? 0 : 0.75;
+}
+
 // pow against powl: arguments all over the plane, then results all over the range.
 void test_powers(const char* level, const ElementwiseTable& t) {
   for (DType dtype : {DType::Float32, DType::Float64}) {
@@ -129,7 +136,7 @@ void test_powers(const char* level, const ElementwiseTable& t) {
                                   fabsl(ldexpl(y.get(i) - exact, -std::max(e - digits, lowest)))) -
                                   extra);
     }
-    check(worst <= (single ? 0.52 : 0.6),
+    check(worst <= (single ? 0.52 : 0.6 + error_of_powl()),
           text(level, " pow ", dtype, " worst ", std::to_string(worst), " ulp"));
   }
 }

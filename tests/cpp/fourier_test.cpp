@@ -125,7 +125,7 @@ double error_of(Transform kind, int64_t points, const std::vector<T>& x, const s
   const std::vector<Wide> roots = wide_roots(points);
   for (int64_t place = 0; place < std::min<int64_t>(made, 20); ++place) {
     const int64_t k = made <= 20 ? place : pick(made);
-    Wide want = sum_of(in, roots, k, kind == Transform::RealFrom || backward) / Wide(2);
+    Wide want = sum_of(in, roots, k, kind == Transform::RealFrom || backward) / 2.0L;
     Wide got;
     if (kind == Transform::RealFrom) {
       got = y[row * points + k];

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "backend/common/slots.h"
@@ -19,7 +19,8 @@ class ThreadMemory {
     if (bytes <= block_.bytes) return;
     const int64_t size = round_up(bytes, 4096);
     block_ = {};
-    block_.data.reset(static_cast<char*>(std::aligned_alloc(64, static_cast<size_t>(size))));
+    void* data = ::operator new(static_cast<size_t>(size), kLine, std::nothrow);
+    block_.data.reset(static_cast<char*>(data));
     block_.bytes = block_.data ? size : 0;
   }
   ~ThreadMemory() { kept = std::move(block_); }
@@ -32,8 +33,12 @@ class ThreadMemory {
   int64_t& stamp() { return block_.stamp; }
 
  private:
+  static constexpr std::align_val_t kLine{64};
+  struct Release {
+    void operator()(char* data) const { ::operator delete(data, kLine); }
+  };
   struct Block {
-    std::unique_ptr<char, decltype(&std::free)> data{nullptr, &std::free};
+    std::unique_ptr<char, Release> data;
     int64_t bytes = 0;
     int64_t stamp = 0;
   };
