@@ -6,6 +6,7 @@
 // sides of branch cuts (C99, Annex G).
 
 #include <cmath>
+#include <numbers>
 
 #include "base/error.h"
 #include "ops/complex.h"
@@ -16,6 +17,7 @@ namespace {
 using namespace formula;
 using Pair = ComplexPair;
 
+constexpr double kPi = std::numbers::pi;
 constexpr double kLn2 = 0.6931471805599453;
 constexpr double kLn10 = 2.302585092994046;
 
@@ -245,7 +247,7 @@ Pair acos_form(const Pair& z) {
   const Pair below = sqrt_form(one_minus(z));
   const Pair above = sqrt_form(plus_one(z));
   const Expr far = endless(z);
-  const Expr half = where(z.re == 0.0, float64_scalar(0.25 * M_PI), atan2(below.re, above.re));
+  const Expr half = where(z.re == 0.0, float64_scalar(0.25 * kPi), atan2(below.re, above.re));
   return {where(far, atan2(abs(z.im), z.re), 2.0 * half),
           where(far, copysign(kInfinity, -z.im), asinh(cross(above, below)))};
 }
@@ -253,7 +255,7 @@ Pair acosh_form(const Pair& z) {
   const Pair below = sqrt_form({z.re - 1.0, z.im});
   const Pair above = sqrt_form(plus_one(z));
   const Expr far = endless(z);
-  const Expr half = where(z.re == 0.0, copysign(0.25 * M_PI, z.im), atan2(below.im, above.re));
+  const Expr half = where(z.re == 0.0, copysign(0.25 * kPi, z.im), atan2(below.im, above.re));
   return {where(far, kInfinity, asinh(below.re * above.re + below.im * above.im)),
           where(far, atan2(z.im, z.re), 2.0 * half)};
 }
@@ -274,7 +276,7 @@ Pair atanh_form(const Pair& z) {
   const Expr whole = hypot(z.re * 0x1p-600, z.im * 0x1p-600);
   const Expr decay =
       where(isinf(whole), copysign(0.0, z.re), z.re * 0x1p-600 / whole / whole * 0x1p-600);
-  const Expr quarter = where(isnan(z.im), z.im, copysign(0.5 * M_PI, z.im));
+  const Expr quarter = where(isnan(z.im), z.im, copysign(0.5 * kPi, z.im));
   return {where(far, decay, re), where(far, quarter, im)};
 }
 Pair atan_form(const Pair& z) { return times_minus_i(atanh_form(times_i(z))); }
