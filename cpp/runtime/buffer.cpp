@@ -32,7 +32,7 @@ void free_buffer(Buffer* buffer) {
   } else if (buffer->device.is_host()) {
     free_bytes(buffer->address(), buffer->bytes);
   } else {
-    forget_integers(*buffer);
+    drop_integers(*buffer);
     memory_of(buffer->device).release(buffer->address(), buffer->bytes);
   }
   delete buffer;

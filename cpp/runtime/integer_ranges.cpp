@@ -11,6 +11,7 @@ namespace {
 struct Noted {
   DType dtype;
   IntegerRange range;
+  bool shared = false;
 };
 
 struct Table {
@@ -53,10 +54,22 @@ void note_integers(const Buffer& copy, DType dtype, const Buffer& host) {
 
 void note_range(const void* address, DType dtype, const IntegerRange& range) {
   const std::lock_guard lock(table().mutex);
-  table().ranges.insert_or_assign(address, Noted{dtype, range});
+  Noted& noted = table().ranges[address];
+  if (!noted.shared) noted = {dtype, range};
+}
+
+void share_integers(const Buffer& buffer) {
+  const std::lock_guard lock(table().mutex);
+  table().ranges[buffer.address()] = {.dtype = DType::Bool, .range = {}, .shared = true};
 }
 
 void forget_integers(const Buffer& buffer) noexcept {
+  const std::lock_guard lock(table().mutex);
+  const auto found = table().ranges.find(buffer.address());
+  if (found != table().ranges.end() && !found->second.shared) table().ranges.erase(found);
+}
+
+void drop_integers(const Buffer& buffer) noexcept {
   const std::lock_guard lock(table().mutex);
   table().ranges.erase(buffer.address());
 }

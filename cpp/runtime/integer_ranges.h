@@ -20,8 +20,12 @@ struct IntegerRange {
 void note_integers(const Buffer& copy, DType dtype, const Buffer& host);
 // Stores the range of the integers at the address of a buffer. Any thread may call it.
 void note_range(const void* address, DType dtype, const IntegerRange& range);
-// Before the bytes of a buffer change, and at its end.
+// From now on another library may write to the buffer: it has no range, and none is stored.
+void share_integers(const Buffer& buffer);
+// Before the bytes of a buffer change.
 void forget_integers(const Buffer& buffer) noexcept;
+// At the end of a buffer.
+void drop_integers(const Buffer& buffer) noexcept;
 // The range of a buffer with this address; all integers if there is none. Any thread may call it.
 IntegerRange integers_at(const void* address, DType dtype);
 

@@ -69,9 +69,8 @@ IntegerRange KnownRanges::of(const View& view) const {
   if (slot.kind == SlotKind::Argument && out == kNothing) {
     out = integers_at(slots_.at(view.slot), view.dtype);
   }
-  return out.low > out.high
-             ? all
-             : IntegerRange{std::max(out.low, all.low), std::min(out.high, all.high)};
+  const bool fits = out.low <= out.high && out.low >= all.low && out.high <= all.high;
+  return fits ? out : all;  // numbers beyond the dtype have wrapped
 }
 
 void KnownRanges::note_outputs() const noexcept {

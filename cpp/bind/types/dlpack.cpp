@@ -14,6 +14,7 @@
 #include "bind/operations/functions.h"
 #include "eval/evaluate.h"
 #include "graph/make.h"
+#include "runtime/integer_ranges.h"
 #include "runtime/uploads.h"
 
 namespace pullback {
@@ -147,6 +148,7 @@ py::capsule export_dlpack(const NodeRef& x, bool versioned, bool copied) {
     buffer = std::move(copy);
   } else {
     buffer->exported = true;
+    share_integers(*buffer);  // not every library heeds that the memory is read-only
   }
   cuda::memory_of_cuda(device).synchronize();
   if (!versioned) return export_buffer<DlManaged>(held.get(), std::move(buffer), 0);
