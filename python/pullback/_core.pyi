@@ -1129,11 +1129,15 @@ def divide(x: pullback._typing.TensorLike, y: pullback._typing.TensorLike, /) ->
 def dtype(dtype: numpy.typing.DTypeLike) -> numpy.dtype[typing.Any]:
     """Convert to a dtype that the package supports."""
 
-def eig(x: pullback._typing.TensorLike, /, degenerate: str = "nan") -> tuple[Tensor, Tensor]:
-    """Compute the eigenvalues and right eigenvectors of a square matrix."""
+def eig(
+    x: pullback._typing.TensorLike, /, degenerate: str = "nan", who: str = "eig"
+) -> tuple[Tensor, Tensor]:
+    """Compute the eigenvalues and right eigenvectors of a square matrix; errors name `who`."""
 
-def eigh(x: pullback._typing.TensorLike, /, degenerate: str = "nan") -> tuple[Tensor, Tensor]:
-    """Compute the eigenvalues and eigenvectors of a Hermitian matrix."""
+def eigh(
+    x: pullback._typing.TensorLike, /, degenerate: str = "nan", who: str = "eigh"
+) -> tuple[Tensor, Tensor]:
+    """Compute the eigenvalues and eigenvectors of a Hermitian matrix; errors name `who`."""
 
 def entr(x: pullback._typing.TensorLike, /) -> Tensor:
     """Compute the entropy term -x log(x)."""
@@ -1879,9 +1883,6 @@ def recording() -> bool:
 def records_aside(begin: bool) -> None:
     """Begin or end a block in which the nodes of this thread have their own records."""
 
-def reduced_svd(x: pullback._typing.TensorLike, who: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the reduced singular value decomposition; errors name `who`."""
-
 def register_pytree(type: object, flatten: object, unflatten: object) -> bool:
     """Register the functions that flatten and rebuild the objects of a class; return False if it
     has a treatment of its own."""
@@ -2132,9 +2133,13 @@ def sum_duplicates(x: pullback._typing.TensorLike, indices: pullback._typing.Ten
     """Sum the rows of an index at its last occurrence; rows before it become zeros."""
 
 def svd(
-    x: pullback._typing.TensorLike, /, full_matrices: bool, degenerate: str = "nan"
+    x: pullback._typing.TensorLike,
+    /,
+    full_matrices: bool,
+    degenerate: str = "nan",
+    who: str = "svd",
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute the singular value decomposition."""
+    """Compute the singular value decomposition; errors name `who`."""
 
 def take(
     x: pullback._typing.TensorLike,

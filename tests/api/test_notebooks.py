@@ -1,14 +1,18 @@
 """HTML of tensors, explanations, plans and profiles: what notebooks show."""
 
 import re
+import sys
 import warnings
 from html import unescape
+from types import SimpleNamespace
 from xml.dom.minidom import parseString
 
 import numpy as np
 import pytest
 
 import pullback as pb
+from pullback._autodiff.rules import place
+from pullback._base.locations import location
 
 EVIL = "<script>alert('&')</script>"
 
@@ -145,3 +149,45 @@ def test_jupyter_shows_html():
         html = output["data"]["text/html"]
         parseString(f"<div>{html}</div>")
         assert html.startswith(SHOWN[cell.source]), cell.source
+
+
+# Cells whose text output names a line of a cell, and the name that IPython gives to that line.
+NAMED = {
+    "pb.function(lambda x: float(x))(1.0)": "In[2], line 1",
+    "@pb.custom_gradient\ndef f(x):\n    return x, 1\n\nf(v)": "In[3], line 1",
+    "pb.set_debug(True)\ny = pb.sum(pb.round(v))\nprint(pb.explain(y, v))": "In[4], line 2",
+    "pb.linalg.cholesky(-pb.eye(2)).numpy()": "In[5], line 1",
+    "print(pb.draw(y, v).svg)": "In[4], line 2",
+    "print(pb.profile(lambda: pb.sum(pb.exp(v) @ pb.ones((2, 2)))))": "In[7], line 1",
+}
+
+
+def test_lines_of_cells_are_named_as_in_ipython(monkeypatch):
+    class Shell:
+        class compile:  # noqa: N801
+            format_code_name = {"/cells/12.py": ("Cell", "In[3]")}.get
+
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: Shell))
+    scope = {"pb": pb}
+    exec(compile("\ndef f(x):\n    return float(x)", "/cells/12.py", "exec"), scope)
+    with pytest.raises(RuntimeError, match=r"\(Cell In\[3\], line 3\): "):
+        pb.function(scope["f"])(1.0)
+    assert place(scope["f"]) == "f (Cell In[3], line 2)"
+    Shell.compile.format_code_name = {"/cells/12.py": ("Cell", "In[8]")}.get  # it ran again
+    assert place(scope["f"]) == "f (Cell In[8], line 2)"
+    assert location("/runs/train.py", 4) == "/runs/train.py:4"
+    assert location("/runs/train.py", 4, brief=True) == "train.py:4"
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert location("/cells/12.py", 4, brief=True) == "12.py:4"
+
+
+def test_jupyter_names_cells():
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    sources = ["import pullback as pb\nv = pb.Variable([1.0, 2.0])", *NAMED]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    nbclient.NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
+    for cell in notebook.cells[1:]:
+        texts = [o.get("text", "") + o.get("evalue", "") for o in cell.outputs]
+        assert f"Cell {NAMED[cell.source]}" in unescape("".join(texts)), (cell.source, texts)

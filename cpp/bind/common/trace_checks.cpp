@@ -64,9 +64,16 @@ UserFrame user_frame() {
   return nearest;
 }
 
+std::string location(const std::string& file, int64_t line, bool brief) {
+  const py::handle located = found_once([]() -> py::object {
+    return py::module_::import("pullback._base.locations").attr("location");
+  });
+  return py::str(located(file, line, brief));
+}
+
 std::string user_place() {
   const UserFrame frame = user_frame();
-  return frame.level ? text(" (", frame.file, ":", frame.line, ")") : "";
+  return frame.level ? text(" (", location(frame.file, frame.line), ")") : "";
 }
 
 namespace {

@@ -33,6 +33,9 @@ struct UserFrame {
 };
 UserFrame user_frame();
 
+// "train.py:12", or "Cell In[3], line 2" in a notebook; `brief`: without the folder.
+std::string location(const std::string& file, int64_t line, bool brief = false);
+
 // " (train.py:12)": file and line of user_frame(); empty if it found no frame.
 std::string user_place();
 

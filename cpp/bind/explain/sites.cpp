@@ -152,17 +152,19 @@ void set_recording(bool on) {
 
 OptionalSite site_of(uint32_t number) { return sites ? sites->describe(number) : py::none(); }
 
-std::string path_and_line_of(uint32_t site) {
+namespace {
+
+std::string located(uint32_t site, bool brief) {
   const py::object place = site_of(site);
   if (place.is_none()) return "";
-  return text(std::string(py::str(place[py::int_(0)])), ":",
-              std::string(py::str(place[py::int_(1)])));
+  return location(py::str(place[py::int_(0)]), py::cast<int64_t>(place[py::int_(1)]), brief);
 }
 
-std::string line_of(uint32_t site) {
-  const std::string place = path_and_line_of(site);
-  return place.substr(place.find_last_of("/\\") + 1);
-}
+}  // namespace
+
+std::string path_and_line_of(uint32_t site) { return located(site, false); }
+
+std::string line_of(uint32_t site) { return located(site, true); }
 
 void bind_recorder(py::module_& m) {
   runtime.find_site = [] { return sites ? sites->find() : 0; };

@@ -47,28 +47,28 @@ void bind_linalg(py::module_& m) {
       py::arg("x"), py::pos_only(), py::arg("full"), "Compute the QR decomposition.");
   m.def(
       "svd",
-      [](const NodeRef& a, bool full, const std::string& degenerate) {
-        const auto [u, s, vh] = svd(a, full, "svd", degenerate_of(degenerate));
+      [](const NodeRef& a, bool full, const std::string& degenerate, const std::string& who) {
+        const auto [u, s, vh] = svd(a, full, lasting(who), degenerate_of(degenerate));
         return py::make_tuple(u, s, vh);
       },
       py::arg("x"), py::pos_only(), py::arg("full_matrices"), py::arg("degenerate") = "nan",
-      "Compute the singular value decomposition.");
+      py::arg("who") = "svd", "Compute the singular value decomposition; errors name `who`.");
   m.def(
       "eigh",
-      [](const NodeRef& a, const std::string& degenerate) {
-        const auto [w, v] = eigh(a, "eigh", degenerate_of(degenerate));
+      [](const NodeRef& a, const std::string& degenerate, const std::string& who) {
+        const auto [w, v] = eigh(a, lasting(who), degenerate_of(degenerate));
         return py::make_tuple(w, v);
       },
-      py::arg("x"), py::pos_only(), py::arg("degenerate") = "nan",
-      "Compute the eigenvalues and eigenvectors of a Hermitian matrix.");
+      py::arg("x"), py::pos_only(), py::arg("degenerate") = "nan", py::arg("who") = "eigh",
+      "Compute the eigenvalues and eigenvectors of a Hermitian matrix; errors name `who`.");
   m.def(
       "eig",
-      [](const NodeRef& a, const std::string& degenerate) {
-        const auto [w, v] = eig(a, "eig", degenerate_of(degenerate));
+      [](const NodeRef& a, const std::string& degenerate, const std::string& who) {
+        const auto [w, v] = eig(a, lasting(who), degenerate_of(degenerate));
         return py::make_tuple(w, v);
       },
-      py::arg("x"), py::pos_only(), py::arg("degenerate") = "nan",
-      "Compute the eigenvalues and right eigenvectors of a square matrix.");
+      py::arg("x"), py::pos_only(), py::arg("degenerate") = "nan", py::arg("who") = "eig",
+      "Compute the eigenvalues and right eigenvectors of a square matrix; errors name `who`.");
   m.def(
       "solve", [](const NodeRef& a, const NodeRef& b) { return solve(a, b); }, py::arg("a"),
       py::arg("b"), "Solve a linear system.");

@@ -45,14 +45,6 @@ void bind_matrix_functions(py::module_& m) {
       },
       py::arg("a"), py::arg("b"), py::arg("who"), "Solve a linear system; errors name `who`.");
   m.def(
-      "reduced_svd",
-      [](const NodeRef& a, const std::string& who) {
-        const auto [u, s, vh] = svd(a, false, lasting(who));
-        return py::make_tuple(u, s, vh);
-      },
-      py::arg("x"), py::arg("who"),
-      "Compute the reduced singular value decomposition; errors name `who`.");
-  m.def(
       "pseudo_inverse",
       [](const NodeRef& a, const NodeRef& tolerance, const std::string& who) {
         const auto [left, right] = pseudo_inverse(a, tolerance, lasting(who));

@@ -92,6 +92,9 @@ def custom_gradient(
     `variables`. Then it is called with `variables=[...]` and returns a pair: the gradients of the
     arguments, and the gradients of the variables.
 
+    In the body of `map`, `scan`, `fori_loop`, `while_loop` or `cond`, variables that `f` reads have
+    no ordinary gradients yet: pass them as arguments, or give the rule a parameter `variables`.
+
     A rule that refers to the output of the decorated function, for example through a list that both
     fill, is kept alive until the process ends: the garbage collector of Python does not see this
     cycle.

@@ -7,6 +7,7 @@ to that. `rule_map` does so for a mapping of overrides, after it has checked all
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from inspect import signature
@@ -18,6 +19,7 @@ import numpy
 
 from .. import _core
 from .._base.hints import did_you_mean
+from .._base.locations import location
 from .._core import Rule, Tensor
 from .override_names import ALIASES, SHAPED
 
@@ -98,10 +100,11 @@ def place(fn: Any) -> str:
         fn = inner
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
     code = getattr(fn, "__code__", None)
-    if isinstance(code, CodeType) and (
-        found := _of_program(name, code.co_filename, code.co_firstlineno)
-    ):
-        return found
+    if isinstance(code, CodeType):
+        # A cell has another number each time it runs, so nothing is cached beside IPython.
+        find = _of_program.__wrapped__ if "IPython" in sys.modules else _of_program
+        if found := find(name, code.co_filename, code.co_firstlineno):
+            return found
     module = str(getattr(fn, "__module__", None))
     public = module.partition(".")[0] == "pullback" and "._" not in module
     return f"pb{module.removeprefix('pullback')}.{name}" if public else str(name)
@@ -110,7 +113,7 @@ def place(fn: Any) -> str:
 @lru_cache(1024)  # each call of a function with a custom gradient names its rule
 def _of_program(name: str, file: str, line: int) -> str | None:
     """Return the name and location of a function; None for one of this library."""
-    return None if file.startswith(_FOLDER) else f"{name} ({file}:{line})"
+    return None if file.startswith(_FOLDER) else f"{name} ({location(file, line)})"
 
 
 def called(f: Callable[..., Any], who: str, form: str, *args: Any) -> Any:

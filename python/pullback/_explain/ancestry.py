@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from .._base.locations import location
 from .._core import Variable
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         file = os.path.relpath(self.file) if os.path.isabs(self.file) else self.file
-        file = self.file if file.startswith("..") else file
+        inside = not file.startswith("..")
         where = "" if self.function == "<module>" else f" in {self.function}"
-        return f"{file}:{self.line}{where}"
+        return location(file if inside else self.file, self.line) + where
 
     @property
     def text(self) -> str:

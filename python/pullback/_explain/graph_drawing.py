@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from .._base.locations import location
 from .ancestry import Ancestry, Step, name_reads
 from .query import Question
 from .query_kinds import question_of
@@ -96,7 +96,7 @@ def _lines(step: Step, steps: dict[int, Step]) -> list[str]:
     if step.rule and not step.custom:
         lines.append(f"rule {step.rule.split(' (')[0]}")
     if step.place and not step.is_leaf:
-        lines.append(f"{os.path.basename(step.place.file)}:{step.place.line}")
+        lines.append(location(step.place.file, step.place.line, brief=True))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The HTML of a tensor in notebooks: its class, dtype and shape, and the outer entries.
+"""The HTML of a tensor in notebooks, and the text of the results of solvers.
 
 Values are read where no tape records the read of a variable.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 from contextvars import Context
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._base.html import caption, table
-from .._core import Variable
+from .._core import Tensor, Variable
 
 EDGE = 5  # rows and columns at each end of a larger array
 
@@ -66,3 +68,15 @@ def _shown(count: int) -> list[int | None]:
 
 def _number(value: Any) -> str:
     return f"{value:.6g}" if value.dtype.kind in "fc" else str(value)
+
+
+def result_text(result: Any, *names: str) -> str:
+    """Return attributes of a result, one per line, with large arrays cut, as SciPy prints them."""
+    width = max(map(len, names)) + 1
+    with np.printoptions(linewidth=76, edgeitems=2, threshold=12):
+        lines = [f"{name:>{width}}: {_attribute(getattr(result, name))}" for name in names]
+    return "\n".join(line.replace("\n", "\n" + " " * (width + 2)) for line in lines)
+
+
+def _attribute(value: Any) -> str:
+    return str(value_of(value)) if isinstance(value, Tensor) and is_known(value) else str(value)

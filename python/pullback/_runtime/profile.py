@@ -6,12 +6,12 @@ a matrix product, a copy. A step may contain many operations of the program.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from .._base.locations import location
 from .._typing import RecordedStep
 from .evaluation import evaluate
 from .machine_rates import memory_seconds, product_seconds
@@ -387,7 +387,7 @@ def _labels(step: RecordedStep) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the operations of a step and the lines where they were made."""
     names = dict.fromkeys(name for name, _ in step[8])
     places = {place[:2] for _, place in step[8] if place}
-    lines = tuple(f"{os.path.basename(file)}:{line}" for file, line in sorted(places))
+    lines = tuple(location(file, line, brief=True) for file, line in sorted(places))
     return tuple(names) or (step[1],), lines
 
 

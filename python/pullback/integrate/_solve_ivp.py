@@ -19,6 +19,7 @@ from .._base.checks import (
 )
 from .._base.hints import without
 from .._core import Tensor
+from .._numpy.display import result_text
 
 _MESSAGES = {
     0: "The solver successfully reached the end of the integration interval.",
@@ -117,6 +118,10 @@ class OdeResult(NamedTuple):
         if _core.is_traced(self.status):
             return "The status is not known while a function is traced."
         return _MESSAGES[int(np.min(self.status.numpy()))]
+
+    def __repr__(self) -> str:
+        names = ("message", "success", "status", "t", "y", "sol", "t_events", "y_events")
+        return result_text(self, *names)
 
 
 @without(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._base.checks import integer
+from .._base.checks import choice, integer
 from .._base.hints import without
 from .._core import Tensor
 from .._typing import TensorLike
@@ -68,7 +68,7 @@ def make_interp_spline(
     made, points = beside(who, y, x)
     points = points_of(points, who, least=2)
     values, at = vectors(made, integer(axis, who, "axis"), points.shape[0], who)
-    ends = _conditions(bc_type, who)
+    ends = _conditions(bc_type, degree, values, who)
     has_ends = ends != (None, None)
     knots = _knots(points, degree, has_ends) if t is None else reals(who, t, points)[0]
     knots = checked_knots(knots, degree, who)
@@ -84,8 +84,7 @@ def make_interp_spline(
     for end, known in zip((points[:1], points[-1:]), ends, strict=True):
         for order, value in known or ():
             rows.append(unit(end, order))
-            one = _core.cast(_core.constant(value, None, f"{who}: bc_type"), values.dtype)
-            sides.append(_core.broadcast_to(one, (1, *values.shape[1:])))
+            sides.append(_core.broadcast_to(value, (1, *values.shape[1:])))
     matrix, right = _core.concat(rows, 0), _core.concat(sides, 0)
     flat = _core.reshape(right, (size, -1))
     c = solve(_core.cast(matrix, right.dtype.name), flat)
@@ -105,19 +104,50 @@ def _knots(x: Tensor, k: int, has_ends: bool) -> Tensor:
     return _core.concat([*[first] * (k + 1), inner, *[last] * (k + 1)], 0)
 
 
-def _conditions(bc_type: Any, who: str) -> tuple[Any, Any]:
+def _conditions(bc_type: Any, k: int, y: Tensor, who: str) -> tuple[Any, Any]:
     """Return for each end a list of pairs (order, value), or None."""
     if isinstance(bc_type, str) and bc_type == "periodic":
         raise NotImplementedError(f"{who}: bc_type='periodic' is not implemented; use CubicSpline")
     pair = (bc_type, bc_type) if bc_type is None or isinstance(bc_type, str) else bc_type
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise ValueError(f"{who}: expected a word or a pair for bc_type, got {bc_type!r}")
-    words: dict[Any, Any] = {"not-a-knot": None, "natural": [(2, 0.0)], "clamped": [(1, 0.0)]}
-    found = []
-    for one in pair:
-        if isinstance(one, str) and one not in words:
-            raise ValueError(
-                f"{who}: expected 'not-a-knot', 'natural' or 'clamped' for bc_type, got {one!r}"
-            )
-        found.append(words[one] if isinstance(one, str) else one)
-    return found[0], found[1]
+        raise ValueError(
+            f"{who}: expected a word or a pair for bc_type, got {_core.shown(bc_type)}"
+        )
+    return _condition(pair[0], k, y, who), _condition(pair[1], k, y, who)
+
+
+def _condition(one: Any, k: int, y: Tensor, who: str) -> list[tuple[int, Tensor]] | None:
+    """Return the conditions at one end as pairs of the order and a value in the dtype of `y`."""
+    words: dict[str, list[tuple[int, float]] | None] = {
+        "not-a-knot": None, "natural": [(2, 0.0)], "clamped": [(1, 0.0)]
+    }  # fmt: skip
+    if isinstance(one, str):
+        one = words[choice(one, tuple(words), who, "bc_type")]
+    if one is None:
+        return None
+    if not isinstance(one, (tuple, list)) or any(
+        not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in one
+    ):
+        raise ValueError(
+            f"{who}: expected a word or a list of pairs (order, value) for each end in bc_type, "
+            f"got {_core.shown(one)}; write for example [(1, 0.0)]"
+        )
+    orders = [integer(order, who, "the order of a derivative in bc_type") for order, _ in one]
+    if len(set(orders)) < len(orders) or any(not 1 <= order <= k for order in orders):
+        raise ValueError(
+            f"{who}: expected distinct orders from 1 to k={k} for one end in bc_type, got {orders}"
+        )
+    return [(order, _value(value, y, who)) for order, (_, value) in zip(orders, one, strict=True)]
+
+
+def _value(value: Any, y: Tensor, who: str) -> Tensor:
+    """Return the value of a condition in the dtype of `y`."""
+    made = _core.constant(value, None, f"{who}: bc_type")
+    if made.dtype.kind == "c" and y.dtype.kind != "c":
+        raise TypeError(f"{who}: expected real values in bc_type, got {made.dtype}; pass complex y")
+    try:
+        return _core.broadcast_to(_core.cast(made, y.dtype), y.shape[1:])
+    except ValueError:
+        raise ValueError(
+            f"{who}: expected a derivative of shape {y.shape[1:]} in bc_type, got {made.shape}"
+        ) from None

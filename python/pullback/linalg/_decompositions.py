@@ -201,7 +201,7 @@ def svd(
     if full_matrices is not True:
         full_matrices = flag(full_matrices, "svd", "full_matrices")
     if not flag(compute_uv, "svd", "compute_uv"):
-        return svdvals(x)
+        return _singular_values(x, "svd")
     word = degenerate_word(degenerate, "svd")
     return SVDResult(*_core.svd(_core.constant(x, who="svd"), full_matrices, word))
 
@@ -235,7 +235,11 @@ def svdvals(x: TensorLike, /) -> Tensor:
     >>> pb.round(pb.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]]), 3)
     Tensor([4., 3.], dtype=float32)
     """
-    out: Tensor = _core.svd(_core.constant(x, who="svdvals"), False)[1]
+    return _singular_values(x, "svdvals")
+
+
+def _singular_values(x: TensorLike, who: str) -> Tensor:
+    out: Tensor = _core.svd(_core.constant(x, who=who), False, who=who)[1]
     return out
 
 

@@ -135,9 +135,9 @@ def eigvalsh(
     """
     if b is not None:
         reduced, _, rounded = _reduced(x, b, UPLO, "eigvalsh")
-        values = _core.eigh(reduced)[0]
+        values = _core.eigh(reduced, who="eigvalsh")[0]
         return rounded(values) if values.dtype == reduced.dtype else values
-    out: Tensor = _core.eigh(lower_of(x, UPLO, "eigvalsh"))[0]
+    out: Tensor = _core.eigh(lower_of(x, UPLO, "eigvalsh"), who="eigvalsh")[0]
     return out
 
 
@@ -212,7 +212,7 @@ def eigvals(x: TensorLike, /) -> Tensor:
     >>> pb.linalg.eigvals([[0.0, -1.0], [1.0, 0.0]])
     Tensor([0.+1.j, 0.-1.j], dtype=complex64)
     """
-    out: Tensor = _core.eig(_core.constant(x, who="eigvals"))[0]
+    out: Tensor = _core.eig(_core.constant(x, who="eigvals"), who="eigvals")[0]
     return out
 
 

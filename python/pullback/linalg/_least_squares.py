@@ -147,7 +147,7 @@ def lstsq(a: TensorLike, b: TensorLike, rcond: TensorLike | None = None) -> Lsts
     if isinstance(rcond, (int, float)) and rcond == -1:
         rcond = float(finfo(left.dtype).eps)
     cutoff = _cutoff(left, rcond, who, "rcond")
-    values = _core.reduced_svd(left, who)[1]
+    values = _core.svd(left, False, who=who)[1]
     kept = _kept(values, cutoff)
     rank = _core.sum(_core.cast(kept, "int64"), -1, False)
     wide, sides = same_batch([left, sides], [2, 2], who)

@@ -257,7 +257,7 @@ def polar(a: TensorLike, /, side: Literal["right", "left"] = "right") -> PolarRe
 
 def _unitary(a: Tensor) -> Tensor:
     """Return the polar factor of matrices that are not wider than high."""
-    v, _, wh = _core.reduced_svd(_core.stop_gradient(a), "polar")
+    v, _, wh = _core.svd(_core.stop_gradient(a), False, who="polar")
     value = _core.matmul(v, wh)
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:

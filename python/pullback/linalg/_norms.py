@@ -158,7 +158,7 @@ def _matrix_norm(x: Tensor, axes: list[int], keepdims: bool, ord: Order, who: st
         return out if keepdims else _core.squeeze(out, axes)
     if ord in ("nuc", 2, -2):
         others = [k for k in range(len(x.shape)) if k not in axes]
-        values = _core.svd(_core.transpose(x, [*others, row, column]), False)[1]
+        values = _core.svd(_core.transpose(x, [*others, row, column]), False, who=who)[1]
         last = [len(others)]
         made = {"nuc": _core.sum, 2: _core.max, -2: _core.min}[ord](values, last, False)
         if not keepdims:
@@ -264,7 +264,7 @@ def cond(x: TensorLike, /, p: Order = None) -> Tensor:
     x = made_floating(x, "cond", "fc")
     check_matrices(x, "cond")
     if p in (None, 2, -2):
-        values = _core.svd(x, False)[1]
+        values = _core.svd(x, False, who="cond")[1]
         last = [len(values.shape) - 1]
         high, low = _core.max(values, last, False), _core.min(values, last, False)
         above, below = (low, high) if p == -2 else (high, low)
@@ -320,7 +320,7 @@ def matrix_rank(
     x = made_floating(x, "matrix_rank", "fc")
     check_matrices(x, "matrix_rank")
     check_domain(rtol, NON_NEGATIVE, "matrix_rank", "rtol")
-    values = _core.svd(x, False)[1]
+    values = _core.svd(x, False, who="matrix_rank")[1]
     if values.shape[-1] == 0:
         return _core.full(values.shape[:-1], 0, "int64")
     given = tol if rtol is None else rtol

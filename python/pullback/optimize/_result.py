@@ -8,6 +8,7 @@ import numpy as np
 from .. import _core
 from .._base.checks import integer, number, start_of
 from .._core import Tensor
+from .._numpy.display import result_text
 from ..implicit._equation import solution_on_plan
 
 
@@ -51,6 +52,9 @@ class OptimizeResult(NamedTuple):
             return "The reason is not known while a function is traced."
         status = np.atleast_1d(self.status.numpy())
         return _MESSAGES[int(status.max())]
+
+    def __repr__(self) -> str:
+        return result_text(self, "message", "success", "status", "fun", "x", "nit")
 
 
 _MESSAGES = (

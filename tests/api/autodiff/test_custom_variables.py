@@ -4,6 +4,7 @@ does not they keep their ordinary gradients, counted once."""
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from support.gradients import each_mode  # noqa: F401
 
 import pullback as pb
@@ -118,3 +119,38 @@ def test_a_tape_that_does_not_watch_gets_none():
         tape.watch(x)
         y = f(x)
     assert [g if g is None else float(g) for g in tape.gradient(y, [x, w])] == [1.0, None]
+
+
+def _bodies(g, x):
+    yield "map", pb.sum(pb.map(g, x))
+    yield "scan", pb.scan(lambda c, e: (c + g(e), None), np.array(0.0), x)[0]
+    yield "cond", pb.cond(pb.constant(True), g, lambda e: e, x[0]) + g(x[1])
+
+
+def test_variables_in_bodies_of_loops_by_argument_and_by_rule():
+    """The gradient of 3 v + v by v is 4, by both remedies that the documentation names."""
+    v, x = pb.Variable(np.array(2.0)), np.array([3.0, 1.0])
+
+    @pb.custom_gradient
+    def by_argument(e, w):
+        return e * w, lambda d: (d * w, d * e)
+
+    @pb.custom_gradient
+    def by_rule(e):
+        return e * v, lambda d, variables: (d * v, [d * e])
+
+    for g in (lambda e: by_argument(e, v), by_rule):
+        for name, y in _bodies(g, x):
+            assert float(pb.gradients(y, v)[0]) == 4.0, name
+
+
+@pytest.mark.xfail(strict=True, reason="ordinary gradients are lost in bodies of loops")
+def test_ordinary_gradients_in_bodies_of_loops():
+    v, x = pb.Variable(np.array(2.0)), np.array([3.0, 1.0])
+
+    @pb.custom_gradient
+    def g(e):
+        return e * v, lambda d: d * v
+
+    for name, y in _bodies(g, x):
+        assert float(pb.gradients(y, v)[0]) == 4.0, name

@@ -113,6 +113,34 @@ def test_errors() -> None:
     assert np.isnan(float(late(X[::-1].copy())))
 
 
+def test_errors_of_conditions() -> None:
+    make = pb.interpolate.make_interp_spline
+    form = r"expected a word or a list of pairs \(order, value\) for each end in bc_type, got "
+    natural = [(2, 0.0)]
+    for error, words, k, given in (
+        (ValueError, "expected a word or a pair for bc_type, got 3", 3, 3),
+        (ValueError, r"expected a word or a pair for bc_type, got \[None\]", 3, [None]),
+        (ValueError, form + "1; write", 3, ("natural", 1)),
+        (ValueError, form + r"\(2, 0.0\)", 3, ((2, 0.0), (2, 0.0))),
+        (ValueError, form + r"\[\(2,\)\]", 3, ([(2,)], natural)),
+        (ValueError, form + r"\[\(2, 0.0, 1\)\]", 3, (natural, [(2, 0.0, 1)])),
+        (ValueError, form + "{2: 0.0}", 3, (natural, {2: 0.0})),
+        (TypeError, "expected an integer for the order .* got 'a'", 3, ([("a", 0.0)], natural)),
+        (TypeError, "expected an integer for the order .* got 1.5", 3, ([(1.5, 0.0)], natural)),
+        (ValueError, r"from 1 to k=3 .* got \[0\]", 3, ([(0, 0.0)], natural)),
+        (ValueError, r"from 1 to k=3 .* got \[-1\]", 3, ([(-1, 0.0)], natural)),
+        (ValueError, r"from 1 to k=3 .* got \[4\]", 3, (natural, [(4, 0.0)])),
+        (ValueError, r"from 1 to k=1 .* got \[2\]", 1, "natural"),
+        (ValueError, r"distinct orders .* got \[2, 2\]", 3, ([(2, 0.0), (2, 1.0)], None)),
+        (ValueError, r"shape \(\) in bc_type, got \(2,\)", 3, ([(2, [1.0, 2.0])], natural)),
+        (TypeError, "bc_type: expected numbers, got a str", 3, ([(2, "z")], natural)),
+        (TypeError, "real values in bc_type, got complex", 3, ([(2, 1j)], natural)),
+        (ValueError, "one of 'not-a-knot', .* got 'flat'", 3, (None, "flat")),
+    ):  # fmt: skip
+        with pytest.raises(error, match=f"^make_interp_spline: .*{words}"):
+            make(X, Y, k, bc_type=given)
+
+
 def test_empty_intervals_at_the_ends() -> None:
     """The knots of `make_interp_spline` of degree 0 end with one; others may have it, too."""
     steps = pb.interpolate.make_interp_spline(X, Y, 0)

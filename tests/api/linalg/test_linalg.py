@@ -217,8 +217,11 @@ def test_errors() -> None:
             lambda: pb.grad(lambda a: la.slogdet(a)[1])(np.ones((2, 2))).numpy(),
             "^slogdet: the matrix is singular",
         ),
-        (lambda: la.svdvals([[np.nan, 1.0], [1.0, 1.0]]).numpy(), "svd: .* NaN and infinity"),
-        (lambda: la.eigvalsh([[np.inf, 1.0], [1.0, 1.0]]).numpy(), "eigh: .* NaN and infinity"),
+        (lambda: la.svdvals([[np.nan, 1.0], [1.0, 1.0]]).numpy(), "^svdvals: .* NaN and infinity"),
+        (
+            lambda: la.eigvalsh([[np.inf, 1.0], [1.0, 1.0]]).numpy(),
+            "^eigvalsh: .* NaN and infinity",
+        ),
     ):
         with pytest.raises(error, match=text):
             call()

@@ -311,6 +311,27 @@ def test_gradients_in_other_dtypes_and_sizes() -> None:
 # --- what goes wrong
 
 
+def test_a_failed_decomposition_names_the_function_that_was_called() -> None:
+    x = pb.constant([[np.nan, 1.0], [1.0, 2.0]])
+    for who, call in (
+        ("svd", lambda: la.svd(x)),
+        ("svd", lambda: la.svd(x, compute_uv=False)),
+        ("svdvals", lambda: la.svdvals(x)),
+        ("eigh", lambda: la.eigh(x)),
+        ("eigvalsh", lambda: la.eigvalsh(x)),
+        ("eigvalsh", lambda: la.eigvalsh(x, b=np.eye(2))),
+        ("eig", lambda: la.eig(x)),
+        ("eigvals", lambda: la.eigvals(x)),
+        ("cond", lambda: la.cond(x)),
+        ("norm", lambda: la.norm(x, 2)),
+        ("matrix_norm", lambda: la.matrix_norm(x, ord="nuc")),
+        ("matrix_rank", lambda: la.matrix_rank(x)),
+        ("polar", lambda: la.polar(x)),
+    ):
+        with pytest.raises(np.linalg.LinAlgError, match=f"^{who}: the decomposition"):
+            pb.evaluate(call())
+
+
 def test_errors() -> None:
     error = np.linalg.LinAlgError
     nilpotent = np.array([[0.0, 1.0], [0.0, 0.0]])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ...._base.hints import did_you_mean
+from ...._base.locations import location
 from ..errors import RuleResultError
 from .opdef import ALIASES, OPS, OpDef
 from .shapes import TensorShape
@@ -31,7 +32,7 @@ class Rule:
         self.name = name
         self.own = getattr(function, "__qualname__", type(function).__name__)
         code = getattr(function, "__code__", None)
-        self.where = f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+        self.where = location(code.co_filename, code.co_firstlineno) if code else repr(function)
 
     def __str__(self) -> str:
         return f"rule {self.name and repr(self.name) + ' '}({self.own} at {self.where})"
