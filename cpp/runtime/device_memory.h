@@ -23,7 +23,12 @@ class DeviceMemory {
   virtual void upload(void* to, const void* host, int64_t bytes) = 0;
   // Returns when `host` has the bytes, after all runs that write them.
   virtual void download(void* host, const void* from, int64_t bytes) = 0;
-  // Waits for all runs. Other threads of the interpreter may run meanwhile and change the graph.
+  // The same. Other threads of the interpreter may run meanwhile and change the graph.
+  virtual void wait_and_download(void* host, const void* from, int64_t bytes) {
+    download(host, from, bytes);
+  }
+  // Waits for all runs before the call. Other threads of the interpreter may run meanwhile and
+  // change the graph.
   virtual void synchronize() {}
   // The failure after which the device can no longer be used; empty if there is none.
   virtual std::string failure() const { return {}; }

@@ -1,6 +1,6 @@
 // Gather and ScatterAdd: positive and negative indices, duplicates, empty ones, strided operands,
 // every kind of update, and the report of an index out of range. ArgReduce: ties and NaN in rows
-// and columns of every width.
+// and columns of every width. Keys of sorts.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/data/sort_keys.h"
 #include "base/error.h"
 #include "check.h"
 #include "plans.h"
@@ -246,6 +247,20 @@ void test_positions() {
   }
 }
 
+// Keys of sorted entries: in the same order, and the entries come back.
+template <class T>
+void test_keys(const std::vector<T>& sorted) {
+  for (const bool descending : {false, true}) {
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      const auto key = Keys<T>::of(sorted[i], descending);
+      check(Keys<T>::back(key, descending) == sorted[i], "the entry of a key");
+      if (i == 0) continue;
+      const auto before = Keys<T>::of(sorted[i - 1], descending);
+      check(descending ? key < before : before < key, "the order of keys");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pullback::test
 
@@ -256,5 +271,10 @@ int main() {
   test_sums_of_equal();
   test_strided_gather();
   test_positions();
+  test_keys<bool>({false, true});
+  test_keys<int32_t>({INT32_MIN, -1, 0, 1, INT32_MAX});
+  test_keys<uint64_t>({0, 1, UINT64_MAX});
+  test_keys<float>({-INFINITY, -1.5F, -0.5F, 0.0F, 1e-40F, 0.5F, 1.0F, INFINITY});
+  test_keys<double>({-INFINITY, -1.0, 0.0, 0.5, 2.0, INFINITY});
   return report();
 }

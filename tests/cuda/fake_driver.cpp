@@ -14,14 +14,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
-#include <vector>
+#include <thread>
+#include <utility>
 
 namespace {
 
@@ -44,6 +47,16 @@ struct Fault {
   int64_t times = 1;  // further calls fail too
 };
 
+struct Work {
+  std::function<void()> run;
+  int64_t busy = 0;  // so many waits of one poll until it may run
+};
+
+// The end of the work that was queued before.
+struct Event {
+  int64_t end = 0;
+};
+
 struct Driver {
   std::recursive_mutex mutex;
   std::map<std::string, Fault> faults;
@@ -59,8 +72,9 @@ struct Driver {
   size_t end = 0;                           // bytes of the mappings that were ever allocated
   std::map<Address, size_t> blocks;         // allocated
   std::multimap<size_t, Address> released;  // by size
-  std::vector<std::function<void()>> stream;
-  int64_t busy = 0;  // queries that report unfinished work
+  std::deque<Work> stream;
+  int64_t done = 0;        // work that ran
+  int64_t busy_later = 0;  // is queued after the next event that is done
 
   Driver() {
     if (const char* number = std::getenv("FAKE_CUDA_DEVICES")) devices = std::atoi(number);
@@ -87,9 +101,17 @@ struct Driver {
     return address + n <= block->first + block->second ? at(address) : nullptr;
   }
   void run_stream() {
-    std::vector<std::function<void()>> work;
-    work.swap(stream);
-    for (const auto& each : work) each();
+    for (Work& each : stream) each.busy = 0;
+    run_until({done + static_cast<int64_t>(stream.size())});
+  }
+  // Runs the work before the event and nothing else; false if a part of it is busy.
+  bool run_until(const Event& event) {
+    for (; done < event.end; ++done) {
+      if (stream.front().busy > 0 && --stream.front().busy >= 0) return false;
+      if (stream.front().run) stream.front().run();
+      stream.pop_front();
+    }
+    return true;
   }
 };
 
@@ -130,7 +152,7 @@ Result queue(Address address, size_t n, std::function<void()> work) {
     driver().sticky = kIllegalAddress;
     return kIllegalAddress;
   }
-  driver().stream.push_back(std::move(work));
+  driver().stream.push_back({std::move(work)});
   return 0;
 }
 
@@ -158,10 +180,23 @@ int64_t fake_calls(const char* function) {
   const std::lock_guard lock(driver().mutex);
   return driver().calls[function];
 }
-// The next queries of the stream report unfinished work.
-void fake_busy(int64_t queries) {
+// Queues work that takes so many polls; 0 ends all such work.
+void fake_busy(int64_t polls) {
   const std::lock_guard lock(driver().mutex);
-  driver().busy = queries;
+  if (polls > 0) return driver().stream.push_back({nullptr, polls});
+  for (Work& each : driver().stream) each.busy = 0;
+}
+// The same after the next event that a query finds done, as another thread may queue it.
+void fake_busy_later(int64_t polls) {
+  const std::lock_guard lock(driver().mutex);
+  driver().busy_later = polls;
+}
+// The polls that queued work still takes.
+int64_t fake_busy_polls() {
+  const std::lock_guard lock(driver().mutex);
+  int64_t out = 0;
+  for (const Work& each : driver().stream) out += each.busy;
+  return out;
 }
 int64_t fake_used_bytes() { return static_cast<int64_t>(driver().used); }
 
@@ -297,19 +332,40 @@ Result cuLaunchKernel(void* kernel, unsigned int blocks, unsigned int, unsigned 
   BEGIN(true)
   if (blocks == 0 || threads == 0 || threads > 1024) return kInvalidValue;
   const auto& of = *static_cast<const Kernel*>(kernel);
-  driver().stream.push_back([run = of.run, call = of.bind(parameters), blocks, threads] {
+  driver().stream.push_back({[run = of.run, call = of.bind(parameters), blocks, threads] {
     Driver& d = driver();
     if (mprotect(d.hidden, d.end, PROT_READ | PROT_WRITE)) std::abort();
     run(call, blocks, threads);
     if (mprotect(d.hidden, d.end, PROT_NONE)) std::abort();
-  });
+  }});
   return 0;
 }
-Result cuStreamQuery(void*) {
+Result cuEventCreate(void** event, unsigned int) {
   BEGIN(true)
-  if (driver().busy > 0 && --driver().busy >= 0) return kNotReady;
-  driver().run_stream();
+  *event = new Event;
   return 0;
+}
+Result cuEventRecord(void* event, void*) {
+  BEGIN(true)
+  const Driver& d = driver();
+  static_cast<Event*>(event)->end = d.done + static_cast<int64_t>(d.stream.size());
+  return 0;
+}
+Result cuEventQuery(void* event) {
+  BEGIN(true)
+  Driver& d = driver();
+  if (!d.run_until(*static_cast<Event*>(event))) return kNotReady;
+  if (d.busy_later) d.stream.push_back({nullptr, std::exchange(d.busy_later, 0)});
+  return 0;
+}
+Result cuEventSynchronize(void* event) {
+  {
+    BEGIN(true)
+  }
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+    const std::lock_guard lock(driver().mutex);
+    if (driver().run_until(*static_cast<Event*>(event))) return 0;
+  }
 }
 
 }  // extern "C"

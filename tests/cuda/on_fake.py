@@ -356,7 +356,7 @@ def test_out_of_memory_leaves_everything_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("function", ["cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2",
-                                      "cuStreamSynchronize", "cuStreamQuery",
+                                      "cuEventSynchronize", "cuEventQuery",
                                       "cuMemAlloc_v2"])  # fmt: skip
 def test_a_lost_device_says_so(function: str) -> None:
     """In a process of its own, since the device stays lost."""

@@ -42,6 +42,9 @@ constexpr auto kLongestSleep = std::chrono::microseconds(1000);
 
 thread_local int runs_of_thread = 0;
 
+// What ends a wait: nothing inside of a run.
+bool (*interruption())() { return runs_of_thread ? nullptr : interpreter.interrupted; }
+
 // While one exists, other threads of the interpreter run. The lock is acquired last, so that no
 // thread waits for it with the lock of a device.
 class WithoutInterpreter {
@@ -182,13 +185,18 @@ void CudaMemory::copy(void* to, const void* from, int64_t bytes) {
         "cuMemcpyDtoDAsync");
 }
 
-std::unique_lock<std::mutex> CudaMemory::enter_with_pinned(int64_t bytes, char** staged) {
-  for (;; wait_or_raise()) {
+std::unique_lock<std::mutex> CudaMemory::enter_with_pinned(int64_t bytes, char** staged,
+                                                           bool (*interrupted)()) {
+  for (;;) {
     auto lock = enter();
-    if (staged_ + bytes > kStaging) continue;  // queued copies may use it
-    *staged = staging_ + staged_;
-    staged_ += (bytes + 63) / 64 * 64;
-    return lock;
+    if (staged_ + bytes <= kStaging) {
+      *staged = staging_ + staged_;
+      staged_ += (bytes + 63) / 64 * 64;
+      ++stagings_;
+      return lock;
+    }
+    lock.unlock();
+    if (!wait_until_done(interrupted)) return {};
   }
 }
 
@@ -196,7 +204,8 @@ void CudaMemory::upload(void* to, const void* host, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kStaging / 2) {
     const int64_t part = std::min(bytes - at, kStaging / 2);
     char* staged = nullptr;
-    const auto lock = enter_with_pinned(part, &staged);
+    const auto lock = enter_with_pinned(part, &staged, interruption());
+    if (!lock) raise_interruption();
     std::memcpy(staged, static_cast<const char*>(host) + at, static_cast<size_t>(part));
     check(driver_.upload(address_of(to) + static_cast<Address>(at), staged,
                          static_cast<size_t>(part), stream_),
@@ -204,23 +213,70 @@ void CudaMemory::upload(void* to, const void* host, int64_t bytes) {
   }
 }
 
-void CudaMemory::download(void* host, const void* from, int64_t bytes) {
-  if (bytes > 0 && !runs_of_thread) wait_or_raise();
+// `interrupted` may run Python, which may need the pinned memory: so it is called before some is
+// taken. The wait for the copy has neither lock, so that other threads can queue work.
+bool CudaMemory::download_until(void* host, const void* from, int64_t bytes,
+                                bool (*interrupted)()) {
   for (int64_t at = 0; at < bytes; at += kStaging / 2) {
+    if (interrupted && !wait_until_done(interrupted)) return false;
     const int64_t part = std::min(bytes - at, kStaging / 2);
     char* staged = nullptr;
-    const auto lock = enter_with_pinned(part, &staged);
+    auto lock = enter_with_pinned(part, &staged, interrupted);
+    if (!lock) return false;
     check(driver_.download(staged, address_of(from) + static_cast<Address>(at),
                            static_cast<size_t>(part), stream_),
           "cuMemcpyDtoHAsync");
-    wait();
+    const Mark copied = mark();
+    ++readers_;
+    lock.unlock();
+    const Result result = driver_.wait_for(copied.event);
+    lock.lock();
+    --readers_;
+    check(result, "cuEventSynchronize");
     std::memcpy(static_cast<char*>(host) + at, staged, static_cast<size_t>(part));
+    end(copied);
   }
+  return true;
+}
+
+void CudaMemory::download(void* host, const void* from, int64_t bytes) {
+  if (!download_until(host, from, bytes, interruption())) raise_interruption();
+}
+
+void CudaMemory::wait_and_download(void* host, const void* from, int64_t bytes) {
+  if (runs_of_thread) return download(host, from, bytes);
+  bool done = false;
+  {
+    const WithoutInterpreter without;
+    done = download_until(host, from, bytes, interruption());
+  }
+  if (!done) raise_interruption();
 }
 
 void CudaMemory::wait() {
   check(driver_.synchronize(stream_), "cuStreamSynchronize");
-  staged_ = 0;
+  free_staging();
+}
+
+void CudaMemory::free_staging() {
+  if (!readers_) staged_ = 0;
+}
+
+CudaMemory::Mark CudaMemory::mark() {
+  Mark out{nullptr, stagings_};
+  if (events_.empty()) {
+    check(driver_.make_event(&out.event, kNoTiming), "cuEventCreate");
+  } else {
+    out.event = events_.back();
+    events_.pop_back();
+  }
+  check(driver_.record(out.event, stream_), "cuEventRecord");
+  return out;
+}
+
+void CudaMemory::end(const Mark& mark) {
+  events_.push_back(mark.event);
+  if (mark.stagings == stagings_) free_staging();
 }
 
 Kernel CudaMemory::load_kernel(const std::string& cubin, const char* name) {
@@ -250,24 +306,31 @@ void CudaMemory::launch(Kernel kernel, int64_t count, void** parameters) {
   check(result, "cuLaunchKernel");
 }
 
-// Without the lock between two polls: `interrupted` may run Python, which may use the device.
+// Without the lock between two polls: `interrupted` may run Python, which may use the device. It
+// does not poll the stream, which is never idle while another thread queues work.
 bool CudaMemory::wait_until_done(bool (*interrupted)()) {
   const auto start = std::chrono::steady_clock::now();
   auto sleep = kShortestSleep;
+  auto lock = enter();
+  const Mark before = mark();
   for (;;) {
-    {
-      const auto lock = enter();
-      const Result result = driver_.query(stream_);
-      if (result == 0) {
-        staged_ = 0;
-        return true;
-      }
-      if (result != kNotReady) check(result, "cuStreamQuery");
+    const Result result = driver_.query(before.event);
+    if (result == 0) {
+      end(before);
+      return true;
     }
-    if (std::chrono::steady_clock::now() - start < kSpin) continue;
-    if (interrupted && interrupted()) return false;
-    std::this_thread::sleep_for(sleep);
-    sleep = std::min(2 * sleep, kLongestSleep);
+    if (result != kNotReady) check(result, "cuEventQuery");
+    lock.unlock();
+    if (std::chrono::steady_clock::now() - start >= kSpin) {
+      if (interrupted && interrupted()) {
+        lock.lock();
+        events_.push_back(before.event);
+        return false;
+      }
+      std::this_thread::sleep_for(sleep);
+      sleep = std::min(2 * sleep, kLongestSleep);
+    }
+    lock = enter();
   }
 }
 
@@ -276,16 +339,12 @@ void CudaMemory::raise_interruption() const {
   fail(ErrorKind::Runtime, "cuda:", index_, ": the wait was interrupted");
 }
 
-void CudaMemory::wait_or_raise() {
-  if (!wait_until_done(runs_of_thread ? nullptr : interpreter.interrupted)) raise_interruption();
-}
-
 void CudaMemory::synchronize() {
   if (runs_of_thread) return drain();
   bool done = false;
   {
     const WithoutInterpreter without;
-    done = wait_until_done(interpreter.interrupted);
+    done = wait_until_done(interruption());
   }
   if (!done) raise_interruption();
 }

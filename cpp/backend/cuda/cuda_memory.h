@@ -55,13 +55,14 @@ class CudaMemory final : public DeviceMemory {
   // have pointers to nodes.
   void upload(void* to, const void* host, int64_t bytes) override;
   void download(void* host, const void* from, int64_t bytes) override;
+  void wait_and_download(void* host, const void* from, int64_t bytes) override;
   std::string failure() const override;
 
-  // Waits for all work of the device. Ctrl-C ends the wait; the work goes on.
+  // Waits for the work that was queued before the call. Ctrl-C ends the wait; the work goes on.
   void synchronize() override;
-  // The same, but nothing ends the wait, and it keeps the interpreter lock: for destructors.
+  // Waits for all work. Nothing ends the wait, and it keeps the interpreter lock: for destructors.
   void drain();
-  // Waits until the work is done or `interrupted` returns true; then it returns false.
+  // Waits for the work that was queued before the call. False if `interrupted` returned true.
   bool wait_until_done(bool (*interrupted)());
   // The stream, for libraries that order their work before it.
   Stream stream() const { return stream_; }
@@ -77,6 +78,12 @@ class CudaMemory final : public DeviceMemory {
   void trim();
 
  private:
+  // The end of the work that was queued before.
+  struct Mark {
+    Event event = nullptr;
+    int64_t stagings = 0;
+  };
+
   // Locks the device, and makes its context current in this thread. Raises RuntimeError in a forked
   // child and after a failure of the driver.
   std::unique_lock<std::mutex> enter();
@@ -88,11 +95,17 @@ class CudaMemory final : public DeviceMemory {
   Result with_memory(const Call& call);
   void free_cached();
   void wait();
+  Mark mark();
+  // After the work before the mark is done.
+  void end(const Mark& mark);
+  void free_staging();
   [[noreturn]] void raise_interruption() const;
-  // Polls until the work is done. Inside of a run, nothing ends the wait.
-  void wait_or_raise();
-  // Locks the device once so many bytes of pinned memory are free, and takes them.
-  std::unique_lock<std::mutex> enter_with_pinned(int64_t bytes, char** staged);
+  // Locks the device once so many bytes of pinned memory are free, and takes them. The result is
+  // not locked if `interrupted` returned true before.
+  std::unique_lock<std::mutex> enter_with_pinned(int64_t bytes, char** staged,
+                                                 bool (*interrupted)());
+  // False if `interrupted` returned true before the end.
+  bool download_until(void* host, const void* from, int64_t bytes, bool (*interrupted)());
 
   const Driver& driver_;
   const int index_;
@@ -105,8 +118,11 @@ class CudaMemory final : public DeviceMemory {
   std::map<int64_t, std::vector<Address>> cached_;  // free blocks by size
   Address segment_ = 0;                             // from which small blocks are cut
   int64_t segment_rest_ = 0;
-  char* staging_ = nullptr;  // pinned
-  int64_t staged_ = 0;       // bytes of it that queued uploads may still read
+  char* staging_ = nullptr;    // pinned
+  int64_t staged_ = 0;         // bytes of it that queued copies or `readers_` may still use
+  int64_t stagings_ = 0;       // how often bytes of it were taken so far
+  int64_t readers_ = 0;        // threads that wait for a download, and then copy from it
+  std::vector<Event> events_;  // not in use
   MemoryFigures figures_;
 };
 

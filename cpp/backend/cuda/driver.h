@@ -12,6 +12,7 @@ using Ordinal = int;                 // CUdevice
 using Address = unsigned long long;  // CUdeviceptr
 using Context = struct ContextOfDriver*;
 using Stream = struct StreamOfDriver*;
+using Event = struct EventOfDriver*;
 using Module = struct ModuleOfDriver*;
 using Kernel = struct KernelOfDriver*;  // CUfunction
 
@@ -22,6 +23,7 @@ constexpr Result kSystemMismatch = 803;
 constexpr Result kNoForwardCompatibility = 804;
 constexpr Result kNotReady = 600;
 constexpr unsigned int kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+constexpr unsigned int kNoTiming = 2;     // CU_EVENT_DISABLE_TIMING
 constexpr int kMajor = 75;                // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr int kMinor = 76;
 constexpr int kMultiprocessors = 16;  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT

@@ -5,6 +5,7 @@
 
 #include "backend/common/slots.h"
 #include "backend/cuda/data_text.h"
+#include "backend/cuda/device_order.h"
 #include "backend/cuda/fold_text.h"
 #include "backend/cuda/row_text.h"
 
@@ -12,7 +13,7 @@ namespace pullback::cuda {
 namespace {
 
 constexpr const char* kHeader = "backend/cuda/device_order.h";
-constexpr int64_t kRun = 16;        // of device_order.h
+constexpr auto kRun = static_cast<int64_t>(device_order::kRun);
 constexpr int64_t kWordBytes = 16;  // of KeyAt
 
 // The element types of order.

@@ -36,7 +36,7 @@ struct WordOf<true> {
 template <class T>
 struct Keys {
   using Word = typename WordOf<sizeof(T) == 8>::Type;
-  static constexpr bool kFloat = static_cast<T>(0.5) != T(0);
+  static constexpr bool kFloat = T(0) < static_cast<T>(0.5) && static_cast<T>(0.5) < T(1);
   static constexpr bool kSigned = static_cast<T>(-1) < T(0);
   static constexpr Word kSign = Word{1} << (8 * sizeof(Word) - 1);
   static constexpr Word kLast = ~Word{0};
