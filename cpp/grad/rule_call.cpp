@@ -30,8 +30,12 @@ class Calling {
 void check_result(const RuleCall& call, const Rule& rule, const Cotangent& c, size_t k) {
   const Node* input = call.inputs[k];
   if (c.value->dtype != input->dtype) {
-    fail(ErrorKind::Type, call.op, ": expected ", input->dtype, " from the gradient rule ",
-         rule.name, " for input ", static_cast<int64_t>(k), ", got ", c.value->dtype,
+    const auto shape = [&](const Node* node) {
+      return c.value->shape == input->shape ? std::string() : text(" of shape ", node->shape);
+    };
+    fail(ErrorKind::Type, call.op, ": expected ", input->dtype, shape(input),
+         " from the gradient rule ", rule.name, " for input ", static_cast<int64_t>(k), ", got ",
+         c.value->dtype, shape(c.value.get()),
          is_inexact(input->dtype) ? "; cast it" : "; return None for it: it has no gradient");
   }
   // An elementwise operation may return a cotangent of the result's shape for a broadcast input:

@@ -435,6 +435,8 @@ class Tape:
         """End the recording."""
     def watch(self, x: pullback._typing.Source) -> None:
         """Record the operations on a tensor or a variable from now on."""
+    def watch_read(self, tensor: pullback._typing.TensorLike, variable: Variable) -> None:
+        """Watch a tensor by which a body reads a watched variable, as the variable."""
     def watched_variables(self) -> list[Variable]:
         """Return the watched variables in order of creation."""
     @property

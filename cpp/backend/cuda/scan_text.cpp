@@ -98,7 +98,7 @@ void print(StepText& out, const Scanned& s, const Side& from, const Side& to) {
   out.kernels.push_back(over_chunks(s, chunk, parts, from, totals, true, nullptr));
   Scanned upper = s;
   upper.length = parts;
-  upper.overflows = false;  // the last kernel adds again what it needs
+  upper.overflows = false;  // the last kernel repeats these
   print(out, upper, totals, before);
   out.kernels.push_back(over_chunks(s, chunk, parts, from, to, false, &before));
 }

@@ -92,9 +92,6 @@ def custom_gradient(
     `variables`. Then it is called with `variables=[...]` and returns a pair: the gradients of the
     arguments, and the gradients of the variables.
 
-    In the body of `map`, `scan`, `fori_loop`, `while_loop` or `cond`, variables that `f` reads have
-    no ordinary gradients yet: pass them as arguments, or give the rule a parameter `variables`.
-
     A rule that refers to the output of the decorated function, for example through a list that both
     fill, is kept alive until the process ends: the garbage collector of Python does not see this
     cycle.
@@ -264,10 +261,24 @@ def _positional(parameters: Signature | None) -> tuple[str, ...] | None:
 
 
 def _gradients_of(
-    inside: Any, variables: list[Variable], tape: Any, cotangents: list[Any]
+    inside: Any, variables: list[Variable], tape: Any, cotangents: list[Any], inputs: list[Any]
 ) -> list[Any]:
-    """Return the ordinary gradients of the variables that a function reads."""
-    return _core.gradients(inside, variables, cotangents, tape=tape)
+    """Return the ordinary gradients of the variables that a function reads.
+
+    The recorded body of a loop or branch reads a variable by an input of the body, which is among
+    the `inputs` of the rule.
+    """
+    answers = _core.gradients(inside, variables, cotangents, tape=tape)
+    missing = [k for k, answer in enumerate(answers) if answer is None]
+    read = _core.computed_from(inside, [inputs[k] for k in missing])
+    missing = [k for k, is_read in zip(missing, read, strict=True) if is_read]
+    if missing:
+        for k in missing:
+            tape.watch_read(inputs[k], variables[k])
+        found = _core.gradients(inside, [inputs[k] for k in missing], cotangents, tape=tape)
+        for k, answer in zip(missing, found, strict=True):
+            answers[k] = answer
+    return answers
 
 
 class Decorated(NamedTuple):

@@ -74,8 +74,8 @@ def transposed(
 class CustomRule:
     """The rule of one call: the gradients of the arguments, then of the variables.
 
-    `kinds` are the kinds of the arguments. `ordinary` computes the gradients of the variables if
-    the rule does not take `variables`.
+    `kinds` are the kinds of the arguments. `ordinary` computes the gradients of the variables, from
+    the cotangents and the inputs for them, if the rule does not take `variables`.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class CustomRule:
         fn: Callable[..., Any],
         kinds: list[int],
         variables: list[Any],
-        ordinary: Callable[[list[Any]], list[Any]] | None = None,
+        ordinary: Callable[[list[Any], list[Any]], list[Any]] | None = None,
     ) -> None:
         self.f = f
         self.fn = fn
@@ -92,12 +92,12 @@ class CustomRule:
         self.variables = variables
         self.asked = bool(variables) and _takes_variables(fn)
         # It keeps computed values alive, which a rule that takes `variables` does not need.
-        self.ordinary = ordinary if variables and not self.asked else None
+        self._ordinary = ordinary if variables and not self.asked else None
 
     def __call__(
         self, op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]
     ) -> list[Any]:
-        return self.finished(self.answers(cotangents), inputs)
+        return self.finished(self.answers(cotangents, inputs), inputs)
 
     def finished(self, answers: list[Any], inputs: list[Any]) -> list[Any]:
         """Return the answers in the form that the core takes."""
@@ -113,7 +113,7 @@ class CustomRule:
         who = f"custom_gradient: {place(self.f)}"
         return called(self.fn, who, "one cotangent for each output", *cotangents)
 
-    def answers(self, cotangents: list[Any]) -> list[Any]:
+    def answers(self, cotangents: list[Any], inputs: list[Any]) -> list[Any]:
         if self.asked:
             pair = self.fn(*cotangents, variables=list(self.variables))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -127,9 +127,13 @@ class CustomRule:
             )
         else:
             answers = self.of_arguments(self.cotangents_by_rule(cotangents))
-        if self.ordinary:
-            answers += self.ordinary(cotangents)
-        return answers
+        return answers + self.ordinary(cotangents, inputs)
+
+    def ordinary(self, cotangents: list[Any], inputs: list[Any]) -> list[Any]:
+        """Return the gradients of the variables; none if the rule takes `variables`."""
+        if not self._ordinary:
+            return []
+        return self._ordinary(cotangents, inputs[len(inputs) - len(self.variables) :])
 
     def of_arguments(self, answer: Any) -> list[Any]:
         """Return one answer for each tensor among the arguments.
@@ -234,7 +238,7 @@ class RuleWithSecond:
         out = list(answers)  # a copy: the rule of its entries refers to the original
         for i, g in zip(live, found, strict=True):
             out[places[i]] = g
-        return out + (self.first.ordinary(cotangents) if self.first.ordinary else [])
+        return out + self.first.ordinary(cotangents, inputs)
 
     def _checked(self, answer: Any, primals: Any, upstream: Any) -> list[Any]:
         who = f"custom_gradient: {place(self.first.f)}: its second rule {place(self.second)}"

@@ -99,6 +99,12 @@ def test_the_name_that_a_rule_is_given() -> None:
     assert seen == ["softmax", "sin"]
 
 
+def test_a_wrong_dtype_and_a_wrong_shape_are_reported_together() -> None:
+    f = pb.custom_gradient(lambda x: (pb.exp(x), lambda g: pb.zeros(7)))
+    with pytest.raises(TypeError, match=r"float64 of shape \(3,\) .* float32 of shape \(7,\)"):
+        pb.grad(lambda x: pb.sum(f(x)))(np.ones(3))
+
+
 def test_advice_for_an_input_without_gradient() -> None:
     rule = {pb.where: lambda op, g: [g, g, g]}
     x = pb.Variable(X)

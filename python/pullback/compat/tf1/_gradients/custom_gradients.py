@@ -160,7 +160,7 @@ def custom_operation(
     # By their reads: inside a loop their ancestors are unknown.
     reads = [op.outputs[0] for op in ancestors(results) if op.type == "ReadVariableOp"]
 
-    def of_variables(gs: list[Any]) -> list[Any]:
+    def of_variables(gs: list[Any], _: list[Any]) -> list[Any]:
         found = zip(reads, pull_back(results, gs, reads, inside), strict=True)
         parts = [(x.op.inputs[0], g) for x, g in found if g is not None]
         mine = ([g for handle, g in parts if handle is v.handle] for v in variables)
@@ -174,7 +174,12 @@ def custom_operation(
         of_variables,  # variables that f reads, without its arguments
     )
     op.rule = Rule(grad_fn, "")
-    op.rule.function = lambda op, *gs: [None] * len(results) + own.answers(list(gs))
+
+    def function(op: Operation, *gs: Any) -> list[Any]:
+        cotangents = list(gs)
+        return [None] * len(results) + own.answers(cotangents, list(op.inputs))
+
+    op.rule.function = function
     return op
 
 
