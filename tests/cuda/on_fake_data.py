@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
 from typing import Any
@@ -182,6 +183,30 @@ def test_a_range_ends_when_its_memory_changes() -> None:
     y = there(np.array([7, 7])) + there(np.array([1, 1]))
     with pytest.raises(IndexError, match="index 8 is out"):
         x[y].numpy()
+
+
+def test_memory_that_another_library_may_write_has_no_range() -> None:
+    fake = ctypes.CDLL(os.environ["PULLBACK_FAKE_DRIVER"])
+    address_of = ctypes.pythonapi.PyCapsule_GetPointer
+    address_of.restype = ctypes.c_void_p
+    address_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    fields = ctypes.POINTER(ctypes.c_uint64)
+    x, one = there(np.arange(8.0)), there(np.array([1, 1, 1]))
+    made = there(np.array([1, 2, 3])), there(np.array([0, 1, 2])) + one
+    for k in made:
+        np.testing.assert_array_equal(pb.take(x, k + one, 0).numpy(), [2.0, 3.0, 4.0])
+        capsule = k.__dlpack__(max_version=(1, 0))
+        # The address follows the version, two pointers and the flags (read-only).
+        managed = ctypes.cast(address_of(capsule, b"dltensor_versioned"), fields)
+        memory = managed[4]
+        new = np.array([20, 2, 30])
+        fake.cuMemcpyHtoDAsync_v2(
+            ctypes.c_uint64(memory), ctypes.c_void_p(new.ctypes.data), ctypes.c_size_t(24), None
+        )
+        pb.cuda.synchronize()
+        for _ in range(2):
+            with pytest.raises(IndexError, match=r"index (20|21) is out"):
+                pb.take(x, k + one, 0).numpy()
 
 
 def test_cross_entropy_with_labels() -> None:

@@ -90,7 +90,8 @@ def custom_gradient(
     Second derivatives differentiate the operations of the rule. Trainable variables that `f` reads
     beyond its arguments receive their ordinary gradients, unless the rule has a parameter
     `variables`. Then it is called with `variables=[...]` and returns a pair: the gradients of the
-    arguments, and the gradients of the variables.
+    arguments, and the gradients of the variables. Other tensors that `f` reads beyond its arguments
+    have no gradient, and `grad` by them is zero: pass them as arguments.
 
     A rule that refers to the output of the decorated function, for example through a list that both
     fill, is kept alive until the process ends: the garbage collector of Python does not see this
