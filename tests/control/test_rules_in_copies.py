@@ -210,3 +210,21 @@ def test_rules_in_nested_copies(outer: str, inner: str) -> None:
             f, expected = NESTS[name][0](f), NESTS[name][1](expected)
         for one, other in zip(derivatives(f), derivatives(expected), strict=True):
             np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_rules_in_bodies_call_traced_functions() -> None:
+    """A rule is called after the body was recorded, with tensors of it."""
+    for inner in (
+        pb.sin,
+        lambda e: pb.sum(pb.map(lambda q: q * pb.sin(e), pb.constant(np.array([1.0, 0.5])))),
+    ):
+        f = pb.function(inner)
+        by_value = pb.custom_gradient(lambda e, f=f: (f(e), lambda d: d * f(e)))
+        by_slope = pb.custom_gradient(lambda e, f=f: (f(e), lambda d: d * pb.grad(f)(e)))
+        scale = float(inner(np.float64(1.0))) / np.sin(1.0)
+        for _ in range(3):
+            for g, slope in ((by_value, np.sin), (by_slope, np.cos)):
+                chosen = pb.grad(lambda e, g=g: pb.cond(e > 0.2, g, lambda q: q, e))
+                mapped = pb.grad(lambda e, g=g: pb.sum(pb.map(g, e)))
+                np.testing.assert_allclose(chosen(np.float64(0.3)), scale * slope(0.3), rtol=1e-6)
+                np.testing.assert_allclose(mapped(AT).numpy(), scale * slope(AT), rtol=1e-6)

@@ -22,6 +22,11 @@ namespace {
 
 // fn(op name, inputs, outputs, cotangents) -> one tensor or None for each input.
 struct PythonRule : Rule {
+  struct Running {
+    Running() { ++running_rules; }
+    ~Running() { --running_rules; }
+  };
+
   PythonRule(py::object fn, std::string rule_name) : fn(std::move(fn)) {
     name = std::move(rule_name);
   }
@@ -32,6 +37,7 @@ struct PythonRule : Rule {
       for (Node* node : nodes) list.append(node ? tensor_object(NodeRef(node)) : py::none());
       return list;
     };
+    const Running running;
     py::object answer =
         fn(call.op, tensors(call.inputs), tensors(call.outputs), tensors(call.cotangents));
     std::vector<Cotangent> out;

@@ -23,6 +23,10 @@ OverrideMap override_map(const pybind11::dict& overrides);
 // A tensor or a variable as the source of a gradient.
 Source source_of(PyObject* x);
 
+// How many rules of Python functions this thread is running. Such a rule may have tensors of a body
+// that was recorded before.
+inline thread_local int running_rules = 0;
+
 // The rule of a function fn(op name, inputs, outputs, cotangents); `name` for errors.
 Ref<Rule> python_rule(pybind11::object fn, std::string name);
 

@@ -15,6 +15,7 @@
 #include "bind/common/tensor.h"
 #include "bind/common/trace_checks.h"
 #include "bind/explain/sites.h"
+#include "bind/grad/rules.h"
 #include "grad/adjoint.h"
 #include "grad/registry.h"
 #include "grad/tape.h"
@@ -137,6 +138,11 @@ py::object TracedFunction::call(const CallArguments& arguments) {
   signature.tensors.reserve(16);
   signature.values.reserve(16);
   read_signature(arguments, &signature);
+  // A rule in the body of a loop or branch is called after the body was recorded, with its tensors.
+  const auto traced = [](const NodeRef& x) { return (x->flags & kTraced) != 0; };
+  if (running_rules && std::ranges::any_of(signature.tensors, traced)) {
+    return call_directly(arguments);
+  }
   // The operations of a trace made here have the rules of the map, so no other call may use it.
   if (overrides_active()) return run(*trace(arguments, signature), signature);
   const uint64_t hash = signature.hash();
