@@ -170,11 +170,11 @@ void Tape::reset() {
 
 void Tape::watch(const NodeRef& tensor) { watch_from(tensor, next_seq()); }
 
-void Tape::watch_read(const NodeRef& tensor, const Variable& variable) {
+bool Tape::watch_read(const NodeRef& tensor, const Variable& variable) {
   const auto found = variables_.find(variable.id);
-  if (found != variables_.end() && tensor->variable != variable.id) {
-    watch_from(tensor, found->second.since);
-  }
+  if (found == variables_.end() || tensor->variable == variable.id) return false;
+  watch_from(tensor, found->second.since);
+  return true;
 }
 
 void Tape::watch_from(const NodeRef& tensor, uint64_t since) {

@@ -108,15 +108,24 @@ class Closing {
   // inside.
   void keep_inside(std::span<Node* const> all) {
     const auto inputs = all.subspan(1);
-    if (std::ranges::none_of(inputs, [](const Node* input) { return input->variable != 0; })) {
-      return;
+    std::unordered_set<const Node*> above;  // computed from a variable
+    for (const Node* input : inputs) {
+      if (input->variable != 0) above.insert(input);
     }
+    if (above.empty()) return;
     std::vector<Node*> between;
-    walk(all.first(1), &between, [&](const Node* node) {
-      const bool ends = is_boundary(node) || std::ranges::find(inputs, node) != inputs.end();
-      return ends ? std::span<Node* const>() : node->inputs();
-    });
-    kept_.insert(between.begin(), between.end());
+    const auto ends = [&](const Node* node) {
+      return is_boundary(node) || std::ranges::find(inputs, node) != inputs.end();
+    };
+    walk(all.first(1), &between,
+         [&](const Node* node) { return ends(node) ? std::span<Node* const>() : node->inputs(); });
+    for (const Node* node : between) {  // oldest first
+      if (ends(node)) continue;
+      const auto is_above = [&](const Node* input) { return above.contains(input); };
+      if (std::ranges::none_of(node->inputs(), is_above)) continue;
+      above.insert(node);
+      kept_.insert(node);
+    }
   }
 
   // Decides whether a node is computed inside, and if so, replaces its inputs from outside.

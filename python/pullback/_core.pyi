@@ -435,8 +435,9 @@ class Tape:
         """End the recording."""
     def watch(self, x: pullback._typing.Source) -> None:
         """Record the operations on a tensor or a variable from now on."""
-    def watch_read(self, tensor: pullback._typing.TensorLike, variable: Variable) -> None:
-        """Watch a tensor by which a body reads a watched variable, as the variable."""
+    def watch_read(self, tensor: pullback._typing.TensorLike, variable: Variable) -> bool:
+        """Watch a tensor by which a body reads a watched variable; False if it is the
+        variable's."""
     def watched_variables(self) -> list[Variable]:
         """Return the watched variables in order of creation."""
     @property

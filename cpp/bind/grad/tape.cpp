@@ -140,10 +140,10 @@ void bind_tape(py::module_& m) {
       .def(
           "watch_read",
           [](Tape& tape, const NodeRef& tensor, const Typed<"pullback._core.Variable">& variable) {
-            tape.watch_read(tensor, *variable_of(variable.ptr()));
+            return tape.watch_read(tensor, *variable_of(variable.ptr()));
           },
           py::arg("tensor"), py::arg("variable"),
-          "Watch a tensor by which a body reads a watched variable, as the variable.")
+          "Watch a tensor by which a body reads a watched variable; False if it is the variable's.")
       .def("end_histories", &Tape::end_histories, py::arg("results"),
            "Untrack results that depend on no tracked tensor but those of this tape.")
       .def(

@@ -270,15 +270,13 @@ def _gradients_of(
     the `inputs` of the rule.
     """
     answers = _core.gradients(inside, variables, cotangents, tape=tape)
-    missing = [k for k, answer in enumerate(answers) if answer is None]
-    read = _core.computed_from(inside, [inputs[k] for k in missing])
-    missing = [k for k, is_read in zip(missing, read, strict=True) if is_read]
-    if missing:
-        for k in missing:
-            tape.watch_read(inputs[k], variables[k])
-        found = _core.gradients(inside, [inputs[k] for k in missing], cotangents, tape=tape)
-        for k, answer in zip(missing, found, strict=True):
-            answers[k] = answer
+    # A result that nothing uses was not recorded with the body, and still reads the variable.
+    read = [k for k, v in enumerate(variables) if tape.watch_read(inputs[k], v)]
+    if read:
+        found = _core.gradients(inside, [inputs[k] for k in read], cotangents, tape=tape)
+        for k, answer in zip(read, found, strict=True):
+            if answer is not None:
+                answers[k] = answer if answers[k] is None else answers[k] + answer
     return answers
 
 

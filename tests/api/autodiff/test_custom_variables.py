@@ -129,6 +129,8 @@ def _in_bodies(g, two, x):
     yield lambda: pb.fori_loop(0, 3, lambda i, c: g(c) + two(c)[1], np.array(0.2))
     yield lambda: pb.cond(pb.constant(True), g, lambda e: e, x[0]) + g(x[1])
     yield lambda: pb.sum(pb.map(lambda e: pb.cond(e > 0, g, lambda e: 2 * e, e), x))
+    for used in (0, 1):  # the other result is used by nothing
+        yield lambda used=used: pb.sum(pb.map(lambda e: two(e)[used] * g(e), x))
     yield lambda: pb.sum(pb.vmap(lambda r: pb.map(g, r))(rows))
     yield lambda: pb.sum(pb.map(lambda r: pb.sum(pb.vmap(g)(r)), rows))
     yield lambda: pb.function(lambda x: pb.sum(pb.map(g, x)))(x)
