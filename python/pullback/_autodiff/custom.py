@@ -275,8 +275,8 @@ def _gradients_of(
     if read:
         found = _core.gradients(inside, [inputs[k] for k in read], cotangents, tape=tape)
         for k, answer in zip(read, found, strict=True):
-            if answer is not None:
-                answers[k] = answer if answers[k] is None else answers[k] + answer
+            before = answers[k]
+            answers[k] = answer if before is None else before if answer is None else before + answer
     return answers
 
 
