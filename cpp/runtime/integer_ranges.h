@@ -26,7 +26,7 @@ void share_integers(const Buffer& buffer);
 void forget_integers(const Buffer& buffer) noexcept;
 // At the end of a buffer.
 void drop_integers(const Buffer& buffer) noexcept;
-// The range of a buffer with this address; all integers if there is none. Any thread may call it.
+// The range of a buffer with this address; all integers if it is not known. Any thread may call it.
 IntegerRange integers_at(const void* address, DType dtype);
 
 }  // namespace pullback

@@ -137,14 +137,20 @@ def test_colours_are_readable_on_light_and_dark_pages():
     assert re.match(r'<div style="[^"]*color:#1f2937;background:#fff', why)
 
 
-def test_jupyter_shows_html():
+def executed(first, sources, **options):
+    """The cells of a notebook that Jupyter has run, without the first."""
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-    sources = ["import pullback as pb\nv = pb.Variable([1.0, 2.0])\ny = pb.sum(v * v)", *SHOWN]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
-    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
-    for cell in notebook.cells[1:]:
+    cells = [nbformat.v4.new_code_cell(source) for source in (first, *sources)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, kernel_name="python3", **options).execute()
+    return notebook.cells[1:]
+
+
+def test_jupyter_shows_html():
+    first = "import pullback as pb\nv = pb.Variable([1.0, 2.0])\ny = pb.sum(v * v)"
+    for cell in executed(first, SHOWN):
         (output,) = cell.outputs
         html = output["data"]["text/html"]
         parseString(f"<div>{html}</div>")
@@ -182,12 +188,7 @@ def test_lines_of_cells_are_named_as_in_ipython(monkeypatch):
 
 
 def test_jupyter_names_cells():
-    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
-    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
-    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
-    sources = ["import pullback as pb\nv = pb.Variable([1.0, 2.0])", *NAMED]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
-    nbclient.NotebookClient(notebook, kernel_name="python3", allow_errors=True).execute()
-    for cell in notebook.cells[1:]:
+    first = "import pullback as pb\nv = pb.Variable([1.0, 2.0])"
+    for cell in executed(first, NAMED, allow_errors=True):
         texts = [o.get("text", "") + o.get("evalue", "") for o in cell.outputs]
         assert f"Cell {NAMED[cell.source]}" in unescape("".join(texts)), (cell.source, texts)

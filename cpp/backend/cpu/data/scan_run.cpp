@@ -115,7 +115,7 @@ A sum_block_of(const T* x, int64_t dx, R* y, int64_t dy, int64_t n, A before) {
 
 template <class A>
 bool is_finite(A a) {
-  return !(a - a != 0);
+  return a - a == 0;
 }
 
 // Scans a block after `before`; returns the sum up to its end. The sum of the block alone may
