@@ -62,6 +62,11 @@ class Closing {
     out.made.emplace_back(next_, next_seq());
     out.inputs = request_.arguments;
     for (const NodeRef& argument : request_.arguments) arguments_.insert(argument.get());
+    // A rule of the program may refer to such a tensor itself. Derivatives by the argument must
+    // include that use.
+    const auto& values = request_.values_of_last;
+    const auto last = request_.arguments.end() - static_cast<ptrdiff_t>(values.size());
+    for (size_t k = 0; k < values.size(); ++k) placeholders_[values[k].get()] = last[k];
     collect();
     for (Node* node : nodes_) {
       resolve(node);
@@ -358,6 +363,7 @@ BoundBody DerivedLoop::close(const Body& of, const BodyNumbers& numbers, LoopFor
                       with};
   append(&closing.arguments, scanned);
   append(&closing.arguments, constants);
+  closing.values_of_last = constant_values;
   append(&closing.roots, stacked_roots);
   append(&initial_carries, scanned_values);
   append(&initial_carries, constant_values);

@@ -41,6 +41,8 @@ struct BodyRequest {
   bool all_inside = false;
   const Body* derived_from = nullptr;
   const Body* with = nullptr;  // a second body whose nodes occur
+  // Tensors from outside that the last of `arguments` stand for: their values in every iteration.
+  std::vector<NodeRef> values_of_last;
 };
 
 // A body and the tensors for its inputs.

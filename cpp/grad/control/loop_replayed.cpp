@@ -64,7 +64,7 @@ class Replaying {
       gs[*place] = NodeRef(reverse_->inputs()[j]);
       if (wanted[j]) out[j] = output_of(derived.node, *place);
     }
-    refuse_others(wanted);
+    refuse_others([&](size_t i) { return wanted[i] != 0; });
     const auto found = of_loops_inputs(
         derived.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i].number] != 0; });
     for (size_t i = 0; i < found.size(); ++i) {
@@ -76,6 +76,7 @@ class Replaying {
 
   // The tangent of each output.
   std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
+    refuse_others([&](size_t i) { return ts[i] != nullptr; });
     std::vector<NodeRef> directions(body_.inputs.size());
     for (size_t i = 0; i < directions.size(); ++i)
       directions[i] = ts[operation_.inputs[1][i].number];
@@ -124,14 +125,15 @@ class Replaying {
     return out;
   }
 
-  // Refuses gradients of inputs that only the reverse uses, such as a tensor in a user-defined
+  // Refuses derivatives by inputs that only the reverse uses, such as a tensor in a user-defined
   // rule, since their effect is unknown. Integer inputs are positions and the number of iterations.
-  void refuse_others(std::span<const uint8_t> wanted) const {
-    Flags known(wanted.size());
+  template <class Asked>
+  void refuse_others(Asked&& asked) const {
+    Flags known(reverse_->inputs_count);
     for (size_t j = 0; j < carries(); ++j) known[j] = 1;
     for (const InputSource& source : operation_.inputs[1]) known[source.number] = 1;
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (!wanted[i] || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (!asked(i) || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
       fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,
            ": a tensor that only a gradient rule inside of the loop uses has no second "
            "derivative; pass it as an argument to the function of the rule");
