@@ -168,17 +168,8 @@ void Tape::reset() {
   if (recording()) intervals_.push_back({next_seq(), kNever, entry_});
 }
 
-void Tape::watch(const NodeRef& tensor) { watch_from(tensor, next_seq()); }
-
-bool Tape::watch_read(const NodeRef& tensor, const Variable& variable) {
-  const auto found = variables_.find(variable.id);
-  if (found == variables_.end() || tensor->variable == variable.id) return false;
-  watch_from(tensor, found->second.since);
-  return true;
-}
-
-void Tape::watch_from(const NodeRef& tensor, uint64_t since) {
-  const bool added = tensors_.try_emplace(tensor.get(), WatchedTensor{tensor, since}).second;
+void Tape::watch(const NodeRef& tensor) {
+  const bool added = tensors_.try_emplace(tensor.get(), WatchedTensor{tensor, next_seq()}).second;
   if (added) count_holder(tensor.get(), +1);
   if (added && recording()) count_watcher(tensor.get(), +1);
 }

@@ -65,9 +65,6 @@ class Tape {
 
   void watch(const NodeRef& tensor);
   void watch(const Ref<Variable>& variable);
-  // Watches the tensor by which the body of a loop or branch reads a watched variable, from when on
-  // it watches the variable. False if `tensor` is the variable's value itself.
-  bool watch_read(const NodeRef& tensor, const Variable& variable);
 
   // Inputs whose values the program may read while this tape records, because a custom gradient
   // rule provides their derivatives.
@@ -91,7 +88,6 @@ class Tape {
   std::vector<Ref<Variable>> watched_variables() const;
 
  private:
-  void watch_from(const NodeRef& tensor, uint64_t since);
   static void observe(Variable* variable);
   void begin_interval();
   void end_interval();

@@ -92,6 +92,8 @@ VariableScope* set_variable_scope(VariableScope* scope) {
 
 bool variable_scope_active() { return variable_scope != nullptr; }
 
+bool recording_body() { return variable_scope && variable_scope->is_body(); }
+
 Origin* variable_scope_origin() { return variable_scope->origin(); }
 uint64_t variable_scope_since() { return variable_scope->since(); }
 

@@ -71,12 +71,16 @@ struct VariableScope {
   virtual Origin* origin() const = 0;
   // The number of the first node made in this scope.
   virtual uint64_t since() const = 0;
+  // True for the body of a loop or branch.
+  virtual bool is_body() const { return false; }
 };
 // Sets the scope of this thread; returns the previous one.
 VariableScope* set_variable_scope(VariableScope* scope);
 
 // True if a function is being traced on this thread.
 bool variable_scope_active();
+// True if the innermost scope is a body.
+bool recording_body();
 // The origin of the active scope; requires one.
 Origin* variable_scope_origin();
 uint64_t variable_scope_since();

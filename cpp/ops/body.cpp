@@ -95,42 +95,7 @@ class Closing {
     walk(pointers(request_.roots), &nodes_, [&](const Node* node) {
       return is_boundary(node) ? std::span<Node* const>() : node->inputs();
     });
-    for (Node* node : nodes_) {
-      held_.emplace_back(node);
-      const auto inputs = node->inputs();
-      if (node->op == Op::custom && by_users_rule(node)) keep_inside(inputs);
-      if (node->op == Op::result && by_users_rule(inputs[1])) {
-        const Node* call = inputs[1];
-        std::vector<Node*> all = {inputs[0]};
-        all.insert(all.end(), call->inputs().begin(), call->inputs().end());
-        keep_inside(all);
-      }
-    }
-  }
-
-  // The rule of a custom gradient finds the gradients of variables, which are among the inputs of
-  // the call, by the nodes between these and the result, the first of `all`. So these nodes stay
-  // inside.
-  void keep_inside(std::span<Node* const> all) {
-    const auto inputs = all.subspan(1);
-    std::unordered_set<const Node*> above;  // computed from a variable
-    for (const Node* input : inputs) {
-      if (input->variable != 0) above.insert(input);
-    }
-    if (above.empty()) return;
-    std::vector<Node*> between;
-    const auto ends = [&](const Node* node) {
-      return is_boundary(node) || std::ranges::find(inputs, node) != inputs.end();
-    };
-    walk(all.first(1), &between,
-         [&](const Node* node) { return ends(node) ? std::span<Node* const>() : node->inputs(); });
-    for (const Node* node : between) {  // oldest first
-      if (ends(node)) continue;
-      const auto is_above = [&](const Node* input) { return above.contains(input); };
-      if (std::ranges::none_of(node->inputs(), is_above)) continue;
-      above.insert(node);
-      kept_.insert(node);
-    }
+    for (Node* node : nodes_) held_.emplace_back(node);
   }
 
   // Decides whether a node is computed inside, and if so, replaces its inputs from outside.
@@ -155,8 +120,7 @@ class Closing {
     // An operation that can fail stays inside, since the body may not run. So does one with a rule
     // of the program, which is called for the cotangent of each iteration: it may be nonlinear.
     bool depends = request_.all_inside || traits(node->op).fails != Fails::Never ||
-                   inputs.empty() || is_operation(node->op) || by_users_rule(node) ||
-                   kept_.contains(node);
+                   inputs.empty() || is_operation(node->op) || by_users_rule(node);
     bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
     for (const Node* input : inputs) {
       depends |= inside_.contains(input);
@@ -235,7 +199,6 @@ class Closing {
   std::vector<NodeRef> held_;  // keeps nodes_ alive, so that a new node cannot have the address of
                                // a replaced one
   std::vector<Node*> draws_;
-  std::unordered_set<const Node*> kept_;  // inside, though they may not depend on an argument
   std::unordered_set<const Node*> arguments_;
   std::unordered_set<const Node*> inside_;     // depends on an argument, or must be inside
   std::unordered_set<const Node*> constants_;  // numbers, and one number repeated

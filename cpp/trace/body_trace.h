@@ -28,6 +28,7 @@ class BodyTrace : public VariableScope {
   void assign(Variable* variable, const NodeRef& value) override;
   Origin* origin() const override;
   uint64_t since() const override { return first_seq_; }
+  bool is_body() const override { return true; }
 
  private:
   std::string who_;

@@ -112,3 +112,37 @@ def test_python_functions_with_a_rule():
         shape_invariants=[tf.TensorShape([]), tf.TensorShape(None)],
     )[1]
     assert listed(run([y, *tf.gradients(y, x)])) == [[1, 16], [4, 32]]
+
+
+def test_gradients_of_what_a_function_computes_from_variables_alone():
+    """Of ordinary gradients in a rule, and of a rule that differentiates its own function."""
+    with tf.Session() as session:
+        w = tf.get_variable("w", initializer=[0.5, 1.5])
+        x = tf.placeholder(tf.float32, [2])
+        session.run(w.initializer)
+
+        def scaled(e):
+            s = tf.reduce_sum(w * w)
+            return e * s, lambda d: d * s
+
+        def own(e):
+            y = tf.sin(e) * tf.reduce_sum(w * w)
+            return y, lambda d: tf.gradients(y, e, d)[0]
+
+        def derivatives(y):
+            firsts = tf.gradients(y, [w, x])
+            seconds = tf.gradients(tf.reduce_sum(firsts[0]) + tf.reduce_sum(firsts[1]), [w, x])
+            return session.run([*firsts, *seconds], {x: [0.3, 0.7]})
+
+        for f in (scaled, own):
+            f_of = tf.custom_gradient(f)
+            for g in (
+                lambda h: tf.map_fn(h, x),
+                lambda h: repeated(h, x, 2),
+                lambda h: tf.scan(lambda c, e: h(c) + e, x, initializer=1.0),
+                lambda h: tf.map_fn(lambda e: repeated(h, e, 2), x),
+                lambda h: tf.cond(x[0] > 0, lambda: h(x), lambda: x),
+            ):
+                want = derivatives(tf.reduce_sum(g(lambda e, f=f: f(e)[0])))
+                for got, one in zip(derivatives(tf.reduce_sum(g(f_of))), want, strict=True):
+                    np.testing.assert_allclose(got, one, rtol=1e-5)

@@ -49,6 +49,7 @@ class CustomCall {
       }
       tape_->exempt(std::move(tensors));
     }
+    first_ = next_seq();
     tape_->start();
     py::object returned =
         called([&] { return stolen(PyObject_Call(decorated_.f.ptr(), args, kwargs)); });
@@ -72,7 +73,7 @@ class CustomCall {
       if (!is_source(y)) y = called([&] { return decorated_.as_tensor(y, leaves); });
       if (is_source(y)) inside.push_back(as_node(y.ptr()));
     }
-    const Ref<Rule> rule = make_rule(keys, values, leaves, inside);
+    const Ref<Rule> rule = make_rule(keys, values, leaves, &inside);
     const std::vector<NodeRef> outputs = custom(inside, inputs_, rule);
     if (is_tensor(result_.ptr())) return tensor_object(outputs[0]);
     size_t next = 0;
@@ -83,25 +84,26 @@ class CustomCall {
   }
 
  private:
-  // Completes the inputs of the rule.
+  // Completes the inputs of the rule, and replaces the results inside if they are copies.
   Ref<Rule> make_rule(py::handle keys, py::handle values, const py::list& leaves,
-                      const std::vector<NodeRef>& inside) {
+                      std::vector<NodeRef>* inside) {
     const py::list variables = variables_beyond_arguments();
-    py::object of_results = py::none(), tape = py::none();
+    py::object call = py::none();
     if (!variables.empty()) {  // their gradients are the ordinary ones
-      of_results = py::cast(inside);
-      tape = py::cast(tape_.release(), py::return_value_policy::take_ownership);
+      auto* tape = tape_.release();
+      call = py::make_tuple(variables, *inside, recording_body() ? py::cast(first_) : py::none(),
+                            py::cast(tape, py::return_value_policy::take_ownership));
     }
-    const py::tuple made = called([&] {
-      return decorated_.rule_of(rule_, keys, values, leaves, of_results, variables, tape);
-    });
+    const py::tuple made =
+        called([&] { return decorated_.rule_of(rule_, keys, values, leaves, call); });
     size_t next = 0;
     for (const py::object& x : leaves_) {
       if (!is_source(x)) continue;
       NodeRef& input = inputs_[next++];
       if (!input) input = as_node(x.ptr());
     }
-    for (py::handle variable : variables) inputs_.push_back(as_node(variable.ptr()));
+    for (py::handle x : made[2]) inputs_.push_back(as_node(x.ptr()));
+    if (!made[3].is_none()) *inside = made[3].cast<std::vector<NodeRef>>();
     return python_rule(made[0], made[1].cast<std::string>());
   }
 
@@ -122,6 +124,7 @@ class CustomCall {
   std::vector<py::object> leaves_;  // of the arguments
   std::vector<NodeRef> inputs_;     // tensors among them; null for variables until they are read
   std::unique_ptr<Tape> tape_ = std::make_unique<Tape>(true);
+  uint64_t first_ = 0;  // number of the first node that f makes
   py::object result_, rule_;
 };
 

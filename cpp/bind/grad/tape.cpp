@@ -137,13 +137,6 @@ void bind_tape(py::module_& m) {
             }
           },
           py::arg("x"), "Record the operations on a tensor or a variable from now on.")
-      .def(
-          "watch_read",
-          [](Tape& tape, const NodeRef& tensor, const Typed<"pullback._core.Variable">& variable) {
-            return tape.watch_read(tensor, *variable_of(variable.ptr()));
-          },
-          py::arg("tensor"), py::arg("variable"),
-          "Watch a tensor by which a body reads a watched variable; False if it is the variable's.")
       .def("end_histories", &Tape::end_histories, py::arg("results"),
            "Untrack results that depend on no tracked tensor but those of this tape.")
       .def(

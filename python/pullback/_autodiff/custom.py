@@ -21,6 +21,7 @@ from .._core import Variable
 from .._typing import Verify
 from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
 from .rules import place
+from .variable_reads import VariableReads
 from .verification import Verification
 
 if TYPE_CHECKING:
@@ -191,15 +192,21 @@ def custom_gradient(
         keys: Sequence[str],
         values: Sequence[Any],
         leaves: list[Any],
-        inside: Any,  # the tensors of the result and the tape; None without variables
-        variables: list[Variable],
-        tape: Any,
-    ) -> tuple[Any, str]:
+        recorded: Any,  # the arguments of VariableReads, if f reads variables beyond its arguments
+    ) -> tuple[Any, str, Sequence[Any], Any]:
+        """Return the rule, its name, its inputs after the arguments, and the results inside.
+
+        None for the results if they are those that f returned.
+        """
         if jvp is not None:
             fn = transposed(jvp, leaves, f)
-        ordinary = partial(_gradients_of, inside, variables, tape) if variables else None
+        reads = None if recorded is None else VariableReads(*recorded)
         kinds = [kind_of(x) for x in leaves]
-        rule: Any = CustomRule(f, undecorated(fn), kinds, variables, ordinary)
+        variables = reads.variables if reads else []
+        rule: Any = CustomRule(f, undecorated(fn), kinds, variables, reads and reads.gradients)
+        more, results = variables, None
+        if reads and not rule.asked:
+            more, results = reads.inputs, reads.results
         if second is not None:
 
             def rule_at(primals: Sequence[Any]) -> CustomRule:
@@ -220,7 +227,7 @@ def custom_gradient(
             rule = RuleWithSecond(rule, second, variables_given, rule_at, decorate)
         if not intentional:
             verification.at_call(itself(), keys, values, leaves, fn)
-        return rule, place(fn)
+        return rule, place(fn), more, results
 
     # Not referenced by rule_of: a function that is created for one call is released with it.
     known = getattr(f, "known_variables", ())
@@ -259,25 +266,6 @@ def _positional(parameters: Signature | None) -> tuple[str, ...] | None:
     every = parameters.parameters.values()
     given = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in every)
     return tuple(parameters.parameters) if given else None
-
-
-def _gradients_of(
-    inside: Any, variables: list[Variable], tape: Any, cotangents: list[Any], inputs: list[Any]
-) -> list[Any]:
-    """Return the ordinary gradients of the variables that a function reads.
-
-    The recorded body of a loop or branch reads a variable by an input of the body, which is among
-    the `inputs` of the rule.
-    """
-    answers = _core.gradients(inside, variables, cotangents, tape=tape)
-    # A result that nothing uses was not recorded with the body, and still reads the variable.
-    read = [k for k, v in enumerate(variables) if tape.watch_read(inputs[k], v)]
-    if read:
-        found = _core.gradients(inside, [inputs[k] for k in read], cotangents, tape=tape)
-        for k, answer in zip(read, found, strict=True):
-            before = answers[k]
-            answers[k] = answer if before is None else before if answer is None else before + answer
-    return answers
 
 
 class Decorated(NamedTuple):

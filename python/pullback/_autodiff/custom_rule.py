@@ -130,10 +130,14 @@ class CustomRule:
         return answers + self.ordinary(cotangents, inputs)
 
     def ordinary(self, cotangents: list[Any], inputs: list[Any]) -> list[Any]:
-        """Return the gradients of the variables; none if the rule takes `variables`."""
+        """Return the gradients of the inputs after the arguments.
+
+        None if the rule takes `variables`.
+        """
         if not self._ordinary:
             return []
-        return self._ordinary(cotangents, inputs[len(inputs) - len(self.variables) :])
+        arguments = sum(kind <= TRACED_NUMBER for kind in self.kinds)
+        return self._ordinary(cotangents, inputs[arguments:])
 
     def of_arguments(self, answer: Any) -> list[Any]:
         """Return one answer for each tensor among the arguments.

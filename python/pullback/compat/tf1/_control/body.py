@@ -83,15 +83,18 @@ def bodies_of(op: Operation) -> Sequence[Subgraph]:
     return found
 
 
-def subgraph_of(first: int, arguments: Sequence[Tensor], results: Sequence[Tensor]) -> Subgraph:
-    """Return the records since operation number `first` on which the results depend."""
+def subgraph_of(
+    first: int, arguments: Sequence[Tensor], results: Sequence[Tensor],
+    also: frozenset[Operation] = frozenset(),
+) -> Subgraph:  # fmt: skip
+    """Return the records on which the results depend: those from number `first` on, and `also`."""
     own = {x.op for x in arguments}
     ops: set[Operation] = set()
     captured: dict[Tensor, None] = {}
     controls: dict[Operation, None] = {}
 
     def inside(op: Operation) -> bool:
-        return op.number >= first and op.type not in _OUTSIDE
+        return (op.number >= first and op.type not in _OUTSIDE) or op in also
 
     pending = list[Operation]()
 
@@ -265,7 +268,27 @@ def own_rule_of(op: Operation) -> OwnRule | Exception | None:
             return error
         live = [i for i in differentiable_inputs(op) if answers and answers[i] is not None]
         results = [convert_to_tensor(answers[i]) for i in live]
-        return OwnRule(subgraph_of(first, upstream, results), live) if live else None
+        subgraph = subgraph_of(first, upstream, results)
+        # The tensors that a rule uses are its inputs, so it could not differentiate between them.
+        again = _differentiated(subgraph)
+        if again:
+            subgraph = subgraph_of(first, upstream, results, again)
+        return OwnRule(subgraph, live) if live else None
+
+
+def _differentiated(subgraph: Subgraph) -> frozenset[Operation]:
+    """Return the outer operations that the gradients among some records differentiate."""
+    found: set[Operation] = set()
+    for op in subgraph.ops:
+        if op.type != "SymbolicGradient":
+            continue
+        n, m = op.attrs["ys"], op.attrs["xs"]
+        above = set(op.inputs[n : n + m])
+        for one in ancestors(op.inputs[:n]):
+            if not above.isdisjoint(one.inputs):
+                above.update(one.outputs)
+                found.add(one)
+    return frozenset(found)
 
 
 class _RecordedValues(dict[Tensor, Any]):
