@@ -62,11 +62,7 @@ class Closing {
     out.made.emplace_back(next_, next_seq());
     out.inputs = request_.arguments;
     for (const NodeRef& argument : request_.arguments) arguments_.insert(argument.get());
-    // A rule of the program may refer to such a tensor itself. Derivatives by the argument must
-    // include that use.
-    const auto& values = request_.values_of_last;
-    const auto last = request_.arguments.end() - static_cast<ptrdiff_t>(values.size());
-    for (size_t k = 0; k < values.size(); ++k) placeholders_[values[k].get()] = last[k];
+    share_constants();
     collect();
     for (Node* node : nodes_) {
       resolve(node);
@@ -89,6 +85,19 @@ class Closing {
   bool is_boundary(const Node* node) const {
     return arguments_.contains(node) || node->op == Op::read || node->has_value() ||
            !made_here(node);
+  }
+
+  // A rule of the program may refer to a tensor that an input of the original body stands for.
+  // Derivatives by that input must include this use.
+  void share_constants() {
+    if (!request_.derived_from) return;
+    const auto& values = request_.values_of_last;
+    const auto last = request_.arguments.end() - static_cast<ptrdiff_t>(values.size());
+    const std::vector<NodeRef>& original = request_.derived_from->inputs;
+    for (size_t k = 0; k < values.size(); ++k) {
+      if (std::ranges::find(original, last[k]) == original.end()) continue;
+      placeholders_[values[k].get()] = last[k];
+    }
   }
 
   void collect() {
@@ -322,8 +331,11 @@ BoundBody DerivedLoop::close(const Body& of, const BodyNumbers& numbers, LoopFor
   form->carries = static_cast<int32_t>(carries.size());
   form->stacked_in = static_cast<int32_t>(scanned.size());
   form->stacked_out = static_cast<int32_t>(stacked_roots.size());
-  BodyRequest closing{of.name, std::move(carries), std::move(next_carries), numbers, false, &of,
-                      with};
+  // Derivatives of a loop that is replayed are by the inputs of the body alone, so what a rule of
+  // the program computes from tensors outside stays inside.
+  const bool all_inside = of.holds_rules && !form->has_trips();
+  BodyRequest closing{
+      of.name, std::move(carries), std::move(next_carries), numbers, all_inside, &of, with};
   append(&closing.arguments, scanned);
   append(&closing.arguments, constants);
   closing.values_of_last = constant_values;

@@ -22,7 +22,7 @@ std::vector<NodeRef> at_once(std::vector<NodeRef> roots, const BatchedInputs& re
 
 BatchedInputs replaced_of(const Batching& batching) {
   const auto inputs = pointers(batching.inputs);
-  BatchedInputs replaced{{inputs.begin(), inputs.end()}, {}};
+  BatchedInputs replaced{{inputs.begin(), inputs.end()}, {}, batching.body.get()};
   for (const NodeRef& batch : batching.batches) replaced.to.push_back({batch, true});
   return replaced;
 }
@@ -114,7 +114,9 @@ std::vector<NodeRef> of_none(std::span<const NodeRef> roots) {
 std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs& replaced,
                                  const Batching& batching) {
   const auto own = [&](const Node* node) {
-    return replaced.whole_body && replaced.whole_body->owns(node);
+    // Tensors with a value and reads of variables, to which a rule may refer, are outside.
+    return replaced.whole_body && replaced.whole_body->owns(node) && !node->has_value() &&
+           node->op != Op::read;
   };
   const Subgraph subgraph(
       std::move(roots), replaced.from,

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/node.h"
+#include "graph/operation.h"
 
 namespace pullback {
 
@@ -22,6 +22,9 @@ struct Batching {
   // The entries of the first batch are masks: entry i is true at its element i alone. So they
   // select all rows or columns of a derivative.
   bool units = false;
+  // If the nodes of a body are rebuilt outside of it: that body. A rule may refer to nodes of it
+  // that depend on no input.
+  Ref<Body> body;
 };
 
 // The roots with a first axis of size `count`: entry i is the root with batches[k][i] in place of

@@ -74,6 +74,7 @@ class BodyBatcher {
     BatchedInputs replaced;
     replaced.whole_body = &body;
     Batching batching = batching_;  // as in inside()
+    batching.body = Ref<Body>(const_cast<Body*>(&body));
     for (size_t i = 0; i < body.inputs.size(); ++i) {
       replaced.from.push_back(body.inputs[i].get());
       replaced.to.push_back({value(sources[i].number), has_batch(sources[i].number)});

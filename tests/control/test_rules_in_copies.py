@@ -2,6 +2,7 @@
 of it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,63 @@ def test_rules_in_bodies_call_traced_functions() -> None:
                 mapped = pb.grad(lambda e, g=g: pb.sum(pb.map(g, e)))
                 np.testing.assert_allclose(chosen(np.float64(0.3)), scale * slope(0.3), rtol=1e-6)
                 np.testing.assert_allclose(mapped(AT).numpy(), scale * slope(AT), rtol=1e-6)
+
+
+def test_a_rule_in_a_loop_refers_to_a_tensor_from_outside() -> None:
+    """Second derivatives by that tensor, where the reverse runs the loop again and where not."""
+
+    def by_argument(e: Any, q: Any) -> Any:
+        return e * q, lambda d: (d * q, d * e)
+
+    def value(f: Any, kind: str, q: Any) -> Any:
+        one = pb.constant(np.array(1.0))
+        if kind == "while":
+            body = lambda s: (s[0] + 1, f(s[1], q))  # noqa: E731
+            return pb.while_loop(lambda s: s[0] < 2, body, (pb.constant(0), one))[1]
+        if kind == "nested":
+            inner = lambda c: pb.fori_loop(0, 2, lambda i, c: f(c, q), c)  # noqa: E731
+            body = lambda s: (s[0] + 1, inner(s[1]))  # noqa: E731
+            return pb.while_loop(lambda s: s[0] < 2, body, (pb.constant(0), one))[1]
+        return pb.fori_loop(0, 3, lambda i, c: f(c, q), one)
+
+    q, one = pb.constant(np.array(3.0)), pb.constant(np.array(1.0))
+    for kind, power in (("while", 2), ("nested", 4), ("fori", 3)):
+        slope = pb.grad(partial(value, pb.custom_gradient(by_argument), kind))
+        want = power * (power - 1) * 3.0 ** (power - 2)
+        assert float(pb.grad(slope)(q)) == want, kind
+        assert float(pb.jvp(slope, (q,), (one,))[1]) == want, kind
+
+
+def test_a_rule_in_a_loop_refers_to_tensors_that_are_no_arguments() -> None:
+    """It is no derivative of the loop then, and its order matters.
+
+    The loop computes y = f(q) and f(y) with the slopes q s and y s of f, where s = q². So its slope
+    is y q s², and the derivative of that is (q s) q s² + y s² + y q 4 q³.
+    """
+
+    def value(loop: Any, how: str, q: Any) -> Any:
+        outer = q * q
+
+        @pb.custom_gradient
+        def f(e: Any) -> Any:
+            if how == "function":
+                return e * e * 0.5 * outer, lambda d: d * e * outer
+            return e * e * 0.5, lambda d: d * e * (outer if how == "closure" else q * q)
+
+        return loop(f, q)
+
+    def repeated(f: Any, y: Any) -> Any:
+        return pb.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, f(s[1])), (0, y))[1]
+
+    def counted(f: Any, y: Any) -> Any:
+        return pb.fori_loop(0, 2, lambda _, y: f(y), y)
+
+    q, one = pb.constant(np.array(3.0)), pb.constant(np.array(1.0))
+    for loop in (repeated, counted):
+        for how in ("function", "closure", "rule"):
+            slope = pb.grad(partial(value, loop, how))
+            y = 3.0**4 / 2 if how == "function" else 3.0**2 / 2
+            want = 3.0**8 + y * 3.0**4 * 5
+            np.testing.assert_allclose(float(slope(q)), y * 3.0**5)
+            np.testing.assert_allclose(float(pb.grad(slope)(q)), want)
+            np.testing.assert_allclose(float(pb.jvp(slope, (q,), (one,))[1]), want)

@@ -85,6 +85,10 @@ struct TangentLoop {
   NodeRef node;
   // For each output of the loop, the output of this loop with its tangent, if any.
   std::vector<std::optional<size_t>> places;
+  std::vector<NodeRef> arguments;  // tangents of the inputs of the original body; null if none
+  // Inputs of its body beyond the original ones and their tangents, with the tensors to which they
+  // are bound: those that only gradient rules refer to.
+  std::vector<NodeRef> captured, captured_values;
 };
 TangentLoop tangent_loop(const NodeRef& loop, std::vector<NodeRef> tangents,
                          const OverrideMap* overrides);

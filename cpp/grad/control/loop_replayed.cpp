@@ -7,11 +7,20 @@
 //
 // The cotangent w of Jᵀg contributes J w to g, and to x the part of x in the reverse of L' in
 // direction w, for cotangents 0 and g.
+//
+// The first formula exchanges the order of two derivatives, so it holds if J is the derivative of
+// L. Rules of the program may give another J. Then, with the derivative L'' of L' in direction x',
+//
+//   (Jᵀg)' = the part of w in the reverse of L'' for the cotangents g' of J w and g of (J w)'
+//
+// which does not depend on the w at which it is computed, since J w is linear.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "grad/control/loop_derivative.h"
+#include "grad/registry.h"
 #include "graph/make.h"
 
 namespace pullback {
@@ -64,11 +73,11 @@ class Replaying {
       gs[*place] = NodeRef(reverse_->inputs()[j]);
       if (wanted[j]) out[j] = output_of(derived.node, *place);
     }
-    refuse_others([&](size_t i) { return wanted[i] != 0; });
-    const auto found = of_loops_inputs(
-        derived.node, gs, [&](size_t i) { return wanted[operation_.inputs[1][i].number] != 0; });
+    const auto [inputs, places] = inputs_of(derived, [&](size_t i) { return wanted[i] != 0; });
+    const auto found =
+        of_loops_inputs(derived.node, inputs, gs, [&](size_t i) { return wanted[places[i]] != 0; });
     for (size_t i = 0; i < found.size(); ++i) {
-      NodeRef& at = out[operation_.inputs[1][i].number];
+      NodeRef& at = out[places[i]];
       at = sum_of(at, found[i]);
     }
     return out;
@@ -76,7 +85,7 @@ class Replaying {
 
   // The tangent of each output.
   std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
-    refuse_others([&](size_t i) { return ts[i] != nullptr; });
+    if (body_.holds_rules || overrides_ || registry_used()) return tangents_by_rules(ts);
     std::vector<NodeRef> directions(body_.inputs.size());
     for (size_t i = 0; i < directions.size(); ++i)
       directions[i] = ts[operation_.inputs[1][i].number];
@@ -90,9 +99,36 @@ class Replaying {
     }
     Flags of(body_.inputs.size());
     for (int32_t i : cotangents_of()) of[i] = 1;
-    const auto found = of_loops_inputs(derived.node, gs, [&](size_t i) { return of[i] != 0; });
+    const auto found =
+        of_loops_inputs(derived.node, body_.inputs, gs, [&](size_t i) { return of[i] != 0; });
     std::vector<NodeRef> out(operation_.outputs.size());
     for (size_t j = 0; j < carries(); ++j) out[j] = found[cotangents_of()[j]];
+    return out;
+  }
+
+  // The same if J may be another one than the derivative of the loop.
+  std::vector<NodeRef> tangents_by_rules(std::span<const NodeRef> ts) {
+    std::vector<NodeRef> zeros(body_.inputs.size());
+    for (int32_t i : cotangents_of()) zeros[i] = zeros_like(body_.inputs[i]);
+    const TangentLoop first = tangent_loop(loop_, zeros, overrides_);
+    const auto [inputs, places] = inputs_of(first, [&](size_t i) { return ts[i] != nullptr; });
+    const auto& of_first = first.node->operation->bodies[0]->inputs;
+    std::vector<NodeRef> directions(of_first.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto found = std::ranges::find(of_first, inputs[i]);
+      if (found != of_first.end()) directions[found - of_first.begin()] = ts[places[i]];
+    }
+    const TangentLoop second = tangent_loop(first.node, directions, overrides_);
+    std::vector<NodeRef> gs(second.node->operation->outputs.size()), ws;
+    for (size_t j = 0; j < carries(); ++j) {
+      ws.push_back(first.arguments[cotangents_of()[j]]);
+      const auto place = tangent_at(first, j);
+      if (!place) continue;
+      gs[*place] = ts[j];
+      if (const auto of_it = second.places[*place]) gs[*of_it] = NodeRef(reverse_->inputs()[j]);
+    }
+    auto out = of_loops_inputs(second.node, ws, gs, [](size_t) { return true; });
+    out.resize(operation_.outputs.size());
     return out;
   }
 
@@ -105,39 +141,57 @@ class Replaying {
     return k < body_.roots.size() ? derived.places[k] : std::nullopt;
   }
 
+  // The cotangents of `inputs` of the body of `loop`.
   template <class Wanted>
-  std::vector<NodeRef> of_loops_inputs(const NodeRef& loop, std::span<const NodeRef> gs,
-                                       Wanted&& wanted) {
-    const auto& inputs = loop->operation->bodies[0]->inputs;
-    Flags flags(inputs.size());
-    std::vector<int32_t> place(body_.inputs.size(), -1);
-    for (size_t i = 0; i < body_.inputs.size(); ++i) {
-      const auto found = std::find(inputs.begin(), inputs.end(), body_.inputs[i]);
-      if (found == inputs.end()) continue;  // not read
-      place[i] = static_cast<int32_t>(found - inputs.begin());
+  std::vector<NodeRef> of_loops_inputs(const NodeRef& loop, std::span<const NodeRef> inputs,
+                                       std::span<const NodeRef> gs, Wanted&& wanted) {
+    const auto& all = loop->operation->bodies[0]->inputs;
+    Flags flags(all.size());
+    std::vector<int32_t> place(inputs.size(), -1);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto found = std::find(all.begin(), all.end(), inputs[i]);
+      if (found == all.end()) continue;  // not read
+      place[i] = static_cast<int32_t>(found - all.begin());
       flags[place[i]] = wanted(i);
     }
     const auto found = reverse_loop(loop, gs, flags, overrides_);
-    std::vector<NodeRef> out(body_.inputs.size());
+    std::vector<NodeRef> out(inputs.size());
     for (size_t i = 0; i < out.size(); ++i) {
       if (place[i] >= 0) out[i] = found[place[i]];
     }
     return out;
   }
 
-  // Refuses derivatives by inputs that only the reverse uses, such as a tensor in a user-defined
-  // rule, since their effect is unknown. Integer inputs are positions and the number of iterations.
+  // The inputs of the body of `derived` by which the reverse has derivatives: those of the loop,
+  // and those that only its rules refer to; and for each its number among those of the reverse.
+  // Refuses derivatives by others, such as a tensor that a rule computes anew at each call, since
+  // their effect is unknown. Integer inputs are positions and the number of iterations.
   template <class Asked>
-  void refuse_others(Asked&& asked) const {
+  std::pair<std::vector<NodeRef>, std::vector<size_t>> inputs_of(const TangentLoop& derived,
+                                                                 Asked&& asked) const {
+    std::vector<NodeRef> inputs = body_.inputs;
+    std::vector<size_t> places;
     Flags known(reverse_->inputs_count);
     for (size_t j = 0; j < carries(); ++j) known[j] = 1;
-    for (const InputSource& source : operation_.inputs[1]) known[source.number] = 1;
+    for (const InputSource& source : operation_.inputs[1]) {
+      known[source.number] = 1;
+      places.push_back(source.number);
+    }
+    for (size_t i = 0; i < known.size(); ++i) {
+      const auto& values = derived.captured_values;
+      const auto found = std::ranges::find(values, reverse_->inputs()[i], &NodeRef::get);
+      if (known[i] || found == values.end()) continue;
+      known[i] = 1;
+      inputs.push_back(derived.captured[found - values.begin()]);
+      places.push_back(i);
+    }
     for (size_t i = 0; i < known.size(); ++i) {
       if (!asked(i) || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
       fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,
            ": a tensor that only a gradient rule inside of the loop uses has no second "
            "derivative; pass it as an argument to the function of the rule");
     }
+    return {std::move(inputs), std::move(places)};
   }
 
   const NodeRef& reverse_;

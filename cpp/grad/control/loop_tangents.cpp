@@ -12,21 +12,22 @@ class Tangents {
  public:
   Tangents(const NodeRef& loop, std::vector<NodeRef> tangents, const OverrideMap* overrides)
       : loop_(loop), body_(loop_.body), tangents_(std::move(tangents)), overrides_(overrides) {
-    arguments_.resize(body_.inputs.size());
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      if (tangents_[i]) arguments_[i] = argument_like(body_.inputs[i]);
+    auto& arguments = made_.arguments;
+    arguments.resize(body_.inputs.size());
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (tangents_[i]) arguments[i] = argument_like(body_.inputs[i]);
     }
     find_tangents();
     make();
   }
 
-  TangentLoop take() { return {std::move(made_), std::move(places_)}; }
+  TangentLoop take() { return std::move(made_); }
 
  private:
   void find_tangents() {
     const BodyDependence dependence(body_);
     roots_ = derive_all_iterations(
-        &arguments_, body_.inputs, loop_.carries, Flags(body_.roots.size(), 1),
+        &made_.arguments, body_.inputs, loop_.carries, Flags(body_.roots.size(), 1),
         [&](const auto& given, const Flags& roots) {
           return push_forward(body_, given, roots, overrides_);
         },
@@ -39,31 +40,32 @@ class Tangents {
     for (size_t k = 0; k < loop_.carries; ++k) {
       out.add_carry(body_.inputs[k], loop_.input(k), body_.roots[k]);
     }
-    places_.resize(loop_.operation.outputs.size());
+    auto& [_, places, arguments, captured, captured_values] = made_;
+    places.resize(loop_.operation.outputs.size());
     std::vector<std::optional<size_t>> carry_at(loop_.carries);
     for (size_t k = 0; k < loop_.carries; ++k) {
-      if (!arguments_[k]) continue;
-      places_[k] = carry_at[k] = out.carries.size();
-      out.add_carry(arguments_[k], tangents_[k] ? tangents_[k] : zeros_like(body_.inputs[k]),
+      if (!arguments[k]) continue;
+      places[k] = carry_at[k] = out.carries.size();
+      out.add_carry(arguments[k], tangents_[k] ? tangents_[k] : zeros_like(body_.inputs[k]),
                     roots_[k] ? roots_[k] : zeros_like(body_.inputs[k]));
     }
     for (size_t i = loop_.carries; i < body_.inputs.size(); ++i) {
       const bool stacked = i < loop_.stacked_end;
       stacked ? out.add_scanned(body_.inputs[i], loop_.input(i))
               : out.add_constant(body_.inputs[i], loop_.input(i));
-      if (!arguments_[i]) continue;
-      stacked ? out.add_scanned(arguments_[i], tangents_[i])
-              : out.add_constant(arguments_[i], tangents_[i]);
+      if (!arguments[i]) continue;
+      stacked ? out.add_scanned(arguments[i], tangents_[i])
+              : out.add_constant(arguments[i], tangents_[i]);
     }
     const size_t carries = out.carries.size();
     for (size_t k = loop_.carries; k < body_.roots.size(); ++k) {
       if (!roots_[k]) continue;
-      places_[k] = carries + out.stacked_roots.size();
+      places[k] = carries + out.stacked_roots.size();
       out.stacked_roots.push_back(roots_[k]);
     }
     for (size_t k = 0; k < loop_.carries && loop_.known(); ++k) {
       const auto at = carry_at[k];
-      if (at) places_[loop_.residual_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
+      if (at) places[loop_.residual_output(k)] = carries + out.stacked_roots.size() + 1 + *at;
     }
     request.form.trips = loop_.form.trips;
     request.form.end = loop_.form.end;
@@ -78,7 +80,11 @@ class Tangents {
       }
     }
     request.body = out.close(body_, numbers_, &request.form);
-    made_ = make_loop(std::move(request));
+    const auto own = static_cast<ptrdiff_t>(carries + out.scanned.size() + out.constants.size());
+    const auto& inputs = request.body.body->inputs;
+    captured.assign(inputs.begin() + own, inputs.end());
+    captured_values.assign(request.body.inputs.begin() + own, request.body.inputs.end());
+    made_.node = make_loop(std::move(request));
   }
 
   LoopView loop_;
@@ -86,10 +92,8 @@ class Tangents {
   BodyNumbers numbers_;
   std::vector<NodeRef> tangents_;
   const OverrideMap* overrides_;
-  std::vector<NodeRef> arguments_;  // tangents of the body's inputs
-  std::vector<NodeRef> roots_;      // tangents of its roots
-  std::vector<std::optional<size_t>> places_;
-  NodeRef made_;
+  std::vector<NodeRef> roots_;  // tangents of the body's roots
+  TangentLoop made_;
 };
 
 }  // namespace

@@ -3,6 +3,8 @@ does not they keep their ordinary gradients, counted once."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from support.gradients import each_mode  # noqa: F401
 
@@ -164,6 +166,62 @@ def test_variables_in_bodies_of_loops_and_branches():
     for k, f in enumerate(_in_bodies(with_rule, two_with_rule, x)):
         for got, want in zip(derivatives(f), derivatives(plain[k]), strict=True):
             np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-10, err_msg=str(k))
+
+
+def _vmapped(v, g, x):
+    """Programs that call g in a batch inside of a body or around one."""
+    start, t = pb.constant(np.array(2.0)), pb.constant(x)
+
+    def total(factor=1.0):
+        return pb.sum(pb.vmap(g)(x * factor))
+
+    yield lambda: pb.cond(pb.constant(True), lambda t: pb.sum(pb.vmap(g)(t)), pb.sum, t)
+    yield lambda: pb.cond(pb.constant(True), total, lambda: v * 1.0)
+    yield lambda: pb.sum(pb.map(lambda e: e * total(), x))
+    yield lambda: pb.fori_loop(0, 2, lambda i, c: c + total(), start)
+    yield lambda: pb.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1] + total()),
+                                (pb.constant(0), start))[1]  # fmt: skip
+    yield lambda: pb.sum(pb.map(lambda e: pb.cond(e > 0, total, lambda e: e * v, e), x))
+    yield lambda: pb.sum(pb.vmap(lambda e: pb.cond(e > 0, g, lambda e: e * v, e))(x))
+    yield lambda: pb.sum(pb.vmap(lambda r: pb.sum(pb.map(lambda e: g(e) * r, x)))(x))
+
+
+def test_variables_in_batches_inside_of_bodies():
+    """As above, of functions that call another one with a rule or an operation that can fail."""
+    v, w = pb.Variable(np.array(0.7)), pb.Variable(np.array([0.3, 0.5]))
+    matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
+
+    def by_variable(e):
+        return e * v, lambda d: d * v
+
+    def by_several(e):
+        s = v * pb.sum(w * w)
+        return e * s, lambda d: d * s
+
+    def by_another(h, e):
+        s = h(w[0] * 1.0) * h(w[1])
+        return e * s, lambda d: d * s
+
+    def by_inverse(e):
+        s = pb.sum(pb.linalg.inv(matrix * v))
+        return e * s, lambda d: d * s
+
+    def derivatives(f):
+        firsts = pb.gradients(f(), [v, w], unconnected_gradients="zero")
+        square = sum(pb.sum(g * g) for g in firsts)
+        return firsts + pb.gradients(square, [v, w], unconnected_gradients="zero")
+
+    plain_variable, with_rule = (lambda e: by_variable(e)[0]), pb.custom_gradient(by_variable)
+    for f, g in (
+        (by_several, by_several),
+        (partial(by_another, plain_variable), partial(by_another, with_rule)),
+        (by_inverse, by_inverse),
+    ):
+        x = np.array([1.3, -0.4, 0.9])
+        plain = list(_vmapped(v, lambda e, f=f: f(e)[0], x))
+        for k, program in enumerate(_vmapped(v, pb.custom_gradient(g), x)):
+            for got, want in zip(derivatives(program), derivatives(plain[k]), strict=True):
+                np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-9, err_msg=str(k))
 
 
 def test_a_tensor_beyond_the_function_has_no_gradient_in_a_body_either():
