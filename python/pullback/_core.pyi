@@ -435,9 +435,6 @@ class Tape:
         """End the recording."""
     def watch(self, x: pullback._typing.Source) -> None:
         """Record the operations on a tensor or a variable from now on."""
-    def watch_read(self, tensor: pullback._typing.TensorLike, variable: Variable) -> bool:
-        """Watch a tensor by which a body reads a watched variable; False if it is the
-        variable's."""
     def watched_variables(self) -> list[Variable]:
         """Return the watched variables in order of creation."""
     @property
@@ -1047,6 +1044,9 @@ def cuda_device_count() -> int:
 
 def cuda_fallbacks() -> dict[str, int]:
     """Return how many steps of each kind have run on the host."""
+
+def cuda_kernel_cache() -> tuple[str, int] | None:
+    """Return the folder of compiled kernels and its bytes; None if none is used."""
 
 def cuda_memory(device: str) -> dict[str, int]:
     """Return figures of the memory of a GPU, in bytes."""

@@ -27,6 +27,7 @@ PARTS = {
     "order": ("on_fake_data.py", "extremes or sorts or searches or scans"),
 }
 Execute = Callable[[str, str], tuple[Path, str]]
+Fakes = tuple[Path, dict[str, str]]
 ARCHITECTURES = (80, 90, 100, 120)
 # Those of cpp/backend/cuda/nvrtc.cpp.
 OPTIONS = ("--std=c++20", "-fmad=false", "--device-as-default-execution-space",
@@ -39,8 +40,8 @@ def run(code: list[str | Path], **variables: str) -> subprocess.CompletedProcess
 
 
 @pytest.fixture(scope="session")
-def execute(tmp_path_factory: pytest.TempPathFactory) -> Execute:
-    """Runs a part of a file; returns the folder of its texts, and its failures."""
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
+    """The folder of the compiled fakes, and the variables of a process with them."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("no C++ compiler on Linux for the fakes")
@@ -53,7 +54,7 @@ def execute(tmp_path_factory: pytest.TempPathFactory) -> Execute:
         PULLBACK_CPU_LEVEL="avx2",
     ).stdout.strip()
     variables = {
-        "PULLBACK_CUDA": f"driver={folder}/fake_driver.so,nvrtc={folder}/fake_nvrtc.so",
+        "PULLBACK_CUDA": f"driver={folder}/fake_driver.so,nvrtc={folder}/fake_nvrtc.so,cache=off",
         "PULLBACK_CPU_LEVEL": "avx2",
         "PULLBACK_FAKE_DRIVER": f"{folder}/fake_driver.so",
         "FAKE_NVRTC_SHIM": str(HERE / "shim.cpp"),
@@ -62,6 +63,13 @@ def execute(tmp_path_factory: pytest.TempPathFactory) -> Execute:
         "FAKE_CUDA_MEMORY": str(1 << 27),
         "CXX": compiler,
     }
+    return folder, variables
+
+
+@pytest.fixture(scope="session")
+def execute(fakes: Fakes) -> Execute:
+    """Runs a part of a file; returns the folder of its texts, and its failures."""
+    folder, variables = fakes
 
     def part(file: str, names: str) -> tuple[Path, str]:
         code = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "-k", names]
@@ -76,6 +84,54 @@ def execute(tmp_path_factory: pytest.TempPathFactory) -> Execute:
 def test_kernels_have_the_bits_of_the_processor(execute: Execute, part: str) -> None:
     _, failures = execute(*PARTS[part])
     assert not failures, failures
+
+
+PROGRAM = """
+import numpy as np, pullback as pb
+x = pb.constant(np.arange(5.0)).to_device("cuda")
+print((pb.exp(x) * 2).numpy(), pb.cuda.fallbacks())
+"""
+
+
+def test_a_later_process_compiles_nothing(fakes: Fakes, tmp_path: Path) -> None:
+    _, variables = fakes
+    count = 0
+
+    def compiled(setting: str = "", **more: str) -> tuple[str, int]:
+        """The output of a process, and how many texts it compiled."""
+        nonlocal count
+        count += 1
+        texts = tmp_path / f"texts{count}"
+        own = variables["PULLBACK_CUDA"].replace(",cache=off", setting)
+        done = run(
+            ["-c", PROGRAM],
+            **{**variables, "PULLBACK_CUDA": own, "FAKE_NVRTC_CACHE": str(texts), **more},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout, len(list(texts.glob("*.cpp")))
+
+    folder = tmp_path / "own"
+    here = f",cache={folder}"
+    output, texts = compiled(here)
+    assert texts > 0 and "{}" in output
+    kernels = sorted(folder.glob("*.kernel"))
+    assert len(kernels) == texts and folder.stat().st_mode & 0o777 == 0o700
+    assert compiled(here) == (output, 0)
+    content = bytearray(kernels[0].read_bytes())
+    content[-1] ^= 1
+    kernels[0].write_bytes(content)
+    assert compiled(here) == (output, 1)
+    assert compiled(here) == (output, 0)
+    # A folder in which others may write is not used.
+    folder.chmod(0o777)
+    assert compiled(here) == (output, texts)
+    assert compiled(",cache=off") == (output, texts)
+    # The default is below the user's folder of caches.
+    assert compiled(XDG_CACHE_HOME=str(tmp_path / "caches")) == (output, texts)
+    assert len(list((tmp_path / "caches/pullback/cuda").glob("*.kernel"))) == texts
+    unwritable = tmp_path / "a file"
+    unwritable.write_text("")
+    assert compiled(f",cache={unwritable}/below") == (output, texts)
 
 
 def find_nvrtc() -> Path | None:

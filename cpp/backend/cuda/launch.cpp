@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "backend/cuda/disk_cache.h"
 #include "backend/cuda/nvrtc.h"
 
 namespace pullback::cuda {
@@ -13,8 +14,15 @@ Kernel KernelCache::find(const std::string& text) {
   if (found != kernels_.end()) return found->second;
   Kernel kernel = nullptr;
   if (const Nvrtc* compiler = nvrtc()) {
-    const std::string cubin = compile_text(*compiler, text, memory_.architecture());
+    const DiskCache* const disk = DiskCache::of_process();
+    const std::string key = compilation_key(*compiler, text, memory_.architecture());
+    std::string cubin = disk ? disk->find(key) : std::string();
     if (!cubin.empty()) kernel = memory_.load_kernel(cubin, kKernelName);
+    if (!kernel) {
+      cubin = compile_text(*compiler, text, memory_.architecture());
+      if (!cubin.empty()) kernel = memory_.load_kernel(cubin, kKernelName);
+      if (kernel && disk) disk->add(key, cubin);
+    }
   }
   kernels_.emplace(text, kernel);
   return kernel;

@@ -3,6 +3,8 @@
 #include "backend/cuda/nvrtc.h"
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -10,11 +12,20 @@
 #include "backend/cuda/driver.h"
 #include "base/dynlib.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 namespace pullback::cuda {
 namespace {
 
 constexpr int kCuda13 = 13000;
+
+constexpr const char* kOptions[] = {"--std=c++20", "-fmad=false",
+                                    "--device-as-default-execution-space",
+                                    "-diag-suppress=68,161,177,1097"};
+
+std::string target(int architecture) {
+  return "--gpu-architecture=sm_" + std::to_string(architecture);
+}
 
 // That of the driver's own version first: a driver may refuse the cubins of a newer one.
 std::vector<std::string> candidates() {
@@ -72,19 +83,36 @@ std::string missing_nvrtc() {
       "pip install \"pullback[cuda", version < kCuda13 ? 12 : 13, "]\" (tried: ", looked, ")");
 }
 
+std::string compilation_key(const Nvrtc& nvrtc, const std::string& text, int architecture) {
+  static const uint64_t headers = [] {
+    uint64_t h = 0;
+    for (int i = 0; i < kHeaders; ++i) {
+      for (const char* part : {kHeaderNames[i], kHeaderTexts[i]}) {
+        h = mix(h, hash_bytes(part, std::strlen(part)));
+      }
+    }
+    return h;
+  }();
+  int major = 0, minor = 0;
+  nvrtc.version(&major, &minor);
+  std::string out = pullback::text("NVRTC ", major, ".", minor, " ", target(architecture), " ",
+                                   std::to_string(headers));
+  for (const char* option : kOptions) out += std::string(" ") + option;
+  return out + "\n" + text;
+}
+
 std::string compile_text(const Nvrtc& nvrtc, const std::string& text, int architecture) {
   if (!knows(nvrtc, architecture)) return {};
   Program program = nullptr;
   if (nvrtc.create(&program, text.c_str(), "group.cu", kHeaders, kHeaderTexts, kHeaderNames)) {
     return {};
   }
-  const std::string target = "--gpu-architecture=sm_" + std::to_string(architecture);
-  const char* const options[] = {target.c_str(), "--std=c++20", "-fmad=false",
-                                 "--device-as-default-execution-space",
-                                 "-diag-suppress=68,161,177,1097"};
+  const std::string for_device = target(architecture);
+  std::vector<const char*> options = {for_device.c_str()};
+  options.insert(options.end(), std::begin(kOptions), std::end(kOptions));
   std::string cubin;
   size_t size = 0;
-  if (!nvrtc.compile(program, static_cast<int>(std::size(options)), options) &&
+  if (!nvrtc.compile(program, static_cast<int>(options.size()), options.data()) &&
       !nvrtc.cubin_size(program, &size)) {
     cubin.resize(size);
     if (nvrtc.cubin(program, cubin.data())) cubin.clear();

@@ -21,6 +21,8 @@ const Nvrtc* nvrtc();
 // Why nvrtc() is null, and what to do; empty if it is not.
 std::string missing_nvrtc();
 
+// All that the kernel of a text depends on.
+std::string compilation_key(const Nvrtc& nvrtc, const std::string& text, int architecture);
 // The kernel of a text for the architecture sm_<architecture>, such as 90; empty if NVRTC has
 // no such architecture or refuses the text.
 std::string compile_text(const Nvrtc& nvrtc, const std::string& text, int architecture);

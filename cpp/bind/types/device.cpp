@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/disk_cache.h"
 #include "backend/cuda/nvrtc.h"
 #include "bind/arrays/convert.h"
 #include "bind/operations/functions.h"
@@ -75,6 +76,13 @@ void bind_device(py::module_& m) {
   m.def("cuda_reason", &cuda::unavailable_reason, "Return why CUDA cannot be used, or \"\".");
   m.def("cuda_missing_compiler", &cuda::missing_nvrtc,
         "Return why no kernel can be compiled, or \"\".");
+  m.def(
+      "cuda_kernel_cache", []()->Typed<"tuple[str, int] | None"> {
+        const cuda::DiskCache* cache = cuda::DiskCache::of_process();
+        if (!cache) return py::none();
+        return py::make_tuple(cache->folder().string(), cache->bytes());
+      },
+      "Return the folder of compiled kernels and its bytes; None if none is used.");
   m.def("cuda_device_count", &cuda::device_count, "Return the number of GPUs.");
   m.def(
       "cuda_memory",

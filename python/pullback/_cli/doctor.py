@@ -28,6 +28,11 @@ def gemm_gflops(n: int = 1024, repeats: int = 5) -> float:
     return 2e-9 * n**3 / min(times[1:])
 
 
+def _kernel_cache() -> str:
+    cache = _core.cuda_kernel_cache()
+    return "not kept" if cache is None else f"{cache[0]} ({cache[1] / 2**20:.1f} of 256 MiB)"
+
+
 def doctor() -> None:
     """Print the versions, the hardware and the libraries in use."""
     try:
@@ -47,6 +52,7 @@ def doctor() -> None:
         ("  1024x1024 float32", speed),
         ("CUDA", "available" if cuda["available"] else f"not available: {cuda['reason']}"),
         ("  kernels", (cuda["missing_compiler"] or "NVRTC found") if cuda["available"] else ""),
+        ("  compiled kernels", _kernel_cache() if cuda["available"] else ""),
     ]
     environment = list(info["environment"].items()) or [("none set", "")]
     rows += [("environment", ""), *((f"  {name}", value) for name, value in environment)]
