@@ -202,11 +202,15 @@ def custom_gradient(
             fn = transposed(jvp, leaves, f)
         reads = None if recorded is None else VariableReads(*recorded)
         kinds = [kind_of(x) for x in leaves]
-        variables = reads.variables if reads else []
-        rule: Any = CustomRule(f, undecorated(fn), kinds, variables, reads and reads.gradients)
-        more, results = variables, None
-        if reads and not rule.asked:
-            more, results = reads.inputs, reads.results
+        rule: Any
+        more: Sequence[Any] = ()
+        results = None
+        if reads is None:
+            rule = CustomRule(f, undecorated(fn), kinds, [])
+        else:
+            rule = CustomRule(f, undecorated(fn), kinds, reads.variables, reads.gradients)
+            more = reads.variables if rule.asked else reads.inputs
+            results = None if rule.asked else reads.results
         if second is not None:
 
             def rule_at(primals: Sequence[Any]) -> CustomRule:
@@ -275,7 +279,7 @@ class Decorated(NamedTuple):
     known: tuple[Variable, ...]  # variables whose gradients are those of arguments
     pair_of: Callable[[Any], Any]  # raises an error if it is not a pair with a rule
     as_tensor: Callable[[Any, list[Any]], Any]
-    rule_of: Callable[..., tuple[Any, str]]  # the rule as the core calls it, and its name
+    rule_of: Callable[..., tuple[Any, str, Sequence[Any], Any]]  # see rule_of above
 
 
 def _with_rule(f: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
