@@ -44,6 +44,47 @@ void leave_devices(Node* node) {
 
 }  // namespace
 
+// The rule of a program for an operation in a body. The rule refers to tensors outside by
+// themselves; where the body has inputs for them, its answers refer to these instead. So
+// derivatives by an input of the body include them.
+class RuleInBody : public Rule {
+ public:
+  struct Inputs {
+    int64_t refs = 0;
+    std::vector<NodeRef> outside, inputs;
+
+    friend void add_ref(Inputs* inputs) { ++inputs->refs; }
+    friend void release(Inputs* inputs) {
+      if (--inputs->refs == 0) delete inputs;
+    }
+  };
+
+  RuleInBody(Ref<Rule> rule, Ref<Inputs> inputs)
+      : rule_(std::move(rule)), inputs_(std::move(inputs)) {
+    name = rule_->name;
+  }
+
+  std::vector<Cotangent> apply(const RuleCall& call) override {
+    const uint64_t first = next_seq();  // older nodes are not its own
+    std::vector<Cotangent> answers = rule_->apply(call);
+    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
+      const Subgraph own(
+          std::move(roots), pointers(inputs_->outside), [](const Node*) { return false; },
+          [&](const Node* node) { return node->seq >= first; });
+      return own.rebuild(inputs_->inputs, [&](size_t, const Node* node, auto below) {
+        NodeRef copy = copy_node(node, below);
+        if (by_users_rule(copy.get())) copy->rule = new RuleInBody(copy->rule, inputs_);
+        return copy;
+      });
+    });
+    return answers;
+  }
+
+ private:
+  Ref<Rule> rule_;
+  Ref<Inputs> inputs_;
+};
+
 BodyNumbers::BodyNumbers() : placeholders_(reserve_seqs(kPlaceholders)) {}
 
 class Closing {
@@ -72,6 +113,7 @@ class Closing {
     for (NodeRef& root : out.roots) {
       root = inside(inside_.contains(root.get()) ? root.get() : as_value(root).get());
     }
+    connect_rules();
     // Last, after the recording has ended: the surrounding graph provides these draws.
     for (Node* draw : draws_) {
       out.inputs.emplace_back(draw);
@@ -97,6 +139,22 @@ class Closing {
     for (size_t k = 0; k < values.size(); ++k) {
       if (std::ranges::find(original, last[k]) == original.end()) continue;
       placeholders_[values[k].get()] = last[k];
+    }
+  }
+
+  void connect_rules() {
+    Ref<RuleInBody::Inputs> inputs;
+    for (Node* node : nodes_) {
+      if (!by_users_rule(node) || !inside_.contains(node)) continue;
+      if (node->seq < request_.numbers.placeholders_) continue;  // has been, with another body
+      if (!inputs) {
+        inputs = new RuleInBody::Inputs;
+        const auto own =
+            closed_.body->inputs.end() - static_cast<ptrdiff_t>(closed_.captured.size());
+        inputs->inputs.assign(own, closed_.body->inputs.end());
+        inputs->outside = closed_.captured;
+      }
+      node->rule = new RuleInBody(node->rule, inputs);
     }
   }
 
@@ -128,8 +186,10 @@ class Closing {
     const auto inputs = node->inputs();
     // An operation that can fail stays inside, since the body may not run. So does one with a rule
     // of the program, which is called for the cotangent of each iteration: it may be nonlinear.
-    bool depends = request_.all_inside || traits(node->op).fails != Fails::Never ||
-                   inputs.empty() || is_operation(node->op) || by_users_rule(node);
+    const bool derived = node->seq >= request_.numbers.placeholders_;
+    bool depends = request_.all_inside || (request_.derived_inside && derived) ||
+                   traits(node->op).fails != Fails::Never || inputs.empty() ||
+                   is_operation(node->op) || by_users_rule(node);
     bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
     for (const Node* input : inputs) {
       depends |= inside_.contains(input);
@@ -158,13 +218,23 @@ class Closing {
     }
   }
 
+  // True for a constant of the body from which this one is derived: a copy that closing made.
+  bool is_closed_constant(const Node* node) const {
+    const auto owns = [&](const Body* body) {
+      return body && std::ranges::any_of(body->made, [&](const auto& range) {
+               return range.first <= node->seq && node->seq < range.first + kPlaceholders;
+             });
+    };
+    return constants_.contains(node) && (owns(request_.derived_from) || owns(request_.with));
+  }
+
   // For a node of the body from which this one is derived. One that only a rule refers to was not
   // closed with that body: its inputs may be outside. It may be part of other derived bodies too.
   void copy_unless_closed(Node* node) {
     std::vector<NodeRef> inputs;
     bool closed = true;
     for (Node* input : node->inputs()) {
-      inputs.push_back(constants_.contains(input) ? NodeRef(input) : inside(input));
+      inputs.push_back(is_closed_constant(input) ? NodeRef(input) : inside(input));
       closed &= inputs.back() == input;
     }
     if (closed) return;
@@ -332,10 +402,11 @@ BoundBody DerivedLoop::close(const Body& of, const BodyNumbers& numbers, LoopFor
   form->stacked_in = static_cast<int32_t>(scanned.size());
   form->stacked_out = static_cast<int32_t>(stacked_roots.size());
   // Derivatives of a loop that is replayed are by the inputs of the body alone, so what a rule of
-  // the program computes from tensors outside stays inside.
-  const bool all_inside = of.holds_rules && !form->has_trips();
+  // the program computes from tensors outside at each call stays inside.
+  const bool derived_inside = of.holds_rules && !form->has_trips();
   BodyRequest closing{
-      of.name, std::move(carries), std::move(next_carries), numbers, all_inside, &of, with};
+      of.name, std::move(carries), std::move(next_carries), numbers, false, derived_inside, &of,
+      with};
   append(&closing.arguments, scanned);
   append(&closing.arguments, constants);
   closing.values_of_last = constant_values;

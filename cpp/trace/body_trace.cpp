@@ -43,7 +43,7 @@ ClosedBody BodyTrace::close(std::vector<NodeRef> roots, bool all_inside) {
   abandon();
   if (!numbers_) fail(ErrorKind::Runtime, who_, ": no body was recorded");
   return close_body(
-      {origin_->name, std::move(arguments_), std::move(roots), *numbers_, all_inside, nullptr});
+      {origin_->name, std::move(arguments_), std::move(roots), *numbers_, all_inside});
 }
 
 // The read belongs to the surrounding graph: it is the same in every iteration.

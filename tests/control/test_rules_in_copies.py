@@ -231,29 +231,82 @@ def test_rules_in_bodies_call_traced_functions() -> None:
                 np.testing.assert_allclose(mapped(AT).numpy(), scale * slope(AT), rtol=1e-6)
 
 
+def repeated(f: Any, y: Any) -> Any:
+    return pb.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, f(s[1])), (0, y))[1]
+
+
+def counted(f: Any, y: Any) -> Any:
+    return pb.fori_loop(0, 2, lambda _, y: f(y), y)
+
+
+def chosen(f: Any, y: Any) -> Any:
+    return pb.cond(y > -9.0, f, lambda y: y, y)
+
+
 def test_a_rule_in_a_loop_refers_to_a_tensor_from_outside() -> None:
     """Second derivatives by that tensor, where the reverse runs the loop again and where not."""
 
     def by_argument(e: Any, q: Any) -> Any:
         return e * q, lambda d: (d * q, d * e)
 
-    def value(f: Any, kind: str, q: Any) -> Any:
-        one = pb.constant(np.array(1.0))
-        if kind == "while":
-            body = lambda s: (s[0] + 1, f(s[1], q))  # noqa: E731
-            return pb.while_loop(lambda s: s[0] < 2, body, (pb.constant(0), one))[1]
-        if kind == "nested":
-            inner = lambda c: pb.fori_loop(0, 2, lambda i, c: f(c, q), c)  # noqa: E731
-            body = lambda s: (s[0] + 1, inner(s[1]))  # noqa: E731
-            return pb.while_loop(lambda s: s[0] < 2, body, (pb.constant(0), one))[1]
-        return pb.fori_loop(0, 3, lambda i, c: f(c, q), one)
-
+    f = pb.custom_gradient(by_argument)
     q, one = pb.constant(np.array(3.0)), pb.constant(np.array(1.0))
-    for kind, power in (("while", 2), ("nested", 4), ("fori", 3)):
-        slope = pb.grad(partial(value, pb.custom_gradient(by_argument), kind))
-        want = power * (power - 1) * 3.0 ** (power - 2)
-        assert float(pb.grad(slope)(q)) == want, kind
-        assert float(pb.jvp(slope, (q,), (one,))[1]) == want, kind
+    for inner, outer, power in (
+        (repeated, chosen, 2),
+        (repeated, counted, 4),
+        (counted, repeated, 4),
+        (counted, counted, 4),
+        (repeated, repeated, 4),
+    ):
+        # The body computes q times a number in each iteration, or only once.
+        for factor in (lambda q: q, lambda q: q * 2.0):
+
+            def value(q: Any, inner: Any = inner, outer: Any = outer, factor: Any = factor) -> Any:
+                return outer(lambda y: inner(lambda y: f(y, factor(q)), y), one)
+
+            slope = pb.grad(value)
+            scale = float(factor(1.0)) ** power
+            np.testing.assert_allclose(float(slope(q)), scale * power * 3.0 ** (power - 1))
+            want = scale * power * (power - 1) * 3.0 ** (power - 2)
+            np.testing.assert_allclose(float(pb.grad(slope)(q)), want)
+            np.testing.assert_allclose(float(pb.jvp(slope, (q,), (one,))[1]), want)
+
+
+def test_a_rule_uses_a_constant_of_the_body() -> None:
+    """The body reads it in other operations, which its closing connects to a copy of it."""
+    c = pb.constant(np.array(0.8))
+
+    def body(y: Any) -> Any:
+        two = pb.constant(2.0, dtype="float64")
+        slope, factor = pb.tanh(c) * two, c * two
+        g = pb.custom_gradient(lambda y: (y * factor, lambda d: d * slope))
+        return g(y) * c
+
+    for loop, power in ((repeated, 2), (counted, 2), (chosen, 1)):
+        slope = pb.grad(lambda x: loop(body, x))(pb.constant(np.array(0.6)))  # noqa: B023
+        np.testing.assert_allclose(float(slope), (np.tanh(0.8) * 2.0 * 0.8) ** power)
+
+
+def test_second_derivatives_of_checkpointed_loops_in_a_batch() -> None:
+    f = pb.custom_gradient(lambda e, k: (e * e * k, lambda d: (2.0 * d * e * k, d * e * e)))
+    x, q = pb.constant(np.array([0.6, 0.2])), pb.constant(np.array([0.9, 0.7]))
+
+    def seconds(g: Any) -> list[Any]:
+        slope = pb.grad(lambda x, q: pb.sum(pb.vmap(g)(x, q)))
+        ones = pb.ones(2, dtype="float64")
+        return [
+            pb.grad(lambda q: pb.sum(slope(x, q)))(q),
+            pb.jvp(lambda q: slope(x, q), (q,), (ones,))[1],
+        ]
+
+    want = seconds(lambda x, q: f(f(x, q), q))
+    for loop in (repeated, counted):
+        for got, one in zip(
+            seconds(pb.checkpoint(lambda x, q: loop(lambda y: f(y, q), x))),  # noqa: B023
+            want,
+            strict=True,
+        ):
+            np.testing.assert_allclose(got.numpy(), one.numpy(), rtol=1e-12)
 
 
 def test_a_rule_in_a_loop_refers_to_tensors_that_are_no_arguments() -> None:
@@ -273,12 +326,6 @@ def test_a_rule_in_a_loop_refers_to_tensors_that_are_no_arguments() -> None:
             return e * e * 0.5, lambda d: d * e * (outer if how == "closure" else q * q)
 
         return loop(f, q)
-
-    def repeated(f: Any, y: Any) -> Any:
-        return pb.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, f(s[1])), (0, y))[1]
-
-    def counted(f: Any, y: Any) -> Any:
-        return pb.fori_loop(0, 2, lambda _, y: f(y), y)
 
     q, one = pb.constant(np.array(3.0)), pb.constant(np.array(1.0))
     for loop in (repeated, counted):

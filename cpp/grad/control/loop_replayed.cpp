@@ -9,7 +9,8 @@
 // direction w, for cotangents 0 and g.
 //
 // The first formula exchanges the order of two derivatives, so it holds if J is the derivative of
-// L. Rules of the program may give another J. Then, with the derivative L'' of L' in direction x',
+// L. Rules of the program may give another J, which must be linear in its cotangent all the same.
+// Then, with the derivative L'' of L' in direction x',
 //
 //   (Jᵀg)' = the part of w in the reverse of L'' for the cotangents g' of J w and g of (J w)'
 //
@@ -22,6 +23,7 @@
 #include "grad/control/loop_derivative.h"
 #include "grad/registry.h"
 #include "graph/make.h"
+#include "graph/walk.h"
 
 namespace pullback {
 namespace {
@@ -51,6 +53,22 @@ NodeRef replayed_loop(const NodeRef& reverse) {
   return node;
 }
 
+// True if a rule of the program may replace the derivative of an operation of the body.
+bool has_rules(const Body& body, const OverrideMap* overrides) {
+  if (body.holds_rules) return true;
+  if (!overrides && !registry_used()) return false;
+  std::vector<Node*> nodes;
+  walk(pointers(body.roots), &nodes, [](const Node* node) { return node->inputs(); });
+  return std::ranges::any_of(nodes, [&](const Node* node) {
+    const std::string name = display_name(node);
+    if ((overrides && overrides->contains(name)) || registered_rule(name)) return true;
+    return node->operation &&
+           std::ranges::any_of(node->operation->bodies, [&](const Ref<Body>& inner) {
+             return has_rules(*inner, overrides);
+           });
+  });
+}
+
 // Derivatives of Jᵀg, a reverse that replays its loop.
 class Replaying {
  public:
@@ -73,7 +91,8 @@ class Replaying {
       gs[*place] = NodeRef(reverse_->inputs()[j]);
       if (wanted[j]) out[j] = output_of(derived.node, *place);
     }
-    const auto [inputs, places] = inputs_of(derived, [&](size_t i) { return wanted[i] != 0; });
+    const auto [inputs, places] =
+        places_of_inputs(derived, [&](size_t i) { return wanted[i] != 0; });
     const auto found =
         of_loops_inputs(derived.node, inputs, gs, [&](size_t i) { return wanted[places[i]] != 0; });
     for (size_t i = 0; i < found.size(); ++i) {
@@ -85,7 +104,7 @@ class Replaying {
 
   // The tangent of each output.
   std::vector<NodeRef> tangents(std::span<const NodeRef> ts) {
-    if (body_.holds_rules || overrides_ || registry_used()) return tangents_by_rules(ts);
+    if (has_rules(body_, overrides_)) return tangents_by_rules(ts);
     std::vector<NodeRef> directions(body_.inputs.size());
     for (size_t i = 0; i < directions.size(); ++i)
       directions[i] = ts[operation_.inputs[1][i].number];
@@ -106,17 +125,18 @@ class Replaying {
     return out;
   }
 
-  // The same if J may be another one than the derivative of the loop.
+  // The same if J may differ from the derivative of the loop.
   std::vector<NodeRef> tangents_by_rules(std::span<const NodeRef> ts) {
     std::vector<NodeRef> zeros(body_.inputs.size());
     for (int32_t i : cotangents_of()) zeros[i] = zeros_like(body_.inputs[i]);
     const TangentLoop first = tangent_loop(loop_, zeros, overrides_);
-    const auto [inputs, places] = inputs_of(first, [&](size_t i) { return ts[i] != nullptr; });
-    const auto& of_first = first.node->operation->bodies[0]->inputs;
-    std::vector<NodeRef> directions(of_first.size());
+    const auto [inputs, places] =
+        places_of_inputs(first, [&](size_t i) { return ts[i] != nullptr; });
+    const auto& all = first.node->operation->bodies[0]->inputs;
+    std::vector<NodeRef> directions(all.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const auto found = std::ranges::find(of_first, inputs[i]);
-      if (found != of_first.end()) directions[found - of_first.begin()] = ts[places[i]];
+      const auto found = std::ranges::find(all, inputs[i]);
+      if (found != all.end()) directions[found - all.begin()] = ts[places[i]];
     }
     const TangentLoop second = tangent_loop(first.node, directions, overrides_);
     std::vector<NodeRef> gs(second.node->operation->outputs.size()), ws;
@@ -125,7 +145,7 @@ class Replaying {
       const auto place = tangent_at(first, j);
       if (!place) continue;
       gs[*place] = ts[j];
-      if (const auto of_it = second.places[*place]) gs[*of_it] = NodeRef(reverse_->inputs()[j]);
+      if (const auto at = second.places[*place]) gs[*at] = NodeRef(reverse_->inputs()[j]);
     }
     auto out = of_loops_inputs(second.node, ws, gs, [](size_t) { return true; });
     out.resize(operation_.outputs.size());
@@ -162,13 +182,14 @@ class Replaying {
     return out;
   }
 
-  // The inputs of the body of `derived` by which the reverse has derivatives: those of the loop,
-  // and those that only its rules refer to; and for each its number among those of the reverse.
-  // Refuses derivatives by others, such as a tensor that a rule computes anew at each call, since
-  // their effect is unknown. Integer inputs are positions and the number of iterations.
-  template <class Asked>
-  std::pair<std::vector<NodeRef>, std::vector<size_t>> inputs_of(const TangentLoop& derived,
-                                                                 Asked&& asked) const {
+  // The inputs of the body of `derived` that are inputs of the reverse too, and their numbers
+  // there: the inputs of the loop, and tensors outside to which a gradient rule refers.
+  // `needed(i)`: whether the derivative by input i of the reverse is needed. Refuses it where the
+  // other tensors of rules may have a part in it. Integer inputs are positions and the number of
+  // iterations.
+  template <class Needed>
+  std::pair<std::vector<NodeRef>, std::vector<size_t>> places_of_inputs(const TangentLoop& derived,
+                                                                        Needed&& needed) const {
     std::vector<NodeRef> inputs = body_.inputs;
     std::vector<size_t> places;
     Flags known(reverse_->inputs_count);
@@ -177,19 +198,27 @@ class Replaying {
       known[source.number] = 1;
       places.push_back(source.number);
     }
-    for (size_t i = 0; i < known.size(); ++i) {
-      const auto& values = derived.captured_values;
-      const auto found = std::ranges::find(values, reverse_->inputs()[i], &NodeRef::get);
-      if (known[i] || found == values.end()) continue;
-      known[i] = 1;
-      inputs.push_back(derived.captured[found - values.begin()]);
-      places.push_back(i);
+    bool complete = true;
+    const auto all = reverse_->inputs();
+    for (size_t k = 0; k < derived.captured.size(); ++k) {
+      const Node* value = derived.captured_values[k].get();
+      if (!is_inexact(value->dtype)) continue;
+      bool found = false;
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (known[i] || found || all[i] != value) continue;
+        known[i] = found = true;
+        inputs.push_back(derived.captured[k]);
+        places.push_back(i);
+      }
+      complete &= found || !value->tracked();
     }
     for (size_t i = 0; i < known.size(); ++i) {
-      if (!asked(i) || known[i] || !is_inexact(reverse_->inputs()[i]->dtype)) continue;
+      complete &= !needed(i) || known[i] || !is_inexact(all[i]->dtype);
+    }
+    if (!complete) {
       fail(ErrorKind::NotImplemented, "gradients: while_loop: ", body_.name,
-           ": a tensor that only a gradient rule inside of the loop uses has no second "
-           "derivative; pass it as an argument to the function of the rule");
+           ": no second derivative by a tensor outside of the loop to which a gradient rule inside "
+           "refers; make it a part of the state of the loop");
     }
     return {std::move(inputs), std::move(places)};
   }

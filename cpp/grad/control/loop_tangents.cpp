@@ -40,7 +40,8 @@ class Tangents {
     for (size_t k = 0; k < loop_.carries; ++k) {
       out.add_carry(body_.inputs[k], loop_.input(k), body_.roots[k]);
     }
-    auto& [_, places, arguments, captured, captured_values] = made_;
+    auto& places = made_.places;
+    const auto& arguments = made_.arguments;
     places.resize(loop_.operation.outputs.size());
     std::vector<std::optional<size_t>> carry_at(loop_.carries);
     for (size_t k = 0; k < loop_.carries; ++k) {
@@ -82,8 +83,8 @@ class Tangents {
     request.body = out.close(body_, numbers_, &request.form);
     const auto own = static_cast<ptrdiff_t>(carries + out.scanned.size() + out.constants.size());
     const auto& inputs = request.body.body->inputs;
-    captured.assign(inputs.begin() + own, inputs.end());
-    captured_values.assign(request.body.inputs.begin() + own, request.body.inputs.end());
+    made_.captured.assign(inputs.begin() + own, inputs.end());
+    made_.captured_values.assign(request.body.inputs.begin() + own, request.body.inputs.end());
     made_.node = make_loop(std::move(request));
   }
 

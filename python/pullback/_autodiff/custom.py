@@ -19,7 +19,15 @@ from .._base.pytree import flatten, unflatten
 from .._base.settings import check_verification
 from .._core import Variable
 from .._typing import Verify
-from .custom_rule import TENSOR, CustomRule, RuleWithSecond, is_tensor, kind_of, transposed
+from .custom_rule import (
+    TENSOR,
+    CustomRule,
+    RuleWithSecond,
+    is_tensor,
+    kind_of,
+    takes_variables,
+    transposed,
+)
 from .rules import place
 from .variable_reads import VariableReads
 from .verification import Verification
@@ -200,17 +208,20 @@ def custom_gradient(
         """
         if jvp is not None:
             fn = transposed(jvp, leaves, f)
-        reads = None if recorded is None else VariableReads(*recorded)
+        plain = undecorated(fn)
         kinds = [kind_of(x) for x in leaves]
         rule: Any
         more: Sequence[Any] = ()
         results = None
-        if reads is None:
-            rule = CustomRule(f, undecorated(fn), kinds, [])
+        if recorded is None:
+            rule = CustomRule(f, plain, kinds, [])
+        elif takes_variables(plain):
+            more = recorded[0]
+            rule = CustomRule(f, plain, kinds, more)
         else:
-            rule = CustomRule(f, undecorated(fn), kinds, reads.variables, reads.gradients)
-            more = reads.variables if rule.asked else reads.inputs
-            results = None if rule.asked else reads.results
+            reads = VariableReads(*recorded)
+            more, results = reads.inputs, reads.results
+            rule = CustomRule(f, plain, kinds, reads.variables, reads.gradients)
         if second is not None:
 
             def rule_at(primals: Sequence[Any]) -> CustomRule:

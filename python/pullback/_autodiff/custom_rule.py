@@ -90,7 +90,7 @@ class CustomRule:
         self.fn = fn
         self.kinds = kinds
         self.variables = variables
-        self.asked = bool(variables) and _takes_variables(fn)
+        self.asked = bool(variables) and takes_variables(fn)
         # It keeps computed values alive, which a rule that takes `variables` does not need.
         self._ordinary = ordinary if variables and not self.asked else None
 
@@ -173,7 +173,7 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, (Tensor, Variable))
 
 
-def _takes_variables(fn: Callable[..., Any]) -> bool:
+def takes_variables(fn: Callable[..., Any]) -> bool:
     try:
         parameters = signature(fn).parameters.values()
     except ValueError:  # some functions written in C have no signature

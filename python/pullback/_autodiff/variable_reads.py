@@ -26,11 +26,15 @@ class VariableReads:
         self, variables: list[Variable], results: list[Any], first: int | None, tape: Any
     ) -> None:
         self.variables = variables
-        self._inside = results
-        self._tape = tape
-        self._graph = None if first is None else _core.ClosedGraph(results, [], first)
-        self.inputs: list[Any] = self._graph.others if self._graph else variables
-        self.results = self._graph.copy(self.inputs) if self._graph else None
+        self.inputs: list[Any] = variables
+        self.results: list[Any] | None = None
+        self._graph: Any = None
+        if first is None:
+            self._inside, self._tape = results, tape
+        else:
+            self._graph = _core.ClosedGraph(results, [], first)
+            self.inputs = self._graph.others
+            self.results = self._graph.copy(self.inputs)
 
     def gradients(self, cotangents: list[Any], inputs: list[Any]) -> list[Any]:
         """Return the gradients of the inputs; None for those that are no variables."""
