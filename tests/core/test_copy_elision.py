@@ -39,9 +39,7 @@ FORMS: dict[str, tuple[Callable[..., Any], int]] = {
     "halves exchanged": (lambda xp, y: y * xp.concatenate([y[N // 2 :], y[: N // 2]]), 2),
     "twice": (lambda xp, y: y[::-1] * xp.concatenate([y, y])[N // 2 : N // 2 + N], 2),
     "rows": (
-        lambda xp, y: (
-            y.reshape(100, 7) * xp.concatenate([np.ones((1, 7)), y.reshape(100, 7)[:-1]])
-        ),
+        lambda xp, y: y.reshape(100, 7) * xp.concatenate([np.ones((1, 7)), y.reshape(100, 7)[:-1]]),
         1,
     ),
     "columns": (

@@ -1,7 +1,7 @@
 // A temporary y that is copied to another place of a second temporary, as in
-// concatenate([one, y[:-1]]) or in the gradient of y[1:], needs no copy: both temporaries become one
-// slot with room for the entries that only one of them has, here [one, y]. Each is then a view of
-// that slot, read in place as a slice is.
+// concatenate([one, y[:-1]]) or in the gradient of y[1:], needs no copy: both temporaries become
+// one slot with room for the entries that only one of them has, here [one, y]. Each is then a view
+// of that slot, read in place as a slice is.
 //
 // Invariant: the two temporaries have exactly the copied elements in common, so that all other
 // writes to one of them miss the other. Start reading at CopyElision::merge().
