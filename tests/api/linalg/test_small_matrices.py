@@ -103,3 +103,19 @@ def test_products_of_pivots_are_rounded_once(n: int) -> None:
     pivots = np.ones(n, np.float32)
     pivots[:3] = 1e30, 1e30, 1e-30
     close(la.det(np.diag(pivots)).numpy() / np.float32(1e30), 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_determinants_alone_have_the_bits_of_those_with_factors(dtype: str) -> None:
+    both = pb.function(lambda a: (la.det(a), la.slogdet(a).logabsdet))
+    for n in (1, 2, 3, 4, 5, 9):
+        a = np.random.default_rng(n).normal(size=(37, n, n)).astype(dtype)
+        a[3] *= np.float32(1e30)
+        a[18, 0] = 0
+        a[36] *= np.float32(1e-30)
+        alone = la.det(a).numpy()
+        np.testing.assert_array_equal(alone, both(a)[0].numpy())
+        with np.errstate(over="ignore"):
+            expected = np.linalg.det(a.astype("float64")).astype(dtype)
+        tolerance = {"float32": 1e-3, "float64": 1e-11}[dtype]
+        np.testing.assert_allclose(alone, expected, rtol=tolerance, atol=np.finfo(dtype).tiny)

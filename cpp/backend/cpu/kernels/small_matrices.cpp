@@ -5,21 +5,11 @@
 // G. H. Golub, C. F. Van Loan, "Matrix computations", 3.1, 3.4 and 4.2.
 #include "backend/cpu/kernels/small_matrices.h"
 
-#include <type_traits>
-
-#include "backend/cpu/kernels/lanes.h"
+#include "backend/cpu/kernels/lu_lanes.h"
 #include "backend/cpu/kernels/table.h"
 
 namespace pullback {
 namespace {
-
-using PULLBACK_KERNELS::Lanes;
-
-template <class T>
-using Vector = typename Lanes<T>::Vector;
-
-template <class T>
-constexpr int64_t kLanes = Lanes<T>::kCount;
 
 constexpr int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -46,6 +36,10 @@ void transpose(const T* x, int64_t size, int64_t count, int64_t first, int64_t u
                Vector<T>* to) {
   constexpr int64_t kCount = kLanes<T>;
   constexpr int kShort = Lanes<T>::kShort;
+  if (count >= kCount && size == 1) {
+    to[0] = Lanes<T>::load(x);
+    return;
+  }
   if (count >= kCount && used >= kShort) {
     return for_each_short<T>(used, [&](int64_t e) {
       Vector<T> v[kShort];
@@ -102,11 +96,6 @@ void store_columns(const Vector<T>* from, int64_t n, int64_t k, int64_t count, i
   for (int64_t r = 0; r < n; ++r) turn_back(from + r * columns, n * k, count, r * k, columns, x);
 }
 
-template <class V>
-V absolute(const V& x) {
-  return x < 0 ? -x : x;
-}
-
 // Calls f<n> with n as a constant if it is very small, else f<0>.
 template <class F>
 void by_size(int64_t n, F&& f) {
@@ -127,93 +116,16 @@ void by_size(int64_t n, F&& f) {
 // --- LU with partial pivoting
 
 template <class T>
-struct LuLanes {
-  using V = Vector<T>;
-  using Mask = decltype(V{} < V{});
-  V a[kSmallMatrix * kSmallMatrix];
-  Mask places[kSmallMatrix];
-  V sign;
-
-  static Mask number(int64_t i) {
-    return Mask{} + static_cast<std::remove_reference_t<decltype(Mask{}[0])>>(i);
-  }
-
-  template <int kFixed>
-  void factorise(int64_t given) {
-    const int64_t n = kFixed ? kFixed : given;
-    sign = V{} + 1;
-    for (int64_t i = 0; i < n; ++i) places[i] = number(i);
-    for (int64_t k = 0; k < n; ++k) {
-      V best = absolute(a[k * n + k]);
-      Mask place = number(k);
-      for (int64_t i = k + 1; i < n; ++i) {
-        const V size = absolute(a[i * n + k]);
-        const Mask larger = size > best;
-        best = larger ? size : best;
-        place = larger ? number(i) : place;
-      }
-      for (int64_t i = k + 1; i < n; ++i) {
-        const Mask here = place == number(i);
-        for (int64_t c = 0; c < n; ++c) exchange(here, &a[k * n + c], &a[i * n + c]);
-        exchange(here, &places[k], &places[i]);
-        sign = here ? -sign : sign;
-      }
-      // Below a pivot of zero all entries are zero.
-      const V pivot = a[k * n + k];
-      const V divisor = pivot == 0 ? V{} + 1 : pivot;
-      for (int64_t i = k + 1; i < n; ++i) {
-        const V factor = a[i * n + k] / divisor;
-        a[i * n + k] = factor;
-        for (int64_t c = k + 1; c < n; ++c) a[i * n + c] -= factor * a[k * n + c];
-      }
-    }
-  }
-
-  template <class X>
-  static void exchange(const Mask& here, X* x, X* y) {
-    const X before = *x;
-    *x = here ? *y : before;
-    *y = here ? before : *y;
-  }
-};
-
-// Products of the diagonals. Returns false if a partial product may have left the range of float64.
-template <class T>
-bool diagonal_products(const LuLanes<T>& lanes, int64_t n, double* product) {
-  const auto* sign = reinterpret_cast<const T*>(&lanes.sign);
-  int inside = 1;
-  for (int64_t l = 0; l < kLanes<T>; ++l) product[l] = sign[l];
-  for (int64_t r = 0; r < n; ++r) {
-    const auto* diagonal = reinterpret_cast<const T*>(&lanes.a[r * (n + 1)]);
-    for (int64_t l = 0; l < kLanes<T>; ++l) {
-      product[l] *= static_cast<double>(diagonal[l]);
-      inside &= (__builtin_fabs(product[l]) > 0x1p-960) & (__builtin_fabs(product[l]) < 0x1p960);
-    }
-  }
-  return inside != 0;
-}
-
-// The same for lane l, exponents aside.
-template <class T>
-double scaled_product(const LuLanes<T>& lanes, int64_t n, int64_t l) {
-  double product = lanes.sign[l];
-  int exponents = 0;
-  for (int64_t r = 0; r < n; ++r) {
-    int exponent = 0;
-    product *= __builtin_frexp(lanes.a[r * (n + 1)][l], &exponent);
-    exponents += exponent;
-  }
-  return __builtin_ldexp(product, exponents);
-}
-
-template <class T>
 void lu(const SmallLu& call) noexcept {
   const int64_t n = call.n, size = n * n;
+  const bool factors = call.packed || call.positions;
   LuLanes<T> lanes;
   for (int64_t i = 0; i < call.count; i += kLanes<T>) {
     const int64_t count = least(call.count - i, kLanes<T>);
     transpose(static_cast<const T*>(call.a) + i * size, size, count, 0, size, lanes.a);
-    by_size(n, [&]<int kFixed> { lanes.template factorise<kFixed>(n); });
+    by_size(n, [&]<int kFixed> {
+      factors ? lanes.template factorise<kFixed>(n) : lanes.template factorise<kFixed, false>(n);
+    });
     if (call.packed) {
       turn_back(lanes.a, size, count, 0, size, static_cast<T*>(call.packed) + i * size);
     }
@@ -227,8 +139,12 @@ void lu(const SmallLu& call) noexcept {
     double product[kLanes<T>];
     const bool inside = diagonal_products(lanes, n, product);
     T* det = static_cast<T*>(call.det) + i;
-    for (int64_t l = 0; l < count; ++l) {
-      det[l] = static_cast<T>(inside ? product[l] : scaled_product(lanes, n, l));
+    if (inside && count == kLanes<T>) {
+      for (int64_t l = 0; l < kLanes<T>; ++l) det[l] = static_cast<T>(product[l]);
+    } else {
+      for (int64_t l = 0; l < count; ++l) {
+        det[l] = static_cast<T>(inside ? product[l] : scaled_product(lanes, n, l));
+      }
     }
   }
 }
