@@ -22,12 +22,12 @@
 #include "graph/rebuild.h"
 #include "graph/walk.h"
 #include "ops/batch_scope.h"
+#include "ops/rule_in_body.h"
 
 namespace pullback {
 namespace {
 
-// An upper limit for the placeholders and copied constants of one body.
-constexpr uint64_t kPlaceholders = uint64_t{1} << 32;
+constexpr uint64_t kPlaceholders = uint64_t{1} << 32;  // and copied constants of a body, at most
 
 void replace_input(Node* node, size_t k, Node* with) {
   Node** slots = node->inputs_count > 3 ? node->rest.get() : node->in;
@@ -43,47 +43,6 @@ void leave_devices(Node* node) {
 }
 
 }  // namespace
-
-// The rule of a program for an operation in a body. The rule refers to tensors outside by
-// themselves; where the body has inputs for them, its answers refer to these instead. So
-// derivatives by an input of the body include them.
-class RuleInBody : public Rule {
- public:
-  struct Inputs {
-    int64_t refs = 0;
-    std::vector<NodeRef> outside, inputs;
-
-    friend void add_ref(Inputs* inputs) { ++inputs->refs; }
-    friend void release(Inputs* inputs) {
-      if (--inputs->refs == 0) delete inputs;
-    }
-  };
-
-  RuleInBody(Ref<Rule> rule, Ref<Inputs> inputs)
-      : rule_(std::move(rule)), inputs_(std::move(inputs)) {
-    name = rule_->name;
-  }
-
-  std::vector<Cotangent> apply(const RuleCall& call) override {
-    const uint64_t first = next_seq();  // older nodes are not its own
-    std::vector<Cotangent> answers = rule_->apply(call);
-    remake_answers(&answers, [&](std::vector<NodeRef> roots) {
-      const Subgraph own(
-          std::move(roots), pointers(inputs_->outside), [](const Node*) { return false; },
-          [&](const Node* node) { return node->seq >= first; });
-      return own.rebuild(inputs_->inputs, [&](size_t, const Node* node, auto below) {
-        NodeRef copy = copy_node(node, below);
-        if (by_users_rule(copy.get())) copy->rule = new RuleInBody(copy->rule, inputs_);
-        return copy;
-      });
-    });
-    return answers;
-  }
-
- private:
-  Ref<Rule> rule_;
-  Ref<Inputs> inputs_;
-};
 
 BodyNumbers::BodyNumbers() : placeholders_(reserve_seqs(kPlaceholders)) {}
 

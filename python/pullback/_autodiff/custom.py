@@ -216,8 +216,8 @@ def custom_gradient(
         if recorded is None:
             rule = CustomRule(f, plain, kinds, [])
         elif takes_variables(plain):
-            more = recorded[0]
-            rule = CustomRule(f, plain, kinds, more)
+            variables = list(recorded[0])
+            rule, more = CustomRule(f, plain, kinds, variables), variables
         else:
             reads = VariableReads(*recorded)
             more, results = reads.inputs, reads.results

@@ -37,7 +37,7 @@ class VariableReads:
             self.results = self._graph.copy(self.inputs)
 
     def gradients(self, cotangents: list[Any], inputs: list[Any]) -> list[Any]:
-        """Return the gradients of the inputs; None for those that are no variables."""
+        """Return the gradients of the inputs; None for an input that does not read a variable."""
         if not self._graph:
             return _core.gradients(self._inside, self.variables, cotangents, tape=self._tape)
         ids = {_variable_of(v) for v in self.variables}
