@@ -129,7 +129,7 @@ def _below_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
         if any(x in reached for x in op.inputs):
             reached.update(op.outputs)
             if any(out in fed for out in op.outputs):
-                below.extend([op.outputs[0], *op.inputs])
+                below.extend([op.outputs[0], *(x for x in op.inputs if x not in fed)])
     return below
 
 
@@ -190,6 +190,11 @@ def make_program(
     effects = [(function, len(inputs)) for function, inputs in run.effects]
     arguments = [feed.value is None for feed in feeds]
     return Program(run.trace, len(fetches), reads, assigned, effects, arguments)
+
+
+def _identity_rule(op: Operation) -> Any:
+    """Return the rule that passes the cotangents of the outputs to the inputs."""
+    return _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
 
 
 @dataclass(eq=False)
@@ -269,7 +274,7 @@ class Run:
                 raise InvalidArgumentError(op, text) from None
         for tensor, value in zip(op.outputs, outs, strict=True):
             if tensor in self.fed:
-                value = self._in_place_of(op, tensor, self.fed[tensor], inputs)
+                value = self._in_place_of(op, tensor, value, self.fed[tensor], inputs)
             if value is not None and not _core.is_tracked(value):
                 self.watcher.watch(value)
             self.values[tensor] = value
@@ -292,12 +297,19 @@ class Run:
             raise WantsValues  # a shape or an axis that a variable or a draw determines
         return [as_static(x) if fixed else x for x, fixed in pairs]
 
-    def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
-        """Replace an output by the fed value, with the gradient of the operation."""
+    def _in_place_of(
+        self, op: Operation, out: Tensor, value: Any, fed: Any, inputs: list[Any]
+    ) -> Any:  # fmt: skip
+        """Replace the value of an output by the fed one, with the gradient of the operation."""
         row = op.definition
+        if not row.flows or op.has_own_rule or value is None:
+            return fed
+        if row.execute is not None:  # a loop, a branch or a read: the gradient of its own value
+            source = inputs[0] if op.type == "ReadVariableOp" else value
+            return _core.custom([fed], [source], _identity_rule(op))[0]
         args = self._arguments(op, inputs)
         tensors = row.tensors(args)
-        if not row.flows or op.has_own_rule or not tensors or any(x is None for x in tensors):
+        if not tensors or any(x is None for x in tensors):
             return fed
 
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
@@ -305,8 +317,6 @@ class Run:
             answers = pull_through(row, op.attrs, mixed, outs, cotangents, out.index)
             return answers + [None] * (len(ins) - len(answers))
 
-        if row.execute is not None and op.type != "ReadVariableOp":
-            return fed
         return _core.custom([fed], tensors, _core.Rule(rule, op.type))[0]
 
     # --- variables
@@ -339,8 +349,7 @@ class Run:
         else:
             return _core.identity(handle)
         # Another value, or none; the gradient is still the variable's.
-        rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
-        return _core.custom([value], [handle], rule)[0]
+        return _core.custom([value], [handle], _identity_rule(op))[0]
 
     def current(self, variable: Any) -> Any:
         """Return the value after the assignments so far."""
