@@ -192,7 +192,7 @@ def make_program(
     return Program(run.trace, len(fetches), reads, assigned, effects, arguments)
 
 
-def _identity_rule(op: Operation) -> Any:
+def identity_rule(op: Operation) -> Any:
     """Return the rule that passes the cotangents of the outputs to the inputs."""
     return _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
 
@@ -306,7 +306,7 @@ class Run:
             return fed
         if row.execute is not None:  # a loop, a branch or a read: the gradient of its own value
             source = inputs[0] if op.type == "ReadVariableOp" else value
-            return _core.custom([fed], [source], _identity_rule(op))[0]
+            return _core.custom([fed], [source], identity_rule(op))[0]
         args = self._arguments(op, inputs)
         tensors = row.tensors(args)
         if not tensors or any(x is None for x in tensors):
@@ -339,8 +339,11 @@ class Run:
     def read(self, variable: Any, op: Operation) -> Any:
         """Return the value of a read operation."""
         handle = self.values[variable.handle]
+        before = self.at_start(variable)
         if variable in self.behind[op]:
             value = self._latest(variable)
+        elif before is not None and variable.handle not in self.fed:
+            value = before
         elif self.peek(variable) is None and variable.handle not in self.fed:
             if op in self.strict:
                 raise self._uninitialized(variable)
@@ -349,7 +352,11 @@ class Run:
         else:
             return _core.identity(handle)
         # Another value, or none; the gradient is still the variable's.
-        return _core.custom([value], [handle], _identity_rule(op))[0]
+        return _core.custom([value], [handle], identity_rule(op))[0]
+
+    def at_start(self, variable: Any) -> Any:
+        """Return the value of a variable that earlier iterations assigned; None outside of loops."""
+        return None
 
     def current(self, variable: Any) -> Any:
         """Return the value after the assignments so far."""
