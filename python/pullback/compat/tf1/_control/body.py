@@ -168,7 +168,7 @@ class BodyRun(HostRun):
 
     def _captured(self, x: Tensor, value: Any) -> Any:
         """Return the value of an outer tensor: a variable may change between iterations."""
-        variable = x.op.attrs.get("variable")
+        variable: Any = x.op.attrs.get("variable")
         if variable not in self.start or x is not variable._graph_element:
             return value
         if not self.fed.keys().isdisjoint((x, variable.handle)):

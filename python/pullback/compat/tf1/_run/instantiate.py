@@ -355,7 +355,7 @@ class Run:
         return _core.custom([value], [handle], identity_rule(op))[0]
 
     def at_start(self, variable: Any) -> Any:
-        """Return the value of a variable that earlier iterations assigned; None outside of loops."""
+        """Return the value of a variable that an earlier iteration assigned, or None."""
         return None
 
     def current(self, variable: Any) -> Any:
