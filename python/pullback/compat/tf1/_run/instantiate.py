@@ -3,7 +3,8 @@
 The records that the fetches need are instantiated in order of creation inside a core Trace. Fed
 tensors are arguments, so constants, intermediates and gradients can be fed. Variables have their
 values from before the run; a read that depends on an assignment of the run has the new value, and
-so has a variable that is fetched itself.
+so has a variable that is fetched itself. In a loop that assigns a variable, other reads have the
+value at the start of the iteration.
 Effects in Python (printing) are executed after the replay.
 """
 
