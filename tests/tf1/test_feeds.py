@@ -121,3 +121,35 @@ def test_shapes_and_axes_may_be_fed():
         assert session.run(tf.gradients(z * z, x), {**feed, axis: 1})[0].shape == (2, 3)
     flat = tf.reshape(x, [-1, tf.shape(x)[1] * tf.shape(x)[0]])
     assert run(flat, {x: np.ones([2, 3])}).shape == (1, 6)
+
+
+def _loop(x):
+    return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x[::-1]])[1]
+
+
+def _written(x):
+    start = [0, tf.TensorArray(tf.float64, 3)]
+    step = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, x[i] ** 2)), start)
+    return step[1].stack()
+
+
+@pytest.mark.parametrize("dims", [[3], [None]])
+@pytest.mark.parametrize(
+    ("build", "pulled"),
+    [
+        (_loop, lambda x, g: 3 * g * x**2 * x[::-1] + (g * x**3)[::-1]),
+        (lambda x: tf.cond(x[0] > 0, lambda: x * x, lambda: -x), lambda x, g: 2 * x * g),
+        (lambda x: tf.map_fn(tf.square, x), lambda x, g: 2 * x * g),
+        (
+            lambda x: tf.scan(lambda a, e: a + e * e, x, np.float64(0)),
+            lambda x, g: 2 * x * np.cumsum(g[::-1])[::-1],
+        ),
+        (_written, lambda x, g: 2 * x * g),
+    ],
+)
+def test_gradients_pass_a_fed_loop_or_branch(build, pulled, dims):
+    x = tf.placeholder(tf.float64, dims)
+    y = build(x)
+    (g,) = tf.gradients(y * y, x)
+    point, fed = np.array([1.0, 2.0, 4.0]), np.array([5.0, -6.0, 7.0])
+    assert run(g, {x: point, y: fed}) == pytest.approx(pulled(point, 2 * fed))

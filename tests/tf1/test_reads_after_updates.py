@@ -188,3 +188,68 @@ def test_a_fetched_variable_has_its_value_after_the_run() -> None:
         assert session.run([v, seen, add]) == [4.75, 3.75, 4.75]
         assert session.run([add, v], {v: 10.0}) == [5.75, 10.0]
         assert session.run([v, step]) == [5.75, 3]
+
+
+def _with_read_value(v: Any, i: Any, a: Any) -> Any:
+    r = v.read_value()
+    with tf.control_dependencies([v.assign(r * 2.0)]):
+        return i + 1, a * r + v.read_value()
+
+
+def _in_branch(v: Any, i: Any, a: Any) -> Any:
+    return i + 1, tf.cond(i >= 0, lambda: _with_read_value(v, i, a)[1], lambda: a)
+
+
+@pytest.mark.parametrize("host", [False, True])
+@pytest.mark.parametrize("body", [_with_read_value, _in_branch])
+def test_an_iteration_reads_what_the_one_before_assigned(body: Any, host: bool) -> None:
+    with tf.Graph().as_default():
+        v, x = tf.Variable(1.5), tf.placeholder(tf.float32, [])
+
+        def step(i: Any, a: Any) -> Any:
+            j, b = body(v, i, a)
+            return j, b + tf.py_func(np.zeros_like, [x], tf.float32) if host else b
+
+        shapes = [tf.TensorShape([]), tf.TensorShape(None)] if host else None
+        y = tf.while_loop(lambda i, a: i < 3, step, [0, x], shapes)[1]
+        each = tf.scan(
+            lambda a, e: v.assign(v.read_value() + e) + 0.0 * a, tf.constant([1.0, 2.0, 3.0]), x
+        )
+        slope = tf.gradients(y, x)
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        a, r = 2.0, 1.5
+        for _ in range(3):
+            a, r = a * r + 2 * r, 2 * r
+        assert [session.run(y, {x: 2.0}), session.run(v)] == [a, r]
+        assert session.run(slope, {x: 2.0}) == [12.0 * 24.0 * 48.0]
+        assert session.run(v.assign(1.0)) == 1.0
+        assert session.run(each, {x: 0.0}).tolist() == [2.0, 4.0, 7.0]
+        assert session.run(v) == 7.0
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_a_loop_may_assign_the_variable_of_its_condition(host: bool) -> None:
+    """As in TensorFlow 2.21; `v` alone is read in each iteration."""
+    with tf.Graph().as_default():
+        v, limit = tf.Variable(1.0), tf.Variable(6)
+
+        def double(i: Any, a: Any) -> Any:
+            with tf.control_dependencies([v.assign(v * 2.0)]):
+                b = a + v
+            return i + 1, b + tf.py_func(np.zeros_like, [a], tf.float32) if host else b
+
+        def shorten(i: Any, a: Any) -> Any:
+            with tf.control_dependencies([limit.assign(limit - 1)]):
+                b = a + 1.0
+            return i + 1, b + tf.py_func(np.zeros_like, [a], tf.float32) if host else b
+
+        shapes = [tf.TensorShape([]), tf.TensorShape(None)]
+        doubled = tf.while_loop(
+            lambda i, a: tf.logical_and(i < 20, v < 10.0), double, [0, 0.0], shapes
+        )
+        shortened = tf.while_loop(lambda i, a: i < limit, shorten, [0, 0.0], shapes)
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        assert session.run([*doubled, *shortened]) == [4, 30.0, 3, 3.0]
+        assert session.run([v, limit]) == [16.0, 3]

@@ -14,7 +14,7 @@ from ._ops.array_ops import ones_like, squeeze, zeros_like
 from ._ops.array_ops import shape as shape_of
 from ._ops.complex_ops import abs as absolute
 from ._ops.indexing_ops import where
-from ._ops.math_ops import add_n, log, maximum, minimum, not_equal, reduce_sum, squared_difference
+from ._ops.math_ops import add_n, log, minimum, not_equal, reduce_sum, squared_difference
 from .dtypes import as_dtype, float32
 from .names import public_names, taking
 
@@ -174,8 +174,11 @@ def log_loss(y: Any, p: Any, epsilon: float) -> Any:
 
 @_loss("labels logits weights=1.0 |")
 def hinge_loss(y: Any, p: Any) -> Any:
-    """Compute max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1."""
-    return maximum(1 - (2 * y - 1) * p, 0.0)
+    """Compute max(0, 1 - (2 labels - 1) logits), for labels of 0 and 1.
+
+    The gradient at the margin is 0, as in TensorFlow.
+    """
+    return nn.relu(1 - (2 * y - 1) * p)
 
 
 @_loss("multi_class_labels logits weights=1.0 label_smoothing=0 |", "sigmoid_cross_entropy_loss")

@@ -34,7 +34,7 @@ from .._graph.operation import Operation
 from .._graph.tensor import SymbolicTensor as Tensor
 from .._graph.tensor import ancestors, opaque, stands_for
 from .._run.host_run import HostRun
-from .._run.instantiate import Run, Slot, Unwritten, WantsValues
+from .._run.instantiate import Run, Slot, Unwritten, WantsValues, identity_rule
 from ..errors import InvalidArgumentError
 
 # Operations that exist once in a graph.
@@ -127,6 +127,7 @@ class BodyRun(HostRun):
 
     outer: Any = None
     base: frozenset[Any] = frozenset()  # variables assigned before the loop
+    start: dict[Any, Any] = field(default_factory=dict)  # variables when the iteration starts
     rules: dict[Operation, Any] = field(default_factory=dict)
 
     @staticmethod
@@ -154,14 +155,25 @@ class BodyRun(HostRun):
         assigned: Any = (),
     ) -> list[Any]:
         """Compute the results for these arguments; `assigned` maps variables to current values."""
-        self.values.update(zip(subgraph.captured, captured, strict=True))
+        self.start = dict(assigned)
+        pairs = zip(subgraph.captured, captured, strict=True)
+        self.values.update((x, self._captured(x, value)) for x, value in pairs)
         self.values.update(zip(subgraph.arguments, arguments, strict=True))
-        self.assigned = dict(assigned)
+        self.assigned = dict(self.start)
         for op in subgraph.ops:
             self._instantiate(op)
         if self.effects and not self.has_values:
             raise WantsValues
         return [self.values[y] for y in subgraph.results]
+
+    def _captured(self, x: Tensor, value: Any) -> Any:
+        """Return the value of an outer tensor: a variable may change between iterations."""
+        variable: Any = x.op.attrs.get("variable")
+        if variable not in self.start or x is not variable._graph_element:
+            return value
+        if not self.fed.keys().isdisjoint((x, variable.handle)):
+            return value
+        return _core.custom([self.start[variable]], [value], identity_rule(x.op))[0]
 
     def _behind(self, op: Operation) -> frozenset[Any]:
         return super()._behind(op) | self.base
@@ -172,6 +184,10 @@ class BodyRun(HostRun):
 
     def current(self, variable: Any) -> Any:
         return self._latest(variable)
+
+    def at_start(self, variable: Any) -> Any:
+        found = self.start.get(variable)
+        return self.outer.at_start(variable) if found is None else found
 
     def _arguments(self, op: Operation, inputs: list[Any]) -> list[Any]:
         try:

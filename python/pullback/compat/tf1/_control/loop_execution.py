@@ -65,9 +65,11 @@ def counter_of(
 def _limit(run: Run, op: Operation, x: Tensor, condition_inputs: list[Any]) -> Any:
     """Return the value of a loop-invariant tensor of the condition, else None."""
     condition = op.attrs["bodies"][1]
+    under = set(ancestors([x]))
+    if any(inner.type == "ReadVariableOp" for inner in under):
+        return None  # the body may assign it
     if x in condition.captured:
         return condition_inputs[condition.captured.index(x)]
-    under = set(ancestors([x]))
     if any(argument.op in under for argument in condition.arguments):
         return None
     ops = [inner for inner in condition.ops if inner in under]

@@ -40,7 +40,7 @@ def while_loop(
 
     In a graph the loop is one operation, which has gradients of every order: by the initial values
     and by the captured tensors. Variables assigned in the body have the new value in the next
-    iteration, for reads that depend on the assignment. The other arguments have no effect.
+    iteration, in `cond` and in `body`. The other arguments have no effect.
 
     Parameters
     ----------

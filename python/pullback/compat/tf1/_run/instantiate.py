@@ -3,7 +3,8 @@
 The records that the fetches need are instantiated in order of creation inside a core Trace. Fed
 tensors are arguments, so constants, intermediates and gradients can be fed. Variables have their
 values from before the run; a read that depends on an assignment of the run has the new value, and
-so has a variable that is fetched itself.
+so has a variable that is fetched itself. In a loop that assigns a variable, other reads have the
+value at the start of the iteration.
 Effects in Python (printing) are executed after the replay.
 """
 
@@ -129,7 +130,7 @@ def _below_feeds(record: Operation, fed: set[Tensor]) -> list[Tensor]:
         if any(x in reached for x in op.inputs):
             reached.update(op.outputs)
             if any(out in fed for out in op.outputs):
-                below.extend([op.outputs[0], *op.inputs])
+                below.extend([op.outputs[0], *(x for x in op.inputs if x not in fed)])
     return below
 
 
@@ -190,6 +191,11 @@ def make_program(
     effects = [(function, len(inputs)) for function, inputs in run.effects]
     arguments = [feed.value is None for feed in feeds]
     return Program(run.trace, len(fetches), reads, assigned, effects, arguments)
+
+
+def identity_rule(op: Operation) -> Any:
+    """Return the rule that passes the cotangents of the outputs to the inputs."""
+    return _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
 
 
 @dataclass(eq=False)
@@ -269,7 +275,7 @@ class Run:
                 raise InvalidArgumentError(op, text) from None
         for tensor, value in zip(op.outputs, outs, strict=True):
             if tensor in self.fed:
-                value = self._in_place_of(op, tensor, self.fed[tensor], inputs)
+                value = self._in_place_of(op, tensor, value, self.fed[tensor], inputs)
             if value is not None and not _core.is_tracked(value):
                 self.watcher.watch(value)
             self.values[tensor] = value
@@ -292,12 +298,19 @@ class Run:
             raise WantsValues  # a shape or an axis that a variable or a draw determines
         return [as_static(x) if fixed else x for x, fixed in pairs]
 
-    def _in_place_of(self, op: Operation, out: Tensor, fed: Any, inputs: list[Any]) -> Any:
-        """Replace an output by the fed value, with the gradient of the operation."""
+    def _in_place_of(
+        self, op: Operation, out: Tensor, value: Any, fed: Any, inputs: list[Any]
+    ) -> Any:  # fmt: skip
+        """Replace the value of an output by the fed one, with the gradient of the operation."""
         row = op.definition
+        if not row.flows or op.has_own_rule or value is None:
+            return fed
+        if row.execute is not None:  # a loop, a branch or a read: the gradient of its own value
+            source = inputs[0] if op.type == "ReadVariableOp" else value
+            return _core.custom([fed], [source], identity_rule(op))[0]
         args = self._arguments(op, inputs)
         tensors = row.tensors(args)
-        if not row.flows or op.has_own_rule or not tensors or any(x is None for x in tensors):
+        if not tensors or any(x is None for x in tensors):
             return fed
 
         def rule(name: str, ins: list[Any], outs: list[Any], cotangents: list[Any]) -> list[Any]:
@@ -305,8 +318,6 @@ class Run:
             answers = pull_through(row, op.attrs, mixed, outs, cotangents, out.index)
             return answers + [None] * (len(ins) - len(answers))
 
-        if row.execute is not None and op.type != "ReadVariableOp":
-            return fed
         return _core.custom([fed], tensors, _core.Rule(rule, op.type))[0]
 
     # --- variables
@@ -329,8 +340,11 @@ class Run:
     def read(self, variable: Any, op: Operation) -> Any:
         """Return the value of a read operation."""
         handle = self.values[variable.handle]
+        before = self.at_start(variable)
         if variable in self.behind[op]:
             value = self._latest(variable)
+        elif before is not None and variable.handle not in self.fed:
+            value = before
         elif self.peek(variable) is None and variable.handle not in self.fed:
             if op in self.strict:
                 raise self._uninitialized(variable)
@@ -339,8 +353,11 @@ class Run:
         else:
             return _core.identity(handle)
         # Another value, or none; the gradient is still the variable's.
-        rule = _core.Rule(lambda name, ins, outs, cotangents: cotangents, op.type)
-        return _core.custom([value], [handle], rule)[0]
+        return _core.custom([value], [handle], identity_rule(op))[0]
+
+    def at_start(self, variable: Any) -> Any:
+        """Return the value of a variable that an earlier iteration assigned, or None."""
+        return None
 
     def current(self, variable: Any) -> Any:
         """Return the value after the assignments so far."""

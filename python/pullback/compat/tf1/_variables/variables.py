@@ -1,7 +1,8 @@
 """Variable in graph mode: a handle, one shared read, and an initializer.
 
     v           VariableV2: the handle; gradients with respect to a variable are taken by it
-    v/read      the variable in expressions: its value before the run
+    v/read      the variable in expressions: its value before the run; inside a loop that assigns
+                the variable, its value at the start of the iteration
     v/Assign    the initializer
     v/read_1, … reads inside `control_dependencies`, and the results of `read_value`
 
