@@ -180,7 +180,7 @@ def trapezoid(
         if not plain and len(steps.shape) == 1:
             steps = _core.reshape(steps, (-1, *(1,) * (len(y.shape) - k - 1)))
     else:
-        places = x
+        places = made_floating(x, "trapezoid", "fc")  # differences of unsigned integers wrap
         if len(places.shape) == 1:
             places = _core.reshape(places, (-1, *(1,) * (len(y.shape) - k - 1)))
         j = k - len(y.shape) + len(places.shape)
