@@ -62,6 +62,10 @@ def test_nan_is_ignored_beside_any_dtype(name: str, dtype: str) -> None:
         np.testing.assert_array_equal(getattr(pb, name)(a, b).numpy(), getattr(np, name)(a, b))
 
 
+def test_no_difference_is_the_input() -> None:
+    np.testing.assert_array_equal(pb.diff([1.0, 3.0], 0, prepend=7.0), [1.0, 3.0])
+
+
 def test_distances_of_unsigned_coordinates() -> None:
     x, y = np.array([5, 3, 0], "uint8"), np.array([1.0, 2.0, 5.0])
     for name in ("trapezoid", "gradient"):
