@@ -32,7 +32,7 @@ def diff(
     x : array_like
         Input of rank 1 or more.
     n : int, optional
-        Number of repetitions. Default: 1.
+        Number of repetitions; 0 returns `x` without `prepend` and `append`. Default: 1.
     axis : int, optional
         Axis, negative values count from the last axis. Default: -1.
     prepend, append : array_like, optional
@@ -63,6 +63,8 @@ def diff(
     (k,), times = axes_of([axis], len(x.shape), "diff"), integer(n, "diff", "n")
     if times < 0:
         raise ValueError(f"diff: expected an integer >= 0 for n, got {times}")
+    if times == 0:  # as NumPy, without `prepend` and `append`
+        return x
     parts = [_end(prepend, x, k)] if prepend is not None else []
     parts.append(x)
     if append is not None:
@@ -180,7 +182,7 @@ def trapezoid(
         if not plain and len(steps.shape) == 1:
             steps = _core.reshape(steps, (-1, *(1,) * (len(y.shape) - k - 1)))
     else:
-        places = x
+        places = made_floating(x, "trapezoid", "fc")  # differences of unsigned integers wrap
         if len(places.shape) == 1:
             places = _core.reshape(places, (-1, *(1,) * (len(y.shape) - k - 1)))
         j = k - len(y.shape) + len(places.shape)

@@ -61,7 +61,7 @@ def fmod(x: TensorLike, y: TensorLike) -> Tensor:
     x, y = _core.operands([x, y], "fmod")
     if x.dtype.kind == "b" and y.dtype.kind == "b":
         raise TypeError("fmod: expected numbers, got bool; cast it first")
-    if x.dtype.kind not in "iu" or y.dtype.kind not in "iu":
+    if _core.promote(x.dtype, y.dtype).kind == "f":  # such as int64 beside uint64
         return _core.fmod(x, y)
     rest = _core.remainder(x, y)
     other = _core.not_equal(_core.less(x, 0), _core.less(rest, 0))

@@ -89,7 +89,8 @@ def bincount(
     Returns
     -------
     Tensor
-        Shape (max(max(x) + 1, `minlength`),); dtype int64, or the dtype of `weights`.
+        Shape (max(max(x) + 1, `minlength`),); dtype int64, or the dtype of
+        `sum(weights)`.
 
     Raises
     ------
@@ -124,12 +125,17 @@ def bincount(
         raise ValueError(f"bincount: expected integers >= 0 for x, got {values.min()}")
     if weights is None:  # `x` has been evaluated above
         return _core.constant(np.bincount(values, minlength=least))
-    added = _core.constant(weights, who="bincount")
+    added = _summable(_core.constant(weights, who="bincount"))
     if added.shape != x.shape:
         raise ValueError(
             f"bincount: expected shape {x.shape}, that of x, for weights, got {added.shape}"
         )
     return _core.scatter_add(added, x, 0, max(least, int(values.max()) + 1 if values.size else 0))
+
+
+def _summable(weights: Tensor) -> Tensor:
+    """Return weights in the dtype of their sum, which small integers do not overflow."""
+    return _core.cast(weights, _core.sum(weights).dtype)
 
 
 _RULES = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
@@ -217,7 +223,8 @@ def histogram(
     Returns
     -------
     counts : Tensor
-        Shape (number of bins,); dtype int64, floating with `density`, or the dtype of `weights`.
+        Shape (number of bins,); dtype int64, floating with `density`, or the dtype of
+        `sum(weights)`.
     edges : Tensor
         Shape (number of bins + 1,); the floating dtype of `x` (float32 for 16-bit floats), or the
         dtype of the given edges.
@@ -249,7 +256,7 @@ def histogram(
     if weights is None:
         added = _core.full(x.shape, 1, "int64")
     else:
-        added = _core.reshape(_core.operands([x, weights], "histogram")[1], -1)
+        added = _summable(_core.reshape(_core.operands([x, weights], "histogram")[1], -1))
         if added.shape != x.shape:
             raise ValueError(f"histogram: expected {x.size} weights, as in x, got {added.size}")
     at = _core.subtract(_core.searchsorted(edges, x, True), 1)

@@ -97,6 +97,7 @@ def _along(x: Tensor, h: Tensor | None, axis: int, order: int) -> Tensor:
             raise ValueError(
                 f"gradient: expected {n} coordinates for axis {axis}, got shape {h.shape}"
             )
+        h = made_floating(h, "gradient", "fc")  # differences of unsigned integers wrap
         steps = h[1:] - h[:-1]
         steps = _core.reshape(steps, (n - 1, *(1,) * (len(x.shape) - axis - 1)))
     else:

@@ -106,9 +106,8 @@ def _without_nan(x: TensorLike, y: TensorLike, who: str) -> tuple[Tensor, Tensor
     for one in (a, b):
         if one.dtype.kind == "c":
             raise TypeError(f"{who}: expected real numbers, got {one.dtype}")
-    if a.dtype.kind != "f":
-        return a, b
-    return _core.where(_core.isnan(a), b, a), _core.where(_core.isnan(b), a, b)
+    first = _core.where(_core.isnan(a), b, a) if a.dtype.kind == "f" else a
+    return first, _core.where(_core.isnan(b), a, b) if b.dtype.kind == "f" else b
 
 
 @composite

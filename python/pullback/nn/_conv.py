@@ -320,7 +320,11 @@ def _conv(
     parts = _groups(who, rank, x, w, groups)
     hint = f"; weights are (taps, channels / groups, outputs), got shape {w.shape}"
     f = windows_over(x.shape[1:-1], w.shape[:rank], stride, padding, dilation, who, hint)
-    if parts == 1 and f.out == x.shape[1:-1] and set(f.size) <= {1} and not any(f.low):
+    entries_in_place = all(
+        k == 1 and low == 0 and n == m and (s == 1 or n <= 1)
+        for k, low, n, m, s in zip(f.size, f.low, f.out, x.shape[1:-1], f.stride, strict=True)
+    )
+    if parts == 1 and entries_in_place:
         product = _core.matmul(x, _core.reshape(w, w.shape[-2:]))
         return _finished(who, product, bias, last)
     return _finished(who, convolved(x, w, parts, f), bias, last)

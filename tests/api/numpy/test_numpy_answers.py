@@ -44,6 +44,42 @@ def test_fmod_of_integers_is_exact() -> None:
         pb.fmod([1, 2], 0).numpy()
 
 
+@pytest.mark.parametrize("other", ["bool", "uint8", "uint64", "float64"])
+def test_fmod_of_mixed_dtypes(other: str) -> None:
+    x, y = np.array([-3, 3, -7]), np.array([1, 7, 2**8 - 1]).astype(other)
+    if other == "uint64":
+        y = np.array([2**64 - 1, 2**63, 2], other)  # promoted to float64
+    got = pb.fmod(x, y)
+    assert got.dtype == np.fmod(x, y).dtype
+    np.testing.assert_array_equal(got.numpy(), np.fmod(x, y))
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+@pytest.mark.parametrize("dtype", ["int16", "bool", "float64"])
+def test_nan_is_ignored_beside_any_dtype(name: str, dtype: str) -> None:
+    x, y = np.array([1, 0, 1], dtype), np.array([np.nan, 0.5, 2.0])
+    for a, b in ((x, y), (y, x)):
+        np.testing.assert_array_equal(getattr(pb, name)(a, b).numpy(), getattr(np, name)(a, b))
+
+
+def test_no_difference_is_the_input() -> None:
+    np.testing.assert_array_equal(pb.diff([1.0, 3.0], 0, prepend=7.0), [1.0, 3.0])
+
+
+def test_distances_of_unsigned_coordinates() -> None:
+    x, y = np.array([5, 3, 0], "uint8"), np.array([1.0, 2.0, 5.0])
+    for name in ("trapezoid", "gradient"):
+        got = getattr(pb, name)(y, x)
+        np.testing.assert_allclose(got.numpy(), getattr(np, name)(y, x.astype(float)))
+
+
+@pytest.mark.parametrize("weights", [np.array([True, True, False]), np.int8([100, 100, -1])])
+def test_sums_of_weights_of_a_small_dtype(weights: Any) -> None:
+    expected = [int(weights[0]) + int(weights[1]), int(weights[2])]
+    assert pb.bincount([0, 0, 1], weights).tolist() == expected
+    assert pb.histogram([0.0, 0.0, 1.0], 2, weights=weights)[0].tolist() == expected
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_fmod_keeps_the_sign_of_a_zero(dtype: str) -> None:
     x, y = np.array([-1, 1, -4, -0.0, 5], dtype), np.array([1, -1, 2, 3, -5], dtype)
