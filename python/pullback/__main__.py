@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m pullback", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    about = "Try pullback, describe its setup, and explain and measure gradients."
+    parser = argparse.ArgumentParser(prog="python -m pullback", description=about)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     demo = commands.add_parser("demo", help="train a softmax regression on MNIST digits")
     demo.add_argument("--data", metavar="DIR", help="the four MNIST files (default: a sample)")
@@ -35,6 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     names.add_argument("path", metavar="PATH", help="a program, or a folder of programs")
 
     options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
     if options.command == "doctor":
         from ._cli.doctor import doctor
 
@@ -46,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return explain_script(options.file, options.arguments)
         except OSError as error:  # of the file itself: the errors of the script are caught
-            parser.error(f"explain: {error}")
+            parser.error(f"explain: cannot read {options.file!r}: {error.strerror}")
     if options.command == "bench":
         from ._cli.bench import bench
 

@@ -123,6 +123,7 @@ def test_operations_without_a_gradient_give_none(cases: list[Case]) -> None:
         assert pb.gradients(pb.astype(y, "float64"), [x]) == [None], case.id
 
 
+@pytest.mark.filterwarnings("ignore:gradients. a source of .* has no gradient")
 def test_integers_have_no_gradient() -> None:
     n = pb.Variable(np.array([1, 2, 3]))
     x = pb.Variable(np.array([1.0, 2.0, 3.0]))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from pullback.__main__ import main
+
 HEAD = "import sys\nimport numpy as np\nimport pullback as pb\n"
 
 
@@ -219,3 +221,9 @@ def test_a_missing_file(tmp_path):
     command = [sys.executable, "-m", "pullback", "explain", str(tmp_path / "absent.py")]
     done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 2 and "absent.py" in done.stderr.splitlines()[-1]
+
+
+def test_no_command_prints_the_commands(capsys):
+    assert main([]) == 2
+    printed = capsys.readouterr().err
+    assert all(name in printed for name in ("demo", "doctor", "explain", "bench", "report"))

@@ -54,7 +54,7 @@ def test_clipped(tmp_path):
 def test_bad_options(tmp_path, capsys):
     assert main(["demo", "--data", str(tmp_path)]) == 1
     assert "train-images-idx3-ubyte.gz" in capsys.readouterr().err
-    for wrong in (["demo", "--epochs", "0"], ["demo", "--gradient", "sideways"], []):
+    for wrong in (["demo", "--epochs", "0"], ["demo", "--gradient", "sideways"]):
         with pytest.raises(SystemExit):
             main(wrong)
 

@@ -7,7 +7,7 @@ active when the operation was created, `register_gradient`, and the built-in rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, overload
 
@@ -142,6 +142,10 @@ def gradients(
         seeds = seed_list(grad_ys, ys, targets, "gradients: grad_ys")
     rules = None if overrides is None else rule_map(overrides, "gradients: overrides")
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
+    if type(answers) is list:
+        warn_of_integers(xs if isinstance(xs, (list, tuple)) else [xs], answers, "gradients")
+    else:
+        warn_of_integers(flatten(xs)[0], leaves_like(xs, answers, "gradients"), "gradients")
     if last_query.noted:
         stops = flatten([] if stop_gradients is None else stop_gradients)[0]
         single = isinstance(xs, (Tensor, Variable))
@@ -160,6 +164,19 @@ def wants_zeros(mode: Any, who: str) -> bool:
             f"{who}: unconnected_gradients must be one of 'none', 'zero'; got {_core.shown(mode)}"
         )
     return bool(mode == "zero")
+
+
+def warn_of_integers(sources: Iterable[Any], answers: list[Any], who: str) -> None:
+    """Warn if an answer of the caller's caller is None because its source has no floating dtype."""
+    for x, answer in zip(sources, answers, strict=False):
+        if answer is None and isinstance(x, (Tensor, Variable)) and x.dtype.kind not in "fc":
+            from warnings import warn
+
+            warn(
+                f"{who}: a source of {x.dtype} has no gradient, so its result is None; use a "
+                "floating dtype",
+                stacklevel=3,
+            )
 
 
 def with_zeros(answers: list[Any], sources: list[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from .._base.checks import flag
 from .._base.pytree import flatten, unflatten
 from .._core import Tensor, Variable
 from .._typing import Gradient, Key, NamedTupleLike, Source, Unconnected
-from .gradients import seed_list, wants_zeros, with_zeros
+from .gradients import seed_list, wants_zeros, warn_of_integers, with_zeros
 from .jacobian import check_batches, jacobian
 
 __all__ = ["GradientTape"]
@@ -246,6 +246,8 @@ class GradientTape:
         self._check_unused("gradient")
         answers = _core.gradients(targets, xs, seeds, tape=self._tape, rows=self._rows)
         self._used = not self._persistent
+        if not zeros:
+            warn_of_integers(xs, answers, "gradient")
         found = unflatten(flatten(sources)[1], with_zeros(answers, xs) if zeros else answers)
         if last_query.noted:
             last_query.note((self, found), targets, xs, seeds, self._tape, answers=answers)
@@ -309,7 +311,9 @@ class GradientTape:
         xs = _tensors(sources, "sources", "jacobian")
         zeros = wants_zeros(unconnected_gradients, "jacobian")
         self._check_unused("jacobian")
-        found = unflatten(flatten(sources)[1], jacobian(y, xs, self._tape, zeros))
+        answers = jacobian(y, xs, self._tape, zeros)
+        warn_of_integers(xs, answers, "jacobian")
+        found = unflatten(flatten(sources)[1], answers)
         self._used = not self._persistent
         if last_query.noted:
             last_query.note((self, found), [y], xs, None, self._tape)

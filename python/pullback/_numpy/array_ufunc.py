@@ -74,9 +74,21 @@ def array_ufunc(
             f"x.numpy(){advice}"
         )
     if unused and method == "__call__":
-        text = f"{whole}: expected no option with a tensor, got {next(iter(unused))}"
-        raise TypeError(text)
+        option = next(iter(unused))
+        raise TypeError(
+            f"{whole}: expected no option with a tensor, got {option}; {_instead(whole, option)}"
+        )
     return found(*inputs, **unused)
+
+
+def _instead(name: str, option: str) -> str:
+    if option == "out":
+        return f"tensors do not change, so use the result, x = {name}(…)"
+    if option == "where":
+        return "choose between two results with pb.where"
+    if option == "dtype":
+        return "cast the inputs with pb.astype"
+    return "leave it out"
 
 
 def _without_tolerance(z: Any, k: Any, tol: Any) -> tuple[Any, Any]:

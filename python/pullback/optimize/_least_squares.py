@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,13 @@ from .. import _core
 from .._autodiff.closed_graph import recorded_from
 from .._autodiff.jacobian_blocks import JacobianBlocks
 from .._base.hints import without
+from .._control.branches import cond
 from .._control.loops import while_loop
 from .._core import Tensor
 from .._numpy.diagonals import diag
 from ..linalg import lstsq
 from ._bounded import two_sides, with_bounds
+from ._curvature import is_at_minimum
 from ._result import OptimizeResult, arguments, dot, largest, most, solve_on_plan, tolerance
 
 _ROUNDS = 10  # of the search for the bounds of a step, in addition to one for each variable
@@ -75,9 +77,10 @@ def least_squares(
         the order of its leaves; an absent bound is infinite. `scipy.optimize.Bounds` is accepted.
         A start outside is moved to the bounds, and equal bounds fix a variable. Default: None.
     tol : float, optional
-        The solver ends when a step changes `x` by less than ``tol`` of its size, or when the
-        residuals are orthogonal to the columns of the Jacobian within `tol` (the cosine of the
-        angle). Columns of variables at a bound, which the gradient leads beyond, do not count.
+        The solver ends when a step without damping changes each variable by less than `tol` of its
+        size, or the residuals by less than `tol` of their norm, or when rounding errors prevent a
+        decrease next to the minimum. Columns of the Jacobian for variables at a bound, which the
+        gradient leads beyond, do not count.
         Default: the square root of the machine precision.
     maxiter : int, optional
         Largest number of steps. Default: 200.
@@ -142,12 +145,13 @@ class _State(NamedTuple):
     x: Tensor
     residuals: Tensor
     matrix: Tensor  # the Jacobian
-    scale: Tensor  # of each column: its largest norm so far
+    scale: Tensor  # of each column: its largest norm so far, 0 if all were 0
+    reach: Tensor  # of each variable: its largest distance from the start so far
     damping: Tensor
     growth: Tensor  # of the damping after a step that is not taken
     nit: Tensor
     converged: Tensor
-    stuck: Tensor  # a step that is short because of the damping did not reduce the residuals
+    stuck: Tensor  # a short step did not reduce the residuals
 
 
 def with_jacobian(f: Any, x: Tensor, who: str) -> tuple[Tensor, Tensor]:
@@ -163,7 +167,7 @@ def _levenberg(
     f: Any, start: Tensor, bounds: tuple[Tensor, Tensor] | None, tol: float, limit: int, who: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     dtype = start.dtype
-    smallest = float(np.finfo(dtype).tiny)
+    smallest, no = float(np.finfo(dtype).tiny), _core.full((), False, "bool")
     if bounds is not None:
         start = _core.minimum(_core.maximum(start, bounds[0]), bounds[1])
 
@@ -179,7 +183,7 @@ def _levenberg(
     def slope_of(residuals: Tensor, matrix: Tensor) -> Tensor:
         return _core.sum(matrix * residuals[:, None], [0])
 
-    def is_orthogonal(x: Tensor, residuals: Tensor, matrix: Tensor, tol: float = tol) -> Tensor:
+    def is_orthogonal(x: Tensor, residuals: Tensor, matrix: Tensor) -> Tensor:
         size = _core.sqrt(dot(residuals, residuals))
         slope = slope_of(residuals, matrix)
         if bounds is not None:
@@ -190,18 +194,38 @@ def _levenberg(
         ended = _core.logical_or(state.converged, state.stuck)
         return _core.logical_and(_core.less(state.nit, limit), _core.logical_not(ended))
 
-    def step(state: _State) -> _State:
-        below = diag(_core.sqrt(state.damping) * state.scale)
+    def moved(x: Tensor, residuals: Tensor, matrix: Tensor, below: Tensor, scale: Tensor) -> Tensor:
+        """Return x after a step; the rows `below` are those of the damping."""
         # Not finite only in vmap, for an entry that has ended.
-        valid = is_finite(state.residuals, state.matrix)
-        left = _core.concat([_core.where(valid, state.matrix, 0), below], 0)
+        valid = is_finite(residuals, matrix)
+        left = _core.concat([_core.where(valid, matrix, 0), below], 0)
         left = _core.where(valid, left, 0)
-        right = _core.concat([_core.where(valid, -state.residuals, 0), 0 * state.x], 0)
+        right = _core.concat([_core.where(valid, -residuals, 0), 0 * below[:, 0]], 0)
+        # Columns of equal norms: the rank does not depend on the units of the variables.
+        scale = _core.where(_core.greater(scale, 0), scale, 1)
         if bounds is None:
-            x = state.x + lstsq(left, right)[0]
-        else:
-            slope = slope_of(state.residuals, state.matrix)
-            x = _bounded_step(state.x, left, right, _is_fixed(state.x, slope, bounds), bounds)
+            return x + lstsq(left / scale, right)[0] / scale
+        fixed = _is_fixed(x, slope_of(residuals, matrix), bounds)
+        return _bounded_step(x, left, right, fixed, bounds, scale)
+
+    def is_short(move: Tensor, x: Tensor, reach: Tensor, tol: float = tol) -> Tensor:
+        size = _core.abs(x) + tol * reach
+        return _core.all(_core.less_equal(_core.abs(move), tol * size))
+
+    def has_converged(
+        x: Tensor, residuals: Tensor, matrix: Tensor, reach: Tensor, tol: float = tol
+    ) -> Tensor:
+        """Test whether a step without damping is short, or hardly changes the residuals."""
+        none = _core.full((0, start.shape[0]), 0, dtype)
+        move = moved(x, residuals, matrix, none, norms(matrix)) - x
+        change = _core.sum(matrix * move, [1])
+        small = _core.less_equal(dot(change, change), tol * tol * dot(residuals, residuals))
+        return _core.logical_or(small, is_short(move, x, reach, tol))
+
+    def step(state: _State) -> _State:
+        scale = _core.where(_core.greater(state.scale, 0), state.scale, 1)
+        below = diag(_core.sqrt(state.damping) * scale)
+        x = moved(state.x, state.residuals, state.matrix, below, scale)
         move = x - state.x
         residuals, matrix = with_jacobian(scaled, x, who)
         before = dot(state.residuals, state.residuals)
@@ -214,21 +238,26 @@ def _levenberg(
         usable = _core.logical_and(better, _core.greater(expected, 0))
         ratio = _core.where(usable, gain / _core.where(usable, expected, 1), 0)
         shrink = _core.maximum(1 - _core.pow(2 * ratio - 1, 3), 1 / 3)
-        short = _core.less_equal(largest(move), tol * (largest(state.x) + tol))
+        short = is_short(move, state.x, state.reach)
         x, residuals, matrix = (
             _core.where(better, new, old)
             for new, old in zip((x, residuals, matrix), state[:3], strict=True)
         )
+        reach = _core.maximum(state.reach, _core.abs(x - start))
+        # A step may be short only because of the damping, and columns may be almost parallel.
         orthogonal = is_orthogonal(x, residuals, matrix)
+        ended = _core.logical_or(_core.logical_and(short, better), orthogonal)
+        converged = cond(ended, has_converged, lambda *_: no, x, residuals, matrix, reach)
         return _State(
             x,
             residuals,
             matrix,
             _core.maximum(norms(matrix), state.scale),
+            reach,
             _core.where(better, state.damping * shrink, state.damping * state.growth),
             _core.where(better, 2, 2 * state.growth),
             state.nit + 1,
-            _core.logical_or(_core.logical_and(short, better), orthogonal),
+            converged,
             _core.logical_and(short, _core.logical_not(better)),
         )
 
@@ -237,18 +266,43 @@ def _levenberg(
     sized = _core.logical_and(_core.greater(size, smallest), _core.isfinite(size))
     unit = _core.exp2(-_core.floor(_core.log2(_core.where(sized, size, 1))))
     residuals, matrix = with_jacobian(scaled, start, who)
-    scale = norms(matrix)
     state = _State(
-        start, residuals, matrix, _core.where(_core.greater(scale, 0), scale, 1),
+        start, residuals, matrix, norms(matrix), 0 * start,
         _core.full((), 1e-3, dtype), _core.full((), 2, dtype), _core.full((), 0, "int64"),
-        is_orthogonal(start, residuals, matrix), _core.logical_not(is_finite(residuals, matrix)),
+        has_converged(start, residuals, matrix, 0 * start),
+        _core.logical_not(is_finite(residuals, matrix)),
     )  # fmt: skip
     end: _State = while_loop(goes_on, step, state)
     finite = is_finite(end.residuals, end.matrix)
-    # Rounding errors may prevent a decrease next to the minimum.
-    loose = float(np.finfo(dtype).eps ** (1 / 3))
-    enough = _core.logical_and(end.stuck, is_orthogonal(end.x, end.residuals, end.matrix, loose))
-    good = _core.logical_or(end.converged, enough)
+    # Rounding errors, of the residuals or of x, may prevent a decrease next to the minimum.
+    eps = float(np.finfo(dtype).eps)
+    loose = cond(
+        end.stuck,
+        partial(has_converged, tol=eps ** (1 / 3)),
+        lambda *_: no,
+        end.x, end.residuals, end.matrix, end.reach,
+    )  # fmt: skip
+    rounding = eps * _core.sum(norms(end.matrix) * _core.abs(end.x))
+    zero = _core.less_equal(_core.sqrt(dot(end.residuals, end.residuals)), rounding)
+    enough = _core.logical_or(loose, _core.logical_and(end.stuck, zero))
+    # A column that vanishes at the minimum may remain parallel to the residuals next to it.
+    doubtful = _core.logical_and(end.stuck, _core.logical_and(finite, _core.logical_not(enough)))
+    far = 8 * eps**0.5 * (_core.abs(end.x) + end.reach)
+    below, beyond = end.x - far, end.x + far
+    fixed = _core.broadcast_to(no, start.shape)
+    if bounds is not None:
+        below, beyond = _core.maximum(below, bounds[0]), _core.minimum(beyond, bounds[1])
+        fixed = _is_fixed(end.x, slope_of(end.residuals, end.matrix), bounds)
+
+    def checked(state: Any) -> Any:
+        _, _, *ends = state
+        square = lambda x: _core.sum(_core.square(scaled(x)))  # noqa: E731
+        return no, is_at_minimum(square, *ends), *ends
+
+    # A loop of at most one iteration.
+    begin = (doubtful, no, end.x, fixed, below, beyond)
+    flat = while_loop(lambda state: state[0], checked, begin)[1]
+    good = _core.logical_or(end.converged, _core.logical_or(enough, flat))
     return end.x, _core.logical_and(good, finite), end.nit
 
 
@@ -261,7 +315,12 @@ def _is_fixed(x: Tensor, slope: Tensor, bounds: tuple[Tensor, Tensor]) -> Tensor
 
 
 def _bounded_step(
-    x: Tensor, left: Tensor, right: Tensor, fixed: Tensor, bounds: tuple[Tensor, Tensor]
+    x: Tensor,
+    left: Tensor,
+    right: Tensor,
+    fixed: Tensor,
+    bounds: tuple[Tensor, Tensor],
+    scale: Tensor,
 ) -> Tensor:
     """Return x after the step that minimizes the norm of ``left @ step - right`` within bounds.
 
@@ -277,8 +336,8 @@ def _bounded_step(
     def solved(state: Any) -> Any:
         held, goal, _, _, count = state
         known = _core.where(held, goal - x, 0)
-        move = lstsq(_core.where(held, 0, left), right - _core.sum(left * known, [1]))[0]
-        move = _core.where(held, known, move)
+        move = lstsq(_core.where(held, 0, left / scale), right - _core.sum(left * known, [1]))[0]
+        move = _core.where(held, known, move / scale)
         trial = _core.where(held, goal, x + move)
         slope = _core.sum(left * (_core.sum(left * move, [1]) - right)[:, None], [0])
         stays = _core.logical_and(held, _is_fixed(goal, slope, bounds))

@@ -12,6 +12,8 @@ from support.each import each
 
 import pullback as pb
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* has no gradient, so its result is None")
+
 X, N, B = [1.5, 2.0], [3, 4], [True, False]
 
 # What is differentiated by (x, n, b), and the answers: x is float32, n int64, b bool.

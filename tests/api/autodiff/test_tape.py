@@ -98,7 +98,12 @@ def test_integers_are_watched_in_vain():
             tape.watch(x)
         y = n * 2.0 + pb.sum(x) * 1.0
     assert tape.watched_variables() == (n,)
-    assert tape.gradient(y, [n, x]) == [None, None]
+    with pytest.warns(UserWarning, match="gradient: a source of int64 has no gradient") as caught:
+        assert tape.gradient(y, [n, x]) == [None, None]
+    assert {one.filename for one in caught} == {__file__}
+    for xs in (n, [n], {"n": n}):
+        with pytest.warns(UserWarning, match="int64 has no gradient, so its result is None; use"):
+            pb.gradients(y, xs)
 
 
 def test_a_value_that_left_is_a_constant():
@@ -256,7 +261,8 @@ def test_unconnected_gradients():
     x, other = pb.Variable(1.0), pb.Variable([1, 2])
     with pb.GradientTape(persistent=True) as tape:
         y = x * 2
-    assert tape.gradient(y, [other]) == [None]
+    with pytest.warns(UserWarning, match="int64 has no gradient"):
+        assert tape.gradient(y, [other]) == [None]
     zero = tape.gradient(y, other, unconnected_gradients="zero")
     assert value(zero) == [0, 0] and zero.dtype == np.int64
     with pytest.raises(ValueError, match="unconnected_gradients"):
