@@ -21,7 +21,9 @@ namespace {
 
 // Advice for values that do not exist yet.
 constexpr const char* kReturnIt =
-    "return it from the function to see it, and compute on with operations of tensors";
+    "return it from the function to see it, compute on with operations of tensors, and choose by "
+    "it "
+    "with cond() or where()";
 
 py::object number_of(PyObject* self, const char* who, bool escapes = true) {
   const NodeRef x = to_node(self, who);

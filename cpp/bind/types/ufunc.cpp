@@ -105,7 +105,8 @@ PyObject* array_ufunc_method(PyObject* self, PyObject* const* args, Py_ssize_t c
     if (names && PyTuple_GET_SIZE(names)) {
       fail(ErrorKind::Type, found->ufunc, ": expected no option with a tensor, got ",
            std::string(py::str(PyTuple_GET_ITEM(names, 0))),
-           "; for an array x write x = x * y, not x *= y");
+           "; leave it out and use the tensor that is returned (for an array x, x = x * y in place "
+           "of x *= y)");
     }
     PyObject* result = apply(*found, self, args[2], args[3]);
     if (result == Py_NotImplemented) check_overrides(*found, args[2] == self ? args[3] : args[2]);

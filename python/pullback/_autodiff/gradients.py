@@ -144,8 +144,8 @@ def gradients(
     answers = _core.checked_gradients(ys, xs, seeds, stop_gradients, rules, zeros)
     if type(answers) is list:
         warn_of_integers(xs if isinstance(xs, (list, tuple)) else [xs], answers, "gradients")
-    else:
-        warn_of_integers(flatten(xs)[0], leaves_like(xs, answers, "gradients"), "gradients")
+    else:  # a rule may have changed what holds the sources
+        warn_of_integers(flatten(xs)[0], flatten(answers, none_is_leaf=True)[0], "gradients")
     if last_query.noted:
         stops = flatten([] if stop_gradients is None else stop_gradients)[0]
         single = isinstance(xs, (Tensor, Variable))

@@ -196,3 +196,23 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_errors(call: Callable[[], Any], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_gradient_of_cross_entropy_by_labels_of_zero() -> None:
+    """It is -log_softmax of the logits at every label, also where a label is 0."""
+    logits, labels = pb.constant([[0.0, 1.0, 2.0]], dtype="float64"), np.array([[0.0, 1.0, 0.0]])
+    weights = np.array([[1.0, 2.0, 3.0]])
+
+    def loss(z: Any, p: Any) -> Any:
+        return pb.sum(pb.softmax_cross_entropy(z, p))
+
+    softmax = np.exp([[0.0, 1.0, 2.0]]) / np.exp([0.0, 1.0, 2.0]).sum()
+    slope = pb.grad(lambda p: loss(logits, p))
+    np.testing.assert_allclose(slope(pb.constant(labels)), -np.log(softmax), rtol=1e-14)
+    mixed = pb.grad(lambda p: pb.sum(pb.grad(loss)(logits, p) * weights))
+    want = np.sum(weights * softmax) - weights
+    np.testing.assert_allclose(mixed(pb.constant(labels)), want, rtol=1e-14)
+    # A logit of -inf has no part in the loss if its label is 0.
+    hidden = pb.constant([[-np.inf, 1.0, 2.0]], dtype="float64")
+    assert float(slope(pb.constant(labels))[0, 0]) > 0
+    assert np.isfinite(pb.grad(loss)(hidden, pb.constant(labels)).numpy()).all()
