@@ -70,7 +70,7 @@ NodeRef matrices(const NodeRef& x, const char* who) {
   return cast(x, is_inexact(x->dtype) ? widened(x->dtype) : default_float());
 }
 
-NodeRef square(const NodeRef& x, const char* who) {
+NodeRef checked_square(const NodeRef& x, const char* who) {
   NodeRef out = matrices(x, who);
   if (rows(x) != columns(x)) {
     fail(ErrorKind::LinearAlgebra, who, ": expected square matrices, got shape ", x->shape);
@@ -125,7 +125,7 @@ NodeRef routine_like(const NodeRef& operation, std::span<const NodeRef> inputs) 
 }
 
 NodeRef cholesky(const NodeRef& given) {
-  const NodeRef a = square(given, "cholesky");
+  const NodeRef a = checked_square(given, "cholesky");
   const NodeRef made = make_routine({Routine::cholesky}, {a}, {{a->dtype, a->shape}});
   return cast_back(output_of(made, 0), given->dtype);
 }
@@ -137,7 +137,7 @@ struct Equation {
   NodeRef a, b;
 };
 Equation equation(const NodeRef& left, const NodeRef& right, const char* who) {
-  const NodeRef a = square(left, who);
+  const NodeRef a = checked_square(left, who);
   const NodeRef b = matrices(right->shape.rank == 1 ? expand_dims(right, {1}) : right, who);
   const DType dtype = promote(a->dtype, b->dtype);
   Shape batch;
@@ -229,13 +229,13 @@ Eigen eigen(Routine routine, const NodeRef& a, DType values, DType vectors, cons
 }  // namespace
 
 Eigen eigh(const NodeRef& given, const char* who, Degenerate degenerate) {
-  const NodeRef a = square(given, who);
+  const NodeRef a = checked_square(given, who);
   const auto [w, v] = eigen(Routine::eigh, a, real_of(a->dtype), a->dtype, who, degenerate);
   return {cast_back(w, given->dtype), cast_back(v, given->dtype)};
 }
 
 Eigen eig(const NodeRef& given, const char* who, Degenerate degenerate) {
-  const NodeRef a = square(given, who);
+  const NodeRef a = checked_square(given, who);
   const DType complex = promote(a->dtype, DType::Complex64);
   return eigen(Routine::eig, a, complex, complex, who, degenerate);
 }
@@ -318,7 +318,7 @@ NodeRef solve(const NodeRef& left, const NodeRef& right, const char* who) {
 }
 
 NodeRef inv(const NodeRef& given, const char* who) {
-  const NodeRef a = square(given, who);
+  const NodeRef a = checked_square(given, who);
   return cast_back(inverse(a, false, who), given->dtype);
 }
 
@@ -336,12 +336,12 @@ NodeRef diagonal(const NodeRef& x) {
 }  // namespace
 
 NodeRef det(const NodeRef& given) {
-  const NodeRef a = square(given, "det");
+  const NodeRef a = checked_square(given, "det");
   return cast_back(compose(Composite::det, lu(a, "det").det, {a}), given->dtype);
 }
 
 Slogdet slogdet(const NodeRef& given) {
-  const NodeRef a = square(given, "slogdet");
+  const NodeRef a = checked_square(given, "slogdet");
   const Lu f = lu(a, "slogdet");
   const Expr pivots = diagonal(f.packed);
   const std::vector<int64_t> last{-1};
