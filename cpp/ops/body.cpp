@@ -145,10 +145,8 @@ class Closing {
     const auto inputs = node->inputs();
     // An operation that can fail stays inside, since the body may not run. So does one with a rule
     // of the program, which is called for the cotangent of each iteration: it may be nonlinear.
-    const bool derived = node->seq >= request_.numbers.placeholders_;
-    bool depends = request_.all_inside || (request_.derived_inside && derived) ||
-                   traits(node->op).fails != Fails::Never || inputs.empty() ||
-                   is_operation(node->op) || by_users_rule(node);
+    bool depends = request_.all_inside || traits(node->op).fails != Fails::Never ||
+                   inputs.empty() || is_operation(node->op) || by_users_rule(node);
     bool constant = is_elementwise(node->op) || traits(node->op).kind == OpKind::View;
     for (const Node* input : inputs) {
       depends |= inside_.contains(input);
@@ -360,12 +358,8 @@ BoundBody DerivedLoop::close(const Body& of, const BodyNumbers& numbers, LoopFor
   form->carries = static_cast<int32_t>(carries.size());
   form->stacked_in = static_cast<int32_t>(scanned.size());
   form->stacked_out = static_cast<int32_t>(stacked_roots.size());
-  // Derivatives of a loop that is replayed are by the inputs of the body alone, so what a rule of
-  // the program computes from tensors outside at each call stays inside.
-  const bool derived_inside = of.holds_rules && !form->has_trips();
-  BodyRequest closing{
-      of.name, std::move(carries), std::move(next_carries), numbers, false, derived_inside, &of,
-      with};
+  BodyRequest closing{of.name, std::move(carries), std::move(next_carries), numbers, false, &of,
+                      with};
   append(&closing.arguments, scanned);
   append(&closing.arguments, constants);
   closing.values_of_last = constant_values;

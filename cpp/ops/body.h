@@ -39,8 +39,6 @@ struct BodyRequest {
   // must be computed only if it is chosen. If false they stay outside, as they are equal in every
   // iteration.
   bool all_inside = false;
-  // The same for nodes made since `numbers`, that is, by the derivation of a body.
-  bool derived_inside = false;
   const Body* derived_from = nullptr;
   const Body* with = nullptr;  // a second body whose nodes occur
   // Tensors from outside that the last of `arguments` stand for: their values in every iteration.

@@ -36,7 +36,7 @@ class BatchedBranch : BodyBatcher {
     std::vector<BoundBody> made;
     for (size_t c = 0; c < choices; ++c) {
       const Body& body = *operation_.bodies[c];
-      BodyRequest closing{body.name, arguments[c], {}, numbers, true, false, &body};
+      BodyRequest closing{body.name, arguments[c], {}, numbers, true, &body};
       for (size_t k = 0; k < batch.size(); ++k) {
         const Made& one = roots[c][k];
         closing.roots.push_back(batch[k] ? with_batch_axis(one.node, one.has_batch) : one.node);

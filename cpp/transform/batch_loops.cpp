@@ -196,7 +196,7 @@ void BatchedLoop::set_condition(const BatchedBody& batched, LoopRequest* request
   for (const InputSource& source : operation_.inputs[1]) {
     if (source.number >= operation_.loop.carries) constants.push_back(value(source.number));
   }
-  request->condition = close_body({body.name, arguments, {answer}, numbers, false, false, &body})
+  request->condition = close_body({body.name, arguments, {answer}, numbers, false, &body})
                            .bind_to(std::move(constants));
 }
 

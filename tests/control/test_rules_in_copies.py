@@ -334,5 +334,27 @@ def test_a_rule_in_a_loop_refers_to_tensors_that_are_no_arguments() -> None:
             y = 3.0**4 / 2 if how == "function" else 3.0**2 / 2
             want = 3.0**8 + y * 3.0**4 * 5
             np.testing.assert_allclose(float(slope(q)), y * 3.0**5)
+            if loop is repeated and how == "rule":  # another tensor at each call of the rule
+                with pytest.raises(NotImplementedError, match="a part of the state of the loop"):
+                    pb.grad(slope)(q)
+                with pytest.raises(NotImplementedError, match="a part of the state of the loop"):
+                    pb.jvp(slope, (q,), (one,))
+                continue
             np.testing.assert_allclose(float(pb.grad(slope)(q)), want)
             np.testing.assert_allclose(float(pb.jvp(slope, (q,), (one,))[1]), want)
+
+
+def test_a_rule_in_a_while_loop_makes_a_constant() -> None:
+    def doubled(y: Any) -> Any:
+        def rule(d: Any) -> Any:
+            ones = pb.ones([1], dtype="float64")
+            return d * pb.concatenate([ones * 2.0, ones * 2.0])
+
+        return pb.custom_gradient(lambda y: (y * 2.0, rule))(y)
+
+    def total(x: Any) -> Any:  # x⁴ · 8
+        return pb.sum(repeated(lambda y: y * doubled(y), x))
+
+    x = np.array([0.6, 0.2])
+    for hessian in (pb.hessian(total), pb.function(pb.hessian(total))):
+        np.testing.assert_allclose(hessian(pb.constant(x)), np.diag(96.0 * x**2), rtol=1e-12)

@@ -27,7 +27,7 @@ std::vector<NodeRef> join(const NodeRef& branch, std::vector<Side> sides,
   std::vector<BoundBody> choices;
   for (size_t b = 0; b < sides.size(); ++b) {
     const Body& body = *operation.bodies[b];
-    BodyRequest request{body.name, body.inputs, {}, sides[b].numbers, true, false, &body};
+    BodyRequest request{body.name, body.inputs, {}, sides[b].numbers, true, &body};
     std::vector<NodeRef> inputs;
     for (const InputSource& source : operation.inputs[b]) {
       inputs.emplace_back(branch->inputs()[source.number]);

@@ -210,7 +210,9 @@ class Replaying {
         inputs.push_back(derived.captured[k]);
         places.push_back(i);
       }
-      complete &= found || !value->tracked();
+      // What a rule makes anew from a tensor by which the derivative is needed is made anew for the
+      // reverse too, where it is an input.
+      complete &= found || !value->tracked() || value->seq >= first_new_;
     }
     for (size_t i = 0; i < known.size(); ++i) {
       complete &= !needed(i) || known[i] || !is_inexact(all[i]->dtype);
@@ -228,6 +230,7 @@ class Replaying {
   const NodeRef loop_;
   const Body& body_;
   const OverrideMap* overrides_;
+  const uint64_t first_new_ = next_seq();
 };
 
 }  // namespace

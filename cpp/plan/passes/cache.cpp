@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "plan/checked_indices.h"
 #include "plan/passes/coalesce_writes.h"
-#include "plan/passes/elide_copies.h"
 #include "plan/passes/fuse.h"
 #include "plan/passes/lower.h"
 #include "plan/passes/lower_complex.h"
@@ -57,7 +56,6 @@ std::shared_ptr<const CachedPlan> make_plan(const Snapshot& snapshot, const Back
   out->plan = lower(analysis, fuse(analysis, backend.limits()));
   widen(&out->plan);
   coalesce_writes(&out->plan);
-  elide_copies(&out->plan);
   mark_checked(&out->plan);
   plan_memory(&out->plan);
   verify(out->plan);
