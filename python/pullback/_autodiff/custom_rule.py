@@ -213,6 +213,15 @@ class RuleWithSecond:
     ) -> list[Any]:
         kinds = [kind for kind in self.first.kinds if kind <= TRACED_NUMBER]
         places = [k for k, kind in enumerate(kinds) if kind == TENSOR]
+        return self._gradients(cotangents, inputs, places) + self.first.ordinary(cotangents, inputs)
+
+    def _gradients(
+        self, cotangents: Sequence[Any], inputs: list[Any], places: list[int]
+    ) -> list[Any]:
+        """Return the answers of the first rule, whose derivative is `second`.
+
+        `places` are those of the primals among the inputs.
+        """
         mine = tuple(inputs[k] for k in places)
         answers: list[Any] = []  # answers of the last call of `slope`
         live: list[int] = []  # indices of the primals with a gradient
@@ -229,29 +238,81 @@ class RuleWithSecond:
             def pulled(*directions: Any) -> list[Any]:
                 given = dict(zip(live, directions, strict=True))
                 every = tuple(given.get(i) for i in range(len(found)))
-                return self._checked(self.second(primals, upstream, every), primals, upstream)
+                of_primals, of_upstream = self._by_second(primals, upstream, every)
+                tangents = [t for t in of_upstream if is_tensor(t)]
+                if primals is mine and not any(_core.computed_from(tangents, list(upstream))):
+                    of_upstream = self._tangents(of_upstream, every, upstream, inputs, places)
+                return of_primals + of_upstream
 
             return [found[i] for i in live], pulled
 
-        slope.__wrapped__ = self.second  # type: ignore[attr-defined]  # errors name it
-        slope.__signature__ = Signature(  # type: ignore[attr-defined]
-            [Parameter(name, Parameter.POSITIONAL_ONLY) for name in ("primals", "upstream")]
-        )
-        slope.known_variables = self.variables  # type: ignore[attr-defined]
+        self._name(slope, ("primals", "upstream"))
         found = self.decorate(slope)(mine, tuple(cotangents))
         out = list(answers)  # a copy: the rule of its entries refers to the original
         for i, g in zip(live, found, strict=True):
             out[places[i]] = g
-        return out + self.first.ordinary(cotangents, inputs)
+        return out
 
-    def _checked(self, answer: Any, primals: Any, upstream: Any) -> list[Any]:
+    def _tangents(
+        self,
+        tangents: list[Any],
+        directions: tuple[Any, ...],
+        upstream: Sequence[Any],
+        inputs: list[Any],
+        places: list[int],
+    ) -> list[Any]:
+        """Return the tangents of the results for `directions`, with `second` as their derivative.
+
+        `tangents` are what `second` returned for the upstream gradients, J d. The derivative of
+        c·(J d) by the primals is what `second` returns for them if c is the upstream gradient, and
+        its derivative by d is Jᵀ c, what the first rule returns.
+        """
+        live = [k for k, t in enumerate(tangents) if t is not None]
+
+        def along(primals: Any, directions: Any) -> Any:
+            def rule(*cotangents: Any) -> Any:
+                given = dict(zip(live, cotangents, strict=True))
+                every = tuple(
+                    given[k] if k in given else _core.full(g.shape, 0, g.dtype)
+                    for k, g in enumerate(upstream)
+                )
+                answers = self._gradients(every, inputs, places)
+                of_primals = self._by_second(primals, every, directions)[0]
+                of_directions = [
+                    None if d is None else answers[k]
+                    for d, k in zip(directions, places, strict=True)
+                ]
+                return of_primals, of_directions
+
+            return [tangents[k] for k in live], rule
+
+        self._name(along, ("primals", "directions"))
+        mine = tuple(inputs[k] for k in places)
+        out = list(tangents)
+        made = self.decorate(along, intentional=True)(mine, directions)
+        for k, t in zip(live, made, strict=True):
+            out[k] = t
+        return out
+
+    def _name(self, f: Any, parameters: tuple[str, ...]) -> None:
+        """Let errors name `second`, and let variables be arguments only."""
+        f.__wrapped__ = self.second
+        f.__signature__ = Signature(
+            [Parameter(name, Parameter.POSITIONAL_ONLY) for name in parameters]
+        )
+        f.known_variables = self.variables
+
+    def _by_second(
+        self, primals: Any, upstream: Any, directions: Any
+    ) -> tuple[list[Any], list[Any]]:
+        answer = self.second(primals, upstream, directions)
         who = f"custom_gradient: {place(self.first.f)}: its second rule {place(self.second)}"
         if not isinstance(answer, (tuple, list)) or len(answer) != 2:
             raise ValueError(
                 f"{who}: expected a pair, the gradients of the primals and those of upstream; got "
                 f"{_core.shown(answer)}"
             )
-        out: list[Any] = []
+        out: list[list[Any]] = []
         pairs = zip(answer, (primals, upstream), ("primals", "upstream gradients"), strict=True)
         for part, asked, what in pairs:
             entries = flatten(part, none_is_leaf=True)[0]
@@ -260,5 +321,5 @@ class RuleWithSecond:
                     f"{who}: expected {counted(len(asked), 'gradient')} for the {what}, got "
                     f"{len(entries)}"
                 )
-            out += entries
-        return out
+            out.append(entries)
+        return out[0], out[1]

@@ -48,6 +48,51 @@ def test_in_every_mode():
     assert float(second(2.0)) == float(pb.function(second)(2.0)) == 1000.0
 
 
+def test_derivatives_of_the_tangent():
+    """Forward mode applies the rule as reverse mode does, so `second` is its derivative there."""
+    x, one = pb.asarray(2.0), pb.asarray(1.0)
+
+    def tangent(f):
+        return lambda x: pb.jvp(f, (x,), (one,))[1]
+
+    def once(f):
+        return lambda x: pb.while_loop(lambda s: s[0] < 1, lambda s: (s[0] + 1, f(s[1])), (0, x))[1]
+
+    def repeated(f):
+        return lambda x: pb.fori_loop(0, 1, lambda i, y: f(y), x)
+
+    for f in (cube, once(cube), repeated(cube), pb.function(cube), pb.checkpoint(cube)):
+        assert float(tangent(f)(x)) == 12.0
+        for second in (pb.grad(tangent(f)), tangent(tangent(f)), tangent(pb.grad(f))):
+            assert float(second(x)) == 1000.0
+        assert float(pb.grad(pb.grad(f))(x)) == 1000.0
+    third = pb.grad(lambda x: 2.0 * tangent(pb.grad(cube))(x))
+    assert float(third(x)) == 0.0  # that of 1000 v u, by x
+
+
+def test_the_derivative_by_upstream_of_a_rule_with_several_arguments():
+    f = product(verify="always")
+    x, y, a, b = (pb.asarray(v) for v in (3.0, 5.0, 0.5, 0.25))
+    jvp = lambda x, y, a, b: pb.jvp(f, (x, y), (a, b))[1]
+    found = [float(g) for g in pb.grad(jvp, argnums=(0, 1, 2, 3))(x, y, a, b)]
+    assert found == [0.25, 0.5, 5.0, 3.0]
+
+
+def test_a_rule_that_is_not_linear_in_upstream():
+    def second(primals, upstream, directions):
+        (x,), (u,), (v,) = primals, upstream, directions
+        return v * u**2, 2 * v * u * x
+
+    @pb.custom_gradient(second=second, intentional=True)
+    def f(x):
+        return x**2, lambda u: u**2 * x
+
+    # The gradient of 3 f is 9 x; by u = 3 it is 2 u x = 6 x, whose derivative by u is 2 x.
+    answer = lambda u: pb.grad(lambda x: u * f(x))(pb.asarray(2.0))
+    u = pb.asarray(3.0)
+    found = [float(g(u)) for g in (answer, pb.grad(answer), pb.grad(pb.grad(answer)))]
+    assert found == [18.0, 12.0, 4.0]
+
 def test_third_derivatives_are_those_of_the_second_rule():
     f = product(verify="always")
     third = pb.grad(pb.grad(pb.grad(lambda x: f(x, f(x, x)))))
