@@ -73,8 +73,11 @@ def test_derivatives_of_the_tangent():
 def test_the_derivative_by_upstream_of_a_rule_with_several_arguments():
     f = product(verify="always")
     x, y, a, b = (pb.asarray(v) for v in (3.0, 5.0, 0.5, 0.25))
-    jvp = lambda x, y, a, b: pb.jvp(f, (x, y), (a, b))[1]
-    found = [float(g) for g in pb.grad(jvp, argnums=(0, 1, 2, 3))(x, y, a, b)]
+
+    def tangent(x, y, a, b):
+        return pb.jvp(f, (x, y), (a, b))[1]
+
+    found = [float(g) for g in pb.grad(tangent, argnums=(0, 1, 2, 3))(x, y, a, b)]
     assert found == [0.25, 0.5, 5.0, 3.0]
 
 
@@ -88,10 +91,13 @@ def test_a_rule_that_is_not_linear_in_upstream():
         return x**2, lambda u: u**2 * x
 
     # The gradient of 3 f is 9 x; by u = 3 it is 2 u x = 6 x, whose derivative by u is 2 x.
-    answer = lambda u: pb.grad(lambda x: u * f(x))(pb.asarray(2.0))
+    def answer(u):
+        return pb.grad(lambda x: u * f(x))(pb.asarray(2.0))
+
     u = pb.asarray(3.0)
     found = [float(g(u)) for g in (answer, pb.grad(answer), pb.grad(pb.grad(answer)))]
     assert found == [18.0, 12.0, 4.0]
+
 
 def test_third_derivatives_are_those_of_the_second_rule():
     f = product(verify="always")
