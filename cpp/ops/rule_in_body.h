@@ -26,6 +26,7 @@ class RuleInBody : public Rule {
 
   RuleInBody(Ref<Rule> rule, Ref<Inputs> inputs);
   std::vector<Cotangent> apply(const RuleCall& call) override;
+  Rule* rule() const { return rule_.get(); }
 
  private:
   Ref<Rule> rule_;

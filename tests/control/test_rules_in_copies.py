@@ -1,6 +1,7 @@
 """Rules inside of loops and branches that hold a tensor of what is around the loop: as of each copy
 of it."""
 
+import gc
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -358,3 +359,31 @@ def test_a_rule_in_a_while_loop_makes_a_constant() -> None:
     x = np.array([0.6, 0.2])
     for hessian in (pb.hessian(total), pb.function(pb.hessian(total))):
         np.testing.assert_allclose(hessian(pb.constant(x)), np.diag(96.0 * x**2), rtol=1e-12)
+
+
+def test_a_rule_that_holds_its_result_is_collected():
+    """In a body, the cycle from a rule through its result to itself is visible to the collector."""
+
+    def step(x):
+        held = []
+
+        @pb.custom_gradient
+        def f(x):
+            return pb.sin(x), lambda upstream: upstream * pb.cos(held[0])
+
+        held.append(f(x))
+        return held[0]
+
+    programs = (
+        lambda x: pb.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, step(s[1])), (0, x)),
+        lambda x: pb.fori_loop(0, 2, lambda i, x: step(x), x),
+        lambda x: pb.scan(lambda x, _: (step(x), None), x, length=2),
+        lambda x: pb.cond(x > 0, step, lambda x: x, x),
+    )
+    for program in programs:
+        gc.collect()
+        before = pb._core.status()["live_nodes"]
+        for _ in range(5):
+            program(pb.constant(0.5))
+        gc.collect()
+        assert pb._core.status()["live_nodes"] == before

@@ -14,6 +14,7 @@
 #include "grad/sparse/sparse_rows.h"
 #include "graph/runtime.h"
 #include "graph/walk.h"
+#include "ops/rule_in_body.h"
 #include "transform/batch.h"
 #include "transform/batch_index.h"
 
@@ -103,6 +104,9 @@ Typed<"dict[str, int | bool | tuple[int, ...]]", py::dict> attributes_of(const N
 }  // namespace
 
 PyObject* callable_of(Rule* rule) {
+  if (auto* in_body = dynamic_cast<RuleInBody*>(rule)) {
+    return in_body->rule()->refs == 1 ? callable_of(in_body->rule()) : nullptr;
+  }
   auto* python = dynamic_cast<PythonRule*>(rule);
   return python ? python->fn.ptr() : nullptr;
 }
