@@ -43,10 +43,4 @@ Subgraph ClosedGraph::between(std::vector<NodeRef> some, std::span<Node* const> 
       [&](const Node* node) { return may_copy(node); });
 }
 
-Subgraph ClosedGraph::dependents(std::vector<NodeRef> some, std::span<Node* const> from) const {
-  return Subgraph(
-      std::move(some), from, [](const Node*) { return false; },
-      [&](const Node* node) { return may_copy(node); });
-}
-
 }  // namespace pullback

@@ -35,8 +35,6 @@ struct ClosedGraph {
   // The nodes to copy between `from` and some roots, which may be results of a rule that was
   // applied inside.
   Subgraph between(std::vector<NodeRef> roots, std::span<Node* const> from) const;
-  // The same without its own nodes that do not depend on `from`.
-  Subgraph dependents(std::vector<NodeRef> roots, std::span<Node* const> from) const;
 
   int64_t refs = 0;
   const Extent extent;

@@ -20,9 +20,10 @@ class CopiedRule : public Rule {
 
   std::vector<Cotangent> apply(const RuleCall& call) override {
     Replacements replaced;
+    const uint64_t since = next_seq();
     std::vector<Cotangent> answers =
         copy_->calls_original() ? of_original(call, &replaced) : of_copy(call, &replaced);
-    copy_->rebind_answers(&answers, replaced);
+    copy_->rebind_answers(&answers, replaced, since);
     return answers;
   }
 
@@ -78,27 +79,31 @@ NodeRef GraphCopy::copy(const Node* node, std::span<Node* const> inputs) {
 
 // The inputs of the graph are replaced first: an operand of a rule that is one of them has the
 // dtype with which it was recorded.
-std::vector<NodeRef> GraphCopy::rebind(std::vector<NodeRef> roots, const Replacements& more) {
-  const bool recorded = graph_->extent == ClosedGraph::Extent::Recorded;
-  if (recorded || !none_traced(roots)) {
-    const auto inputs = pointers(graph_->inputs);
-    std::vector<Node*> from(inputs.begin(), inputs.end());
-    std::vector<NodeRef> to = inputs_;
-    const auto also = pointers(more.from);
-    from.insert(from.end(), also.begin(), also.end());
-    to.insert(to.end(), more.to.begin(), more.to.end());
-    // The masks and constants of a checkpoint are shared: each rule would copy all of them.
-    const Subgraph subgraph = recorded ? graph_->dependents(std::move(roots), from)
-                                       : graph_->between(std::move(roots), from);
-    roots = subgraph.rebuild(
-        to, [&](size_t, const Node* node, auto below) { return copy(node, below); });
-  }
-  return around_ ? around_->rebind(std::move(roots), {}) : roots;
+std::vector<NodeRef> GraphCopy::rebind(std::vector<NodeRef> roots, const Replacements& more,
+                                       uint64_t since) {
+  const auto inputs = pointers(graph_->inputs);
+  std::vector<Node*> from(inputs.begin(), inputs.end());
+  std::vector<NodeRef> to = inputs_;
+  const auto also = pointers(more.from);
+  from.insert(from.end(), also.begin(), also.end());
+  to.insert(to.end(), more.to.begin(), more.to.end());
+  // The masks and constants of a checkpoint are shared: each rule would copy all of them.
+  const bool share = graph_->extent == ClosedGraph::Extent::Recorded;
+  const Subgraph subgraph(
+      std::move(roots), from,
+      [&](const Node* node) {
+        return rules_since(node, since) || (!share && graph_->owns(node));
+      },
+      [&](const Node* node) { return node->seq >= since || graph_->may_copy(node); });
+  std::vector<NodeRef> out = subgraph.rebuild(
+      to, [&](size_t, const Node* node, auto below) { return copy(node, below); });
+  return around_ ? around_->rebind(std::move(out), {}, since) : out;
 }
 
-void GraphCopy::rebind_answers(std::vector<Cotangent>* answers, const Replacements& more) {
+void GraphCopy::rebind_answers(std::vector<Cotangent>* answers, const Replacements& more,
+                               uint64_t since) {
   remake_answers(answers,
-                 [&](std::vector<NodeRef> roots) { return rebind(std::move(roots), more); });
+                 [&](std::vector<NodeRef> roots) { return rebind(std::move(roots), more, since); });
 }
 
 bool GraphCopy::calls_original() const { return graph_->extent == ClosedGraph::Extent::Recorded; }
@@ -112,6 +117,10 @@ bool holds_rules(const Node* node) {
   return node->operation &&
          std::ranges::any_of(node->operation->bodies, &Body::holds_rules,
                              [](const Ref<Body>& b) -> const Body& { return *b; });
+}
+
+bool rules_since(const Node* node, uint64_t first) {
+  return node->seq >= first && (by_users_rule(node) || holds_rules(node));
 }
 
 }  // namespace pullback

@@ -45,9 +45,12 @@ class GraphCopy {
   // The copy of one node, with its rule or origin.
   virtual NodeRef copy(const Node* node, std::span<Node* const> inputs);
   // Rebuilds tensors made from tensors of the graph on those of the copy; `more` are replaced too.
-  std::vector<NodeRef> rebind(std::vector<NodeRef> roots, const Replacements& more);
+  // `since`: the number of the first node that was made for the roots. The rules of these nodes may
+  // refer to tensors of the graph as well, so that their answers are rebound too.
+  std::vector<NodeRef> rebind(std::vector<NodeRef> roots, const Replacements& more, uint64_t since);
   // The same for the answers of a rule.
-  virtual void rebind_answers(std::vector<Cotangent>* answers, const Replacements& more);
+  virtual void rebind_answers(std::vector<Cotangent>* answers, const Replacements& more,
+                              uint64_t since);
 
  protected:
   friend class CopiedRule;
@@ -100,5 +103,7 @@ struct CopiedOperation : Origin {
 
 // True if a body of this node contains user-defined rules.
 bool holds_rules(const Node* node);
+// True if it was made at number `first` or later and has a user-defined rule, itself or in a body.
+bool rules_since(const Node* node, uint64_t first);
 
 }  // namespace pullback

@@ -255,14 +255,19 @@ namespace {
 
 TensorType type_of(const Node* node) { return {node->dtype, node->shape}; }
 
-// Flags of the inputs of `body`, from `first` on, that its roots depend on.
-std::vector<uint8_t> inputs_in_use(const Body& body, size_t first) {
+// Flags of the inputs of the body that its roots depend on, and of all carries. A rule of the
+// program may refer to any argument; but a loop is not replayed only because of that.
+std::vector<uint8_t> inputs_in_use(const LoopRequest& request) {
+  const Body& body = *request.body.body;
+  const bool all = body.holds_rules && !request.replayed.body;
+  const size_t kept = all ? body.inputs.size() - request.body.captured
+                          : static_cast<size_t>(request.form.carries);
   std::vector<Node*> reached;
   walk(pointers(body.roots), &reached, [](const Node* node) { return node->inputs(); });
   const std::unordered_set<const Node*> in_use(reached.begin(), reached.end());
   std::vector<uint8_t> out;
   for (size_t i = 0; i < body.inputs.size(); ++i) {
-    out.push_back(i < first || in_use.contains(body.inputs[i].get()));
+    out.push_back(i < kept || in_use.contains(body.inputs[i].get()));
   }
   return out;
 }
@@ -299,7 +304,7 @@ NodeRef make_loop(LoopRequest request) {
   Body& body = *request.body.body;
   const auto carries = static_cast<size_t>(form.carries);
   const auto stacked_end = carries + static_cast<size_t>(form.stacked_in);
-  const std::vector<uint8_t> in_use = inputs_in_use(body, carries);
+  const std::vector<uint8_t> in_use = inputs_in_use(request);
   Ref<Operation> operation(new Operation);
   Inputs inputs;
   std::vector<InputSource> sources;
@@ -323,7 +328,8 @@ NodeRef make_loop(LoopRequest request) {
   operation->bodies.push_back(request.body.body);
   operation->inputs.push_back(std::move(sources));
   if (request.condition.body) {
-    const auto& [body, constants] = request.condition;
+    const Ref<Body>& body = request.condition.body;
+    const std::vector<NodeRef>& constants = request.condition.inputs;
     auto& condition = operation->inputs.emplace_back();
     for (size_t i = 0; i < body->inputs.size() - constants.size(); ++i) {
       condition.push_back({static_cast<int32_t>(i)});

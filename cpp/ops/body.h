@@ -49,6 +49,7 @@ struct BodyRequest {
 struct BoundBody {
   Ref<Body> body;
   std::vector<NodeRef> inputs;
+  size_t captured = 0;  // number of the last inputs that are not arguments
 };
 
 struct ClosedBody {
@@ -57,7 +58,7 @@ struct ClosedBody {
 
   BoundBody bind_to(std::vector<NodeRef> arguments) const {
     append(&arguments, captured);
-    return {body, std::move(arguments)};
+    return {body, std::move(arguments), captured.size()};
   }
 };
 
@@ -76,7 +77,7 @@ struct LoopRequest {
   BoundBody replayed;
   std::vector<int32_t> residuals, cotangents_of;
 };
-// Requires matching shapes and dtypes. Inputs that the bodies do not read are dropped.
+// Requires matching shapes and dtypes. Inputs that the bodies do not use are dropped.
 NodeRef make_loop(LoopRequest request);
 
 // Collects the parts of a loop derived from another one, in the order of its body's inputs and

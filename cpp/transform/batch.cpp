@@ -33,7 +33,8 @@ class BatchedGraph : public GraphCopy {
   explicit BatchedGraph(Batching batching)
       : GraphCopy(nullptr, {}), batching_(std::move(batching)) {}
 
-  void rebind_answers(std::vector<Cotangent>* answers, const Replacements& more) override {
+  void rebind_answers(std::vector<Cotangent>* answers, const Replacements& more,
+                      uint64_t) override {
     for (Cotangent& c : *answers) {
       if (c.mask) c.mask = broadcast_to(c.mask, c.value->shape);
     }
@@ -120,8 +121,12 @@ std::vector<Made> batch_subgraph(std::vector<NodeRef> roots, const BatchedInputs
   };
   const Subgraph subgraph(
       std::move(roots), replaced.from,
-      [&](const Node* node) { return own(node) || draws_since(node, batching.first_draw); },
-      [&](const Node* node) { return node->flags & kTraced || own(node); });
+      [&](const Node* node) {
+        return own(node) || draws_since(node, batching.first) || rules_since(node, batching.first);
+      },
+      [&](const Node* node) {
+        return node->flags & kTraced || node->seq >= batching.first || own(node);
+      });
   std::vector<Made> made(subgraph.size());
   Batcher batcher(batching);
   std::vector<const Made*> below;

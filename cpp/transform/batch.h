@@ -17,8 +17,9 @@ struct Batching {
   std::vector<NodeRef> inputs;   // placeholders (make_argument) for one entry
   std::vector<NodeRef> batches;  // for each placeholder, all entries along a first axis
   int64_t count = 0;             // number of entries
-  // Random nodes with this number or a later one draw for each entry; see BatchScope.
-  uint64_t first_draw = UINT64_MAX;
+  // The number of the first node of a mapped function. Its random nodes draw for each entry, see
+  // BatchScope; its user-defined rules may refer to the placeholders, whatever the values are.
+  uint64_t first = UINT64_MAX;
   // The entries of the first batch are masks: entry i is true at its element i alone. So they
   // select all rows or columns of a derivative.
   bool units = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/graph_copy.h"
 #include "graph/make.h"
 #include "graph/operation.h"
 #include "graph/rebuild.h"
@@ -72,7 +73,8 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
          kMaxRank - 1, " axes of a batched tensor, got shape ", node->shape);
   }
   if (always_true(node)) return {first_entry(), false};
-  const bool draws_anew = draws_since(node, batching_.first_draw);
+  const bool draws_anew = draws_since(node, batching_.first);
+  const bool ruled = rules_since(node, batching_.first);
   if (traits(node->op).step == StepKind::Random && draws_anew) return {drawn()};
   const bool differs =
       std::ranges::any_of(in, [](const Made* one) { return one && one->has_batch; });
@@ -95,7 +97,7 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
     }
     return {NodeRef(const_cast<Node*>(node))};  // placeholder; its outputs are in controls_
   }
-  if (traits(node->op).step == StepKind::Control && (differs || draws_anew)) {
+  if (traits(node->op).step == StepKind::Control && (differs || draws_anew || ruled)) {
     controls_[node] = batched_control(node, in, batching_);
     return {NodeRef(const_cast<Node*>(node))};  // placeholder; its outputs are in controls_
   }
@@ -103,7 +105,7 @@ Made Batcher::make(const Node* node, std::span<const Made* const> in) {
       found != controls_.end()) {
     return made_of(found->second[node->output]);
   }
-  if (!differs) {
+  if (!differs && !ruled) {
     std::vector<Node*> inputs;
     for (size_t k = 0; k < in.size(); ++k) inputs.push_back(input(k).get());
     return {copy_node(node, inputs), false};

@@ -718,7 +718,7 @@ def batched(
     inputs: collections.abc.Sequence[pullback._typing.TensorLike],
     batches: collections.abc.Sequence[pullback._typing.TensorLike],
     count: typing.SupportsInt | typing.SupportsIndex,
-    first_draw: typing.SupportsInt | typing.SupportsIndex,
+    first: typing.SupportsInt | typing.SupportsIndex,
 ) -> list[Tensor]:
     """Rebuild the roots for all entries of `batches` in place of `inputs`, along a first axis."""
 

@@ -81,11 +81,12 @@ std::vector<NodeRef> rebound_to_original(const NodeRef& operation, std::span<con
     named.push_back(one ? make_node(Op::identity, one->dtype, one->shape, {&input, 1}) : nullptr);
     if (one) replaced.add(named.back().get(), one);
   }
+  const uint64_t since = next_seq();
   std::vector<NodeRef> answers = rebound_to_original(copied->original, named, derive), roots;
   for (const NodeRef& answer : answers) {
     if (answer) roots.push_back(answer);
   }
-  const auto made = copied->copy->rebind(std::move(roots), replaced);
+  const auto made = copied->copy->rebind(std::move(roots), replaced, since);
   size_t next = 0;
   for (NodeRef& answer : answers) {
     if (answer) answer = made[next++];
