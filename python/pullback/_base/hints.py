@@ -193,7 +193,6 @@ ATTRIBUTES = {
     "exp": "pb.exp(x)",
     "expand": "pb.broadcast_to(x, shape)",
     "expand_as": "pb.broadcast_to(x, y.shape)",
-    "fill": "x[...] = value, or pb.full_like(x, value)",
     "flags": "x.numpy().flags",
     "float": "x.astype('float32')",
     "gather": "pb.take_along_axis(x, indices, axis)",
