@@ -78,7 +78,9 @@ def solve_on_plan(
     """
     counts: list[Tensor] = []
     args = arguments(args)
-    start = in_result_dtype(start_of(x0, who), x0, lambda x: fun(x, *args), f"{who} of {place(fun)}")
+    start = in_result_dtype(
+        start_of(x0, who), x0, lambda x: fun(x, *args), f"{who} of {place(fun)}"
+    )
 
     def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
         x, success, nit = solver(f, start)
