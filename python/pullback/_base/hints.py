@@ -125,8 +125,7 @@ INSTEAD = {
     "integrate.cumulative_trapezoid": "pb.cumsum(0.5 * (y[1:] + y[:-1]) * pb.diff(x))",
     "integrate.dblquad": "a function that returns pb.integrate.quad(f, a, b)[0], in another "
     "pb.integrate.quad",
-    "integrate.simpson": "pb.interpolate.CubicSpline(x, y).integrate(x[0], x[-1]), which is "
-    "of higher order",
+    "integrate.simpson": "pb.interpolate.CubicSpline(x, y).integrate(x[0], x[-1])",
     "integrator": "pb.integrate.solve_ivp, or pb.integrate.odeint for pytrees",
     "interpolant": "pb.interpolate.RegularGridInterpolator, or "
     "pb.interpolate.CubicSpline on one axis",
