@@ -21,7 +21,7 @@ import numpy
 from .. import _core
 from .._base.hints import did_you_mean
 from .._core import Tensor, Variable
-from .writing import WRITERS
+from .writing import WRITERS, check_kept
 
 # Their results depend only on shapes and dtypes.
 _OF_TYPES = {"shape", "ndim", "size", "iscomplexobj", "isrealobj"}
@@ -48,6 +48,7 @@ def array_function(
     """Return the result of a NumPy function, or raise a TypeError; see above."""
     name = function.__name__
     if name in WRITERS and args and isinstance(args[0], Tensor | Variable):
+        check_kept(args[0], sys._getframe(1), name)
         return WRITERS[name](*args, **kwargs)
     if name in _OF_TYPES:  # no value is evaluated
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]

@@ -6,12 +6,14 @@ gradients. Ufuncs that are operators of tensors do not come here (cpp/bind/types
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
 from .._base.hints import NAMES, did_you_mean
 from .._core import Tensor, Variable
+from .writing import check_kept
 
 _REDUCTIONS = {
     "add": "sum",
@@ -121,6 +123,7 @@ def _at(name: str, a: Any, indices: Any, b: Any) -> None:
             f"{name}.at: expected a tensor to write into, got {type(a).__name__}, which keeps no "
             "gradient; start from pb.zeros(shape), or from np.zeros_like of a tensor"
         )
+    check_kept(a, sys._getframe(2), f"{name}.at")
     if name == "subtract":
         name, b = "add", _core.negative(b)
     a[...] = getattr(a.at[indices], _UPDATES[name])(b)

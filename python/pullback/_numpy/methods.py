@@ -21,6 +21,7 @@ from .._typing import Axis, Shape, TensorLike
 from . import array_api, dlpack, selection
 from .flat import Flat
 from .rounding import round
+from .writing import check_kept
 
 METHODS = [
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "conj",
@@ -104,7 +105,8 @@ def fill(self: Any, value: TensorLike) -> None:
     Raises
     ------
     TypeError
-        If the dtype of this tensor cannot represent `value`.
+        If the dtype of this tensor cannot represent `value`, or if no variable, or attribute or
+        item of one, is this tensor: the assignment would be lost.
     ValueError
         If `value` does not broadcast to the shape.
 
@@ -115,6 +117,7 @@ def fill(self: Any, value: TensorLike) -> None:
     >>> x
     Tensor([3., 3.], dtype=float32)
     """
+    check_kept(self, sys._getframe(1), "fill")
     self[...] = value
 
 

@@ -6,7 +6,8 @@ They are assignments to items of the tensor, and so have gradients. `array_funct
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,29 @@ from .. import _core
 from .._base.checks import choice
 from .creation import asarray
 from .gather import take
+
+
+def check_kept(x: Any, frame: FrameType, who: str) -> None:
+    """Raise a TypeError unless a variable of the caller, or an attribute or item of one, is `x`.
+
+    Otherwise the assignment would be lost: a part such as z[0] is a new tensor, not a view.
+    """
+    for value in (*frame.f_locals.values(), *frame.f_globals.values()):
+        if value is x or any(one is x for one in _parts(value)):
+            return
+    raise TypeError(
+        f"{who}: expected a tensor in a variable to write into, got the result of an expression; a "
+        "part of a tensor is a new tensor: write z[index] = value, or y = z[index], change y, and "
+        "then z[index] = y"
+    )
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, (list, tuple)):
+        return value
+    return () if isinstance(value, ModuleType) else getattr(value, "__dict__", {}).values()
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:

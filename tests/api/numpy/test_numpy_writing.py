@@ -4,6 +4,7 @@ NumPy, and gradients pass."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,30 @@ def test_errors_name_the_function() -> None:
     with pytest.raises(TypeError, match=r"^item assignment: .*float32 can represent"):
         np.copyto(y, 1j)
     assert not y.numpy().any()
+
+
+def test_what_a_variable_refers_to_can_be_written_to() -> None:
+    """A part of a tensor is a new tensor, so what is written into it would be lost silently."""
+    y = pb.zeros((2, 2))
+    for call in (
+        lambda: np.copyto(y[0], 1.0),
+        lambda: np.fill_diagonal(y.T, 1.0),
+        lambda: np.add.at(y[0], [0], 1.0),
+        lambda: y[1:].fill(1.0),
+    ):
+        with pytest.raises(TypeError, match=r"^[a-z_.]+: expected a tensor in a variable to write"):
+            call()
+    assert not y.numpy().any()
+    holder = SimpleNamespace(y=pb.zeros(2), parts={"y": pb.zeros(2)}, rows=[pb.zeros(2)])
+    parts, rows = holder.parts, holder.rows
+    np.put(holder.y, 0, 1.0)
+    np.add.at(parts["y"], 0, 1.0)
+    rows[0].fill(1.0)
+    row = y[0]
+    np.copyto(row, 1.0)
+    y[0] = row
+    assert holder.y.tolist() == parts["y"].tolist() == [1.0, 0.0]
+    assert [rows[0].tolist(), y.tolist()] == [[1.0, 1.0], [[1.0, 1.0], [0.0, 0.0]]]
 
 
 def test_a_statement_that_sorts_in_numpy_is_an_error() -> None:
