@@ -192,6 +192,8 @@ class _ArrayMembers:
     @property
     def dtype(self) -> numpy.dtype[typing.Any]:
         """Return the dtype of the elements, a numpy.dtype."""
+    def fill(self, value: pullback._typing.TensorLike) -> None:
+        """Assign a value to all items, as `x[...] = value` does."""
     @property
     def flat(self) -> pullback._numpy.flat.Flat:
         """Return the elements in row-major order, for reads and assignments."""

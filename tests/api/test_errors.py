@@ -193,7 +193,7 @@ def test_names_of_other_libraries():
         pb.stats.weibull  # noqa: B018
     with pytest.raises(AttributeError, match=r"'fdtr'; use pb\.stats\.f\.cdf"):
         pb.special.fdtr  # noqa: B018
-    spaces = (pb, pb.optimize, pb.optimizers, pb.random, pb.special, pb.stats)
+    spaces = (pb, pb.linalg, pb.optimize, pb.optimizers, pb.random, pb.special, pb.stats)
     assert set(NAMES.values()) <= {name for space in spaces for name in space.__all__}
     assert not {*NAMES, *INSTEAD} & set(pb.__all__)
     for x in (pb.ones(2), pb.Variable([1.0])):

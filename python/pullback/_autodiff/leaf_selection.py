@@ -28,7 +28,7 @@ def _hint(path: str, known: list[str]) -> str:
     if not known:
         return "; argnums selects arguments by position, and wrt leaves of pytrees"
     for written in (f"[{path!r}]", f".{path}"):
-        if written in known:
+        if any(_is_below(place, written) for place in known):
             return f'; did you mean wrt="{written}"?'
     return did_you_mean(path, known) or f"; the paths are {', '.join(known[:8])}"
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._base import last_query
 from .._base.checks import flag
+from .._base.hints import without
 from .._base.pytree import flatten, unflatten, written_behind
 from .._core import Tape, Tensor, Variable, constant, identity, shown
 from .._core import gradients as core_gradients
@@ -61,6 +62,7 @@ def value_and_grad(
     *,
     wrt: Selection | None = None,
 ) -> Transformed[tuple[R, Any]]: ...
+@without(argnames="argnums selects arguments by position, and wrt leaves of pytrees")
 def value_and_grad(
     f: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -170,6 +172,7 @@ def grad(
     *,
     wrt: Selection | None = None,
 ) -> Transformed[Any]: ...
+@without(argnames="argnums selects arguments by position, and wrt leaves of pytrees")
 def grad(
     f: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

@@ -142,6 +142,13 @@ def start_of(value: Any, who: str) -> Any:
     return floats_of_integers(vector_of_numbers(value, who), who)
 
 
+def is_python_numbers(value: Any) -> bool:
+    """Test for a Python number, or a list or tuple of Python numbers, nested or not."""
+    if type(value) in (list, tuple):
+        return bool(value) and all(map(is_python_numbers, value))
+    return isinstance(value, (int, float)) and not isinstance(value, (bool, numpy.generic))
+
+
 def entries_stacked(value: Any, who: str) -> Any:
     """Return a list or tuple with scalar tensors as a vector; another value as it is."""
     if not isinstance(value, (list, tuple)):

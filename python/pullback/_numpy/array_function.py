@@ -21,15 +21,16 @@ import numpy
 from .. import _core
 from .._base.hints import did_you_mean
 from .._core import Tensor, Variable
+from .writing import WRITERS, check_kept
 
 # Their results depend only on shapes and dtypes.
 _OF_TYPES = {"shape", "ndim", "size", "iscomplexobj", "isrealobj"}
 _LIKE = {"empty_like", "zeros_like", "ones_like"}
 _TAKE_IN = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "ravel", "vstack"}
 _VALUES = _LIKE | _TAKE_IN | {"histogram", "histogram2d", "histogramdd"}
-# They write values into an array, through which no gradient passes. NumPy's own functions, such as
-# `full_like` and `nan_to_num`, call them with some of their arguments.
-_WRITE = {"copyto", "put", "putmask", "place", "put_along_axis", "fill_diagonal"}
+# They write values into an array, through which no gradient passes, unless it is a tensor. NumPy's
+# own functions, such as `full_like` and `nan_to_num`, call them with some of their arguments.
+_WRITE = set(WRITERS)
 _FILES = {"load", "save"}  # files of arrays; those of pullback are of another format
 _ESCAPE = (_VALUES - _LIKE) | _WRITE  # an escape if a gradient depends on the value
 # Their results have no derivative.
@@ -46,6 +47,9 @@ def array_function(
 ) -> Any:
     """Return the result of a NumPy function, or raise a TypeError; see above."""
     name = function.__name__
+    if name in WRITERS and args and isinstance(args[0], Tensor | Variable):
+        check_kept(args[0], sys._getframe(1), name)
+        return WRITERS[name](*args, **kwargs)
     if name in _OF_TYPES:  # no value is evaluated
         return function._implementation(*args, **kwargs)  # type: ignore[attr-defined]
     leaves, structure = _core.flatten((tuple(args), dict(kwargs)))

@@ -6,12 +6,14 @@ gradients. Ufuncs that are operators of tensors do not come here (cpp/bind/types
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
 from .._base.hints import NAMES, did_you_mean
-from .._core import Tensor
+from .._core import Tensor, Variable
+from .writing import check_kept
 
 _REDUCTIONS = {
     "add": "sum",
@@ -41,6 +43,10 @@ _SCANS = {
 }
 
 
+# Methods of `Tensor.at`.
+_UPDATES = {"add": "add", "maximum": "max", "minimum": "min", "multiply": "multiply"}
+
+
 def array_ufunc(
     tensor: Any, ufunc: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
 ) -> Any:
@@ -66,6 +72,8 @@ def array_ufunc(
         unused = {"axis": 0, **unused}
     elif method == "outer" and len(inputs) == 2:
         return _outer(ufunc, *inputs, **unused)
+    elif method == "at" and (name in _UPDATES or name == "subtract"):
+        return _at(name, *inputs)
     if found is None:
         kind = type(tensor).__name__
         advice = did_you_mean(name, [*pullback.__all__, *pullback.special.__all__])
@@ -107,3 +115,15 @@ def _outer(ufunc: Any, a: Any, b: Any, **options: Any) -> Tensor:
     a, b = pullback.asarray(a), pullback.asarray(b)
     made: Tensor = ufunc(_core.reshape(a, (*a.shape, *(1,) * b.ndim)), b, **options)
     return made
+
+
+def _at(name: str, a: Any, indices: Any, b: Any) -> None:
+    if not isinstance(a, Tensor | Variable):
+        raise TypeError(
+            f"{name}.at: expected a tensor to write into, got {type(a).__name__}, which keeps no "
+            "gradient; start from pb.zeros(shape), or from np.zeros_like of a tensor"
+        )
+    check_kept(a, sys._getframe(2), f"{name}.at")
+    if name == "subtract":
+        name, b = "add", _core.negative(b)
+    a[...] = getattr(a.at[indices], _UPDATES[name])(b)

@@ -6,8 +6,11 @@ the function are in `OWN`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
+from opcode import opmap
+from types import FrameType
 from typing import Any, Literal, SupportsIndex
 
 from .. import _core
@@ -18,6 +21,7 @@ from .._typing import Axis, Shape, TensorLike
 from . import array_api, dlpack, selection
 from .flat import Flat
 from .rounding import round
+from .writing import check_kept
 
 METHODS = [
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "conj",
@@ -25,6 +29,8 @@ METHODS = [
     "partition", "prod", "ptp", "ravel", "repeat", "round", "searchsorted", "sort", "squeeze",
     "std", "sum", "swapaxes", "take", "trace", "var",
 ]  # fmt: skip
+# NumPy's methods of these names change the array and return None.
+IN_PLACE_IN_NUMPY = ("partition", "sort")
 
 
 def compress(self: Any, condition: TensorLike, axis: SupportsIndex | None = None) -> Tensor:
@@ -82,6 +88,37 @@ def copy(self: Any) -> Tensor:
     Tensor([1., 2.], dtype=float32)
     """
     return _core.identity(self)
+
+
+def fill(self: Any, value: TensorLike) -> None:
+    """fill(self, value: pullback._typing.TensorLike) -> None
+
+    Assign a value to all items, as `x[...] = value` does.
+
+    Differentiable in `value`.
+
+    Parameters
+    ----------
+    value : array_like
+        Number or tensor that broadcasts to the shape of this tensor.
+
+    Raises
+    ------
+    TypeError
+        If the dtype of this tensor cannot represent `value`, or if no variable, or attribute or
+        item of one, is this tensor: the assignment would be lost.
+    ValueError
+        If `value` does not broadcast to the shape.
+
+    Examples
+    --------
+    >>> x = pb.zeros(2)
+    >>> x.fill(3.0)
+    >>> x
+    Tensor([3., 3.], dtype=float32)
+    """
+    check_kept(self, sys._getframe(1), "fill")
+    self[...] = value
 
 
 def flatten(self: Any) -> Tensor:
@@ -259,6 +296,7 @@ OWN = {
     "real": property(real),
     "imag": property(imag),
     "copy": copy,
+    "fill": fill,
     "flatten": flatten,
     "reshape": reshape,
     "transpose": transpose,
@@ -272,16 +310,32 @@ OWN = {
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    name = function.__name__
+
     @wraps(function)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return function(self, *args, **kwargs)
+            result = function(self, *args, **kwargs)
         except TypeError:
             if hint := renamed(function, kwargs):
-                raise TypeError(f"{function.__name__}: {hint}") from None
+                raise TypeError(f"{name}: {hint}") from None
             raise
+        if name in IN_PLACE_IN_NUMPY and _drops_result(sys._getframe(1)):
+            raise TypeError(
+                f"{name}: the result is not used, and the tensor is unchanged; write "
+                f"x = x.{name}(...)"
+            )
+        return result
 
     return method
+
+
+def _drops_result(frame: FrameType) -> bool:
+    """Test whether the call that a frame executes is a statement, whose result is not used."""
+    code, at = frame.f_code.co_code, frame.f_lasti + 2
+    while code[at] == opmap["CACHE"]:
+        at += 2
+    return code[at] == opmap["POP_TOP"]
 
 
 def _str(self: Any) -> str:

@@ -69,10 +69,15 @@ def gradient(
         raise ValueError(f"{who}: expected 1 or 2 for edge_order, got {order}")
     rank = len(x.shape)
     axes = list(range(rank)) if axis is None else axes_of(axis, rank, who)
-    if len(varargs) not in (0, 1, len(axes)) or not axes:
+    if not axes:
+        raise TypeError(
+            f"{who}: expected samples of rank 1 or more, got shape {x.shape}; pb.gradients(y, xs) "
+            "differentiates y"
+        )
+    if len(varargs) not in (0, 1, len(axes)):
         raise TypeError(
             f"{who}: expected no distance, one, or one for each of {len(axes)} axes, got "
-            f"{len(varargs)}; samples need rank 1 or more"
+            f"{len(varargs)}"
         )
     # Python's numbers take the dtype of the samples.
     spacings: list[Any] = [_core.operands([h, real], who)[0] for h in varargs] or [None]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._autodiff.closed_graph import in_result_dtype
 from .._autodiff.rules import called, parameter_names, place
 from .._base.checks import (
     choice,
@@ -163,8 +164,9 @@ def solve_ivp(
     t_span : pair of array_like, scalar
         First and last time; the last may be the smaller one.
     y0 : array_like
-        Initial value of shape (n,), float32 or float64. A list of numbers is a vector; integers
-        become the default floating dtype.
+        Initial value of shape (n,), float32 or float64. A list of numbers is a vector, of the dtype
+        that `fun` returns for it; `fun` is then called once more. An array of integers becomes the
+        default floating dtype.
     method : {"RK45", "Radau"}, optional
         "RK45": method of Dormand and Prince of order 5(4) [1]_. "Radau": implicit method Radau IIA
         of order 5 for stiff equations [2]_; it forms matrices of 3n rows. Default: "RK45".
@@ -252,9 +254,14 @@ def solve_ivp(
             f"{who}: expected float32 or float64 for y0, got {y.dtype}; integrate.odeint takes "
             "complex values"
         )
+    theta = args if isinstance(args, tuple) else (args,)
+    first, last = _span(t_span, y.dtype.name, who)
+    y = in_result_dtype(
+        y, y0, lambda at: called(fun, who, "(t, y, *args)", first, at, *theta),
+        f"{who} of {place(fun)}",
+    )  # fmt: skip
     real = y.dtype.name
     first, last = _span(t_span, real, who)
-    theta = args if isinstance(args, tuple) else (args,)
     one = _core.full((), 1, real)
     sign = _core.where(_core.less(_core.stop_gradient(last), _core.stop_gradient(first)), -one, one)
 

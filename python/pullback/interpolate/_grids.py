@@ -17,14 +17,17 @@ from .._core import Tensor
 from .._numpy.flipping import flip
 from .._typing import TensorLike
 from ._arrays import beside, points_of, reals, with_axes
+from ._grid_splines import DEGREES, GridSpline
 from ._image_splines import coefficients, margin, spline_corners
+
+METHODS = ("linear", "nearest", "slinear", "cubic", "quintic")
 
 
 class RegularGridInterpolator:
     """Interpolate values on a rectangular grid of any number of dimensions.
 
-    It is differentiable in the values and the points at which it is evaluated, and with "linear" in
-    the coordinates of the grid too.
+    It is differentiable in the values and the points at which it is evaluated, and with all methods
+    but "nearest" in the coordinates of the grid too.
 
     Parameters
     ----------
@@ -32,8 +35,10 @@ class RegularGridInterpolator:
         Coordinates of the grid along each axis, increasing or decreasing, at least two.
     values : array_like
         Values of shape (m1, …, mn, …).
-    method : {"linear", "nearest"}, optional
-        Rule between the points of the grid. Default: "linear".
+    method : {"linear", "nearest", "slinear", "cubic", "quintic"}, optional
+        Rule between the points of the grid. "cubic" and "quintic" are tensor products of splines
+        with not-a-knot conditions, and require 4 and 6 points along each axis; "slinear" is
+        "linear". Default: "linear".
     bounds_error : bool, optional
         If True, a point outside the grid is an error. Inside a traced `function` the points are not
         known, and the value there is NaN. Default: True.
@@ -81,7 +86,7 @@ class RegularGridInterpolator:
         fill_value: Any = nan,
     ) -> None:
         who = "RegularGridInterpolator"
-        self.method = choice(method, ("linear", "nearest"), who, "method")
+        self.method = choice(method, METHODS, who, "method")
         self.bounds_error, self.fill_value = bounds_error, fill_value
         made = made_floating(values, who, "fc")
         if not isinstance(points, (tuple, list)) or not points:
@@ -103,6 +108,10 @@ class RegularGridInterpolator:
                     f"points[{axis}], got shape {made.shape}"
                 )
         self.grid, self.values = tuple(grid), made
+        self._spline = self._spline_of(self.method, who)
+
+    def _spline_of(self, method: str, who: str) -> GridSpline | None:
+        return GridSpline(self.grid, self.values, method, who) if method in DEGREES else None
 
     def __repr__(self) -> str:
         sizes = tuple(g.shape[0] for g in self.grid)
@@ -115,7 +124,7 @@ class RegularGridInterpolator:
         ----------
         xi : array_like, real, or tuple of array_like
             Points of shape (…, n), or n coordinates that broadcast.
-        method : {"linear", "nearest"}, optional
+        method : {"linear", "nearest", "slinear", "cubic", "quintic"}, optional
             Rule between the points of the grid. Default: the attribute.
 
         Returns
@@ -137,7 +146,7 @@ class RegularGridInterpolator:
         Tensor([ 0., 10.], dtype=float32)
         """
         who = "RegularGridInterpolator"
-        rule = choice(method or self.method, ("linear", "nearest"), who, "method")
+        rule = choice(method or self.method, METHODS, who, "method")
         at = self._coordinates(xi, who)
         values, *rest = beside(who, self.values, *self.grid, *at)
         grid, at = rest[: len(at)], rest[len(at) :]
@@ -154,7 +163,13 @@ class RegularGridInterpolator:
             outside = beyond if outside is None else _core.logical_or(outside, beyond)
             none = _core.isnan(x)
             missing = none if missing is None else _core.logical_or(missing, none)
-        result = at_corners(values, [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)])
+        spline = self._spline if rule == self.method else self._spline_of(rule, who)
+        if spline is None:
+            corners = [_corners(g, x, rule) for g, x in zip(grid, at, strict=True)]
+        else:
+            values, *knots = beside(who, spline.coefficients, *spline.knots, *at)
+            corners = [spline.corners(k, knots[k], x) for k, x in enumerate(at)]
+        result = at_corners(values, corners)
         fill = nan if self.bounds_error else self.fill_value
         trailing = len(result.shape) - len(outside.shape)
         if fill is not None:
@@ -244,8 +259,8 @@ def interpn(
         Values of shape (m1, …, mn, …).
     xi : array_like, real, or tuple of array_like
         Points of shape (…, n), or n coordinates that broadcast.
-    method : {"linear", "nearest"}, optional
-        Rule between the points of the grid. Default: "linear".
+    method : {"linear", "nearest", "slinear", "cubic", "quintic"}, optional
+        Rule between the points of the grid; see `RegularGridInterpolator`. Default: "linear".
     bounds_error : bool, optional
         If True, a point outside the grid is an error; see `RegularGridInterpolator`. Default: True.
     fill_value : array_like, scalar, or None, optional

@@ -248,6 +248,11 @@ def degenerate_word(word: Any, who: str) -> str:
 
 
 def lower_of(x: Any, which: Any, who: str) -> Tensor:
+    if hasattr(which, "dtype"):  # the second argument of SciPy's function
+        raise ValueError(
+            f"{who}: expected 'L' or 'U' for UPLO, got a matrix; pass that of the generalised "
+            "problem as b="
+        )
     upper = choice(which, ("L", "U"), who, "UPLO") == "U"
     x = _core.constant(x, who=who)
     return adjoint(x) if upper and len(x.shape) > 1 else x

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._autodiff.closed_graph import in_result_dtype
+from .._autodiff.rules import place
 from .._base.checks import integer, number, start_of
 from .._core import Tensor
 from .._numpy.display import result_text
@@ -75,13 +77,17 @@ def solve_on_plan(
     `kind` is a key of RESIDUALS in implicit/_equation.py.
     """
     counts: list[Tensor] = []
+    args = arguments(args)
+    start = in_result_dtype(
+        start_of(x0, who), x0, lambda x: fun(x, *args), f"{who} of {place(fun)}"
+    )
 
     def solve(f: Any, start: Tensor) -> tuple[Tensor, Tensor]:
         x, success, nit = solver(f, start)
         counts.append(nit)
         return x, success
 
-    x, value, success = solution_on_plan(fun, start_of(x0, who), arguments(args), solve, kind, who)
+    x, value, success = solution_on_plan(fun, start, args, solve, kind, who)
     failed = _core.where(_core.less(counts[0], limit), 2, 1)
     status = _core.where(success, 0, failed)
     return OptimizeResult(x, value, success, counts[0], status)

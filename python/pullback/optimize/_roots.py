@@ -66,7 +66,8 @@ def root(
         `where`.
     x0 : array_like or pytree of array_like
         Start; its leaves have a single dtype, float32 or float64. A list or tuple of numbers is a
-        vector; an array of integers becomes the default floating dtype.
+        vector. Python numbers take the dtype that `fun` returns for them; `fun` is then called once
+        more. An array of integers becomes the default floating dtype.
     args : tuple, optional
         Further arguments of `fun`, tensors or pytrees. A single argument needs no tuple.
     tol : float, optional

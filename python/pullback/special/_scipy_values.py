@@ -38,7 +38,7 @@ class ScipyFunction:
         Name in `scipy.special`.
     slopes : callable
         Returns the derivative by each variable. It receives the orders and variables as tensors of
-        float64 or complex128 of one shape.
+        float64 or complex128. Variables have one shape; an order can be a single number.
     orders : tuple of str, optional
         Names of the orders, for errors.
     result : int, optional
@@ -96,7 +96,14 @@ class ScipyFunction:
             raise ValueError(
                 f"{self._name}: expected shapes that broadcast, got {shapes}"
             ) from None
-        made: Tensor = self._operation(*(_core.broadcast_to(_wide(x), shape) for x in tensors))
+        operands = [_wide(x) for x in tensors]
+        for k, x in enumerate(operands):
+            # An order for all elements stays a single number, which SciPy's loops broadcast.
+            single = k < len(self._orders) and x.size == 1
+            operands[k] = (
+                _core.reshape(x, (1,) * len(shape)) if single else _core.broadcast_to(x, shape)
+            )
+        made: Tensor = self._operation(*operands)
         return made
 
     def _value(self, *xs: Tensor) -> Tensor:
@@ -110,7 +117,8 @@ class ScipyFunction:
         variables = xs[len(self._orders) :]
         is_complex = self._is_complex or any(x.dtype.kind == "c" for x in variables)
         dtype = np.dtype("complex128" if is_complex else "float64")
-        return callback_operation(evaluate, xs, dtype, xs[0].shape, takes_batches=True)
+        shape = np.broadcast_shapes(*(x.shape for x in xs))
+        return callback_operation(evaluate, xs, dtype, shape, takes_batches=True)
 
     def _tangent(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         orders = len(self._orders)

@@ -268,3 +268,15 @@ def test_rows_after_the_end_have_gradients_of_nan() -> None:
         if finite:
             want = pb.grad(lambda k, read=read: last(k, read))(k)
             np.testing.assert_allclose(float(slope), float(want), rtol=1e-12)
+
+
+def test_a_start_of_python_numbers_takes_the_dtype_of_the_result() -> None:
+    matrix = np.array([[0.0, 1.0], [-4.0, 0.0]])
+    for method in ("RK45", "Radau"):
+        solution = pb.integrate.solve_ivp(
+            lambda t, y: matrix @ y, (0, 1), [1.0, 0], method, rtol=1e-8, atol=1e-10
+        )
+        assert solution.y.dtype == solution.t.dtype == np.float64
+        want = [np.cos(2.0), -2.0 * np.sin(2.0)]
+        np.testing.assert_allclose(solution.y[:, -1].numpy(), want, rtol=1e-6)
+    assert pb.integrate.solve_ivp(lambda t, y: -y, (0, 1), [1.0]).y.dtype == np.float32

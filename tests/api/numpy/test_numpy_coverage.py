@@ -21,8 +21,6 @@ ABSENT = {
         # Dates, files and memory.
         "busday_count", "busday_offset", "datetime_as_string", "is_busday", "savetxt", "savez",
         "savez_compressed", "may_share_memory", "shares_memory",
-        # They write into an array.
-        "copyto", "place", "put", "put_along_axis", "putmask",
         "common_type", "diag_indices_from", "einsum_path", "histogram_bin_edges", "nancumprod",
         "resize", "sort_complex", "tril_indices_from", "trim_zeros", "triu_indices_from",
     },
@@ -34,6 +32,7 @@ ABSENT = {
 
 def has_counterpart(function):
     values = array_function._OF_TYPES | array_function._ANSWERS | array_function._VALUES
+    values |= array_function._WRITE
     return function.__name__ in values or array_function._counterpart(function) is not None
 
 

@@ -89,7 +89,8 @@ ABSENT: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: np.polyder(x[0]), "polyder: .*use operations of pullback, or pass .* constant by"),
     (np.trim_zeros, "trim_zeros: "),
     (np.spacing, r"^spacing: expected NumPy arrays, .*use operations of pullback, or x.numpy\(\)"),
-    (lambda x: np.add.at(x, [0], 1.0), "^add.at: expected NumPy arrays"),
+    (lambda x: np.add.at(np.zeros(2), [0], x[0, 0]), "^add.at: expected a tensor to write into"),
+    (lambda x: np.divide.at(x, [0], 2.0), "^divide.at: expected NumPy arrays"),
 ]
 # Whose answers have none, or are values.
 LOOK: list[Callable[[Any], Any]] = [

@@ -303,3 +303,32 @@ def test_a_function_cannot_read_its_unknown() -> None:
 
     near(pb.optimize.minimize(printing, x0).x, [3.0, 3.0])
     assert shown == ["Tensor(<traced>, shape=(2,), dtype=float64)"]
+
+
+def test_a_start_of_python_numbers_takes_the_dtype_of_the_result() -> None:
+    a, b = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([1.0, 2.0])
+    want = np.linalg.solve(a, b)
+    for solve, f in (
+        (pb.optimize.root, lambda x: a @ x - b),
+        (pb.optimize.least_squares, lambda x: a @ x - b),
+        (pb.optimize.minimize, lambda x: pb.sum((a @ x - b) ** 2)),
+        (pb.optimize.minimize, lambda x: (x[0] - want[0]) ** 2 + (x[1] - want[1]) ** 2),
+    ):
+        for start in ([0.0, 0.0], (0, 0)):
+            x = solve(f, start).x
+            assert x.dtype == np.float64
+            near(x, want, 1e-7)
+        assert solve(lambda x, f=f: f(x).astype("float32"), np.zeros(2, "float32")).x.dtype == "f4"
+    calls = []
+
+    def f32(x: Any) -> Any:
+        calls.append(x.dtype.name)
+        return x - pb.constant([1.0, 2.0])
+
+    assert pb.optimize.root(f32, [0.0, 0.0]).x.dtype == np.float32
+    assert calls == ["float32"] * 2
+    slope = pb.grad(lambda c: pb.sum(pb.optimize.root(lambda x, c: x**3 - c, [1.0, 1.0], c).x))
+    near(slope(np.array([8.0, 27.0])), [1 / 12, 1 / 27])
+    assert pb.optimize.minimize(
+        lambda x: pb.sum((a @ x - b) ** 2), [0.0, 0.0], bounds=[(0, 1), (0, 0.5)]
+    ).x.dtype == np.float64  # fmt: skip
