@@ -219,7 +219,7 @@ def _packed_results(f: Any, xs: Sequence[Any], types: list[Type], several: bool)
             xs, common, (sum(prod(shape) for shape, _ in types),),
         )  # fmt: skip
         return [_core.reshape(part, shape) for part, (shape, _) in _unpack(packed, types, 1)]
-    # Different dtypes: each number is stored as two floats, high * 2**32 + low, or real + imaginary.
+    # Different dtypes: each number is stored as two floats, high * 2**32 + low or real + imaginary.
     packed = callback_operation(
         lambda *arrays: _pack([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
         xs, "float64", (2 * sum(prod(shape) for shape, _ in types),),
