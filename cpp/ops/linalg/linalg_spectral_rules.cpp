@@ -20,16 +20,20 @@ Expr largest(const Expr& x) {
   return reduce(Op::max, x, Axes{{x.node->shape.rank - 1}}, /*keepdims=*/true);
 }
 
+// The rounding error of a decomposition of n×n matrices with norm 1.
+double rounding_error(int64_t n, DType real) {
+  const double epsilon = real == DType::Float32 ? std::numeric_limits<float>::epsilon()
+                                                : std::numeric_limits<double>::epsilon();
+  return static_cast<double>(n) * epsilon;
+}
+
 // Pairs of different values that are equal within the rounding error of a decomposition of a matrix
 // with norm `norm`, of shape (…, 1).
 Expr equal_pairs(const Expr& values, const Expr& norm) {
   const int64_t n = values.node->shape[values.node->shape.rank - 1];
   const Expr gaps = formula::abs(differences(values));
   const DType real = gaps.node->dtype;
-  const double epsilon = real == DType::Float32 ? std::numeric_limits<float>::epsilon()
-                                                : std::numeric_limits<double>::epsilon();
-  const double rounding = static_cast<double>(n) * epsilon;
-  return (gaps <= by_rows(norm) * Expr(scalar(real, rounding))) & !on_diagonal(gaps);
+  return (gaps <= by_rows(norm) * Expr(scalar(real, rounding_error(n, real)))) & !on_diagonal(gaps);
 }
 
 // 1 / gaps of the values, 0 on the diagonal; for equal values as `degenerate` requires.
@@ -49,6 +53,21 @@ Expr inverse_gaps(const Expr& gaps, const Expr& values, const Expr& norm, const 
       return out + Expr(absent(cast(equal, dtype), name_of(form.routine)));
   }
   return out;
+}
+
+// 1 for each matrix, or NaN if its eigenvectors are dependent within the rounding error. `inverse`:
+// the adjoint of the inverse of the eigenvectors. The norm of its column k is the condition number
+// of eigenvalue k.
+Expr one_if_independent(const NodeRef& inverse) {
+  const int64_t row = inverse->shape.rank - 2;
+  const Expr size = formula::abs(Expr(inverse));
+  const DType real = size.node->dtype;
+  const Expr squares = reduce(Op::sum, size * size, Axes{{row}}, /*keepdims=*/true);
+  const Expr worst = reduce(Op::max, squares, Axes{{row + 1}}, /*keepdims=*/true);
+  const double limit = 1 / rounding_error(rows(inverse), real);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return formula::where(worst < Expr(scalar(real, limit * limit)), Expr(scalar(real, 1)),
+                        Expr(scalar(real, nan)));
 }
 
 }  // namespace
@@ -150,7 +169,9 @@ NodeRef eig_cotangent(const NodeRef& operation, const Outputs& out, std::span<co
     const Expr whole = inner + Expr(zeros(v->shape, v->dtype));
     inner = formula::where(on_diagonal(whole), by_columns(g[0]), whole);
   }
-  const NodeRef ga = solve_adjoint(v, times(inner, adjoint(v)), "eig");
+  const NodeRef inverse = inverse_adjoint(v, "eig");
+  const Expr factor = cast(one_if_independent(inverse), v->dtype);
+  const NodeRef ga = times(inverse, times(inner * factor, adjoint(v)));
   return is_complex(a->dtype) ? ga : real_part(ga);
 }
 

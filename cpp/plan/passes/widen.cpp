@@ -42,7 +42,9 @@ class Widening {
       to_.scalars.push_back(from_.scalars[v - loads]);
     }
     for (int32_t i = 0; i < static_cast<int32_t>(from_.instructions.size()); ++i) add(i);
-    for (const Store& store : from_.stores) to_.stores.push_back({stored(store.value), store.view});
+    for (const Store& store : from_.stores) {
+      to_.stores.push_back({stored_for(store), store.view});
+    }
     for (Reduction reduction : from_.reductions) {
       reduction.value = computed(reduction.value);
       reduction.dtype = widened(reduction.dtype);
@@ -91,6 +93,15 @@ class Widening {
       stored_[value] = narrow(wide_[value], widened(dtype), dtype, is_row(value));
     }
     return stored_[value];
+  }
+  // A scalar is narrowed over rows, except for a store of it in all elements.
+  int32_t stored_for(const Store& store) {
+    const int32_t value = store.value;
+    const DType dtype = dtype_of(value);
+    const bool is_scalar = value < leaves_ && value >= static_cast<int32_t>(from_.loads.size());
+    const bool in_elements = from_.length > 1 && store.view.shape.size() == from_.count;
+    if (!is_scalar || !in_elements || !is_storage(dtype) || is_integer(dtype)) return stored(value);
+    return narrow(wide_[value], widened(dtype), dtype, false);
   }
   int32_t computed(int32_t value) {
     const DType dtype = dtype_of(value);

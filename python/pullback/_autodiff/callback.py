@@ -219,12 +219,7 @@ def _packed_results(f: Any, xs: Sequence[Any], types: list[Type], several: bool)
             xs, common, (sum(prod(shape) for shape, _ in types),),
         )  # fmt: skip
         return [_core.reshape(part, shape) for part, (shape, _) in _unpack(packed, types, 1)]
-    if any(dtype.kind not in "biuf" for _, dtype in types):
-        raise TypeError(
-            f"{WHO}: {place(f)}: expected results of a single dtype if one is complex, got "
-            f"{', '.join(str(dtype) for _, dtype in types)}"
-        )
-    # Different dtypes: each number is stored as two floats, high * 2**32 + low.
+    # Different dtypes: each number is stored as two floats, high * 2**32 + low or real + imaginary.
     packed = callback_operation(
         lambda *arrays: _pack([_halves(a) for a in checked(*arrays)], np.dtype("float64")),
         xs, "float64", (2 * sum(prod(shape) for shape, _ in types),),
@@ -232,7 +227,10 @@ def _packed_results(f: Any, xs: Sequence[Any], types: list[Type], several: bool)
     made = []
     for part, (shape, dtype) in _unpack(packed, types, 2):
         high, low = _core.split(_core.reshape(part, (2, *shape)), [1, 1], 0)
-        value = _core.cast(high, dtype)
+        if dtype.kind == "c":
+            value = _core.cast(_core.make_complex(high, low), dtype)
+        else:
+            value = _core.cast(high, dtype)
         if dtype.kind in "iu" and dtype.itemsize > 4:
             value = _core.add(_core.multiply(value, 2**32), _core.cast(low, dtype))
         made.append(_core.reshape(value, shape))
@@ -249,6 +247,8 @@ def _pack(arrays: Sequence[Any], dtype: Any) -> Any:
 
 
 def _halves(a: Any) -> Any:
+    if a.dtype.kind == "c":
+        return np.stack([a.real, a.imag]).astype("float64")
     if a.dtype.kind in "iu" and a.dtype.itemsize > 4:
         return np.stack([(a >> 32).astype("float64"), (a & (2**32 - 1)).astype("float64")])
     return np.stack([a.astype("float64"), np.zeros(a.shape)])

@@ -163,7 +163,7 @@ def _edge(x: Tensor, k: int, side: int) -> Tensor:
 
 def _ramp(x: Tensor, k: int, side: int, width: int, end: Tensor) -> Tensor:
     share = numpy.arange(width) / width
-    whole = x.dtype.kind != "f"
+    whole = x.dtype.kind not in "fc"
     dtype = numpy.dtype("float64") if whole else x.dtype
     weight = _core.constant((share[::-1] if side else share).copy(), dtype)
     weight = _core.reshape(weight, (-1, *(1,) * (len(x.shape) - k - 1)))
@@ -185,7 +185,7 @@ def _statistic(x: Tensor, k: int, side: int, mode: str, length: int | None) -> T
         from .quantiles import median
 
         value = median(near, axis=k, keepdims=True)
-    return value if x.dtype.kind == "f" else _core.cast(_core.round(value), x.dtype)
+    return value if x.dtype.kind in "fc" else _core.cast(_core.round(value), x.dtype)
 
 
 def _mirrored(

@@ -146,8 +146,8 @@ def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
     """Compute the eigenvalues and right eigenvectors of square matrices.
 
     Each vector has length 1 and its largest element is real, with the sign that the library
-    chooses; the gradients are those of vectors normalised in this way. Differentiable in `x`; a
-    matrix without n independent eigenvectors has eigenvalues but no gradients.
+    chooses; the gradients are those of vectors normalised in this way. Differentiable in `x`; the
+    gradients are NaN for a matrix whose vectors are dependent within the rounding error.
 
     Parameters
     ----------
@@ -188,7 +188,8 @@ def eig(x: TensorLike, /, *, degenerate: Degenerate = "nan") -> EigResult:
 def eigvals(x: TensorLike, /) -> Tensor:
     """Compute the eigenvalues of square matrices.
 
-    Differentiable in `x`.
+    Differentiable in `x`; the gradients are NaN for a matrix whose eigenvectors are dependent
+    within the rounding error.
 
     Parameters
     ----------

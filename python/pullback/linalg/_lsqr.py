@@ -64,9 +64,10 @@ def lsqr(
     With `damp`, the sum of its square and that of the norm of `damp (x - x0)` is minimized. The
     method is LSQR [1]_ with the interface of `scipy.sparse.linalg.lsqr`. `x` is differentiable in
     `b`, `damp`, a dense matrix `A`, the tensors that a function `A` reads, and `x0` if there is
-    damping, to every order and in forward and reverse mode. The derivatives are those of the exact
-    solution of the normal equations, which are solved by conjugate gradients; they are NaN if these
-    do not converge, as for an `A` without full column rank and without damping.
+    damping or more unknowns than equations, to every order and in forward and reverse mode. The
+    derivatives are those of the exact solution of the normal equations, which are solved by
+    conjugate gradients; they are NaN if these do not converge, as for an `A` without full rank and
+    without damping.
 
     Parameters
     ----------
@@ -188,21 +189,44 @@ def _with_derivative(value: Tensor, on: Linear, b: Tensor, damp: Tensor, start: 
     """Return the solution with the derivatives that the normal equations determine."""
 
     def rule(op: str, inputs: list[Any], outputs: list[Any], cotangents: list[Any]) -> list[Any]:
+        (g,) = cotangents
         x, *others = (_core.identity(one) for one in (outputs[0], *inputs))
-        *theta, b, damp, start = others
-        eps = float(np.finfo(x.dtype).eps)
+        is_wide = 0 < b.size < x.size
+        if is_wide:  # x = x0 + Aᴴ y with (A Aᴴ + damp²) y = b - A x0
+            *theta, right, by, first = inputs
+            now, back, solved = _normal_equations(on, theta, by, x, right, True)
+            y = solved(right - now(first))
         with recorded_from([x, *others]):
-            now = Linear(on.graph, theta, on.what)
-            back = now.adjoint(x, _WHO, b)
-            square = _core.cast(damp * damp, x.dtype)
-            both = recorded_map(lambda v: back(now(v)) + square * v, x, _WHO, "A", "x")
-            method = Method("cg", eps**0.75, 0.0, 20 * max(x.size, 1), 1, least=0.0)
-            w = attached(method, both, None, cotangents[0], None).x
-            rest = back(b - now(x)) - square * (x - start)
-        answers: list[Any] = _core.gradients([rest], others, [w], overrides=True)
+            *theta, right, by, first = others
+            now, back, solved = _normal_equations(on, theta, by, x, right, is_wide)
+            square = _core.cast(by * by, x.dtype)
+            if is_wide:
+                w = solved(now(g))
+                weights = [g - back(w), w]
+                rest = [first + back(y) - x, right - now(x) - square * y]
+            else:
+                weights = [solved(g)]
+                rest = [back(right - now(x)) - square * (x - first)]
+        answers: list[Any] = _core.gradients(rest, others, weights, overrides=True)
         return answers
 
     return _core.custom([value], [*on.others, b, damp, start], Rule(rule, _WHO))[0]
+
+
+def _normal_equations(
+    on: Linear, theta: list[Tensor], damp: Tensor, x: Tensor, b: Tensor, is_wide: bool
+) -> tuple[Linear, Linear, Any]:
+    """Return A, its adjoint, and the inverse of Aᴴ A + damp², or of A Aᴴ + damp² if `is_wide`."""
+    now = Linear(on.graph, theta, on.what)
+    back = now.adjoint(x, _WHO, b)
+    square = _core.cast(damp * damp, x.dtype)
+    small = b if is_wide else x
+    both = recorded_map(
+        lambda v: (now(back(v)) if is_wide else back(now(v))) + square * v, small, _WHO, "A", "x"
+    )
+    eps = float(np.finfo(x.dtype).eps)
+    method = Method("cg", eps**0.75, 0.0, 20 * max(small.size, 1), 1, least=0.0)
+    return now, back, lambda right: attached(method, both, None, right, None).x
 
 
 class _State(NamedTuple):

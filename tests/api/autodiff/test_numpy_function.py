@@ -91,6 +91,15 @@ def test_several_results() -> None:
     assert [t.tolist() for t in same] == [[1.0, 1.0], -1.0]
 
 
+def test_results_of_real_and_complex_dtypes() -> None:
+    z = np.array([1 + 2j, 1e300 - 3j])
+    f = lambda x: (z * x, np.complex64(3 - 4j), np.array([-(2**62)]), x)  # noqa: E731
+    out = [((2,), "complex128"), ((), "complex64"), ((1,), "int64"), ((2,), "float64")]
+    x = np.array([1.5, 0.1])
+    for got, want in zip(pb.numpy_function(f, out)(x), f(x), strict=True):
+        assert got.dtype == want.dtype and np.array_equal(got.numpy(), want)
+
+
 # --- gradients
 
 

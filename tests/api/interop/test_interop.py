@@ -165,6 +165,14 @@ def test_from_torch_of_complex_numbers(torch):
     ours = pb.vjp(lambda z: pb.exp(z) * pb.conj(z) * 2j, Z)[1](Z)[0]
     assert_allclose(pb.vjp(f, Z)[1](Z)[0].numpy(), ours.numpy(), rtol=1e-13)
 
+    x = Z.real  # the gradients of one operation are complex and real
+    g = pb.interop.from_torch(lambda z, x: torch.exp(z) * x, lambda z, x: z)
+    found = pb.vjp(g, Z, x)[1](Z)
+    wanted = pb.vjp(lambda z, x: pb.exp(z) * x, Z, x)[1](Z)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.dtype == theirs.dtype
+        assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-13)
+
 
 def test_jax_function(jax):
     f = pb.interop.jax_function(model)

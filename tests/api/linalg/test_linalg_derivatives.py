@@ -290,6 +290,22 @@ def test_equal_values(name: str, dtype: str) -> None:
     )
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_matrices_without_independent_eigenvectors(dtype: str) -> None:
+    jordan = np.eye(3) * 0.5 + np.diag([1.0, 1.0], 1)
+    x = np.stack([jordan, np.diag([1.0, 1.0, 2.0])]).astype(dtype)
+
+    def squares(a: Any) -> Any:
+        return pb.sum(pb.real(la.eigvals(a) ** 2))
+
+    found = pb.grad(squares)(x).numpy()
+    assert np.isnan(found[0]).all()
+    close(found[1], 2 * x[1])
+    assert np.isnan(pb.jvp(squares, (x[0],), (np.ones_like(x[0]),))[1].numpy())
+    second = pb.grad(lambda a: pb.sum(pb.real(pb.grad(squares)(a)) ** 2))(x).numpy()
+    assert np.isnan(second[0]).all()
+
+
 def test_equal_values_name_the_place() -> None:
     x = pb.Variable(np.stack([np.diag([1.0, 2.0]), np.eye(2)]))
     y = pb.sum(la.eigh(x, degenerate="error")[1])

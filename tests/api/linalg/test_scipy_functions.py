@@ -177,6 +177,13 @@ def test_derivatives_of_lsqr() -> None:
     scale = np.array([1.0, 2.0, 3.0, 4.0])
     on = lambda s: pb.linalg.lsqr(lambda x: pb.constant(tall) @ (s * x), b, x0=np.zeros(4)).x  # noqa: E731
     pb.testing.check_gradients(on, scale)
+    # The solution of least norm, next to x0 if it is given, of more unknowns than equations.
+    wide, some = tall.T.copy(), b[:4]
+    near(pb.jacobian(f)(wide, some), pb.jacobian(exact)(wide, some), 1e-8)
+    tangents = random.normal(size=wide.shape), random.normal(size=4)
+    near(*(pb.jvp(g, (wide, some), tangents)[1] for g in (f, exact)), 1e-8)
+    nearest = lambda a, b, x0: damped(a, b, 0.0, x0)  # noqa: E731
+    pb.testing.check_gradients(nearest, wide, some, b, order=2)
     # Without full column rank there is no derivative.
     flat = np.concatenate([tall, tall[:, :1]], 1)
     assert np.isnan(pb.grad(lambda b: f(flat, b)[0])(b).numpy()).all()

@@ -29,6 +29,13 @@ def test_pad_is_numpys(mode: Any, width: Any) -> None:
             np.testing.assert_allclose(odd, np.pad(x, w, mode, reflect_type="odd"), rtol=1e-5)
 
 
+@each("mode", [mode for mode in MODES if mode not in ("maximum", "median", "minimum")])
+def test_pad_of_complex_numbers(mode: Any) -> None:
+    z = X + 1j * X[::-1]
+    np.testing.assert_allclose(pb.pad(z, (1, 3), mode).numpy(), np.pad(z, (1, 3), mode))
+    pb.testing.check_gradients(lambda z: pb.pad(z, (1, 3), mode), (z,))
+
+
 def test_pad_options() -> None:
     for more in ({"constant_values": 7}, {"constant_values": ((1, 2), (3, 4))}):
         np.testing.assert_array_equal(pb.pad(X, 2, **more).numpy(), np.pad(X, 2, **more))

@@ -210,3 +210,16 @@ def test_the_entry_of_a_row_of_halves_that_is_stored_for_elements(dtype: str) ->
     first = 1.3 / n * (np.array([1, 1]) + np.array([1.5, -0.5]) / n * (-1 / n))
     expected = [first, [0.0, 2 * 1.3 / 1.5]]
     np.testing.assert_allclose(g.numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+@each("dtype", ["float16", "bfloat16"])
+def test_a_number_that_is_stored_beside_the_sums_of_rows(dtype: str) -> None:
+    def f(x: Any) -> Any:
+        return pb.sum(x, axis=-1, keepdims=True) * x, pb.full(x.shape, 0.25, dtype)
+
+    x = pb.cast(pb.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), dtype)
+    product, quarter = pb.function(f)(x)
+    assert product.tolist() == [[6, 12, 18], [60, 75, 90]]
+    assert quarter.dtype == dtype and quarter.tolist() == [[0.25] * 3] * 2
+    found = pb.function(pb.grad(lambda x, y: pb.sum(pb.max(x, -1)), argnums=(0, 1)))(x, x)
+    assert [g.tolist() for g in found] == [[[0, 0, 1]] * 2, [[0] * 3] * 2]
