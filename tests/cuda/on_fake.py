@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+
 import pullback as pb
 
 FAKE = ctypes.CDLL(os.environ["PULLBACK_FAKE_DRIVER"])

@@ -74,15 +74,14 @@ void print_check(StepText& out, const View& indices, bool wraps,
   builder.line("if ((at < ", wraps ? "-axis" : "0", " || at >= axis) && i < found) found = i;\n}");
   builder.line("s[t] = found;");
   out.kernels.push_back(builder.finish(folding.parts()));
-  const int64_t found = out.take_scratch(8);
   combine_parts(out, folding,
                 {"uint64_t",
                  [](const std::string& a, const std::string& b) {
                    return text(a, " < ", b, " ? ", a, " : ", b);
                  },
                  "uint64_t", [](const std::string& a) { return a; }, nullptr},
-                from, scratch_at(found));
-  out.check = {&indices, axis, wraps, found, out.kernels.size()};
+                from, {.found = true});
+  out.check = {&indices, axis, wraps, out.kernels.size()};
 }
 
 Printed gather_text(const Gather& g) {
