@@ -73,6 +73,26 @@ def test_scatters_add_in_the_order_of_the_list() -> None:
     both(lambda x, k: pb.where(k[0] >= 0, x, x).at[:, k].set(1), x, k)
 
 
+def test_scatters_of_many_entries_into_one() -> None:
+    """Runs of one position that are longer than a block of 64 and one of 4096 entries."""
+    for n in (64, 200, 14_000):
+        k = np.sort(RNG.choice(np.array([0, 0, 0, 0, 0, 0, 1, 5]), n))
+        k = np.concatenate([k, np.full(70, 6), [2]])
+        for dtype in (np.int64, np.int32, np.uint64, np.uint8, bool, np.float64):
+            for columns in ((), (3,)):
+                odd = RNG.choice(np.array(ODD), (len(k), *columns))
+                y = RNG.integers(0, 200, odd.shape).astype(dtype) if dtype != np.float64 else odd
+                x = np.ones((8, *columns), dtype)
+                both(lambda x, k: x.at[k].set(y), x, k)  # noqa: B023
+                if dtype == np.uint8:
+                    continue
+                both(lambda x, k, y: [x.at[k].max(y), x.at[k].min(y)], x, k, y)
+                both(lambda x, k, y: [x.at[k].add(y), x.at[k].multiply(y)], x, k, y)
+    y = -np.ones(300)
+    y[[70, 140, 200]] = -0.0, 0.0, -0.0  # the first of equals
+    both(lambda x, k, y: [x.at[k].max(y), x.at[k].min(-y)], np.full(2, -1.0), np.zeros(300, int), y)
+
+
 def test_gradients_of_gathers() -> None:
     """The scatters of embeddings, along each axis, with repeated rows."""
     x, k = RNG.normal(size=(30, 8)), RNG.integers(-30, 30, (5, 20))
