@@ -58,9 +58,8 @@ bool is_on_one_device(std::span<Node* const> roots) {
   }
   std::vector<Node*> below;
   walk(roots, &below, edges);
-  return std::ranges::none_of(below, [](const Node* node) {
-    return node->op == Op::transfer && !node->has_value();
-  });
+  return std::ranges::none_of(
+      below, [](const Node* node) { return node->op == Op::transfer && !node->has_value(); });
 }
 
 void evaluate_by_device(std::span<Node* const> roots,

@@ -152,6 +152,42 @@ def test_random_draws_of_the_gamma_distribution() -> None:
                 same_bits(x, y)
 
 
+def test_permutations() -> None:
+    for n in (0, 1, 2, 3, 16, 17, 1000, 5001):
+        ends = []
+        for device in ("cuda", "cpu"):
+            before = on_host()
+            with pb.use_device(device):
+                pb.random.seed(n)
+                ends.append([pb.random.permutation(n).numpy() for _ in range(3)])
+            assert on_host() == before, on_host()
+        for x, y in zip(*ends, strict=True):
+            same_bits(x, y)
+            assert sorted(y) == list(range(n))
+
+
+def test_random_counts() -> None:
+    means = np.array([0.0, 1e-9, 0.5, 9.9, 10.0, 12.5, 1e3, 1e9, 1e15, np.inf, -1.0, np.nan])
+    trials = np.array([0.0, 1, 7, 19, 20, 25, 1000, 10**9, 10**15, 2.5, -3, np.nan, np.inf])
+    chances = np.array([0.0, 1e-12, 1e-3, 0.3, 0.5, 0.51, 0.99, 1.0, -0.1, 1.1, np.nan])
+    draws = (
+        lambda: pb.random.poisson(np.tile(means, 50)),
+        lambda: pb.random.poisson(3.5, (200,)),
+        lambda: pb.random.poisson(350.0, (200,)),
+        lambda: pb.random.binomial(np.tile(trials, 20)[:, None], chances),
+        lambda: pb.random.binomial(40.0, 0.7, (200,)),
+    )
+    for draw in draws:
+        ends = []
+        for device in ("cuda", "cpu"):
+            before = on_host()
+            with pb.use_device(device):
+                pb.random.seed(11)
+                ends.append(draw().numpy())
+            assert on_host() == before, on_host()
+        same_bits(*ends)
+
+
 def ordered() -> list[np.ndarray[Any, Any]]:
     """Rows with repeated values, infinities, zeros of both signs and NaN."""
     few = RNG.choice(np.array([*ODD, 2.0, 3.0, -7.0]), (6, 50, 3))
