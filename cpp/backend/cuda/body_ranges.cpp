@@ -43,8 +43,9 @@ bool contains(const IntegerRange& range, const IntegerRange& other) {
 }
 
 std::optional<int32_t> slot_of_root(const BodyPlan& body, size_t root) {
-  if (!body.results[root]) return std::nullopt;
-  return body.plan->plan.outputs[*body.results[root]];
+  const std::optional<int32_t> output = body.results[root];
+  if (!output) return std::nullopt;
+  return body.plan->plan.outputs[*output];
 }
 
 // The ranges of the roots, by those of the arguments.
@@ -126,11 +127,14 @@ Iterations iterate(const BodyPlan& body, Ranges inputs, const Ranges& residuals,
   Ranges others = inputs;
   for (size_t k = 0; k < start.size(); ++k) {
     IntegerRange& range = inputs[start[k]];
+    counters.emplace_back();
+    others[start[k]] = {};
     const auto step = trips ? addend(body, k, start[k]) : std::nullopt;
-    const auto all = step ? counted(range, *step, *trips + 1) : std::nullopt;
-    counters.push_back(all);
-    if (all) range = *counted(range, *step, *trips);
-    others[start[k]] = all ? range : IntegerRange{};
+    if (!step) continue;
+    const auto before = counted(range, *step, *trips), all = counted(range, *step, *trips + 1);
+    if (!before || !all) continue;
+    counters.back() = all;
+    range = others[start[k]] = *before;
   }
   const Ranges widest = of_roots(body, of_arguments(body, others, residuals));
   std::vector<int> tries(start.size(), 0);
@@ -148,7 +152,7 @@ Iterations iterate(const BodyPlan& body, Ranges inputs, const Ranges& residuals,
   }
   for (size_t k = 0; k < start.size(); ++k) {
     out.carries.push_back(inputs[start[k]]);
-    if (counters[k]) out.roots[k] = *counters[k];
+    if (const auto& all = counters[k]) out.roots[k] = *all;
   }
   return out;
 }

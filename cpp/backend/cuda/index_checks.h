@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "backend/cuda/launch.h"
@@ -52,7 +51,8 @@ class IndexCheckRun {
   const Slots& slots_;
   const Scalar* scalars_;
   char* at_;
-  std::vector<std::optional<uint64_t>> found_;  // by check
+  std::vector<uint64_t> found_;  // by check, if it is done
+  std::vector<bool> done_;
 };
 
 }  // namespace pullback::cuda

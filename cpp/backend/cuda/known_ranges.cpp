@@ -137,7 +137,8 @@ void KnownRanges::set_results(const Step& step) {
 void KnownRanges::set_each(const std::vector<std::optional<View>>& out,
                            const std::vector<IntegerRange>& ranges) {
   for (size_t k = 0; k < out.size(); ++k) {
-    if (out[k]) set(*out[k], is_index(out[k]->dtype) ? ranges[k] : IntegerRange{});
+    const std::optional<View>& view = out[k];
+    if (view) set(*view, is_index(view->dtype) ? ranges[k] : IntegerRange{});
   }
 }
 

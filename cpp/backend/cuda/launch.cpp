@@ -38,7 +38,7 @@ std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory&
   }
   StepText& text = std::get<StepText>(printed);
   Launch out(memory, text.scratch);
-  out.check_ = text.check;
+  if (text.check) out.check_ = *text.check;
   for (KernelText& each : text.kernels) {
     const Kernel kernel = kernels.find(each.text);
     if (!kernel) {
@@ -65,29 +65,29 @@ uint64_t number_of(const KernelText::Parameter& parameter, const Scalar* scalars
 }  // namespace
 
 bool Launch::is_inside(const Scalar* scalars, const KnownRanges& known) const {
-  const auto [low, high] = known.of(*check_->indices);
-  const auto axis = static_cast<int64_t>(number_of(check_->axis, scalars));
-  return low >= (check_->wraps ? -axis : 0) && high < axis;
+  const auto [low, high] = known.of(*check_.indices);
+  const auto axis = static_cast<int64_t>(number_of(check_.axis, scalars));
+  return low >= (check_.wraps ? -axis : 0) && high < axis;
 }
 
 void Launch::queue_check(const Slots& slots, const Scalar* scalars, char* found) const {
-  for (size_t i = 0; i < check_->kernels; ++i) queue(kernels_[i], slots, scalars, found);
+  for (size_t i = 0; i < check_.kernels; ++i) queue(kernels_[i], slots, scalars, found);
 }
 
 Status Launch::outcome(uint64_t first, const Slots& slots, const Scalar* scalars) const {
   if (first == UINT64_MAX) return {};
   Status out = failure(Problem::IndexOutOfRange);
-  const int64_t size = size_of(check_->indices->dtype);
-  const char* const at = slots.at(*check_->indices) + static_cast<int64_t>(first) * size;
+  const int64_t size = size_of(check_.indices->dtype);
+  const char* const at = slots.at(*check_.indices) + static_cast<int64_t>(first) * size;
   int32_t narrow = 0;
   memory_->download(size == 4 ? static_cast<void*>(&narrow) : &out.detail, at, size);
   if (size == 4) out.detail = narrow;
-  out.bound = static_cast<int64_t>(number_of(check_->axis, scalars));
+  out.bound = static_cast<int64_t>(number_of(check_.axis, scalars));
   return out;
 }
 
 void Launch::run(const Slots& slots, const Scalar* scalars) const {
-  for (size_t i = checking_kernels(); i < kernels_.size(); ++i) {
+  for (size_t i = check_.kernels; i < kernels_.size(); ++i) {
     queue(kernels_[i], slots, scalars, nullptr);
   }
 }

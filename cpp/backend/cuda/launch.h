@@ -36,7 +36,7 @@ class Launch {
   // Bytes of scratch memory on the device (Executable::scratch_bytes()).
   int64_t scratch_bytes() const { return scratch_bytes_; }
   // The indices that must be inside of an axis; null if none are checked.
-  const View* checked() const { return check_ ? check_->indices : nullptr; }
+  const View* checked() const { return check_.indices; }
   bool is_inside(const Scalar* scalars, const KnownRanges& known) const;
   // Queues the kernels that find the first index outside; they write its position, or UINT64_MAX,
   // to `found` on the device. outcome() is the status for this position, and may wait for the
@@ -56,11 +56,10 @@ class Launch {
   Launch(CudaMemory& memory, int64_t scratch_bytes)
       : memory_(&memory), scratch_bytes_(scratch_bytes) {}
   void queue(const Queued& queued, const Slots& slots, const Scalar* scalars, char* found) const;
-  size_t checking_kernels() const { return check_ ? check_->kernels : 0; }
 
   CudaMemory* memory_;
   int64_t scratch_bytes_;
-  std::optional<IndexCheck> check_;
+  IndexCheck check_;
   std::vector<Queued> kernels_;
 };
 

@@ -137,7 +137,7 @@ Printed scatter_text(const ScatterAdd& s) {
   builder.parameter("const KeyAt* words", scratch_at(words));
   const std::string item = read_item(builder, s, combine);
   builder.parameter(text(combine.value, "* to"), {.view = &s.out});
-  const std::string list = builder.parameter("uint64_t list", size_parameter(n));
+  builder.parameter("uint64_t list", size_parameter(n));
   const std::string inner = builder.size(s.inner), axis = builder.size(s.axis);
   builder.line("const uint64_t c = t % ", inner, ", r = t / ", inner, ", first = r % list, ",
                "o = r / list;");
