@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -53,8 +54,11 @@ void evaluate_each_device(std::span<const NodeRef> roots,
 }  // namespace
 
 bool is_on_one_device(std::span<Node* const> roots) {
+  std::optional<Device> device;
   for (const Node* root : roots) {
-    if (device_of(root) != device_of(roots.front())) return false;
+    if (root->has_value()) continue;
+    if (device && device_of(root) != *device) return false;
+    device = device_of(root);
   }
   std::vector<Node*> below;
   walk(roots, &below, edges);

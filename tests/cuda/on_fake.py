@@ -167,12 +167,15 @@ def test_a_variable_stays_on_its_device() -> None:
 
 def test_updates_write_in_place() -> None:
     """The tables are larger than half of the memory of the device (FAKE_CUDA_MEMORY)."""
+    elsewhere = pb.ones(2, device="cuda:1")
+    elsewhere.numpy()
     for device in ("cpu", "cuda"):
         with pb.use_device(device):
             v = pb.Variable(np.zeros((10 << 20, 2), np.float32))
 
             def step(v: pb.Variable = v) -> None:
                 v.assign(v.at[3].add(1.0))
+                pb.evaluate(v[3, 0], elsewhere)
                 assert v.device == ("cuda:0" if device == "cuda" else device)  # noqa: B023
                 float(v[3, 0])
 
