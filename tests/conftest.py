@@ -16,6 +16,8 @@ from support.each import examples
 from support.process import live
 from support.table import CASES, Case
 
+import pullback as pb
+
 # The same examples in every run, and no database in the checkout: a change does not fail for a bug
 # that another run would find. The nightly run draws new ones: `--hypothesis-profile=fresh`.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -51,6 +53,14 @@ def nothing_left() -> Iterator[None]:
     before = live()
     yield
     assert live() == before
+
+
+@pytest.fixture
+def processor() -> Iterator[None]:
+    """The processor is the default device, for tests of its memory where PULLBACK_DEVICE names
+    another one."""
+    with pb.use_device("cpu"):
+        yield
 
 
 @pytest.fixture

@@ -202,6 +202,8 @@ void evaluate_once(std::span<Node* const> roots, Updates updates) {
   if (!several_devices) return evaluate_on_device(roots, updates);
   const auto all = updates == Updates::Leave ? std::vector<Node*>(roots.begin(), roots.end())
                                              : with_updates(roots);
+  // evaluate_by_device() holds the updates, so that these would not replace values in place.
+  if (is_on_one_device(all)) return evaluate_on_device(roots, updates);
   evaluate_by_device(all, [](auto some) { evaluate_on_device(some, Updates::Leave); });
 }
 

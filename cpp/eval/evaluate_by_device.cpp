@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,11 +20,12 @@
 namespace pullback {
 namespace {
 
+std::span<Node* const> edges(const Node* node) {
+  return is_input(node) ? std::span<Node* const>() : value_inputs(node);
+}
+
 std::vector<NodeRef> lowest_transfers(std::span<const NodeRef> roots) {
   std::vector<Node*> below;
-  const auto edges = [](const Node* node) {
-    return is_input(node) ? std::span<Node* const>() : value_inputs(node);
-  };
   walk(pointers(roots), &below, edges);
   std::vector<uint8_t> reads_transfer(below.size(), 0);
   std::vector<NodeRef> out;
@@ -50,6 +52,19 @@ void evaluate_each_device(std::span<const NodeRef> roots,
 }
 
 }  // namespace
+
+bool is_on_one_device(std::span<Node* const> roots) {
+  std::optional<Device> device;
+  for (const Node* root : roots) {
+    if (root->has_value()) continue;
+    if (device && device_of(root) != *device) return false;
+    device = device_of(root);
+  }
+  std::vector<Node*> below;
+  walk(roots, &below, edges);
+  return std::ranges::none_of(
+      below, [](const Node* node) { return node->op == Op::transfer && !node->has_value(); });
+}
 
 void evaluate_by_device(std::span<Node* const> roots,
                         const std::function<void(std::span<Node* const>)>& evaluate) {

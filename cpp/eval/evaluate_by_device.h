@@ -9,6 +9,10 @@
 
 namespace pullback {
 
+// True if one plan computes the roots: the pending ones are on one device, with no pending transfer
+// below them.
+bool is_on_one_device(std::span<Node* const> roots);
+
 // Evaluates the roots: first the pending transfers below them, the lowest first, then the roots of
 // each device by evaluate(). A failure leaves the values of plans that ran before.
 void evaluate_by_device(std::span<Node* const> roots,

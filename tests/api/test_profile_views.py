@@ -126,6 +126,7 @@ def test_an_argument_is_not_overwritten():
     assert empty.peak == 0 and str(empty).startswith("0.000 MB")
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("name", ["sort", "loss", "scan", "cond"])
 def test_memory_is_close_to_what_is_measured(name):
     functions = {

@@ -168,6 +168,7 @@ def test_nested() -> None:
     np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.usefixtures("processor")
 def test_one_step_whatever_the_length() -> None:
     misses = _core.status()["plan_misses"]
     for n in (3, 3, 3):

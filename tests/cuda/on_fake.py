@@ -165,6 +165,30 @@ def test_a_variable_stays_on_its_device() -> None:
     assert v.numpy().tolist() == [2, 2] and v.device == "cuda:0"
 
 
+def test_updates_write_in_place() -> None:
+    """The tables are larger than half of the memory of the device (FAKE_CUDA_MEMORY)."""
+    elsewhere = pb.ones(2, device="cuda:1")
+    elsewhere.numpy()
+    for device in ("cpu", "cuda"):
+        with pb.use_device(device):
+            v = pb.Variable(np.zeros((10 << 20, 2), np.float32))
+
+            def step(v: pb.Variable = v) -> None:
+                v.assign(v.at[3].add(1.0))
+                pb.evaluate(v[3, 0], elsewhere)
+                assert v.device == ("cuda:0" if device == "cuda" else device)  # noqa: B023
+                float(v[3, 0])
+
+            for _ in range(3):
+                pb._core.reset_peak_bytes()
+                before = pb._core.status()["live_bytes"]
+                step()
+                beside = pb._core.status()["peak_bytes"] - before
+            assert device == "cuda" or beside < 100_000
+            np.testing.assert_array_equal(v[2:5].numpy()[:, 0], [0, 3, 0])
+            del v, step
+
+
 def test_traced_functions_distinguish_default_devices() -> None:
     made = pb.function(lambda n: pb.ones(2) * n)
     with pb.use_device("cuda"):

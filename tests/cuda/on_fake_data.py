@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from support.on_fake import ODD, RNG, both, calls, close, on_host, same_bits, there
+from support.on_fake import ODD, RNG, both, close, on_host, same_bits, there
 
 import pullback as pb
 from pullback import _core
@@ -29,184 +26,6 @@ def test_gathers() -> None:
     # Positions with gaps are not checked by a kernel yet.
     both(lambda x, k: pb.take_along_axis(x, k[:, :3], 0), x, k, host={"tiles (wrap_index)"})
     assert pb.take(there(x), there(k[0, :0]), 0).numpy().shape == (0, 3)
-
-
-def test_positions_are_checked_before_anything_is_written() -> None:
-    x = there(np.arange(20.0))
-    for k, wrong in (([3, 20, -21], 20), ([-21], -21), ([0] * 5000 + [77, 99], 77)):
-        for dtype in (np.int32, np.int64):
-            with pytest.raises(IndexError, match=rf"index {wrong} is out"):
-                pb.take(x, there(np.array(k, dtype)) + there(np.zeros(1, dtype))).numpy()
-    with pb.use_device("cuda"):
-        v = pb.Variable(np.arange(6.0))
-    for update in (lambda k: v.at[k].add(1.0), lambda k: v.at[k].set(1.0)):
-        k = there([1, 6]) + there([0])
-        with pytest.raises(IndexError, match="6"):
-            v.assign(update(k))
-            v.numpy()
-        v.assign(np.arange(6.0))
-        np.testing.assert_array_equal(v.numpy(), np.arange(6.0))
-
-
-def waits_of_checks(f: Callable[[], Any], results: int = 1) -> int:
-    """Downloads but for those of the results, which are on the device."""
-    before = calls("cuMemcpyDtoHAsync_v2")
-    with pb.use_device("cuda"):
-        pb.evaluate(f())
-    return calls("cuMemcpyDtoHAsync_v2") - before - results
-
-
-def test_indices_with_a_known_range_are_not_checked() -> None:
-    x = there(RNG.normal(size=(20, 5)))
-    unknown = pb.sum(there(np.diag(np.arange(6))), axis=0)  # of any integers
-    known: dict[str, Callable[[Any], Any]] = {
-        "uploaded": lambda x: x[there(np.array([0, -20, 19]))],
-        "array": lambda x: pb.take(x, np.array([3, 1, 1], np.int32), 0),
-        "argmax": lambda x: x[pb.argmax(x, 0)],
-        "argmin of a column": lambda x: x[pb.argmin(x[:, 1])],
-        "range": lambda x: x[pb.arange(10) + pb.cast(x[:10, 0] > 0, "int64") * 10],
-        "clip": lambda x: x[pb.clip(unknown, -3, 19)],
-        "extremes": lambda x: x[pb.minimum(pb.maximum(unknown, 2), 7)],
-        "where": lambda x: x[pb.where(x[:4, 0] > 0, 19, -20)],
-        "cast": lambda x: x[pb.cast(x[:, 0] > 0, "int32")],
-        "draws": lambda x: x[pb.random.integers(0, 20, (7,))],
-        "positions in order": lambda x: pb.take_along_axis(x, pb.argsort(x, 0), 0),
-        "gradient of a sort": lambda x: pb.grad(lambda x: pb.sum(pb.sort(x, axis=0) ** 2))(x),
-        "search": lambda x: x[pb.searchsorted(pb.sort(x[:19, 0]), x[:, 0])],
-        "scatter": lambda x: x.at[pb.argmax(x, 0)].add(1.0),
-        "labels": lambda x: pb.grad(lambda x: pb.mean(
-            pb.sparse_softmax_cross_entropy(x, np.arange(20) % 5)))(x),
-    }  # fmt: skip
-    for name, f in known.items():
-        assert waits_of_checks(lambda f=f: f(x)) == 0, name
-    for name, f in {
-        "unknown": lambda x: x[unknown],
-        "a step on the host": lambda x: x[pb.remainder(pb.argsort(x[:, 0]) * 7 + 3, 20)],
-        "too large": lambda x: x[pb.clip(unknown, -3, 20)],
-        "too small": lambda x: x[pb.clip(unknown, -21, 3)],
-        "search": lambda x: x[pb.searchsorted(pb.sort(x[:, 0]), x[:, 0])],
-        "wraps": lambda x: x[(pb.clip(unknown, 0, 5) + 2**62) * 2 + -(2**63)],
-    }.items():
-        assert waits_of_checks(lambda f=f: f(x)) > 0, name
-    with pytest.raises(IndexError, match="index 20 is out"):
-        pb.evaluate(x[there(np.array([0, 20]))])
-    with pytest.raises(IndexError, match="label 5 is out of range"):
-        pb.evaluate(pb.sparse_softmax_cross_entropy(x, np.full(20, 5)))
-
-
-def random_indices(random: np.random.Generator) -> tuple[Any, Any]:
-    """An array of integers, and the same as an expression on the device."""
-    n = 8
-    floats = random.normal(size=n)
-    leaves = [
-        (v := random.integers(-6, 7, n), there(v)),
-        (v.astype(np.int32), there(v.astype(np.int32))),
-        (np.argsort(floats, kind="stable"), pb.argsort(there(floats))),
-        ((floats > 0).astype(np.int64), pb.cast(there(floats) > 0, "int64")),
-        (np.arange(n), pb.cast(pb.arange(n), "int64")),
-    ]
-
-    def pick() -> Any:
-        return leaves[random.integers(0, len(leaves))]
-
-    for _ in range(random.integers(1, 7)):
-        (a, x), (b, y) = pick(), pick()
-        c, d = sorted(int(k) for k in random.integers(-5, 9, 2))
-        small = 2**30 if random.integers(0, 8) == 0 else c
-        made: list[Callable[[], Any]] = [
-            lambda a=a, x=x, b=b, y=y: (a + b, x + y),
-            lambda a=a, x=x, b=b, y=y: (a - b, x - y),
-            lambda a=a, x=x, b=b, y=y: (a * b, x * y),
-            lambda a=a, x=x, k=small: (a * k, x * k),
-            lambda a=a, x=x: (-a, -x),
-            lambda a=a, x=x, c=c, d=d: (np.clip(a, c, d), pb.clip(x, c, d)),
-            lambda a=a, x=x, c=c: (np.minimum(a, c), pb.minimum(x, c)),
-            lambda a=a, x=x, b=b, y=y: (np.maximum(a, b), pb.maximum(x, y)),
-            lambda a=a, x=x, b=b, y=y: (np.where(a > b, a, b + 1), pb.where(x > y, x, y + 1)),
-            lambda a=a, x=x, d=d: (np.remainder(a, d + 7), pb.remainder(x, d + 7)),
-            lambda a=a, x=x, d=d: (a // (d + 7), x // (d + 7)),
-            lambda a=a, x=x: (a.astype(np.int32), pb.cast(x, "int32")),
-            lambda a=a, x=x: (a.astype(np.int8).astype(np.int64),
-                              pb.cast(pb.cast(x, "int8"), "int64")),
-            lambda a=a, x=x: (np.sort(a)[::-1].copy(), pb.sort(x)[::-1]),
-            lambda a=a, x=x, b=b, y=y: (np.concatenate([a[:3], b[3:]]).astype(np.int64),
-                                        pb.cast(pb.concatenate([x[:3], y[3:]]), "int64")),
-            lambda a=a, x=x: (np.maximum.accumulate(a), pb.cumulative_max(x)),
-            lambda a=a, x=x: (a.cumsum(), pb.cumulative_sum(x)),
-            lambda a=a, x=x, b=b, y=y: (np.max(a) + b, pb.max(x) + y),
-            lambda a=a, x=x, b=b, y=y: (np.sum(a) + b, pb.sum(x) + y),
-        ]  # fmt: skip
-        with np.errstate(over="ignore"):
-            a, x = made[random.integers(0, len(made))]()
-        if random.integers(0, 3) == 0:
-            np.testing.assert_array_equal(x.numpy(), a)  # a later run knows its range
-        leaves.append((a, x))
-    return leaves[-1]
-
-
-def test_ranges_of_random_indices() -> None:
-    """An index outside is an error and no other is, whatever its range was derived from."""
-    for seed in range(int(os.environ.get("INDEX_PROGRAMS", "40"))):
-        random = np.random.default_rng(seed)
-        with pb.use_device("cuda"):
-            k, index = random_indices(random)
-            end = max(int(np.max(k)) + 1, -int(np.min(k)), 1)
-            for axis in {max(1, min(end + more, 60)) for more in (-1, 0, 1)}:
-                x = np.arange(axis * 1.0)
-                if end <= axis:
-                    y = pb.take(there(x), index, 0).numpy()
-                    np.testing.assert_array_equal(y, x[k], err_msg=str(seed))
-                    continue
-                with pytest.raises(IndexError, match="is out"):
-                    pb.take(there(x), index, 0).numpy()
-
-
-def test_a_range_ends_when_its_memory_changes() -> None:
-    x = there(np.arange(8.0))
-    with pb.use_device("cuda"):
-        v = pb.Variable(np.array([1, 2, 3]))
-        grow = pb.function(lambda step: v.assign_add(step))
-        for _ in range(2):
-            np.testing.assert_array_equal(x[v].numpy(), v.numpy())
-            grow(np.array([2, 2, 2]))
-        grow(np.array([0, 3, 0]))
-        with pytest.raises(IndexError, match="index 9 is out"):
-            x[v].numpy()
-    for k in range(9):  # new memory for each, at the addresses of those before
-        index = there(np.array([k, 0]))
-        if k < 8:
-            assert x[index].numpy()[0] == k
-        else:
-            with pytest.raises(IndexError, match="index 8 is out"):
-                x[index].numpy()
-        del index
-    y = there(np.array([7, 7])) + there(np.array([1, 1]))
-    with pytest.raises(IndexError, match="index 8 is out"):
-        x[y].numpy()
-
-
-def test_memory_that_another_library_may_write_has_no_range() -> None:
-    fake = ctypes.CDLL(os.environ["PULLBACK_FAKE_DRIVER"])
-    address_of = ctypes.pythonapi.PyCapsule_GetPointer
-    address_of.restype = ctypes.c_void_p
-    address_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    fields = ctypes.POINTER(ctypes.c_uint64)
-    x, one = there(np.arange(8.0)), there(np.array([1, 1, 1]))
-    made = there(np.array([1, 2, 3])), there(np.array([0, 1, 2])) + one
-    for k in made:
-        np.testing.assert_array_equal(pb.take(x, k + one, 0).numpy(), [2.0, 3.0, 4.0])
-        capsule = k.__dlpack__(max_version=(1, 0))
-        # The address follows the version, two pointers and the flags (read-only).
-        managed = ctypes.cast(address_of(capsule, b"dltensor_versioned"), fields)
-        memory = managed[4]
-        new = np.array([20, 2, 30])
-        fake.cuMemcpyHtoDAsync_v2(
-            ctypes.c_uint64(memory), ctypes.c_void_p(new.ctypes.data), ctypes.c_size_t(24), None
-        )
-        pb.cuda.synchronize()
-        for _ in range(2):
-            with pytest.raises(IndexError, match=r"index (20|21) is out"):
-                pb.take(x, k + one, 0).numpy()
 
 
 def test_cross_entropy_with_labels() -> None:
@@ -252,6 +71,26 @@ def test_scatters_add_in_the_order_of_the_list() -> None:
     both(lambda x, k: x.at[k].set(True), x, k)
     x, k = RNG.normal(size=(5, 9)).astype(np.float16), RNG.integers(0, 9, 30)
     both(lambda x, k: pb.where(k[0] >= 0, x, x).at[:, k].set(1), x, k)
+
+
+def test_scatters_of_many_entries_into_one() -> None:
+    """Runs of one position that are longer than a block of 64 and one of 4096 entries."""
+    for n in (64, 200, 14_000):
+        k = np.sort(RNG.choice(np.array([0, 0, 0, 0, 0, 0, 1, 5]), n))
+        k = np.concatenate([k, np.full(70, 6), [2]])
+        for dtype in (np.int64, np.int32, np.uint64, np.uint8, bool, np.float64):
+            for columns in ((), (3,)):
+                odd = RNG.choice(np.array(ODD), (len(k), *columns))
+                y = RNG.integers(0, 200, odd.shape).astype(dtype) if dtype != np.float64 else odd
+                x = np.ones((8, *columns), dtype)
+                both(lambda x, k: x.at[k].set(y), x, k)  # noqa: B023
+                if dtype == np.uint8:
+                    continue
+                both(lambda x, k, y: [x.at[k].max(y), x.at[k].min(y)], x, k, y)
+                both(lambda x, k, y: [x.at[k].add(y), x.at[k].multiply(y)], x, k, y)
+    y = -np.ones(300)
+    y[[70, 140, 200]] = -0.0, 0.0, -0.0  # the first of equals
+    both(lambda x, k, y: [x.at[k].max(y), x.at[k].min(-y)], np.full(2, -1.0), np.zeros(300, int), y)
 
 
 def test_gradients_of_gathers() -> None:
@@ -311,6 +150,42 @@ def test_random_draws_of_the_gamma_distribution() -> None:
                 assert on_host() == before, on_host()
             for x, y in zip(*ends, strict=True):
                 same_bits(x, y)
+
+
+def test_permutations() -> None:
+    for n in (0, 1, 2, 3, 16, 17, 1000, 5001):
+        ends = []
+        for device in ("cuda", "cpu"):
+            before = on_host()
+            with pb.use_device(device):
+                pb.random.seed(n)
+                ends.append([pb.random.permutation(n).numpy() for _ in range(3)])
+            assert on_host() == before, on_host()
+        for x, y in zip(*ends, strict=True):
+            same_bits(x, y)
+            assert sorted(y) == list(range(n))
+
+
+def test_random_counts() -> None:
+    means = np.array([0.0, 1e-9, 0.5, 9.9, 10.0, 12.5, 1e3, 1e9, 1e15, np.inf, -1.0, np.nan])
+    trials = np.array([0.0, 1, 7, 19, 20, 25, 1000, 10**9, 10**15, 2.5, -3, np.nan, np.inf])
+    chances = np.array([0.0, 1e-12, 1e-3, 0.3, 0.5, 0.51, 0.99, 1.0, -0.1, 1.1, np.nan])
+    draws = (
+        lambda: pb.random.poisson(np.tile(means, 50)),
+        lambda: pb.random.poisson(3.5, (200,)),
+        lambda: pb.random.poisson(350.0, (200,)),
+        lambda: pb.random.binomial(np.tile(trials, 20)[:, None], chances),
+        lambda: pb.random.binomial(40.0, 0.7, (200,)),
+    )
+    for draw in draws:
+        ends = []
+        for device in ("cuda", "cpu"):
+            before = on_host()
+            with pb.use_device(device):
+                pb.random.seed(11)
+                ends.append(draw().numpy())
+            assert on_host() == before, on_host()
+        same_bits(*ends)
 
 
 def ordered() -> list[np.ndarray[Any, Any]]:

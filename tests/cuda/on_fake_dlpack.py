@@ -73,6 +73,23 @@ def test_a_tensor_is_exported_where_it_is() -> None:
     assert live() < before
 
 
+def test_memory_that_is_shared_stays_on_its_device() -> None:
+    a = np.arange(6.0)
+    refused = "^from_dlpack: expected True or None .*, got False; memory of {} is copied to {}"
+    with pytest.raises(ValueError, match=refused.format("cpu", "cuda:0")):
+        pb.from_dlpack(a, device="cuda", copy=False)
+    with pb.use_device("cuda"):
+        with pytest.raises(ValueError, match=refused.format("cpu", "cuda:0")):
+            pb.from_dlpack(a, copy=False)
+        x = pb.from_dlpack(a, device="cpu", copy=False)
+        assert x.device == "cpu" and np.shares_memory(x.numpy(), a)
+        y = pb.from_dlpack(a)
+        assert y.device == "cuda:0" and pb.from_dlpack(y, device="cuda", copy=False) is not None
+        for source in (y, Other(y, "max_version")):
+            with pytest.raises(ValueError, match=refused.format("cuda:0", "cpu")):
+                pb.from_dlpack(source, device="cpu", copy=False)
+
+
 def test_consumers_before_the_flag_receive_a_copy() -> None:
     x = there(np.ones(1000))
     x.numpy()

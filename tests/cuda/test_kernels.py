@@ -23,7 +23,8 @@ PARTS = {
     "rows": ("on_fake_kernels.py", "rows"),
     "casts": ("on_fake_kernels.py", "casts or storage"),
     "groups": ("on_fake_kernels.py", "not rows and not casts and not storage"),
-    "index": ("on_fake_data.py", "gathers or positions or range or labels or scatters or random"),
+    "index": ("on_fake_data.py", "gathers or labels or scatters or random or permutations"),
+    "positions": ("on_fake_positions.py", "test"),
     "order": ("on_fake_data.py", "extremes or sorts or searches or scans"),
 }
 Execute = Callable[[str, str], tuple[Path, str]]
@@ -185,7 +186,10 @@ def test_nvrtc_compiles_each_text(execute: Execute) -> None:
     path = find_nvrtc()
     if path is None:
         pytest.skip("NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
-    execute("on_fake_data.py", "gathers or labels or random or extremes or sorts or scans")
+    execute(
+        "on_fake_data.py",
+        "gathers or labels or random or permutations or many or extremes or sorts or scans",
+    )
     execute("on_fake_windows.py", "pools or convolutions")
     # With the texts of the tests before.
     folder, _ = execute("on_fake_kernels.py", "rows_have or sums or training")

@@ -9,9 +9,11 @@
 
 #include "backend/common/copied_steps.h"
 #include "backend/cuda/device_loop.h"
+#include "backend/cuda/index_checks.h"
 #include "backend/cuda/launch.h"
 #include "backend/cuda/nvrtc.h"
 #include "base/error.h"
+#include "plan/step_views.h"
 
 namespace pullback::cuda {
 namespace {
@@ -35,13 +37,22 @@ class CudaExecutable final : public Executable {
   CudaExecutable(const Plan& plan, CudaMemory& memory, KernelCache& kernels, bool of_body)
       : plan_(plan), memory_(memory), of_body_(of_body) {
     steps_.resize(plan.steps.size());
+    std::vector<size_t> ready(plan.slots.size(), 0);  // the step after the last that writes a slot
     for (size_t i = 0; i < steps_.size(); ++i) {
       CudaStep& step = steps_[i];
+      if (i > 0) {
+        for_each_view(plan.steps[i - 1], [&](const View& view, bool write) {
+          if (write) ready[view.slot] = i;
+        });
+      }
       std::string reason;
       step.launch = Launch::of(plan, plan.steps[i].work, memory, kernels, &reason);
       if (step.launch) {
         scratch_bytes_ = std::max(scratch_bytes_, step.launch->scratch_bytes());
-        if (step.launch->has_check()) checks_ = i;
+        if (const View* const indices = step.launch->checked()) {
+          checks_.add(i, ready[indices->slot], *step.launch);
+          ranges_ = i;
+        }
         continue;
       }
       if (nvrtc() && has_plans(plan.steps[i])) {
@@ -52,6 +63,7 @@ class CudaExecutable final : public Executable {
           });
           scratch_bytes_ = std::max(scratch_bytes_, step.loop->scratch().device);
           bytes_ = std::max(bytes_, step.loop->scratch().lists);
+          ranges_ = i;
           continue;
         }
       }
@@ -61,8 +73,10 @@ class CudaExecutable final : public Executable {
       bytes_ = std::max(bytes_, step.copied->bytes());
     }
     for (const Slot& slot : plan.slots) {
-      if (slot.kind == SlotKind::Output && is_index(slot.dtype)) checks_ = steps_.size();
+      if (slot.kind == SlotKind::Output && is_index(slot.dtype)) ranges_ = steps_.size();
     }
+    found_ = round_up(scratch_bytes_, 8);
+    scratch_bytes_ = found_ + checks_.bytes();
     if (scratch_bytes_) scratch_bytes_ += Slots::scratch_offset(plan) - plan.arena_bytes;
   }
 
@@ -76,14 +90,15 @@ class CudaExecutable final : public Executable {
     const StepMemory block(bytes_);  // before the first step: a lack of memory changes nothing
     if (!block.data()) return failure(Problem::Memory);
     KnownRanges known(plan_, slots, run.scalars);
+    IndexCheckRun checks(checks_, memory_, slots, run.scalars, slots.scratch() + found_);
     for (size_t i = 0; i < steps_.size(); ++i) {
       // The step at the point of no return has not written anything before it begins.
       const auto before = i <= no_return ? run.interrupted : nullptr;
       const auto within = i < no_return ? run.interrupted : nullptr;
       mine.interrupted = within;  // for plans inside of steps
-      Status status = run_step(steps_[i], slots, block.data(), run.scalars, known, before, within);
+      Status status = run_step(i, slots, block.data(), run.scalars, known, checks, before, within);
       if (status) {
-        if (i < checks_) known.add(plan_.steps[i]);
+        if (i < ranges_) known.add(plan_.steps[i]);
         continue;
       }
       if (!status.inner) status.inner = &plan_.steps[i];
@@ -96,11 +111,19 @@ class CudaExecutable final : public Executable {
 
  private:
   // `before` and `within` return true to stop the run before and within the step.
-  Status run_step(const CudaStep& step, const Slots& slots, char* block, const Scalar* scalars,
-                  const KnownRanges& known, bool (*before)(), bool (*within)()) const noexcept {
+  Status run_step(size_t number, const Slots& slots, char* block, const Scalar* scalars,
+                  const KnownRanges& known, IndexCheckRun& checks, bool (*before)(),
+                  bool (*within)()) const noexcept {
+    const CudaStep& step = steps_[number];
     try {
-      if (step.launch) return step.launch->run(slots, scalars, known, before);
-      if (step.loop) return step.loop->run(slots, block, memory_, within);
+      if (step.launch) {
+        if (step.launch->checked()) {
+          if (Status status = checks.check(number, known, before); !status) return status;
+        }
+        step.launch->run(slots, scalars);
+        return {};
+      }
+      if (step.loop) return step.loop->run(slots, block, memory_, known, within);
       {
         const std::lock_guard lock(counting);
         ++steps_on_host()[step.title];
@@ -118,7 +141,9 @@ class CudaExecutable final : public Executable {
   CudaMemory& memory_;
   const bool of_body_;
   std::vector<CudaStep> steps_;
-  size_t checks_ = 0;  // of the steps before, the ranges of their integers are of interest
+  IndexChecks checks_;
+  int64_t found_ = 0;  // offset of their results in scratch memory
+  size_t ranges_ = 0;  // of the steps before, the ranges of their integers are of interest
   int64_t bytes_ = 0;  // of the largest copied step
   int64_t scratch_bytes_ = 0;
 };

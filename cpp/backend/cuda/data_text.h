@@ -31,6 +31,9 @@ int64_t sorted_words(StepText& out, int64_t rows, int64_t length, const std::str
 // and the check of their result. The view is row-major, of int32 or int64; `axis` is a number.
 void print_check(StepText& out, const View& indices, bool wraps, const KernelText::Parameter& axis);
 
+// The entry of the axis at a position, as an expression; negative ones count from the end.
+std::string entry_of(const std::string& index, const std::string& axis);
+
 // The unsigned integer type of this size; null for sizes without one.
 const char* word_type(int64_t bytes);
 

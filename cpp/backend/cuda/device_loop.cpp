@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "backend/cuda/body_ranges.h"
 #include "backend/cuda/step_text.h"
 #include "base/threads.h"
 #include "plan/step_views.h"
@@ -28,8 +29,9 @@ ScratchBytes DeviceLoop::scratch() const {
 }
 
 Status DeviceLoop::run(const Slots& slots, char* lists, CudaMemory& memory,
-                       bool (*interrupted)()) const {
+                       const KnownRanges& known, bool (*interrupted)()) const {
   const Interruption interruption(interrupted);
+  const BodyRanges ranges(step_, known);
   const Scratch scratch{memory, slots.scratch(), lists};
   if (const auto* loop = std::get_if<LoopProgram>(&program_))
     return run_loop(*loop, slots, scratch);

@@ -9,6 +9,7 @@
 
 #include "backend/common/loop_run.h"
 #include "backend/cuda/cuda_memory.h"
+#include "backend/cuda/known_ranges.h"
 
 namespace pullback::cuda {
 
@@ -21,8 +22,10 @@ class DeviceLoop {
   DeviceLoop& operator=(const DeviceLoop&) = delete;
 
   ScratchBytes scratch() const;
-  // `lists` is memory of the host. While it runs, `interrupted` may end it between iterations.
-  Status run(const Slots& slots, char* lists, CudaMemory& memory, bool (*interrupted)()) const;
+  // `lists` is memory of the host, `known` the ranges before the step. While it runs, `interrupted`
+  // may end it between iterations.
+  Status run(const Slots& slots, char* lists, CudaMemory& memory, const KnownRanges& known,
+             bool (*interrupted)()) const;
 
  private:
   Step step_;  // with copies of the plans of its bodies

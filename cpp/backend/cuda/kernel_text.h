@@ -19,13 +19,14 @@ namespace pullback::cuda {
 
 struct KernelText {
   // A parameter of eight bytes: the address of a view or of a slot, a number of the run, the
-  // address of scratch memory at the offset `bits`, or `bits`.
+  // address of scratch memory at the offset `bits`, that of the result of the check, or `bits`.
   struct Parameter {
     const View* view = nullptr;          // of the step
     const ScalarLoad* scalar = nullptr;  // of the step
     const RunScalar* number = nullptr;   // of the step; an int64
     std::optional<int32_t> slot = std::nullopt;
     bool scratch = false;
+    bool found = false;
     uint64_t bits = 0;
   };
 
@@ -35,14 +36,13 @@ struct KernelText {
 };
 constexpr const char* kKernelName = "group";
 
-// Indices that a run checks before it goes on: some of its kernels leave the position of the first
-// one outside in scratch memory, UINT64_MAX for none.
+// Indices that a run checks before it goes on: the first kernels write the position of the first
+// one outside to the address of the result, UINT64_MAX for none.
 struct IndexCheck {
   const View* indices = nullptr;
   KernelText::Parameter axis;  // its size
   bool wraps = false;          // negative ones count from the end
-  int64_t found = 0;           // offset of the result
-  size_t kernels = 0;          // that are launched before
+  size_t kernels = 0;          // that check
 };
 
 struct StepText {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "backend/cuda/body_ranges.h"
 #include "plan/step_views.h"
 
 namespace pullback::cuda {
@@ -46,9 +47,18 @@ IntegerRange product(const IntegerRange& a, const IntegerRange& b, DType dtype) 
 }  // namespace
 
 KnownRanges::KnownRanges(const Plan& plan, const Slots& slots, const Scalar* scalars) noexcept
-    : plan_(plan), slots_(slots), scalars_(scalars) {
+    : plan_(plan), slots_(&slots), scalars_(scalars), arguments_(BodyRanges::of(plan)) {
+  forget();
+}
+
+KnownRanges::KnownRanges(const BodyPlan& body, const std::vector<IntegerRange>& arguments) noexcept
+    : plan_(body.plan->plan), body_(&body), arguments_(&arguments) {
+  forget();
+}
+
+void KnownRanges::forget() noexcept {
   try {
-    ranges_.assign(plan.slots.size(), kNothing);
+    ranges_.assign(plan_.slots.size(), kNothing);
   } catch (const std::bad_alloc&) {  // nothing is known
   }
 }
@@ -62,12 +72,16 @@ bool KnownRanges::writes_integers(const Step& step) const {
 }
 
 IntegerRange KnownRanges::of(const View& view) const {
-  const Slot& slot = plan_.slots[view.slot];
-  const IntegerRange all = all_of(view.dtype);
-  if (slot.dtype != view.dtype || ranges_.empty()) return all;
-  IntegerRange out = ranges_[view.slot];
+  return plan_.slots[view.slot].dtype == view.dtype ? of_slot(view.slot) : all_of(view.dtype);
+}
+
+IntegerRange KnownRanges::of_slot(int32_t number) const {
+  const Slot& slot = plan_.slots[number];
+  const IntegerRange all = all_of(slot.dtype);
+  if (ranges_.empty()) return all;
+  IntegerRange out = ranges_[number];
   if (slot.kind == SlotKind::Argument && out == kNothing) {
-    out = integers_at(slots_.at(view.slot), view.dtype);
+    out = arguments_ ? (*arguments_)[slot.index] : integers_at(slots_->at(number), slot.dtype);
   }
   const bool fits = out.low <= out.high && out.low >= all.low && out.high <= all.high;
   return fits ? out : all;  // numbers beyond the dtype have wrapped
@@ -81,7 +95,7 @@ void KnownRanges::note_outputs() const noexcept {
       if (slot.kind != SlotKind::Output || !is_index(slot.dtype) || range.low > range.high)
         continue;
       if (range == all_of(slot.dtype) || range == IntegerRange{}) continue;
-      note_range(slots_.at(static_cast<int32_t>(i)), slot.dtype, range);
+      note_range(slots_->at(static_cast<int32_t>(i)), slot.dtype, range);
     }
   } catch (const std::bad_alloc&) {  // later runs check their indices
   }
@@ -108,10 +122,24 @@ void KnownRanges::add(const Step& step) noexcept {
 
 void KnownRanges::set_results(const Step& step) {
   if (const auto* group = std::get_if<TileGroup>(&step.work)) return add_group(*group);
+  if (const auto* loop = std::get_if<Loop>(&step.work)) {
+    return set_each(loop->out, loop_ranges(*loop, *this).out);
+  }
+  if (const auto* branch = std::get_if<Branch>(&step.work)) {
+    return set_each(branch->out, branch_ranges(*branch, *this));
+  }
   const IntegerRange result = result_of(step.work);
   for_each_view(step, [&](const View& view, bool write) {
     if (write) set(view, is_whole(view.dtype) ? either(result, kNothing) : IntegerRange{});
   });
+}
+
+void KnownRanges::set_each(const std::vector<std::optional<View>>& out,
+                           const std::vector<IntegerRange>& ranges) {
+  for (size_t k = 0; k < out.size(); ++k) {
+    const std::optional<View>& view = out[k];
+    if (view) set(*view, is_index(view->dtype) ? ranges[k] : IntegerRange{});
+  }
 }
 
 IntegerRange KnownRanges::result_of(const Work& work) const {
@@ -138,6 +166,12 @@ IntegerRange KnownRanges::result_of(const Work& work) const {
   return {};
 }
 
+const Scalar* KnownRanges::number_of(const ScalarLoad& load) const {
+  if (!load.scalar) return &load.constant;
+  const int32_t position = load.scalar->position;
+  return scalars_ ? scalars_ + position : std::get_if<Scalar>(&body_->numbers[position]);
+}
+
 void KnownRanges::add_group(const TileGroup& group) {
   std::vector<IntegerRange> values;
   values.reserve(group.loads.size() + group.scalars.size() + group.instructions.size());
@@ -146,8 +180,8 @@ void KnownRanges::add_group(const TileGroup& group) {
   }
   for (const ScalarLoad& load : group.scalars) {
     const bool known = is_whole(load.dtype) && load.dtype != DType::UInt64;
-    const Scalar& number = load.scalar ? scalars_[load.scalar->position] : load.constant;
-    values.push_back(known ? fit(number.i, number.i, load.dtype) : all_of(load.dtype));
+    const Scalar* const number = number_of(load);
+    values.push_back(known && number ? fit(number->i, number->i, load.dtype) : all_of(load.dtype));
   }
   for (const Instruction& instruction : group.instructions) {
     const bool known = is_whole(instruction.dtype) && is_whole(instruction.result);

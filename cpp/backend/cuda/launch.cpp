@@ -38,7 +38,7 @@ std::optional<Launch> Launch::of(const Plan& plan, const Work& work, CudaMemory&
   }
   StepText& text = std::get<StepText>(printed);
   Launch out(memory, text.scratch);
-  out.check_ = text.check;
+  if (text.check) out.check_ = *text.check;
   for (KernelText& each : text.kernels) {
     const Kernel kernel = kernels.find(each.text);
     if (!kernel) {
@@ -64,42 +64,36 @@ uint64_t number_of(const KernelText::Parameter& parameter, const Scalar* scalars
 
 }  // namespace
 
-Status Launch::check(const IndexCheck& check, const Slots& slots, const Scalar* scalars,
-                     bool (*interrupted)()) const {
-  if (!memory_->wait_until_done(interrupted)) return failure(Problem::Interrupted);
-  uint64_t first = 0;
-  memory_->download(&first, slots.scratch() + check.found, sizeof first);
+bool Launch::is_inside(const Scalar* scalars, const KnownRanges& known) const {
+  const auto [low, high] = known.of(*check_.indices);
+  const auto axis = static_cast<int64_t>(number_of(check_.axis, scalars));
+  return low >= (check_.wraps ? -axis : 0) && high < axis;
+}
+
+void Launch::queue_check(const Slots& slots, const Scalar* scalars, char* found) const {
+  for (size_t i = 0; i < check_.kernels; ++i) queue(kernels_[i], slots, scalars, found);
+}
+
+Status Launch::outcome(uint64_t first, const Slots& slots, const Scalar* scalars) const {
   if (first == UINT64_MAX) return {};
   Status out = failure(Problem::IndexOutOfRange);
-  const int64_t size = size_of(check.indices->dtype);
-  const char* const at = slots.at(*check.indices) + static_cast<int64_t>(first) * size;
+  const int64_t size = size_of(check_.indices->dtype);
+  const char* const at = slots.at(*check_.indices) + static_cast<int64_t>(first) * size;
   int32_t narrow = 0;
   memory_->download(size == 4 ? static_cast<void*>(&narrow) : &out.detail, at, size);
   if (size == 4) out.detail = narrow;
-  out.bound = static_cast<int64_t>(number_of(check.axis, scalars));
+  out.bound = static_cast<int64_t>(number_of(check_.axis, scalars));
   return out;
 }
 
-bool Launch::is_inside(const IndexCheck& check, const Scalar* scalars,
-                       const KnownRanges& known) const {
-  const auto [low, high] = known.of(*check.indices);
-  const auto axis = static_cast<int64_t>(number_of(check.axis, scalars));
-  return low >= (check.wraps ? -axis : 0) && high < axis;
-}
-
-Status Launch::run(const Slots& slots, const Scalar* scalars, const KnownRanges& known,
-                   bool (*interrupted)()) const {
-  const bool checks = check_ && !is_inside(*check_, scalars, known);
-  for (size_t i = check_ && !checks ? check_->kernels : 0; i < kernels_.size(); ++i) {
-    if (checks && check_->kernels == i) {
-      if (Status status = check(*check_, slots, scalars, interrupted); !status) return status;
-    }
-    queue(kernels_[i], slots, scalars);
+void Launch::run(const Slots& slots, const Scalar* scalars) const {
+  for (size_t i = check_.kernels; i < kernels_.size(); ++i) {
+    queue(kernels_[i], slots, scalars, nullptr);
   }
-  return {};
 }
 
-void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const {
+void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scalars,
+                   char* found) const {
   std::vector<uint64_t> values(queued.parameters.size());
   std::vector<void*> addresses(queued.parameters.size());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -111,6 +105,8 @@ void Launch::queue(const Queued& queued, const Slots& slots, const Scalar* scala
       values[i] = reinterpret_cast<uint64_t>(slots.at(*parameter.slot));
     } else if (parameter.scratch) {
       values[i] = reinterpret_cast<uint64_t>(slots.scratch()) + parameter.bits;
+    } else if (parameter.found) {
+      values[i] = reinterpret_cast<uint64_t>(found);
     } else {
       values[i] = number_of(parameter, scalars);
     }

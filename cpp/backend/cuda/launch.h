@@ -35,13 +35,16 @@ class Launch {
                                   KernelCache& kernels, std::string* reason);
   // Bytes of scratch memory on the device (Executable::scratch_bytes()).
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // True if it has indices that are not known to be inside before a run.
-  bool has_check() const { return check_.has_value(); }
-  // Queues the kernels. Fails if an index is outside, before anything is written; for that it waits
-  // until `interrupted` returns true, unless the range of its indices is known. Raises what the
-  // memory raises.
-  Status run(const Slots& slots, const Scalar* scalars, const KnownRanges& known,
-             bool (*interrupted)()) const;
+  // The indices that must be inside of an axis; null if none are checked.
+  const View* checked() const { return check_.indices; }
+  bool is_inside(const Scalar* scalars, const KnownRanges& known) const;
+  // Queues the kernels that find the first index outside; they write its position, or UINT64_MAX,
+  // to `found` on the device. outcome() is the status for this position, and may wait for the
+  // index.
+  void queue_check(const Slots& slots, const Scalar* scalars, char* found) const;
+  Status outcome(uint64_t first, const Slots& slots, const Scalar* scalars) const;
+  // Queues the other kernels, if no index is outside. All raise what the memory raises.
+  void run(const Slots& slots, const Scalar* scalars) const;
 
  private:
   struct Queued {
@@ -52,15 +55,11 @@ class Launch {
 
   Launch(CudaMemory& memory, int64_t scratch_bytes)
       : memory_(&memory), scratch_bytes_(scratch_bytes) {}
-  void queue(const Queued& queued, const Slots& slots, const Scalar* scalars) const;
-
-  bool is_inside(const IndexCheck& check, const Scalar* scalars, const KnownRanges& known) const;
-  Status check(const IndexCheck& check, const Slots& slots, const Scalar* scalars,
-               bool (*interrupted)()) const;
+  void queue(const Queued& queued, const Slots& slots, const Scalar* scalars, char* found) const;
 
   CudaMemory* memory_;
   int64_t scratch_bytes_;
-  std::optional<IndexCheck> check_;
+  IndexCheck check_;
   std::vector<Queued> kernels_;
 };
 

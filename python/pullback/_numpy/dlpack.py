@@ -14,7 +14,7 @@ from .. import _core
 from .._base.checks import check_copy
 from .._core import Tensor
 from .._typing import Device
-from .array_api import check_device, placed
+from .array_api import DEVICE, check_device, placed
 
 __all__ = ["from_dlpack"]
 
@@ -45,8 +45,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     TypeError
         If `x` has no `__dlpack__`, or `copy` is neither a bool nor None.
     ValueError
-        If `copy` is False and the memory is not aligned and in row-major order, or `device` is
-        unknown.
+        If `copy` is False and the memory is not aligned and in row-major order or is not that of
+        the device, or `device` is unknown.
     BufferError
         If the other library or NumPy cannot exchange the array, or memory of a GPU is not in
         row-major order.
@@ -61,7 +61,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     check_copy(copy, "from_dlpack")
     if isinstance(x, Tensor):
         out = _core.identity(x)
-        return out if device is None else placed(out, device, "from_dlpack")
+        return out if device is None else _moved(out, x.device, device, copy)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(
             f"from_dlpack: expected an array with __dlpack__ for x, got {_core.shown(x)}"
@@ -71,11 +71,13 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
         kind, index = x.__dlpack_device__()
         if kind == _CUDA:
             stream = _core.cuda_stream(index)
-            tensor = _core.import_dlpack(_capsule_on(x, stream), copy)
-            return tensor if device is None else placed(tensor, device, "from_dlpack")
-        array = numpy.from_dlpack(exchange)
+            out = _core.import_dlpack(_capsule_on(x, stream), copy)
+        else:
+            array = numpy.from_dlpack(exchange)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise BufferError("from_dlpack: " + str(error).removeprefix("from_dlpack: ")) from error
+    if kind == _CUDA:
+        return out if device is None else _moved(out, out.device, device, copy)
     if kind not in _HOST:
         raise BufferError(
             "from_dlpack: expected an array in the memory of the processor or of a GPU of NVIDIA, "
@@ -86,7 +88,17 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
         copy = not (unchanging and array.flags.c_contiguous and array.flags.aligned)
     if copy or not array.size:
         return placed(_core.constant(array, who="from_dlpack"), device, "from_dlpack")
-    return placed(_core.share(array, "from_dlpack"), device, "from_dlpack")
+    return _moved(_core.share(array, "from_dlpack"), DEVICE, device, copy)
+
+
+def _moved(x: Tensor, source: str, device: Device | None, copy: bool | None) -> Tensor:
+    out = placed(x, device, "from_dlpack")
+    if copy is False and out.device != source:
+        raise ValueError(
+            "from_dlpack: expected True or None for copy, got False; memory of "
+            f"{source} is copied to {out.device}"
+        )
+    return out
 
 
 def _capsule_on(x: Any, stream: int) -> Any:

@@ -47,6 +47,7 @@ def test_overrides_of_the_call_reach_the_inside():
         assert pb.gradients(f(x), x)[0].numpy().tolist() != [9.0, 9.0]
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("way", ["gradients", "tape", "value_and_grad"])
 def test_less_memory_inside_of_a_function(way):
     random = np.random.default_rng(0)
@@ -211,6 +212,7 @@ def own_tanh(x: Any) -> Any:
     return y, lambda g: g * (1 - y * y)
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("tanh", [pb.tanh, own_tanh])
 @pytest.mark.parametrize("together", [True, False])
 def test_what_is_inside_is_not_kept(together: bool, tanh: Any) -> None:

@@ -231,6 +231,7 @@ def test_tracked_arguments_keep_everything():
 # --- memory and speed
 
 
+@pytest.mark.usefixtures("processor")
 def test_a_step_works_in_place_and_sums_of_losses_do_not_grow():
     w = pb.Variable(np.ones(1 << 18, np.float32))
     step = pb.function(lambda x: training_step(w, x))

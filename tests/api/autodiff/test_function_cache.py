@@ -217,6 +217,7 @@ def test_methods_that_return_the_instance_do_not_keep_it():
     assert b.add([0.0, 0.0]) is b
 
 
+@pytest.mark.usefixtures("processor")
 def test_what_a_signature_looks_like_copies_no_array():
     f = pb.function(lambda a: pb.sum(a))
     array = np.ones(4_000_000, np.float32)  # 16 MB

@@ -91,6 +91,7 @@ def test_repr_copies_and_pickles() -> None:
         assert other.dtype == "complex64" and other.tolist() == z.tolist()
 
 
+@pytest.mark.usefixtures("processor")
 def test_dlpack() -> None:
     z = pb.constant(Z)
     assert np.array_equal(np.from_dlpack(z), Z)

@@ -16,6 +16,8 @@ from support.each import each
 
 import pullback as pb
 
+pytestmark = pytest.mark.usefixtures("processor")
+
 
 class Shared(np.ndarray):
     """An array whose end a test sees."""

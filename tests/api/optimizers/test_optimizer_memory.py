@@ -16,6 +16,8 @@ from support.plans import arena
 import pullback as pb
 from pullback import _core, optimizers
 
+pytestmark = pytest.mark.usefixtures("processor")
+
 KINDS: dict[str, Callable[[], optimizers.Optimizer]] = {
     "GradientDescent": lambda: optimizers.GradientDescent(0.125),
     "Momentum": lambda: optimizers.Momentum(0.125, 0.5),

@@ -120,6 +120,7 @@ def test_a_failure_of_a_step_leaves_the_table() -> None:
     assert np.array_equal(w.numpy(), after[1])
 
 
+@pytest.mark.usefixtures("processor")
 def test_at_changes_a_variable_in_place() -> None:
     v = pb.Variable(np.ones((200_000, 64), np.float32))
     first = iter(range(20))
@@ -144,6 +145,7 @@ def test_at_changes_a_variable_in_place() -> None:
     assert v[3, 0] == v[21, 63] == 7
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("name", ["GradientDescent", "Adagrad"])
 @pytest.mark.parametrize("traced", [False, True])
 def test_a_step_costs_the_rows(name: str, traced: bool) -> None:

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "backend/cpu/data/random_counts.h"
-#include "backend/cpu/kernels/philox.h"
+#include "backend/cpu/kernels/integer_draws.h"
 #include "backend/cpu/kernels/table.h"
 #include "base/threads.h"
 
@@ -48,10 +48,7 @@ void fill_permutation(int64_t seed, int64_t counter, int64_t n, int64_t* out) {
   fill_iota(out, n);
   for (int64_t i = n - 1; i > 0; --i) {
     if ((n - 1 - i) % 65536 == 0 && stop_requested()) return;
-    const PhiloxWords w = philox(seed, counter, static_cast<uint64_t>(i));
-    const uint64_t word = w.x[0] | static_cast<uint64_t>(w.x[1]) << 32;
-    const auto wide = static_cast<unsigned __int128>(word) * static_cast<unsigned __int128>(i + 1);
-    std::swap(out[i], out[static_cast<int64_t>(wide >> 64)]);
+    std::swap(out[i], out[exchanged_with(seed, counter, i)]);
   }
 }
 
@@ -62,7 +59,6 @@ struct Parameter {
   int64_t step;
   Parameter(const View& view, const Slots& slots)
       : data(reinterpret_cast<const T*>(slots.at(view))), step(is_one_number(view) ? 0 : 1) {}
-  T operator[](int64_t i) const { return data[i * step]; }
 };
 
 // Calls f(first, n) for chunks of all elements.
@@ -94,17 +90,20 @@ void fill_integers(const Random& random, const Slots& slots, int64_t seed, int64
   });
 }
 
-// Neighbouring elements often have the same parameters, so the last distribution is reused.
-template <class Law, class... P>
-void fill_by(const Random& random, const Slots& slots, int64_t seed, int64_t counter,
-             const P&... parameters) {
+void fill_poisson(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
+  const Parameter<double> mean(random.in[0], slots);
   auto* out = reinterpret_cast<double*>(slots.at(random.out));
   for_each_chunk(random.out.shape.size(), [&](int64_t first, int64_t n) {
-    Law law(parameters[first]...);
-    for (int64_t i = first; i < first + n; ++i) {
-      if (!law.is(parameters[i]...)) law = Law(parameters[i]...);
-      out[i] = law.draw({seed, counter, i});
-    }
+    draw_poisson({seed, counter, first}, n, mean.data + first * mean.step, mean.step, out + first);
+  });
+}
+
+void fill_binomial(const Random& random, const Slots& slots, int64_t seed, int64_t counter) {
+  const Parameter<double> trials(random.in[0], slots), p(random.in[1], slots);
+  auto* out = reinterpret_cast<double*>(slots.at(random.out));
+  for_each_chunk(random.out.shape.size(), [&](int64_t first, int64_t n) {
+    draw_binomial({seed, counter, first}, n, trials.data + first * trials.step, trials.step,
+                  p.data + first * p.step, p.step, out + first);
   });
 }
 
@@ -136,11 +135,10 @@ Status run_random(const Random& random, const Slots& slots) {
       fill_integers(random, slots, seed, counter);
       break;
     case Op::random_poisson:
-      fill_by<Poisson>(random, slots, seed, counter, Parameter<double>(random.in[0], slots));
+      fill_poisson(random, slots, seed, counter);
       break;
     case Op::random_binomial:
-      fill_by<Binomial>(random, slots, seed, counter, Parameter<double>(random.in[0], slots),
-                        Parameter<double>(random.in[1], slots));
+      fill_binomial(random, slots, seed, counter);
       break;
     default:
       fill_random(kernel_of(random), seed, counter, size, size_of(random.out.dtype), out);

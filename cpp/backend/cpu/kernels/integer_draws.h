@@ -1,4 +1,5 @@
-// Random integers below a bound, for the processor and for kernels of GPUs.
+// Random integers below a bound, and the exchanges of a shuffle, for the processor and for kernels
+// of GPUs.
 #pragma once
 
 #include "backend/cpu/kernels/philox.h"
@@ -46,6 +47,14 @@ PULLBACK_INLINE int64_t integer_from(uint64_t word, const DrawOf& of, int64_t lo
     }
   }
   return static_cast<int64_t>(static_cast<uint64_t>(low) + upper_product(word, range));
+}
+
+// The position in 0 … i with which a permutation exchanges position i: from the last position to
+// the first, a Fisher-Yates shuffle.
+PULLBACK_INLINE int64_t exchanged_with(int64_t seed, int64_t counter, int64_t i) {
+  const PhiloxWords w = philox(seed, counter, static_cast<uint64_t>(i));
+  const uint64_t word = long_word(w.x[0], w.x[1]);
+  return static_cast<int64_t>(upper_product(word, static_cast<uint64_t>(i) + 1));
 }
 
 }  // namespace
