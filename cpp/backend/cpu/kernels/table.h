@@ -47,7 +47,7 @@ constexpr int64_t kLeaf = 2048;
 constexpr int64_t column_lanes(int64_t width) { return width > 32 ? 1 : 64 / width; }
 
 // A fold combines values into accumulators, which start as its identity. Two sets of accumulators
-// are merged by an elementwise operation. Norms are folds of rows only, into accumulators of 0.
+// are merged by an elementwise operation. Norms of rows begin with accumulators of 0.
 struct Fold {
   DType accumulator;
   Op merge;
@@ -65,6 +65,10 @@ struct Fold {
   // The same for rows from `first` on, with accumulator[r % lanes, j].
   void (*lanes)(const void* values, int64_t rows, int64_t width, int64_t lanes, int64_t first,
                 void* accumulator) noexcept;
+  // Sets of accumulators of columns, one after the other, at most three, and the kernel that
+  // computes the results of them; null: the accumulators are the results, as numbers of their type.
+  int64_t parts = 1;
+  TileKernel finish = nullptr;
 };
 
 constexpr int kFolds = 6;  // sum, max, min, all, any, euclidean_norm

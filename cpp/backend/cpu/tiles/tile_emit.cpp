@@ -228,20 +228,23 @@ std::pair<Fold, int32_t> TileCompiler::find_fold(Op op, DType dtype, int32_t val
 
 void TileCompiler::emit_fold(const Fold& fold, DType value, DType result, int64_t reduced,
                              int64_t inner, int32_t in, int32_t out) {
-  const bool direct = fold.accumulator == result;
+  const bool columns = inner > 1;
+  const bool direct = fold.accumulator == result && !(columns && fold.finish);
   const int64_t accumulator = size_of(fold.accumulator);
-  const TileKernel finish =
-      direct ? nullptr
-             : kernels().casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
+  const int64_t parts = columns ? fold.parts : 1;
+  const TileKernel cast =
+      kernels().casts.of[static_cast<int>(fold.accumulator)][static_cast<int>(result)];
+  const TileKernel finish = direct ? nullptr : columns && fold.finish ? fold.finish : cast;
   const auto index = static_cast<int32_t>(program_.folds.size());
-  program_.folds.push_back({fold, finish, accumulator, size_of(value), reduced, inner});
+  program_.folds.push_back(
+      {fold, finish, accumulator, size_of(value), size_of(result), reduced, inner, parts});
   int32_t sums = out;
-  if (!direct && inner == 1) {
+  if (!direct && !columns) {
     sums = take_register(true, accumulator);
     give_register(true, accumulator, sums);
   } else if (!direct) {
     sums = new_place();
-    program_.registers.push_back({sums, inner * accumulator});
+    program_.registers.push_back({sums, parts * inner * accumulator});
   }
   Code& code = add_code(Kind::Fold, true, 0.2 * static_cast<double>(reduced * inner));
   code.index = index;

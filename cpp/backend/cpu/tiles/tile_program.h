@@ -49,7 +49,9 @@ struct TileProgram {
     TileKernel finish;    // null: the accumulators are the result
     int64_t accumulator;  // bytes
     int64_t value;        // bytes
+    int64_t result;       // bytes
     int64_t reduced, inner;
+    int64_t parts;  // sets of accumulators of each row, one after the other
   };
   // Contiguous memory of a slot; its address advances with the tiles.
   struct Direct {

@@ -186,16 +186,20 @@ void TileFrame::fold(const TileProgram::Code& code, int64_t rows) {
   const auto& f = program_.folds[code.index];
   const char* values = place_[code.in[0]];
   char* sums = place_[code.in[1]];
-  fill_identity(f.fold, sums, rows * f.inner);
+  char* out = place_[code.out];
+  fill_identity(f.fold, sums, rows * f.parts * f.inner);
   if (f.inner == 1) {
     f.fold.rows(values, rows, f.reduced, sums);
   } else {
+    const int64_t part = f.inner * f.accumulator;
     for (int64_t r = 0; r < rows; ++r) {
-      f.fold.columns(values + r * f.reduced * f.inner * f.value, f.reduced, f.inner,
-                     sums + r * f.inner * f.accumulator);
+      char* row = sums + r * f.parts * part;
+      f.fold.columns(values + r * f.reduced * f.inner * f.value, f.reduced, f.inner, row);
+      if (f.parts == 1) continue;
+      f.finish(out + r * f.inner * f.result, row, row + part, row + 2 * part, f.inner);
     }
   }
-  if (f.finish) f.finish(place_[code.out], sums, nullptr, nullptr, rows * f.inner);
+  if (f.finish && f.parts == 1) f.finish(out, sums, nullptr, nullptr, rows * f.inner);
 }
 
 }  // namespace pullback
