@@ -37,6 +37,7 @@ class TileCompiler {
   void give_register(bool row, int64_t element, int32_t place);
   void free_if_dead(int32_t value, int32_t now);
 
+  void choose_segment();
   void place_load(int32_t value);
   void bring(int32_t value);
   bool repeats(const ValueInfo& info);

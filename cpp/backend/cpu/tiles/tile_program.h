@@ -60,6 +60,14 @@ struct TileProgram {
     int64_t offset;   // bytes
     int64_t per_row;  // bytes
   };
+  // Rows of memory of `entries` elements, which every tile reads within one of them.
+  struct Segmented {
+    int32_t place;
+    int32_t slot;
+    int64_t offset;   // bytes
+    int64_t element;  // bytes
+    Axes axes;        // of the rows
+  };
   struct Strided {
     int32_t slot;
     int64_t offset;  // bytes
@@ -96,6 +104,7 @@ struct TileProgram {
   int64_t row_length = 1;  // row length of the group; `length` may be larger
   int64_t tile = 0;        // rows per tile; the last tile may have fewer
   int64_t align = 1;       // tiles begin at multiples of this many rows
+  int64_t segment = 0;     // elements in each row of `segments`, a multiple of a tile; 0: none
   int32_t places = 0;
   int64_t scratch_bytes = 0;
   double cost = 0;       // estimated nanoseconds per row
@@ -104,6 +113,7 @@ struct TileProgram {
   std::vector<Code> code;
   std::vector<RowFold> folds;
   std::vector<Direct> directs;
+  std::vector<Segmented> segments;
   std::vector<Strided> gathers;
   std::vector<Strided> scatters;
   std::vector<Interleaved> interleaves;

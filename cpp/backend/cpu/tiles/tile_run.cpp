@@ -103,10 +103,25 @@ class Ahead {
 
 }  // namespace
 
+void TileFrame::place_segments(int64_t first) {
+  const int64_t element = first * program_.length;
+  const int64_t column = element % program_.segment;
+  for (const auto& s : program_.segments) {
+    char* at = slots_.at(s.slot) + s.offset + column * s.element;
+    int64_t row = element / program_.segment;
+    for (int i = s.axes.rank - 1; i > 0; --i) {
+      at += row % s.axes.dim[i] * s.axes.stride[i] * s.element;
+      row /= s.axes.dim[i];
+    }
+    place_[s.place] = at + row * s.axes.stride[0] * s.element;
+  }
+}
+
 Problem TileFrame::run(int64_t first, int64_t n) {
   for (size_t i = 0; i < program_.directs.size(); ++i) {
     place_[program_.directs[i].place] = base_[i] + first * program_.directs[i].per_row;
   }
+  if (program_.segment) place_segments(first);
   if (!program_.streams) return run_code(first, n, [] {});
   Ahead ahead(program_, base_, first + n, n);
   return run_code(first, n, [&] { ahead.advance(); });
