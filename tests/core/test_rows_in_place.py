@@ -1,4 +1,4 @@
-"""Slices of matrices, whose rows kernels read in place."""
+"""Slices of matrices, whose rows kernels read in place, and the sums of products beside them."""
 
 from __future__ import annotations
 
@@ -77,3 +77,16 @@ def test_products_of_rows() -> None:
         x = 1 + 0.01 * draw(shape, "float64")
         got = pb.prod(pb.constant(x), axis=-1).numpy()
         np.testing.assert_allclose(got, np.prod(x.astype(np.longdouble), axis=-1), 1e-12)
+
+
+def test_sums_of_two_products() -> None:
+    for dtype in ("float32", "float64"):
+        for n in (5, 1024, 3001):
+            a, b, c, d = (draw((n + k,), dtype)[:n] for k in range(4))
+            same(lambda a, b, c, d: a * b + c * d, a, b, c, d)
+            same(lambda a, b, c, d: a * b - c * d, a, b, c, d)
+            same(lambda a, b, c, d: (c * d - a * b) * a, a, b, c, d)
+            same(lambda a, b, c, d: a * a + b * a - (c * c - d * d), a, b, c, d)
+        rows, m = draw((700, 64), dtype), draw((700, 1), dtype)
+        same(lambda x, m: x * m + x[:, ::-1] * x, rows, m)
+        same(lambda x, m: x * x - x * m, rows, m)

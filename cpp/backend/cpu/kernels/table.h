@@ -149,10 +149,14 @@ struct Pair {
   PairKernel of[2];
 };
 constexpr int kPairs = 4;
+// n elements.
+using ProductsKernel = int (*)(void* out, const void* a, const void* b, const void* c,
+                               const void* d, int64_t n) noexcept;
+// Each operation is rounded; float32, float64.
 struct PairTable {
   Pair of[kPairs];
-  // a * b + c, a * b - c, c - a * b, each operation rounded; float32, float64.
-  TileKernel product_sums[3][2];
+  TileKernel product_sums[3][2];          // a * b + c, a * b - c, c - a * b
+  ProductsKernel sums_of_products[2][2];  // a * b + c * d, a * b - c * d
 };
 
 // kRandomBlock elements of (seed, counter) from `first` on, a multiple of kRandomBlock.

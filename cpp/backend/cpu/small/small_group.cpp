@@ -122,6 +122,8 @@ bool SmallCompiler::add_code(const TileProgram& tiles, const TileProgram::Code& 
       to.pair = code.pair;
       return true;
     }
+    case TileProgram::Kind::Products:  // of larger groups only
+      return false;
     case TileProgram::Kind::Fold:
       add_fold(tiles.folds[code.index], a, b, out, rows);
       return true;

@@ -50,6 +50,7 @@ class TileCompiler {
   void emit_elementwise(int32_t index, Code code);
   bool emit_arithmetic(int32_t index);
   bool emit_product_sum(int32_t index);
+  bool emit_sum_of_products(int32_t index);
   void emit_pair(int32_t index, int32_t partner);
   void emit_partner(int32_t index);
   void emit_rows(int32_t index);

@@ -21,6 +21,7 @@ struct TileProgram {
     Call,          // out = call(in[0], in[1], in[2]), for all entries of the value
     Rows,          // out = over_rows(in[0], in[1], in[2]), for rows of `row_length`
     Pair,          // out, in[1] = pair(in[0])
+    Products,      // out = products(in[0], in[1], in[2], place `index`)
     Fold,          // folds[index] of in[0] into out; in[1] has the accumulators
     Gather,        // out = gathers[index]
     Scatter,       // scatters[index] = in[0]
@@ -38,6 +39,7 @@ struct TileProgram {
       TileKernel call = nullptr;
       RowKernel over_rows;
       PairKernel pair;
+      ProductsKernel products;
       InterleaveKernel interleave;
       DeinterleaveKernel deinterleave;
     };

@@ -146,6 +146,10 @@ Problem TileFrame::run_code(int64_t first, int64_t n, Between&& between) {
         problem =
             code.pair(place_[code.out], place_[code.in[1]], place_[code.in[0]], entries[code.row]);
         break;
+      case TileProgram::Kind::Products:
+        problem = code.products(place_[code.out], place_[code.in[0]], place_[code.in[1]],
+                                place_[code.in[2]], place_[code.index], entries[code.row]);
+        break;
       case TileProgram::Kind::Fold:
         fold(code, n);
         break;
