@@ -115,7 +115,10 @@ def test_columns_of_every_scale(dtype: str) -> None:
         for value, norm in zip(got.numpy().ravel(), want, strict=False):
             unit = max(2 * eps * norm, float(np.finfo(dtype).smallest_subnormal))
             assert abs(mp.mpf(float(value)) - norm) <= unit, (shape, norm)
-        units = [[float(mp.mpf(float(v)) / norm) for v in c] for c, norm in zip(columns, want)]
+        units = [
+            [float(mp.mpf(float(v)) / norm) for v in column]
+            for column, norm in zip(columns, want, strict=False)
+        ]
         slopes = np.moveaxis(slope.numpy(), -2, -1).reshape(-1, n)[:60]
         np.testing.assert_allclose(slopes, units, 16 * eps, 4 * float(np.finfo(dtype).tiny))
 
@@ -162,7 +165,9 @@ def test_columns_in_every_mode() -> None:
 
     np.testing.assert_allclose(pb.vmap(norm)(c), norms, 1e-15)
     np.testing.assert_allclose(pb.linalg.norm(c, axis=1), norms, 1e-15)
-    np.testing.assert_allclose(pb.linalg.norm(c, axis=(0, 1))[0], float(exact(x[..., 0].ravel())), 1e-15)
+    np.testing.assert_allclose(
+        pb.linalg.norm(c, axis=(0, 1))[0], float(exact(x[..., 0].ravel())), 1e-15
+    )
     _, in_loop = pb.scan(lambda s, m: (s, norm(m)), 0.0, c)
     np.testing.assert_allclose(in_loop, norms, 1e-15)
     t = np.random.default_rng(8).standard_normal(x.shape)
@@ -171,9 +176,7 @@ def test_columns_in_every_mode() -> None:
     np.testing.assert_allclose(tangent, (units * t).sum(1), 1e-13, 1e-14)
     hessian = pb.hessian(lambda v: pb.linalg.norm(pb.reshape(v, (6, 1)), axis=0)[0])(c[0, :, 0])
     unit = units[0, :, 0]
-    np.testing.assert_allclose(
-        hessian, (np.eye(6) - np.outer(unit, unit)) / norms[0, 0], 0, 1e-14
-    )
+    np.testing.assert_allclose(hessian, (np.eye(6) - np.outer(unit, unit)) / norms[0, 0], 0, 1e-14)
 
 
 def test_every_mode() -> None:
