@@ -223,6 +223,22 @@ struct ColumnNorms {
     }
     return others == 0;
   }
+  // Adds rows that are `stride` apart to the sums of some columns, which are `part` apart.
+  [[gnu::noinline]] static void add_by_size(const double* x, int64_t count, int64_t width,
+                                            int64_t stride, double* sum, int64_t part) {
+    for (int64_t r = 0; r < count; ++r, x += stride) {
+#pragma GCC ivdep
+      for (int64_t j = 0; j < width; ++j) {
+        const double size = m::bits_as<double>(m::bits_as<int64_t>(x[j]) & INT64_MAX);
+        const double down = size * kDown;
+        const double up = size * kUp;
+        const bool large = !(size < kLarge);  // or NaN
+        sum[j] += large ? 0.0 : size * size;
+        sum[j + part] += large ? down * down : 0.0;
+        sum[j + 2 * part] += size < kSmall ? up * up : 0.0;
+      }
+    }
+  }
   PULLBACK_INLINE static double root(double sum, double large, double small) {
     const double top = m::sqrt(large + sum * kDown * kDown) * kUp;  // or NaN
     const double low = m::sqrt(small) * kDown;

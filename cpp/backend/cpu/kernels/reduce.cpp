@@ -219,24 +219,6 @@ void columns(const void* values, int64_t count, int64_t width, void* accumulator
   }
 }
 
-// Adds the squares of some columns to their three sums (ColumnNorms), which are `part` apart.
-[[gnu::noinline]] void add_squares_by_size(const double* x, int64_t count, int64_t width,
-                                           int64_t stride, double* sum, int64_t part) {
-  using Norms = ColumnNorms;
-  for (int64_t r = 0; r < count; ++r, x += stride) {
-#pragma GCC ivdep
-    for (int64_t j = 0; j < width; ++j) {
-      const double size = m::bits_as<double>(m::bits_as<int64_t>(x[j]) & INT64_MAX);
-      const double down = size * Norms::kDown;
-      const double up = size * Norms::kUp;
-      const bool large = !(size < Norms::kLarge);  // or NaN
-      sum[j] += large ? 0.0 : size * size;
-      sum[j + part] += large ? down * down : 0.0;
-      sum[j + 2 * part] += size < Norms::kSmall ? up * up : 0.0;
-    }
-  }
-}
-
 // Adds rows that are `stride` apart to some columns at a time, as if no value were large or small,
 // and once more if one is.
 [[gnu::noinline]] void add_squares(const double* x, int64_t count, int64_t width, int64_t stride,
@@ -251,7 +233,7 @@ void columns(const void* values, int64_t count, int64_t width, void* accumulator
         for (int64_t j = 0; j < some; ++j) lane[j] += row[j] * row[j];
       }
       if (!ColumnNorms::are_accurate(lane, some)) {
-        return add_squares_by_size(x + done, count, some, stride, sum + done, part);
+        return ColumnNorms::add_by_size(x + done, count, some, stride, sum + done, part);
       }
       for (int64_t j = 0; j < some; ++j) sum[done + j] = lane[j];
     };

@@ -95,8 +95,8 @@ bool TileCompiler::repeats(const ValueInfo& info) {
 }
 
 // If the loads that are not contiguous are rows of memory of one length, such as slices of a
-// matrix, tiles that are whole parts of such a row read them in place: copies of short pieces of
-// memory take longer than the kernels that read them.
+// matrix, tiles that are whole parts of such a row read them in place: copies of short rows take
+// longer than the kernels that read them.
 void TileCompiler::choose_segment() {
   if (order_ != TileOrder::Rows || !group_.reductions.empty()) return;
   int64_t length = 0, element = 1;
